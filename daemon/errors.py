@@ -1,0 +1,123 @@
+"""Every exception that Millpond raises, as one tree; callers branch on the class, never on text.
+
+* MillpondError
+  x ConfigError
+  x InboundError
+    - BadSessionKey
+    - ForeignSession
+    - MessageTooLarge
+  x BusError
+    - BusUnavailable
+      + ServerNotReady
+    - EngineRefused
+  x SessionError
+    - LeaseLost
+    - SessionFull
+  x ModelError
+    - ModelUnavailable
+      + RateLimited
+      + ModelTimeout
+    - ModelRefused
+    - ContextOverflow
+    - InvalidAnswer
+  x ToolError
+
+The first argument is a sentence for people: what is wrong, where, and what to do. Evidence is an attribute.
+"""
+
+
+class MillpondError(Exception):
+    """The root; ``str()`` of it can be shown to a person."""
+
+
+class ConfigError(MillpondError):
+    """The configuration cannot be used; nothing was started."""
+
+
+class InboundError(MillpondError):
+    """A message cannot be accepted as it is; the sender has to change it."""
+
+
+class BadSessionKey(InboundError):
+    """A session name or key cannot be read."""
+
+
+class ForeignSession(InboundError):
+    """A session belongs to another channel instance than the one that was asked."""
+
+
+class MessageTooLarge(InboundError):
+    """A message is above the limit."""
+
+    def __init__(self, message: str, *, size_bytes: int, max_bytes: int) -> None:
+        super().__init__(message)
+        self.size_bytes = size_bytes
+        self.max_bytes = max_bytes
+
+
+class BusError(MillpondError):
+    """Redis refused a command; a bug of ours or a broken server."""
+
+
+class BusUnavailable(BusError):
+    """Redis cannot be reached or takes no writes just now; the same call may succeed later."""
+
+
+class ServerNotReady(BusUnavailable):
+    """The embedded server is not running and could not be started this time (a full disk, say)."""
+
+
+class EngineRefused(BusError):
+    """The data was written by an engine that the available server must not open (FACTS: it would start empty)."""
+
+
+class SessionError(MillpondError):
+    """An operation on a session was refused."""
+
+
+class LeaseLost(SessionError):
+    """Somebody else holds the session now; what was to be written was not."""
+
+
+class SessionFull(SessionError):
+    """A session, or its partition, holds as many waiting messages as it may."""
+
+    def __init__(self, message: str, *, retry_after_s: float) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class ModelError(MillpondError):
+    """A model call brought no usable answer."""
+
+
+class ModelUnavailable(ModelError):
+    """The model cannot be reached or answers 5xx; trying later makes sense."""
+
+
+class RateLimited(ModelUnavailable):
+    """The model answers 429."""
+
+    def __init__(self, message: str, *, retry_after_s: float | None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class ModelTimeout(ModelUnavailable):
+    """The model did not answer, or stopped streaming, within its deadline."""
+
+
+class ModelRefused(ModelError):
+    """The model's server says that the request or the key is wrong; trying again changes nothing."""
+
+
+class ContextOverflow(ModelError):
+    """The prompt is larger than the model's window."""
+
+
+class InvalidAnswer(ModelError):
+    """The model answered, but not with anything that can be used (cut off, malformed, empty)."""
+
+
+class ToolError(MillpondError):
+    """A tool failed; its text becomes the result that the model reads."""

@@ -1,0 +1,79 @@
+"""Session keys: ``<channel instance>:<chat id>[:<thread>]``, each part percent-encoded.
+
+The same text names a session in Redis keys, in URLs and on the command line. Encoding leaves only ``A-Za-z0-9-_.~``, so
+a part can never hold the ``:`` that separates parts, nor the braces of a Redis hash tag.
+"""
+
+from urllib.parse import quote, unquote_to_bytes
+
+import msgspec
+
+from daemon.errors import BadSessionKey
+
+MAX_KEY_CHARS = 512
+"""Longest encoded key; it stands in some fifteen Redis key names and in URLs."""
+
+
+class SessionKey(msgspec.Struct, frozen=True, kw_only=True):
+    """The parts of a session's key, decoded."""
+
+    channel: str
+    """Channel instance: the name of its section in the configuration."""
+    chat: str
+    thread: str = ""
+    """Empty when the chat has no threads."""
+
+    def __str__(self) -> str:
+        parts = (self.channel, self.chat, self.thread) if self.thread else (self.channel, self.chat)
+        return ":".join(encode_part(part) for part in parts)
+
+    @classmethod
+    def parse(cls, text: str) -> "SessionKey":
+        """The key that ``text`` names; characters that need encoding may also stand in it as they are.
+
+        Raises:
+            BadSessionKey: no key: too few or many parts, an empty part, a broken escape, a control character, too long.
+        """
+        parts = [_decode_part(part, text) for part in text.split(":")]
+        if len(parts) not in (2, 3):
+            raise BadSessionKey(
+                f"session {text[:80]!r} is no key: write <channel>:<name>, or <channel>:<chat>:<thread>, "
+                "with : inside a part as %3A"
+            )
+        return _checked(cls(channel=parts[0], chat=parts[1], thread=parts[2] if len(parts) == 3 else ""), parts, text)
+
+    @classmethod
+    def of_channel(cls, text: str, channel: str) -> "SessionKey":
+        """As ``parse``; a text without ``:`` is taken literally as the name of a chat of ``channel``."""
+        if ":" in text:
+            return cls.parse(text)
+        return _checked(cls(channel=channel, chat=text), [text], text)
+
+
+def encode_part(part: str) -> str:
+    """``part`` percent-encoded down to unreserved characters (RFC 3986 section 2.3)."""
+    return quote(part, safe="")
+
+
+def _decode_part(part: str, whole: str) -> str:
+    for at in [i for i, char in enumerate(part) if char == "%"]:
+        if len(part[at + 1 : at + 3]) != 2 or not all(c in "0123456789abcdefABCDEF" for c in part[at + 1 : at + 3]):
+            raise BadSessionKey(f"session {whole[:80]!r}: % must be followed by two hex digits; a plain % is %25")
+    try:
+        return unquote_to_bytes(part).decode("utf-8")
+    except UnicodeError:
+        raise BadSessionKey(f"session {whole[:80]!r}: its escapes are not UTF-8") from None
+
+
+def _checked(key: SessionKey, parts: list[str], whole: str) -> SessionKey:
+    if not all(parts):
+        raise BadSessionKey(f"session {whole[:80]!r}: a part of the name is empty")
+    if any(ord(char) < 0x20 or ord(char) == 0x7F for part in parts for char in part):
+        raise BadSessionKey(f"session {whole[:80]!r}: control characters are not allowed in a name")
+    try:
+        encoded = str(key)
+    except UnicodeEncodeError:
+        raise BadSessionKey(f"session {whole[:80]!r}: the name is not valid Unicode") from None
+    if len(encoded) > MAX_KEY_CHARS:
+        raise BadSessionKey(f"session name is {len(encoded)} characters long when encoded; at most {MAX_KEY_CHARS}")
+    return key

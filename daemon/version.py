@@ -1,0 +1,3 @@
+"""The version of this Millpond."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,55 @@
+"""The command's first step: make sure that the rooms about to be imported are Millpond's own.
+
+``daemon`` and ``channels`` are also names of other packages on PyPI. Whichever lies earlier on the path wins an import,
+so this module, whose name nobody else uses, looks before anything is imported and refuses with the reason.
+"""
+
+import sys
+from pathlib import Path
+
+ROOMS = ("daemon", "channels", "workers")
+"""Millpond's top-level packages; they lie beside this file."""
+
+MARK = "A room of Millpond:"
+"""How the docstring of each of our packages begins; a package installed over ours would not say so."""
+
+
+def foreign_rooms(path: list[str], home: Path) -> list[str]:
+    """What stands in the way of our packages on ``path``: one line a finding, empty when all are ours."""
+    findings: list[str] = []
+    for room in ROOMS:
+        ours = home / room
+        for entry in path:
+            folder = Path(entry or ".").resolve()
+            if folder == home:
+                continue
+            findings += [str(other) for other in (folder / room, folder / f"{room}.py") if _importable(other)]
+        init = ours / "__init__.py"
+        if not init.is_file() or MARK not in init.read_text(encoding="utf-8", errors="replace"):
+            findings.append(f"{init} (not the file that Millpond installed)")
+    return findings
+
+
+def _importable(candidate: Path) -> bool:
+    # A folder without __init__.py is a namespace package: it loses to a regular package anywhere on the path.
+    return candidate.is_file() if candidate.suffix else (candidate / "__init__.py").is_file()
+
+
+def main() -> None:
+    """Start the ``millpond`` command; exit 78 (EX_CONFIG of sysexits.h) when foreign packages stand in its way."""
+    findings = foreign_rooms(sys.path, Path(__file__).resolve().parent)
+    if findings:
+        sys.stderr.write(
+            "millpond: other packages in this environment carry the names of Millpond's own:\n"
+            + "".join(f"  {finding}\n" for finding in findings)
+            + "Millpond would import the wrong code. Install it in a virtual environment of its own (`make setup`),\n"
+            "or uninstall the packages that own these files (python-daemon and django-channels are two that do).\n"
+        )
+        raise SystemExit(78)
+    from daemon.cli import main as command  # noqa: PLC0415 - only after the check above
+
+    command()
+
+
+if __name__ == "__main__":
+    main()

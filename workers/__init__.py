@@ -1,0 +1,1 @@
+"""A room of Millpond: the work, turns and consolidation."""
