@@ -1,0 +1,49 @@
+"""The configuration: one TOML file and the environment, decoded into frozen structs.
+
+``load`` reads and checks it; the structs are the sections as they stand in the file.
+"""
+
+from daemon.config.load import Loaded, load
+from daemon.config.schema import (
+    AgentConfig,
+    BootstrapConfig,
+    BotConfig,
+    ChannelConfig,
+    Config,
+    ConsolidationConfig,
+    ContextConfig,
+    MemoryConfig,
+    MemoryFlushConfig,
+    MemorySearchConfig,
+    MicroCompactConfig,
+    ModelConfig,
+    QueueConfig,
+    RedisConfig,
+    RunConfig,
+    TerminalConfig,
+    WebConfig,
+)
+from daemon.config.secret import Secret
+
+__all__ = [
+    "AgentConfig",
+    "BootstrapConfig",
+    "BotConfig",
+    "ChannelConfig",
+    "Config",
+    "ConsolidationConfig",
+    "ContextConfig",
+    "Loaded",
+    "MemoryConfig",
+    "MemoryFlushConfig",
+    "MemorySearchConfig",
+    "MicroCompactConfig",
+    "ModelConfig",
+    "QueueConfig",
+    "RedisConfig",
+    "RunConfig",
+    "Secret",
+    "TerminalConfig",
+    "WebConfig",
+    "load",
+]

@@ -1,0 +1,250 @@
+"""The sections of the configuration as frozen structs; every default carries its unit in its name.
+
+Where no other source is named, a default is the system's own specification. Sections are ``[redis]``, ``[queue]``,
+``[agent]``, ``[run]``, ``[consolidation]``, ``[memory_flush]``, ``[memory_search]``, ``[micro_compact]``,
+``[context.bootstrap]``, ``[bots.<name>]`` and ``[channels.<name>]``.
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from daemon.config.secret import Secret
+
+Count = Annotated[int, Meta(ge=1)]
+Tokens = Annotated[int, Meta(ge=0)]
+Seconds = Annotated[float, Meta(gt=0)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Port = Annotated[int, Meta(ge=0, le=65535)]
+NO_SECRET = Secret("")
+
+
+class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What every section is: immutable, by name, and strict about its keys."""
+
+
+class RedisConfig(_Section):
+    """Where the queues live."""
+
+    url: Secret = NO_SECRET
+    """``redis://``, ``rediss://`` or ``unix://``; empty: an embedded server in ``data_dir``. May hold a password."""
+    prefix: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.-]+$")] = "mp"
+    """First part of every key."""
+    partitions: Annotated[int, Meta(ge=1, le=16384)] | None = None
+    """Fixed when a database is first used: 1, or 64 on a cluster. Unset: what the database says."""
+    server: str = ""
+    """Path of the server program for the embedded server; empty: the one that came with Millpond, else the PATH's."""
+
+
+class QueueConfig(_Section):
+    """Limits and times of accepting, claiming and retrying."""
+
+    waiting_max: Count = 1_000
+    """Messages that may wait in one session."""
+    partition_max: Count = 100_000
+    """Messages that may wait in one partition."""
+    message_max_bytes: Count = 262_144
+    """Largest text of a message, UTF-8."""
+    seen_ttl_s: Seconds = 86_400.0
+    """How long an accepted message's id is remembered."""
+    lease_s: Seconds = 15.0
+    renew_s: Seconds = 5.0
+    """How often a worker renews the leases it holds."""
+    wakeup_s: Seconds = 5.0
+    """How long a woken session may go unclaimed before the reaper wakes it again."""
+    attempts_max: Count = 5
+    """Claims of a message without progress before it becomes a dead letter."""
+    backoff_min_s: Seconds = 1.0
+    backoff_max_s: Seconds = 30.0
+    park_max_s: Seconds = 21_600.0
+    """How long a session waits out a model's outage."""
+    notice_ttl_s: Seconds = 86_400.0
+    """How long an aside stays readable."""
+    live_ttl_s: Seconds = 60.0
+    """How long text that is being written is kept for viewers who join."""
+
+
+class AgentConfig(_Section):
+    """How agent workers run turns."""
+
+    slots: Count = 64
+    """Turns at a time in one process."""
+    turn_timeout_s: Seconds = 600.0
+    tool_timeout_s: Seconds = 60.0
+    iterations_max: Count = 25
+    """Model calls in one turn."""
+
+
+class RunConfig(_Section):
+    """How a process lives and ends."""
+
+    grace_s: Seconds = 25.0
+    """What a stopping process gives its turns to finish before it hands them over."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+
+class ConsolidationConfig(_Section):
+    """Token-budget consolidation."""
+
+    rounds_max: Count = 5
+    failures_max: Count = 3
+    """Failures in a row before the range is archived raw."""
+    keep_turns: Count = 2
+    """Newest turns that are never consolidated."""
+    call_deadline_s: Seconds = 60.0
+    turn_wait_s: Seconds = 15.0
+    """Longest that a turn waits for a consolidation."""
+    breaker_failures: Count = 5
+    breaker_probe_s: Seconds = 30.0
+    memory_max_share: Share = 0.1
+    """MEMORY.md's share of the context window."""
+
+
+class MemoryFlushConfig(_Section):
+    """The silent turn before a consolidation."""
+
+    enabled: bool = True
+    reserve_floor_tokens: Tokens = 20_000
+    soft_threshold_tokens: Tokens = 4_000
+
+
+class MemorySearchConfig(_Section):
+    """Recall from long-term memory."""
+
+    enabled: bool = True
+    backend: Literal["builtin", "qmd"] = "builtin"
+    mode: Literal["search", "vsearch", "query"] | None = None
+    """Unset: ``query`` with the builtin backend, ``search`` with qmd."""
+    max_results: Count = 5
+    min_score: Share = 0.4
+    timeout_s: Seconds = 30.0
+    turn_deadline_s: Seconds = 2.0
+    place: Literal["system", "user"] = "system"
+
+
+class MicroCompactConfig(_Section):
+    """Cutting of old tool results in what the model sees."""
+
+    enabled: bool = True
+    keep_messages: Count = 6
+    max_chars: Count = 200
+    min_prompt_tokens: Tokens = 0
+
+
+class BootstrapConfig(_Section):
+    """How much of the workspace's bootstrap files stands in the prompt."""
+
+    max_chars: Count = 20_000
+    total_max_chars: Count = 24_000
+    head_ratio: Share = 0.7
+    tail_ratio: Share = 0.2
+    min_budget_chars: Count = 64
+
+
+class ContextConfig(_Section):
+    """What goes into a prompt."""
+
+    bootstrap: BootstrapConfig = BootstrapConfig()
+
+
+class MemoryConfig(_Section):
+    """Whose memory a bot keeps."""
+
+    scope: Literal["auto", "session", "person", "workspace"] = "auto"
+    """``auto``: the person in a direct chat, the group in a group."""
+
+
+class ModelConfig(_Section):
+    """The model of a bot; offline when neither ``base_url`` nor a key is set."""
+
+    base_url: str = ""
+    """An OpenAI-compatible server, ``https://host/v1``; default ``OPENAI_BASE_URL``."""
+    name: str = ""
+    """Default ``OPENAI_MODEL``; required unless offline."""
+    api_key: Secret = NO_SECRET
+    """Default ``OPENAI_API_KEY``; better in a file than in the configuration."""
+    api_key_file: str = ""
+    context_window_tokens: Annotated[int, Meta(ge=4_096)] = 65_536
+    max_completion_tokens: Count = 8_192
+    """Capped at a quarter of the window."""
+    safety_buffer_tokens: Tokens = 1_024
+    call_timeout_s: Seconds = 120.0
+    chunk_timeout_s: Seconds = 30.0
+    """Longest silence inside a streamed answer."""
+
+    @property
+    def offline(self) -> bool:
+        """Whether the labelled stand-in answers."""
+        return not (self.base_url or self.api_key)
+
+    @property
+    def completion_tokens(self) -> int:
+        """Tokens kept free for the answer: ``max_completion_tokens``, at most a quarter of the window."""
+        return min(self.max_completion_tokens, self.context_window_tokens // 4)
+
+    @property
+    def budget_tokens(self) -> int:
+        """The largest prompt: window less answer less safety buffer."""
+        return self.context_window_tokens - self.completion_tokens - self.safety_buffer_tokens
+
+
+class BotConfig(_Section):
+    """One personality with its workspace, model and limits."""
+
+    workspace: str = ""
+    """Folder of its files; default ``<data_dir>/bots/<name>``."""
+    tools: tuple[str, ...] = ("time",)
+    language: Literal["en", "zh"] = "en"
+    """Of what the bot itself says, not of the model."""
+    time_zone: str = "UTC"
+    """IANA name."""
+    admins: tuple[str, ...] = ()
+    context_budget_tokens: Annotated[int, Meta(ge=0)] = 0
+    """0: every iteration of a turn gets the full history; 1 to 499 count as 500."""
+    memory: MemoryConfig = MemoryConfig()
+    model: ModelConfig = ModelConfig()
+
+
+class _Channel(_Section, tag_field="type"):
+    bot: str = "pond"
+    """Name of the bot that answers here."""
+
+
+class TerminalConfig(_Channel, tag="terminal"):
+    """The terminal of ``millpond run`` and ``millpond chat``."""
+
+
+class WebConfig(_Channel, tag="web"):
+    """The HTTP API, and the page."""
+
+    host: str = "127.0.0.1"
+    """Any address but a loopback one demands a token."""
+    port: Port | None = None
+    """Unset: 8765 or the next free one; 0: any free one; else this one or an error."""
+    token: Secret = NO_SECRET
+    """What clients send as ``Authorization: Bearer …``; better in a file."""
+    token_file: str = ""
+    allowed_hosts: tuple[str, ...] = ()
+    """Host names accepted beside the bound address and localhost (defence against DNS rebinding)."""
+
+
+ChannelConfig = TerminalConfig | WebConfig
+
+
+class Config(_Section):
+    """The whole configuration."""
+
+    data_dir: str = "~/.millpond"
+    """Everything that is kept lies here."""
+    redis: RedisConfig = RedisConfig()
+    queue: QueueConfig = QueueConfig()
+    agent: AgentConfig = AgentConfig()
+    run: RunConfig = RunConfig()
+    consolidation: ConsolidationConfig = ConsolidationConfig()
+    memory_flush: MemoryFlushConfig = MemoryFlushConfig()
+    memory_search: MemorySearchConfig = MemorySearchConfig()
+    micro_compact: MicroCompactConfig = MicroCompactConfig()
+    context: ContextConfig = ContextConfig()
+    bots: dict[str, BotConfig] = {"pond": BotConfig()}
+    channels: dict[str, ChannelConfig] = {"terminal": TerminalConfig(), "web": WebConfig()}

@@ -1,0 +1,149 @@
+"""What travels between processes and what is stored: frozen structs whose JSON reads well in ``redis-cli``.
+
+A new field gets a default and an old one never changes its type, so that old and new processes can run side by side.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from daemon.sessionkey import SessionKey
+
+ChatKind = Literal["direct", "group"]
+Command = Literal["", "stop"]
+
+
+class Attachment(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that came with a message."""
+
+    kind: Literal["image", "document", "audio", "video"]
+    name: str = ""
+    url: str = ""
+    size_bytes: int = 0
+
+
+class Inbound(msgspec.Struct, frozen=True, kw_only=True, tag="inbound"):
+    """A message as every channel hands it in, whatever platform it came from."""
+
+    id: str
+    """Unique within its session: the client's own id where it gave one, else made by the channel."""
+    bot: str
+    """Name of the bot's section in the configuration."""
+    channel: str
+    """Channel instance: the name of its section in the configuration."""
+    chat: str
+    thread: str = ""
+    chat_kind: ChatKind = "direct"
+    sender_id: str
+    sender_name: str = ""
+    text: str
+    command: Command = ""
+    """Set for a control command, which does not queue behind a turn."""
+    reply_to: str = ""
+    """Id of the message this one answers to, as the platform says it."""
+    attachments: tuple[Attachment, ...] = ()
+    platform_ids: tuple[str, ...] = ()
+    """The platform's ids of what this message was made of; the first one is what is deduplicated."""
+    received_at: str
+    """When the channel got it: ISO 8601, UTC."""
+    correlation: str
+    """One id from here to the reply, in every log line on the way."""
+
+    @property
+    def session(self) -> SessionKey:
+        """The session that this message belongs to."""
+        return SessionKey(channel=self.channel, chat=self.chat, thread=self.thread)
+
+
+class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One message of a session's log."""
+
+    time: str
+    """When it came (user) or was written (all others): ISO 8601, UTC."""
+    turn: int
+    """The turn it belongs to, named by the head when that turn began."""
+    tokens: int
+    """What ``wire`` counts in a prompt; counted once, here."""
+    id: str = ""
+    """The inbound message's id, on user messages."""
+    sender: str = ""
+    """Who said it, on user messages."""
+    answers: tuple[str, ...] = ()
+    """On the last entry of a turn: the ids of the messages it answers."""
+    stopped: bool = False
+    """A person stopped the turn here; the text is what had come until then."""
+    wire: msgspec.Raw
+    """The message as the model gets it, JSON; joined into a request without decoding."""
+
+
+class SessionGrew(msgspec.Struct, frozen=True, kw_only=True, tag="session-grew"):
+    """A log got longer; consolidation may have work.
+
+    Positions only, never text: a late or repeated delivery cannot bring back old content.
+    """
+
+    session: str
+    """Session key, ``<channel instance>:<chat id>[:<thread>]``, parts percent-encoded."""
+    head: int
+    """Index one past the last message, counted from the first ever stored."""
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True, tag="reply"):
+    """A turn's answer on its way to a push channel."""
+
+    id: str
+    """``<session>#<turn>``: unique, and the same when a commit is repeated."""
+    session: str
+    turn: int
+    text: str
+    correlation: str
+
+
+class Notice(msgspec.Struct, frozen=True, kw_only=True, tag="notice"):
+    """What a bot says aside: shown by pull channels, read by no model."""
+
+    kind: Literal["aside", "parked", "refused", "dead"]
+    text: str
+    time: str
+    message_id: str = ""
+
+
+class Live(msgspec.Struct, frozen=True, kw_only=True, tag="delta"):
+    """A piece of text that is being written; advisory, the log is what counts."""
+
+    session: str
+    turn: int
+    fence: int
+    """Rises with every claim: only the highest one is shown, and a rise starts the preview afresh."""
+    sequence: int
+    """Counts the pieces of this turn and fence from 0."""
+    offset: int
+    """Characters of the text that came before this piece."""
+    text: str
+
+
+class ToolEvent(msgspec.Struct, frozen=True, kw_only=True, tag="tool"):
+    """A tool of the running turn began or ended; advisory."""
+
+    session: str
+    turn: int
+    fence: int
+    call: str
+    name: str
+    state: Literal["started", "done", "failed"]
+
+
+class Moved(msgspec.Struct, frozen=True, kw_only=True, tag="moved"):
+    """A session's positions changed: its log can be read up to ``head``."""
+
+    session: str
+    head: int
+    cursor: int
+
+
+class Stop(msgspec.Struct, frozen=True, kw_only=True, tag="stop"):
+    """A nudge for the worker that holds the session: end the turn."""
+
+    session: str
+    upto: str
+    """Stream id of the stop's own entry in ``in``: everything waiting up to it counts as answered."""

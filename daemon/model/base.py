@@ -1,0 +1,76 @@
+"""What a model is to the rest of Millpond: a request of joined JSON goes in, text comes in pieces, an answer ends it."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import msgspec
+
+
+class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A model's wish to run a tool."""
+
+    id: str
+    """Unique within the answer."""
+    name: str
+    arguments: str
+    """JSON text, as the model wrote it: it may be malformed."""
+
+
+class Usage(msgspec.Struct, frozen=True, kw_only=True):
+    """What a call cost, as the provider counted it; 0 where it did not say."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """One model call."""
+
+    messages: Sequence[bytes]
+    """Each message as JSON, system message first; joined into the body as they are."""
+    tools: Sequence[bytes] = ()
+    """Each tool's definition as JSON in the form of the chat completions API."""
+    force_tool: str = ""
+    """Name of a tool that must be called; empty: the model decides."""
+    max_completion_tokens: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextChunk:
+    """A piece of the answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A complete answer; the last thing a stream yields."""
+
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+    """Name of the model that answered."""
+
+
+Chunk = TextChunk | Answer
+
+
+class Model(Protocol):
+    """Something that answers requests."""
+
+    name: str
+
+    def stream(self, request: Request) -> AsyncIterator[Chunk]:
+        """The answer in pieces: any number of ``TextChunk``, then exactly one ``Answer``.
+
+        Raises:
+            ModelError: no usable answer; the subclass says whether trying again makes sense.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Close its connections."""
+        ...
