@@ -4,6 +4,7 @@
 """
 
 from daemon.config.load import Loaded, load
+from daemon.config.paths import bot_workspace, data_path
 from daemon.config.schema import (
     AgentConfig,
     BootstrapConfig,
@@ -23,7 +24,7 @@ from daemon.config.schema import (
     TerminalConfig,
     WebConfig,
 )
-from daemon.config.secret import Secret
+from daemon.config.secret import Secret, decode_secret, encode_secret
 
 __all__ = [
     "AgentConfig",
@@ -45,5 +46,9 @@ __all__ = [
     "Secret",
     "TerminalConfig",
     "WebConfig",
+    "bot_workspace",
+    "data_path",
+    "decode_secret",
+    "encode_secret",
     "load",
 ]

@@ -12,11 +12,15 @@ from msgspec import Meta
 
 from daemon.config.secret import Secret
 
-Count = Annotated[int, Meta(ge=1)]
-Tokens = Annotated[int, Meta(ge=0)]
-Seconds = Annotated[float, Meta(gt=0)]
+MAX_INT = 2_147_483_647
+Count = Annotated[int, Meta(ge=1, le=MAX_INT)]
+Tokens = Annotated[int, Meta(ge=0, le=MAX_INT)]
+Seconds = Annotated[float, Meta(gt=0, le=31_536_000)]
+"""At most a year: an unlimited wait is a mistake, and milliseconds must stay exact in Redis' scripts."""
 Share = Annotated[float, Meta(ge=0, le=1)]
 Port = Annotated[int, Meta(ge=0, le=65535)]
+PathText = Annotated[str, Meta(description="path")]
+"""``~`` is the home folder; relative to the configuration file, from a variable to the current folder."""
 NO_SECRET = Secret("")
 
 
@@ -24,20 +28,20 @@ class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """What every section is: immutable, by name, and strict about its keys."""
 
 
-class RedisConfig(_Section):
+class RedisConfig(_Section, frozen=True):
     """Where the queues live."""
 
     url: Secret = NO_SECRET
     """``redis://``, ``rediss://`` or ``unix://``; empty: an embedded server in ``data_dir``. May hold a password."""
-    prefix: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.-]+$")] = "mp"
+    prefix: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.-]+\Z")] = "mp"
     """First part of every key."""
     partitions: Annotated[int, Meta(ge=1, le=16384)] | None = None
     """Fixed when a database is first used: 1, or 64 on a cluster. Unset: what the database says."""
-    server: str = ""
+    server: PathText = ""
     """Path of the server program for the embedded server; empty: the one that came with Millpond, else the PATH's."""
 
 
-class QueueConfig(_Section):
+class QueueConfig(_Section, frozen=True):
     """Limits and times of accepting, claiming and retrying."""
 
     waiting_max: Count = 1_000
@@ -65,7 +69,7 @@ class QueueConfig(_Section):
     """How long text that is being written is kept for viewers who join."""
 
 
-class AgentConfig(_Section):
+class AgentConfig(_Section, frozen=True):
     """How agent workers run turns."""
 
     slots: Count = 64
@@ -76,7 +80,7 @@ class AgentConfig(_Section):
     """Model calls in one turn."""
 
 
-class RunConfig(_Section):
+class RunConfig(_Section, frozen=True):
     """How a process lives and ends."""
 
     grace_s: Seconds = 25.0
@@ -84,7 +88,7 @@ class RunConfig(_Section):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
 
-class ConsolidationConfig(_Section):
+class ConsolidationConfig(_Section, frozen=True):
     """Token-budget consolidation."""
 
     rounds_max: Count = 5
@@ -101,7 +105,7 @@ class ConsolidationConfig(_Section):
     """MEMORY.md's share of the context window."""
 
 
-class MemoryFlushConfig(_Section):
+class MemoryFlushConfig(_Section, frozen=True):
     """The silent turn before a consolidation."""
 
     enabled: bool = True
@@ -109,7 +113,7 @@ class MemoryFlushConfig(_Section):
     soft_threshold_tokens: Tokens = 4_000
 
 
-class MemorySearchConfig(_Section):
+class MemorySearchConfig(_Section, frozen=True):
     """Recall from long-term memory."""
 
     enabled: bool = True
@@ -123,7 +127,7 @@ class MemorySearchConfig(_Section):
     place: Literal["system", "user"] = "system"
 
 
-class MicroCompactConfig(_Section):
+class MicroCompactConfig(_Section, frozen=True):
     """Cutting of old tool results in what the model sees."""
 
     enabled: bool = True
@@ -132,7 +136,7 @@ class MicroCompactConfig(_Section):
     min_prompt_tokens: Tokens = 0
 
 
-class BootstrapConfig(_Section):
+class BootstrapConfig(_Section, frozen=True):
     """How much of the workspace's bootstrap files stands in the prompt."""
 
     max_chars: Count = 20_000
@@ -142,20 +146,20 @@ class BootstrapConfig(_Section):
     min_budget_chars: Count = 64
 
 
-class ContextConfig(_Section):
+class ContextConfig(_Section, frozen=True):
     """What goes into a prompt."""
 
     bootstrap: BootstrapConfig = BootstrapConfig()
 
 
-class MemoryConfig(_Section):
+class MemoryConfig(_Section, frozen=True):
     """Whose memory a bot keeps."""
 
     scope: Literal["auto", "session", "person", "workspace"] = "auto"
     """``auto``: the person in a direct chat, the group in a group."""
 
 
-class ModelConfig(_Section):
+class ModelConfig(_Section, frozen=True):
     """The model of a bot; offline when neither ``base_url`` nor a key is set."""
 
     base_url: str = ""
@@ -164,8 +168,8 @@ class ModelConfig(_Section):
     """Default ``OPENAI_MODEL``; required unless offline."""
     api_key: Secret = NO_SECRET
     """Default ``OPENAI_API_KEY``; better in a file than in the configuration."""
-    api_key_file: str = ""
-    context_window_tokens: Annotated[int, Meta(ge=4_096)] = 65_536
+    api_key_file: PathText = ""
+    context_window_tokens: Annotated[int, Meta(ge=4_096, le=MAX_INT)] = 65_536
     max_completion_tokens: Count = 8_192
     """Capped at a quarter of the window."""
     safety_buffer_tokens: Tokens = 1_024
@@ -189,10 +193,10 @@ class ModelConfig(_Section):
         return self.context_window_tokens - self.completion_tokens - self.safety_buffer_tokens
 
 
-class BotConfig(_Section):
+class BotConfig(_Section, frozen=True):
     """One personality with its workspace, model and limits."""
 
-    workspace: str = ""
+    workspace: PathText = ""
     """Folder of its files; default ``<data_dir>/bots/<name>``."""
     tools: tuple[str, ...] = ("time",)
     language: Literal["en", "zh"] = "en"
@@ -200,22 +204,23 @@ class BotConfig(_Section):
     time_zone: str = "UTC"
     """IANA name."""
     admins: tuple[str, ...] = ()
-    context_budget_tokens: Annotated[int, Meta(ge=0)] = 0
+    context_budget_tokens: Tokens = 0
     """0: every iteration of a turn gets the full history; 1 to 499 count as 500."""
     memory: MemoryConfig = MemoryConfig()
     model: ModelConfig = ModelConfig()
 
 
-class _Channel(_Section, tag_field="type"):
+class _Channel(_Section, frozen=True, tag_field="type"):
+    enabled: bool = True
     bot: str = "pond"
-    """Name of the bot that answers here."""
+    """Name of the bot that answers here; unset: ``pond``, or else the only bot that there is."""
 
 
-class TerminalConfig(_Channel, tag="terminal"):
+class TerminalConfig(_Channel, frozen=True, tag="terminal"):
     """The terminal of ``millpond run`` and ``millpond chat``."""
 
 
-class WebConfig(_Channel, tag="web"):
+class WebConfig(_Channel, frozen=True, tag="web"):
     """The HTTP API, and the page."""
 
     host: str = "127.0.0.1"
@@ -224,7 +229,7 @@ class WebConfig(_Channel, tag="web"):
     """Unset: 8765 or the next free one; 0: any free one; else this one or an error."""
     token: Secret = NO_SECRET
     """What clients send as ``Authorization: Bearer …``; better in a file."""
-    token_file: str = ""
+    token_file: PathText = ""
     allowed_hosts: tuple[str, ...] = ()
     """Host names accepted beside the bound address and localhost (defence against DNS rebinding)."""
 
@@ -232,10 +237,18 @@ class WebConfig(_Channel, tag="web"):
 ChannelConfig = TerminalConfig | WebConfig
 
 
-class Config(_Section):
+def _default_bots() -> dict[str, BotConfig]:
+    return {"pond": BotConfig()}
+
+
+def _default_channels() -> dict[str, ChannelConfig]:
+    return {"terminal": TerminalConfig(), "web": WebConfig()}
+
+
+class Config(_Section, frozen=True):
     """The whole configuration."""
 
-    data_dir: str = "~/.millpond"
+    data_dir: PathText = "~/.millpond"
     """Everything that is kept lies here."""
     redis: RedisConfig = RedisConfig()
     queue: QueueConfig = QueueConfig()
@@ -246,5 +259,5 @@ class Config(_Section):
     memory_search: MemorySearchConfig = MemorySearchConfig()
     micro_compact: MicroCompactConfig = MicroCompactConfig()
     context: ContextConfig = ContextConfig()
-    bots: dict[str, BotConfig] = {"pond": BotConfig()}
-    channels: dict[str, ChannelConfig] = {"terminal": TerminalConfig(), "web": WebConfig()}
+    bots: dict[str, BotConfig] = msgspec.field(default_factory=_default_bots)
+    channels: dict[str, ChannelConfig] = msgspec.field(default_factory=_default_channels)

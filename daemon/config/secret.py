@@ -1,4 +1,17 @@
-"""A text that must never be shown."""
+"""A text that must never be shown, and what may be shown instead."""
+
+import re
+import stat
+from pathlib import Path
+
+from daemon.errors import ConfigError
+
+STARS = "********"
+MAX_FILE_BYTES = 65_536
+_OTHERS_MAY_READ = 0o044
+_USER_INFO = re.compile(r"(://[^:/?#]*):.*@", re.DOTALL)
+# redis-py takes a password from the query as well.
+_QUERY_PASSWORD = re.compile(r"([?&]password=)[^&#]*", re.IGNORECASE)
 
 
 class Secret:
@@ -17,13 +30,67 @@ class Secret:
         return bool(self._text)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Secret) and self._text == other._text
+        return isinstance(other, Secret) and self.reveal() == other.reveal()
 
     def __hash__(self) -> int:
         return hash(self._text)
 
     def __str__(self) -> str:
-        return "********" if self._text else ""
+        return STARS if self._text else ""
 
     def __repr__(self) -> str:
         return f"Secret('{self}')"
+
+
+def decode_secret(kind: type, value: object) -> object:
+    """For msgspec's ``dec_hook``: a text becomes a ``Secret``."""
+    if kind is not Secret:
+        raise NotImplementedError(f"{kind} is no type of the configuration")
+    if not isinstance(value, str):
+        raise TypeError("a secret is a text")
+    return Secret(value)
+
+
+def encode_secret(value: object) -> object:
+    """For msgspec's ``enc_hook``: a ``Secret`` becomes stars."""
+    if isinstance(value, Secret):
+        return str(value)
+    raise NotImplementedError(f"{type(value)} cannot be encoded")
+
+
+def masked_url(url: Secret) -> str:
+    """The address with only its password starred; a password with unescaped ``@`` or ``/`` in it is starred whole."""
+    return _QUERY_PASSWORD.sub(rf"\1{STARS}", _USER_INFO.sub(rf"\1:{STARS}@", url.reveal()))
+
+
+def read_secret_file(path: Path) -> tuple[str, str]:
+    """The stripped text of a secret's file, and a warning when others may read that file (else an empty text).
+
+    Raises:
+        ConfigError: not there, not a plain file, not readable, empty, above 64 kB, or not UTF-8; never quotes the text.
+    """
+    shown = repr(str(path))
+    try:
+        state = path.stat()
+        # Reading a pipe or a device may never end.
+        if not stat.S_ISREG(state.st_mode):
+            raise ConfigError(f"{shown} is not a file")
+        with path.open("rb") as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "no valid file name"
+        raise ConfigError(f"{shown} cannot be read: {reason}") from error
+    warning = f"{shown} can be read by other users; chmod 600 it" if state.st_mode & _OTHERS_MAY_READ else ""
+    return _text_of(content, shown), warning
+
+
+def _text_of(content: bytes, shown: str) -> str:
+    if len(content) > MAX_FILE_BYTES:
+        raise ConfigError(f"{shown} is larger than {MAX_FILE_BYTES:,} bytes; it should hold the secret alone")
+    # UnicodeDecodeError carries the bytes: it must not become the cause of an error that is shown.
+    text = content.decode("utf-8-sig", errors="replace").strip()
+    if "\ufffd" in text:
+        raise ConfigError(f"{shown} is not UTF-8 text")
+    if not text:
+        raise ConfigError(f"{shown} is empty")
+    return text

@@ -1,0 +1,63 @@
+"""``millpond config``: show the configuration in force, or check it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from daemon.config import Loaded
+
+EX_CONFIG = 78
+"""Exit code of a wrong configuration (``sysexits.h``)."""
+
+
+@click.group("config")
+def config() -> None:
+    """Show or check the configuration."""
+
+
+@config.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: file, values, sources, warnings.")
+@click.option("--defaults", is_flag=True, help="Print the keys that were not set, too.")
+@click.pass_context
+def show(ctx: click.Context, *, as_json: bool, defaults: bool) -> None:
+    """Print the configuration in force, each value with where it comes from; secrets as stars."""
+    # Imported here: the help of every command would wait for it.
+    import msgspec  # noqa: PLC0415 - see above
+
+    from daemon.config import show as showing  # noqa: PLC0415 - see above
+
+    loaded = _loaded(ctx)
+    if not as_json:
+        click.echo(showing.toml(loaded, defaults=defaults), nl=False)
+        return
+    content = {
+        "file": str(loaded.path) if loaded.path else None,
+        "values": showing.values(loaded, defaults=defaults),
+        "sources": loaded.sources,
+        "warnings": loaded.warnings,
+    }
+    click.echo(msgspec.json.format(msgspec.json.encode(content), indent=2))
+
+
+@config.command()
+@click.pass_context
+def check(ctx: click.Context) -> None:
+    """Say whether the configuration can be used; exit 78 and list what is wrong when it cannot."""
+    loaded = _loaded(ctx)
+    click.echo(f"ok: {loaded.path}" if loaded.path else "ok: no file, defaults and environment alone")
+    for warning in loaded.warnings:
+        click.echo(f"warning: {warning}")
+
+
+def _loaded(ctx: click.Context) -> "Loaded":
+    from daemon.config import load  # noqa: PLC0415 - the help of every command would wait for it
+    from daemon.errors import ConfigError  # noqa: PLC0415 - likewise
+
+    path: Path | None = getattr(ctx.obj, "config_path", None)
+    try:
+        return load(path)
+    except ConfigError as error:
+        click.echo(f"millpond: {error}", err=True)
+        ctx.exit(EX_CONFIG)

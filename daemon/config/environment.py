@@ -1,0 +1,122 @@
+"""Variables of the environment that are settings: ``MILLPOND_SECTION__KEY`` in any depth, and three of OpenAI's.
+
+A variable is laid over the file's tables as a ``Variable``; what its text means is decided by the type of the key where
+it stands. Empty variables count as unset.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeGuard, get_origin
+
+from daemon.config.expected import bare
+
+Table = dict[str, object]
+"""A section as it was given: a key's value is a table, a TOML value or a ``Variable``."""
+
+PREFIX = "MILLPOND_"
+NOT_SETTINGS = frozenset({"MILLPOND_CONFIG"})
+"""Variables with our prefix that are no keys of the configuration."""
+NAMED_SECTIONS = ("bots", "channels")
+OPENAI_VARIABLES = {"OPENAI_BASE_URL": "base_url", "OPENAI_MODEL": "name", "OPENAI_API_KEY": "api_key"}
+"""Variable → key of a bot's model."""
+
+# Kubernetes and Docker links describe a service called millpond to every container beside it:
+# https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
+_SERVICE = re.compile(r"(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)")
+_SERVICE_ADDRESS = re.compile(r"(tcp|udp|sctp)://")
+_TRUTH: dict[str, bool] = {
+    **dict.fromkeys(("true", "1", "yes", "on"), True),
+    **dict.fromkeys(("false", "0", "no", "off"), False),
+}
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A value that a variable of the environment sets."""
+
+    name: str
+    text: str
+
+
+def is_table(given: object) -> TypeGuard[Table]:
+    """Whether a section was given, not a value."""
+    return isinstance(given, dict)
+
+
+def variable(environ: Mapping[str, str], name: str) -> str:
+    """The text of one of our variables, in whatever case its name is written; empty when unset."""
+    return next((text.strip() for key, text in sorted(environ.items()) if key.upper() == name and text.strip()), "")
+
+
+def variable_of(path: str) -> str:
+    """The variable that sets the key at a dotted path."""
+    return PREFIX + path.replace(".", "__").replace("-", "_").upper()
+
+
+def lay_over(tables: Table, environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Lay the variables over ``tables``, in place; yields the names of two variables that set the same key."""
+    for given in _settings(environ):
+        path = given.name[len(PREFIX) :].lower().split("__")
+        section = tables
+        for key in path[:-1]:
+            following = section.setdefault(_own_name(tables, section, key), {})
+            if not is_table(following):
+                break  # a value stands where a section belongs: that is reported where it stands
+            section = following
+        else:
+            earlier = section.get(path[-1])
+            if isinstance(earlier, Variable):
+                yield earlier.name, given.name
+            section[path[-1]] = given
+
+
+def _settings(environ: Mapping[str, str]) -> Iterator[Variable]:
+    for name, text in sorted(environ.items()):
+        upper = name.upper()
+        if upper.startswith(PREFIX) and upper not in NOT_SETTINGS and text.strip() and not _foreign(upper, text):
+            yield Variable(name, text)
+
+
+def _foreign(name: str, text: str) -> bool:
+    own = name.removeprefix(PREFIX)
+    return "__" not in own and bool(_SERVICE.fullmatch(own) or (own.endswith("PORT") and _SERVICE_ADDRESS.match(text)))
+
+
+def _own_name(tables: Table, section: Table, key: str) -> str:
+    """``key`` as the file writes it: names of bots and channels match in any case, and with ``_`` for ``-``."""
+    if not any(section is tables.get(named) for named in NAMED_SECTIONS):
+        return key
+    folded = {name.lower().replace("-", "_"): name for name in section}
+    return key if key in section else folded.get(key.replace("-", "_"), key)
+
+
+def fill_models(bots: Table, environ: Mapping[str, str]) -> None:
+    """Give every bot's model what OpenAI's variables say and its own section leaves open, in place."""
+    for bot in bots.values():
+        model = bot.setdefault("model", {}) if is_table(bot) else None
+        if is_table(model):
+            _fill_model(model, environ)
+
+
+def _fill_model(model: Table, environ: Mapping[str, str]) -> None:
+    for name, key in OPENAI_VARIABLES.items():
+        text = environ.get(name, "").strip()
+        if text and key not in model and f"{key}_file" not in model:
+            model[key] = Variable(name, text)
+
+
+def value_of(text: str, kind: object) -> object:
+    """``text`` as a value of the type ``kind``; as it is when it is none, so that the type's check refuses it."""
+    base, _ = bare(kind)
+    text = text.strip()
+    if base is bool:
+        return _TRUTH.get(text.lower(), text)
+    if base is int or base is float:
+        try:
+            return int(text) if base is int else float(text)
+        except ValueError:
+            return text
+    if get_origin(base) is tuple:
+        return [part for part in (piece.strip() for piece in text.split(",")) if part]
+    return text

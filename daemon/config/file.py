@@ -1,0 +1,69 @@
+"""The configuration file: which one it is, and its tables."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from daemon.config.environment import Table, variable
+from daemon.config.paths import FILE_NAME, expanded
+from daemon.config.schema import Config
+from daemon.errors import ConfigError
+
+MAX_BYTES = 1_048_576
+
+
+def read_tables(path: Path | None, environ: Mapping[str, str]) -> tuple[Path | None, Table]:
+    """The file that holds and what stands in it; no file and nothing when none was named and none is there.
+
+    ``path`` if given, else ``MILLPOND_CONFIG``, else ``millpond.toml`` in the data directory.
+
+    Raises:
+        ConfigError: a named file is missing, or a file cannot be read, is no UTF-8 or is no TOML.
+    """
+    named = variable(environ, "MILLPOND_CONFIG")
+    if path is None and not named:
+        default = expanded(variable(environ, "MILLPOND_DATA_DIR") or Config().data_dir) / FILE_NAME
+        return (default, _tables(default)) if _is_there(default) else (None, {})
+    path = path or expanded(named)
+    return path, _tables(path)
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a folder that may not be searched: opening the file will say so
+        return True
+
+
+def _tables(path: Path) -> Table:
+    try:
+        return tomllib.loads(_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: no TOML: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: no usable TOML: a number is too long or values are nested too deep") from error
+
+
+def _text(path: Path) -> str:
+    content = _content(path)
+    if len(content) > MAX_BYTES:
+        raise ConfigError(f"{path}: larger than {MAX_BYTES:,} bytes; that is no configuration")
+    try:
+        return content.decode("utf-8-sig")  # some editors put a byte order mark first, which TOML does not know
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        # Not "from error": that carries the whole file.
+        raise ConfigError(f"{path}: not UTF-8 in line {line}; save it as UTF-8") from None
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except IsADirectoryError as error:
+        raise ConfigError(f"{path}: is a folder; name the file in it, as {path / FILE_NAME}") from error
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path}: there is no such file") from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "no valid file name"
+        raise ConfigError(f"{path}: cannot be read: {reason}") from error

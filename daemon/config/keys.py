@@ -1,0 +1,73 @@
+"""The keys that a configuration can hold, read off the schema."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import TypeGuard, get_args, get_origin
+
+import msgspec
+from msgspec.structs import FieldInfo
+
+from daemon.config.expected import printable
+from daemon.config.schema import Config
+
+Section = type[msgspec.Struct]
+
+NAME_RULE = "a name starts with a-z or 0-9, then a-z, 0-9, _ and -, 64 at most"
+"""Of bots and channels: they stand in session keys, folders and variables."""
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+
+
+def is_name(text: str) -> bool:
+    """Whether a bot or a channel can be called so."""
+    return _NAME.fullmatch(text) is not None
+
+
+def is_section(kind: object) -> TypeGuard[Section]:
+    """Whether a field of this type is a section of its own."""
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+
+
+@cache
+def fields_of(kind: Section) -> dict[str, FieldInfo]:
+    """The keys of a section."""
+    return {entry.name: entry for entry in msgspec.structs.fields(kind)}
+
+
+def members_of(kind: object) -> dict[str, Section]:
+    """The structs that a named section can be, by their tags; one without a tag stands under its own name."""
+    members = get_args(kind) or (kind,)
+    return {str(member.__struct_config__.tag): member for member in members if is_section(member)}
+
+
+def join(path: str, key: str) -> str:
+    """The dotted path of ``key`` in the section ``path``."""
+    return f"{path}.{printable(key)}" if path else printable(key)
+
+
+def all_keys(names: Mapping[str, Iterable[str]], kind: Section = Config, path: str = "") -> Iterator[str]:
+    """The dotted path of every key that there can be, for the bots and channels of these names."""
+    for key, entry in fields_of(kind).items():
+        here = join(path, key)
+        if is_section(entry.type):
+            yield from all_keys(names, entry.type, here)
+        elif get_origin(entry.type) is dict:
+            yield from _named_keys(names, get_args(entry.type)[1], here)
+        else:
+            yield here
+
+
+def _named_keys(names: Mapping[str, Iterable[str]], kind: object, path: str) -> Iterator[str]:
+    members = members_of(kind)
+    for name in names[path]:
+        yield from (f"{path}.{name}.type",) if len(members) > 1 else ()
+        for member in members.values():
+            yield from all_keys(names, member, f"{path}.{name}")
+
+
+def elsewhere(section: str, key: str) -> str:
+    """Where a key of that name stands, for one that was written into the wrong section; empty when nowhere."""
+    known = all_keys({"bots": ["<name>"], "channels": ["<name>"]})
+    found = [path for path in known if path.rpartition(".")[2] == key]
+    near = [path for path in found if path.partition(".")[0] == section.partition(".")[0]]
+    return (near or found or [""])[0]

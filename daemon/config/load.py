@@ -1,0 +1,104 @@
+"""Loading: the file, the environment over it, one walk over both, then the rules between keys."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import msgspec
+
+from daemon.config.environment import NAMED_SECTIONS, Table, fill_models, is_table, lay_over
+from daemon.config.file import read_tables
+from daemon.config.reading import Finding, Reading
+from daemon.config.rules import broken
+from daemon.config.schema import Config
+from daemon.config.secret import decode_secret
+from daemon.errors import ConfigError
+
+DEFAULT_BOT = "pond"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loaded:
+    """A configuration that can be used, and where it came from."""
+
+    config: Config
+    path: Path | None
+    """The file; ``None`` when there is none."""
+    sources: Mapping[str, str]
+    """Dotted path of a key that was given → ``file``, ``environment <variable>``; what is not in it is a default."""
+    warnings: tuple[str, ...] = ()
+    """Sentences for people: what works and should be changed all the same."""
+
+
+def load(path: Path | None = None, *, environ: Mapping[str, str] | None = None) -> Loaded:
+    """The configuration of this process: environment over file over defaults, secret files read.
+
+    ``path`` is the file; else ``MILLPOND_CONFIG`` names it, else it is ``millpond.toml`` in the data directory if it
+    is there. ``environ`` stands in for the environment of the process.
+
+    Raises:
+        ConfigError: lists everything that is wrong, a line each; holds no secret.
+    """
+    environ = os.environ if environ is None else environ
+    file, tables = read_tables(path, environ)
+    twice = list(lay_over(tables, environ))
+    _add_defaults(tables, environ)
+    reading = Reading(folder=file.absolute().parent if file else Path(), names=_names(tables))
+    reading.findings += [Finding(name, f"sets the same key as {other}; remove one") for other, name in twice]
+    clean = reading.section("", Config, tables)
+    _assign_bots(clean, reading)
+    config = msgspec.convert(clean, Config, dec_hook=decode_secret)
+    findings = _all_findings(reading, config)
+    if findings:
+        raise ConfigError("the configuration cannot be used:\n" + "\n".join(_lines(findings, reading.sources, file)))
+    return Loaded(config=config, path=file, sources=reading.sources, warnings=tuple(reading.warnings))
+
+
+def _add_defaults(tables: Table, environ: Mapping[str, str]) -> None:
+    """The bot that there is when none is given, the channels that are there unless disabled, and OpenAI's variables."""
+    bots = tables.setdefault("bots", {})
+    channels = tables.setdefault("channels", {})
+    if is_table(bots):
+        if not bots:
+            bots[DEFAULT_BOT] = {}
+        fill_models(bots, environ)
+    if is_table(channels):
+        for name in Config().channels:
+            channels.setdefault(name, {})
+
+
+def _names(tables: Table) -> dict[str, Iterable[str]]:
+    return {named: list(given) if is_table(given := tables[named]) else [] for named in NAMED_SECTIONS}
+
+
+def _assign_bots(clean: Table, reading: Reading) -> None:
+    """Give channels that name no bot the one that is meant: ``pond``, or the only one."""
+    bots = cast("Table", clean["bots"])
+    if DEFAULT_BOT in bots:
+        return
+    for name, channel in cast("dict[str, Table]", clean["channels"]).items():
+        path = f"channels.{name}.bot"
+        if path in reading.sources or channel.get("enabled") is False:
+            continue
+        if len(bots) == 1:
+            channel["bot"] = next(iter(bots))
+            reading.sources[path] = "the only bot"
+        elif bots:
+            text = f"not set, and there are several bots: set it to one of {', '.join(bots)}"
+            reading.refuse(path, text)
+
+
+def _all_findings(reading: Reading, config: Config) -> list[Finding]:
+    """What the walk found, and the broken rules that say something new beside it."""
+    new = [rule for rule in broken(config) if not any(map(reading.refused, (rule.path, *rule.needs)))]
+    return reading.findings + new
+
+
+def _lines(findings: list[Finding], sources: Mapping[str, str], file: Path | None) -> Iterable[str]:
+    for finding in findings:
+        inside = [source for path, source in sources.items() if path.startswith(f"{finding.path}.")]
+        source = sources.get(finding.path) or (inside or [""])[0]
+        where = {"": "", "file": f" (in {file})"}.get(source, f" ({source.replace('environment', 'variable')})")
+        yield f"  {finding.path}: {finding.text}{where}"

@@ -1,0 +1,157 @@
+"""What must hold between keys, and what a type alone cannot say. Pure, but for looking at the time zone database."""
+
+from collections.abc import Callable, Iterator
+from urllib.parse import SplitResult, urlsplit
+
+from daemon.config.expected import got, nearest
+from daemon.config.paths import data_path
+from daemon.config.reading import Finding
+from daemon.config.schema import BotConfig, Config, ModelConfig, WebConfig
+from daemon.config.secret import Secret
+from daemon.errors import ConfigError
+
+MIN_BUDGET_TOKENS = 1_024
+REDIS_SCHEMES = ("redis", "rediss", "unix")
+
+
+def broken(config: Config) -> Iterator[Finding]:
+    """Every rule that ``config`` breaks."""
+    yield from _data_dir(config)
+    yield from _redis(config.redis.url)
+    yield from _order(config)
+    for name, bot in config.bots.items():
+        yield from _bot(f"bots.{name}", bot)
+    for name, channel in config.channels.items():
+        if channel.enabled and channel.bot not in config.bots:
+            there = ", ".join(config.bots)
+            yield Finding(f"channels.{name}.bot", f"there is no bot {got(channel.bot)}; there is {there}", ("bots",))
+        if channel.enabled and isinstance(channel, WebConfig):
+            yield from _web(f"channels.{name}", channel)
+
+
+def _data_dir(config: Config) -> Iterator[Finding]:
+    try:
+        data_path(config)
+    except ConfigError as error:
+        yield Finding("data_dir", str(error))
+
+
+def _order(config: Config) -> Iterator[Finding]:
+    queue, bootstrap = config.queue, config.context.bootstrap
+    if queue.renew_s >= queue.lease_s:
+        text = f"must be below lease_s, or leases run out while they are held; got {queue.renew_s} and {queue.lease_s}"
+        yield Finding("queue.renew_s", text, ("queue.lease_s",))
+    if queue.backoff_min_s > queue.backoff_max_s:
+        text = f"must not be above backoff_max_s; got {queue.backoff_min_s} and {queue.backoff_max_s}"
+        yield Finding("queue.backoff_min_s", text, ("queue.backoff_max_s",))
+    if bootstrap.head_ratio + bootstrap.tail_ratio > 1:
+        text = f"head_ratio and tail_ratio must not exceed 1 together; got {bootstrap.head_ratio} and "
+        yield Finding(
+            "context.bootstrap.head_ratio", text + str(bootstrap.tail_ratio), ("context.bootstrap.tail_ratio",)
+        )
+
+
+def _redis(url: Secret) -> Iterator[Finding]:
+    if url and not _is_address(url.reveal(), _names_redis):
+        # The address may hold a password, so it is not shown, nor is what the parser says of it.
+        yield Finding(
+            "redis.url",
+            "expected redis://[:password@]host[:port][/number], rediss://… or unix:///path "
+            "(special characters in a password percent-encoded), got something else",
+        )
+
+
+def _names_redis(parts: SplitResult) -> bool:
+    if parts.scheme == "unix":
+        return bool(parts.path.strip("/"))
+    number = parts.path.strip("/")
+    return parts.scheme in REDIS_SCHEMES and bool(parts.hostname) and (not number or number.isdecimal())
+
+
+def _is_address(text: str, fits: Callable[[SplitResult], bool]) -> bool:
+    try:
+        parts = urlsplit(text)
+        return text.isascii() and text.isprintable() and " " not in text and parts.port != 0 and fits(parts)
+    except ValueError:  # brackets without end, a port that is no number
+        return False
+
+
+def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
+    if text := _zone_problem(bot.time_zone):
+        yield Finding(f"{path}.time_zone", text)
+    yield from _model(f"{path}.model", bot.model)
+
+
+def _zone_problem(name: str) -> str:
+    if name == "UTC":  # holds on a machine without a time zone database too
+        return ""
+    import zoneinfo  # noqa: PLC0415 - seldom needed, and start-up is counted in milliseconds
+
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        known = zoneinfo.available_timezones()
+        if not known:
+            return "this machine has no time zone database; install its tzdata package, or set UTC"
+        near = nearest(name, known)
+        hint = f"; did you mean {near}?" if near else ", as Europe/Berlin"
+        return f"expected an IANA time zone, got {got(name)}{hint}"
+    return ""
+
+
+def _model(path: str, model: ModelConfig) -> Iterator[Finding]:
+    if model.base_url and not _is_address(model.base_url, _names_server):
+        # Not shown: a password in an address is one of the things that is refused here.
+        text = "expected http:// or https:// and a host, without a user or password (a key belongs in api_key_file)"
+        yield Finding(f"{path}.base_url", text)
+    if not model.offline and not model.name:
+        needs = (f"{path}.api_key", f"{path}.base_url", f"{path}.api_key_file")
+        yield Finding(f"{path}.name", f"missing; set {path}.name or OPENAI_MODEL", needs)
+    if text := _secret_problem(model.api_key):
+        yield Finding(f"{path}.api_key", text)
+    yield from _budget(path, model)
+
+
+def _names_server(parts: SplitResult) -> bool:
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None
+
+
+def _budget(path: str, model: ModelConfig) -> Iterator[Finding]:
+    if model.budget_tokens >= MIN_BUDGET_TOKENS:
+        return
+    needs = (f"{path}.max_completion_tokens", f"{path}.safety_buffer_tokens")
+    text = (
+        f"{model.context_window_tokens:,} less {model.completion_tokens:,} for the answer (max_completion_tokens, at "
+        f"most a quarter) less safety_buffer_tokens {model.safety_buffer_tokens:,} leaves {model.budget_tokens:,} "
+        f"tokens for a prompt, which needs {MIN_BUDGET_TOKENS:,}: raise the window or lower the other two"
+    )
+    yield Finding(f"{path}.context_window_tokens", text, needs)
+
+
+def _secret_problem(secret: Secret) -> str:
+    text = secret.reveal()
+    # It travels in an HTTP header.
+    fine = text.isascii() and text.isprintable() and " " not in text
+    return "" if fine else "must be one line of ASCII characters without spaces"
+
+
+def _web(path: str, channel: WebConfig) -> Iterator[Finding]:
+    if not channel.host:
+        yield Finding(f"{path}.host", "must not be empty; 0.0.0.0 listens on every address")
+    elif not channel.token and not is_loopback(channel.host):
+        text = f"not set, and {channel.host} can be reached from other machines; set token_file, or host 127.0.0.1"
+        yield Finding(f"{path}.token", text, (f"{path}.token_file", f"{path}.host"))
+    if text := _secret_problem(channel.token):
+        yield Finding(f"{path}.token", text)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a server that listens on ``host`` can be reached from its own machine only."""
+    if host in ("127.0.0.1", "localhost", "::1"):
+        return True
+    import ipaddress  # noqa: PLC0415 - seldom needed, and start-up is counted in milliseconds
+
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

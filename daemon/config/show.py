@@ -1,0 +1,88 @@
+"""The configuration in force as TOML or plain values, secrets starred."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+import msgspec
+
+from daemon.config.keys import fields_of, join
+from daemon.config.load import Loaded
+from daemon.config.schema import Config
+from daemon.config.secret import Secret, masked_url
+
+Values = dict[str, object]
+_URLS = ("redis.url",)
+_ESCAPED = re.compile(r'[\x00-\x1f\x7f"\\]')
+
+
+def values(loaded: Loaded, *, defaults: bool = False) -> Values:
+    """What was set, by section; with ``defaults`` everything. Every bot and channel has a section."""
+    return _section("", loaded.config, None if defaults else loaded.sources)
+
+
+def toml(loaded: Loaded, *, defaults: bool = False) -> str:
+    """``values`` as TOML with the source of each key in a comment."""
+    found = f"file: {loaded.path}" if loaded.path else "file: none"
+    lines = [f"# {found}", *_offline(loaded.config), *_lines("", values(loaded, defaults=defaults), loaded.sources)]
+    return "\n".join(lines) + "\n"
+
+
+def _section(path: str, section: msgspec.Struct, given: Mapping[str, str] | None) -> Values:
+    found: Values = {}
+    for key in fields_of(type(section)):
+        here, value = join(path, key), getattr(section, key)
+        if isinstance(value, msgspec.Struct):
+            found[key] = _section(here, value, given)
+        elif isinstance(value, dict):
+            named = cast("dict[str, msgspec.Struct]", value)
+            found[key] = {
+                name: _tag(member) | _section(f"{here}.{name}", member, given) for name, member in named.items()
+            }
+        elif (given is None or here in given) and not getattr(section, f"{key}_file", ""):
+            # A secret that was read from a file is shown by that file's name alone.
+            found[key] = _shown(here, value)
+    return {key: value for key, value in found.items() if value != {}}
+
+
+def _tag(section: msgspec.Struct) -> Values:
+    config = section.__struct_config__
+    return {config.tag_field: config.tag} if config.tag_field else {}
+
+
+def _shown(path: str, value: object) -> object:
+    if isinstance(value, Secret):
+        return masked_url(value) if path in _URLS else str(value)
+    return list(cast("tuple[str, ...]", value)) if isinstance(value, tuple) else value
+
+
+def _offline(config: Config) -> Iterator[str]:
+    for name, bot in config.bots.items():
+        if bot.model.offline:
+            yield f"# {name} has no model: it answers as the labelled offline stand-in"
+
+
+def _lines(path: str, section: Values, sources: Mapping[str, str]) -> Iterator[str]:
+    for key, value in section.items():
+        if not isinstance(value, dict):
+            source = sources.get(join(path, key), "its name" if key == "type" else "default")
+            # TOML has no word for "unset".
+            yield f"# {key} is unset" if value is None else f"{key} = {literal(value)}  # {source}"
+    for key, value in section.items():
+        if isinstance(value, dict):
+            here, inner = join(path, key), cast("Values", value)
+            named = path in ("bots", "channels")
+            if named or any(not isinstance(entry, dict) for entry in inner.values()):
+                yield f"\n[{here}]"
+            yield from _lines(here, inner, sources)
+
+
+def literal(value: object) -> str:
+    """A value in TOML."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(literal(item) for item in cast("list[object]", value)) + "]"
+    if isinstance(value, str):
+        return '"' + _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", value) + '"'
+    return str(value)
