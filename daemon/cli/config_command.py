@@ -45,8 +45,10 @@ def show(ctx: click.Context, *, as_json: bool, defaults: bool) -> None:
 @click.pass_context
 def check(ctx: click.Context) -> None:
     """Say whether the configuration can be used; exit 78 and list what is wrong when it cannot."""
+    from daemon.config.expected import readable  # noqa: PLC0415 - the help of every command would wait for it
+
     loaded = _loaded(ctx)
-    click.echo(f"ok: {loaded.path}" if loaded.path else "ok: no file, defaults and environment alone")
+    click.echo(f"ok: {readable(str(loaded.path))}" if loaded.path else "ok: no file, defaults and environment alone")
     for warning in loaded.warnings:
         click.echo(f"warning: {warning}")
 

@@ -95,3 +95,8 @@ def printable(text: str) -> str:
     """A key or name as it can stand in a line of an error: quoted and escaped unless it is plain, cut when long."""
     shown = text if len(text) <= MAX_SHOWN_CHARS else text[:MAX_SHOWN_CHARS] + "…"
     return shown if _PLAIN.fullmatch(shown) else repr(shown)
+
+
+def readable(text: str) -> str:
+    """A path or the name of a variable as it can stand in a line: quoted and escaped when it could not be printed."""
+    return text if text.isprintable() else repr(text)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from daemon.config.environment import Table, variable
+from daemon.config.expected import readable
 from daemon.config.paths import FILE_NAME, expanded
 from daemon.config.schema import Config
 from daemon.errors import ConfigError
@@ -39,21 +40,23 @@ def _tables(path: Path) -> Table:
     try:
         return tomllib.loads(_text(path))
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: no TOML: {error}") from error
+        raise ConfigError(f"{readable(str(path))}: no TOML: {error}") from error
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}: no usable TOML: a number is too long or values are nested too deep") from error
+        raise ConfigError(
+            f"{readable(str(path))}: no usable TOML: a number is too long or values are nested too deep"
+        ) from error
 
 
 def _text(path: Path) -> str:
     content = _content(path)
     if len(content) > MAX_BYTES:
-        raise ConfigError(f"{path}: larger than {MAX_BYTES:,} bytes; that is no configuration")
+        raise ConfigError(f"{readable(str(path))}: larger than {MAX_BYTES:,} bytes; that is no configuration")
     try:
         return content.decode("utf-8-sig")  # some editors put a byte order mark first, which TOML does not know
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         # Not "from error": that carries the whole file.
-        raise ConfigError(f"{path}: not UTF-8 in line {line}; save it as UTF-8") from None
+        raise ConfigError(f"{readable(str(path))}: not UTF-8 in line {line}; save it as UTF-8") from None
 
 
 def _content(path: Path) -> bytes:
@@ -61,9 +64,11 @@ def _content(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
     except IsADirectoryError as error:
-        raise ConfigError(f"{path}: is a folder; name the file in it, as {path / FILE_NAME}") from error
+        raise ConfigError(
+            f"{readable(str(path))}: is a folder; name the file in it, as {readable(str(path / FILE_NAME))}"
+        ) from error
     except FileNotFoundError as error:
-        raise ConfigError(f"{path}: there is no such file") from error
+        raise ConfigError(f"{readable(str(path))}: there is no such file") from error
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "no valid file name"
-        raise ConfigError(f"{path}: cannot be read: {reason}") from error
+        raise ConfigError(f"{readable(str(path))}: cannot be read: {reason}") from error

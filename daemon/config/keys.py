@@ -61,7 +61,7 @@ def _named_keys(names: Mapping[str, Iterable[str]], kind: object, path: str) -> 
     members = members_of(kind)
     for name in names[path]:
         yield from (f"{path}.{name}.type",) if len(members) > 1 else ()
-        for member in members.values():
+        for member in [members[name]] if name in members else members.values():
             yield from all_keys(names, member, f"{path}.{name}")
 
 

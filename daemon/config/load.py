@@ -9,6 +9,7 @@ from typing import cast
 import msgspec
 
 from daemon.config.environment import NAMED_SECTIONS, Table, fill_models, is_table, lay_over
+from daemon.config.expected import readable
 from daemon.config.file import read_tables
 from daemon.config.reading import Finding, Reading
 from daemon.config.rules import broken
@@ -46,7 +47,9 @@ def load(path: Path | None = None, *, environ: Mapping[str, str] | None = None) 
     twice = list(lay_over(tables, environ))
     _add_defaults(tables, environ)
     reading = Reading(folder=file.absolute().parent if file else Path(), names=_names(tables))
-    reading.findings += [Finding(name, f"sets the same key as {other}; remove one") for other, name in twice]
+    reading.findings += [
+        Finding(readable(name), f"sets the same key as {readable(other)}; remove one") for other, name in twice
+    ]
     clean = reading.section("", Config, tables)
     _assign_bots(clean, reading)
     config = msgspec.convert(clean, Config, dec_hook=decode_secret)
@@ -100,5 +103,6 @@ def _lines(findings: list[Finding], sources: Mapping[str, str], file: Path | Non
     for finding in findings:
         inside = [source for path, source in sources.items() if path.startswith(f"{finding.path}.")]
         source = sources.get(finding.path) or (inside or [""])[0]
-        where = {"": "", "file": f" (in {file})"}.get(source, f" ({source.replace('environment', 'variable')})")
-        yield f"  {finding.path}: {finding.text}{where}"
+        where = {"": "", "file": f" (in {readable(str(file))})"}
+        told = where.get(source, f" ({readable(source.replace('environment', 'variable'))})")
+        yield f"  {finding.path}: {finding.text}{told}"

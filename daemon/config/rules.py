@@ -1,5 +1,6 @@
 """What must hold between keys, and what a type alone cannot say. Pure, but for looking at the time zone database."""
 
+import ipaddress
 from collections.abc import Callable, Iterator
 from urllib.parse import SplitResult, urlsplit
 
@@ -139,7 +140,7 @@ def _web(path: str, channel: WebConfig) -> Iterator[Finding]:
     if not channel.host:
         yield Finding(f"{path}.host", "must not be empty; 0.0.0.0 listens on every address")
     elif not channel.token and not is_loopback(channel.host):
-        text = f"not set, and {channel.host} can be reached from other machines; set token_file, or host 127.0.0.1"
+        text = f"not set, and {got(channel.host)} can be reached from other machines; set token_file, or host 127.0.0.1"
         yield Finding(f"{path}.token", text, (f"{path}.token_file", f"{path}.host"))
     if text := _secret_problem(channel.token):
         yield Finding(f"{path}.token", text)
@@ -149,8 +150,6 @@ def is_loopback(host: str) -> bool:
     """Whether a server that listens on ``host`` can be reached from its own machine only."""
     if host in ("127.0.0.1", "localhost", "::1"):
         return True
-    import ipaddress  # noqa: PLC0415 - seldom needed, and start-up is counted in milliseconds
-
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:

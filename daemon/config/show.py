@@ -6,6 +6,7 @@ from typing import cast
 
 import msgspec
 
+from daemon.config.expected import readable
 from daemon.config.keys import fields_of, join
 from daemon.config.load import Loaded
 from daemon.config.schema import Config
@@ -23,7 +24,7 @@ def values(loaded: Loaded, *, defaults: bool = False) -> Values:
 
 def toml(loaded: Loaded, *, defaults: bool = False) -> str:
     """``values`` as TOML with the source of each key in a comment."""
-    found = f"file: {loaded.path}" if loaded.path else "file: none"
+    found = f"file: {readable(str(loaded.path))}" if loaded.path else "file: none"
     lines = [f"# {found}", *_offline(loaded.config), *_lines("", values(loaded, defaults=defaults), loaded.sources)]
     return "\n".join(lines) + "\n"
 

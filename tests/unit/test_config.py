@@ -1,0 +1,876 @@
+import json
+import os
+import string
+import subprocess
+import sys
+import tomllib
+import traceback
+from pathlib import Path
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from daemon import config as daemon_config
+from daemon.cli.config_command import EX_CONFIG
+from daemon.cli.config_command import config as config_command
+from daemon.config import Config, ModelConfig, Secret, bot_workspace, data_path, encode_secret, load, show
+from daemon.config.environment import value_of, variable_of
+from daemon.config.expected import bare
+from daemon.config.keys import all_keys, fields_of, is_name, join, members_of
+from daemon.config.load import Loaded
+from daemon.config.rules import is_loopback
+from daemon.config.schema import BotConfig, ChannelConfig
+from daemon.config.secret import masked_url
+from daemon.errors import ConfigError
+
+ROOT = Path(__file__).parents[2]
+NAMES = {"bots": ["pond"], "channels": ["terminal", "web"]}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "millpond.toml"
+
+
+def load_text(file: Path, text: str, **environ: str) -> Loaded:
+    file.write_text(text, encoding="utf-8")
+    return load(file, environ=environ)
+
+
+def problems(file: Path, text: str, **environ: str) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        load_text(file, text, **environ)
+    return [line.strip() for line in str(caught.value).splitlines()[1:]]
+
+
+# Defaults
+
+
+def test_without_a_file_and_variables_everything_is_the_default():
+    loaded = load(environ={})
+
+    assert loaded.config == Config()
+    assert loaded.path is None
+    assert loaded.sources == {}
+    assert loaded.warnings == ()
+
+
+def test_the_budget_of_the_default_model_is_the_specified_one():
+    model = load(environ={}).config.bots["pond"].model
+
+    assert (model.context_window_tokens, model.max_completion_tokens, model.safety_buffer_tokens) == (
+        65_536,
+        8_192,
+        1_024,
+    )
+    assert model.budget_tokens == 56_320
+    assert model.offline
+
+
+def test_the_answer_takes_at_most_a_quarter_of_a_small_window():
+    model = ModelConfig(context_window_tokens=16_384)
+
+    assert model.completion_tokens == 4_096
+    assert model.budget_tokens == 16_384 - 4_096 - 1_024
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("queue.lease_s", 15.0),
+        ("queue.renew_s", 5.0),
+        ("queue.attempts_max", 5),
+        ("queue.backoff_min_s", 1.0),
+        ("queue.backoff_max_s", 30.0),
+        ("queue.waiting_max", 1_000),
+        ("queue.partition_max", 100_000),
+        ("queue.message_max_bytes", 262_144),
+        ("queue.seen_ttl_s", 86_400.0),
+        ("queue.park_max_s", 21_600.0),
+        ("run.grace_s", 25.0),
+        ("agent.turn_timeout_s", 600.0),
+        ("agent.tool_timeout_s", 60.0),
+        ("agent.iterations_max", 25),
+        ("consolidation.rounds_max", 5),
+        ("consolidation.failures_max", 3),
+        ("consolidation.call_deadline_s", 60.0),
+        ("consolidation.turn_wait_s", 15.0),
+        ("memory_flush.reserve_floor_tokens", 20_000),
+        ("memory_flush.soft_threshold_tokens", 4_000),
+        ("memory_search.max_results", 5),
+        ("memory_search.min_score", 0.4),
+        ("memory_search.timeout_s", 30.0),
+        ("micro_compact.keep_messages", 6),
+        ("micro_compact.max_chars", 200),
+        ("context.bootstrap.max_chars", 20_000),
+        ("context.bootstrap.total_max_chars", 24_000),
+        ("context.bootstrap.head_ratio", 0.7),
+        ("context.bootstrap.tail_ratio", 0.2),
+        ("context.bootstrap.min_budget_chars", 64),
+    ],
+)
+def test_a_default_is_the_specified_number(path, value):
+    found = Config()
+    for key in path.split("."):
+        found = getattr(found, key)
+
+    assert found == value
+
+
+# The file
+
+
+def test_the_file_of_the_data_directory_is_used_when_it_is_there(tmp_path):
+    (tmp_path / "millpond.toml").write_text("[queue]\nlease_s = 20\n")
+
+    loaded = load(environ={"MILLPOND_DATA_DIR": str(tmp_path)})
+
+    assert loaded.path == tmp_path / "millpond.toml"
+    assert loaded.config.queue.lease_s == 20.0
+    assert data_path(loaded.config) == tmp_path
+    assert loaded.sources == {"queue.lease_s": "file", "data_dir": "environment MILLPOND_DATA_DIR"}
+
+
+def test_the_default_file_lies_in_the_home_folder(home):
+    (home / ".millpond").mkdir(parents=True)
+    (home / ".millpond" / "millpond.toml").write_text("[agent]\nslots = 3\n")
+
+    assert load(environ={}).config.agent.slots == 3
+
+
+def test_a_named_file_wins_over_the_variable_and_the_variable_over_the_data_directory(tmp_path):
+    for number, name in enumerate(("millpond", "variable", "named"), start=1):
+        (tmp_path / f"{name}.toml").write_text(f"[agent]\nslots = {number}\n")
+    environ = {"MILLPOND_DATA_DIR": str(tmp_path), "MILLPOND_CONFIG": str(tmp_path / "variable.toml")}
+
+    assert load(environ=environ).config.agent.slots == 2
+    assert load(tmp_path / "named.toml", environ=environ).config.agent.slots == 3
+
+
+@pytest.mark.parametrize("content", [b"", b"\xef\xbb\xbf[agent]\r\nslots = 64\r\n", b"# nothing\n"])
+def test_an_empty_file_and_one_with_a_byte_order_mark_are_fine(file, content):
+    file.write_bytes(content)
+
+    assert load(file, environ={}).config == Config()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"[agent]\nslots = \n", "line 2, column 9"),
+        (b"[agent]\nslots = 1\nslots = 2\n", "line 3"),
+        (b"[agent]\n# caf\xe9\n", "not UTF-8 in line 2"),
+        (b"a = " + b"[" * 5_000, "nested too deep"),
+        (b"a = " + b"9" * 5_000, "number is too long"),
+        (b"#" * 1_100_000, "larger than 1,048,576 bytes"),
+    ],
+)
+def test_a_file_that_is_no_toml_is_named_with_the_place(file, content, said):
+    file.write_bytes(content)
+
+    with pytest.raises(ConfigError) as caught:
+        load(file, environ={})
+
+    assert str(file) in str(caught.value)
+    assert said in str(caught.value)
+
+
+def test_a_missing_file_a_folder_and_an_impossible_name_are_refused(tmp_path):
+    for path, said in [
+        (tmp_path / "none.toml", "there is no such file"),
+        (tmp_path, "is a folder"),
+        (tmp_path / "a\0b", "cannot be read"),
+        (tmp_path / ("x" * 300), "cannot be read"),
+    ]:
+        with pytest.raises(ConfigError, match=said):
+            load(path, environ={})
+    with pytest.raises(ConfigError, match="there is no such file"):
+        load(environ={"MILLPOND_CONFIG": str(tmp_path / "none.toml")})
+
+
+def test_an_unreadable_file_is_refused(file):
+    file.write_text("")
+    file.chmod(0)
+    user = os.geteuid()
+    if user == 0:  # root reads every file whatever its mode
+        os.seteuid(65534)
+
+    try:
+        with pytest.raises(ConfigError, match="cannot be read: Permission denied"):
+            load(file, environ={})
+    finally:
+        os.seteuid(user)
+
+
+def test_deeply_nested_sections_are_an_unknown_key_not_a_crash(file):
+    [line] = problems(file, ".".join(["zzz"] * 3_000) + " = 1")
+
+    assert line.startswith("zzz: unknown key")
+
+
+# Environment
+
+
+def test_a_variable_wins_over_the_file_in_whatever_case_it_is_written(file):
+    loaded = load_text(
+        file,
+        "[bots.pond]\nlanguage = 'en'\n[channels.web]\nport = 9000\n",
+        millpond_bots__POND__language="zh",
+        MILLPOND_CHANNELS__WEB__PORT="0",
+    )
+
+    assert loaded.config.bots["pond"].language == "zh"
+    assert loaded.config.channels["web"].port == 0
+    assert loaded.sources["bots.pond.language"] == "environment millpond_bots__POND__language"
+    assert loaded.sources["channels.web.port"] == "environment MILLPOND_CHANNELS__WEB__PORT"
+
+
+def test_a_variable_finds_a_name_with_a_dash_and_makes_a_new_one_in_lower_case(file):
+    loaded = load_text(
+        file,
+        "[bots.big-heron]\n[bots.pond]\n",
+        MILLPOND_BOTS__BIG_HERON__LANGUAGE="zh",
+        MILLPOND_BOTS__Duck__LANGUAGE="zh",
+    )
+
+    assert {name: bot.language for name, bot in loaded.config.bots.items()} == {
+        "big-heron": "zh",
+        "pond": "en",
+        "duck": "zh",
+    }
+
+
+def test_an_empty_variable_counts_as_unset(file):
+    loaded = load_text(
+        file, "[queue]\nlease_s = 20\n", MILLPOND_QUEUE__LEASE_S="", MILLPOND_NOTHING=" ", OPENAI_API_KEY=""
+    )
+
+    assert loaded.config.queue.lease_s == 20.0
+    assert loaded.config.bots["pond"].model.offline
+
+
+def test_what_kubernetes_says_of_a_service_called_millpond_is_no_setting(file):
+    loaded = load_text(
+        file,
+        "",
+        MILLPOND_SERVICE_HOST="10.0.0.1",
+        MILLPOND_SERVICE_PORT="8765",
+        MILLPOND_SERVICE_PORT_HTTP="8765",
+        MILLPOND_PORT="tcp://10.0.0.1:8765",
+        MILLPOND_PORT_8765_TCP="tcp://10.0.0.1:8765",
+        MILLPOND_PORT_8765_TCP_ADDR="10.0.0.1",
+        MILLPOND_WEB_SERVICE_HOST="10.0.0.1",
+        MILLPOND_WEB_PORT="tcp://10.0.0.1:8765",
+    )
+
+    assert loaded.config == Config()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("MILLPOND_REDIS_URL", "x", "redis_url: unknown key; did you mean MILLPOND_REDIS__URL?"),
+        ("MILLPOND_WEB_PORT", "9000", "web_port: unknown key; did you mean"),
+        ("MILLPOND_REDIS", "x", "redis: is a section; set its keys one by one, as MILLPOND_REDIS__URL"),
+        ("MILLPOND_BOTS", "x", "bots: expected sections [bots.<name>], got text (variable MILLPOND_BOTS)"),
+        ("MILLPOND_BOTS__POND", "x", "bots.pond: is a section; set its keys one by one, as MILLPOND_BOTS__POND__"),
+        ("MILLPOND_QUEUE__LEASE_S", "abc", "queue.lease_s: expected a number of seconds above 0, got 'abc' (variable"),
+        ("MILLPOND_QUEUE__LEASE_S", "inf", "expected a number of seconds above 0 and at most 31,536,000, got inf"),
+        ("MILLPOND_AGENT__SLOTS", "1.5", "agent.slots: expected a whole number from 1 to"),
+        ("MILLPOND_MEMORY_FLUSH__ENABLED", "maybe", "memory_flush.enabled: expected true or false, got 'maybe'"),
+        ("MILLPOND_BOTS__POND__WORKSPACE", "\udcff", "bots.pond.workspace: expected text, got bytes"),
+        ("MILLPOND_", "x", "'': unknown key"),
+        ("MILLPOND_\udcff", "x", "unknown key"),
+    ],
+)  # fmt: skip
+def test_a_variable_that_cannot_be_used_is_named(file, name, text, said):
+    lines = problems(file, "", **{name: text})
+
+    assert len(lines) == 1
+    assert said in lines[0]
+    assert lines[0].encode("utf-8")
+
+
+def test_two_variables_for_one_key_are_refused(file):
+    lines = problems(file, "", MILLPOND_AGENT__SLOTS="1", millpond_agent__slots="2")
+
+    assert lines == ["millpond_agent__slots: sets the same key as MILLPOND_AGENT__SLOTS; remove one"]
+
+
+@given(st.booleans(), st.sampled_from([str.upper, str.lower, str.title]))
+def test_every_spelling_of_a_truth_value_is_read(truth, case):
+    for word in ("true", "1", "yes", "on") if truth else ("false", "0", "no", "off"):
+        assert value_of(f" {case(word)} ", bool) is truth
+
+
+@given(
+    st.integers(),
+    st.floats(allow_nan=False),
+    st.lists(st.text(string.ascii_letters + " ", min_size=1).map(str.strip).filter(bool)),
+)
+def test_a_value_written_into_a_variable_is_read_back(number, fraction, words):
+    assert value_of(str(number), int) == number
+    assert value_of(repr(fraction), float) == fraction
+    assert value_of(", ".join(words), tuple[str, ...]) == words
+
+
+@given(st.text())
+def test_any_text_in_a_variable_is_a_value_or_a_problem_never_a_crash(text):
+    for kind in (int, float, bool, str, Secret, tuple[str, ...], int | None):
+        value_of(text, kind)
+
+
+@pytest.mark.parametrize("path", list(all_keys(NAMES)))
+def test_every_key_can_be_set_by_its_variable(path):
+    environ = {variable_of(path): _valid_text(path), "MILLPOND_QUEUE__RENEW_S": "0.5"}
+    if path.endswith(("base_url", "api_key")):
+        environ["OPENAI_MODEL"] = "some-model"
+    if path.endswith("_file"):
+        Path("secret").write_text("hush")
+        environ["OPENAI_MODEL"] = "some-model"
+
+    assert path in load(environ=environ).sources
+
+
+def _valid_text(path: str) -> str:
+    special = {
+        "redis.url": "redis://localhost",
+        "queue.renew_s": "0.5",
+        "queue.backoff_max_s": "40",
+        "context.bootstrap.tail_ratio": "0.1",
+        "bots.pond.time_zone": "Europe/Berlin",
+        "bots.pond.model.base_url": "http://localhost/v1",
+        "bots.pond.model.api_key_file": "secret",
+        "channels.web.token_file": "secret",
+        "channels.web.type": "web",
+        "channels.terminal.type": "terminal",
+        "channels.web.host": "::1",
+        "channels.terminal.bot": "pond",
+        "channels.web.bot": "pond",
+        "bots.pond.model.context_window_tokens": "100000",
+    }
+    kind = _kind(path)
+    simple = {bool: "no", int: "2", float: "0.75", str: "text", Secret: "hush"}
+    return special.get(path) or simple.get(kind) or str((getattr(kind, "__args__", None) or ["x"])[0])
+
+
+def _kind(path: str) -> object:
+    section: object = Config
+    for part in path.split("."):
+        if isinstance(section, dict):
+            section = section[part]
+        elif part == "bots":
+            section = {"pond": BotConfig}
+        elif part == "channels":
+            section = members_of(ChannelConfig)
+        else:
+            section = fields_of(section)[part].type if part != "type" else str
+    return bare(section)[0]
+
+
+# Unknown keys and wrong values in the file
+
+
+plain_keys = st.text(string.ascii_letters + string.digits + "_-", min_size=1, max_size=30)
+
+
+@given(
+    key=st.one_of(plain_keys, st.text(st.characters(exclude_categories=["Cs"]), max_size=30)),
+    section=st.sampled_from(
+        ["", "redis", "queue", "context.bootstrap", "bots.pond", "bots.pond.model", "channels.web"]
+    ),
+)
+def test_any_unknown_key_is_reported_with_its_path(tmp_path_factory, key, section):
+    kind: object = Config
+    for part in filter(None, section.split(".")):
+        kind = _kind(section) if part == section.rpartition(".")[2] else kind
+    if key in fields_of(kind) or key == "type":
+        return
+    file = tmp_path_factory.getbasetemp() / "unknown.toml"
+    header = f"[{section}]\n" if section else ""
+
+    lines = problems(file, f"{header}{show.literal(key)} = 1\n")
+
+    assert len(lines) == 1
+    assert lines[0].startswith(f"{join(section, key)}: unknown key; ")
+    assert lines[0].endswith(f"(in {file})")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[bots.pond]\nmodle = 1", "bots.pond.modle: unknown key; did you mean model?"),
+        ("[bots.pond]\nname = 'x'", "bots.pond.name: unknown key; did you mean bots.<name>.model.name?"),
+        ("lease_s = 1", "lease_s: unknown key; did you mean queue.lease_s?"),
+        ("[channel.web]\nport = 1", "channel: unknown key; did you mean channels?"),
+        ("[agent]\nxyzzy = 1", "agent.xyzzy: unknown key; allowed are slots, turn_timeout_s"),
+        ("[queue]\nlease_s = 'abc'", "queue.lease_s: expected a number of seconds above 0, got 'abc' (in "),
+        ("[queue]\nlease_s = true", "queue.lease_s: expected a number of seconds above 0, got true"),
+        ("[queue]\nlease_s = 0", "queue.lease_s: expected a number of seconds above 0, got 0"),
+        ("[queue]\nlease_s = nan", "queue.lease_s: expected a number of seconds above 0, got nan"),
+        ("[agent]\nslots = 0", "agent.slots: expected a whole number from 1 to 2,147,483,647, got 0"),
+        ("[agent]\nslots = 0x" + "f" * 9_000, "from 1 to 2,147,483,647, got a number"),
+        ("[agent]\nslots = 2026-11-20", "got a date or time"),
+        ("[agent]\nslots = {a = 1}", "got a section"),
+        ("agent = 5", "agent: expected a section [agent], got a number"),
+        ("[[bots]]", "bots: expected sections [bots.<name>], got a list"),
+        ("bots.pond = 'sk-x'", "bots.pond: expected a section [bots.pond], got text"),
+        ("[bots.pond]\ntools = 'time'", "bots.pond.tools: expected a list of texts, got 'time'"),
+        ("[bots.pond]\ntools = ['a', 5]", "bots.pond.tools: expected a list of texts, got a list with 5"),
+        ("[bots.pond]\ncontext_budget_tokens = -1", "context_budget_tokens: expected a whole number from 0 to"),
+        ("[bots.pond]\nworkspace = \"a\\u0000b\"", "bots.pond.workspace: expected a path"),
+        ("[memory_search]\nmode = 'fuzzy'", "memory_search.mode: expected one of search, vsearch, query, got 'fuzzy'"),
+        ("[run]\nlog_level = 'loud'", "run.log_level: expected one of debug, info, warning, error, got 'loud'"),
+        ("[redis]\nprefix = 'a:b'", "redis.prefix: expected text of 1 to 64 letters, digits and _ . -, got 'a:b'"),
+        ("[redis]\nprefix = \"mp\\n\"", "redis.prefix: expected text of 1 to 64"),
+        ("[bots.Pond]", "bots.Pond: no valid name; a name starts with"),
+        ("[bots.\"a b\"]", "bots.'a b': no valid name"),
+        ("[channels._x]\ntype = 'web'", "channels._x: no valid name"),
+        ("[channels.tele]\ntype = 'telegram'", "'telegram' is not one of this version's: terminal, web"),
+        ("[channels.tele]\ntype = 5", "channels.tele.type: 5 is not one of this version's: terminal, web"),
+        ("[channels.tele]", "channels.tele.type: missing; set it to one of terminal, web"),
+        ("data_dir = ''", "data_dir: the path must not be empty"),
+        ("data_dir = '~nobody-at-all/x'", "data_dir: '~nobody-at-all/x' leads nowhere"),
+    ],
+)  # fmt: skip
+def test_a_wrong_key_or_value_says_where_it_stands_and_what_is_allowed(file, text, said):
+    lines = problems(file, text)
+
+    assert len(lines) == 1
+    assert said in lines[0]
+
+
+def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
+    lines = problems(
+        file, "[queue]\nlease_s = 'x'\nrenew_s = 20\n[agent]\nslot = 1\n[bots.pond.model]\nbase_url = 5\nname = 6\n"
+    )
+
+    assert [line.partition(":")[0] for line in lines] == [
+        "queue.lease_s",
+        "agent.slot",
+        "bots.pond.model.base_url",
+        "bots.pond.model.name",
+    ]
+
+
+# Rules between keys
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[queue]\nrenew_s = 15", "queue.renew_s: must be below lease_s"),
+        ("[queue]\nbackoff_min_s = 31", "queue.backoff_min_s: must not be above backoff_max_s"),
+        ("[context.bootstrap]\ntail_ratio = 0.4", "context.bootstrap.head_ratio: head_ratio and tail_ratio must not"),
+        ("[bots.pond.model]\nbase_url = 'http://h/v1'", "name: missing; set bots.pond.model.name or OPENAI_MODEL"),
+        ("[bots.pond.model]\napi_key = 'k'", "name: missing; set bots.pond.model.name or OPENAI_MODEL"),
+        ("[bots.pond.model]\nname = 'm'\nbase_url = 'ftp://h'", "bots.pond.model.base_url: expected http:// or https://"),
+        ("[bots.pond.model]\nname = 'm'\nbase_url = 'localhost:1'", "bots.pond.model.base_url: expected http:// or https://"),
+        ("[bots.pond.model]\nname = 'm'\nbase_url = 'http://[::1'", "bots.pond.model.base_url: expected http:// or https://"),
+        ("[bots.pond.model]\nname = 'm'\nbase_url = 'http://u:p@h'", "without a user or password"),
+        ("[bots.pond.model]\nname = 'm'\napi_key = \"a\\nb\"", "bots.pond.model.api_key: must be one line"),
+        ("[bots.pond.model]\ncontext_window_tokens = 4096\nsafety_buffer_tokens = 3000", "leaves 72 tokens for"),
+        ("[bots.pond]\ntime_zone = 'Europe/Berln'", "got 'Europe/Berln'; did you mean Europe/Berlin?"),
+        ("[bots.pond]\ntime_zone = 'America'", "bots.pond.time_zone: expected an IANA time zone"),
+        ("[bots.pond]\ntime_zone = '../passwd'", "bots.pond.time_zone: expected an IANA time zone"),
+        ("[bots.pond]\ntime_zone = ''", "bots.pond.time_zone: expected an IANA time zone"),
+        ("[channels.web]\nbot = 'heron'", "channels.web.bot: there is no bot 'heron'; there is pond (in "),
+        ("[channels.web]\nhost = '0.0.0.0'", "channels.web.token: not set, and '0.0.0.0' can be reached"),
+        ("[channels.web]\nhost = ''", "channels.web.host: must not be empty"),
+        ("[redis]\nurl = 'http://h'", "redis.url: expected redis://"),
+        ("[redis]\nurl = 'redis://:hush/x@h:6379'", "redis.url: expected redis://"),
+        ("[redis]\nurl = 'redis://h/abc'", "redis.url: expected redis://"),
+        ("[redis]\nurl = 'unix://'", "redis.url: expected redis://"),
+    ],
+)  # fmt: skip
+def test_a_broken_rule_says_which_keys_to_change(file, text, said):
+    lines = problems(file, text)
+
+    assert len(lines) == 1
+    assert said in lines[0]
+    assert "hush" not in lines[0]
+
+
+@pytest.mark.parametrize(
+    "url", ["redis://h", "redis://:p%40@h:1/2", "rediss://u:p@[::1]:6379/0", "unix:///run/redis.sock?db=1"]
+)
+def test_a_redis_address_is_taken_as_it_is(file, url):
+    assert load_text(file, f"[redis]\nurl = '{url}'").config.redis.url.reveal() == url
+
+
+def test_the_address_a_web_channel_listens_on_may_be_any_with_a_token(file):
+    channel = load_text(file, "[channels.web]\nhost = '0.0.0.0'\ntoken = 'hush'").config.channels["web"]
+
+    assert channel.token.reveal() == "hush"
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("[::1]", True), ("localhost", True), ("0.0.0.0", False),
+     ("::", False), ("192.168.0.1", False), ("pond.example", False), ("localhost.evil.example", False), ("", False)],
+)  # fmt: skip
+def test_only_loopback_addresses_need_no_token(host, loopback):
+    assert is_loopback(host) is loopback
+
+
+# Bots and channels
+
+
+def test_configured_channels_are_added_to_the_default_ones(file):
+    channels = load_text(file, "[channels.web]\nport = 9000\n[channels.page]\ntype = 'web'\n").config.channels
+
+    assert {name: type(channel).__name__ for name, channel in channels.items()} == {
+        "terminal": "TerminalConfig",
+        "web": "WebConfig",
+        "page": "WebConfig",
+    }
+    assert channels["web"].port == 9000
+
+
+def test_a_channel_can_be_turned_off_and_is_then_not_checked(file):
+    channel = load_text(file, "[channels.web]\nenabled = false\nhost = '0.0.0.0'\nbot = 'none'").config.channels["web"]
+
+    assert not channel.enabled
+
+
+def test_channels_use_the_only_bot_when_none_is_called_pond(file):
+    loaded = load_text(file, "[bots.heron]\n")
+
+    assert {channel.bot for channel in loaded.config.channels.values()} == {"heron"}
+    assert list(loaded.config.bots) == ["heron"]
+
+
+def test_with_several_bots_a_channel_has_to_choose(file):
+    lines = problems(file, "[bots.heron]\n[bots.duck]\n[channels.web]\nbot = 'duck'\n")
+
+    assert lines == ["channels.terminal.bot: not set, and there are several bots: set it to one of heron, duck"]
+
+
+def test_channels_use_pond_when_it_is_one_of_several(file):
+    loaded = load_text(file, "[bots.heron]\n[bots.pond]\n")
+
+    assert {channel.bot for channel in loaded.config.channels.values()} == {"pond"}
+
+
+def test_openai_variables_fill_what_a_bot_leaves_open(file):
+    bots = load_text(
+        file,
+        "[bots.pond]\n[bots.own.model]\nname = 'own'\nbase_url = 'http://own/v1'\napi_key = ''\n",
+        OPENAI_API_KEY=" hush\n",
+        OPENAI_BASE_URL="https://host/v1",
+        OPENAI_MODEL="some",
+    ).config.bots
+
+    assert (bots["pond"].model.name, bots["pond"].model.base_url) == ("some", "https://host/v1")
+    assert bots["pond"].model.api_key.reveal() == "hush"
+    assert (bots["own"].model.name, bots["own"].model.base_url) == ("own", "http://own/v1")
+    assert not bots["own"].model.api_key
+
+
+def test_a_model_name_alone_leaves_a_bot_offline():
+    assert load(environ={"OPENAI_MODEL": "some"}).config.bots["pond"].model.offline
+
+
+# Paths
+
+
+def test_paths_start_at_the_file_and_in_the_home_folder(file, home):
+    config = load_text(file, "data_dir = 'kept'\n[bots.pond]\nworkspace = '~/pond'\n[bots.heron]\n").config
+
+    assert data_path(config) == file.parent / "kept"
+    assert bot_workspace(config, "pond") == home / "pond"
+    assert bot_workspace(config, "heron") == file.parent / "kept" / "bots" / "heron"
+    assert data_path(Config()) == home / ".millpond"
+
+
+def test_a_path_in_a_variable_starts_at_the_current_folder(tmp_path):
+    assert data_path(load(environ={"MILLPOND_DATA_DIR": "kept"}).config) == tmp_path / "kept"
+
+
+# Secrets
+
+
+def secret_file(path: Path, content: bytes = b" hush \n", mode: int = 0o600) -> Path:
+    path.write_bytes(content)
+    path.chmod(mode)
+    return path
+
+
+def test_a_secret_is_read_from_its_file_without_the_white_space_around_it(file, tmp_path):
+    secret_file(tmp_path / "key")
+
+    loaded = load_text(file, "[bots.pond.model]\nname = 'm'\napi_key_file = 'key'\n")
+
+    assert loaded.config.bots["pond"].model.api_key.reveal() == "hush"
+    assert not loaded.config.bots["pond"].model.offline
+    assert loaded.warnings == ()
+
+
+def test_a_secret_file_that_others_can_read_is_a_warning(file, tmp_path):
+    secret_file(tmp_path / "key", mode=0o640)
+
+    loaded = load_text(file, "[channels.web]\ntoken_file = 'key'\n")
+
+    assert loaded.config.channels["web"].token.reveal() == "hush"
+    assert len(loaded.warnings) == 1
+    assert "channels.web.token_file" in loaded.warnings[0]
+    assert "chmod 600" in loaded.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "No such file"),
+        (b" \n", "is empty"),
+        (b"hush\xff", "is not UTF-8"),
+        (b"hush" * 20_000, "is larger than 65,536 bytes"),
+    ],
+)
+def test_an_unusable_secret_file_is_named_and_never_quoted(file, tmp_path, content, said):
+    if content is not None:
+        secret_file(tmp_path / "key", content)
+
+    lines = problems(file, "[channels.web]\nhost = '0.0.0.0'\ntoken_file = 'key'\n")
+
+    assert len(lines) == 1
+    assert said in lines[0]
+    assert str(tmp_path / "key") in lines[0]
+    assert "hush" not in lines[0]
+
+
+def test_a_pipe_is_no_secret_file(file, tmp_path):
+    os.mkfifo(tmp_path / "key")
+
+    [line] = problems(file, "[channels.web]\ntoken_file = 'key'\n")
+
+    assert "is not a file" in line
+
+
+def test_a_secret_by_value_and_by_file_is_refused(file, tmp_path):
+    secret_file(tmp_path / "key")
+
+    [line] = problems(file, "[channels.web]\ntoken_file = 'key'\ntoken = 'hush'\n")
+
+    assert line.startswith("channels.web.token_file: set beside token; keep one of the two")
+
+
+def test_a_secret_of_the_wrong_type_is_not_shown(file):
+    [line] = problems(file, "[redis]\nurl = 424242\n")
+
+    assert "redis.url: expected text, got a number" in line
+    assert "424242" not in line
+
+
+@pytest.mark.parametrize("secret", ["hush", "hush\n\0", "哑"])
+def test_a_secret_is_stars_wherever_it_is_printed(secret):
+    section = ModelConfig(api_key=Secret(secret))
+
+    for text in (
+        str(section.api_key),
+        repr(section),
+        f"{section.api_key}",
+        f"{section.api_key!r:>30}",
+        repr(msgspec.structs.asdict(section)),
+        msgspec.json.encode(section, enc_hook=encode_secret).decode(),
+    ):
+        assert secret not in text
+        assert "****" in text
+
+
+@given(st.text(min_size=1).filter(lambda text: "*" not in text))
+def test_a_password_in_an_address_is_starred_whatever_is_in_it(password):
+    for url in (f"redis://:{password}@", f"redis://user:{password}@"):
+        assert masked_url(Secret(url)) in ("redis://:********@", "redis://user:********@")
+
+
+def test_only_the_password_of_an_address_is_starred():
+    assert masked_url(Secret("redis://u:hush@h:6379/0")) == "redis://u:********@h:6379/0"
+    assert masked_url(Secret("unix:///s.sock?db=1&password=hush&x=1")) == "unix:///s.sock?db=1&password=********&x=1"
+    assert masked_url(Secret("redis://h:6379/0")) == "redis://h:6379/0"
+
+
+def test_no_traceback_of_an_error_holds_a_secret(file, tmp_path):
+    secret_file(tmp_path / "key", b"hush\xff")
+    text = "[redis]\nurl = 'redis://:hush@h:hush'\n[bots.pond.model]\napi_key = 'hush hush'\nbase_url = 'http://u:hush@h'\n"
+
+    with pytest.raises(ConfigError) as caught:
+        load_text(file, text + "[channels.web]\ntoken_file = 'key'\n")
+
+    assert "hush" not in "".join(traceback.format_exception(caught.value))
+    assert len(str(caught.value).splitlines()) == 6
+
+
+# The commands
+
+
+def run(*args: str, config_path: Path | None = None, with_obj: bool = True, env: dict[str, str] | None = None):
+    obj = SimpleNamespace(config_path=config_path) if with_obj else None
+    return CliRunner().invoke(config_command, list(args), obj=obj, env=env)
+
+
+def test_check_says_ok_and_names_the_file_and_the_warnings(file, tmp_path):
+    secret_file(tmp_path / "key", mode=0o644)
+    file.write_text("[channels.web]\ntoken_file = 'key'\n")
+
+    result = run("check", config_path=file)
+
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[0] == f"ok: {file}"
+    assert "warning: channels.web.token_file: " in result.stdout
+
+
+def test_check_without_a_context_object_uses_the_usual_places():
+    result = run("check", with_obj=False)
+
+    assert (result.exit_code, result.stdout) == (0, "ok: no file, defaults and environment alone\n")
+
+
+@pytest.mark.parametrize("command", ["check", "show"])
+def test_a_wrong_configuration_is_told_on_stderr_with_its_own_exit_code(file, command):
+    file.write_text("[agent]\nslot = 1\n")
+
+    result = run(command, config_path=file)
+
+    assert result.exit_code == EX_CONFIG
+    assert result.stdout == ""
+    assert "agent.slot: unknown key; did you mean slots?" in result.stderr
+
+
+def test_show_prints_what_was_set_with_its_source_and_no_secret(file):
+    file.write_text("[redis]\nurl = 'redis://:hush@h/1'\n[channels.web]\ntoken = 'hush'\nport = 9000\n")
+
+    result = run("show", config_path=file, env={"MILLPOND_AGENT__SLOTS": "3"})
+
+    assert result.exit_code == 0
+    assert "slots = 3  # environment MILLPOND_AGENT__SLOTS" in result.stdout
+    assert "port = 9000  # file" in result.stdout
+    assert 'url = "redis://:********@h/1"  # file' in result.stdout
+    assert 'token = "********"  # file' in result.stdout
+    assert "hush" not in result.stdout
+    assert tomllib.loads(result.stdout)["channels"] == {
+        "terminal": {"type": "terminal"},
+        "web": {"type": "web", "token": "********", "port": 9000},
+    }
+
+
+def test_what_show_prints_with_defaults_is_the_same_configuration(file, tmp_path):
+    secret_file(tmp_path / "key")
+    loaded = load_text(
+        file,
+        'data_dir = "kept"\n[bots.heron]\nworkspace = "a\\"b"\ntools = []\nadmins = ["x", "y"]\n'
+        "[bots.heron.model]\nname = 'm'\napi_key_file = 'key'\n[channels.page]\ntype = 'web'\nport = 0\n",
+    )
+
+    printed = show.toml(loaded, defaults=True)
+
+    assert "hush" not in printed
+    assert load_text(tmp_path / "again.toml", printed).config == loaded.config
+    assert "partitions is unset" in printed
+
+
+def test_show_prints_json(file):
+    file.write_text("[channels.web]\ntoken = 'hush'\n")
+
+    content = json.loads(run("show", "--json", config_path=file).stdout)
+
+    assert content["file"] == str(file)
+    assert content["values"]["channels"]["web"] == {"type": "web", "token": "********"}
+    assert content["sources"] == {"channels.web.token": "file"}
+    assert content["warnings"] == []
+
+
+# Documentation and start-up
+
+
+def test_the_documentation_has_every_key_of_every_section_with_its_default():
+    tables = _documented()
+
+    for heading, kind, path in _sections():
+        documented = tables.get(heading)
+        assert documented is not None, f"no section {heading}"
+        expected = {
+            key: "unset" if (value := getattr(kind(), key)) is None else f"`{show.literal(_plain(value))}`"
+            for key, entry in fields_of(kind).items()
+            if join(path, key) not in _SECTION_PATHS
+        }
+        assert documented == expected, heading
+
+
+_SECTION_PATHS = {"bots.pond.memory", "bots.pond.model", "bots", "channels", "context.bootstrap"} | {
+    key
+    for key, entry in fields_of(Config).items()
+    if isinstance(entry.type, type) and issubclass(entry.type, msgspec.Struct)
+}
+
+
+def _sections():
+    yield "Top level", Config, ""
+    for key in ("redis", "queue", "agent", "run", "consolidation", "memory_flush", "memory_search", "micro_compact"):
+        yield f"[{key}]", fields_of(Config)[key].type, key
+    yield "[context.bootstrap]", daemon_config.BootstrapConfig, "context.bootstrap"
+    yield "[bots.<name>]", BotConfig, "bots.pond"
+    yield "[bots.<name>.memory]", daemon_config.MemoryConfig, "bots.pond.memory"
+    yield "[bots.<name>.model]", ModelConfig, "bots.pond.model"
+    for tag, kind in members_of(ChannelConfig).items():
+        yield f'[channels.<name>], type "{tag}"', kind, f"channels.{tag}"
+
+
+def _plain(value: object) -> object:
+    return value.reveal() if isinstance(value, Secret) else value
+
+
+def _documented() -> dict[str, dict[str, str]]:
+    tables: dict[str, dict[str, str]] = {}
+    for line in (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            table = tables.setdefault(line.lstrip("# ").replace("`", ""), {})
+        elif line.startswith("| `"):
+            key, default = (cell.strip() for cell in line.split("|")[1:3])
+            table[key.strip("`")] = default
+    return tables
+
+
+def test_the_names_that_are_allowed():
+    assert all(map(is_name, ["a", "0", "pond", "big-heron_2", "a" * 64]))
+    assert not any(map(is_name, ["", "-a", "_a", "A", "a b", "a.b", "é", "a\n", "a" * 65]))
+
+
+def test_importing_the_configuration_stays_light():
+    heavy = ["click", "zoneinfo", "asyncio", "anyio", "redis", "structlog"]
+    code = f"import sys, daemon.config; print([m for m in {heavy} if m in sys.modules])"
+
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=30, check=True
+    )
+
+    assert result.stdout == "[]\n"
+
+
+def test_what_the_package_lists_is_there():
+    assert all(hasattr(daemon_config, name) for name in daemon_config.__all__)
+
+
+def test_the_examples_of_the_documentation_load(file):
+    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    examples = text.partition("## Examples")[2].partition("## Keys")[0].split("\n\n")
+    blocks = "\n".join(block for block in examples if block.startswith("    "))
+    first, second = blocks.split("    [redis]")
+    secret_file(file.parent / "key")
+
+    for example in (first, "[redis]" + second):
+        toml = "\n".join(line.strip() for line in example.splitlines())
+        for path in ("~/.secrets/openai", "/run/secrets/web-token"):
+            toml = toml.replace(path, "key")
+
+        assert load_text(file, toml).warnings == ()
