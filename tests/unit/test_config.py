@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from daemon import config as daemon_config
@@ -308,12 +308,14 @@ def test_two_variables_for_one_key_are_refused(file):
     assert lines == ["millpond_agent__slots: sets the same key as MILLPOND_AGENT__SLOTS; remove one"]
 
 
+@settings(deadline=None)  # the machine that runs this may be busy
 @given(st.booleans(), st.sampled_from([str.upper, str.lower, str.title]))
 def test_every_spelling_of_a_truth_value_is_read(truth, case):
     for word in ("true", "1", "yes", "on") if truth else ("false", "0", "no", "off"):
         assert value_of(f" {case(word)} ", bool) is truth
 
 
+@settings(deadline=None)  # the machine that runs this may be busy
 @given(
     st.integers(),
     st.floats(allow_nan=False),
@@ -325,6 +327,7 @@ def test_a_value_written_into_a_variable_is_read_back(number, fraction, words):
     assert value_of(", ".join(words), tuple[str, ...]) == words
 
 
+@settings(deadline=None)  # the machine that runs this may be busy
 @given(st.text())
 def test_any_text_in_a_variable_is_a_value_or_a_problem_never_a_crash(text):
     for kind in (int, float, bool, str, Secret, tuple[str, ...], int | None):
@@ -385,6 +388,7 @@ def _kind(path: str) -> object:
 plain_keys = st.text(string.ascii_letters + string.digits + "_-", min_size=1, max_size=30)
 
 
+@settings(deadline=None)  # the machine that runs this may be busy
 @given(
     key=st.one_of(plain_keys, st.text(st.characters(exclude_categories=["Cs"]), max_size=30)),
     section=st.sampled_from(
@@ -688,6 +692,7 @@ def test_a_secret_is_stars_wherever_it_is_printed(secret):
         assert "****" in text
 
 
+@settings(deadline=None)  # the machine that runs this may be busy
 @given(st.text(min_size=1).filter(lambda text: "*" not in text))
 def test_a_password_in_an_address_is_starred_whatever_is_in_it(password):
     for url in (f"redis://:{password}@", f"redis://user:{password}@"):
