@@ -1,0 +1,111 @@
+"""The embedded server as the event loop sees it."""
+
+import errno
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import structlog
+
+from daemon.config.secret import Secret
+from daemon.errors import ConfigError, ServerNotReady
+from daemon.server.launch import Launcher, check_room
+from daemon.server.layout import Layout, State
+
+BACKOFF_MIN_S, BACKOFF_MAX_S = 1.0, 10.0
+IDLE_S = 10.0
+"""How long the server outlives its last client."""
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+UNUSABLE = frozenset({"EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST", "ENOENT", "ENAMETOOLONG", "ENOLCK", "ENOTSUP"})
+"""Errors that no waiting mends: no right to write, no folder, or a file system without locks."""
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the embedded server listens."""
+
+    socket: Path
+    """Its unix socket."""
+    port: int
+    """Its port on 127.0.0.1, for tools that know no sockets."""
+    password: Secret
+    """Asked for on both."""
+    pid: int
+    """Its process, at the time of the call."""
+
+
+class EmbeddedServer:
+    """The server of one data directory; any number of objects and processes may stand for the same one."""
+
+    def __init__(self, data_dir: Path, *, binary: str = "", idle_s: float = IDLE_S) -> None:
+        """Nothing happens yet.
+
+        Args:
+            data_dir: where everything is kept; made if it does not exist.
+            binary: path of the server program; empty: the one that came with Millpond, else the PATH's.
+            idle_s: how long the server goes on without a client; what the first caller says counts.
+        """
+        self._layout = Layout(data_dir.expanduser().resolve())
+        self._launcher = Launcher(self._layout, binary=binary, idle_s=idle_s)
+        self._one_at_a_time = anyio.CapacityLimiter(1)
+        self._failure: ServerNotReady | None = None
+        self._backoff_s = 0.0
+        self._not_before = 0.0  # time.monotonic()
+
+    async def ensure(self) -> Address:
+        """Make sure that the server runs and answers; start it if it does not. Cheap when it runs.
+
+        Connect within the idle time, and call again when the connection breaks.
+
+        Raises:
+            ServerNotReady: not this time (full disk, died at its start); the same call may succeed later.
+            EngineRefused: the data was written by an engine that the server must not open.
+            ConfigError: the data directory cannot be written, or there is no usable server program.
+        """
+        state = await anyio.to_thread.run_sync(self._ensure, limiter=self._one_at_a_time)
+        return Address(Path(state.socket), state.port, Secret(state.password), state.pid)
+
+    def _ensure(self) -> State:
+        try:
+            return self._launcher.join() or self._lead()
+        except OSError as error:
+            raise _translated(error, self._layout) from error
+
+    def _lead(self) -> State:
+        """Start the server, unless that failed a moment ago: many callers must not mean many attempts."""
+        check_room(self._layout.folder)  # before the back-off: as soon as there is room again, it starts
+        began = time.monotonic()
+        if self._failure is not None and began < self._not_before:
+            raise ServerNotReady(str(self._failure))
+        try:
+            state = self._launcher.lead()
+        except ServerNotReady as error:
+            self._remember(error)
+            raise
+        self._failure, self._backoff_s = None, 0.0
+        log.info("server.started", took_s=round(time.monotonic() - began, 3))
+        return state
+
+    def _remember(self, failure: ServerNotReady) -> None:
+        self._failure = failure
+        self._backoff_s = min(max(self._backoff_s * 2, BACKOFF_MIN_S), BACKOFF_MAX_S)
+        self._not_before = time.monotonic() + self._backoff_s
+        log.warning("server.failed", reason=str(failure))
+
+
+def _translated(error: OSError, layout: Layout) -> ServerNotReady | ConfigError:
+    if error.errno in NO_ROOM:
+        return ServerNotReady(
+            f"the disk of {layout.folder} is full ({error.strerror}). Nothing that was accepted is lost; make room, "
+            "and it goes on by itself."
+        )
+    if errno.errorcode.get(error.errno or 0) in UNUSABLE:
+        return ConfigError(
+            f"data_dir {layout.data_dir} cannot be used: {error.strerror} ({error.filename}). Make it a "
+            "folder that this user may write, or name another folder in data_dir (or MILLPOND_DATA_DIR)."
+        )
+    return ServerNotReady(f"the embedded server's files in {layout.folder} cannot be used: {error}; it is tried again")

@@ -1,0 +1,294 @@
+"""Bringing the server up: find it running, or start it and its keeper. Blocking; runs in a worker thread."""
+
+import contextlib
+import os
+import re
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from dataclasses import replace
+from pathlib import Path
+
+from anyio import from_thread
+
+from daemon.errors import ServerNotReady
+from daemon.server.engine import check_marker, find_program
+from daemon.server.layout import Layout, State, read_state, shared_lock, try_lock
+from daemon.server.link import Link, Refusal
+from daemon.server.private import socket_path, write_private, write_state
+
+REPLY_TIMEOUT_S = 2.0
+START_TIMEOUT_S = 30.0
+"""Until then a server that reads its data back is waited for; the next call goes on waiting."""
+SPAWN_TIMEOUT_S = 5.0
+POLL_MIN_S, POLL_MAX_S = 0.002, 0.05
+MIN_FREE_BYTES = 16 * 1024 * 1024
+"""Below this a server would end at one of its next writes, so it is not started."""
+LOG_MAX_BYTES = 1024 * 1024
+"""At a start, a longer log becomes ``server.log.1``."""
+TAIL_LINES = 4
+ROOT = Path(__file__).resolve().parents[2]
+"""Where our packages lie, for the keeper's interpreter."""
+KEEPER = "import sys; sys.path.append(sys.argv[1]); from daemon.server.keeper import main; main(*sys.argv[2:])"
+PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR")
+"""What the children get of the environment: keys and tokens in it are none of their business."""
+
+
+class Launcher:
+    """Finds or starts the server of one data directory."""
+
+    def __init__(self, layout: Layout, *, binary: str, idle_s: float) -> None:
+        self._layout = layout
+        self._binary = binary
+        self._idle_s = idle_s
+
+    def join(self) -> State | None:
+        """The server that runs and answers; None when there is none, or it is being started or stopped just now.
+
+        Under the shared lock: the keeper cannot stop the server between the look at it and the note that it is wanted.
+        """
+        self._layout.create()
+        with shared_lock(self._layout.start_lock) as nobody_alone:
+            if not nobody_alone:
+                return None
+            self._layout.want()
+            state = probe(self._layout)
+            if state is not None:
+                self._keep()
+            return state
+
+    def lead(self) -> State:
+        """Start the server, or wait for the one that another process starts.
+
+        Raises:
+            ServerNotReady: it ended at its start, has no room, or does not answer in time.
+            ConfigError, EngineRefused: there is no program that may open the data.
+            OSError: a file cannot be written.
+        """
+        patience = _Patience(START_TIMEOUT_S)
+        with _alone(self._layout, patience):
+            log_start: int | None = None
+            while (state := probe(self._layout)) is None:
+                alive = try_lock(self._layout.alive_lock)
+                if alive is not None and log_start is not None:
+                    os.close(alive)
+                    raise _ended(self._layout, log_start)
+                if alive is not None:
+                    log_start = self._start(alive)
+                    self._keep()
+                elif (kept := read_state(self._layout)) and not Path(kept.socket).exists():
+                    _stop_unreachable(kept)
+                self._layout.want()
+                patience.wait(_not_answering(self._layout))
+            self._keep()
+            write_state(self._layout, state)
+            return state
+
+    def _start(self, alive: int) -> int:
+        """Start a server that inherits ``alive``; returns where its output begins in the log."""
+        try:
+            program = find_program(self._binary)
+            check_marker(self._layout, program.engine)
+            state = _settle(self._layout)
+            write_private(self._layout.conf, configuration(self._layout, state))
+            _tidy(self._layout)
+            log_start = self._layout.log.stat().st_size
+            spawn([str(program.path), str(self._layout.conf)], log=self._layout.log, inherited=alive)
+            return log_start
+        finally:
+            os.close(alive)
+
+    def _keep(self) -> None:
+        """See to it that a keeper watches the server."""
+        lock = try_lock(self._layout.keeper_lock)
+        if lock is None:
+            return
+        try:
+            # Isolated and without site-packages: the standard library and our folder, whatever the cwd or PYTHONPATH.
+            words = [str(ROOT), str(self._layout.data_dir), str(self._idle_s), str(lock)]
+            spawn([sys.executable, "-I", "-S", "-c", KEEPER, *words], log=self._layout.log, inherited=lock)
+        finally:
+            os.close(lock)
+
+
+def probe(layout: Layout) -> State | None:
+    """The server of ``layout`` if it answers with our password; None when nothing does, or it still loads.
+
+    Raises:
+        ServerNotReady: a server is there, but it has another password.
+    """
+    state = read_state(layout)
+    if state is None:
+        return None
+    try:
+        with Link.unix(state.socket, timeout_s=REPLY_TIMEOUT_S) as link:
+            admitted, pong, about = link.calls(("AUTH", state.password), ("PING",), ("INFO", "server"))
+    except OSError:
+        return None
+    if isinstance(admitted, Refusal) and not admitted.startswith("LOADING"):
+        raise ServerNotReady(
+            f"a server answers on {state.socket}, but not to the password in {layout.state} ({admitted}). End that "
+            f"server (its process id is in {layout.folder / 'server.pid'}); Millpond then starts it anew."
+        )
+    pid = re.search(rb"process_id:(\d+)", about) if isinstance(about, bytes) else None
+    return replace(state, pid=int(pid[1])) if pong == b"PONG" and pid else None
+
+
+def configuration(layout: Layout, state: State) -> str:
+    """The server's configuration file. Every acknowledged write is on the disk, and nothing is evicted or expires."""
+    settings = {
+        "dir": str(layout.folder),
+        "pidfile": str(layout.folder / "server.pid"),
+        "bind": "127.0.0.1",
+        "port": str(state.port),
+        "unixsocket": state.socket,
+        "unixsocketperm": "700",
+        "requirepass": state.password,
+        "protected-mode": "yes",
+        "daemonize": "no",
+        "appendonly": "yes",
+        "appendfsync": "always",
+        "aof-load-truncated": "yes",
+        "save": "",
+        "maxmemory-policy": "noeviction",
+    }
+    return "".join(f"{name} {_quoted(value)}\n" for name, value in settings.items())
+
+
+def spawn(command: list[str], *, log: Path, inherited: int) -> None:
+    """Start ``command`` in a session of its own, writing to ``log`` and holding the descriptor ``inherited``.
+
+    By way of a shell that ends at once: the child then belongs to init, so it never becomes a zombie of ours, and the
+    terminal's Ctrl-C and hang-up do not reach it.
+
+    Raises:
+        ServerNotReady: the machine gives no process.
+    """
+    shell = ["/bin/sh", "-c", '"$@" </dev/null &', "sh", *command]
+    try:
+        with log.open("ab") as output:
+            subprocess.run(  # noqa: S603 - the words are ours, the shell gets them as arguments and reads none
+                shell,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                pass_fds=[inherited],
+                start_new_session=True,
+                env={name: os.environ[name] for name in PASSED_ON if name in os.environ},
+                cwd="/",
+                umask=0o077,
+                timeout=SPAWN_TIMEOUT_S,
+                check=True,
+            )
+    except (BlockingIOError, subprocess.SubprocessError) as error:
+        raise ServerNotReady(f"{Path(command[0]).name} cannot be started: {error}; it is tried again") from error
+
+
+def check_room(folder: Path) -> None:
+    """Make sure that a server would find room to write.
+
+    Raises:
+        ServerNotReady: it would not.
+    """
+    free_bytes = shutil.disk_usage(folder).free
+    if free_bytes < MIN_FREE_BYTES:
+        raise ServerNotReady(
+            f"the disk of {folder} is full ({free_bytes // 1024:,} kB free, the embedded server needs "
+            f"{MIN_FREE_BYTES // 1024:,}). Nothing that was accepted is lost; make room, and it goes on by itself."
+        )
+
+
+class _Patience:
+    """A deadline for a loop that polls; its waits end when the caller in the event loop is cancelled."""
+
+    def __init__(self, limit_s: float) -> None:
+        self._limit_s = limit_s
+        self._deadline = time.monotonic() + limit_s
+        self._pause_s = POLL_MIN_S
+
+    def wait(self, awaited: str) -> None:
+        from_thread.check_cancelled()
+        if time.monotonic() > self._deadline:
+            raise ServerNotReady(f"{awaited} within {self._limit_s:g} s; it is tried again")
+        time.sleep(self._pause_s)
+        self._pause_s = min(self._pause_s * 1.5, POLL_MAX_S)
+
+
+@contextlib.contextmanager
+def _alone(layout: Layout, patience: _Patience) -> Generator[None]:
+    while (lock := try_lock(layout.start_lock)) is None:
+        patience.wait(f"another process holds {layout.start_lock} and did not finish starting the embedded server")
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+def _settle(layout: Layout) -> State:
+    """Where the server will be: where it was, as far as that can be had."""
+    kept = read_state(layout)
+    port = _free_port(kept.port if kept else 0)
+    if kept is not None and Path(kept.socket).parent.is_dir() and os.access(Path(kept.socket).parent, os.W_OK):
+        state = replace(kept, port=port, pid=0)
+    else:
+        place = socket_path(layout.data_dir, os.environ.get("XDG_RUNTIME_DIR", ""))
+        password = kept.password if kept else secrets.token_urlsafe(32)
+        state = State(str(place), port, password, 0)
+    write_state(layout, state)
+    return state
+
+
+def _free_port(wanted: int) -> int:
+    for port in (wanted, 0):
+        with socket.socket() as trial:
+            # As the server does: a port whose old connections are still winding down is free.
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with contextlib.suppress(OSError):
+                trial.bind(("127.0.0.1", port))
+                return int(trial.getsockname()[1])
+    raise ServerNotReady("no free port on 127.0.0.1 for the embedded server; it is tried again")
+
+
+def _tidy(layout: Layout) -> None:
+    """Remove what a killed server left half-written, and see to a log of bearable length."""
+    for left in [*layout.folder.glob("temp-*.aof"), *layout.folder.glob("temp-*.rdb")]:
+        left.unlink(missing_ok=True)
+    layout.log.touch(mode=0o600)
+    if layout.log.stat().st_size > LOG_MAX_BYTES:
+        layout.log.replace(layout.log.with_suffix(".log.1"))
+        layout.log.touch(mode=0o600)
+
+
+def _stop_unreachable(state: State) -> None:
+    """End a server whose socket was removed (a cleaned /tmp, a log-out), so that it is started anew with one."""
+    with contextlib.suppress(OSError), Link.tcp("127.0.0.1", state.port, timeout_s=REPLY_TIMEOUT_S) as link:
+        # Only an answer shows that it is past its start, where the socket does not exist yet.
+        if not isinstance(link.call("AUTH", state.password), Refusal) and not Path(state.socket).exists():
+            link.call("SHUTDOWN")
+
+
+def _ended(layout: Layout, log_start: int) -> ServerNotReady:
+    with layout.log.open("rb") as log:
+        log.seek(log_start)
+        lines = log.read(LOG_MAX_BYTES).decode("utf-8", "replace").split("\n")
+    said = " | ".join([line.strip() for line in lines if line.strip()][-TAIL_LINES:])
+    return ServerNotReady(
+        f"the embedded server ended at its start. The end of {layout.log}: {said or 'nothing'}. It is tried again; "
+        "what stands there has to be put right first."
+    )
+
+
+def _not_answering(layout: Layout) -> str:
+    return (
+        f"the embedded server of {layout.data_dir} runs, but did not answer (it reads its data back, is stopped, or "
+        f"runs in another container; see {layout.log})"
+    )
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
+    return f'"{escaped}"'
