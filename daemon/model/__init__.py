@@ -3,6 +3,38 @@
 ``connect(config)`` gives the model that a bot's configuration names: an OpenAI-compatible server or the offline one.
 """
 
-from daemon.model.base import Answer, Chunk, Model, Request, TextChunk, ToolCall, Usage
+from anyio import to_thread
 
-__all__ = ["Answer", "Chunk", "Model", "Request", "TextChunk", "ToolCall", "Usage"]
+from daemon.config.schema import ModelConfig
+from daemon.model.base import RUNTIME_CONTEXT, Answer, Chunk, CutOff, Model, Request, TextChunk, ToolCall, Usage
+from daemon.model.offline import OfflineModel
+from daemon.wording import Language
+
+__all__ = [
+    "RUNTIME_CONTEXT",
+    "Answer",
+    "Chunk",
+    "CutOff",
+    "Model",
+    "OfflineModel",
+    "Request",
+    "TextChunk",
+    "ToolCall",
+    "Usage",
+    "connect",
+]
+
+
+async def connect(config: ModelConfig, *, language: Language = "en") -> Model:
+    """The model that ``config`` names; the caller closes it. ``language`` is for messages that show none themselves.
+
+    Nothing is sent yet: a wrong address or key shows at the first call.
+    """
+    return OfflineModel(language=language) if config.offline else await to_thread.run_sync(_openai_model, config)
+
+
+def _openai_model(config: ModelConfig) -> Model:
+    # The SDK takes 0.4 s to import and its client 40 ms: in a thread, and only where a model is configured.
+    from daemon.model.openai_model import OpenAIModel  # noqa: PLC0415  see above
+
+    return OpenAIModel(config)

@@ -1,10 +1,26 @@
-"""What a model is to the rest of Millpond: a request of joined JSON goes in, text comes in pieces, an answer ends it."""
+"""What a model is to the rest of Millpond: a request in JSON goes in, text comes in pieces, an answer ends it."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import msgspec
+
+from daemon.errors import InvalidAnswer
+
+RUNTIME_CONTEXT = "[Runtime context]"
+"""First line of what is merged into a user message in front of a person's words; that part ends at a blank line."""
+
+
+class CutOff(InvalidAnswer):
+    """The answer ended before the model was done: no room left for it, or a content filter."""
+
+    def __init__(self, message: str, *, finish_reason: str, text: str) -> None:
+        super().__init__(message)
+        self.finish_reason = finish_reason
+        """As the server said it: ``length``, ``content_filter``."""
+        self.text = text
+        """What had come until then."""
 
 
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +53,7 @@ class Request:
     max_completion_tokens: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class TextChunk:
     """A piece of the answer's text."""
 
@@ -63,8 +79,11 @@ class Model(Protocol):
 
     name: str
 
-    def stream(self, request: Request) -> AsyncIterator[Chunk]:
+    def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """The answer in pieces: any number of ``TextChunk``, then exactly one ``Answer``.
+
+        Whoever may stop in the middle iterates inside ``contextlib.aclosing``, so that the connection is closed then
+        and not when the garbage collector comes.
 
         Raises:
             ModelError: no usable answer; the subclass says whether trying again makes sense.

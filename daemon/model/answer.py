@@ -1,0 +1,218 @@
+"""An answer as it comes in: the lines of an event stream, and the deltas in them put together.
+
+Servers that call themselves compatible differ in small ways; what was met is handled here and named where it is.
+"""
+
+import uuid
+from dataclasses import dataclass
+
+import msgspec
+
+from daemon.errors import InvalidAnswer
+from daemon.model.base import Answer, CutOff, ToolCall, Usage
+from daemon.model.errors import Asked, reported
+
+MAX_ANSWER_BYTES = 8 * 1024 * 1024
+"""Largest response that is read; far above any answer, it bounds what a broken server can make us keep."""
+
+
+class EventLines:
+    """Bytes in, payloads out: one JSON text per ``data:`` line, as every chat completions server writes them.
+
+    Lines and not events, since some servers leave out the blank line after one. What is no event is kept: a server
+    that ignores ``stream`` sends one JSON object, a proxy a web page.
+    """
+
+    def __init__(self) -> None:
+        self.done = False
+        """The end marker ``[DONE]`` has come."""
+        self._buffer = bytearray()
+        self._other: list[bytes] = []
+        self._events = 0
+        self._size = 0
+
+    def feed(self, piece: bytes) -> list[bytes]:
+        """The payloads that ``piece`` completes.
+
+        Raises:
+            InvalidAnswer: more than ``MAX_ANSWER_BYTES`` in all.
+        """
+        self._size += len(piece)
+        if self._size > MAX_ANSWER_BYTES:
+            raise InvalidAnswer(f"the model's answer is larger than {MAX_ANSWER_BYTES} bytes")
+        self._buffer.extend(piece)
+        if b"\n" not in piece:
+            return []
+        *lines, self._buffer = self._buffer.split(b"\n")
+        return [payload for line in lines if (payload := self._payload(bytes(line)))]
+
+    def end(self) -> list[bytes]:
+        """What is left when the bytes end: a last line without its end, or the whole of what was no event stream."""
+        last = self._payload(bytes(self._buffer))
+        if last or self._events or self.done:
+            return [last] if last else []
+        whole = b"\n".join(self._other).strip()
+        return [whole] if whole else []
+
+    def _payload(self, line: bytes) -> bytes:
+        field, colon, value = line.strip().partition(b":")
+        if colon and field == b"data":
+            self._events += 1
+            value = value.strip()
+            self.done = self.done or value == b"[DONE]"
+            return b"" if value == b"[DONE]" else value
+        if not (colon and field in (b"", b"event", b"id", b"retry")):
+            self._other.append(line)
+        return b""
+
+
+class _Function(msgspec.Struct):
+    name: str | None = None
+    arguments: object = None
+    """JSON text in pieces; some servers send the object itself."""
+
+
+class _Call(msgspec.Struct):
+    index: int | None = None
+    id: str | None = None
+    function: _Function | None = None
+
+
+class _Part(msgspec.Struct):
+    text: str = ""
+
+
+class _Message(msgspec.Struct):
+    """Reasoning stands in fields of its own (``reasoning_content``, ``reasoning``), which are not read."""
+
+    content: str | list[_Part] | None = None
+    tool_calls: list[_Call] | None = None
+
+
+class _Choice(msgspec.Struct):
+    delta: _Message | None = None
+    message: _Message | None = None
+    """Instead of ``delta`` where ``stream`` was ignored."""
+    finish_reason: str | None = None
+
+
+class _Usage(msgspec.Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _Payload(msgspec.Struct):
+    choices: list[_Choice] | None = None
+    usage: _Usage | None = None
+    model: str | None = None
+    error: object = None
+
+
+_payloads = msgspec.json.Decoder(_Payload, strict=False)
+
+
+@dataclass
+class _OpenCall:
+    """A tool call whose fragments are still coming."""
+
+    index: int | None
+    id: str
+    name: str
+    arguments: str = ""
+
+
+class AnswerParts:
+    """Puts an answer together from the payloads of a stream, or from the one object of a server without streams."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._text: list[str] = []
+        self._calls: list[_OpenCall] = []
+        self._finish = ""
+        self._usage = Usage()
+        self._model = asked.model
+
+    def feed(self, payload: bytes) -> str:
+        """The text that ``payload`` adds.
+
+        Raises:
+            ModelError: the payload reports an error, as the class that it means.
+            InvalidAnswer: it is not JSON of the right shape.
+        """
+        said = self._decoded(payload)
+        if said.error:
+            raise reported(said.error, self._asked)
+        if said.usage:
+            tokens_in, tokens_out = said.usage.prompt_tokens or 0, said.usage.completion_tokens or 0
+            self._usage = Usage(tokens_in=tokens_in, tokens_out=tokens_out)
+        self._model = said.model or self._model
+        return self._choice(said.choices[0]) if said.choices else ""
+
+    def finished(self) -> Answer:
+        """The whole answer.
+
+        Raises:
+            CutOff: the server says that it is not whole.
+            InvalidAnswer: the stream ended early, or there is nothing in it.
+        """
+        text = "".join(self._text)
+        if not self._finish:
+            raise InvalidAnswer(f"the answer of {self._asked} broke off before its end")
+        if self._finish in ("length", "content_filter"):
+            why = "max_completion_tokens was reached" if self._finish == "length" else "its content filter stopped it"
+            raise CutOff(f"the answer of {self._asked} is cut off: {why}", finish_reason=self._finish, text=text)
+        if not (self._calls or text.strip()):
+            raise InvalidAnswer(f"the answer of {self._asked} is empty")
+        return Answer(text=text, tool_calls=self._tool_calls(), usage=self._usage, model=self._model)
+
+    def _decoded(self, payload: bytes) -> _Payload:
+        try:
+            return _payloads.decode(payload)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            quoted = self._asked.quote(payload[:2000].decode(errors="replace"))
+            raise InvalidAnswer(f"{self._asked} sent something that is no answer: {quoted}") from error
+
+    def _choice(self, choice: _Choice) -> str:
+        self._finish = choice.finish_reason or self._finish
+        message = choice.delta or choice.message or _Message()
+        for call in message.tool_calls or ():
+            self._fragment(call)
+        content = message.content or ""
+        text = content if isinstance(content, str) else "".join(part.text for part in content)
+        self._text.append(text)
+        return text
+
+    def _fragment(self, fragment: _Call) -> None:
+        function = fragment.function or _Function()
+        call = self._open(fragment, function)
+        call.id, call.name = call.id or fragment.id or "", call.name or function.name or ""
+        if isinstance(function.arguments, str):
+            call.arguments += function.arguments
+        elif function.arguments is not None:
+            call.arguments = msgspec.json.encode(function.arguments).decode()
+
+    def _open(self, fragment: _Call, function: _Function) -> _OpenCall:
+        """The call that a fragment goes on with, or a new one.
+
+        Servers leave the index out, or give every call the same: then a name with an id of its own begins a call.
+        """
+        same_index = [call for call in self._calls if fragment.index is None or call.index == fragment.index]
+        call = same_index[-1] if same_index else None
+        begins = bool(function.name) and (fragment.id != call.id if call and fragment.id else fragment.index is None)
+        if call is None or begins:
+            call = _OpenCall(index=fragment.index, id=fragment.id or "", name="")
+            self._calls.append(call)
+        return call
+
+    def _tool_calls(self) -> tuple[ToolCall, ...]:
+        taken: set[str] = set()
+        calls: list[ToolCall] = []
+        for call in self._calls:
+            if not call.name:
+                raise InvalidAnswer(f"{self._asked} calls a tool without naming it")
+            identity = call.id or f"call_{uuid.uuid4().hex}"
+            while identity in taken:
+                identity += "_"
+            taken.add(identity)
+            calls.append(ToolCall(id=identity, name=call.name, arguments=call.arguments or "{}"))
+        return tuple(calls)

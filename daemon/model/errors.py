@@ -1,0 +1,211 @@
+"""Every exception of the openai SDK and of httpx2, its HTTP library, in Millpond's terms: one table, one place.
+
+Texts name the model, the host and what to do. A server's own words are quoted, shortened, with the key cut out.
+"""
+
+import datetime as dt
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import cast
+
+import httpx2
+import msgspec
+import openai
+
+from daemon.config.secret import Secret
+from daemon.errors import (
+    ContextOverflow,
+    InvalidAnswer,
+    ModelError,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnavailable,
+    RateLimited,
+)
+
+KINDS: Mapping[type[BaseException], type[ModelError]] = {
+    # What a status says is read from the status: see ``by_status``. Listed for those without one.
+    openai.APIStatusError: ModelRefused,
+    httpx2.HTTPStatusError: ModelRefused,
+    # Nobody there, or gone in the middle.
+    openai.APIConnectionError: ModelUnavailable,
+    openai.APIError: ModelUnavailable,
+    httpx2.TransportError: ModelUnavailable,
+    OSError: ModelUnavailable,
+    # Too late. ``TimeoutError`` is what anyio's deadlines raise.
+    openai.APITimeoutError: ModelTimeout,
+    httpx2.TimeoutException: ModelTimeout,
+    TimeoutError: ModelTimeout,
+    # An address, a header or credentials that can never work.
+    httpx2.InvalidURL: ModelRefused,
+    httpx2.UnsupportedProtocol: ModelRefused,
+    httpx2.LocalProtocolError: ModelRefused,
+    httpx2.TooManyRedirects: ModelRefused,
+    openai.OpenAIError: ModelRefused,
+    # Bytes that mean nothing.
+    openai.APIResponseValidationError: InvalidAnswer,
+    openai.LengthFinishReasonError: InvalidAnswer,
+    openai.ContentFilterFinishReasonError: InvalidAnswer,
+    openai.InvalidWebhookSignatureError: InvalidAnswer,
+    httpx2.DecodingError: InvalidAnswer,
+    httpx2.SSEError: InvalidAnswer,
+    httpx2.CookieConflict: InvalidAnswer,
+    json.JSONDecodeError: InvalidAnswer,
+    msgspec.MsgspecError: InvalidAnswer,
+    UnicodeError: InvalidAnswer,
+    RecursionError: InvalidAnswer,
+    # Parts of the libraries that are not in use here; reaching them is a broken connection's doing.
+    openai.WebSocketConnectionClosedError: ModelUnavailable,
+    openai.WebSocketQueueFullError: ModelUnavailable,
+    httpx2.StreamError: ModelUnavailable,
+    httpx2.RequestError: ModelUnavailable,
+    httpx2.HTTPError: ModelUnavailable,
+}
+"""The nearest class in an exception's line of ancestors decides."""
+
+FOREIGN = tuple(KINDS)
+"""What is caught around a call."""
+
+QUOTE_CHARS = 300
+"""Longest quotation of a server's words."""
+
+_OVERFLOW = (
+    "context_length_exceeded",  # OpenAI's code
+    "exceed_context_size",  # llama.cpp's type
+    "maximum context length",
+    "context length",
+    "context window",
+    "context size",
+    "prompt is too long",
+    "input is too long",
+    "reduce the length of the messages",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Who was asked; what the texts of errors begin with."""
+
+    model: str
+    host: str
+    key: Secret
+
+    def __str__(self) -> str:
+        return f"model {self.model!r} at {self.host}"
+
+    def quote(self, body: object) -> str:
+        """The words of an error body on one short line, without the key."""
+        text = " ".join(_words(body).split())
+        key = self.key.reveal()
+        text = text.replace(key, "********") if key else text
+        return text if len(text) <= QUOTE_CHARS else text[:QUOTE_CHARS] + "…"
+
+
+def translated(error: BaseException, asked: Asked, now: dt.datetime) -> ModelError:
+    """``error`` as one of ours; ``now`` is for servers that say when to come back as a date."""
+    if isinstance(error, openai.APIStatusError):
+        return by_status(error.status_code, error.body, asked, retry_after_s(error.response.headers, now))
+    kind = next((KINDS[ancestor] for ancestor in type(error).__mro__ if ancestor in KINDS), ModelUnavailable)
+    return kind(f"{asked} {_SAYINGS[kind]} ({type(error).__name__}); {_ADVICE[kind]}")
+
+
+def by_status(status: int, body: object, asked: Asked, retry_s: float | None = None) -> ModelError:
+    """The error that a status and an error body mean, whether they came as a response or inside a stream."""
+    words = asked.quote(body)
+    if status == 429:
+        later = f"try again in {retry_s:g} s" if retry_s is not None else "try again later"
+        return RateLimited(f"{asked} limits its rate (429): {words}; {later}", retry_after_s=retry_s)
+    if status in (400, 413, 422) and is_overflow(body):
+        return ContextOverflow(f"the prompt is too large for {asked}: {words}; check context_window_tokens")
+    if status == 408 or status >= 500:
+        return ModelUnavailable(f"{asked} fails ({status}): {words}; it may work later")
+    if status in (401, 403):
+        # Without the server's words: they often repeat the key.
+        return ModelRefused(f"{asked} does not accept the API key ({status}); check OPENAI_API_KEY or api_key_file")
+    return ModelRefused(f"{asked} refuses the request ({status}): {words}; check the bot's model settings")
+
+
+def reported(body: object, asked: Asked) -> ModelError:
+    """The error that a server reports inside an answer it had begun with status 200."""
+    fields = _fields(body)
+    code, text = fields.get("code"), _words(body).lower()
+    if is_overflow(body):
+        return by_status(400, body, asked)
+    if isinstance(code, int) and 400 <= code < 600:
+        return by_status(code, body, asked)
+    names = f"{code} {fields.get('type')}".lower()
+    if "rate_limit" in names or "rate limit" in text:
+        return by_status(429, body, asked)
+    return by_status(400 if "invalid_request" in names else 500, body, asked)
+
+
+def is_overflow(body: object) -> bool:
+    """Whether an error body says that the prompt does not fit, in the common servers' words."""
+    fields = _fields(body)
+    text = f"{fields.get('code')} {fields.get('type')} {_words(body)}".lower()
+    return any(wording in text for wording in _OVERFLOW)
+
+
+def retry_after_s(headers: Mapping[str, str], now: dt.datetime) -> float | None:
+    """Seconds to wait as ``retry-after-ms`` or ``retry-after`` says it (RFC 9110 10.2.3); None: not said."""
+    milliseconds, after = headers.get("retry-after-ms", ""), headers.get("retry-after", "")
+    for text, unit_s in ((milliseconds, 0.001), (after, 1.0)):
+        seconds = _number(text)
+        if seconds is not None:
+            return max(0.0, seconds * unit_s)
+    try:
+        moment = parsedate_to_datetime(after)
+    except ValueError:
+        return None
+    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or dt.UTC) - now).total_seconds())
+
+
+def shows(error: BaseException, key: Secret) -> bool:
+    """Whether the key stands in the text of ``error`` or of what it came from."""
+    return bool(key) and any(key.reveal() in f"{link} {link!r}" for link in _chain(error))
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    link: BaseException | None = error
+    while link is not None:
+        yield link
+        link = link.__cause__ or link.__context__
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _fields(body: object) -> dict[str, object]:
+    return cast("dict[str, object]", body) if isinstance(body, dict) else {}
+
+
+def _words(body: object) -> str:
+    """What an error body says, whatever its shape."""
+    if fields := _fields(body):
+        said = fields.get("message") or fields.get("detail") or fields.get("error")
+        return _words(said) if said else msgspec.json.encode(fields).decode()
+    if isinstance(body, str):
+        return "a web page" if body.lstrip()[:1] == "<" else body
+    return msgspec.json.encode(body).decode() if body else "no reason given"
+
+
+_SAYINGS: Mapping[type[ModelError], str] = {
+    ModelUnavailable: "cannot be reached, or broke the connection",
+    ModelTimeout: "did not answer in time",
+    ModelRefused: "cannot be asked",
+    InvalidAnswer: "sent something that is no answer",
+}
+_ADVICE: Mapping[type[ModelError], str] = {
+    ModelUnavailable: "check base_url and the network",
+    ModelTimeout: "see call_timeout_s and chunk_timeout_s",
+    ModelRefused: "check base_url, the key and the proxy settings",
+    InvalidAnswer: "check that base_url names an OpenAI-compatible server",
+}

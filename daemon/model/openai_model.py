@@ -1,0 +1,157 @@
+"""The client of OpenAI-compatible servers: joined bytes out, an event stream in, over the openai SDK's HTTP layer.
+
+Importing this imports the SDK (0.4 s): ``daemon.model.connect`` does it in a thread.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, suppress
+from typing import cast
+
+import anyio
+import httpx2
+import openai
+
+from daemon.clock import Clock, SystemClock
+from daemon.config.schema import ModelConfig
+from daemon.errors import ConfigError, ModelError, ModelTimeout
+from daemon.model.answer import AnswerParts, EventLines
+from daemon.model.base import Chunk, Request, TextChunk
+from daemon.model.dialect import Dialect
+from daemon.model.errors import FOREIGN, Asked, is_overflow, shows, translated
+
+DEFAULT_BASE_URL = "https://api.openai.com/v1"
+CONNECT_TIMEOUT_S = 10.0
+"""Longest wait for a connection, within the call's deadline."""
+DRAIN_S = 0.25
+"""Longest wait for a response's end after its last event; a connection read to its end can be used again."""
+CLOSE_S = 2.0
+"""Longest wait for a connection to close."""
+
+
+class OpenAIModel:
+    """A model behind a chat completions server.
+
+    It never tries again by itself, but for a parameter that the server does not know; who calls it owns retries.
+
+    Raises:
+        ConfigError: ``base_url`` is no address.
+    """
+
+    def __init__(self, config: ModelConfig, *, clock: Clock | None = None) -> None:
+        self.name = config.name
+        self._config = config
+        self._clock = clock or SystemClock()
+        self._dialect = Dialect()
+        base_url = config.base_url or DEFAULT_BASE_URL
+        self._asked = Asked(model=config.name, host=_host(base_url), key=config.api_key)
+        self._client = _client(config, base_url)
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        """As ``Model.stream``; each wait ends at ``chunk_timeout_s`` (within the answer) or at ``call_timeout_s``."""
+        # The deadline is a moment and not a cancel scope around all of it: a scope must not be open over a yield.
+        deadline = anyio.current_time() + self._config.call_timeout_s
+        try:
+            response = await self._opened(request, deadline)
+            try:
+                async with (
+                    aclosing(response.aiter_bytes()) as pieces,
+                    aclosing(self._chunks(pieces, deadline)) as chunks,
+                ):
+                    async for chunk in chunks:
+                        yield chunk
+            finally:
+                with anyio.move_on_after(CLOSE_S, shield=True):
+                    await response.aclose()
+        except FOREIGN as error:
+            raise self._translated(error) from (None if shows(error, self._config.api_key) else error)
+
+    async def aclose(self) -> None:
+        """Close its connections."""
+        await self._client.close()
+
+    async def _chunks(self, pieces: AsyncIterator[bytes], deadline: float) -> AsyncGenerator[Chunk, None]:
+        lines, answer = EventLines(), AnswerParts(self._asked)
+        silence_s = self._config.call_timeout_s  # the first piece may take all the time there is
+        while not lines.done:
+            piece = await self._next(pieces, silence_s, deadline)
+            silence_s = self._config.chunk_timeout_s
+            for payload in lines.feed(piece) if piece else lines.end():
+                if text := answer.feed(payload):
+                    yield TextChunk(text)
+            if not piece:
+                break
+        with anyio.move_on_after(DRAIN_S), suppress(httpx2.TransportError):  # the answer is whole by now
+            await anext(pieces, b"")
+        yield answer.finished()
+
+    async def _next(self, pieces: AsyncIterator[bytes], silence_s: float, deadline: float) -> bytes:
+        """The next bytes; none at the end."""
+        left_s = deadline - anyio.current_time()
+        try:
+            with anyio.fail_after(max(0.0, min(silence_s, left_s))):
+                return await anext(pieces, b"")
+        except TimeoutError as error:
+            if silence_s < left_s:
+                what = f"fell silent in the middle of its answer for {silence_s:g} s (chunk_timeout_s)"
+            else:
+                what = f"did not finish within {self._config.call_timeout_s:g} s (call_timeout_s)"
+            raise ModelTimeout(f"{self._asked} {what}") from error
+
+    async def _opened(self, request: Request, deadline: float) -> httpx2.Response:
+        """The response, its body unread; a parameter that the server does not know is left out from then on."""
+        dialect = self._dialect
+        while True:
+            try:
+                with anyio.fail_after(max(0.0, deadline - anyio.current_time())):
+                    response = await self._post(dialect.body(self.name, request))
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                simpler = None if is_overflow(error.body) else dialect.without(error.response.text, request)
+                if simpler is None:
+                    raise
+                dialect = simpler
+            else:
+                # Learnt only now that it worked: the parameter's value may have been what was refused.
+                self._dialect = dialect
+                return response
+
+    async def _post(self, body: bytes) -> httpx2.Response:
+        # `cast_to` a response gives the response itself, whatever the stream class; the signature cannot say so.
+        response = await self._client.post(
+            "/chat/completions",
+            cast_to=httpx2.Response,
+            content=body,
+            options={"headers": self._headers()},
+            stream=True,
+            stream_cls=openai.AsyncStream[object],
+        )
+        return cast("httpx2.Response", cast("object", response))
+
+    def _headers(self) -> dict[str, str | openai.Omit]:
+        accept: dict[str, str | openai.Omit] = {"Accept": "text/event-stream, application/json"}
+        return accept if self._config.api_key else {**accept, "Authorization": openai.Omit()}
+
+    def _translated(self, error: BaseException) -> ModelError:
+        return translated(error, self._asked, self._clock.now())
+
+
+def _host(base_url: str) -> str:
+    """Host and port, without a user or password that an address may hold."""
+    try:
+        url = httpx2.URL(base_url)
+    except httpx2.InvalidURL as error:
+        raise ConfigError("a bot's model.base_url is no address; write it as https://host/v1") from error
+    if url.scheme not in ("http", "https") or not url.host:
+        raise ConfigError("a bot's model.base_url must begin with http:// or https://, as in https://host/v1")
+    return url.netloc.decode()
+
+
+def _client(config: ModelConfig, base_url: str) -> openai.AsyncOpenAI:
+    timeout = httpx2.Timeout(config.call_timeout_s, connect=min(CONNECT_TIMEOUT_S, config.call_timeout_s))
+    return openai.AsyncOpenAI(
+        api_key=config.api_key.reveal() or "none",  # the SDK wants one; without a key the header is left out
+        base_url=base_url,
+        max_retries=0,
+        timeout=timeout,
+        # Given one of our own the SDK does not make one that starts a task when it is collected unclosed.
+        http_client=openai.DefaultAsyncHttpxClient(timeout=timeout),
+    )

@@ -1,0 +1,1 @@
+"""Faithful small stand-ins of the services that Millpond talks to."""

@@ -1,0 +1,278 @@
+"""A fake OpenAI-compatible server: real HTTP on loopback, real event streams, and every way in which they go wrong.
+
+    async with fake_openai([Say("Hello"), Failure(429, headers={"Retry-After": "2"})]) as server:
+        model = OpenAIModel(ModelConfig(base_url=server.base_url, name="fake"))
+
+A script is one reply a request, in order; when it is used up, or without one, the last user message is echoed. A
+function from the decoded body to a reply can stand in its place.
+"""
+
+import json
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import anyio
+import anyio.abc
+from anyio.abc import SocketStream
+
+REQUEST_TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool call in an answer; its arguments are streamed in two fragments."""
+
+    name: str
+    arguments: str = "{}"
+    id: str = "call_1"
+
+
+@dataclass(frozen=True)
+class Say:
+    """An ordinary answer, streamed word by word, or whole when the request does not ask for a stream."""
+
+    text: str = ""
+    calls: Sequence[Call] = ()
+    delay_s: float = 0.0
+    """Before each event."""
+    finish: str = ""
+    """finish_reason; empty: ``stop`` or ``tool_calls``."""
+    cut_after: int | None = None
+    """Close the connection properly after so many events: the stream ends early."""
+    usage: tuple[int, int] = (10, 5)
+
+
+@dataclass(frozen=True)
+class Events:
+    """A stream of payloads as they are; a number is a pause in seconds, and bytes go out unchanged."""
+
+    items: Sequence[dict[str, object] | float | bytes]
+    done: bool = True
+    abort: bool = False
+    """Cut the connection in the middle of the body instead of ending it."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A response with an error status."""
+
+    status: int
+    message: str = "it went wrong"
+    code: str | None = None
+    param: str | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Any other response."""
+
+    body: bytes
+    content_type: str = "text/html"
+    status: int = 200
+
+
+@dataclass(frozen=True)
+class Hang:
+    """Nothing at all until the client goes."""
+
+
+Reply = Say | Events | Failure | Plain | Hang
+Script = Iterable[Reply] | Callable[[dict[str, object]], Reply]
+
+
+@dataclass(frozen=True)
+class Received:
+    """A request as it came."""
+
+    path: str
+    headers: dict[str, str]
+    """Names in small letters."""
+    raw: bytes
+    body: dict[str, object]
+
+
+class FakeOpenAI:
+    """A running server."""
+
+    def __init__(self, port: int, script: Script) -> None:
+        self.base_url = f"http://127.0.0.1:{port}/v1"
+        self.requests: list[Received] = []
+        self.connections = 0
+        self.asked = anyio.Event()
+        """A request has come."""
+        self.client_left = anyio.Event()
+        """A client closed its connection before its answer was whole."""
+        replies = iter(()) if callable(script) else iter(script)
+        self._choose = script if callable(script) else lambda body: next(replies, None) or _echo(body)
+
+    async def serve(self, stream: SocketStream) -> None:
+        """One connection, kept alive over several requests."""
+        self.connections += 1
+        async with stream:
+            connection = _Connection(stream)
+            try:
+                while (request := await connection.request()) is not None:
+                    self.requests.append(request)
+                    self.asked.set()
+                    if not await _answer(connection, self._choose(request.body), request.body):
+                        break
+            except (anyio.EndOfStream, anyio.BrokenResourceError):
+                self.client_left.set()
+
+
+class _Connection:
+    def __init__(self, stream: SocketStream) -> None:
+        self._stream = stream
+        self._buffer = b""
+
+    async def request(self) -> Received | None:
+        try:
+            head = await self._until(b"\r\n\r\n")
+        except (anyio.EndOfStream, anyio.BrokenResourceError):
+            return None  # between two requests a client may go
+        first, *lines = head.decode().split("\r\n")
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        length = int(headers.get("content-length", "0"))
+        while len(self._buffer) < length:
+            self._buffer += await self._stream.receive()
+        raw, self._buffer = self._buffer[:length], self._buffer[length:]
+        return Received(path=first.split()[1], headers=headers, raw=raw, body=json.loads(raw or b"{}"))
+
+    async def _until(self, mark: bytes) -> bytes:
+        while mark not in self._buffer:
+            self._buffer += await self._stream.receive()
+        head, _, self._buffer = self._buffer.partition(mark)
+        return head
+
+    async def respond(self, status: int, body: bytes, headers: dict[str, str]) -> None:
+        await self.head(status, {**headers, "content-length": str(len(body))})
+        await self._stream.send(body)
+
+    async def head(self, status: int, headers: dict[str, str]) -> None:
+        lines = [f"HTTP/1.1 {status} Fake", *(f"{name}: {value}" for name, value in headers.items())]
+        await self._stream.send("\r\n".join([*lines, "", ""]).encode())
+
+    async def chunk(self, data: bytes) -> None:
+        """A chunk of a chunked body; an empty one ends it."""
+        await self._stream.send(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+
+    async def pause(self, seconds: float) -> None:
+        """Wait, but notice at once when the client goes."""
+        with anyio.move_on_after(seconds):
+            while True:
+                self._buffer += await self._stream.receive()
+
+
+async def _answer(connection: _Connection, reply: Reply, body: dict[str, object]) -> bool:
+    """Send ``reply``; whether the connection can be used again."""
+    match reply:
+        case Failure():
+            error = {"message": reply.message, "type": "error", "param": reply.param, "code": reply.code}
+            content = json.dumps({"error": error}).encode()
+            await connection.respond(reply.status, content, {"content-type": "application/json", **reply.headers})
+        case Plain():
+            await connection.respond(reply.status, reply.body, {"content-type": reply.content_type})
+        case Hang():
+            await connection.pause(REQUEST_TIMEOUT_S)
+            return False
+        case Events():
+            return await _stream(connection, reply)
+        case Say() if not body.get("stream"):
+            whole = json.dumps(completion(reply)).encode()
+            await connection.respond(200, whole, {"content-type": "application/json"})
+        case Say():
+            return await _stream(connection, _events(reply, body))
+    return True
+
+
+async def _stream(connection: _Connection, events: Events) -> bool:
+    await connection.head(200, {"content-type": "text/event-stream; charset=utf-8", "transfer-encoding": "chunked"})
+    for item in events.items:
+        match item:
+            case bytes():
+                await connection.chunk(item)
+            case float() | int():
+                await connection.pause(item)
+            case dict():
+                await connection.chunk(b"data: " + json.dumps(item, ensure_ascii=False).encode() + b"\n\n")
+    if events.abort:
+        return False
+    if events.done:
+        await connection.chunk(b"data: [DONE]\n\n")
+    await connection.chunk(b"")
+    return True
+
+
+def delta(finish: str | None = None, **fields: object) -> dict[str, object]:
+    """A chunk of a stream, as OpenAI writes it."""
+    choice = {"index": 0, "delta": fields, "logprobs": None, "finish_reason": finish}
+    return {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "fake-1", "choices": [choice]}
+
+
+def completion(reply: Say) -> dict[str, object]:
+    """The whole answer as one object."""
+    calls = [
+        {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}} for c in reply.calls
+    ]
+    message: dict[str, object] = {"role": "assistant", "content": reply.text or None}
+    choice = {
+        "index": 0,
+        "message": {**message, "tool_calls": calls} if calls else message,
+        "finish_reason": _finish(reply),
+    }
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "model": "fake-1",
+        "choices": [choice],
+        "usage": _usage(reply),
+    }
+
+
+def _finish(reply: Say) -> str:
+    return reply.finish or ("tool_calls" if reply.calls else "stop")
+
+
+def _usage(reply: Say) -> dict[str, int]:
+    return {"prompt_tokens": reply.usage[0], "completion_tokens": reply.usage[1], "total_tokens": sum(reply.usage)}
+
+
+def _events(reply: Say, body: dict[str, object]) -> Events:
+    words = reply.text.split(" ")
+    texts = [word if at == 0 else " " + word for at, word in enumerate(words)] if reply.text else []
+    chunks = [delta(role="assistant", content=""), *(delta(content=text) for text in texts)]
+    for index, call in enumerate(reply.calls):
+        half = len(call.arguments) // 2
+        begin = {"index": index, "id": call.id, "type": "function", "function": {"name": call.name, "arguments": ""}}
+        chunks.append(delta(tool_calls=[begin]))
+        for part in (call.arguments[:half], call.arguments[half:]):
+            chunks.append(delta(tool_calls=[{"index": index, "function": {"arguments": part}}]))
+    chunks.append(delta(finish=_finish(reply)))
+    options = body.get("stream_options")
+    if isinstance(options, dict) and options.get("include_usage"):
+        chunks.append({**delta(), "choices": [], "usage": _usage(reply)})
+    kept = chunks[: reply.cut_after]
+    items = [item for chunk in kept for item in ((reply.delay_s, chunk) if reply.delay_s else (chunk,))]
+    return Events(items, done=reply.cut_after is None)
+
+
+def _echo(body: dict[str, object]) -> Say:
+    messages = body.get("messages")
+    users = [m for m in messages if m["role"] == "user"] if isinstance(messages, list) else []
+    content = users[-1]["content"] if users else "nothing"
+    if isinstance(content, list):
+        content = " ".join(part.get("text", "") for part in content)
+    return Say(f"echo: {content}")
+
+
+@asynccontextmanager
+async def fake_openai(script: Script = (), *, port: int = 0) -> AsyncIterator[FakeOpenAI]:
+    """A running fake on a port of its own."""
+    async with await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=port) as listener:
+        server = FakeOpenAI(listener.extra(anyio.abc.SocketAttribute.local_port), script)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(listener.serve, server.serve)
+            yield server
+            tasks.cancel_scope.cancel()

@@ -1,0 +1,23 @@
+import string
+
+import pytest
+
+from daemon.wording import SENTENCES, text
+
+
+def placeholders(sentence: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(sentence) if name is not None}
+
+
+def test_both_languages_hold_the_same_sentences():
+    assert set(SENTENCES["en"]) == set(SENTENCES["zh"])
+
+
+@pytest.mark.parametrize("key", SENTENCES["en"])
+def test_a_sentence_takes_the_same_values_in_both_languages(key):
+    assert placeholders(SENTENCES["en"][key]) == placeholders(SENTENCES["zh"][key])
+
+
+def test_values_stand_in_their_places_even_with_braces():
+    assert text("offline_echo", "en", text="{x} {0}") == "You said: {x} {0}"
+    assert text("stopped", "zh") == "[已停止]"
