@@ -27,6 +27,7 @@ _ENGLISH: Mapping[str, str] = {
         "This message could not be answered after {attempts} attempts. An administrator finds it as {correlation}."
     ),
     "refused": "The model refused this request: {reason}",
+    "too_many_steps": "I have not finished after {count} steps, so I stop here. Ask me to go on if I should.",
     "interrupted": "interrupted, outcome unknown",
     "offline_label": (
         "(This is Millpond's offline stand-in, not a real model. To use one, set OPENAI_API_KEY and OPENAI_MODEL, or "
@@ -54,6 +55,7 @@ _CHINESE: Mapping[str, str] = {
     "parked": "模型暂时没有回应。你的消息已经保存，等它恢复后会得到回答。",
     "poison": "这条消息尝试了 {attempts} 次仍无法回答。管理员可以用 {correlation} 找到它。",
     "refused": "模型拒绝了这个请求：{reason}",
+    "too_many_steps": "经过 {count} 步仍未完成，我先停在这里。如果需要，请让我继续。",
     "interrupted": "已中断，结果未知",
     "offline_label": (
         "（这是 Millpond 的离线替身，不是真正的模型。要使用真正的模型，请设置 OPENAI_API_KEY 和 OPENAI_MODEL，"
