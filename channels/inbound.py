@@ -1,0 +1,82 @@
+"""From what a person wrote to an accepted message: what the pull channels, terminal and web, have in common."""
+
+import secrets
+
+import structlog
+
+from daemon import metrics
+from daemon.bus import Accepted, command_of, publish
+from daemon.clock import stamp
+from daemon.errors import BusError, InboundError, SessionFull
+from daemon.events import Inbound
+from daemon.process import Process
+from daemon.scope import scope_of
+
+_log = structlog.get_logger()
+
+
+def make_inbound(  # noqa: PLR0913 - the parts of one message, all by name; a struct for them would be Inbound again
+    process: Process,
+    *,
+    channel: str,
+    chat: str,
+    thread: str = "",
+    text: str,
+    sender_id: str,
+    sender_name: str = "",
+    message_id: str = "",
+) -> Inbound:
+    """A message that came in just now; an id is made for one that has none.
+
+    ``channel`` names a section of the process's configuration.
+    """
+    return Inbound(
+        id=message_id or secrets.token_hex(8),
+        bot=process.config.channels[channel].bot,
+        channel=channel,
+        chat=chat,
+        thread=thread,
+        sender_id=sender_id,
+        sender_name=sender_name,
+        text=text,
+        command=command_of(text),
+        received_at=stamp(process.clock.now()),
+        correlation=secrets.token_hex(8),
+    )
+
+
+async def accept(process: Process, inbound: Inbound) -> Accepted:
+    """Publish ``inbound``; when this returns, it will be answered.
+
+    Raises:
+        ConfigError: its bot is not configured here.
+        MessageTooLarge, InboundError: it cannot be accepted as it is.
+        SessionFull: too many messages wait already.
+        BusUnavailable: Redis is away; sending the same id again is safe.
+    """
+    scope = scope_of(inbound, process.bot(inbound.bot))
+    try:
+        accepted = await publish(process.bus, inbound, scope=scope, config=process.config.queue)
+    except (InboundError, SessionFull, BusError) as error:
+        _note(inbound, inbound.id, _outcome(error))
+        raise
+    _note(inbound, accepted.id, accepted.status)
+    return accepted
+
+
+def _outcome(error: Exception) -> str:
+    if isinstance(error, SessionFull):
+        return "full"
+    return "refused" if isinstance(error, InboundError) else "unavailable"
+
+
+def _note(inbound: Inbound, message_id: str, status: str) -> None:
+    metrics.ACCEPTED.labels(inbound.channel, status).inc()
+    _log.info(
+        "message.accepted" if status in ("accepted", "duplicate") else "message.refused",
+        session=str(inbound.session),
+        message_id=message_id,
+        correlation=inbound.correlation,
+        channel=inbound.channel,
+        status=status,
+    )
