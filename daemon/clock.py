@@ -35,3 +35,12 @@ class SystemClock:
 def stamp(moment: dt.datetime) -> str:
     """``moment`` as it is stored: ISO 8601 in UTC with milliseconds, ``2026-11-20T09:03:50.123Z``."""
     return moment.astimezone(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def age_s(stamped: str, clock: Clock) -> float:
+    """Seconds since ``stamped``, by the clock of this process; 0 for a time that cannot be read."""
+    try:
+        moment = dt.datetime.fromisoformat(stamped)
+    except ValueError:
+        return 0.0
+    return max(0.0, (clock.now() - moment.astimezone(dt.UTC)).total_seconds())

@@ -44,6 +44,8 @@ class Inbound(msgspec.Struct, frozen=True, kw_only=True, tag="inbound"):
     attachments: tuple[Attachment, ...] = ()
     platform_ids: tuple[str, ...] = ()
     """The platform's ids of what this message was made of; the first one is what is deduplicated."""
+    delivery: Literal["pull", "push"] = "pull"
+    """Whether the channel reads its replies from the log, or has them sent by an outbox."""
     received_at: str
     """When the channel got it: ISO 8601, UTC."""
     correlation: str
@@ -70,6 +72,8 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Who said it, on user messages."""
     answers: tuple[str, ...] = ()
     """On the last entry of a turn: the ids of the messages it answers."""
+    dead: tuple[str, ...] = ()
+    """As ``answers``, of messages that could not be answered; they are dead letters now."""
     stopped: bool = False
     """A person stopped the turn here; the text is what had come until then."""
     wire: msgspec.Raw

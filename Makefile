@@ -1,0 +1,59 @@
+# Millpond: everything a person or a machine runs here. On a fresh machine Python 3.11 or newer and make are enough.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+SOURCES := pyproject.toml constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test check bench chaos format clean
+
+help:  ## What can be made here
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit("Millpond needs Python 3.11 or newer, this is %d.%d: make PYTHON=python3.12 ..." % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: $(SOURCES) | $(BIN)/python
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.test: $(SOURCES) | $(BIN)/python
+	$(PIP) --editable '.[test]'
+	@touch $@ $(VENV)/.run
+
+$(VENV)/.check: $(SOURCES) | $(BIN)/python
+	$(PIP) --editable '.[check]'
+	@touch $@ $(VENV)/.run $(VENV)/.test
+
+setup: $(VENV)/.run  ## Make a virtual environment with all that a bot needs
+
+run: $(VENV)/.run  ## Start everything: embedded server, all roles, the API, a chat on a terminal
+	@exec $(BIN)/millpond run
+
+test: $(VENV)/.test  ## Every test that needs no more than Python
+	$(BIN)/python -m pytest -m 'not slow'
+
+check: $(VENV)/.check  ## Format, lint, types, imports, module lengths, unit tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+	$(BIN)/loq check .
+	$(BIN)/python -m pytest -q tests/unit
+
+format: $(VENV)/.check  ## Put the code into its form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.test  ## Measure against the floor: a table, and JSON in benchmarks/results
+	$(BIN)/python -m benchmarks
+
+chaos: $(VENV)/.test  ## Kill real processes while messages flow, then count the answers
+	$(BIN)/python -m pytest -m slow tests/faults
+
+clean:  ## Remove the virtual environment and what tools left behind
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

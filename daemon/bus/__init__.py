@@ -1,0 +1,39 @@
+"""The bus: publishing, wake-ups, live events; everything between processes goes through Redis, and through here.
+
+``open_bus`` connects; ``publish`` accepts a message; ``take``, ``wake`` and ``reap`` deal in ready sessions;
+``Listener`` hears what is published in passing.
+"""
+
+from daemon.bus.connection import Bus, open_bus
+from daemon.bus.joined import translated
+from daemon.bus.keys import Keys
+from daemon.bus.listen import Heard, Listener, Subscription
+from daemon.bus.live import notify, show_live, tell
+from daemon.bus.publish import Accepted, command_of, longest_deadline_s, publish, touch
+from daemon.bus.replies import pairs
+from daemon.bus.script import Script, load_script
+from daemon.bus.wakeups import reap, take, wake
+
+__all__ = [
+    "Accepted",
+    "Bus",
+    "Heard",
+    "Keys",
+    "Listener",
+    "Script",
+    "Subscription",
+    "command_of",
+    "load_script",
+    "longest_deadline_s",
+    "notify",
+    "open_bus",
+    "pairs",
+    "publish",
+    "reap",
+    "show_live",
+    "take",
+    "tell",
+    "touch",
+    "translated",
+    "wake",
+]

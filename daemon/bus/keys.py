@@ -1,0 +1,108 @@
+"""Every key that Millpond keeps in Redis, in one place, with its type and why it may live for ever.
+
+``{n}`` is the partition, a hash tag: all keys of one session share a slot, so a script can touch them together. The
+kind stands first and every part is percent-encoded (see ``daemon.sessionkey``), so names cannot collide.
+"""
+
+import zlib
+from dataclasses import dataclass
+
+from daemon.sessionkey import encode_part
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Key names under one prefix."""
+
+    prefix: str
+    partitions: int
+
+    def partition(self, session: str) -> int:
+        """The partition of a session, the same in every process and for ever: CRC-32 of its key, modulo."""
+        return zlib.crc32(session.encode()) % self.partitions
+
+    def _of_partition(self, partition: int, kind: str) -> str:
+        return f"{self.prefix}:{{{partition}}}:{kind}"
+
+    def _of_session(self, session: str, kind: str) -> str:
+        return f"{self._of_partition(self.partition(session), kind)}:{session}"
+
+    # One a partition. None has a TTL: each is emptied by its consumer.
+
+    def inbox(self, partition: int) -> str:
+        """``in``, stream: every accepted message that is not yet answered; its length is the backlog."""
+        return self._of_partition(partition, "in")
+
+    def ready(self, partition: int) -> str:
+        """``ready``, sorted set: sessions to claim, by when they became so (ms). A hint."""
+        return self._of_partition(partition, "ready")
+
+    def due(self, partition: int) -> str:
+        """``due``, sorted set: every session with something waiting, by its deadline (ms)."""
+        return self._of_partition(partition, "due")
+
+    def grew(self, partition: int) -> str:
+        """``grew``, stream: ``session-grew`` events, group ``consolidators``. A hint, and bounded."""
+        return self._of_partition(partition, "grew")
+
+    def dead(self, partition: int) -> str:
+        """``dead``, stream: messages that could not be answered; a person drops or replays them."""
+        return self._of_partition(partition, "dead")
+
+    def out(self, partition: int, channel: str) -> str:
+        """``out``, stream: replies not yet delivered to a push channel."""
+        return f"{self._of_partition(partition, 'out')}:{encode_part(channel)}"
+
+    # One a session. Those without a TTL are the session's truth and end with it.
+
+    def session(self, session: str) -> str:
+        """``session``, hash: positions, lease, attempts, scope."""
+        return self._of_session(session, "session")
+
+    def log(self, session: str) -> str:
+        """``log``, list: the messages from index ``base`` on; beyond ``head`` the journal of the turn in progress."""
+        return self._of_session(session, "log")
+
+    def waiting(self, session: str) -> str:
+        """``waiting``, list: stream ids in ``in``, oldest first; gone when empty."""
+        return self._of_session(session, "waiting")
+
+    def live(self, session: str) -> str:
+        """``live``, string, TTL ``queue.live_ttl_s``: the text being written, for viewers who join."""
+        return self._of_session(session, "live")
+
+    def notices(self, session: str) -> str:
+        """``notices``, stream, TTL ``queue.notice_ttl_s``: what pull channels show and no model reads."""
+        return self._of_session(session, "notices")
+
+    def seen(self, session: str, message_id: str) -> str:
+        """``seen``, string, TTL ``queue.seen_ttl_s``: a platform's id that was accepted already."""
+        return f"{self._of_session(session, 'seen')}:{encode_part(message_id)}"
+
+    # One a database.
+
+    @property
+    def meta(self) -> str:
+        """``meta``, hash: schema and number of partitions, fixed at first use."""
+        return f"{self.prefix}:meta"
+
+    @property
+    def sessions(self) -> str:
+        """``sessions``, sorted set: every session by its last activity (ms)."""
+        return f"{self.prefix}:sessions"
+
+    @property
+    def workers(self) -> str:
+        """``workers``, hash: a heartbeat a process; stale ones are removed by whoever beats next."""
+        return f"{self.prefix}:workers"
+
+    # Publish/subscribe channels: nothing is kept, everything is advisory.
+
+    @property
+    def nudges(self) -> str:
+        """Channel on which every worker process hears ``/stop``."""
+        return f"{self.prefix}:nudges"
+
+    def events(self, session: str) -> str:
+        """Channel of what happens in one session: positions, text being written, tools, notices."""
+        return f"{self.prefix}:events:{session}"

@@ -1,0 +1,124 @@
+"""What is published in passing: nudges for workers, and events for whoever watches a session.
+
+One connection a process, however many watch. Everything heard here is advisory: whoever may have missed something (at
+the start, after a reconnect, when it read too slowly) hears a ``None`` and reads the truth again.
+"""
+
+from collections import deque
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import structlog
+from redis import exceptions as redis_errors
+
+from daemon.bus.connection import Bus
+from daemon.errors import BusUnavailable
+
+BUFFER = 256
+"""Messages kept for a slow reader; one more, and it loses them all and hears a None instead."""
+
+POLL_S = 5.0
+"""Longest wait for one message from the server."""
+
+_log = structlog.get_logger()
+
+Heard = bytes | None
+"""A published message, or None: something may have been missed."""
+
+
+class Subscription:
+    """What one reader has still to hear."""
+
+    def __init__(self) -> None:
+        self._heard: deque[Heard] = deque([None])
+        self._event = anyio.Event()
+
+    def put(self, heard: Heard) -> None:
+        """Add a message without ever waiting: a slow reader delays nobody."""
+        if heard is None or len(self._heard) >= BUFFER:
+            self._heard.clear()
+            heard = None
+        self._heard.append(heard)
+        self._event.set()
+
+    async def next(self) -> Heard:
+        """The next message, waiting for it."""
+        while not self._heard:
+            self._event = anyio.Event()
+            await self._event.wait()
+        return self._heard.popleft()
+
+
+class Listener:
+    """Hands published messages to those who asked for their channel; ``run`` must be running in a task group."""
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+        self._readers: dict[str, set[Subscription]] = {}
+        self._pubsub: Any = None
+
+    @asynccontextmanager
+    async def hear(self, channel: str) -> AsyncGenerator[Subscription]:
+        """What is published on ``channel`` during the block."""
+        reader = Subscription()
+        readers = self._readers.setdefault(channel, set())
+        readers.add(reader)
+        try:
+            if len(readers) == 1:
+                await self._tell("subscribe", channel)
+                reader.put(None)
+            yield reader
+        finally:
+            readers.discard(reader)
+            if not readers:
+                self._readers.pop(channel, None)
+                with anyio.move_on_after(1, shield=True):
+                    await self._tell("unsubscribe", channel)
+
+    async def run(self) -> None:
+        """Keep the connection, for ever."""
+        while True:
+            try:
+                await self._listen()
+            except (redis_errors.RedisError, OSError) as error:
+                _log.debug("listener.lost", reason=type(error).__name__)
+            await self._revive()
+
+    async def _listen(self) -> None:
+        pubsub = self._bus.client.pubsub(ignore_subscribe_messages=True)
+        try:
+            # A channel of our own keeps the subscriptions from ever being none, which would end the reading.
+            await pubsub.subscribe(f"{self._bus.keys.prefix}:listeners", *self._readers)
+            self._pubsub = pubsub
+            for channel in list(self._readers):
+                self._dispatch(channel, None)
+            while True:
+                message = await pubsub.get_message(timeout=POLL_S)
+                if message is not None:
+                    self._dispatch(message["channel"].decode(), message["data"])
+        finally:
+            self._pubsub = None
+            with anyio.move_on_after(1, shield=True):
+                await pubsub.aclose()
+
+    async def _revive(self) -> None:
+        with anyio.move_on_after(POLL_S):
+            try:
+                await self._bus.revive()
+            except BusUnavailable:
+                await anyio.sleep(0.5)
+            await anyio.sleep(0.05)
+
+    async def _tell(self, what: str, channel: str) -> None:
+        if self._pubsub is None:
+            return  # the next connection subscribes to all that is asked for
+        try:
+            await getattr(self._pubsub, what)(channel)
+        except (redis_errors.RedisError, OSError) as error:
+            _log.debug("listener.lost", reason=type(error).__name__)
+
+    def _dispatch(self, channel: str, heard: Heard) -> None:
+        for reader in self._readers.get(channel, ()):
+            reader.put(heard)

@@ -1,0 +1,37 @@
+"""What viewers are shown in passing: text being written, tools at work, asides. None of it is counted on."""
+
+import msgspec
+
+from daemon.bus.connection import Bus
+from daemon.bus.script import load_script
+from daemon.config import QueueConfig
+from daemon.events import Live, Notice, ToolEvent
+
+LIVE = load_script(__file__, "live.lua")
+NOTICE = load_script(__file__, "notice.lua")
+
+_encode = msgspec.json.Encoder().encode
+
+
+async def show_live(bus: Bus, whole: Live, piece: Live, *, nonce: str, config: QueueConfig) -> None:
+    """Publish ``piece`` and keep ``whole``, the text so far, for viewers who join."""
+    session = whole.session
+    await bus.run(
+        LIVE,
+        [bus.keys.session(session), bus.keys.live(session)],
+        [nonce, round(config.live_ttl_s * 1000), _encode(whole), bus.keys.events(session), _encode(piece)],
+    )
+
+
+async def notify(bus: Bus, event: ToolEvent) -> None:
+    """Publish that a tool began or ended."""
+    await bus.call("PUBLISH", bus.keys.events(event.session), _encode(event))
+
+
+async def tell(bus: Bus, session: str, notice: Notice, *, config: QueueConfig) -> None:
+    """Say something aside to whoever watches the session, now or within ``notice_ttl_s``."""
+    await bus.run(
+        NOTICE,
+        [bus.keys.notices(session)],
+        [_encode(notice), round(config.notice_ttl_s * 1000), bus.keys.events(session)],
+    )

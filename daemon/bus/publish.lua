@@ -1,0 +1,65 @@
+-- Accept one message: onto the partition's stream and its session's waiting list, once per platform id.
+--
+-- KEYS  1 in (stream)  2 waiting (list)  3 session (hash)  4 seen (string)  5 ready (zset)  6 due (zset)
+-- ARGV  1 session key      2 message id      3 message (JSON)   4 correlation id   5 waiting_max   6 partition_max
+--       7 seen TTL (ms)    8 debounce (ms)   9 wake-up (ms)    10 scope           11 command       12 nudge channel
+--      13 longest deadline (ms)              14 how many stops may wait beyond waiting_max
+-- Returns {status, message id, is the session new (1/0)}
+--   accepted   it is on the stream now, or was put there by this very call before its reply got lost
+--   duplicate  an earlier call accepted the same platform id; the message id is that one's
+--   full       the session holds waiting_max messages; 'new' is 1 when its sender has not been told since it was not full
+--   busy       the partition holds partition_max messages
+
+local session, id, correlation, command = ARGV[1], ARGV[2], ARGV[4], ARGV[11]
+
+local seen = redis.call('GET', KEYS[4])
+if seen then
+  -- "<correlation> <id>": the same correlation is our own call, sent again because its reply was lost.
+  local by, first = string.match(seen, '^(%S+) (.*)$')
+  if by == correlation then return {'accepted', first, 0} end
+  return {'duplicate', first, 0}
+end
+
+local waiting = redis.call('LLEN', KEYS[2])
+local allowed = tonumber(ARGV[5])
+if command == 'stop' then allowed = allowed + tonumber(ARGV[14]) end
+if waiting >= allowed then
+  return {'full', id, redis.call('HSETNX', KEYS[3], 'told_full', '1')}
+end
+if redis.call('XLEN', KEYS[1]) >= tonumber(ARGV[6]) then return {'busy', id, 0} end
+
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+local new = 1 - redis.call('EXISTS', KEYS[3])
+if new == 1 then
+  redis.call('HSET', KEYS[3], 'base', 0, 'cursor', 0, 'start', 0, 'head', 0, 'tokens', 0, 'tokens_start', 0,
+    'fence', 0, 'claims', 0, 'attempts', 0, 'scope', ARGV[10])
+else
+  redis.call('HDEL', KEYS[3], 'told_full')
+end
+local entry = redis.call('XADD', KEYS[1], '*', 'session', session, 'id', id, 'message', ARGV[3])
+redis.call('RPUSH', KEYS[2], entry)
+redis.call('SET', KEYS[4], correlation .. ' ' .. id, 'PX', ARGV[7])
+
+if command == 'stop' then
+  redis.call('HSET', KEYS[3], 'stop_upto', entry)
+  redis.call('HDEL', KEYS[3], 'retry_at')
+  redis.call('PUBLISH', ARGV[12], '{"type":"stop","session":"' .. session .. '","upto":"' .. entry .. '"}')
+end
+
+-- Held or backing off: the session already stands in due with that deadline, and whoever holds it will see the list.
+local function ahead(field)
+  local deadline = tonumber(redis.call('HGET', KEYS[3], field) or '0')
+  return deadline > now and deadline <= now + tonumber(ARGV[13])
+end
+if ahead('lease') or ahead('retry_at') then return {'accepted', id, new} end
+
+local debounce = tonumber(ARGV[8])
+if debounce > 0 and command ~= 'stop' then
+  redis.call('ZADD', KEYS[6], 'NX', now + debounce, session)
+else
+  redis.call('ZADD', KEYS[5], 'NX', now, session)
+  redis.call('ZADD', KEYS[6], now + tonumber(ARGV[9]), session)
+end
+return {'accepted', id, new}

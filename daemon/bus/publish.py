@@ -1,0 +1,124 @@
+"""Accepting a message: the one way into the queues, for every channel."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from daemon.bus.connection import Bus
+from daemon.bus.script import load_script
+from daemon.config import QueueConfig
+from daemon.errors import InboundError, MessageTooLarge, SessionFull
+from daemon.events import Command, Inbound
+
+PUBLISH = load_script(__file__, "publish.lua")
+TOUCH = load_script(__file__, "touch.lua")
+
+MAX_ID_CHARS = 256
+"""Longest message id: it stands in a key name, a log entry and every log line."""
+
+EXTRA_STOPS = 16
+"""Stops that are accepted by a session that is full otherwise."""
+
+FULL_RETRY_S = 5.0
+"""What a refused sender is told to wait: a guess at a turn's length."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accepted:
+    """What became of a message that is now Millpond's to answer."""
+
+    status: Literal["accepted", "duplicate"]
+    id: str
+    """The message's id; of a duplicate, the id under which it was accepted first."""
+
+
+def command_of(text: str) -> Command:
+    """The control command that ``text`` is, or an empty string."""
+    return "stop" if text.strip().lower() == "/stop" else ""
+
+
+def longest_deadline_s(config: QueueConfig) -> float:
+    """No deadline in ``due`` may be further off; one that is shows that the server's clock was set back."""
+    return 2 * max(config.lease_s, config.backoff_max_s, config.wakeup_s)
+
+
+async def publish(
+    bus: Bus, inbound: Inbound, *, scope: str, config: QueueConfig, seen_as: str = "", debounce_s: float = 0.0
+) -> Accepted:
+    """Put a message on the queue, once per ``seen_as`` (default: its id); when this returns, it will be answered.
+
+    Raises:
+        MessageTooLarge, InboundError: the message cannot be accepted as it is.
+        SessionFull: too many messages wait already.
+        BusUnavailable: Redis is away; the message may have been accepted, and sending it again is safe.
+    """
+    _check(inbound, config)
+    session, keys = str(inbound.session), bus.keys
+    partition = keys.partition(session)
+    status, message_id, new = await bus.run(
+        PUBLISH,
+        [
+            keys.inbox(partition),
+            keys.waiting(session),
+            keys.session(session),
+            keys.seen(session, seen_as or inbound.id),
+            keys.ready(partition),
+            keys.due(partition),
+        ],
+        [
+            session,
+            inbound.id,
+            _encode(inbound),
+            inbound.correlation,
+            config.waiting_max,
+            config.partition_max,
+            _ms(config.seen_ttl_s),
+            _ms(debounce_s),
+            _ms(config.wakeup_s),
+            scope,
+            inbound.command,
+            keys.nudges,
+            _ms(longest_deadline_s(config)),
+            EXTRA_STOPS,
+        ],
+    )
+    if status in (b"full", b"busy"):
+        raise _full(status, session, config)
+    if new:
+        await touch(bus, session)
+    return Accepted(status="duplicate" if status == b"duplicate" else "accepted", id=message_id.decode())
+
+
+async def touch(bus: Bus, session: str) -> None:
+    """Note the session's last activity, by the server's clock, in the index of sessions."""
+    await bus.run(TOUCH, [bus.keys.sessions], [session])
+
+
+def _check(inbound: Inbound, config: QueueConfig) -> None:
+    if not inbound.text.strip() and not inbound.attachments:
+        raise InboundError("the message is empty: write some text")
+    if not 0 < len(inbound.id) <= MAX_ID_CHARS:
+        raise InboundError(f"the message's id must have 1 to {MAX_ID_CHARS} characters, this one has {len(inbound.id)}")
+    size = len(inbound.text.encode())
+    if size > config.message_max_bytes:
+        raise MessageTooLarge(
+            f"the message is {size:,} bytes long; at most {config.message_max_bytes:,} are accepted "
+            "(queue.message_max_bytes)",
+            size_bytes=size,
+            max_bytes=config.message_max_bytes,
+        )
+
+
+def _full(status: bytes, session: str, config: QueueConfig) -> SessionFull:
+    if status == b"full":
+        text = f"{config.waiting_max:,} messages of session {session} wait for an answer already; send it again later"
+    else:
+        text = f"{config.partition_max:,} messages wait for an answer already; send it again later"
+    return SessionFull(text, retry_after_s=FULL_RETRY_S)
+
+
+def _ms(seconds: float) -> int:
+    return round(seconds * 1000)

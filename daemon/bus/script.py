@@ -1,0 +1,25 @@
+"""Lua scripts that lie beside their Python callers.
+
+A script is one atomic step: it checks everything first and writes after, reads the time from the server, and is
+harmless when it arrives twice or late.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Script:
+    """A script's text and the hash it is called by."""
+
+    name: str
+    text: bytes
+    sha: bytes
+
+
+def load_script(caller: str, name: str, *, with_parts: tuple[str, ...] = ()) -> Script:
+    """The file ``name`` beside ``caller`` (its ``__file__``), after ``with_parts`` that hold its functions."""
+    folder = Path(caller).parent
+    text = b"\n".join((folder / part).read_bytes() for part in (*with_parts, name))
+    return Script(name=name, text=text, sha=hashlib.sha1(text, usedforsecurity=False).hexdigest().encode())

@@ -1,0 +1,58 @@
+"""Heartbeats: what ``mp:workers`` holds, so that people see which processes are alive and what they hold."""
+
+from collections.abc import Callable
+
+import anyio
+import msgspec
+
+from daemon.bus import Bus, pairs
+from daemon.clock import age_s, stamp
+from daemon.errors import BusError
+from daemon.process import Process
+
+EVERY_S = 5.0
+STALE_S = 30.0
+"""After this long without a beat a process is taken for dead, and its entry removed by whoever beats next."""
+
+
+class Heartbeat(msgspec.Struct, frozen=True, kw_only=True):
+    """One role of one process."""
+
+    role: str
+    started: str
+    seen: str
+    holding: int
+    """Sessions it holds just now."""
+
+
+_decode = msgspec.json.Decoder(Heartbeat).decode
+
+
+async def beat(process: Process, role: str, holding: Callable[[], int]) -> None:
+    """Say that this process lives, for ever; leave no entry behind when cancelled."""
+    key, field = process.bus.keys.workers, f"{process.name} {role}"
+    started = stamp(process.clock.now())
+    try:
+        while True:
+            heartbeat = Heartbeat(role=role, started=started, seen=stamp(process.clock.now()), holding=holding())
+            try:
+                await process.bus.call("HSET", key, field, msgspec.json.encode(heartbeat))
+                await _remove_stale(process)
+            except BusError:
+                pass  # whoever looks sees an old beat, which is the truth
+            await anyio.sleep(EVERY_S)
+    finally:
+        with anyio.move_on_after(1, shield=True):
+            await process.bus.call("HDEL", key, field)
+
+
+async def _remove_stale(process: Process) -> None:
+    for name, heartbeat in await workers(process.bus):
+        if age_s(heartbeat.seen, process.clock) > STALE_S:
+            await process.bus.call("HDEL", process.bus.keys.workers, name)
+
+
+async def workers(bus: Bus) -> list[tuple[str, Heartbeat]]:
+    """Every process that said lately that it lives, by name and role."""
+    found = pairs(await bus.call("HGETALL", bus.keys.workers))
+    return sorted(((name.decode(), _decode(value)) for name, value in found), key=lambda worker: worker[0])

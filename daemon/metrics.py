@@ -1,0 +1,10 @@
+"""What this process counts; ``/metrics`` of the web role shows it, with the queues' lengths beside it."""
+
+from prometheus_client import Counter, Histogram
+
+ACCEPTED = Counter("millpond_messages_total", "Messages handed in, by what became of them", ["channel", "status"])
+TURNS = Counter("millpond_turns_total", "Turns ended, by how", ["outcome"])
+TURN_SECONDS = Histogram(
+    "millpond_turn_seconds", "From claim to commit", buckets=(0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 600)
+)
+LEASES_LOST = Counter("millpond_leases_lost_total", "Turns ended because another worker held the session")

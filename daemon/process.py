@@ -1,0 +1,49 @@
+"""What one process gives to each of its services."""
+
+import os
+import secrets
+import socket
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+
+from daemon.bus import Bus, Listener
+from daemon.clock import Clock, SystemClock
+from daemon.config import BotConfig, Config, ModelConfig
+from daemon.errors import ConfigError
+from daemon.model import Model, connect
+
+
+def worker_name() -> str:
+    """A name for this process that no other has: host, process id, a random part."""
+    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Process:
+    """The connections, the configuration and the end of a process; made by ``run``."""
+
+    config: Config
+    data_dir: Path
+    bus: Bus
+    listener: Listener
+    clock: Clock = field(default_factory=SystemClock)
+    name: str = field(default_factory=worker_name)
+    stopping: anyio.Event = field(default_factory=anyio.Event)
+    """Set when the process is to end: take nothing new, finish what runs within ``run.grace_s``."""
+    connect_model: Callable[[ModelConfig], Awaitable[Model]] = connect
+    announce: Callable[[str], None] = field(default=lambda _line: None)
+    """Says a line to the person who started the process."""
+
+    def bot(self, name: str) -> BotConfig:
+        """The configuration of a bot.
+
+        Raises:
+            ConfigError: no such bot here.
+        """
+        bot = self.config.bots.get(name)
+        if bot is None:
+            raise ConfigError(f"bots.{name}: a message asks for this bot, and this process's configuration has none")
+        return bot

@@ -1,0 +1,63 @@
+"""One process: a connection, one task group for its services, and an orderly end."""
+
+import signal
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import structlog
+
+from daemon.bus import Listener, open_bus
+from daemon.config import Config
+from daemon.process import Process
+from daemon.services import Service
+
+LAST_S = 5.0
+"""What services get beyond the grace time to hand over, before they are cancelled."""
+
+_log = structlog.get_logger()
+
+
+@asynccontextmanager
+async def open_process(
+    config: Config, data_dir: Path, *, announce: Callable[[str], None] = lambda _line: None
+) -> AsyncGenerator[Process]:
+    """A connected process without services; errors as for ``open_bus``."""
+    async with open_bus(config.redis, data_dir) as bus, anyio.create_task_group() as tg:
+        listener = Listener(bus)
+        tg.start_soon(listener.run)
+        yield Process(config=config, data_dir=data_dir, bus=bus, listener=listener, announce=announce)
+        tg.cancel_scope.cancel()
+
+
+async def run_services(process: Process, services: Sequence[Service], *, signals: bool = True) -> None:
+    """Run ``services`` until each has ended: after a signal, or when one of them sets ``process.stopping``."""
+    async with anyio.create_task_group() as background:
+        if signals:
+            await background.start(_watch_signals, process)
+        background.start_soon(_limit_stop, process)
+        async with anyio.create_task_group() as tg:
+            for serve in services:
+                await tg.start(serve, process)
+            _log.info("process.started", worker=process.name)
+        background.cancel_scope.cancel()
+    _log.info("process.stopped", worker=process.name)
+
+
+async def _watch_signals(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as received:
+        task_status.started()
+        async for number in received:
+            if process.stopping.is_set():
+                _log.warning("process.killed", reason=number.name)
+                raise KeyboardInterrupt
+            _log.info("process.stopping", reason=number.name)
+            process.stopping.set()
+
+
+async def _limit_stop(process: Process) -> None:
+    """End what does not end by itself."""
+    await process.stopping.wait()
+    await anyio.sleep(process.config.run.grace_s + LAST_S)
+    raise TimeoutError("a service did not end within the grace time")

@@ -1,0 +1,42 @@
+"""Roles, and where the code of each is found: by import string, since nothing in this room may import the others.
+
+A service is ``async def serve(process, *, task_status)``: it reports itself started, works until ``process.stopping``
+is set, finishes within its grace time and returns.
+"""
+
+from collections.abc import Callable, Coroutine
+from importlib import import_module
+from typing import Any
+
+from daemon.errors import ConfigError
+
+ROLES = {
+    "agent": "workers.agent.service:serve",
+    "consolidation": "workers.consolidation.service:serve",
+    "web": "channels.web.service:serve",
+    "channels": "channels.push:serve",
+}
+"""Role → the service that fills it."""
+
+TERMINAL = "channels.terminal.service:serve"
+"""The terminal is no role: it lives where a person sits, in ``run`` on a terminal and in ``chat``."""
+
+Service = Callable[..., Coroutine[Any, Any, Any]]
+
+
+def service(role: str) -> Service:
+    """The service of a role.
+
+    Raises:
+        ConfigError: no such role.
+    """
+    if role not in ROLES:
+        raise ConfigError(f"--role {role}: there is no such role; choose from {', '.join(ROLES)}")
+    return load(ROLES[role])
+
+
+def load(target: str) -> Service:
+    """What the import string ``module:name`` names."""
+    module, _, name = target.partition(":")
+    found: Service = getattr(import_module(module), name)
+    return found

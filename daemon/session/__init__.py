@@ -1,0 +1,19 @@
+"""Sessions: the log and its positions, and the lease under which one worker at a time adds to them.
+
+``Sessions`` claims, renews, journals, commits and releases; ``SessionReader`` reads without holding anything.
+"""
+
+from daemon.session.claim import Begun, Claim, Waiting, after
+from daemon.session.reader import SessionReader, SessionState
+from daemon.session.sessions import Commit, Sessions
+
+__all__ = [
+    "Begun",
+    "Claim",
+    "Commit",
+    "SessionReader",
+    "SessionState",
+    "Sessions",
+    "Waiting",
+    "after",
+]

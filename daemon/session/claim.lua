@@ -1,0 +1,60 @@
+-- Claim a session: a lease with a rising fence and the caller's nonce. Only this judges lease and back-off.
+--
+-- KEYS  1 session (hash)  2 log (list)  3 waiting (list)  4 in (stream)  5 ready (zset)  6 due (zset)
+-- ARGV  1 session key  2 nonce, random  3 worker  4 lease (ms)  5 longest deadline (ms)  6 how many messages to take
+-- Returns {status, ...}
+--   claimed, then what begin() gives   held now; also when this very claim arrives again before its turn went on
+--   held, ms until the lease ends      somebody else answers it
+--   parked, ms until the retry         it backs off
+--   empty                              nothing waits
+
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local session, nonce = ARGV[1], ARGV[2]
+
+local function ahead(field)
+  local deadline = number_of(KEYS[1], field)
+  if deadline > now and deadline <= now + tonumber(ARGV[5]) then return deadline end
+  return nil
+end
+
+if redis.call('HGET', KEYS[1], 'nonce') == nonce then
+  local begun = begin(KEYS[1], KEYS[2], KEYS[3], KEYS[4], tonumber(ARGV[6]))
+  table.insert(begun, 1, 'claimed')
+  return begun
+end
+
+local lease = ahead('lease')
+if lease then
+  redis.call('ZREM', KEYS[5], session)
+  redis.call('ZADD', KEYS[6], lease, session)
+  return {'held', lease - now}
+end
+local retry = ahead('retry_at')
+if retry then
+  redis.call('ZREM', KEYS[5], session)
+  redis.call('ZADD', KEYS[6], retry, session)
+  return {'parked', retry - now}
+end
+
+local function nothing_waits()
+  redis.call('ZREM', KEYS[5], session)
+  redis.call('ZREM', KEYS[6], session)
+  redis.call('HDEL', KEYS[1], 'nonce', 'lease', 'worker', 'retry_at', 'stop_upto')
+  return {'empty'}
+end
+if redis.call('LLEN', KEYS[3]) == 0 then return nothing_waits() end
+
+local deadline = now + tonumber(ARGV[4])
+redis.call('HINCRBY', KEYS[1], 'fence', 1)
+redis.call('HINCRBY', KEYS[1], 'claims', 1)
+redis.call('HINCRBY', KEYS[1], 'attempts', 1)
+redis.call('HSET', KEYS[1], 'nonce', nonce, 'worker', ARGV[3], 'lease', deadline)
+redis.call('HDEL', KEYS[1], 'retry_at')
+redis.call('ZREM', KEYS[5], session)
+redis.call('ZADD', KEYS[6], deadline, session)
+
+local begun = begin(KEYS[1], KEYS[2], KEYS[3], KEYS[4], tonumber(ARGV[6]))
+if redis.call('LLEN', KEYS[3]) == 0 then return nothing_waits() end
+table.insert(begun, 1, 'claimed')
+return begun

@@ -1,0 +1,102 @@
+"""What a worker holds while it answers a session's messages."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from daemon.events import Inbound
+
+_decode = msgspec.json.Decoder(Inbound).decode
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waiting:
+    """A message that waits for its answer."""
+
+    stream_id: str
+    """Where it stands in ``in``."""
+    inbound: Inbound | None
+    """None: what stands there cannot be read."""
+    raw: bytes
+    """The entry as it is stored."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Begun:
+    """The positions at which a turn begins, and what it is to answer; read in the script that claimed the session."""
+
+    claims: int
+    """Number of this claim, rising for ever."""
+    attempts: int
+    """Claims since the last progress, this one counted."""
+    head: int
+    base: int
+    """Index of the first message that Redis still holds."""
+    start: int
+    """Index from which on the model sees messages (at or after the cursor)."""
+    cursor: int
+    tokens: int
+    """Of the messages from the cursor on."""
+    step: int
+    """Journal entries of this turn, left by a predecessor."""
+    stop_upto: str
+    """A stop waits: stream id of its entry, else empty."""
+    scope: str
+    dropped: int
+    """Waiting messages whose entry was gone from the stream."""
+    waiting: tuple[Waiting, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A session held under a lease."""
+
+    session: str
+    nonce: str
+    """Random, one a claim: what every script of the holder is checked by."""
+    fence: int
+    begun: Begun
+
+
+def begun_from(reply: Sequence[Any]) -> tuple[int, Begun]:
+    """The fence, and the turn that ``begin()`` of the scripts describes."""
+    fence, claims, attempts, head, base, start, cursor, tokens, step = (int(value) for value in reply[:9])
+    return fence, Begun(
+        claims=claims,
+        attempts=attempts,
+        head=head,
+        base=base,
+        start=start,
+        cursor=cursor,
+        tokens=tokens,
+        step=step,
+        stop_upto=reply[9].decode(),
+        scope=reply[10].decode(),
+        dropped=int(reply[11]),
+        waiting=waiting_from(reply[12:]),
+    )
+
+
+def after(stream_id: str, other: str) -> bool:
+    """Whether ``stream_id`` came after ``other``: ``<ms>-<sequence>``, compared as numbers."""
+    return _position(stream_id) > _position(other)
+
+
+def _position(stream_id: str) -> tuple[int, int]:
+    ms, _, sequence = stream_id.partition("-")
+    return int(ms), int(sequence)
+
+
+def waiting_from(pairs: Sequence[Any]) -> tuple[Waiting, ...]:
+    """The messages of a flat list of stream id and payload."""
+    return tuple(_waiting(pairs[at], pairs[at + 1]) for at in range(0, len(pairs), 2))
+
+
+def _waiting(stream_id: bytes, raw: bytes) -> Waiting:
+    try:
+        inbound = _decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        inbound = None
+    return Waiting(stream_id=stream_id.decode(), inbound=inbound, raw=raw)

@@ -1,0 +1,92 @@
+"""Reading a session without holding it: its positions, its log, what waits in it."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from daemon.bus import Bus, pairs
+from daemon.events import LogEntry
+
+_decode_entry = msgspec.json.Decoder(LogEntry).decode
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionState:
+    """A session's positions as they stood at one moment."""
+
+    session: str
+    exists: bool
+    base: int = 0
+    cursor: int = 0
+    start: int = 0
+    head: int = 0
+    tokens: int = 0
+    fence: int = 0
+    claims: int = 0
+    attempts: int = 0
+    worker: str = ""
+    """Who holds it; empty when nobody does."""
+    lease_ms: int = 0
+    """When the lease ends: server's clock, ms since 1970."""
+    retry_at_ms: int = 0
+    scope: str = ""
+    waiting: int = 0
+    """Messages not yet answered."""
+
+
+class SessionReader:
+    """Reads sessions of one database."""
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+
+    async def state(self, session: str) -> SessionState:
+        """The positions; all zero for a session that nobody has written to."""
+        keys = self._bus.keys
+        fields = dict(pairs(await self._bus.call("HGETALL", keys.session(session))))
+        waiting = int(await self._bus.call("LLEN", keys.waiting(session)))
+        if not fields:
+            return SessionState(session=session, exists=False, waiting=waiting)
+        numbers = {
+            name: int(fields.get(name.encode(), b"0"))
+            for name in ("base", "cursor", "start", "head", "tokens", "fence", "claims", "attempts")
+        }
+        return SessionState(
+            session=session,
+            exists=True,
+            worker=fields.get(b"worker", b"").decode(),
+            lease_ms=int(fields.get(b"lease", b"0")),
+            retry_at_ms=int(fields.get(b"retry_at", b"0")),
+            scope=fields.get(b"scope", b"").decode(),
+            waiting=waiting,
+            **numbers,
+        )
+
+    async def log(self, session: str, *, first: int, upto: int, base: int) -> list[LogEntry]:
+        """The entries with indexes ``first`` to ``upto`` (exclusive), as far as Redis holds them.
+
+        ``base`` is the one read with the session's state.
+        """
+        if upto <= max(first, base):
+            return []
+        raw: list[bytes] = await self._bus.call(
+            "LRANGE", self._bus.keys.log(session), max(first, base) - base, upto - base - 1
+        )
+        return [_decode_entry(entry) for entry in raw]
+
+    async def committed(self, session: str, *, after: int = -1, limit: int = 100) -> list[tuple[int, LogEntry]]:
+        """Up to ``limit`` committed entries behind index ``after``, each with its index."""
+        state = await self.state(session)
+        first = max(after + 1, state.base)
+        entries = await self.log(session, first=first, upto=min(first + limit, state.head), base=state.base)
+        return list(enumerate(entries, first))
+
+    async def live(self, session: str) -> bytes | None:
+        """The text being written just now, as a JSON ``Live``; None when nobody writes."""
+        live: bytes | None = await self._bus.call("GET", self._bus.keys.live(session))
+        return live
+
+    async def sessions(self, *, limit: int = 1_000) -> list[tuple[str, int]]:
+        """The sessions active last, newest first, each with the time of its last activity (ms since 1970)."""
+        found = await self._bus.call("ZRANGE", self._bus.keys.sessions, 0, limit - 1, "REV", "WITHSCORES")
+        return [(name.decode(), int(float(score))) for name, score in pairs(found)]

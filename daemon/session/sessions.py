@@ -1,0 +1,201 @@
+"""Claiming a session, and everything that only its holder may do."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from daemon.bus import Bus, load_script, longest_deadline_s
+from daemon.config import QueueConfig
+from daemon.errors import LeaseLost
+from daemon.events import LogEntry, Reply
+from daemon.session.claim import Claim, Waiting, after, begun_from, waiting_from
+
+_PART = ("begin.part.lua",)
+CLAIM = load_script(__file__, "claim.lua", with_parts=_PART)
+COMMIT = load_script(__file__, "commit.lua", with_parts=_PART)
+JOURNAL = load_script(__file__, "journal.lua")
+RENEW = load_script(__file__, "renew.lua")
+RELEASE = load_script(__file__, "release.lua")
+
+TAKE = 1
+"""Messages that one turn answers when the channel has no debounce window."""
+
+GREW_MAX = 10_000
+"""Events kept in ``grew``: a hint, so the oldest may go; consolidation finds their sessions by state."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, kw_only=True)
+class Commit:
+    """What a turn leaves behind."""
+
+    entries: tuple[LogEntry, ...]
+    """To be appended after the journal; may be empty when all was said aside."""
+    tokens: int
+    """Of all the turn's entries, journalled ones counted."""
+    answered: tuple[str, ...]
+    """Stream ids of the messages that are no longer waiting."""
+    reply: Reply | None = None
+    """For push channels; pull channels read the log."""
+    dead_reason: str = ""
+    """Set when the messages could not be answered: they go to ``dead`` with it."""
+
+
+class Sessions:
+    """The scripts of one process's claims."""
+
+    def __init__(self, bus: Bus, config: QueueConfig, *, worker: str) -> None:
+        self._bus = bus
+        self._config = config
+        self._worker = worker
+        self._lease_ms = round(config.lease_s * 1000)
+        self._wakeup_ms = round(config.wakeup_s * 1000)
+
+    async def claim(self, session: str) -> Claim | None:
+        """The session, held for ``lease_s``; None when it is held, backing off, or has nothing waiting.
+
+        Raises:
+            BusUnavailable: Redis is away; the session may be held under a nonce nobody knows until its lease ends.
+        """
+        nonce = secrets.token_hex(8)
+        status, *rest = await self._bus.run(
+            CLAIM,
+            self._keys(session, "session", "log", "waiting", "in", "ready", "due"),
+            [
+                session,
+                nonce,
+                self._worker,
+                self._lease_ms,
+                round(longest_deadline_s(self._config) * 1000),
+                TAKE,
+            ],
+        )
+        if status != b"claimed":
+            return None
+        fence, begun = begun_from(rest)
+        return Claim(session=session, nonce=nonce, fence=fence, begun=begun)
+
+    async def renew(self, claim: Claim) -> str:
+        """Extend the lease; the stream id of a stop that waits, or an empty string.
+
+        Raises:
+            LeaseLost: somebody else holds the session.
+        """
+        status, stop_upto = await self._bus.run(
+            RENEW, self._keys(claim.session, "session", "due"), [claim.session, claim.nonce, self._lease_ms]
+        )
+        if status != b"held":
+            raise _lost(claim)
+        return str(stop_upto.decode())
+
+    async def journal(self, claim: Claim, *, step: int, entries: Sequence[LogEntry]) -> None:
+        """Put finished steps of the turn on record, after ``step`` earlier ones.
+
+        Raises:
+            LeaseLost: somebody else holds the session, or went on from here; nothing was written.
+        """
+        status = await self._bus.run(
+            JOURNAL,
+            self._keys(claim.session, "session", "log"),
+            [claim.nonce, claim.begun.head, step, *(_encode(entry) for entry in entries)],
+        )
+        if status != b"done":
+            raise _lost(claim)
+
+    async def commit(
+        self, claim: Claim, commit: Commit, *, step: int, out_channel: str = "", go_on: bool = True
+    ) -> Claim | None:
+        """Write the turn's end; the claim of the session's next turn, or None when the session was let go.
+
+        Raises:
+            LeaseLost: somebody else holds the session; nothing was written.
+        """
+        keys = self._bus.keys
+        partition = keys.partition(claim.session)
+        status, *rest = await self._bus.run(
+            COMMIT,
+            [
+                *self._keys(claim.session, "session", "log", "waiting", "in", "ready", "due", "live"),
+                keys.grew(partition),
+                keys.out(partition, out_channel),
+                keys.dead(partition),
+            ],
+            [
+                claim.session,
+                claim.nonce,
+                claim.begun.head,
+                step,
+                commit.tokens,
+                _encode(commit.reply) if commit.reply else "",
+                commit.dead_reason,
+                TAKE if go_on else 0,
+                self._lease_ms,
+                self._wakeup_ms,
+                GREW_MAX,
+                keys.events(claim.session),
+                claim.begun.claims,
+                len(commit.answered),
+                *commit.answered,
+                *(_encode(entry) for entry in commit.entries),
+            ],
+        )
+        if status == b"stale":
+            raise _lost(claim)
+        if status == b"done":
+            return None
+        fence, begun = begun_from(rest)
+        return replace(claim, fence=fence, begun=begun)
+
+    async def hand_over(self, claim: Claim) -> None:
+        """Give the session to the next worker at once; this attempt does not count."""
+        await self._release(claim, undo_attempt=True, delay_s=0.0)
+
+    async def back_off(self, claim: Claim, *, delay_s: float) -> None:
+        """Have the session tried again after ``delay_s``; this attempt counts."""
+        await self._release(claim, undo_attempt=False, delay_s=delay_s)
+
+    async def park(self, claim: Claim, *, delay_s: float) -> bool:
+        """As ``back_off``, for a failure that is not the message's fault: the attempt does not count.
+
+        Returns whether this is the first time since the session's last commit: then its people should be told.
+        """
+        return await self._release(claim, undo_attempt=True, delay_s=delay_s) == b"parked"
+
+    async def _release(self, claim: Claim, *, undo_attempt: bool, delay_s: float) -> bytes:
+        status: bytes = await self._bus.run(
+            RELEASE,
+            self._keys(claim.session, "session", "ready", "due"),
+            [claim.session, claim.nonce, int(undo_attempt), round(delay_s * 1000), self._wakeup_ms],
+        )
+        return status
+
+    async def waiting_upto(self, session: str, upto: str) -> tuple[Waiting, ...]:
+        """The messages that wait in a session at or before stream id ``upto``; the caller holds the session."""
+        keys = self._bus.keys
+        ids: list[bytes] = await self._bus.call("LRANGE", keys.waiting(session), 0, -1)
+        inbox = keys.inbox(keys.partition(session))
+        found: list[Any] = []
+        for stream_id in ids:
+            if not after(stream_id.decode(), upto):
+                found += await self._bus.call("XRANGE", inbox, stream_id, stream_id)
+        return waiting_from([part for stream_id, fields in found for part in (stream_id, fields[5])])
+
+    def _keys(self, session: str, *kinds: str) -> list[str]:
+        keys = self._bus.keys
+        partition = keys.partition(session)
+        of_session = {
+            "session": keys.session,
+            "log": keys.log,
+            "waiting": keys.waiting,
+            "live": keys.live,
+        }
+        of_partition = {"in": keys.inbox, "ready": keys.ready, "due": keys.due}
+        return [of_session[kind](session) if kind in of_session else of_partition[kind](partition) for kind in kinds]
+
+
+def _lost(claim: Claim) -> LeaseLost:
+    return LeaseLost(f"session {claim.session} is held by another worker now; this turn was not written")

@@ -1,0 +1,195 @@
+"""How a turn ends: answered, stopped, given up, put off. Each end is one commit, or gives the session back."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+import anyio
+import structlog
+
+from daemon import metrics
+from daemon.bus import tell, touch
+from daemon.clock import age_s, stamp
+from daemon.errors import BusError, BusUnavailable, ConfigError, MillpondError, RateLimited
+from daemon.events import Inbound, LogEntry, Notice, Reply
+from daemon.process import Process
+from daemon.session import Claim, Commit, Sessions, Waiting
+from daemon.wording import Language
+from daemon.wording import text as say
+from workers.agent.entries import open_calls
+from workers.agent.progress import Turn
+from workers.backoff import after_attempts, after_waiting
+
+WRITE_TIMEOUT_S = 30.0
+"""How long a finished step is offered to Redis, through an outage; then it is done again by whoever claims next."""
+
+_log = structlog.get_logger()
+_T = TypeVar("_T")
+GoOn = Callable[[], bool]
+
+
+async def insist(write: Callable[[], Awaitable[_T]]) -> _T:
+    """The result of ``write``, tried again while Redis is away; every script of a session may be repeated.
+
+    Raises:
+        BusUnavailable: still away after ``WRITE_TIMEOUT_S``; whether it was carried out is unknown.
+    """
+    # What is written exists from here on: a shutdown may delay it, never split it.
+    with anyio.move_on_after(WRITE_TIMEOUT_S, shield=True):
+        while True:
+            try:
+                return await write()
+            except BusUnavailable as error:
+                _log.warning("write.delayed", reason=str(error))
+    raise BusUnavailable(f"Redis was away for {WRITE_TIMEOUT_S:g} s; the turn will be done again")
+
+
+class Ending:
+    """Ends turns and gives sessions back."""
+
+    def __init__(self, process: Process, sessions: Sessions) -> None:
+        self._process = process
+        self._queue = process.config.queue
+        self._sessions = sessions
+
+    async def done(self, turn: Turn, text: str, *, go_on: GoOn) -> Claim | None:
+        """The model answered."""
+        last = await turn.entries.final(text, answers=_ids(turn.covered))
+        return await self._commit(turn, [last], text, outcome="done", go_on=go_on)
+
+    async def stopped(self, turn: Turn, upto: str, *, go_on: GoOn) -> Claim | None:
+        """A person stopped it: what was finished and said stays, and all that waited before counts as answered."""
+        waiting = await self._sessions.waiting_upto(turn.claim.session, upto)
+        known = set(_ids(turn.covered))
+        added = [await self._cut_off(turn, call.id) for call in open_calls(turn.progress.entries)]
+        added += [
+            await turn.entries.user(entry.inbound)
+            for entry in waiting
+            if entry.inbound is not None and not entry.inbound.command and entry.inbound.id not in known
+        ]
+        turn.covered = waiting
+        mark = say("stopped", turn.kit.language)
+        text = f"{turn.live.text.rstrip()}\n\n{mark}".lstrip()
+        last = await turn.entries.final(text, answers=_ids(waiting), stopped=True)
+        return await self._commit(turn, [*added, last], text, outcome="stopped", go_on=go_on)
+
+    async def dead(self, turn: Turn, *, go_on: GoOn) -> Claim | None:
+        """Its attempts are used up: a dead letter, a line that says so, and the conversation goes on."""
+        added = [await self._cut_off(turn, call.id) for call in open_calls(turn.progress.entries)]
+        attempts = turn.claim.begun.attempts - 1
+        text = say("poison", turn.kit.language, attempts=attempts, correlation=turn.first.correlation)
+        last = await turn.entries.final(text, dead=_ids(turn.covered))
+        return await self._commit(turn, [*added, last], text, outcome="dead", go_on=go_on, dead_reason="attempts")
+
+    async def aside(self, claim: Claim, *, go_on: GoOn) -> Claim | None:
+        """Nothing to answer: a stop that found nothing to stop, or what cannot be read."""
+        waiting = claim.begun.waiting
+        if not waiting:
+            await self._sessions.hand_over(claim)
+            return None
+        commands = [entry.inbound for entry in waiting if entry.inbound is not None]
+        for inbound in commands[:1]:
+            text = say("nothing_to_stop", self._language(inbound.bot))
+            await self._tell(claim.session, Notice(kind="aside", text=text, time=self._now(), message_id=inbound.id))
+        if not commands:
+            _log.error("message.unreadable", count=len(waiting))
+        commit = Commit(
+            entries=(),
+            tokens=0,
+            answered=tuple(entry.stream_id for entry in waiting),
+            dead_reason="" if commands else "unreadable",
+        )
+        return await insist(lambda: self._sessions.commit(claim, commit, step=claim.begun.step, go_on=go_on()))
+
+    async def parked(self, turn: Turn, error: MillpondError) -> None:
+        """The model is away: tried again later, as often as it takes, and said once."""
+        asked_s = error.retry_after_s if isinstance(error, RateLimited) else None
+        waited_s = age_s(turn.first.received_at, self._process.clock)
+        delay_s = after_waiting(waited_s, self._queue, at_least_s=asked_s or 0.0)
+        await self._park(turn.claim, turn.first, error, delay_s=delay_s, language=turn.kit.language)
+
+    async def misconfigured(self, claim: Claim, first: Inbound, error: ConfigError) -> None:
+        """No process here knows the message's bot: it waits until somebody mends the configuration."""
+        await self._park(claim, first, error, delay_s=self._queue.backoff_max_s, language="en")
+
+    async def failed(self, turn: Turn, error: Exception) -> None:
+        """The answer was unusable, or never came: tried again, and counted."""
+        metrics.TURNS.labels("failed").inc()
+        attempts = turn.claim.begun.attempts
+        _log.warning("turn.failed", reason=f"{type(error).__name__}: {error}", attempt=attempts)
+        await self._sessions.back_off(turn.claim, delay_s=after_attempts(attempts, self._queue))
+
+    async def _park(
+        self, claim: Claim, first: Inbound, error: MillpondError, *, delay_s: float, language: Language
+    ) -> None:
+        metrics.TURNS.labels("parked").inc()
+        _log.warning("turn.parked", reason=f"{type(error).__name__}: {error}", waited_s=round(delay_s, 1))
+        if await self._sessions.park(claim, delay_s=delay_s):
+            text = say("parked", language)
+            await self._tell(claim.session, Notice(kind="parked", text=text, time=self._now(), message_id=first.id))
+
+    async def _commit(
+        self, turn: Turn, added: Sequence[LogEntry], text: str, *, outcome: str, go_on: GoOn, dead_reason: str = ""
+    ) -> Claim | None:
+        progress, claim = turn.progress, turn.claim
+        entries = [*progress.entries, *added]
+        commit = Commit(
+            entries=tuple(entries[progress.step :]),
+            tokens=sum(entry.tokens for entry in entries),
+            answered=tuple(entry.stream_id for entry in turn.covered),
+            reply=_reply(turn, text),
+            dead_reason=dead_reason,
+        )
+        following = await insist(
+            lambda: self._sessions.commit(
+                claim, commit, step=progress.step, out_channel=turn.first.channel, go_on=go_on()
+            )
+        )
+        took_s = self._process.clock.monotonic() - turn.began
+        metrics.TURNS.labels(outcome).inc()
+        metrics.TURN_SECONDS.observe(took_s)
+        _log.info(
+            f"turn.{outcome}",
+            attempt=claim.begun.attempts,
+            fence=claim.fence,
+            head=claim.begun.head + len(entries),
+            model=turn.kit.model.name,
+            tokens_in=progress.tokens_in,
+            tokens_out=progress.tokens_out,
+            waited_s=round(age_s(turn.first.received_at, self._process.clock) - took_s, 4),
+            took_s=round(took_s, 4),
+        )
+        await self._touch(claim.session)
+        return following
+
+    async def _cut_off(self, turn: Turn, call_id: str) -> LogEntry:
+        return await turn.entries.result(call_id, f"Error: {say('interrupted', turn.kit.language)}")
+
+    async def _touch(self, session: str) -> None:
+        try:
+            await touch(self._process.bus, session)
+        except BusError as error:  # only the list of sessions is the worse for it
+            _log.debug("session.untouched", reason=str(error))
+
+    async def _tell(self, session: str, notice: Notice) -> None:
+        try:
+            await tell(self._process.bus, session, notice, config=self._queue)
+        except BusError as error:  # said in passing; what it is about stands in Redis
+            _log.debug("notice.lost", reason=str(error))
+
+    def _language(self, bot: str) -> Language:
+        found = self._process.config.bots.get(bot)
+        return found.language if found else "en"
+
+    def _now(self) -> str:
+        return stamp(self._process.clock.now())
+
+
+def _ids(waiting: Sequence[Waiting]) -> list[str]:
+    return [entry.inbound.id for entry in waiting if entry.inbound is not None]
+
+
+def _reply(turn: Turn, text: str) -> Reply | None:
+    if turn.first.delivery != "push":
+        return None
+    session, head = turn.claim.session, turn.claim.begun.head
+    return Reply(id=f"{session}#{head}", session=session, turn=head, text=text, correlation=turn.first.correlation)

@@ -1,0 +1,91 @@
+"""Log entries, made from what was said: each is counted once, here."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from daemon.clock import Clock, stamp
+from daemon.events import Inbound, LogEntry
+from daemon.model import ToolCall
+from daemon.tokens import Tokenizer
+
+
+class _Function(msgspec.Struct, frozen=True):
+    name: str
+    arguments: str
+
+
+class _Call(msgspec.Struct, frozen=True):
+    id: str
+    function: _Function
+    type: str = "function"
+
+
+class _Wire(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The parts of a message in the form of the chat completions API that the loop looks at."""
+
+    role: str
+    content: str | None = None
+    tool_calls: tuple[_Call, ...] = ()
+    tool_call_id: str = ""
+
+
+_decode = msgspec.json.Decoder(_Wire).decode
+_encode = msgspec.json.Encoder().encode
+
+
+class Entries:
+    """Makes the entries of one turn."""
+
+    def __init__(self, tokenizer: Tokenizer, clock: Clock, *, turn: int) -> None:
+        self._tokenizer = tokenizer
+        self._clock = clock
+        self._turn = turn
+
+    async def user(self, inbound: Inbound) -> LogEntry:
+        """What a person said."""
+        wire = _encode(_Wire(role="user", content=inbound.text))
+        return LogEntry(
+            time=inbound.received_at,
+            turn=self._turn,
+            tokens=await self._tokenizer.acount_message(wire),
+            id=inbound.id,
+            sender=inbound.sender_name or inbound.sender_id,
+            wire=msgspec.Raw(wire),
+        )
+
+    async def calls(self, text: str, calls: Sequence[ToolCall]) -> LogEntry:
+        """An answer that wants tools to be run."""
+        wanted = tuple(_Call(id=call.id, function=_Function(call.name, call.arguments)) for call in calls)
+        return await self._entry(_Wire(role="assistant", content=text or None, tool_calls=wanted))
+
+    async def result(self, call_id: str, result: str) -> LogEntry:
+        """What a tool gave back."""
+        return await self._entry(_Wire(role="tool", content=result, tool_call_id=call_id))
+
+    async def final(
+        self, text: str, *, answers: Sequence[str] = (), dead: Sequence[str] = (), stopped: bool = False
+    ) -> LogEntry:
+        """The turn's last entry, which names what it answers."""
+        entry = await self._entry(_Wire(role="assistant", content=text))
+        return msgspec.structs.replace(entry, answers=tuple(answers), dead=tuple(dead), stopped=stopped)
+
+    async def _entry(self, message: _Wire) -> LogEntry:
+        wire = _encode(message)
+        return LogEntry(
+            time=stamp(self._clock.now()),
+            turn=self._turn,
+            tokens=await self._tokenizer.acount_message(wire),
+            wire=msgspec.Raw(wire),
+        )
+
+
+def open_calls(entries: Sequence[LogEntry]) -> list[ToolCall]:
+    """The calls of a turn's last answer that have no result yet, in order."""
+    waiting: dict[str, ToolCall] = {}
+    for entry in entries:
+        message = _decode(entry.wire)
+        for call in message.tool_calls:
+            waiting[call.id] = ToolCall(id=call.id, name=call.function.name, arguments=call.function.arguments)
+        waiting.pop(message.tool_call_id, None)
+    return list(waiting.values())

@@ -1,0 +1,64 @@
+"""What each bot's turns are made with, built once a process."""
+
+from dataclasses import replace
+
+import anyio
+
+from daemon.config import BotConfig
+from daemon.process import Process
+from daemon.tokens import load
+from daemon.wording import text as say
+from workers.agent.context import message
+from workers.agent.progress import Kit
+from workers.tools import BUILTIN, ToolContext
+
+
+class Kits:
+    """A kit a bot, made when it is first needed."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._kits: dict[str, Kit] = {}
+        self._lock = anyio.Lock()
+
+    async def of(self, bot: str) -> Kit:
+        """The kit of a bot.
+
+        Raises:
+            ConfigError: no such bot in this process's configuration.
+        """
+        async with self._lock:
+            if bot not in self._kits:
+                self._kits[bot] = await self._made(bot, self._process.bot(bot))
+            return self._kits[bot]
+
+    async def warm(self) -> None:
+        """Make the kits of all bots, so that their first messages need not wait for a vocabulary to be read."""
+        for bot in self._process.config.bots:
+            await self.of(bot)
+
+    async def aclose(self) -> None:
+        """Close the models' connections."""
+        for kit in self._kits.values():
+            await kit.model.aclose()
+
+    async def _made(self, name: str, bot: BotConfig) -> Kit:
+        agent = self._process.config.agent
+        tokenizer = await load(bot.model.name)
+        tools = BUILTIN.only(bot.tools)
+        system = message("system", say("identity", bot.language, bot=name))
+        kit = Kit(
+            model=await self._process.connect_model(bot.model),
+            tokenizer=tokenizer,
+            tools=tools,
+            tool_context=ToolContext(clock=self._process.clock, time_zone=bot.time_zone),
+            language=bot.language,
+            system=system,
+            fixed_tokens=0,
+            budget_tokens=bot.model.budget_tokens,
+            completion_tokens=bot.model.completion_tokens,
+            tool_timeout_s=agent.tool_timeout_s,
+            iterations_max=agent.iterations_max,
+        )
+        definitions = sum(tokenizer.count(definition.decode()) for definition in tools.definitions)
+        return replace(kit, fixed_tokens=tokenizer.count_message(system) + definitions)

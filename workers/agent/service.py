@@ -1,0 +1,29 @@
+"""The role ``agent``: takes ready sessions and answers them, until the process stops."""
+
+import anyio
+import structlog
+
+from daemon.heartbeat import beat
+from daemon.process import Process
+from daemon.session import Sessions
+from workers.agent.turn import Turns
+from workers.consume import Consumer
+
+_log = structlog.get_logger()
+
+
+async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+    """Answer messages; returns when the process stops and every turn is finished or handed over."""
+    sessions = Sessions(process.bus, process.config.queue, worker=process.name)
+    turns = Turns(process, sessions)
+    consumer = Consumer(process, sessions, turns, slots=process.config.agent.slots)
+    try:
+        async with anyio.create_task_group() as tg:
+            tg.start_soon(beat, process, "agent", lambda: consumer.holding)
+            tg.start_soon(turns.kits.warm)
+            task_status.started()
+            await consumer.run()
+            tg.cancel_scope.cancel()
+    finally:
+        with anyio.move_on_after(1, shield=True):
+            await turns.kits.aclose()

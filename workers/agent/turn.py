@@ -1,0 +1,107 @@
+"""The turn: what a claim's messages become. A recipe of named steps; how it ends lies in ``ending``."""
+
+from collections.abc import Callable, Sequence
+
+import anyio
+import structlog
+
+from daemon.errors import ConfigError, ContextOverflow, InvalidAnswer, ModelRefused, ModelUnavailable
+from daemon.events import Inbound, LogEntry
+from daemon.process import Process
+from daemon.session import Claim, SessionReader, Sessions
+from workers.agent.ending import Ending, insist
+from workers.agent.entries import Entries, open_calls
+from workers.agent.kits import Kits
+from workers.agent.live import LiveText
+from workers.agent.loop import Loop
+from workers.agent.progress import Kit, Progress, Turn, inbounds
+from workers.consume import StopSignal
+
+HISTORY_CHUNK = 500
+"""Log entries read at once, from the newest backwards, until the budget is full."""
+
+_log = structlog.get_logger()
+
+
+class Turns:
+    """Answers claims: the ``Answer`` that ``workers.consume.Consumer`` calls."""
+
+    def __init__(self, process: Process, sessions: Sessions) -> None:
+        self._process = process
+        self._sessions = sessions
+        self._reader = SessionReader(process.bus)
+        self._ending = Ending(process, sessions)
+        self.kits = Kits(process)
+
+    async def __call__(self, claim: Claim, stop: StopSignal, *, go_on: Callable[[], bool]) -> Claim | None:
+        """See ``workers.consume.Answer``."""
+        if claim.begun.dropped:
+            _log.error("message.missing", count=claim.begun.dropped)
+        readable = inbounds(claim.begun.waiting)
+        if not readable:
+            return await self._ending.aside(claim, go_on=go_on)
+        first = readable[0]
+        with structlog.contextvars.bound_contextvars(
+            message_id=first.id, correlation=first.correlation, turn=claim.begun.head
+        ):
+            try:
+                kit = await self.kits.of(first.bot)
+            except ConfigError as error:
+                await self._ending.misconfigured(claim, first, error)
+                return None
+            return await self._answer(await self._begin(claim, first, kit), stop, go_on=go_on)
+
+    async def _answer(self, turn: Turn, stop: StopSignal, *, go_on: Callable[[], bool]) -> Claim | None:
+        if turn.claim.begun.attempts > self._process.config.queue.attempts_max:
+            return await self._ending.dead(turn, go_on=go_on)
+        try:
+            answer = await stop.until(lambda: self._run(turn))
+        except (ModelUnavailable, ModelRefused) as error:
+            await self._ending.parked(turn, error)
+        except (InvalidAnswer, ContextOverflow, TimeoutError) as error:
+            await self._ending.failed(turn, error)
+        else:
+            if answer is None:
+                return await self._ending.stopped(turn, stop.upto, go_on=go_on)
+            return await self._ending.done(turn, answer, go_on=go_on)
+        return None
+
+    async def _begin(self, claim: Claim, first: Inbound, kit: Kit) -> Turn:
+        begun = claim.begun
+        turn = Turn(
+            claim=claim,
+            covered=begun.waiting,
+            first=first,
+            kit=kit,
+            entries=Entries(kit.tokenizer, self._process.clock, turn=begun.head),
+            live=LiveText(self._process.bus, claim, self._process.config.queue),
+            began=self._process.clock.monotonic(),
+        )
+        turn.history, journal = await self._read(claim, kit.budget_tokens)
+        if journal:
+            turn.progress = Progress(entries=journal, step=len(journal), cut_off=open_calls(journal))
+        else:
+            turn.progress.entries = [await turn.entries.user(inbound) for inbound in inbounds(turn.covered)]
+        return turn
+
+    async def _read(self, claim: Claim, budget_tokens: int) -> tuple[list[LogEntry], list[LogEntry]]:
+        """The newest history, more than the budget or all there is, and the journal of a predecessor."""
+        begun = claim.begun
+        upto, tokens = begun.head + begun.step, 0
+        found: list[LogEntry] = []
+        while upto > begun.start and tokens <= budget_tokens:
+            first = max(begun.start, upto - HISTORY_CHUNK)
+            chunk = await self._reader.log(claim.session, first=first, upto=upto, base=begun.base)
+            found[:0] = chunk
+            tokens += sum(entry.tokens for entry in chunk)
+            upto = first
+        cut = len(found) - begun.step
+        return found[:cut], found[cut:]
+
+    async def _run(self, turn: Turn) -> str:
+        async def journal(step: int, entries: Sequence[LogEntry]) -> None:
+            await insist(lambda: self._sessions.journal(turn.claim, step=step, entries=entries))
+
+        loop = Loop(turn, journal=journal)
+        with anyio.fail_after(self._process.config.agent.turn_timeout_s):
+            return await loop.run()

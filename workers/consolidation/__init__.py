@@ -1,0 +1,1 @@
+"""The consolidation worker: consumes ``session-grew``."""
