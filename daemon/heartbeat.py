@@ -1,6 +1,7 @@
 """Heartbeats: what ``mp:workers`` holds, so that people see which processes are alive and what they hold."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import anyio
 import msgspec
@@ -35,14 +36,12 @@ async def beat(process: Process, role: str, holding: Callable[[], int]) -> None:
     try:
         while True:
             heartbeat = Heartbeat(role=role, started=started, seen=stamp(process.clock.now()), holding=holding())
-            try:
+            with suppress(BusError):  # whoever looks sees an old beat, which is the truth
                 await process.bus.call("HSET", key, field, msgspec.json.encode(heartbeat))
                 await _remove_stale(process)
-            except BusError:
-                pass  # whoever looks sees an old beat, which is the truth
             await anyio.sleep(EVERY_S)
     finally:
-        with anyio.move_on_after(1, shield=True):
+        with anyio.move_on_after(1, shield=True), suppress(BusError):
             await process.bus.call("HDEL", key, field)
 
 

@@ -11,7 +11,7 @@ import anyio
 
 from daemon.bus import Bus, Listener
 from daemon.clock import Clock, SystemClock
-from daemon.config import BotConfig, Config, ModelConfig
+from daemon.config import BotConfig, Config
 from daemon.errors import ConfigError
 from daemon.model import Model, connect
 
@@ -33,7 +33,8 @@ class Process:
     name: str = field(default_factory=worker_name)
     stopping: anyio.Event = field(default_factory=anyio.Event)
     """Set when the process is to end: take nothing new, finish what runs within ``run.grace_s``."""
-    connect_model: Callable[[ModelConfig], Awaitable[Model]] = connect
+    connect_model: Callable[..., Awaitable[Model]] = connect
+    """Gives the model of a ``ModelConfig``, ``language`` by name; tests put their own in."""
     announce: Callable[[str], None] = field(default=lambda _line: None)
     """Says a line to the person who started the process."""
 

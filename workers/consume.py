@@ -58,9 +58,9 @@ class StopSignal:
 
     async def until(self, work: Callable[[], Awaitable[_T]]) -> _T | None:
         """What ``work`` gives, or None when a stop cut it short."""
+        if self.upto:
+            return None
         with anyio.CancelScope() as self._scope:
-            if self.upto:
-                self._scope.cancel()
             return await work()
         return None
 

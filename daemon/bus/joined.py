@@ -58,6 +58,7 @@ class Joined:
         self._patience_s = patience_s
         self._pending: list[_Call] = []
         self._wake = anyio.Event()
+        self._closed = False
         self.failing: BaseException | None = None
         """Why the last pipeline failed; None while the server answers."""
 
@@ -68,6 +69,8 @@ class Joined:
             BusUnavailable: no answer within the patience; whether it was carried out is unknown.
             BusError: the server refused it.
         """
+        if self._closed:
+            raise BusUnavailable("this process has closed its connection to Redis")
         call = _Call(command, script)
         self._pending.append(call)
         self._wake.set()
@@ -89,6 +92,7 @@ class Joined:
                         self._wake = anyio.Event()
                     tg.start_soon(self._send, batch, limiter)
         finally:
+            self._closed = True
             for call in self._pending:
                 call.settle(BusUnavailable("this process is closing its connection to Redis"))
 

@@ -48,7 +48,7 @@ class Kits:
         tools = BUILTIN.only(bot.tools)
         system = message("system", say("identity", bot.language, bot=name))
         kit = Kit(
-            model=await self._process.connect_model(bot.model),
+            model=await self._process.connect_model(bot.model, language=bot.language),
             tokenizer=tokenizer,
             tools=tools,
             tool_context=ToolContext(clock=self._process.clock, time_zone=bot.time_zone),

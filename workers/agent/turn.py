@@ -79,6 +79,9 @@ class Turns:
         )
         turn.history, journal = await self._read(claim, kit.budget_tokens)
         if journal:
+            # Its first record fixed what the turn covers; a message deleted since is not waiting any more.
+            known = {entry.id for entry in journal if entry.id}
+            turn.covered = tuple(entry for entry in turn.covered if entry.inbound and entry.inbound.id in known)
             turn.progress = Progress(entries=journal, step=len(journal), cut_off=open_calls(journal))
         else:
             turn.progress.entries = [await turn.entries.user(inbound) for inbound in inbounds(turn.covered)]
