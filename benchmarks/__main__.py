@@ -1,0 +1,57 @@
+"""``python -m benchmarks [NAME ...]``: run them, print a table, keep the numbers as JSON; exit 1 above a limit."""
+
+import json
+import platform
+import sys
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import idle, imports, latency, startup
+from benchmarks.result import Result
+
+ALL = {"imports": imports, "startup": startup, "latency": latency, "idle": idle}
+RESULTS = Path(__file__).parent / "results"
+
+
+def main(names: list[str]) -> int:
+    """Measure what is asked for, by default everything."""
+    unknown = set(names) - set(ALL)
+    if unknown:
+        sys.stderr.write(f"no benchmark {', '.join(unknown)}; there are: {', '.join(ALL)}\n")
+        return 2
+    results = [result for name in names or ALL for result in ALL[name].measure()]
+    Console().print(_table(results))
+    _keep(results)
+    return 0 if all(result.kept for result in results) else 1
+
+
+def _table(results: list[Result]) -> Table:
+    table = Table("measured", "median", "worst", "limit", "floor", "times floor", "the floor is")
+    for result in results:
+        ratio = f"{result.median / result.floor:.1f}" if result.floor else "-"
+        figures = (result.median, result.worst, result.limit, result.floor)
+        mark = "" if result.kept else " ABOVE"
+        median, worst, limit, floor = (f"{figure:.3g} {result.unit}" for figure in figures)
+        table.add_row(result.name, median + mark, worst, limit, floor, ratio, result.floor_is)
+    return table
+
+
+def _keep(results: list[Result]) -> None:
+    RESULTS.mkdir(exist_ok=True)
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    rows = [
+        {"name": r.name, "unit": r.unit, "median": r.median, "worst": r.worst, "limit": r.limit}
+        | {"floor": r.floor, "floor_is": r.floor_is, "values": r.values}
+        for r in results
+    ]
+    machine = {"python": platform.python_version(), "machine": platform.machine(), "system": platform.system()}
+    target = RESULTS / f"{stamp}.json"
+    target.write_text(json.dumps({"machine": machine, "results": rows}, indent=1) + "\n")
+    Console().print(f"kept in {target.relative_to(Path.cwd()) if target.is_relative_to(Path.cwd()) else target}")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,124 @@
+"""Real Millpond processes with a data directory of their own, to be talked to, killed and started again."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+START_LIMIT_S = 20.0
+STOP_LIMIT_S = 35.0
+"""A little above the grace time of a process."""
+
+ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
+
+
+class Daemon:
+    """One ``millpond run``."""
+
+    def __init__(self, process: subprocess.Popen[str], started: float) -> None:
+        self.process = process
+        self.started = started
+        """``time.perf_counter()`` just before it was started."""
+        self.url = ""
+        """Address of its API; empty without the role ``web``."""
+
+    def wait_for_address(self) -> None:
+        """Read its output up to the line that tells the address."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            found = ADDRESS.search(line)
+            if found:
+                self.url = found.group()
+                return
+        raise RuntimeError(f"millpond run ended with {self.process.wait()} without printing an address")
+
+    def post(self, session: str, text: str, **more: str) -> dict[str, Any]:
+        """Hand in a message; what the API says."""
+        body = json.dumps({"session": session, "text": text, **more}).encode()
+        request = urllib.request.Request(
+            f"{self.url}/api/messages", data=body, headers={"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=START_LIMIT_S) as response:
+            answer: dict[str, Any] = json.load(response)
+            return answer
+
+    def messages(self, session: str, *, limit: int = 1_000) -> list[dict[str, Any]]:
+        """The session's log."""
+        url = f"{self.url}/api/sessions/{session}/messages?limit={limit}"
+        with urllib.request.urlopen(url, timeout=START_LIMIT_S) as response:
+            found: list[dict[str, Any]] = json.load(response)["messages"]
+            return found
+
+    def cpu_s(self) -> float:
+        """CPU time it has used so far, user and system (proc(5), fields 14 and 15 of stat)."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def kill(self) -> None:
+        """SIGKILL: no chance to say anything."""
+        self.process.kill()
+        self.process.wait(STOP_LIMIT_S)
+        self._close()
+
+    def stop(self) -> int:
+        """SIGTERM, and the exit code of an orderly end."""
+        self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(STOP_LIMIT_S)
+        self._close()
+        return code
+
+    def _close(self) -> None:
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+
+
+def start(folder: Path, *arguments: str, web: bool = True, **environment: str) -> Daemon:
+    """``millpond run`` on the data directory ``folder``; with ``web``, once it prints its address."""
+    started = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "millpond", "run", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment_of(folder, environment),
+    )
+    daemon = Daemon(process, started)
+    if web:
+        daemon.wait_for_address()
+    return daemon
+
+
+@contextmanager
+def running(folder: Path, *arguments: str, **environment: str) -> Iterator[Daemon]:
+    """``millpond run`` for the length of the block, ended in order."""
+    daemon = start(folder, *arguments, **environment)
+    try:
+        yield daemon
+    finally:
+        daemon.stop()
+
+
+def environment_of(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
+    """This process's environment without any setting of Millpond's but those given."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MILLPOND_", "OPENAI_"))}
+    return {**kept, "MILLPOND_DATA_DIR": str(folder), "MILLPOND_CHANNELS__WEB__PORT": "0", **more}
+
+
+def server_pid(folder: Path) -> int:
+    """Process id of the embedded server of a data directory."""
+    return int((folder / "redis" / "server.pid").read_text())
+
+
+def answered(messages: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The ids that a log's turns answer, in order."""
+    return [message_id for message in messages for message_id in message.get("answers", ())]
