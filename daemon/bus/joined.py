@@ -12,7 +12,7 @@ import anyio
 from redis import exceptions as redis_errors
 
 from daemon.bus.script import Script
-from daemon.errors import BusError, BusUnavailable
+from daemon.errors import BusError, BusUnavailable, MillpondError
 
 Part = bytes | str | int | float
 
@@ -118,7 +118,8 @@ class Joined:
                 return
             try:
                 await self._revive()
-            except BusUnavailable as error:
+            except MillpondError as error:
+                # Whatever keeps the server down (a full disk, a folder taken away) may be put right by somebody.
                 self.failing = error
             await anyio.sleep(pause_s)
             pause_s = min(pause_s * 2, 1.0)
@@ -162,6 +163,8 @@ def translated(error: BaseException) -> BaseException:
     """An exception of the client library as ours; the one place where this is decided."""
     if isinstance(error, BusError):
         return error
+    if isinstance(error, MillpondError):
+        return BusUnavailable(str(error))
     if isinstance(error, redis_errors.AuthenticationError | redis_errors.AuthorizationError):
         return BusError(f"Redis refuses the log-in: {error}; check the password in redis.url")
     if isinstance(error, _AWAY) or str(error).startswith(_LATER):

@@ -14,7 +14,7 @@ import structlog
 from redis import exceptions as redis_errors
 
 from daemon.bus.connection import Bus
-from daemon.errors import BusUnavailable
+from daemon.errors import MillpondError
 
 BUFFER = 256
 """Messages kept for a slow reader; one more, and it loses them all and hears a None instead."""
@@ -107,7 +107,7 @@ class Listener:
         with anyio.move_on_after(POLL_S):
             try:
                 await self._bus.revive()
-            except BusUnavailable:
+            except MillpondError:
                 await anyio.sleep(0.5)
             await anyio.sleep(0.05)
 
