@@ -1,0 +1,181 @@
+"""The documentation says what the code does: names, keys and fields in it are compared with the code."""
+
+import ast
+import inspect
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from daemon.bus import Keys
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+DECISIONS = sorted(path for path in (DOCS / "decisions").glob("*.md") if path.name != "README.md")
+
+TERMS = (
+    *("attempt", "back-off", "backlog", "base", "bootstrap file", "bot", "budget", "channel instance", "claim"),
+    *("claim number", "commit", "compaction", "consolidation", "correlation id", "cursor", "dead letter", "deadline"),
+    *("debounce", "due", "fence", "flush", "grace time", "hand over", "head", "hint", "inbound", "interrupted"),
+    *("journal", "lease", "live text", "log", "nonce", "notice", "nudge", "outbox", "park", "partition", "ready"),
+    *("reaper", "release", "reply", "role", "scope", "service", "session", "session key", "settle", "slot", "start"),
+    *("step", "stop", "take", "transcript", "turn", "wake-up", "waiting", "wire", "worker", "workspace"),
+)
+"""Words that stand in the code and mean one thing there."""
+
+EXAMPLES = {"partition": 0, "session": "<s>", "message_id": "<id>", "channel": "<channel>"}
+"""What redis.md writes for the arguments of the methods of ``Keys``."""
+
+
+def names_in(path):
+    """Every class, function, method and constant that a module defines, methods as ``Class.method``."""
+    names = set()
+
+    def add(node, prefix):
+        for child in node.body:
+            if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                names.add(prefix + child.name)
+                if isinstance(child, ast.ClassDef):
+                    add(child, f"{prefix}{child.name}.")
+            elif isinstance(child, ast.Assign):
+                names.update(prefix + target.id for target in child.targets if isinstance(target, ast.Name))
+            elif isinstance(child, ast.AnnAssign) and isinstance(child.target, ast.Name):
+                names.add(prefix + child.target.id)
+
+    add(ast.parse(path.read_text(encoding="utf-8")), "")
+    return names
+
+
+def key_patterns():
+    """The names of all keys and channels that ``Keys`` makes, as redis.md writes them, each with its docstring."""
+    keys = Keys(prefix="mp", partitions=1)
+    patterns = {}
+    for name, member in vars(Keys).items():
+        if name.startswith("_") or name == "partition":
+            continue
+        if isinstance(member, property):
+            key, doc = getattr(keys, name), member.__doc__
+        elif inspect.isfunction(member):
+            arguments = [EXAMPLES[argument] for argument in inspect.signature(member).parameters if argument != "self"]
+            key, doc = member(keys, *arguments), member.__doc__
+        else:
+            continue
+        patterns[unquote(key).replace("{0}", "{n}")] = doc or ""
+    return patterns
+
+
+def key_sections():
+    """Text below each key's heading in redis.md, by the key."""
+    parts = re.split(r"^### `([^`]+)`$", (DOCS / "redis.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {
+        key: re.split(r"^## ", text, flags=re.MULTILINE)[0] for key, text in zip(parts[1::2], parts[2::2], strict=True)
+    }
+
+
+def hash_fields_in_scripts():
+    """Fields of the session hash that the Lua scripts read or write."""
+    fields = set()
+    for script in sorted((ROOT / "daemon").rglob("*.lua")):
+        text = re.sub(r"--.*", "", script.read_text(encoding="utf-8"))
+        for command in re.findall(r"redis\.call\(\s*'H[A-Z]+',([^()]*(?:\([^()]*\)[^()]*)*)\)", text):
+            fields.update(re.findall(r"'([a-z_]+)'", command))
+        fields.update(re.findall(r"number_of\([^,()]+, '([a-z_]+)'\)", text))
+        fields.update(re.findall(r"ahead\('([a-z_]+)'\)", text))
+    return fields
+
+
+def test_the_glossary_has_every_term_of_the_code():
+    terms = set(re.findall(r"^- \*\*([^*]+)\*\*", (DOCS / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE))
+
+    assert set(TERMS) - terms == set()
+
+
+def test_the_glossary_is_alphabetical_and_says_each_word_once():
+    terms = re.findall(r"^- \*\*([^*]+)\*\*", (DOCS / "glossary.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+    assert terms == sorted(set(terms), key=lambda term: term.casefold().replace("-", " "))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_what_a_page_links_to_is_there(page):
+    text = page.read_text(encoding="utf-8")
+
+    missing = [
+        target
+        for target in re.findall(r"\]\(([^)\s]+)\)", text)
+        if not target.startswith(("http://", "https://", "#")) and not (page.parent / target.split("#")[0]).exists()
+    ]
+
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_code_that_a_page_names_exists(page):
+    mentions = re.findall(r"`((?:[\w.]+/)*\w+\.py):([A-Za-z_][\w.]*)`", page.read_text(encoding="utf-8"))
+
+    missing = [
+        f"{path}:{name}" for path, name in mentions if not (ROOT / path).is_file() or name not in names_in(ROOT / path)
+    ]
+
+    assert missing == []
+
+
+def test_the_walk_links_each_piece_of_code_to_the_file_it_names():
+    text = (DOCS / "walk.md").read_text(encoding="utf-8")
+    linked = re.findall(r"\[`([^`:]+\.(?:py|lua))(?::[\w.]+)?`\]\(([^)]+)\)", text)
+
+    wrong = [path for path, target in linked if target != f"../{path}"]
+
+    assert len(linked) > 20
+    assert wrong == []
+
+
+def test_redis_page_has_every_key_and_channel_and_no_other():
+    # A process's own channel, no key and no event: it only keeps a subscription open.
+    expected = {*key_patterns(), "mp:listeners"}
+
+    assert set(key_sections()) == expected
+
+
+@pytest.mark.parametrize(("key", "doc"), key_patterns().items())
+def test_redis_page_says_the_time_to_live_that_the_code_says(key, doc):
+    section = " ".join(key_sections()[key].split())
+
+    for setting in re.findall(r"TTL ``([\w.]+)``", doc):
+        assert f"TTL `{setting}`" in section
+
+
+def test_redis_page_shows_every_key_with_a_command():
+    channels = {"mp:nudges", "mp:events:<s>"}
+
+    silent = [key for key, text in key_sections().items() if "$ millpond redis-cli " not in text]
+
+    assert set(silent) == channels
+
+
+def test_redis_page_explains_each_field_of_the_session_hash_and_no_other():
+    section = key_sections()["mp:{n}:session:<s>"]
+    explained = set(re.findall(r"^\| `([a-z_]+)` \|", section, re.MULTILINE))
+
+    assert {"base", "nonce", "stop_upto", "parked_at"} <= explained
+    assert explained == hash_fields_in_scripts()
+
+
+@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.stem)
+def test_a_decision_has_the_form(path):
+    text = path.read_text(encoding="utf-8")
+    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
+
+    assert re.match(rf"# {path.name[:3]}\b", text)
+    assert headings == ["Context", "Choice", headings[2], "What would change our mind"]
+    assert "cost" in headings[2].lower()
+
+
+def test_decisions_are_listed_and_their_numbers_are_used_once():
+    index = (DOCS / "decisions" / "README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| \[\d{3}\]\(([^)]+)\)", index, re.MULTILINE)
+
+    assert listed == [path.name for path in DECISIONS]
+    assert len({path.name[:3] for path in DECISIONS}) == len(DECISIONS)
