@@ -1,9 +1,283 @@
 """Fixtures of all tests."""
 
+import hashlib
+import itertools
+import os
+import re
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
 import pytest
+
+from daemon.bus import Accepted, Bus, Keys, Listener, Script, open_bus, publish
+from daemon.config import Config, QueueConfig, RedisConfig
+from daemon.events import Command, Inbound, LogEntry
+from daemon.process import Process
+from daemon.server import Address, EmbeddedServer
+from daemon.server.layout import Layout, try_lock
+from daemon.server.link import Link
+from daemon.session import Claim, Commit, SessionReader, Sessions, SessionState
+from daemon.testing import ManualClock
+
+QUEUE = QueueConfig(
+    waiting_max=5, partition_max=50, lease_s=0.5, renew_s=0.1, wakeup_s=0.3, backoff_min_s=0.05, backoff_max_s=0.4
+)
+"""Short times and small limits; the longest deadline is a second."""
+
+_numbers = itertools.count()
 
 
 @pytest.fixture
 def anyio_backend() -> str:
     """All of Millpond runs on asyncio."""
     return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def server_dir() -> Iterator[Path]:
+    """A data directory whose embedded server is shared by all tests, and stopped after the last."""
+    with tempfile.TemporaryDirectory(prefix="mp-", dir="/tmp") as folder:
+        data = Path(folder) / "data"
+        address = anyio.run(EmbeddedServer(data, idle_s=600.0).ensure)
+        yield data
+        _shut_down(address, Layout(data.resolve()))
+
+
+def _shut_down(address: Address, layout: Layout) -> None:
+    with Link.unix(address.socket, timeout_s=5.0) as link:
+        link.call("AUTH", address.password.reveal())
+        with suppress(OSError):  # it hangs up: that is its answer
+            link.call("SHUTDOWN")
+    until = time.monotonic() + 5.0
+    while (descriptor := try_lock(layout.alive_lock)) is None:
+        assert time.monotonic() < until, "the embedded server did not stop"
+        time.sleep(0.01)
+    os.close(descriptor)
+
+
+@pytest.fixture
+async def address(server_dir: Path) -> Address:
+    """Where the shared server listens; it is started again when a test killed it."""
+    return await EmbeddedServer(server_dir, idle_s=600.0).ensure()
+
+
+@pytest.fixture
+def prefix() -> str:
+    """First part of the keys of one test, shared with no other."""
+    return f"t{next(_numbers)}-{os.getpid()}"
+
+
+@pytest.fixture
+async def bus(server_dir: Path, prefix: str) -> AsyncIterator[Bus]:
+    """A bus with a prefix of its own; what the test leaves behind is checked and removed."""
+    async with open_bus(RedisConfig(prefix=prefix), server_dir) as bus:
+        yield bus
+        await check_and_remove_keys(bus)
+
+
+async def check_and_remove_keys(bus: Bus) -> None:
+    """Fail the test that left a key without a TTL which ``daemon/bus/keys.py`` does not say may live for ever."""
+    keys: list[bytes] = await bus.call("KEYS", f"{bus.keys.prefix}:*")
+    leaked = [key.decode() for key in keys if _kind(key) not in FOR_EVER and await bus.call("PTTL", key) == -1]
+    if keys:
+        await bus.call("UNLINK", *keys)
+    assert not leaked, f"keys without a TTL that may not live for ever: {leaked}"
+
+
+def _kind(key: bytes) -> str:
+    """The kind of a key: what stands behind prefix and partition."""
+    found = re.fullmatch(r"[^:]+:(?:\{\d+\}:)?([a-z]+)(?::.*)?", key.decode())
+    return found[1] if found else ""
+
+
+def _kinds_for_ever() -> frozenset[str]:
+    documented = [member.__doc__ or "" for member in vars(Keys).values() if getattr(member, "__doc__", None)]
+    documented += [
+        member.fget.__doc__ or "" for member in vars(Keys).values() if isinstance(member, property) and member.fget
+    ]
+    kinds = [re.match(r"``(\w+)``, (stream|hash|list|sorted set|string)(, TTL)?", text) for text in documented]
+    return frozenset(kind[1] for kind in kinds if kind and not kind[3])
+
+
+FOR_EVER = _kinds_for_ever()
+"""Kinds of keys whose line in ``Keys`` names no TTL."""
+
+
+@pytest.fixture
+def queue() -> QueueConfig:
+    """Short times and small limits."""
+    return QUEUE
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    """The clock of ``process``."""
+    return ManualClock()
+
+
+@pytest.fixture
+async def process(bus: Bus, queue: QueueConfig, clock: ManualClock, tmp_path: Path) -> AsyncIterator[Process]:
+    """A process without services, on the shared server."""
+    async with anyio.create_task_group() as tg:
+        listener = Listener(bus)
+        tg.start_soon(listener.run)
+        yield Process(config=Config(queue=queue), data_dir=tmp_path, bus=bus, listener=listener, clock=clock)
+        tg.cancel_scope.cancel()
+
+
+class Lab:
+    """What tests of the bus and of sessions do over and over: publish, claim, look at everything, let time pass."""
+
+    def __init__(self, bus: Bus, queue: QueueConfig) -> None:
+        self.bus = bus
+        self.queue = queue
+        self.sessions = Sessions(bus, queue, worker="worker")
+        self.reader = SessionReader(bus)
+
+    async def publish(self, message_id: str, *, session: str = "web:ann", **more: Any) -> Accepted:
+        """Publish a message; ``more`` are its fields, or options of ``publish``."""
+        options = {name: more.pop(name) for name in ("seen_as", "debounce_s") if name in more}
+        inbound = an_inbound(message_id, session=session, **more)
+        return await publish(self.bus, inbound, scope="pond:workspace", config=self.queue, **options)
+
+    async def claim(self, session: str = "web:ann") -> Claim:
+        """Claim a session that can be claimed."""
+        claim = await self.sessions.claim(session)
+        assert claim is not None
+        return claim
+
+    async def commit(self, claim: Claim, *, go_on: bool = True, journalled: Sequence[LogEntry] = ()) -> Claim | None:
+        """Answer what the claim gives."""
+        return await self.sessions.commit(claim, commit_of(claim, journalled), step=len(journalled), go_on=go_on)
+
+    async def state(self, session: str = "web:ann") -> SessionState:
+        """The session's positions."""
+        return await self.reader.state(session)
+
+    async def fields(self, session: str = "web:ann") -> dict[str, str]:
+        """The session's hash."""
+        found = await self.bus.call("HGETALL", self.bus.keys.session(session))
+        return {name.decode(): value.decode() for name, value in found.items()}
+
+    async def log(self, session: str = "web:ann") -> list[LogEntry]:
+        """All committed entries."""
+        return [entry for _, entry in await self.reader.committed(session, limit=10_000)]
+
+    async def due(self, session: str = "web:ann") -> int | None:
+        """The session's deadline, ms since 1970."""
+        score = await self.bus.call("ZSCORE", self.bus.keys.due(self.bus.keys.partition(session)), session)
+        return None if score is None else int(float(score))
+
+    async def ready(self, partition: int = 0) -> list[str]:
+        """The sessions in ``ready``."""
+        return [name.decode() for name in await self.bus.call("ZRANGE", self.bus.keys.ready(partition), 0, -1)]
+
+    async def server_ms(self) -> int:
+        """The server's clock."""
+        return await server_ms(self.bus)
+
+    async def expire(self, session: str = "web:ann") -> None:
+        """Let the session's lease, retry and deadline lie in the past."""
+        await shift(self.bus, session, -3_600_000)
+
+    async def clock_set_back(self, session: str = "web:ann") -> None:
+        """As the session's deadlines look after the server's clock was set back by an hour."""
+        await shift(self.bus, session, 3_600_000)
+
+    async def dump(self) -> dict[str, Any]:
+        """Every key with its value."""
+        return await dump(self.bus)
+
+
+async def server_ms(bus: Bus) -> int:
+    """The server's clock, ms since 1970."""
+    seconds, micro = await bus.call("TIME")
+    return int(seconds) * 1000 + int(micro) // 1000
+
+
+async def shift(bus: Bus, session: str, by_ms: int) -> None:
+    """Move every deadline of a session."""
+    keys = bus.keys
+    for field in ("lease", "retry_at"):
+        if await bus.call("HEXISTS", keys.session(session), field):
+            await bus.call("HINCRBY", keys.session(session), field, by_ms)
+    await bus.call("ZADD", keys.due(keys.partition(session)), "XX", "INCR", by_ms, session)
+
+
+async def dump(bus: Bus) -> dict[str, Any]:
+    """Every key of the bus's prefix with its value, as the server gives it."""
+    reads = {
+        b"hash": ("HGETALL",),
+        b"list": ("LRANGE", 0, -1),
+        b"zset": ("ZRANGE", 0, -1, "WITHSCORES"),
+        b"stream": ("XRANGE", "-", "+"),
+        b"string": ("GET",),
+    }
+    found: dict[str, Any] = {}
+    for key in sorted(await bus.call("KEYS", f"{bus.keys.prefix}:*")):
+        command, *options = reads[await bus.call("TYPE", key)]
+        found[key.decode()] = await bus.call(command, key, *options)
+    return found
+
+
+def an_inbound(message_id: str, *, session: str = "web:ann", command: Command = "", **more: Any) -> Inbound:
+    """A message of a session."""
+    channel, chat, *thread = session.split(":")
+    text = "/stop" if command else f"text of {message_id}"
+    fields: dict[str, Any] = {"text": text, "correlation": f"c-{message_id}", **more}
+    return Inbound(
+        id=message_id,
+        bot="pond",
+        channel=channel,
+        chat=chat,
+        thread="".join(thread),
+        sender_id="ann",
+        command=command,
+        received_at="2026-11-20T09:00:00.000Z",
+        **fields,
+    )
+
+
+def an_entry(turn: int, *, tokens: int = 3, text: str = "x", **more: Any) -> LogEntry:
+    """A log entry of a turn."""
+    wire = msgspec.Raw(msgspec.json.encode({"role": "assistant", "content": text}))
+    return LogEntry(time="2026-11-20T09:00:00.000Z", turn=turn, tokens=tokens, wire=wire, **more)
+
+
+def commit_of(claim: Claim, journalled: Sequence[LogEntry] = ()) -> Commit:
+    """The commit that answers all that a claim gives."""
+    inbounds = [waiting.inbound for waiting in claim.begun.waiting if waiting.inbound is not None]
+    turn = claim.begun.head
+    entries = [an_entry(turn, id=inbound.id) for inbound in inbounds if not journalled]
+    entries.append(an_entry(turn, answers=tuple(inbound.id for inbound in inbounds)))
+    return Commit(
+        entries=tuple(entries),
+        tokens=sum(entry.tokens for entry in (*journalled, *entries)),
+        answered=tuple(waiting.stream_id for waiting in claim.begun.waiting),
+    )
+
+
+def mutated(script: Script, old: str, new: str) -> Script:
+    """A script with one of its checks switched off, to see that a test notices."""
+    text = script.text.decode()
+    assert old in text, f"{script.name} holds no {old!r}"
+    text = text.replace(old, new)
+    return Script(name=script.name, text=text.encode(), sha=hashlib.sha1(text.encode()).hexdigest().encode())
+
+
+def with_nonce(claim: Claim, nonce: str) -> Claim:
+    """The same claim under another nonce."""
+    return replace(claim, nonce=nonce)
+
+
+@pytest.fixture
+def lab(bus: Bus, queue: QueueConfig) -> Lab:
+    """The tools of a test of the bus or of sessions."""
+    return Lab(bus, queue)
