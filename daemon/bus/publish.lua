@@ -14,9 +14,11 @@ local session, id, correlation, command = ARGV[1], ARGV[2], ARGV[4], ARGV[11]
 
 local seen = redis.call('GET', KEYS[4])
 if seen then
-  -- "<correlation> <id>": the same correlation is our own call, sent again because its reply was lost.
-  local by, first = string.match(seen, '^(%S+) (.*)$')
-  if by == correlation then return {'accepted', first, 0} end
+  -- "<length of the correlation> <correlation> <id>", for either may hold spaces. The same correlation is our own
+  -- call, sent again because its reply was lost.
+  local length, rest = string.match(seen, '^(%d+) (.*)$')
+  local first = string.sub(rest, length + 2)
+  if string.sub(rest, 1, length) == correlation then return {'accepted', first, 0} end
   return {'duplicate', first, 0}
 end
 
@@ -40,7 +42,7 @@ else
 end
 local entry = redis.call('XADD', KEYS[1], '*', 'session', session, 'id', id, 'message', ARGV[3])
 redis.call('RPUSH', KEYS[2], entry)
-redis.call('SET', KEYS[4], correlation .. ' ' .. id, 'PX', ARGV[7])
+redis.call('SET', KEYS[4], #correlation .. ' ' .. correlation .. ' ' .. id, 'PX', ARGV[7])
 
 if command == 'stop' then
   redis.call('HSET', KEYS[3], 'stop_upto', entry)

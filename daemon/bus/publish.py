@@ -102,7 +102,11 @@ def _check(inbound: Inbound, config: QueueConfig) -> None:
         raise InboundError("the message is empty: write some text")
     if not 0 < len(inbound.id) <= MAX_ID_CHARS:
         raise InboundError(f"the message's id must have 1 to {MAX_ID_CHARS} characters, this one has {len(inbound.id)}")
-    size = len(inbound.text.encode())
+    try:
+        size = len(inbound.text.encode())
+        inbound.id.encode()
+    except UnicodeEncodeError:
+        raise InboundError("the message's text or id is not valid Unicode: write it again") from None
     if size > config.message_max_bytes:
         raise MessageTooLarge(
             f"the message is {size:,} bytes long; at most {config.message_max_bytes:,} are accepted "
