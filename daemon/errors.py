@@ -82,9 +82,11 @@ class LeaseLost(SessionError):
 class SessionFull(SessionError):
     """A session, or its partition, holds as many waiting messages as it may."""
 
-    def __init__(self, message: str, *, retry_after_s: float) -> None:
+    def __init__(self, message: str, *, retry_after_s: float, first: bool) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+        self.first = first
+        """Nobody of this session was told since it last accepted a message: a channel that sends says so now."""
 
 
 class ModelError(MillpondError):

@@ -106,7 +106,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, tag="reply"):
 class Notice(msgspec.Struct, frozen=True, kw_only=True, tag="notice"):
     """What a bot says aside: shown by pull channels, read by no model."""
 
-    kind: Literal["aside", "parked", "refused", "dead"]
+    kind: Literal["aside", "parked"]
     text: str
     time: str
     message_id: str = ""

@@ -26,6 +26,10 @@ _ENGLISH: Mapping[str, str] = {
     "poison": (
         "This message could not be answered after {attempts} attempts. An administrator finds it as {correlation}."
     ),
+    "outage": (
+        "This message could not be answered: the model was away for too long. An administrator finds it as "
+        "{correlation}."
+    ),
     "refused": "The model refused this request: {reason}",
     "too_many_steps": "I have not finished after {count} steps, so I stop here. Ask me to go on if I should.",
     "interrupted": "interrupted, outcome unknown",
@@ -54,6 +58,7 @@ _CHINESE: Mapping[str, str] = {
     "too_large": "这条消息太大：{size} 字节，最多接收 {limit} 字节。请分成几条发送。",
     "parked": "模型暂时没有回应。你的消息已经保存，等它恢复后会得到回答。",
     "poison": "这条消息尝试了 {attempts} 次仍无法回答。管理员可以用 {correlation} 找到它。",
+    "outage": "这条消息没能得到回答：模型离线太久。管理员可以用 {correlation} 找到它。",
     "refused": "模型拒绝了这个请求：{reason}",
     "too_many_steps": "经过 {count} 步仍未完成，我先停在这里。如果需要，请让我继续。",
     "interrupted": "已中断，结果未知",

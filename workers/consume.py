@@ -20,6 +20,9 @@ from daemon.process import Process
 from daemon.session import Claim, Sessions, after
 from workers.backoff import after_attempts
 
+CLAIM_TIMEOUT_S = 10.0
+"""How long a claim may take: longer than the bus tries."""
+
 RELEASE_TIMEOUT_S = 5.0
 """How long giving a session back may take; after that its lease has to run out."""
 
@@ -153,7 +156,9 @@ class Consumer:
                 self._freed.set()
 
     async def _claim_and_hold(self, session: str) -> None:
-        claim = await self._sessions.claim(session)
+        with anyio.fail_after(CLAIM_TIMEOUT_S, shield=True):
+            # Cancelled in the middle, the session would be held under a nonce that nobody knows.
+            claim = await self._sessions.claim(session)
         while claim is not None:
             claim = await self._hold(claim)
 

@@ -74,7 +74,11 @@ class Joined:
         call = _Call(command, script)
         self._pending.append(call)
         self._wake.set()
-        await call.done.wait()
+        try:
+            await call.done.wait()
+        finally:
+            # A caller that was cancelled does not want it any more; what is on its way cannot be called back.
+            call.done.set()
         if call.error is not None:
             raise translated(call.error) from call.error
         return call.result
@@ -126,6 +130,8 @@ class Joined:
 
     async def _attempt(self, batch: list[_Call]) -> None:
         open_calls = [call for call in batch if not call.done.is_set()]
+        if not open_calls:
+            return
         results = await self._pipeline([call.command for call in open_calls])
         missing: set[Script] = set()
         for call, result in zip(open_calls, results, strict=True):

@@ -86,7 +86,7 @@ async def publish(
         ],
     )
     if status in (b"full", b"busy"):
-        raise _full(status, session, config)
+        raise _full(status, session, config, first=bool(new))
     if new:
         await touch(bus, session)
     return Accepted(status="duplicate" if status == b"duplicate" else "accepted", id=message_id.decode())
@@ -116,12 +116,12 @@ def _check(inbound: Inbound, config: QueueConfig) -> None:
         )
 
 
-def _full(status: bytes, session: str, config: QueueConfig) -> SessionFull:
+def _full(status: bytes, session: str, config: QueueConfig, *, first: bool) -> SessionFull:
     if status == b"full":
         text = f"{config.waiting_max:,} messages of session {session} wait for an answer already; send it again later"
     else:
         text = f"{config.partition_max:,} messages wait for an answer already; send it again later"
-    return SessionFull(text, retry_after_s=FULL_RETRY_S)
+    return SessionFull(text, retry_after_s=FULL_RETRY_S, first=first)
 
 
 def _ms(seconds: float) -> int:

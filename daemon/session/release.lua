@@ -3,8 +3,10 @@
 -- KEYS  1 session (hash)  2 ready (zset)  3 due (zset)
 -- ARGV  1 session key  2 nonce  3 undo the attempt (1/0)  4 delay before the next attempt (ms)  5 wake-up (ms)
 -- Returns 'done', 'parked' (delayed without counting, for the first time since the last commit),
---   or 'stale' (it is not ours any more; nothing to give back)
+--   the same again when it arrives twice, or 'stale' (it is not ours any more; nothing to give back)
 
+local released, status = string.match(redis.call('HGET', KEYS[1], 'released') or '', '^(%S+) (%S+)$')
+if released == ARGV[2] then return status end
 if redis.call('HGET', KEYS[1], 'nonce') ~= ARGV[2] then return 'stale' end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -15,13 +17,15 @@ if ARGV[3] == '1' and tonumber(redis.call('HGET', KEYS[1], 'attempts')) > 0 then
 end
 -- A stop that came meanwhile ends the back-off before it begins.
 local delay = tonumber(ARGV[4])
+status = 'done'
 if redis.call('HEXISTS', KEYS[1], 'stop_upto') == 1 then delay = 0 end
 if delay > 0 then
   redis.call('HSET', KEYS[1], 'retry_at', now + delay)
   redis.call('ZADD', KEYS[3], now + delay, ARGV[1])
-  if ARGV[3] == '1' and redis.call('HSETNX', KEYS[1], 'parked_at', now) == 1 then return 'parked' end
+  if ARGV[3] == '1' and redis.call('HSETNX', KEYS[1], 'parked_at', now) == 1 then status = 'parked' end
 else
   redis.call('ZADD', KEYS[2], 'NX', now, ARGV[1])
   redis.call('ZADD', KEYS[3], now + tonumber(ARGV[5]), ARGV[1])
 end
-return 'done'
+redis.call('HSET', KEYS[1], 'released', ARGV[2] .. ' ' .. status)
+return status

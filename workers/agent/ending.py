@@ -18,6 +18,7 @@ from daemon.wording import text as say
 from workers.agent.entries import open_calls
 from workers.agent.progress import Turn
 from workers.backoff import after_attempts, after_waiting
+from workers.tools import FAILED
 
 WRITE_TIMEOUT_S = 30.0
 """How long a finished step is offered to Redis, through an outage; then it is done again by whoever claims next."""
@@ -58,7 +59,9 @@ class Ending:
 
     async def stopped(self, turn: Turn, upto: str, *, go_on: GoOn) -> Claim | None:
         """A person stopped it: what was finished and said stays, and all that waited before counts as answered."""
-        waiting = await self._sessions.waiting_upto(turn.claim.session, upto)
+        waiting = [
+            entry for entry in await self._sessions.waiting_upto(turn.claim.session, upto) if entry.inbound is not None
+        ]
         known = set(_ids(turn.covered))
         added = [await self._cut_off(turn, call.id) for call in open_calls(turn.progress.entries)]
         added += [
@@ -66,7 +69,7 @@ class Ending:
             for entry in waiting
             if entry.inbound is not None and not entry.inbound.command and entry.inbound.id not in known
         ]
-        turn.covered = waiting
+        turn.covered = tuple(waiting)
         mark = say("stopped", turn.kit.language)
         text = f"{turn.live.text.rstrip()}\n\n{mark}".lstrip()
         last = await turn.entries.final(text, answers=_ids(waiting), stopped=True)
@@ -74,11 +77,14 @@ class Ending:
 
     async def dead(self, turn: Turn, *, go_on: GoOn) -> Claim | None:
         """Its attempts are used up: a dead letter, a line that says so, and the conversation goes on."""
-        added = [await self._cut_off(turn, call.id) for call in open_calls(turn.progress.entries)]
         attempts = turn.claim.begun.attempts - 1
         text = say("poison", turn.kit.language, attempts=attempts, correlation=turn.first.correlation)
+        return await self._dead(turn, text, reason="attempts", go_on=go_on)
+
+    async def _dead(self, turn: Turn, text: str, *, reason: str, go_on: GoOn) -> Claim | None:
+        added = [await self._cut_off(turn, call.id) for call in open_calls(turn.progress.entries)]
         last = await turn.entries.final(text, dead=_ids(turn.covered))
-        return await self._commit(turn, [*added, last], text, outcome="dead", go_on=go_on, dead_reason="attempts")
+        return await self._commit(turn, [*added, last], text, outcome="dead", go_on=go_on, dead_reason=reason)
 
     async def aside(self, claim: Claim, *, go_on: GoOn) -> Claim | None:
         """Nothing to answer: a stop that found nothing to stop, or what cannot be read."""
@@ -86,26 +92,30 @@ class Ending:
         if not waiting:
             await self._sessions.hand_over(claim)
             return None
-        commands = [entry.inbound for entry in waiting if entry.inbound is not None]
-        for inbound in commands[:1]:
-            text = say("nothing_to_stop", self._language(inbound.bot))
-            await self._tell(claim.session, Notice(kind="aside", text=text, time=self._now(), message_id=inbound.id))
-        if not commands:
+        # What cannot be read is dealt with once nothing that can be read stands before it.
+        commands = [entry for entry in waiting if entry.inbound is not None]
+        if commands:
+            await self._nothing_to_stop(claim, commands[0].inbound)
+        else:
             _log.error("message.unreadable", count=len(waiting))
         commit = Commit(
             entries=(),
             tokens=0,
-            answered=tuple(entry.stream_id for entry in waiting),
+            answered=tuple(entry.stream_id for entry in commands or waiting),
             dead_reason="" if commands else "unreadable",
         )
         return await insist(lambda: self._sessions.commit(claim, commit, step=claim.begun.step, go_on=go_on()))
 
-    async def parked(self, turn: Turn, error: MillpondError) -> None:
-        """The model is away: tried again later, as often as it takes, and said once."""
-        asked_s = error.retry_after_s if isinstance(error, RateLimited) else None
+    async def parked(self, turn: Turn, error: MillpondError, *, go_on: GoOn) -> Claim | None:
+        """The model is away: tried again later for ``park_max_s``, and said once."""
         waited_s = age_s(turn.first.received_at, self._process.clock)
+        if waited_s > self._queue.park_max_s:
+            text = say("outage", turn.kit.language, correlation=turn.first.correlation)
+            return await self._dead(turn, text, reason=type(error).__name__, go_on=go_on)
+        asked_s = error.retry_after_s if isinstance(error, RateLimited) else None
         delay_s = after_waiting(waited_s, self._queue, at_least_s=asked_s or 0.0)
         await self._park(turn.claim, turn.first, error, delay_s=delay_s, language=turn.kit.language)
+        return None
 
     async def misconfigured(self, claim: Claim, first: Inbound, error: ConfigError) -> None:
         """No process here knows the message's bot: it waits until somebody mends the configuration."""
@@ -161,8 +171,13 @@ class Ending:
         await self._touch(claim.session)
         return following
 
+    async def _nothing_to_stop(self, claim: Claim, command: Inbound | None) -> None:
+        if command is not None:
+            text = say("nothing_to_stop", self._language(command.bot))
+            await self._tell(claim.session, Notice(kind="aside", text=text, time=self._now(), message_id=command.id))
+
     async def _cut_off(self, turn: Turn, call_id: str) -> LogEntry:
-        return await turn.entries.result(call_id, f"Error: {say('interrupted', turn.kit.language)}")
+        return await turn.entries.result(call_id, f"{FAILED}{say('interrupted', turn.kit.language)}")
 
     async def _touch(self, session: str) -> None:
         try:

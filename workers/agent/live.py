@@ -1,12 +1,15 @@
 """The text of the answer being written, shown to viewers while it comes."""
 
+from typing import Literal
+
 import anyio
 import structlog
 
-from daemon.bus import Bus, show_live
+from daemon.bus import Bus, notify, show_live
 from daemon.config import QueueConfig
 from daemon.errors import BusError
-from daemon.events import Live
+from daemon.events import Live, ToolEvent
+from daemon.model import ToolCall
 from daemon.session import Claim
 
 EVERY_S = 0.25
@@ -56,6 +59,21 @@ class LiveText:
                 _log.debug("live.lost", reason=str(error))
             self._sequence += 1
             await anyio.sleep(EVERY_S)
+
+    async def tool(self, call: ToolCall, state: Literal["started", "done", "failed"]) -> None:
+        """Show that a tool began or ended."""
+        event = ToolEvent(
+            session=self._claim.session,
+            turn=self._claim.begun.head,
+            fence=self._claim.fence,
+            call=call.id,
+            name=call.name,
+            state=state,
+        )
+        try:
+            await notify(self._bus, event)
+        except BusError as error:
+            _log.debug("live.lost", reason=str(error))
 
     def _live(self, text: str, offset: int) -> Live:
         return Live(

@@ -13,6 +13,7 @@ from daemon.wording import text as say
 from workers.agent.context import prompt, shorten_to_fit
 from workers.agent.entries import open_calls
 from workers.agent.progress import Turn
+from workers.tools import FAILED
 
 Journal = Callable[[int, Sequence[LogEntry]], Awaitable[None]]
 """Puts finished steps on record: how many stand there already, and the new ones."""
@@ -47,10 +48,16 @@ class Loop:
     async def _finish_calls(self, interrupted: Sequence[ToolCall] = ()) -> None:
         for call in open_calls(self._progress.entries):
             if call in interrupted and not self._kit.tools.repeatable(call.name):
-                result = f"Error: {say('interrupted', self._kit.language)}"
+                result = f"{FAILED}{say('interrupted', self._kit.language)}"
             else:
-                result = await self._kit.tools.run(call, self._kit.tool_context, timeout_s=self._kit.tool_timeout_s)
+                result = await self._run_tool(call)
             await self._record(await self._turn.entries.result(call.id, result))
+
+    async def _run_tool(self, call: ToolCall) -> str:
+        await self._turn.live.tool(call, "started")
+        result = await self._kit.tools.run(call, self._kit.tool_context, timeout_s=self._kit.tool_timeout_s)
+        await self._turn.live.tool(call, "failed" if result.startswith(FAILED) else "done")
+        return result
 
     async def _record(self, entry: LogEntry) -> None:
         progress = self._progress

@@ -57,7 +57,7 @@ class Turns:
         try:
             answer = await stop.until(lambda: self._run(turn))
         except (ModelUnavailable, ModelRefused) as error:
-            await self._ending.parked(turn, error)
+            return await self._ending.parked(turn, error, go_on=go_on)
         except (InvalidAnswer, ContextOverflow, TimeoutError) as error:
             await self._ending.failed(turn, error)
         else:

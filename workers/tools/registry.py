@@ -15,6 +15,10 @@ RESULT_MAX_CHARS = 20_000
 """Longest result that goes into the log; some 5,000 tokens, a tenth of the default budget."""
 
 
+FAILED = "Error: "
+"""How the result of a call that failed begins."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ToolContext:
     """What a tool may know of the turn that runs it."""
@@ -68,9 +72,9 @@ class Registry:
             with anyio.fail_after(timeout_s):
                 return _cut(await tool.run(_arguments(call), context))
         except ToolError as error:
-            return f"Error: {error}"
+            return f"{FAILED}{error}"
         except TimeoutError:
-            return f"Error: {call.name} did not finish within {timeout_s:g} s"
+            return f"{FAILED}{call.name} did not finish within {timeout_s:g} s"
 
 
 def _arguments(call: ToolCall) -> Mapping[str, Any]:
