@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from daemon.bus import Bus, load_script, longest_deadline_s
+from daemon.bus import Bus, load_script, longest_deadline_s, pairs
 from daemon.config import QueueConfig
 from daemon.errors import LeaseLost
 from daemon.events import LogEntry, Reply
@@ -182,7 +182,9 @@ class Sessions:
         for stream_id in ids:
             if not after(stream_id.decode(), upto):
                 found += await self._bus.call("XRANGE", inbox, stream_id, stream_id)
-        return waiting_from([part for stream_id, fields in found for part in (stream_id, fields[5])])
+        return waiting_from(
+            [part for stream_id, fields in found for part in (stream_id, dict(pairs(fields))[b"message"])]
+        )
 
     def _keys(self, session: str, *kinds: str) -> list[str]:
         keys = self._bus.keys
