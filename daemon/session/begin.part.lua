@@ -5,6 +5,7 @@
 --    stream id, message, stream id, message, ...}
 -- step: how many journal entries lie beyond head. With a stop waiting, all messages up to it are given, else 'take'.
 -- An id whose entry is gone from the stream (deleted by hand, lost in a failover) is dropped from the list and counted.
+-- A stop that no longer waits, for the same reason, is forgotten: nothing else would ever clear it.
 
 local function number_of(session_key, field)
   return tonumber(redis.call('HGET', session_key, field) or '0')
@@ -39,6 +40,10 @@ local function begin(session_key, log_key, waiting_key, in_key, take)
       redis.call('LREM', waiting_key, 1, id)
       dropped = dropped + 1
     end
+  end
+  if stop_upto ~= '' and not (given[1] and at_or_before(given[1], stop_upto)) then
+    redis.call('HDEL', session_key, 'stop_upto')
+    stop_upto = ''
   end
   local head, base = number_of(session_key, 'head'), number_of(session_key, 'base')
   local begun = {
