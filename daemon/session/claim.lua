@@ -3,7 +3,9 @@
 -- KEYS  1 session (hash)  2 log (list)  3 waiting (list)  4 in (stream)  5 ready (zset)  6 due (zset)
 -- ARGV  1 session key  2 nonce, random  3 worker  4 lease (ms)  5 longest deadline (ms)  6 how many messages to take
 -- Returns {status, ...}
---   claimed, then what begin() gives   held now; also when this very claim arrives again before its turn went on
+--   claimed, then what begin() gives   held now; also when this very claim arrives again before its turn went on.
+--                                      Without a message when every one that waited was gone from the stream: whoever
+--                                      holds it reports what was dropped and gives it back
 --   held, ms until the lease ends      somebody else answers it
 --   parked, ms until the retry         it backs off
 --   empty                              nothing waits
@@ -37,13 +39,12 @@ if retry then
   return {'parked', retry - now}
 end
 
-local function nothing_waits()
+if redis.call('LLEN', KEYS[3]) == 0 then
   redis.call('ZREM', KEYS[5], session)
   redis.call('ZREM', KEYS[6], session)
   redis.call('HDEL', KEYS[1], 'nonce', 'lease', 'worker', 'retry_at', 'stop_upto')
   return {'empty'}
 end
-if redis.call('LLEN', KEYS[3]) == 0 then return nothing_waits() end
 
 local deadline = now + tonumber(ARGV[4])
 redis.call('HINCRBY', KEYS[1], 'fence', 1)
@@ -55,6 +56,5 @@ redis.call('ZREM', KEYS[5], session)
 redis.call('ZADD', KEYS[6], deadline, session)
 
 local begun = begin(KEYS[1], KEYS[2], KEYS[3], KEYS[4], tonumber(ARGV[6]))
-if redis.call('LLEN', KEYS[3]) == 0 then return nothing_waits() end
 table.insert(begun, 1, 'claimed')
 return begun
