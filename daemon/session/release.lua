@@ -2,6 +2,7 @@
 --
 -- KEYS  1 session (hash)  2 ready (zset)  3 due (zset)
 -- ARGV  1 session key  2 nonce  3 undo the attempt (1/0)  4 delay before the next attempt (ms)  5 wake-up (ms)
+--       6 the stop that was known when the turn began, or ''
 -- Returns 'done', 'parked' (delayed without counting, for the first time since the last commit),
 --   the same again when it arrives twice, or 'stale' (it is not ours any more; nothing to give back)
 
