@@ -9,6 +9,7 @@
 --   held, ms until the lease ends      somebody else answers it
 --   parked, ms until the retry         it backs off
 --   empty                              nothing waits
+--   ended                              this very claim was granted, used and given up already
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -25,6 +26,12 @@ if redis.call('HGET', KEYS[1], 'nonce') == nonce then
   table.insert(begun, 1, 'claimed')
   return begun
 end
+
+-- A copy that arrives after its turn was committed or given back: its sender had the other copy's answer, and nobody
+-- would work under this one.
+local committed = string.match(redis.call('HGET', KEYS[1], 'done') or '', ' (%S+)$')
+local released = string.match(redis.call('HGET', KEYS[1], 'released') or '', '^(%S+) ')
+if committed == nonce or released == nonce then return {'ended'} end
 
 local lease = ahead('lease')
 if lease then

@@ -16,10 +16,11 @@ redis.call('HDEL', KEYS[1], 'nonce', 'lease', 'worker')
 if ARGV[3] == '1' and tonumber(redis.call('HGET', KEYS[1], 'attempts')) > 0 then
   redis.call('HINCRBY', KEYS[1], 'attempts', -1)
 end
--- A stop that came meanwhile ends the back-off before it begins.
+-- A stop that came meanwhile ends the back-off before it begins. One that was known and could not be obeyed does not:
+-- the session would be claimed and given back without a pause.
 local delay = tonumber(ARGV[4])
 status = 'done'
-if redis.call('HEXISTS', KEYS[1], 'stop_upto') == 1 then delay = 0 end
+if (redis.call('HGET', KEYS[1], 'stop_upto') or '') ~= ARGV[6] then delay = 0 end
 if delay > 0 then
   redis.call('HSET', KEYS[1], 'retry_at', now + delay)
   redis.call('ZADD', KEYS[3], now + delay, ARGV[1])

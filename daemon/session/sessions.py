@@ -169,7 +169,14 @@ class Sessions:
         status: bytes = await self._bus.run(
             RELEASE,
             self._keys(claim.session, "session", "ready", "due"),
-            [claim.session, claim.nonce, int(undo_attempt), round(delay_s * 1000), self._wakeup_ms],
+            [
+                claim.session,
+                claim.nonce,
+                int(undo_attempt),
+                round(delay_s * 1000),
+                self._wakeup_ms,
+                claim.begun.stop_upto,
+            ],
         )
         return status
 
