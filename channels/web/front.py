@@ -1,0 +1,37 @@
+"""``GET /``: what this is, for whoever opens it."""
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from channels.web.site import Site
+
+_TEXT = """\
+Millpond: chat bots whose conversations never run out of context.
+This is the HTTP API of the channel "{name}". Talk to its bot, {bot}:
+
+  curl {token}-H 'Content-Type: application/json' \\
+       -d '{{"session": "me", "text": "Hello"}}' {address}/api/messages
+
+Read what was said, watch what is being said, see all conversations:
+
+  curl {token}{address}/api/sessions/me/messages
+  curl {token}-N '{address}/api/events?session=me'
+  curl {token}{address}/api/sessions
+
+For machines: {address}/healthz, /readyz and /metrics
+"""
+
+_AUTHORIZED = "-H 'Authorization: Bearer <token>' "
+
+
+class Front:
+    """The endpoint of one site."""
+
+    def __init__(self, site: Site) -> None:
+        self._text = _TEXT.format(
+            name=site.name, bot=site.config.bot, address=site.address, token=_AUTHORIZED if site.config.token else ""
+        )
+
+    async def read(self, _request: Request) -> Response:
+        """The page, plain text."""
+        return PlainTextResponse(self._text)

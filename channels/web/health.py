@@ -1,0 +1,85 @@
+"""``/healthz``, ``/readyz`` and ``/metrics``: what machines ask a process."""
+
+from collections.abc import Callable
+
+import anyio
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
+from starlette.requests import Request
+from starlette.responses import Response
+
+from channels.web.messages import json_response
+from channels.web.site import Site
+from daemon.bus import Bus
+from daemon.clock import Clock, age_s
+from daemon.errors import BusError
+from daemon.heartbeat import STALE_S, workers
+
+PING_S = 1.0
+"""How long Redis may take to answer."""
+
+GAUGES_S = 2.0
+"""How long reading the queues' lengths may take; without them, /metrics still shows what this process counted."""
+
+
+class Health:
+    """The endpoints of one site."""
+
+    def __init__(self, site: Site) -> None:
+        self._process = site.process
+
+    async def healthz(self, _request: Request) -> Response:
+        """Whether Redis answers."""
+        return _verdict(await self._redis_problem())
+
+    async def readyz(self, _request: Request) -> Response:
+        """As ``healthz``, and whether this process takes requests for longer than a moment."""
+        if self._process.stopping.is_set():
+            return _verdict("this process is stopping", status="stopping")
+        return _verdict(await self._redis_problem())
+
+    async def metrics(self, _request: Request) -> Response:
+        """What this process counted, and the queues' lengths."""
+        text = generate_latest() + await self._gauges()
+        return Response(text, media_type=CONTENT_TYPE_LATEST)
+
+    async def _redis_problem(self) -> str:
+        with anyio.move_on_after(PING_S):
+            try:
+                await self._process.bus.call("PING")
+            except BusError:
+                return "Redis does not answer"
+            return "Redis takes no commands" if self._process.bus.failing else ""
+        return f"Redis did not answer within {PING_S:g} s"
+
+    async def _gauges(self) -> bytes:
+        with anyio.move_on_after(GAUGES_S):
+            try:
+                return await _queues(self._process.bus, self._process.clock)
+            except BusError:
+                return b""
+        return b""
+
+
+def _verdict(reason: str, status: str = "unavailable") -> Response:
+    if not reason:
+        return json_response({"status": "ok"})
+    return json_response({"status": status, "reason": reason}, 503)
+
+
+async def _queues(bus: Bus, clock: Clock) -> bytes:
+    registry = CollectorRegistry()
+    keys = bus.keys
+    await _gauge(registry, bus, "millpond_backlog", "Messages accepted and not yet answered", "XLEN", keys.inbox)
+    await _gauge(registry, bus, "millpond_ready", "Sessions that want a worker", "ZCARD", keys.ready)
+    await _gauge(registry, bus, "millpond_due", "Sessions with something waiting", "ZCARD", keys.due)
+    await _gauge(registry, bus, "millpond_dead", "Messages that could not be answered", "XLEN", keys.dead)
+    alive = [beat for _, beat in await workers(bus) if age_s(beat.seen, clock) <= STALE_S]
+    Gauge("millpond_workers", "Roles of processes that live", registry=registry).set(len(alive))
+    return generate_latest(registry)
+
+
+async def _gauge(
+    registry: CollectorRegistry, bus: Bus, name: str, what: str, command: str, key: Callable[[int], str]
+) -> None:
+    counts = [int(await bus.call(command, key(partition))) for partition in range(bus.keys.partitions)]
+    Gauge(name, what, registry=registry).set(sum(counts))

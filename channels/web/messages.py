@@ -1,0 +1,168 @@
+"""``/api/messages`` and ``/api/sessions``: handing a message in, and reading what was said."""
+
+import datetime as dt
+from typing import Annotated
+
+import anyio
+import msgspec
+from msgspec import Meta
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from channels.inbound import accept, make_inbound
+from channels.web.ask import after_of, limit_of, session_in_path
+from channels.web.shown import Shown, shown
+from channels.web.site import Site
+from daemon.clock import stamp
+from daemon.errors import ForeignSession
+from daemon.session import SessionReader
+from daemon.sessionkey import SessionKey
+
+BODY_TIMEOUT_S = 30.0
+"""How long a client may take to send a body."""
+
+BODY_EXTRA_BYTES = 65_536
+"""What a body may hold beside the text."""
+
+ESCAPED = 6
+"""Bytes that one byte of text may take in JSON, as ``\\u0000``."""
+
+PAGE_BYTES = 8 * 1024 * 1024
+"""A page ends early once it holds so much: encoding it must not block the loop."""
+
+SLICE = 50
+"""Messages read at once: a thousand of the longest would be 256 MB."""
+
+
+class _Post(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The body of ``POST /api/messages``."""
+
+    session: str
+    text: str
+    id: Annotated[str, Meta(min_length=1)] | None = None
+    user: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
+
+
+class _Session(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of ``GET /api/sessions``."""
+
+    session: str
+    head: int
+    cursor: int
+    waiting: int
+    last_activity: str
+
+
+_decode = msgspec.json.Decoder(_Post).decode
+
+
+def json_response(content: object, status: int = 200) -> Response:
+    """``content`` as JSON."""
+    return Response(msgspec.json.encode(content), status, media_type="application/json")
+
+
+class Messages:
+    """The endpoints of one site."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._reader = SessionReader(site.process.bus)
+        self._max_bytes = site.process.config.queue.message_max_bytes * ESCAPED + BODY_EXTRA_BYTES
+
+    async def post(self, request: Request) -> Response:
+        """Accept a message; 202 when it will be answered."""
+        _check_type(request)
+        message = _decoded(await self._body(request))
+        key = self._own(message.session)
+        inbound = make_inbound(
+            self._site.process,
+            channel=key.channel,
+            chat=key.chat,
+            thread=key.thread,
+            text=message.text,
+            # Whoever does not say who they are is known by the session, so that its memory is its own.
+            sender_id=message.user or key.chat,
+            message_id=message.id or "",
+        )
+        accepted = await accept(self._site.process, inbound)
+        return json_response({"id": accepted.id, "session": str(key), "status": accepted.status}, 202)
+
+    async def read(self, request: Request) -> Response:
+        """The committed messages of a session behind an index."""
+        session = str(session_in_path(request, self._site.name))
+        after, limit = after_of(request.query_params.get("after")), limit_of(request)
+        return json_response({"messages": await self._page(session, after, limit)})
+
+    async def sessions(self, request: Request) -> Response:
+        """The sessions of all channels, the one active last first."""
+        found = await self._reader.sessions(limit=limit_of(request))
+        return json_response({"sessions": [await self._session(name, at_ms) for name, at_ms in found]})
+
+    def _own(self, text: str) -> SessionKey:
+        key = SessionKey.of_channel(text, self._site.name)
+        if key.channel != self._site.name:
+            raise ForeignSession(
+                f"session {text[:80]!r} belongs to the channel {key.channel[:80]!r}; here only sessions of "
+                f"{self._site.name!r} can be written to"
+            )
+        return key
+
+    async def _body(self, request: Request) -> bytes:
+        if int(request.headers.get("content-length", "0")) > self._max_bytes:
+            raise self._too_large()
+        pieces: list[bytes] = []
+        left = self._max_bytes
+        with anyio.move_on_after(BODY_TIMEOUT_S):
+            async for piece in request.stream():
+                left -= len(piece)
+                if left < 0:
+                    raise self._too_large()
+                pieces.append(piece)
+            return b"".join(pieces)
+        raise HTTPException(408, f"the body did not come within {BODY_TIMEOUT_S:g} s; send it again")
+
+    def _too_large(self) -> HTTPException:
+        most = self._site.process.config.queue.message_max_bytes
+        return HTTPException(
+            413, f"the body is above {self._max_bytes:,} bytes; a text may have {most:,} (queue.message_max_bytes)"
+        )
+
+    async def _page(self, session: str, after: int, limit: int) -> list[Shown]:
+        page: list[Shown] = []
+        size = 0
+        while len(page) < limit and size < PAGE_BYTES:
+            entries = await self._reader.committed(session, after=after, limit=min(SLICE, limit - len(page)))
+            if not entries:
+                break
+            page += [shown(index, entry) for index, entry in entries]
+            size += sum(len(memoryview(entry.wire)) for _, entry in entries)
+            after = entries[-1][0]
+        return page
+
+    async def _session(self, session: str, at_ms: int) -> _Session:
+        state = await self._reader.state(session)
+        return _Session(
+            session=session,
+            head=state.head,
+            cursor=state.cursor,
+            waiting=state.waiting,
+            last_activity=stamp(dt.datetime.fromtimestamp(at_ms / 1000, dt.UTC)),
+        )
+
+
+def _check_type(request: Request) -> None:
+    kind, *parameters = [part.strip().lower() for part in request.headers.get("content-type", "").split(";")]
+    if kind != "application/json" or any(part.replace('"', "") not in ("", "charset=utf-8") for part in parameters):
+        raise HTTPException(415, "the body must be JSON in UTF-8; send the header Content-Type: application/json")
+
+
+def _decoded(body: bytes) -> _Post:
+    try:
+        return _decode(body)
+    except UnicodeDecodeError:
+        raise HTTPException(400, "the body is not valid UTF-8") from None
+    except msgspec.ValidationError as error:
+        raise HTTPException(400, f"{error}; a message is {{session, text, id?, user?}}, all of them texts") from None
+    except msgspec.DecodeError as error:
+        raise HTTPException(400, f"the body is not valid JSON: {error}") from None

@@ -1,0 +1,96 @@
+"""Errors as the API shows them: ``{"error": {"code", "message"}}``, whoever raised them."""
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from daemon.errors import (
+    BadSessionKey,
+    BusUnavailable,
+    ConfigError,
+    ForeignSession,
+    InboundError,
+    MessageTooLarge,
+    MillpondError,
+    SessionFull,
+)
+
+AWAY_RETRY_S = 5
+"""What a client is told to wait while Redis is away: an embedded server is back within it."""
+
+AWAY = (
+    "Redis does not answer just now, so it is not known whether this was carried out; "
+    "send it again in a while, a message with the same id, and it will count once"
+)
+INTERNAL = "this is an error in Millpond; its log says more"
+
+
+class _Kind(NamedTuple):
+    error: type[MillpondError]
+    status: int
+    code: str
+
+
+_KINDS = (
+    _Kind(ForeignSession, 403, "foreign_session"),
+    _Kind(MessageTooLarge, 413, "message_too_large"),
+    _Kind(BadSessionKey, 400, "bad_session"),
+    _Kind(InboundError, 400, "bad_message"),
+    _Kind(SessionFull, 429, "session_full"),
+    _Kind(BusUnavailable, 503, "unavailable"),
+    _Kind(ConfigError, 500, "configuration"),
+)
+"""The first that fits counts."""
+
+_CODES = {
+    400: "bad_request",
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "too_slow",
+    413: "message_too_large",
+    415: "not_json",
+    503: "too_many_viewers",
+}
+
+_MESSAGES = {
+    404: "there is nothing at this address; GET / tells what there is",
+    405: "this address does not know that method; the Allow header names those it knows",
+}
+
+
+def body_of(code: str, message: str) -> bytes:
+    """The JSON of an error."""
+    return msgspec.json.encode({"error": {"code": code, "message": message}})
+
+
+def problem(status: int, code: str, message: str, *, headers: Mapping[str, str] | None = None) -> Response:
+    """An error as an answer."""
+    return Response(body_of(code, message), status, dict(headers or {}), media_type="application/json")
+
+
+def refusal(_request: Request, error: Exception) -> Response:
+    """The answer to an exception of our tree; what is not the client's to mend goes up, to be logged."""
+    for kind in _KINDS:
+        if isinstance(error, kind.error):
+            text = AWAY if isinstance(error, BusUnavailable) else str(error)
+            return problem(kind.status, kind.code, text, headers=_retry(error))
+    raise error
+
+
+def http_refusal(_request: Request, error: Exception) -> Response:
+    """The answer to an ``HTTPException``, the framework's or one of this room."""
+    if not isinstance(error, HTTPException):
+        raise error
+    code = _CODES.get(error.status_code, "error")
+    return problem(error.status_code, code, _MESSAGES.get(error.status_code, error.detail), headers=error.headers)
+
+
+def _retry(error: MillpondError) -> dict[str, str]:
+    if isinstance(error, SessionFull):
+        return {"Retry-After": str(math.ceil(error.retry_after_s))}
+    return {"Retry-After": str(AWAY_RETRY_S)} if isinstance(error, BusUnavailable) else {}

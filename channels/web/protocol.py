@@ -1,0 +1,79 @@
+"""uvicorn's server inside our own task group: no signal handlers, no logs of its own, nothing left behind."""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from socket import socket
+
+import anyio
+import h11
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from channels.web.problem import body_of
+
+SHUTDOWN_S = 2
+"""Whole seconds that uvicorn waits for requests at its end; ours are over before."""
+
+CLEAR_S = 1.0
+"""How long what was cut off may take to notice."""
+
+_NOT_HTTP = body_of(
+    "bad_request",
+    "this is no valid HTTP request; in an address, everything but ASCII letters, digits and signs must be "
+    "percent-encoded (a name in Chinese, for example)",
+)
+
+
+class Protocol(H11Protocol):
+    """A connection that says in JSON too that it does not understand."""
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is not HTTP, and close the connection."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            headers = [("content-type", "application/json"), ("connection", "close")]
+            for event in (h11.Response(status_code=400, headers=headers), h11.Data(data=_NOT_HTTP), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
+
+class Server(uvicorn.Server):
+    """Serves ``app``; ``should_exit`` ends it."""
+
+    def __init__(self, app: ASGIApp, *, on_listening: Callable[[], None]) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=Protocol,
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                # What goes wrong in a request is logged by Guard; what is left are clients that break off.
+                log_level="critical",
+                access_log=False,
+                proxy_headers=False,
+                server_header=False,
+                timeout_graceful_shutdown=SHUTDOWN_S,
+            )
+        )
+        self._on_listening = on_listening
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Signals are the process's, not a server's."""
+        yield
+
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        """Listen, and say so."""
+        await super().startup(sockets)
+        self._on_listening()
+
+    async def clear(self) -> None:
+        """Close what a cut-off client or a cancelled ``serve`` left open; every request has ended or been cancelled."""
+        for server in getattr(self, "servers", ()):
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        with anyio.move_on_after(CLEAR_S, shield=True):
+            while self.server_state.tasks:  # noqa: ASYNC110 - uvicorn tells nobody when one ends
+                await anyio.sleep(0.01)

@@ -1,0 +1,65 @@
+"""The role ``web``: a server for each configured channel of this type, until the process stops."""
+
+import socket
+from contextlib import ExitStack
+
+import anyio
+import structlog
+
+from channels.web.app import application
+from channels.web.guard import Requests
+from channels.web.listen import address_of, listen
+from channels.web.protocol import Server
+from channels.web.site import Site
+from daemon.config import WebConfig
+from daemon.process import Process
+
+GRACE_S = 1.0
+"""How long requests may go on once the process stops; event streams end at once."""
+
+_log = structlog.get_logger()
+
+
+async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+    """Serve the API; started when every channel listens, over within two seconds of ``process.stopping``.
+
+    Raises:
+        ConfigError: a channel cannot listen where it is configured to.
+    """
+    with ExitStack() as stack:
+        listening: list[tuple[Site, socket.socket]] = []
+        for name, config in process.config.channels.items():
+            if isinstance(config, WebConfig) and config.enabled:
+                taken = stack.enter_context(await listen(name, config))
+                site = Site(process=process, name=name, config=config, address=address_of(taken, config))
+                listening.append((site, taken))
+        async with anyio.create_task_group() as tg:
+            for site, taken in listening:
+                await tg.start(_serve_site, site, taken)
+            task_status.started()
+            await process.stopping.wait()
+
+
+async def _serve_site(site: Site, listening: socket.socket, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+    def on_listening() -> None:
+        site.process.announce(site.address)
+        _log.info("web.started", channel=site.name, address=site.address)
+        task_status.started()
+
+    requests = Requests()
+    server = Server(application(site, requests), on_listening=on_listening)
+    try:
+        async with anyio.create_task_group() as tg:
+            tg.start_soon(_stop, site.process.stopping, server, requests)
+            await server.serve([listening])
+            tg.cancel_scope.cancel()
+    finally:
+        requests.cancel()
+        await server.clear()
+
+
+async def _stop(stopping: anyio.Event, server: Server, requests: Requests) -> None:
+    await stopping.wait()
+    server.should_exit = True
+    await anyio.sleep(GRACE_S)
+    requests.cancel()

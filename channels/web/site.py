@@ -1,0 +1,18 @@
+"""What the endpoints of one web channel stand on."""
+
+from dataclasses import dataclass
+
+from daemon.config import WebConfig
+from daemon.process import Process
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """One channel instance of type ``web``, listening."""
+
+    process: Process
+    name: str
+    """The channel instance: the name of its section in the configuration."""
+    config: WebConfig
+    address: str
+    """``http://host:port`` as it listens."""

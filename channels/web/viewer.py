@@ -1,0 +1,164 @@
+"""What one viewer of a session is sent, in order: the log, which is the truth, and in between what passes by.
+
+Whatever is published is a hint. The log is read again when it is said to have moved, when something may have been
+missed, and every few seconds regardless; so a viewer falls behind, but never misses a message.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+import msgspec
+import structlog
+
+from channels.web.preview import Preview
+from channels.web.shown import encode, shown
+from channels.web.site import Site
+from daemon.bus import Heard, Subscription
+from daemon.errors import BusError
+from daemon.events import Live, Moved, Notice, ToolEvent
+from daemon.session import SessionReader, SessionState
+
+RETRY_MS = 1_000
+"""When a client whose connection broke should come back."""
+
+POLL_S = 5.0
+"""How often the log is read when nothing is heard."""
+
+KEEP_ALIVE_S = 15.0
+"""Longest silence: proxies close connections on which nothing is said."""
+
+BATCH = 50
+"""Messages read and written at once."""
+
+Write = Callable[[bytes], Awaitable[None]]
+"""Sends bytes to the viewer; raises when the viewer takes none."""
+
+_decode = msgspec.json.Decoder(Live | ToolEvent | Moved | Notice).decode
+_decode_live = msgspec.json.Decoder(Live).decode
+_decode_notice = msgspec.json.Decoder(Notice).decode
+
+_log = structlog.get_logger()
+
+
+def event_of(name: str, data: object, *, at: int | None = None) -> bytes:
+    """A Server-Sent Event; ``at`` becomes its id (WHATWG HTML, section 9.2)."""
+    head = f"event: {name}\n" if at is None else f"id: {at}\nevent: {name}\n"
+    return b"%sdata: %s\n\n" % (head.encode(), encode(data))
+
+
+class Viewer:
+    """Writes the events of ``session`` behind index ``after``."""
+
+    def __init__(self, site: Site, session: str, *, after: int, write: Write) -> None:
+        self._bus = site.process.bus
+        self._listener = site.process.listener
+        self._clock = site.process.clock
+        self._reader = SessionReader(self._bus)
+        self._session = session
+        self._to_viewer = write
+        self._next = after + 1
+        self._cursor = 0
+        self._noticed = ""
+        self._preview = Preview()
+        self._said_at = 0.0
+
+    async def run(self) -> None:
+        """Write, for ever."""
+        async with self._listener.hear(self._bus.keys.events(self._session)) as heard:
+            await self._write(b"retry: %d\n\n" % RETRY_MS)
+            while True:
+                await self._show(await self._hear(heard))
+                if self._clock.monotonic() - self._said_at >= KEEP_ALIVE_S:
+                    await self._write(b": keep-alive\n\n")
+
+    async def _hear(self, heard: Subscription) -> Heard:
+        with anyio.move_on_after(POLL_S):
+            return await heard.next()
+        return None
+
+    async def _show(self, heard: Heard) -> None:
+        try:
+            event = None if heard is None else _decode(heard)
+        except msgspec.DecodeError:
+            return  # a newer process says what this one does not know
+        try:
+            await (self._catch_up() if event is None else self._pass_on(event))
+        except BusError as error:
+            _log.debug("viewer.behind", session=self._session, reason=str(error))
+
+    async def _catch_up(self) -> None:
+        state = await self._read_log()
+        await self._show_notices(state)
+        await self._show_whole()
+
+    async def _pass_on(self, event: Live | ToolEvent | Moved | Notice) -> None:
+        match event:
+            case Moved():
+                await self._read_log()
+            case Live():
+                await self._show_piece(event)
+            case ToolEvent():
+                if event.turn >= self._next and not self._preview.outdates(fence=event.fence):
+                    await self._write(event_of("tool", _fields(event, "turn", "fence", "call", "name", "state")))
+            case Notice():
+                await self._show_notices(await self._reader.state(self._session))
+
+    async def _read_log(self) -> SessionState:
+        while True:
+            state = await self._reader.state(self._session)
+            # Beyond the head: what the viewer had was lost by the server, and new messages take those places.
+            self._next = min(self._next, state.head)
+            if not await self._write_batch(state):
+                break
+        if state.cursor != self._cursor:
+            self._cursor = state.cursor
+            await self._write(event_of("cursor", _fields(state, "session", "head", "cursor")))
+        return state
+
+    async def _write_batch(self, state: SessionState) -> bool:
+        first = max(self._next, state.base)
+        upto = min(first + BATCH, state.head)
+        entries = await self._reader.log(self._session, first=first, upto=upto, base=state.base)
+        events = [event_of("message", shown(at, entry), at=at) for at, entry in enumerate(entries, first)]
+        if events:
+            await self._write(b"".join(events))
+            self._next = first + len(events)
+        return self._next < state.head and bool(events)
+
+    async def _show_piece(self, piece: Live) -> None:
+        judgement = self._preview.judge(piece, upto=self._next)
+        if judgement == "show":
+            await self._write(event_of("delta", _fields(piece, "turn", "fence", "sequence", "offset", "text")))
+        elif judgement == "gap":
+            await self._show_whole()
+
+    async def _show_whole(self) -> None:
+        live = await self._reader.live(self._session)
+        if live is not None:
+            await self._show_piece(_decode_live(live))
+
+    async def _show_notices(self, state: SessionState) -> None:
+        # A viewer who joins gets those that came after the last message: what they are about still holds.
+        since = "" if self._noticed else await self._last_time(state)
+        first = f"({self._noticed}" if self._noticed else "-"
+        found: Any = await self._bus.call("XRANGE", self._bus.keys.notices(self._session), first, "+")
+        self._noticed = self._noticed or "0-0"
+        for stream_id, fields in found:
+            self._noticed = stream_id.decode()
+            notice = _decode_notice(fields[b"notice"])
+            if notice.time > since:
+                data = {"notice": self._noticed, **_fields(notice, "kind", "text", "time", "message_id")}
+                await self._write(event_of("notice", data))
+
+    async def _last_time(self, state: SessionState) -> str:
+        last = await self._reader.log(self._session, first=state.head - 1, upto=state.head, base=state.base)
+        return last[0].time if last else ""
+
+    async def _write(self, piece: bytes) -> None:
+        await self._to_viewer(piece)
+        self._said_at = self._clock.monotonic()
+
+
+def _fields(value: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in names}
