@@ -1,0 +1,477 @@
+"""Turns on a real server with a scripted model: what a claim's messages become, whatever goes wrong."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+import structlog
+from structlog.testing import capture_logs
+
+from daemon.errors import ContextOverflow, InvalidAnswer, ModelRefused, ModelUnavailable, RateLimited
+from daemon.events import LogEntry, Notice
+from daemon.model import Answer, Model, ToolCall
+from daemon.process import Process
+from daemon.session import Sessions
+from daemon.testing import FailingBus, Gate, ScriptedModel
+from tests.conftest import Lab
+from workers.agent.service import serve
+from workers.agent.turn import Turns
+from workers.consume import Consumer, StopSignal
+
+pytestmark = pytest.mark.anyio
+
+LIMIT_S = 10.0
+
+
+def wire(entry: LogEntry) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.json.decode(entry.wire)
+    return found
+
+
+def said(log: list[LogEntry]) -> list[tuple[str, str]]:
+    return [(wire(entry)["role"], wire(entry).get("content") or "") for entry in log]
+
+
+def calls_time(call_id: str = "call-1", name: str = "time") -> Answer:
+    return Answer(text="", tool_calls=(ToolCall(id=call_id, name=name, arguments="{}"),))
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    with anyio.fail_after(LIMIT_S):
+        while not await condition():  # noqa: ASYNC110 - what is waited for happens on the server
+            await anyio.sleep(0.01)
+
+
+class Bot:
+    """An agent worker in this process, answering with a scripted model."""
+
+    def __init__(self, process: Process, model: Model) -> None:
+        async def connect(_config: object, *, language: str) -> Model:
+            return model
+
+        self.process = replace(process, connect_model=connect, stopping=anyio.Event())
+
+    @asynccontextmanager
+    async def working(self) -> AsyncGenerator[None]:
+        async with anyio.create_task_group() as tg:
+            await tg.start(self._serve)
+            yield
+            self.process.stopping.set()
+
+    async def _serve(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+        await serve(self.process, task_status=task_status)
+
+
+@pytest.fixture
+def nobody_waits(lab: Lab) -> Callable[[], Awaitable[bool]]:
+    async def check() -> bool:
+        state = await lab.state()
+        return state.exists and state.waiting == 0 and not state.worker
+
+    return check
+
+
+async def test_messages_of_one_session_are_answered_one_by_one_in_order(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+) -> None:
+    model = ScriptedModel("one", "two", "three")
+    for message_id in ("a", "b", "c"):
+        await lab.publish(message_id)
+
+    async with Bot(process, model).working():
+        await until(nobody_waits)
+
+    log = await lab.log()
+    assert [entry.answers for entry in log if entry.answers] == [("a",), ("b",), ("c",)]
+    assert said(log)[1::2] == [("assistant", "one"), ("assistant", "two"), ("assistant", "three")]
+    assert [wire["role"] for wire in map(msgspec.json.decode, model.requests[2].messages)] == [
+        *("system", "user", "assistant", "user", "assistant", "user")
+    ]
+
+
+async def test_a_tool_call_and_its_result_are_journalled_and_committed(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+) -> None:
+    await lab.publish("a")
+
+    async with Bot(process, ScriptedModel(calls_time(), "it is late")).working():
+        await until(nobody_waits)
+
+    log = await lab.log()
+    assert [wire(entry)["role"] for entry in log] == ["user", "assistant", "tool", "assistant"]
+    assert wire(log[1])["tool_calls"][0]["id"] == wire(log[2])["tool_call_id"] == "call-1"
+    assert "2026-11-20 09:00" in wire(log[2])["content"]
+    assert (await lab.state()).tokens == sum(entry.tokens for entry in log)
+
+
+async def test_a_tool_that_does_not_exist_is_a_result_that_the_model_reads(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+) -> None:
+    await lab.publish("a")
+
+    async with Bot(process, ScriptedModel(calls_time(name="teleport"), "sorry")).working():
+        await until(nobody_waits)
+
+    assert wire((await lab.log())[2])["content"] == "Error: there is no tool 'teleport'; there are: time"
+
+
+async def test_a_model_that_never_stops_asking_for_tools_is_ended(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+) -> None:
+    config = replace_agent(process, iterations_max=3)
+    await lab.publish("a")
+
+    async with Bot(config, ScriptedModel(then=calls_time())).working():
+        await until(nobody_waits)
+
+    log = await lab.log()
+    assert len([entry for entry in log if wire(entry)["role"] == "tool"]) == 3
+    assert log[-1].answers == ("a",)
+
+
+def replace_agent(process: Process, **values: object) -> Process:
+    agent = msgspec.structs.replace(process.config.agent, **values)
+    return replace(process, config=msgspec.structs.replace(process.config, agent=agent))
+
+
+async def test_a_successor_goes_on_after_the_last_journalled_step(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+) -> None:
+    await lab.publish("a")
+    gate = Gate()
+    first = ScriptedModel(calls_time("call-1"), [gate, "never said"])
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(abandoned, Bot(process, first).process)
+        await gate.reached()
+        await lab.expire()
+        tg.cancel_scope.cancel()
+
+    second = ScriptedModel("done")
+    async with Bot(process, second).working():
+        await until(nobody_waits)
+
+    log = await lab.log()
+    assert [wire(entry)["role"] for entry in log] == ["user", "assistant", "tool", "assistant"]
+    assert len(second.requests) == 1
+    assert [msgspec.json.decode(m)["role"] for m in second.requests[0].messages[1:]] == ["user", "assistant", "tool"]
+
+
+async def abandoned(process: Process) -> None:
+    """Work on one claim and die without a word: no hand-over, no release."""
+    sessions = Sessions(process.bus, process.config.queue, worker="dying")
+    claim = await sessions.claim("web:ann")
+    assert claim is not None
+    await Turns(process, sessions)(claim, StopSignal(claim), go_on=lambda: False)
+
+
+async def test_a_call_cut_off_by_a_crash_runs_again_only_if_its_tool_is_repeatable(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+) -> None:
+    await lab.publish("a")
+    claim = await lab.claim()
+    turns = Turns(Bot(process, ScriptedModel()).process, lab.sessions)
+    kit = await turns.kits.of("pond")
+    turn = await turns._begin(claim, claim.begun.waiting[0].inbound, kit)  # type: ignore[arg-type]
+    calls = (ToolCall(id="r", name="time", arguments="{}"), ToolCall(id="n", name="pay", arguments="{}"))
+    entries = [*turn.progress.entries, await turn.entries.calls("", calls)]
+    await lab.sessions.journal(claim, step=0, entries=entries)
+    await lab.expire()
+
+    async with Bot(process, ScriptedModel("done")).working():
+        await until(nobody_waits)
+
+    results = [wire(entry)["content"] for entry in await lab.log() if wire(entry)["role"] == "tool"]
+    assert "2026-11-20" in results[0]
+    assert results[1] == "Error: interrupted, outcome unknown"
+
+
+@pytest.mark.parametrize(
+    "failure", [ModelUnavailable("away"), RateLimited("slow down", retry_after_s=0.1), ModelRefused("no")]
+)
+async def test_an_outage_parks_the_session_says_so_once_and_answers_late(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]], failure: Exception
+) -> None:
+    await lab.publish("a")
+
+    async with Bot(process, ScriptedModel(failure, failure, failure, "here again")).working():  # type: ignore[arg-type]
+        await until(nobody_waits)
+
+    assert said(await lab.log()) == [("user", "text of a"), ("assistant", "here again")]
+    notices = await notices_of(lab)
+    assert [(notice.kind, notice.message_id) for notice in notices] == [("parked", "a")]
+
+
+async def notices_of(lab: Lab) -> list[Notice]:
+    found = await lab.bus.call("XRANGE", lab.bus.keys.notices("web:ann"), "-", "+")
+    return [msgspec.json.decode(fields[b"notice"], type=Notice) for _, fields in found]
+
+
+async def test_an_outage_beyond_the_limit_becomes_a_dead_letter(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+) -> None:
+    queue = msgspec.structs.replace(process.config.queue, park_max_s=60.0)
+    process = replace(process, config=msgspec.structs.replace(process.config, queue=queue))
+    process.clock.advance(61)  # type: ignore[attr-defined]
+    await lab.publish("a")
+
+    async with Bot(process, ScriptedModel(then=ModelUnavailable("away"))).working():
+        await until(nobody_waits)
+
+    assert (await lab.log())[-1].dead == ("a",)
+    assert (await dead_letters(lab))[0][b"reason"] == b"ModelUnavailable"
+
+
+async def dead_letters(lab: Lab) -> list[dict[bytes, bytes]]:
+    found = await lab.bus.call("XRANGE", lab.bus.keys.dead(0), "-", "+")
+    return [fields for _, fields in found]
+
+
+@pytest.mark.parametrize("failure", [InvalidAnswer("garbage"), ContextOverflow("too long")])
+async def test_an_answer_that_is_never_usable_becomes_a_dead_letter_and_the_conversation_goes_on(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]], failure: Exception
+) -> None:
+    await lab.publish("poison")
+    await lab.publish("next")
+    script = [failure] * process.config.queue.attempts_max
+
+    async with Bot(process, ScriptedModel(*script, "fine")).working():  # type: ignore[arg-type]
+        await until(nobody_waits)
+
+    log = await lab.log()
+    assert [entry.dead for entry in log if entry.dead] == [("poison",)]
+    assert "c-poison" in said(log)[1][1]
+    assert log[-1].answers == ("next",)
+    letter = (await dead_letters(lab))[0]
+    assert (letter[b"id"], letter[b"reason"]) == (b"poison", b"attempts")
+    assert msgspec.json.decode(letter[b"message"])["text"] == "text of poison"
+
+
+async def test_what_cannot_be_read_becomes_a_dead_letter_with_its_payload(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+) -> None:
+    await lab.publish("a")
+    stream = lab.bus.keys.inbox(0)
+    entry = await lab.bus.call("XADD", stream, "*", "session", "web:ann", "id", "b", "message", "{garbage")
+    await lab.bus.call("RPUSH", lab.bus.keys.waiting("web:ann"), entry)
+    await lab.publish("c")
+
+    async with Bot(process, ScriptedModel("one", "two")).working():
+        await until(nobody_waits)
+
+    assert [e.answers for e in await lab.log() if e.answers] == [("a",), ("c",)]
+    letter = (await dead_letters(lab))[0]
+    assert (letter[b"message"], letter[b"reason"]) == (b"{garbage", b"unreadable")
+
+
+async def test_a_bot_that_nobody_configured_parks_its_messages(process: Process, lab: Lab) -> None:
+    await lab.publish("a")
+    fields = msgspec.json.decode(await payload(lab))
+    fields["bot"] = "nemo"
+    await replace_payload(lab, msgspec.json.encode(fields))
+
+    async with Bot(process, ScriptedModel()).working():
+        await until(lambda: parked(lab))
+
+    assert (await lab.state()).waiting == 1
+    assert (await lab.state()).attempts == 0
+
+
+async def payload(lab: Lab) -> bytes:
+    found = await lab.bus.call("XRANGE", lab.bus.keys.inbox(0), "-", "+")
+    return bytes(found[0][1][b"message"])
+
+
+async def replace_payload(lab: Lab, message: bytes) -> None:
+    old = (await lab.bus.call("LRANGE", lab.bus.keys.waiting("web:ann"), 0, 0))[0]
+    new = await lab.bus.call("XADD", lab.bus.keys.inbox(0), "*", "session", "web:ann", "id", "a", "message", message)
+    await lab.bus.call("XDEL", lab.bus.keys.inbox(0), old)
+    await lab.bus.call("LSET", lab.bus.keys.waiting("web:ann"), 0, new)
+
+
+async def parked(lab: Lab) -> bool:
+    return (await lab.state()).retry_at_ms > 0
+
+
+async def test_a_stop_ends_the_turn_keeps_what_was_said_and_answers_what_waited(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+) -> None:
+    gate = Gate()
+    model = ScriptedModel(["as far as ", "this", gate, " and no further"])
+    async with Bot(process, model).working():
+        await lab.publish("a")
+        await gate.reached()
+        await lab.publish("b")
+        await lab.publish("s", command="stop")
+        with anyio.fail_after(1):
+            await until(nobody_waits)
+
+    log = await lab.log()
+    assert said(log) == [("user", "text of a"), ("user", "text of b"), ("assistant", "as far as this\n\n[stopped]")]
+    assert log[-1].stopped
+    assert log[-1].answers == ("a", "b", "s")
+    assert len(model.requests) == 1
+    assert await notices_of(lab) == []
+
+
+async def test_what_comes_after_a_stop_is_answered_as_ever(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+) -> None:
+    gate = Gate()
+    async with Bot(process, ScriptedModel([gate], "fine")).working():
+        await lab.publish("a")
+        await gate.reached()
+        await lab.publish("s", command="stop")
+        await lab.publish("b")
+        await until(nobody_waits)
+
+    assert [entry.answers for entry in await lab.log() if entry.answers] == [("a", "s"), ("b",)]
+
+
+async def test_a_stop_in_a_back_off_ends_it_without_a_model_call(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+) -> None:
+    model = ScriptedModel(then=RateLimited("slow", retry_after_s=0.4))
+    async with Bot(process, model).working():
+        await lab.publish("a")
+        await until(lambda: parked(lab))
+        asked = len(model.requests)
+        await lab.publish("s", command="stop")
+        await until(nobody_waits)
+
+    assert len(model.requests) == asked
+    assert (await lab.log())[-1].answers == ("a", "s")
+
+
+async def test_a_stop_with_nothing_to_stop_is_said_aside_and_stands_in_no_log(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+) -> None:
+    async with Bot(process, ScriptedModel()).working():
+        await lab.publish("s", command="stop")
+        await until(nobody_waits)
+
+    assert await lab.log() == []
+    assert [notice.text for notice in await notices_of(lab)] == ["There is nothing to stop."]
+
+
+async def test_a_stop_during_a_tool_leaves_no_call_without_a_result(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+) -> None:
+    gate = Gate()
+    async with Bot(process, ScriptedModel(calls_time(), [gate])).working():
+        await lab.publish("a")
+        await gate.reached()
+        await lab.publish("s", command="stop")
+        await until(nobody_waits)
+
+    roles = [wire(entry)["role"] for entry in await lab.log()]
+    assert roles == ["user", "assistant", "tool", "assistant"]
+
+
+async def test_stopping_hands_a_turn_over_after_the_grace_time_and_its_attempt_does_not_count(
+    process: Process, lab: Lab
+) -> None:
+    run = msgspec.structs.replace(process.config.run, grace_s=0.1)
+    process = replace(process, config=msgspec.structs.replace(process.config, run=run))
+    gate = Gate()
+    async with Bot(process, ScriptedModel([gate])).working():
+        await lab.publish("a")
+        await gate.reached()
+
+    state = await lab.state()
+    assert (state.worker, state.attempts, state.waiting) == ("", 0, 1)
+    assert await lab.ready() == ["web:ann"]
+
+
+async def test_stopping_lets_a_turn_finish_within_the_grace_time(process: Process, lab: Lab) -> None:
+    gate = Gate()
+    bot = Bot(process, ScriptedModel([gate, "in time"]))
+    async with bot.working():
+        await lab.publish("a")
+        await lab.publish("b")
+        await gate.reached()
+        bot.process.stopping.set()
+        gate.open()
+
+    assert [entry.answers for entry in await lab.log() if entry.answers] == [("a",)]
+    assert await lab.ready() == ["web:ann"]
+
+
+async def test_a_worker_that_lost_its_lease_writes_nothing_and_ends_its_model_call(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+) -> None:
+    gate = Gate()
+    model = ScriptedModel([gate, "too late"], "by the other")
+    with capture_logs() as logs:
+        async with Bot(process, model).working():
+            await lab.publish("a")
+            await gate.reached()
+            await lab.bus.call("HSET", lab.bus.keys.session("web:ann"), "nonce", "somebody-else")
+            await until(lambda: logged(logs, "lease.lost"))
+            await lab.expire()
+            await until(nobody_waits)
+
+    assert said(await lab.log()) == [("user", "text of a"), ("assistant", "by the other")]
+
+
+async def logged(logs: Any, event: str) -> bool:
+    return any(line["event"] == event for line in logs)
+
+
+async def test_a_turn_fails_at_any_call_to_redis_and_the_message_is_answered_once_all_the_same(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+) -> None:
+    counting = FailingBus(process.bus, at=0)
+    await one_turn(replace(process, bus=counting), lab, "m0")
+    expected = ["m0"]
+
+    for carried_out in (False, True):
+        for at in range(1, counting.calls + 1):
+            message_id = f"m{at}-{carried_out}"
+            await one_turn(
+                replace(process, bus=FailingBus(process.bus, at=at, carried_out=carried_out)), lab, message_id
+            )
+            expected.append(message_id)
+
+    assert counting.calls >= 5
+    assert [message_id for entry in await lab.log() for message_id in entry.answers] == expected
+
+
+async def one_turn(process: Process, lab: Lab, message_id: str) -> None:
+    """Answer one message on a bus that fails once, then on a sound one if need be."""
+    await lab.publish(message_id)
+    bot = Bot(process, ScriptedModel(calls_time(message_id), "ok"))
+    await once(bot.process)
+    while (await lab.state()).waiting:
+        await lab.expire()
+        await once(replace(bot.process, bus=lab.bus))
+
+
+async def once(process: Process) -> None:
+    """A consumer that works off one wake-up, then gives up as after a crash."""
+    sessions = Sessions(process.bus, process.config.queue, worker="one")
+    consumer = Consumer(process, sessions, Turns(process, sessions), slots=1)
+    with anyio.fail_after(LIMIT_S):
+        await consumer._work("web:ann")
+
+
+async def test_one_event_a_turn_with_its_ids_and_no_text(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+) -> None:
+    await lab.publish("a", text="a secret text")
+
+    with capture_logs(processors=[merge]) as logs:
+        async with Bot(process, ScriptedModel("a secret answer")).working():
+            await until(nobody_waits)
+
+    done = [line for line in logs if line["event"] == "turn.done"]
+    assert len(done) == 1
+    assert (done[0]["session"], done[0]["message_id"], done[0]["correlation"]) == ("web:ann", "a", "c-a")
+    assert "secret" not in repr(logs)
+
+
+def merge(logger: Any, name: str, event: Any) -> Any:
+    return structlog.contextvars.merge_contextvars(logger, name, event)
