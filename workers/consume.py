@@ -144,7 +144,7 @@ class Consumer:
         with structlog.contextvars.bound_contextvars(session=session, worker=self._process.name):
             try:
                 await self._claim_and_hold(session)
-                while session in self._again:
+                while session in self._again and not self._process.stopping.is_set():
                     # Woken between our last commit and now: the wake-up was ours to use.
                     self._again.discard(session)
                     await self._claim_and_hold(session)
