@@ -14,7 +14,7 @@ import structlog
 from channels.web.preview import Preview
 from channels.web.shown import encode, shown
 from channels.web.site import Site
-from daemon.bus import Heard, Subscription
+from daemon.bus import Heard, Subscription, pairs
 from daemon.errors import BusError
 from daemon.events import Live, Moved, Notice, ToolEvent
 from daemon.session import SessionReader, SessionState
@@ -146,7 +146,7 @@ class Viewer:
         self._noticed = self._noticed or "0-0"
         for stream_id, fields in found:
             self._noticed = stream_id.decode()
-            notice = _decode_notice(fields[b"notice"])
+            notice = _decode_notice(dict(pairs(fields))[b"notice"])
             if notice.time > since:
                 data = {"notice": self._noticed, **_fields(notice, "kind", "text", "time", "message_id")}
                 await self._write(event_of("notice", data))

@@ -821,6 +821,29 @@ async def test_an_outage_is_told_and_over_when_it_is_over(data_dir: Path) -> Non
         assert (await web.client.get("/healthz")).json() == {"status": "ok"}
 
 
+async def test_a_viewer_outlives_a_restart_of_the_server(data_dir: Path) -> None:
+    async with serving(data_dir) as web, watching(web, "restart") as events:
+        os.kill(int((data_dir / "redis" / "server.pid").read_text()), signal.SIGKILL)
+        assert (await web.post(session="restart", text="x")).status_code == 202
+        await answer(web, "web:restart", "y")
+
+        found = await take(events, 2)
+
+    assert [data["content"] for _, _, data in found] == ["x", "y"]
+
+
+async def test_a_cancelled_server_leaves_nothing_open(data_dir: Path) -> None:
+    config, said = Config(channels={"web": WebConfig(port=0)}), list[str]()
+    async with open_process(config, data_dir, announce=said.append) as process, httpx2.AsyncClient() as client:
+        async with anyio.create_task_group() as tg:
+            await tg.start(serve, process)
+            async with client.stream("GET", f"{said[0]}/api/events?session=cut") as response:
+                assert response.status_code == 200
+                tg.cancel_scope.cancel()
+        with pytest.raises(httpx2.ConnectError):
+            await client.get(f"{said[0]}/healthz")
+
+
 async def test_a_stop_ends_streams_and_is_over_soon(data_dir: Path) -> None:
     async with serving(data_dir) as web:
         host, port = web.address.removeprefix("http://").split(":")
