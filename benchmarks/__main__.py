@@ -13,6 +13,9 @@ from benchmarks import idle, imports, latency, startup
 from benchmarks.result import Result
 
 ALL = {"imports": imports, "startup": startup, "latency": latency, "idle": idle}
+TABLE_WIDTH = 150
+"""Narrower the table cannot be read."""
+
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -23,7 +26,9 @@ def main(names: list[str]) -> int:
         sys.stderr.write(f"no benchmark {', '.join(unknown)}; there are: {', '.join(ALL)}\n")
         return 2
     results = [result for name in names or ALL for result in ALL[name].measure()]
-    Console().print(_table(results))
+    console = Console()
+    console.width = max(console.width, TABLE_WIDTH)
+    console.print(_table(results))
     _keep(results)
     return 0 if all(result.kept for result in results) else 1
 

@@ -24,6 +24,11 @@ class Result:
         return statistics.median(self.values)
 
     @property
+    def worst(self) -> float:
+        """The largest value."""
+        return max(self.values)
+
+    @property
     def kept(self) -> bool:
         """Whether the median is within the limit."""
         return self.median <= self.limit
