@@ -3,10 +3,8 @@
 import anyio
 import structlog
 
+from daemon.heartbeat import beat
 from daemon.process import Process
-
-PULL = ("terminal", "web")
-"""Types whose viewers read the log; each has a home of its own (a person's terminal, the role ``web``)."""
 
 _log = structlog.get_logger()
 
@@ -14,5 +12,8 @@ _log = structlog.get_logger()
 async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
     """Run the push channels; with none configured it says so and waits for the end."""
     _log.info("channels.started", count=0)
-    task_status.started()
-    await process.stopping.wait()
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(beat, process, "channels", lambda: 0)
+        task_status.started()
+        await process.stopping.wait()
+        tg.cancel_scope.cancel()

@@ -12,6 +12,7 @@ from channels.web.listen import address_of, listen
 from channels.web.protocol import Server
 from channels.web.site import Site
 from daemon.config import WebConfig
+from daemon.heartbeat import beat
 from daemon.process import Process
 
 GRACE_S = 1.0
@@ -33,11 +34,14 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
                 taken = stack.enter_context(await listen(name, config))
                 site = Site(process=process, name=name, config=config, address=address_of(taken, config))
                 listening.append((site, taken))
-        async with anyio.create_task_group() as tg:
-            for site, taken in listening:
-                await tg.start(_serve_site, site, taken)
-            task_status.started()
-            await process.stopping.wait()
+        async with anyio.create_task_group() as background:
+            background.start_soon(beat, process, "web", lambda: 0)
+            async with anyio.create_task_group() as sites:
+                for site, taken in listening:
+                    await sites.start(_serve_site, site, taken)
+                task_status.started()
+                await process.stopping.wait()
+            background.cancel_scope.cancel()
 
 
 async def _serve_site(site: Site, listening: socket.socket, *, task_status: anyio.abc.TaskStatus[None]) -> None:

@@ -68,7 +68,8 @@ class Listener:
         try:
             if len(readers) == 1:
                 await self._tell("subscribe", channel)
-                reader.put(None)
+                # For those who joined meanwhile, too: until now nothing was heard.
+                self._dispatch(channel, None)
             yield reader
         finally:
             readers.discard(reader)
