@@ -51,6 +51,16 @@ class Daemon:
             answer: dict[str, Any] = json.load(response)
             return answer
 
+    def status_of(self, path: str) -> int:
+        """The status of a GET."""
+        try:
+            with urllib.request.urlopen(f"{self.url}{path}", timeout=START_LIMIT_S) as response:
+                status: int = response.status
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code
+        return status
+
     def messages(self, session: str, *, limit: int = 1_000) -> list[dict[str, Any]]:
         """The session's log."""
         url = f"{self.url}/api/sessions/{session}/messages?limit={limit}"
