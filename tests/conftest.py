@@ -16,7 +16,7 @@ import anyio
 import msgspec
 import pytest
 
-from daemon.bus import Accepted, Bus, Keys, Listener, Script, open_bus, publish
+from daemon.bus import Accepted, Bus, Keys, Listener, Script, Subscription, open_bus, pairs, publish
 from daemon.config import Config, QueueConfig, RedisConfig
 from daemon.events import Command, Inbound, LogEntry
 from daemon.process import Process
@@ -24,7 +24,7 @@ from daemon.server import Address, EmbeddedServer
 from daemon.server.layout import Layout, try_lock
 from daemon.server.link import Link
 from daemon.session import Claim, Commit, SessionReader, Sessions, SessionState
-from daemon.testing import ManualClock
+from daemon.testing import FailingBus, ManualClock
 
 QUEUE = QueueConfig(
     waiting_max=5, partition_max=50, lease_s=0.5, renew_s=0.1, wakeup_s=0.3, backoff_min_s=0.05, backoff_max_s=0.4
@@ -132,11 +132,29 @@ async def process(bus: Bus, queue: QueueConfig, clock: ManualClock, tmp_path: Pa
         tg.cancel_scope.cancel()
 
 
+class RecordingBus(FailingBus):
+    """Remembers every script call, so that a test can let a copy of it arrive late."""
+
+    def __init__(self, bus: Bus) -> None:
+        super().__init__(bus, at=0)
+        self.scripts: list[tuple[Script, Sequence[str], Sequence[Any]]] = []
+
+    async def run(self, script: Script, keys: Sequence[str], args: Sequence[Any]) -> Any:
+        """Run the script, and remember it."""
+        self.scripts.append((script, keys, args))
+        return await super().run(script, keys, args)
+
+    async def repeat(self, name: str, *, back: int = 1) -> Any:
+        """Let the ``back``-th call of a script, counted from the newest, arrive once more."""
+        calls = [call for call in self.scripts if call[0].name == name]
+        return await super().run(*calls[-back])
+
+
 class Lab:
     """What tests of the bus and of sessions do over and over: publish, claim, look at everything, let time pass."""
 
     def __init__(self, bus: Bus, queue: QueueConfig) -> None:
-        self.bus = bus
+        self.bus = bus = RecordingBus(bus)
         self.queue = queue
         self.sessions = Sessions(bus, queue, worker="worker")
         self.reader = SessionReader(bus)
@@ -191,6 +209,13 @@ class Lab:
         """As the session's deadlines look after the server's clock was set back by an hour."""
         await shift(self.bus, session, 3_600_000)
 
+    async def subscribed(self, channel: str) -> None:
+        """Wait until somebody hears what is published on a channel."""
+        with anyio.fail_after(10):
+            # The server sends no event when somebody subscribes.
+            while not pairs(await self.bus.call("PUBSUB", "NUMSUB", channel))[0][1]:  # noqa: ASYNC110 - see above
+                await anyio.sleep(0.001)
+
     async def dump(self) -> dict[str, Any]:
         """Every key with its value."""
         return await dump(self.bus)
@@ -225,6 +250,14 @@ async def dump(bus: Bus) -> dict[str, Any]:
         command, *options = reads[await bus.call("TYPE", key)]
         found[key.decode()] = await bus.call(command, key, *options)
     return found
+
+
+async def next_heard(subscription: Subscription) -> bytes:
+    """The next message, whatever may have been missed before it."""
+    with anyio.fail_after(10):
+        while (heard := await subscription.next()) is None:
+            pass
+    return heard
 
 
 def an_inbound(message_id: str, *, session: str = "web:ann", command: Command = "", **more: Any) -> Inbound:
