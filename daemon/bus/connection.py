@@ -14,7 +14,7 @@ from daemon.bus.joined import Client, Joined, Part
 from daemon.bus.keys import Keys
 from daemon.bus.script import Script
 from daemon.config import RedisConfig
-from daemon.errors import BusUnavailable, ConfigError
+from daemon.errors import BusError, BusUnavailable, ConfigError
 from daemon.server import EmbeddedServer
 
 SCHEMA = 1
@@ -129,14 +129,41 @@ async def open_bus(config: RedisConfig, data_dir: Path) -> AsyncGenerator[Bus]:
         client, revive = await _of_embedded(EmbeddedServer(data_dir, binary=config.server))
     bus = Bus(client, prefix=config.prefix, revive=revive)
     try:
-        async with anyio.create_task_group() as tg:
-            tg.start_soon(bus.serve)
-            await bus.check(config.partitions)
-            yield bus
-            tg.cancel_scope.cancel()
+        async with _served(bus):
+            refused = await _refusal(bus, config.partitions)
+            if refused is None:
+                yield bus
     finally:
         with anyio.move_on_after(1, shield=True):
             await client.aclose()
+    if refused is not None:
+        raise refused
+
+
+@asynccontextmanager
+async def _served(bus: Bus) -> AsyncGenerator[None]:
+    # Shielded, for as long as the block lasts: whoever is cancelled in it still gives back what he holds.
+    serving = anyio.CancelScope(shield=True)
+
+    async def serve() -> None:
+        with serving:
+            await bus.serve()
+
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(serve)
+        try:
+            yield
+        finally:
+            serving.cancel()
+
+
+async def _refusal(bus: Bus, partitions: int | None) -> ConfigError | BusError | None:
+    """What is wrong with the database; raised outside the task group, where it is no group of errors."""
+    try:
+        await bus.check(partitions)
+    except (ConfigError, BusError) as error:
+        return error
+    return None
 
 
 _Connected = tuple[Client, Callable[[], Awaitable[None]]]

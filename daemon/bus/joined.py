@@ -29,6 +29,7 @@ REVIVE_PAUSE_S = 0.05
 """First pause after a failure; doubles up to a second."""
 
 _AWAY = (redis_errors.ConnectionError, redis_errors.TimeoutError, OSError)
+_LOGIN = (redis_errors.AuthenticationError, redis_errors.AuthorizationError)
 _LATER = ("LOADING", "MISCONF", "OOM", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY")
 """Replies by which a server says that it takes nothing just now."""
 
@@ -68,10 +69,14 @@ class Joined:
         Raises:
             BusUnavailable: no answer within the patience; whether it was carried out is unknown.
             BusError: the server refused it.
+            UnicodeEncodeError: a part is no valid Unicode.
         """
         if self._closed:
             raise BusUnavailable("this process has closed its connection to Redis")
-        call = _Call(command, script)
+        # Encoded here: what cannot be sent is its caller's error, and must not end the task that sends for everybody.
+        call = _Call(
+            tuple(part.encode() if isinstance(part, str) and at else part for at, part in enumerate(command)), script
+        )
         self._pending.append(call)
         self._wake.set()
         try:
@@ -117,6 +122,8 @@ class Joined:
                 await self._attempt(batch)
             except (*_AWAY, BusUnavailable) as error:
                 self.failing = error
+                if _is_login_refused(error):
+                    return  # no waiting mends that
             else:
                 self.failing = None
                 return
@@ -134,12 +141,16 @@ class Joined:
             return
         results = await self._pipeline([call.command for call in open_calls])
         missing: set[Script] = set()
+        later: BaseException | None = None
         for call, result in zip(open_calls, results, strict=True):
             if call.script is not None and isinstance(result, redis_errors.NoScriptError):
                 missing.add(call.script)
-                continue
-            _raise_if_later(result)
-            call.settle(result)
+            elif isinstance(result, redis_errors.RedisError) and _is_later(result):
+                later = result
+            else:
+                call.settle(result)
+        if later is not None:
+            raise translated(later) from later
         if missing:
             # A flushed script cache or a new server: load, and send again what was not carried out.
             await self._pipeline([("SCRIPT", "LOAD", script.text) for script in missing])
@@ -158,11 +169,15 @@ class Joined:
         return results
 
 
-def _raise_if_later(result: Any) -> None:
-    if isinstance(result, redis_errors.RedisError) and (
-        isinstance(result, _AWAY) or str(result).startswith(_LATER) or isinstance(result, redis_errors.BusyLoadingError)
-    ):
-        raise translated(result) from result
+def _is_login_refused(error: BaseException) -> bool:
+    # While it connects, the library hides the refusal behind a failed connection.
+    return isinstance(error, _LOGIN) or isinstance(error.__cause__, _LOGIN)
+
+
+def _is_later(error: BaseException) -> bool:
+    # The library cuts the first word off the replies it knows, and keeps it in status_code.
+    code = getattr(error, "status_code", None) or str(error).partition(" ")[0]
+    return isinstance(error, _AWAY) or code in _LATER
 
 
 def translated(error: BaseException) -> BaseException:
@@ -171,9 +186,9 @@ def translated(error: BaseException) -> BaseException:
         return error
     if isinstance(error, MillpondError):
         return BusUnavailable(str(error))
-    if isinstance(error, redis_errors.AuthenticationError | redis_errors.AuthorizationError):
+    if _is_login_refused(error):
         return BusError(f"Redis refuses the log-in: {error}; check the password in redis.url")
-    if isinstance(error, _AWAY) or str(error).startswith(_LATER):
+    if _is_later(error):
         return BusUnavailable(f"Redis is away: {error}")
     if isinstance(error, redis_errors.RedisError):
         return BusError(f"Redis refused a command: {error}")
