@@ -19,10 +19,9 @@ def foreign_rooms(path: list[str], home: Path) -> list[str]:
     findings: list[str] = []
     for room in ROOMS:
         ours = home / room
-        for entry in path:
-            folder = Path(entry or ".").resolve()
+        for folder in (Path(entry or ".").resolve() for entry in path):
             if folder == home:
-                continue
+                break  # what lies behind ours loses the import
             findings += [str(other) for other in (folder / room, folder / f"{room}.py") if _importable(other)]
         init = ours / "__init__.py"
         if not init.is_file() or MARK not in init.read_text(encoding="utf-8", errors="replace"):

@@ -1,0 +1,233 @@
+"""One session as somebody at a terminal follows it: messages go in, what is said comes out. Knows no screen.
+
+What is said is read from the log, the journal of the running turn included: a journalled step is never taken back, so
+every entry is shown once and in order. Events only say when to look, and show the answer while it is written.
+"""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import msgspec
+
+from channels.inbound import accept, make_inbound
+from channels.terminal.naming import sender_of
+from channels.terminal.preview import Preview
+from daemon.bus import Accepted, Subscription, pairs
+from daemon.clock import stamp
+from daemon.errors import BusUnavailable
+from daemon.events import Live, LogEntry, Moved, Notice, ToolEvent
+from daemon.process import Process
+from daemon.session import SessionReader
+from daemon.sessionkey import SessionKey
+
+POLL_S = 5.0
+"""Longest time without looking at the log, for events that got lost."""
+
+CHUNK = 200
+"""Entries read at once."""
+
+LOOK_BACK = 1_000
+"""Newest entries among which the answer to a message sent earlier is looked for."""
+
+
+class _Function(msgspec.Struct):
+    name: str = ""
+
+
+class _Call(msgspec.Struct):
+    function: _Function = msgspec.field(default_factory=_Function)
+
+
+class _Part(msgspec.Struct):
+    text: str = ""
+
+
+class _Wire(msgspec.Struct):
+    role: str
+    content: str | list[_Part] | None = None
+    tool_calls: list[_Call] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """An entry of the log."""
+
+    index: int
+    entry: LogEntry
+    role: str
+    """``user``, ``assistant`` or ``tool``."""
+    text: str
+    tools: tuple[str, ...] = ()
+    """Names of the tools that it calls."""
+
+
+@dataclass(frozen=True)
+class Writing:
+    """The answer as far as it is written, from its beginning; advisory, its ``Said`` follows."""
+
+    text: str
+
+
+Shown = Said | Writing | ToolEvent | Notice
+
+_decode_wire = msgspec.json.Decoder(_Wire).decode
+_decode_event = msgspec.json.Decoder(Live | ToolEvent | Moved | Notice).decode
+_decode_live = msgspec.json.Decoder(Live).decode
+_decode_notice = msgspec.json.Decoder(Notice).decode
+
+
+def said(index: int, entry: LogEntry) -> Said:
+    """An entry as it can be shown."""
+    wire = _decode_wire(entry.wire)
+    content = wire.content or ""
+    text = content if isinstance(content, str) else "\n".join(part.text for part in content if part.text)
+    tools = tuple(call.function.name for call in wire.tool_calls or ())
+    return Said(index=index, entry=entry, role=wire.role, text=text, tools=tools)
+
+
+@dataclass(kw_only=True)
+class Conversation:
+    """Follows one session from the moment it was opened on; made by ``open``."""
+
+    process: Process
+    key: SessionKey
+    pending: set[str] = field(default_factory=set[str])
+    """Ids of the messages sent from here that are not answered yet."""
+    sent: set[str] = field(default_factory=set[str])
+    _next: int = 0
+    """Index of the first entry that was not shown."""
+    _last_notice: str = "0"
+    """Stream id."""
+    _preview: Preview = field(default_factory=Preview)
+    _away: bool = False
+
+    @classmethod
+    async def open(cls, process: Process, key: SessionKey) -> "Conversation":
+        """Stand at the session's end; what is said from now on will be shown.
+
+        Raises:
+            BusUnavailable: Redis is away.
+        """
+        state = await SessionReader(process.bus).state(str(key))
+        newest: Any = await process.bus.call("XREVRANGE", process.bus.keys.notices(str(key)), "+", "-", "COUNT", 1)
+        return cls(process=process, key=key, _next=state.head, _last_notice=newest[0][0].decode() if newest else "0")
+
+    @property
+    def session(self) -> str:
+        """The session's key as text."""
+        return str(self.key)
+
+    @property
+    def _reader(self) -> SessionReader:
+        return SessionReader(self.process.bus)
+
+    async def send(self, text: str, *, message_id: str = "") -> Accepted:
+        """Hand in a message; errors as for ``channels.inbound.accept``."""
+        sender = sender_of(self.process.config, self.key)
+        inbound = make_inbound(
+            self.process,
+            channel=self.key.channel,
+            chat=self.key.chat,
+            thread=self.key.thread,
+            text=text,
+            sender_id=sender,
+            message_id=message_id,
+        )
+        # Noted before it is sent: its answer may be here before the confirmation.
+        self.sent.add(inbound.id)
+        self.pending.add(inbound.id)
+        try:
+            return await accept(self.process, inbound)
+        except BaseException:
+            self.pending.discard(inbound.id)
+            raise
+
+    async def earlier(self, count: int) -> list[Said]:
+        """The last ``count`` entries before the conversation was opened."""
+        entries = await self._reader.committed(self.session, after=self._next - count - 1, limit=count)
+        return [said(index, entry) for index, entry in entries if index < self._next]
+
+    async def answer_to(self, message_id: str) -> Said | None:
+        """The entry that answered a message earlier; None when there is none lately."""
+        found = await self.earlier(LOOK_BACK)
+        return next((one for one in reversed(found) if message_id in settled_by(one)), None)
+
+    async def events(self) -> AsyncGenerator[Shown, None]:
+        """What is shown, for ever; an outage of Redis is a notice, and what was missed comes after it."""
+        async with self.process.listener.hear(self.process.bus.keys.events(self.session)) as heard:
+            while True:
+                event = await _next_event(heard)
+                try:
+                    found = await self._shown_at(event)
+                    self._away = False
+                except BusUnavailable as error:
+                    found = self._outage(error)
+                for shown in found:
+                    # Only now: whoever waits for the last answer must have been given it.
+                    self.pending.difference_update(settled_by(shown))
+                    yield shown
+
+    async def _shown_at(self, event: Live | ToolEvent | Moved | Notice | None) -> list[Shown]:
+        if isinstance(event, Live):
+            return [Writing(self._preview.text)] if self._preview.hear(event) else []
+        found: list[Shown] = [*await self._new_entries(), *await self._new_notices()]
+        if isinstance(event, ToolEvent):
+            found.append(event)
+        if event is None:
+            found += await self._written_so_far()
+        return found
+
+    async def _new_entries(self) -> list[Said]:
+        base = (await self._reader.state(self.session)).base
+        found: list[Said] = []
+        while True:
+            self._next = max(self._next, base)
+            # Beyond head stands the journal of the turn in progress; see the module's first lines.
+            chunk = await self._reader.log(self.session, first=self._next, upto=self._next + CHUNK, base=base)
+            found += [said(index, entry) for index, entry in enumerate(chunk, self._next)]
+            self._next += len(chunk)
+            if len(chunk) < CHUNK:
+                break
+        for one in found:
+            if one.role == "assistant":
+                self._preview.close(one.entry.turn, ended=bool(settled_by(one)))
+        return found
+
+    async def _new_notices(self) -> list[Notice]:
+        key = self.process.bus.keys.notices(self.session)
+        rows: Any = await self.process.bus.call("XRANGE", key, f"({self._last_notice}", "+")
+        notices: list[Notice] = []
+        for stream_id, fields in rows:
+            self._last_notice = stream_id.decode()
+            notices.append(_decode_notice(dict(pairs(fields))[b"notice"]))
+        return notices
+
+    async def _written_so_far(self) -> list[Shown]:
+        live = await self._reader.live(self.session)
+        return [Writing(self._preview.text)] if live and self._preview.hear(_decode_live(live)) else []
+
+    def _outage(self, error: BusUnavailable) -> list[Shown]:
+        if self._away:
+            return []
+        self._away = True
+        return [Notice(kind="parked", text=str(error), time=stamp(self.process.clock.now()))]
+
+
+def settled_by(shown: Shown) -> tuple[str, ...]:
+    """The ids of the messages for which nothing more is to be expected after ``shown``."""
+    if isinstance(shown, Said):
+        return shown.entry.answers + shown.entry.dead
+    return (shown.message_id,) if isinstance(shown, Notice) and shown.kind != "parked" else ()
+
+
+async def _next_event(heard: Subscription) -> Live | ToolEvent | Moved | Notice | None:
+    """The next event; None when it is time to look, or something may have been missed."""
+    with anyio.move_on_after(POLL_S):
+        event = await heard.next()
+        try:
+            return _decode_event(event) if event else None
+        except msgspec.DecodeError:  # of a newer Millpond
+            return None
+    return None

@@ -1,0 +1,22 @@
+"""The ``millpond`` command: one file a group of commands; what they need is imported when they run."""
+
+from daemon.cli.chat import chat
+from daemon.cli.command import root
+from daemon.cli.config_command import config
+from daemon.cli.doctor import doctor
+from daemon.cli.queue import queue
+from daemon.cli.redis_command import redis_cli
+from daemon.cli.run import run
+from daemon.cli.send import send
+from daemon.cli.session import session
+from daemon.cli.version import version
+
+__all__ = ["main"]
+
+for _command in (run, chat, send, session, queue, config, redis_cli, doctor, version):
+    root.add_command(_command)
+
+
+def main() -> None:
+    """Run the command that the process's arguments name; does not return."""
+    root(prog_name="millpond")

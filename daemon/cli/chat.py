@@ -1,0 +1,74 @@
+"""``millpond chat``: the terminal channel alone, with a worker of its own as long as there is no other."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from daemon.cli.connected import loaded
+from daemon.cli.run import log_to
+from daemon.services import TERMINAL, load, service
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import anyio
+
+    from daemon.config import Config
+    from daemon.process import Process
+
+ALIVE_S = 15.0
+"""A worker that was seen within so many seconds is taken for alive: three heartbeats."""
+LOOK_S = 2.0
+"""Seconds between two looks for a worker, which may have been killed a moment ago, or end before this chat does."""
+
+
+@click.command()
+@click.option("--session", default="", metavar="NAME", help="Session to talk in; default: the one named as you.")
+@click.pass_context
+def chat(ctx: click.Context, session: str) -> None:
+    """Talk to the bot here; without a terminal, a message a line of standard input.
+
+    As long as no worker is running, this process answers by itself.
+    """
+    import anyio  # noqa: PLC0415 - the help of every command would wait for it
+
+    from daemon.config import data_path  # noqa: PLC0415 - as above
+
+    config = loaded(ctx).config
+    data_dir = data_path(config)
+    log_to(config, data_dir / "logs")
+    anyio.run(_chat, config, data_dir, session)
+
+
+async def _chat(config: "Config", data_dir: "Path", session: str) -> None:
+    from daemon.run import open_process, run_services  # noqa: PLC0415 - as above
+
+    async with open_process(config, data_dir) as process:
+        await run_services(process, [partial(load(TERMINAL), session=session), answer_when_nobody_does])
+
+
+async def answer_when_nobody_does(process: "Process", *, task_status: "anyio.abc.TaskStatus[None]") -> None:
+    """A service: the role ``agent``, from the moment that no agent worker is known to live."""
+    import anyio  # noqa: PLC0415 - as above
+
+    task_status.started()
+    while await _worker_lives(process):
+        with anyio.move_on_after(LOOK_S):
+            await process.stopping.wait()
+        if process.stopping.is_set():
+            return
+    click.echo("millpond: no worker is running, so this process answers by itself while it lasts.", err=True)
+    await service("agent")(process, task_status=anyio.TASK_STATUS_IGNORED)
+
+
+async def _worker_lives(process: "Process") -> bool:
+    from daemon.clock import age_s  # noqa: PLC0415 - as above
+    from daemon.errors import BusError  # noqa: PLC0415 - as above
+    from daemon.heartbeat import workers  # noqa: PLC0415 - as above
+
+    try:
+        alive = await workers(process.bus)
+    except BusError:
+        return True  # unknown; with Redis away a worker more would be of no use
+    return any(beat.role == "agent" and age_s(beat.seen, process.clock) <= ALIVE_S for _, beat in alive)

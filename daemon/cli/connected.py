@@ -1,0 +1,66 @@
+"""What commands begin with: the configuration, quiet logs, a connection."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from daemon.bus import Bus
+    from daemon.config import Loaded
+    from daemon.process import Process
+
+_T = TypeVar("_T")
+
+
+def loaded(ctx: click.Context) -> "Loaded":
+    """The configuration that the command works with.
+
+    Raises:
+        ConfigError: it cannot be used.
+    """
+    from daemon.config import load  # noqa: PLC0415 - the help of every command would wait for it
+
+    path: Path | None = getattr(ctx.obj, "config_path", None)
+    return load(path)
+
+
+def with_bus(ctx: click.Context, work: Callable[["Bus"], Awaitable[_T]]) -> _T:
+    """What ``work`` makes of the configured Redis; the embedded server is started when it does not run.
+
+    Raises:
+        ConfigError, EngineRefused, BusUnavailable: it cannot be used; the text says what to do.
+    """
+    import anyio  # noqa: PLC0415 - as above
+
+    from daemon import log  # noqa: PLC0415 - as above
+    from daemon.bus import open_bus  # noqa: PLC0415 - as above
+    from daemon.config import data_path  # noqa: PLC0415 - as above
+
+    config = loaded(ctx).config
+    log.configure("warning")
+
+    async def connect() -> _T:
+        async with open_bus(config.redis, data_path(config)) as bus:
+            return await work(bus)
+
+    return anyio.run(connect)
+
+
+def with_process(ctx: click.Context, work: Callable[["Process"], Awaitable[_T]]) -> _T:
+    """What ``work`` makes of a connected process without services; errors as for ``with_bus``."""
+    import anyio  # noqa: PLC0415 - as above
+
+    from daemon import log  # noqa: PLC0415 - as above
+    from daemon.config import data_path  # noqa: PLC0415 - as above
+    from daemon.run import open_process  # noqa: PLC0415 - as above
+
+    config = loaded(ctx).config
+    log.configure("warning")
+
+    async def connect() -> _T:
+        async with open_process(config, data_path(config)) as process:
+            return await work(process)
+
+    return anyio.run(connect)

@@ -1,0 +1,97 @@
+"""The doctor's checks of Redis and of what stands in it."""
+
+import time
+from typing import Any
+
+from daemon.bus import Bus
+from daemon.cli.finding import Finding, error, ok, warning
+from daemon.cli.queue import Queues, read_queues
+from daemon.clock import SystemClock, age_s
+from daemon.heartbeat import workers
+
+PINGS = 5
+SLOW_S = 0.02
+"""A turn makes some five round trips: slower than this and people begin to feel it."""
+ALIVE_S = 15.0
+OLD_S = 60.0
+"""A message that waits longer is answered by nobody, or there are too few workers."""
+CLOCK_S = 2.0
+"""Ages are shown by both clocks; orders and leases never depend on it."""
+
+
+async def examine(bus: Bus, *, embedded: bool) -> list[Finding]:
+    """All checks that need the server.
+
+    Raises:
+        BusUnavailable: it went away meanwhile.
+    """
+    info: dict[str, Any] = await bus.call("INFO")
+    queues = await read_queues(bus)
+    return [
+        await _server(bus, info, embedded=embedded),
+        _persistence(info),
+        _eviction(info),
+        await _clock(bus),
+        await _workers(bus),
+        _backlog(queues),
+        _dead(queues),
+    ]
+
+
+async def _server(bus: Bus, info: dict[str, Any], *, embedded: bool) -> Finding:
+    began = time.perf_counter()
+    for _ in range(PINGS):
+        await bus.call("PING")
+    each_s = (time.perf_counter() - began) / PINGS
+    name = f"Valkey {info['valkey_version']}" if "valkey_version" in info else f"Redis {info.get('redis_version')}"
+    text = f"{'embedded ' if embedded else ''}{name}, answers in {each_s * 1000:.1f} ms"
+    if each_s > SLOW_S:
+        return warning("server", f"{text}; that is slow: bring Millpond and the server closer together")
+    return ok("server", text)
+
+
+def _persistence(info: dict[str, Any]) -> Finding:
+    if not info.get("aof_enabled"):
+        return warning("persistence", "off: what is accepted is lost with the server; set appendonly yes")
+    if info.get("aof_last_write_status", "ok") != "ok":
+        return error("persistence", "the server could not write its append-only file; look at its disk and its log")
+    return ok("persistence", "append-only file on")
+
+
+def _eviction(info: dict[str, Any]) -> Finding:
+    policy = info.get("maxmemory_policy", "unknown")
+    # Without a limit nothing is evicted, whatever the policy says.
+    if policy == "noeviction" or not info.get("maxmemory", 0):
+        return ok("eviction", "nothing is evicted")
+    return error("eviction", f"maxmemory-policy is {policy}: the server throws messages away; set noeviction")
+
+
+async def _clock(bus: Bus) -> Finding:
+    before = time.time()
+    seconds, micros = await bus.call("TIME")
+    apart_s = int(seconds) + int(micros) / 1e6 - (before + time.time()) / 2
+    if abs(apart_s) > CLOCK_S:
+        return warning("clock", f"the server's is {apart_s:+.1f} s away from this machine's; have both set by NTP")
+    return ok("clock", "the server's and this machine's agree")
+
+
+async def _workers(bus: Bus) -> Finding:
+    beats = [beat for _, beat in await workers(bus) if age_s(beat.seen, SystemClock()) <= ALIVE_S]
+    roles = sorted({beat.role for beat in beats})
+    if "agent" not in roles:
+        return warning("workers", "no agent worker is running, so nothing is answered; start `millpond run`")
+    return ok("workers", ", ".join(f"{sum(beat.role == role for beat in beats)} {role}" for role in roles))
+
+
+def _backlog(queues: Queues) -> Finding:
+    total = queues.total
+    text = f"{total.backlog} messages wait, the oldest for {total.oldest_s:g} s"
+    if total.oldest_s > OLD_S:
+        return warning("backlog", f"{text}; start more workers, or see with `millpond queue list` what holds them up")
+    return ok("backlog", text)
+
+
+def _dead(queues: Queues) -> Finding:
+    if not queues.total.dead:
+        return ok("dead letters", "none")
+    return warning("dead letters", f"{queues.total.dead} messages could not be answered; see what they have in common")

@@ -1,0 +1,49 @@
+"""Exit codes of the ``millpond`` command, as ``sysexits.h`` names them, and the errors they stand for."""
+
+from typing import cast
+
+from daemon.errors import (
+    BusUnavailable,
+    ConfigError,
+    EngineRefused,
+    InboundError,
+    MillpondError,
+    ModelUnavailable,
+    SessionFull,
+)
+
+FAILED = 1
+EX_DATAERR = 65
+"""What was given cannot be used as it is."""
+EX_UNAVAILABLE = 69
+"""Redis or the model is away."""
+EX_TEMPFAIL = 75
+"""Full, or not in time: the same command may succeed later."""
+EX_CONFIG = 78
+"""The configuration, or what stands in the data directory, has to be changed."""
+INTERRUPTED = 130
+"""128 + SIGINT."""
+
+_CODES: tuple[tuple[type[Exception], int], ...] = (
+    (ConfigError, EX_CONFIG),
+    (EngineRefused, EX_CONFIG),
+    (SessionFull, EX_TEMPFAIL),
+    (InboundError, EX_DATAERR),
+    (BusUnavailable, EX_UNAVAILABLE),
+    (ModelUnavailable, EX_UNAVAILABLE),
+    (TimeoutError, EX_TEMPFAIL),
+    (MillpondError, FAILED),
+)
+
+
+def code_of(error: Exception) -> int | None:
+    """The exit code for ``error``; None for one that is no person's doing, whose traceback is wanted."""
+    return next((code for kind, code in _CODES if isinstance(error, kind)), None)
+
+
+def leaves(error: BaseException) -> list[BaseException]:
+    """The exceptions inside ``error``, if it is a group (a task group raises one), else itself."""
+    if isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        return [leaf for each in group.exceptions for leaf in leaves(each)]
+    return [error]

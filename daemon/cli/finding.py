@@ -1,0 +1,30 @@
+"""What a check of ``millpond doctor`` found."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One line of the doctor's report."""
+
+    check: str
+    """What was looked at, in a word or two."""
+    state: Literal["ok", "warning", "error"]
+    text: str
+    """What was found, and what to do unless it is fine."""
+
+
+def ok(check: str, text: str) -> Finding:
+    """Nothing to do."""
+    return Finding(check=check, state="ok", text=text)
+
+
+def warning(check: str, text: str) -> Finding:
+    """It works, and should be seen to all the same."""
+    return Finding(check=check, state="warning", text=text)
+
+
+def error(check: str, text: str) -> Finding:
+    """It does not work."""
+    return Finding(check=check, state="error", text=text)

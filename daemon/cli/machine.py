@@ -1,0 +1,91 @@
+"""The doctor's checks of this machine: Python, our own packages, the data directory, the ports."""
+
+import http.client
+import importlib.metadata
+import os
+import platform
+import shutil
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from daemon.cli.finding import Finding, error, ok, warning
+from daemon.config import Config, WebConfig
+
+OLDEST_PYTHON = (3, 11)
+ROOMS = ("daemon", "channels", "workers")
+FREE_WARNING_BYTES = 1_000_000_000
+FREE_ERROR_BYTES = 50_000_000
+"""Below this the embedded server is about to refuse writes."""
+ASK_TIMEOUT_S = 1.0
+
+
+def python() -> Finding:
+    """Whether this Python will do."""
+    text = f"{platform.python_implementation()} {platform.python_version()}"
+    if sys.version_info < OLDEST_PYTHON:
+        return error("python", f"{text}; Millpond needs 3.11 or newer")
+    return ok("python", text)
+
+
+def rooms() -> Finding:
+    """Whether other distributions own packages called as ours."""
+    owners = importlib.metadata.packages_distributions()
+    foreign = sorted({owner for room in ROOMS for owner in owners.get(room, ()) if owner.lower() != "millpond"})
+    if foreign:
+        return warning(
+            "packages",
+            f"{', '.join(foreign)} has packages called as Millpond's own ({', '.join(ROOMS)}). Ours are imported now; "
+            "uninstall it, or give Millpond a virtual environment of its own, before an update changes that",
+        )
+    return ok("packages", "nothing else is called as Millpond's own packages")
+
+
+def data_directory(folder: Path) -> Finding:
+    """Whether it can be written, and has room."""
+    existing = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        return error("data_dir", f"{existing} cannot be written; change its rights, or name another in data_dir")
+    free = shutil.disk_usage(existing).free
+    text = f"{folder}, {free / 1e9:,.1f} GB free"
+    if free < FREE_ERROR_BYTES:
+        return error("data_dir", f"{text}; make room now, nothing more can be accepted soon")
+    if free < FREE_WARNING_BYTES:
+        return warning("data_dir", f"{text}; make room")
+    return ok("data_dir", text)
+
+
+def ports(config: Config) -> Iterator[Finding]:
+    """Whether each web channel can listen, or does so already."""
+    for name, channel in config.channels.items():
+        if isinstance(channel, WebConfig) and channel.enabled:
+            yield _port(f"web port of {name}", channel)
+
+
+def _port(check: str, channel: WebConfig) -> Finding:
+    if not channel.port:
+        return ok(check, "any free one" if channel.port == 0 else "8765 or the next free one")
+    where = f"{channel.host}:{channel.port}"
+    try:
+        family = socket.AF_INET6 if ":" in channel.host else socket.AF_INET
+        with socket.socket(family) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind((channel.host, channel.port))
+    except OSError as failure:
+        if _is_ours(channel):
+            return ok(check, f"Millpond answers at {where}")
+        key = "port or host of the channel"
+        return error(check, f"{where} cannot be had ({failure.strerror}); end what listens there, or change {key}")
+    return ok(check, f"{where} is free")
+
+
+def _is_ours(channel: WebConfig) -> bool:
+    asked = http.client.HTTPConnection(channel.host, channel.port, timeout=ASK_TIMEOUT_S)
+    try:
+        asked.request("GET", "/healthz", headers={"Host": "localhost"})
+        return b'"status"' in asked.getresponse().read(4096)
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        asked.close()

@@ -1,0 +1,25 @@
+"""``millpond redis-cli``: a look into the database that Millpond uses."""
+
+import click
+
+from daemon.cli.connected import loaded
+
+
+@click.command("redis-cli", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.argument("args", nargs=-1, type=click.UNPROCESSED)
+@click.pass_context
+def redis_cli(ctx: click.Context, args: tuple[str, ...]) -> None:
+    """Open the configured Redis, or run one command (ARGS) in it; starts the embedded server when it does not run."""
+    import anyio  # noqa: PLC0415 - the help of every command would wait for it
+
+    from daemon import log  # noqa: PLC0415 - as above
+    from daemon.cli.redis_cli import run  # noqa: PLC0415 - as above
+    from daemon.config import data_path  # noqa: PLC0415 - as above
+    from daemon.server import EmbeddedServer  # noqa: PLC0415 - as above
+
+    config = loaded(ctx).config
+    log.configure("warning")
+    if config.redis.url:
+        ctx.exit(run(config.redis.url.reveal(), list(args)))
+    address = anyio.run(EmbeddedServer(data_path(config), binary=config.redis.server).ensure)
+    ctx.exit(run(address, list(args)))

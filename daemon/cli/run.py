@@ -1,0 +1,89 @@
+"""``millpond run``: the bots, until they are told to stop."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from daemon.cli.connected import loaded
+from daemon.services import ROLES, TERMINAL, Service, load, service
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from daemon.config import Config
+
+
+@click.command()
+@click.option(
+    "--role",
+    "roles",
+    multiple=True,
+    type=click.Choice(list(ROLES)),
+    help="A part to run here; may be repeated. Default: all of them, and on a terminal a chat beside them.",
+)
+@click.pass_context
+def run(ctx: click.Context, roles: tuple[str, ...]) -> None:
+    """Run the bots until SIGINT or SIGTERM; a second signal ends at once."""
+    import anyio  # noqa: PLC0415 - the help of every command would wait for it
+
+    from daemon.config import data_path  # noqa: PLC0415 - as above
+
+    config = loaded(ctx).config
+    data_dir = data_path(config)
+    talks = not roles and sys.stdin.isatty() and sys.stdout.isatty() and _has_terminal(config)
+    log_to(config, data_dir / "logs" if talks else None)
+    _introduce(config, data_dir)
+    services = [service(role) for role in roles or ROLES] + ([load(TERMINAL)] if talks else [])
+    anyio.run(_serve, config, data_dir, services)
+
+
+def _has_terminal(config: "Config") -> bool:
+    from daemon.config import TerminalConfig  # noqa: PLC0415 - as above
+
+    return any(isinstance(channel, TerminalConfig) and channel.enabled for channel in config.channels.values())
+
+
+def log_to(config: "Config", folder: "Path | None") -> None:
+    """Send logs to a file in ``folder``, or to standard error.
+
+    Raises:
+        ConfigError: the folder cannot be made.
+    """
+    from daemon import log  # noqa: PLC0415 - as above
+
+    try:
+        log.configure(config.run.log_level, folder=folder)
+    except OSError as error:
+        from daemon.errors import ConfigError  # noqa: PLC0415 - as above
+
+        raise ConfigError(
+            f"data_dir: {folder} cannot be made: {error.strerror}. Name a folder that this user may write in data_dir "
+            "(or MILLPOND_DATA_DIR)"
+        ) from error
+
+
+def _introduce(config: "Config", data_dir: "Path") -> None:
+    _say(f"Data directory: {data_dir}")
+    offline = [name for name, bot in config.bots.items() if bot.model.offline]
+    if offline:
+        _say(
+            f"Model of {', '.join(offline)}: the offline stand-in, no real one. Set OPENAI_API_KEY and OPENAI_MODEL "
+            "to use one."
+        )
+
+
+def _announce(line: str) -> None:
+    _say(f"Millpond listens on {line}" if "://" in line else line)
+
+
+def _say(line: str) -> None:
+    click.echo(line)
+    sys.stdout.flush()
+
+
+async def _serve(config: "Config", data_dir: "Path", services: list[Service]) -> None:
+    from daemon.run import open_process, run_services  # noqa: PLC0415 - as above
+
+    async with open_process(config, data_dir, announce=_announce) as process:
+        await run_services(process, services)

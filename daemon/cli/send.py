@@ -1,0 +1,67 @@
+"""``millpond send``: one message to any session."""
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from daemon.cli.connected import with_process
+from daemon.cli.table import print_json
+from daemon.errors import InboundError
+from daemon.services import load
+
+if TYPE_CHECKING:
+    from daemon.process import Process
+
+SENDING = "channels.terminal.sending:send"
+"""Found by import string, as services are: this room may not import the channels."""
+
+
+@click.command()
+@click.argument("session")
+@click.argument("text")
+@click.option("--id", "message_id", default="", help="The message's own id: sent twice, it is accepted once.")
+@click.option("--wait", "wait_s", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Wait for the answer.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: id, session, status, and reply with --wait.")
+@click.pass_context
+def send(ctx: click.Context, /, session: str, text: str, **options: Any) -> None:
+    """Send TEXT (- reads standard input) to SESSION; a bare name is a session of the terminal.
+
+    Prints the message's id, and with --wait the answer; exit code 75 when that did not come within S seconds.
+    """
+    text = _text(text)
+
+    async def work(process: "Process") -> None:
+        sending = await load(SENDING)(process, session=session, text=text, message_id=options["message_id"])
+        await (_as_json if options["as_json"] else _plainly)(sending, options["wait_s"])
+
+    with_process(ctx, work)
+
+
+def _text(given: str) -> str:
+    raw = sys.stdin.buffer.read().removesuffix(b"\n") if given == "-" else given.encode(errors="surrogateescape")
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise InboundError(f"the text is not UTF-8 (byte {error.start}); convert it") from error
+
+
+async def _plainly(sending: Any, wait_s: float | None) -> None:
+    click.echo(sending.sent.id)
+    if sending.sent.status == "duplicate":
+        click.echo("millpond: duplicate: a message with this id was accepted before; nothing was sent again", err=True)
+    if wait_s is not None:
+        click.echo((await sending.reply(limit_s=wait_s)).reply)
+
+
+async def _as_json(sending: Any, wait_s: float | None) -> None:
+    sent = sending.sent
+    content = {"id": sent.id, "session": sent.session, "status": sent.status}
+    if wait_s is None:
+        print_json(content)
+        return
+    content["reply"] = None
+    try:
+        content["reply"] = (await sending.reply(limit_s=wait_s)).reply
+    finally:
+        print_json(content)

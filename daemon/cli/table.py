@@ -1,0 +1,42 @@
+"""What commands print: tables for people, columns for pipes, JSON for programs."""
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+
+def print_json(content: Any) -> None:
+    """Print ``content`` as indented JSON."""
+    import msgspec  # noqa: PLC0415 - the help of every command would wait for it
+
+    click.echo(msgspec.json.format(msgspec.json.encode(content), indent=2).decode())
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print ``rows`` under ``heads``: with lines and colours on a terminal, else in plain columns."""
+    cells = [[str(value) for value in row] for row in rows]
+    if sys.stdout.isatty():
+        _drawn(heads, cells)
+    else:
+        _plain([list(heads), *cells])
+
+
+def _drawn(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich import box  # noqa: PLC0415 - 60 ms
+    from rich.console import Console  # noqa: PLC0415 - as above
+    from rich.table import Table  # noqa: PLC0415 - as above
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    drawn = Table(*heads, box=box.SIMPLE_HEAD)
+    for row in rows:
+        # As text, never as markup: a session may be called [red].
+        drawn.add_row(*(Text(cell) for cell in row))
+    Console().print(drawn)
+
+
+def _plain(rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -1,0 +1,320 @@
+"""The ``millpond`` command, as real processes on one embedded server."""
+
+import contextlib
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+LIMIT_S = 20.0
+ROOT = Path(__file__).parents[2]
+
+
+class Place:
+    """A data directory, and commands that work in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.data = folder / "data"
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("MILLPOND_", "OPENAI_"))}
+        self.environ = kept | {
+            "MILLPOND_DATA_DIR": str(self.data),
+            "MILLPOND_CHANNELS__WEB__PORT": "0",
+            "XDG_RUNTIME_DIR": str(folder),
+            "PROMPT_TOOLKIT_NO_CPR": "1",
+            "TERM": "xterm",
+        }
+
+    def __call__(self, *args: str, given: str | bytes = b"", **environ: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end."""
+        done = subprocess.run(
+            [sys.executable, "-m", "millpond", *args],
+            input=given if isinstance(given, bytes) else given.encode(),
+            capture_output=True,
+            timeout=2 * LIMIT_S,
+            cwd=ROOT,
+            env=self.environ | environ,
+            check=False,
+        )
+        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    @contextlib.contextmanager
+    def running(self, *args: str) -> Iterator[subprocess.Popen[bytes]]:
+        """``millpond run`` during the block, once it has announced what it announces."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "millpond", "run", *args],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=ROOT,
+            env=self.environ,
+        )
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.communicate()
+
+
+def said(process: subprocess.Popen[bytes], pattern: str, *, stream: str = "stdout") -> re.Match[str]:
+    """What matches ``pattern`` in the process's output, waiting for it."""
+    pipe = getattr(process, stream)
+    text, until = "", time.monotonic() + LIMIT_S
+    while (found := re.search(pattern, text)) is None:
+        assert time.monotonic() < until, f"{pattern!r} not in {text!r}"
+        if select.select([pipe], [], [], 0.1)[0]:
+            piece = os.read(pipe.fileno(), 65_536)
+            assert piece, f"ended without {pattern!r}: {text!r}"
+            text += piece.decode()
+    return found
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Place]:
+    folder = Path(tempfile.mkdtemp(prefix="mp-", dir="/tmp"))
+    place = Place(folder)
+    yield place
+    place("redis-cli", "shutdown")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def test_help_imports_nothing_heavy() -> None:
+    heavy = "{'anyio', 'msgspec', 'redis', 'structlog', 'prompt_toolkit', 'rich', 'openai', 'starlette'}"
+    code = f"import sys, daemon.cli; print(sorted({heavy} & set(sys.modules)))"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+
+    assert done.stdout == "[]\n"
+
+
+def test_version_and_help_work_without_anything(place: Place) -> None:
+    assert re.fullmatch(r"millpond, version \S+\n", place("--version").stdout)
+    assert place("version").stdout.startswith("millpond ")
+    for command in ("run", "chat", "send", "session", "queue", "redis-cli", "doctor", "config"):
+        assert place(command, "--help").returncode == 0
+    assert not place.data.exists()
+
+
+def test_run_without_a_terminal_announces_its_address_stays_up_and_ends_orderly(place: Place) -> None:
+    with place.running() as process:
+        address = said(process, r"Millpond listens on (http://127\.0\.0\.1:\d+)\n")[1]
+        with urllib.request.urlopen(f"{address}/healthz", timeout=5) as answer:
+            assert json.load(answer) == {"status": "ok"}
+        assert process.poll() is None
+
+        asked = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+
+        assert process.wait(LIMIT_S) == 0
+        assert time.monotonic() - asked < 2.5
+
+
+def test_run_says_where_its_data_lies_and_that_the_model_is_a_stand_in(place: Place) -> None:
+    with place.running("--role", "agent") as process:
+        said(process, rf"Data directory: {place.data}\n(.|\n)*offline stand-in")
+
+
+def test_two_runs_share_one_server(place: Place) -> None:
+    with place.running() as one, place.running() as other:
+        said(one, "listens on")
+        said(other, "listens on")
+
+        clients = place("redis-cli", "client", "list").stdout.splitlines()
+        workers = place("redis-cli", "hkeys", "mp:workers").stdout.splitlines()
+
+    assert len(clients) > 4
+    assert len({name.split()[0] for name in workers if name.endswith(" agent")}) == 2
+
+
+def test_an_unknown_role_is_a_usage_error(place: Place) -> None:
+    done = place("run", "--role", "cook")
+
+    assert done.returncode == 2
+    assert "'cook' is not one of" in done.stderr
+
+
+def test_a_wrong_configuration_is_one_sentence_and_78(place: Place) -> None:
+    done = place("run", MILLPOND_QUEUE__LEASE_S="soon")
+
+    assert done.returncode == 78
+    assert done.stderr.startswith("millpond: the configuration cannot be used")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_taken_port_is_one_sentence_and_78(place: Place) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+
+        done = place("run", "--role", "web", MILLPOND_CHANNELS__WEB__PORT=port)
+
+    assert done.returncode == 78
+    assert "channels.web.port" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+def test_an_unreachable_redis_is_69(place: Place) -> None:
+    done = place("queue", "list", MILLPOND_REDIS__URL="redis://127.0.0.1:1/0")
+
+    assert done.returncode == 69
+    assert done.stderr.startswith("millpond: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_piped_lines_are_answered_in_order(place: Place) -> None:
+    done = place("chat", "--session", "lines", given="hello\n\n   \none fish\ntwo fish\r\nred fish")
+
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[2:] == [
+        "Hello! What can I do for you?",
+        "You said: one fish",
+        "You said: two fish",
+        "You said: red fish",
+    ]
+    assert "no worker is running" in done.stderr
+
+
+def test_lines_that_cannot_be_accepted_are_named_and_the_others_answered(place: Place) -> None:
+    done = place("chat", "--session", "bad", given=b"good\n\xff\xfe\n" + b"x" * 300_000 + b"\nlast\n")
+
+    assert done.returncode == 65
+    assert "line 2: not UTF-8" in done.stderr
+    assert "line 3: the message is" in done.stderr
+    assert done.stdout.splitlines()[-1] == "You said: last"
+
+
+def test_a_worker_that_was_killed_a_moment_ago_is_not_waited_for_for_ever(place: Place) -> None:
+    with place.running("--role", "agent") as process:
+        said(process, "process.started", stream="stderr")
+
+    done = place("chat", "--session", "orphan", given="hello\n")
+
+    assert done.returncode == 0
+    assert done.stdout.endswith("What can I do for you?\n")
+
+
+def test_a_chat_with_nothing_to_say_ends(place: Place) -> None:
+    done = place("chat", "--session", "silent")
+
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_a_chat_in_another_channels_session_is_refused(place: Place) -> None:
+    done = place("chat", "--session", "web:ann", given="hello\n")
+
+    assert done.returncode == 65
+    assert "belongs to channel web" in done.stderr
+
+
+def test_a_sent_message_is_accepted_once(place: Place) -> None:
+    first = place("send", "once", "hello", "--id", "m1")
+    second = place("send", "once", "hello", "--id", "m1")
+    third = place("send", "terminal:once", "-", "--id", "m1", "--json", given="hello\n")
+
+    assert (first.returncode, first.stdout, first.stderr) == (0, "m1\n", "")
+    assert (second.returncode, second.stdout) == (0, "m1\n")
+    assert "duplicate" in second.stderr
+    assert json.loads(third.stdout) == {"id": "m1", "session": "terminal:once", "status": "duplicate"}
+
+
+def test_send_waits_for_the_answer(place: Place) -> None:
+    with place.running("--role", "agent") as process:
+        said(process, "process.started", stream="stderr")
+
+        first = place("send", "web:ann", "hello", "--id", "w1", "--wait", "10")
+        again = place("send", "web:ann", "hello", "--id", "w1", "--wait", "10", "--json")
+
+    assert first.returncode == 0
+    assert first.stdout.startswith("w1\n")
+    assert first.stdout.endswith("Hello! What can I do for you?\n")
+    assert json.loads(again.stdout)["status"] == "duplicate"
+    assert first.stdout == f"w1\n{json.loads(again.stdout)['reply']}\n"
+
+
+def test_an_answer_that_does_not_come_in_time_is_75(place: Place) -> None:
+    done = place("send", "patient", "hello", "--id", "p1", "--wait", "0.2")
+
+    assert (done.returncode, done.stdout) == (75, "p1\n")
+    assert "no answer within 0.2 s" in done.stderr
+
+
+@pytest.mark.parametrize("session", ["nowhere:x", "a:b:c:d", "terminal:", "terminal:%zz"])
+def test_a_session_that_cannot_be_is_65(place: Place, session: str) -> None:
+    done = place("send", session, "hello")
+
+    assert done.returncode == 65
+    assert done.stderr.startswith("millpond: session ")
+
+
+def test_an_empty_message_is_65(place: Place) -> None:
+    assert place("send", "empty", " ").returncode == 65
+
+
+def test_sessions_are_listed_and_shown(place: Place) -> None:
+    place("chat", "--session", "[red] x", given="hello\n")
+
+    listed = json.loads(place("session", "list", "--json").stdout)["sessions"]
+    shown = json.loads(place("session", "show", "[red] x", "--json").stdout)
+    plain = place("session", "show", "[red] x", "--limit", "1")
+
+    assert listed[0]["session"] == shown["session"] == "terminal:%5Bred%5D%20x"
+    assert listed[0]["head"] == shown["positions"]["head"] == 2
+    assert [message["role"] for message in shown["messages"]] == ["user", "assistant"]
+    assert shown["messages"][1]["answers"] == [shown["messages"][0]["id"]]
+    assert "[1] " in plain.stdout
+    assert "[0] " not in plain.stdout
+
+
+def test_an_unknown_session_is_65_and_names_the_nearest(place: Place) -> None:
+    place("send", "barnaby", "hello")
+
+    done = place("session", "show", "barnabi")
+
+    assert done.returncode == 65
+    assert "did you mean terminal:barnaby" in done.stderr
+
+
+def test_the_queues_are_listed(place: Place) -> None:
+    place("send", "queued", "hello")
+
+    queues = json.loads(place("queue", "list", "--json").stdout)
+
+    assert queues["total"]["backlog"] >= 1
+    assert queues["total"]["due"] >= 1
+    assert queues["total"] == queues["partitions"][0]
+    assert place("queue", "list").stdout.startswith("partition")
+
+
+def test_redis_cli_passes_its_arguments_on(place: Place) -> None:
+    assert place("redis-cli", "PING").stdout == "PONG\n"
+    assert place("redis-cli", "SET", "a", "-1").stdout == "OK\n"
+    assert place("redis-cli", given="GET a\nDEL a\n").stdout == "-1\n1\n"
+
+
+def test_the_doctor_finds_nothing_wrong(place: Place) -> None:
+    done = place("doctor", "--json")
+
+    findings = json.loads(done.stdout)["findings"]
+    assert done.returncode == 0
+    assert {finding["check"] for finding in findings} >= {"python", "packages", "server", "clock", "workers", "backlog"}
+    assert not [finding for finding in findings if finding["state"] == "error"]
+
+
+def test_the_doctor_says_what_is_wrong(place: Place) -> None:
+    misspelt = place("doctor", MILLPOND_REDIS__PREFX="x")
+
+    assert misspelt.returncode == 1
+    assert re.search(r"^error +configuration: ", misspelt.stdout, re.MULTILINE)

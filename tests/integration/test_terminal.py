@@ -1,0 +1,318 @@
+"""The terminal channel: its pure parts, a conversation with a real worker, and the screen in a pseudo-terminal."""
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, contextmanager
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from channels.terminal.conversation import Conversation, Said, Shown, Writing
+from channels.terminal.interrupt import Interrupt
+from channels.terminal.piped import lines
+from channels.terminal.preview import Preview
+from channels.terminal.printable import printable
+from channels.terminal.screen import tail
+from daemon.events import Live, Notice
+from daemon.process import Process
+from daemon.services import service
+from daemon.sessionkey import SessionKey
+from tests.integration.test_cli import LIMIT_S, ROOT, Place, place
+
+pytestmark = pytest.mark.anyio
+__all__ = ["place"]
+
+READY = r"\x1b\[\?2004h[^\n]*>"
+"""A prompt, drawn: bracketed paste is switched on first."""
+
+
+def live(text: str, *, turn: int = 0, fence: int = 1, sequence: int = 0, offset: int = 0) -> Live:
+    return Live(session="terminal:ann", turn=turn, fence=fence, sequence=sequence, offset=offset, text=text)
+
+
+def test_pieces_make_the_text() -> None:
+    preview = Preview()
+
+    assert preview.hear(live("one "))
+    assert preview.hear(live("two", sequence=1, offset=4))
+
+    assert preview.text == "one two"
+
+
+def test_a_higher_fence_starts_the_preview_afresh_and_the_lower_one_is_not_heard_any_more() -> None:
+    preview = Preview()
+    preview.hear(live("old", fence=1))
+
+    assert preview.hear(live("new", fence=2))
+    assert not preview.hear(live(" stale", fence=1, sequence=1, offset=3))
+
+    assert preview.text == "new"
+
+
+def test_a_late_piece_of_a_turn_that_ended_is_not_shown() -> None:
+    preview = Preview()
+    preview.hear(live("one"))
+    preview.close(0, ended=True)
+
+    assert not preview.hear(live(" two", sequence=1, offset=3))
+    assert preview.text == ""
+
+
+@given(
+    text=st.text(min_size=1, max_size=40),
+    cuts=st.sets(st.integers(1, 39)),
+    order=st.lists(st.integers(0, 60), max_size=80),
+)
+def test_whatever_is_lost_doubled_or_late_the_preview_is_a_beginning_of_the_text(
+    text: str, cuts: set[int], order: list[int]
+) -> None:
+    ends = [0, *sorted(cut for cut in cuts if cut < len(text)), len(text)]
+    pieces = [
+        live(text[start:end], sequence=number, offset=start) for number, (start, end) in enumerate(pairwise(ends))
+    ]
+    preview = Preview()
+
+    for number in order:
+        preview.hear(pieces[number % len(pieces)])
+
+        assert text.startswith(preview.text)
+
+
+def test_interrupting_stops_a_turn_then_asks_then_quits() -> None:
+    interrupt = Interrupt()
+
+    assert [interrupt.press(running=True) for _ in range(3)] == ["stop", "ask", "quit"]
+    interrupt.forget()
+    assert [interrupt.press(running=False) for _ in range(2)] == ["ask", "quit"]
+
+
+@given(text=st.text(alphabet="ab 中\n", max_size=300), columns=st.integers(2, 20), rows=st.integers(1, 8))
+def test_the_tail_fits_and_is_the_end_of_the_text(text: str, columns: int, rows: int) -> None:
+    shown = tail(text, columns=columns, rows=rows).split("\n")
+
+    assert len(shown) <= rows
+    assert all(sum(2 if char == "中" else 1 for char in line) <= columns for line in shown)
+    assert text.replace("\n", "").endswith("".join(shown))
+
+
+def test_text_cannot_rule_the_terminal() -> None:
+    assert printable("a\x1b[2J\x9b1m\rb\tc\nd\r\n") == "a�[2J�1m�b\tc\nd\n"
+
+
+@given(raw=st.binary(max_size=200), size=st.integers(1, 50))
+async def test_lines_come_out_as_they_went_in(raw: bytes, size: int) -> None:
+    raw = raw.replace(b"\r", b"")
+    reading, writing = os.pipe()
+
+    async def feed() -> None:
+        for at in range(0, len(raw), size):
+            os.write(writing, raw[at : at + size])
+            await anyio.lowlevel.checkpoint()
+        os.close(writing)
+
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(feed)
+        found = [line async for line in lines(reading, 1_000)]
+    os.close(reading)
+
+    wanted = raw.split(b"\n")
+    assert found == list(enumerate(wanted if wanted[-1] else wanted[:-1], 1))
+
+
+@pytest.fixture
+async def worker(process: Process) -> AsyncIterator[Process]:
+    """A process in which an agent worker answers, with the offline model."""
+    async with anyio.create_task_group() as tg:
+        await tg.start(partial(service("agent"), process))
+        yield process
+        process.stopping.set()
+
+
+async def until(conversation: Conversation, found: type[Shown] | None = None) -> list[Shown]:
+    """What is shown until everything sent is answered, or until the first of a kind."""
+    seen: list[Shown] = []
+    with anyio.fail_after(LIMIT_S):
+        async with aclosing(conversation.events()) as events:
+            async for shown in events:
+                seen.append(shown)
+                if (found and isinstance(shown, found)) or (not found and not conversation.pending):
+                    return seen
+    raise AssertionError("events never end")
+
+
+async def test_a_conversation_shows_the_preview_and_then_every_entry_once(worker: Process) -> None:
+    conversation = await Conversation.open(worker, SessionKey(channel="terminal", chat="ann"))
+
+    accepted = await conversation.send("count to 8")
+    seen = await until(conversation)
+
+    entries = [shown for shown in seen if isinstance(shown, Said)]
+    writings = [shown.text for shown in seen if isinstance(shown, Writing)]
+    assert [(entry.index, entry.role) for entry in entries] == [(0, "user"), (1, "assistant")]
+    assert entries[-1].entry.answers == (accepted.id,)
+    assert writings
+    assert all(entries[-1].text.startswith(text) for text in writings)
+
+
+async def test_what_was_said_before_is_shown_on_entering_and_not_again(worker: Process) -> None:
+    key = SessionKey(channel="terminal", chat="ann")
+    first = await Conversation.open(worker, key)
+    await first.send("one fish")
+    await until(first)
+
+    second = await Conversation.open(worker, key)
+    await second.send("two fish")
+    seen = await until(second)
+
+    assert [entry.text for entry in await second.earlier(10)][:1] == ["one fish"]
+    assert [shown.text for shown in seen if isinstance(shown, Said)] == ["two fish", "You said: two fish"]
+
+
+async def test_a_stop_ends_the_turn_and_what_was_said_stays(worker: Process) -> None:
+    conversation = await Conversation.open(worker, SessionKey(channel="terminal", chat="ann"))
+    counting = await conversation.send("count to 500")
+    await until(conversation, Writing)
+
+    stop = await conversation.send("/stop")
+    seen = await until(conversation)
+
+    last = seen[-1]
+    assert isinstance(last, Said)
+    assert last.entry.stopped
+    assert last.entry.answers == (counting.id, stop.id)
+    assert last.text.endswith("[stopped]")
+
+
+async def test_a_stop_with_nothing_to_stop_is_answered_aside(worker: Process) -> None:
+    conversation = await Conversation.open(worker, SessionKey(channel="terminal", chat="ann"))
+
+    await conversation.send("/stop")
+    seen = await until(conversation)
+
+    assert [shown.kind for shown in seen if isinstance(shown, Notice)] == ["aside"]
+
+
+class Terminal:
+    """A command in a pseudo-terminal, and what it showed."""
+
+    def __init__(self, place: Place, *args: str) -> None:
+        self._side, inner = pty.openpty()
+        self.modes = termios.tcgetattr(inner)
+        self._inner = inner
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "millpond", *args],
+            stdin=inner,
+            stdout=inner,
+            stderr=inner,
+            cwd=ROOT,
+            env=place.environ,
+            start_new_session=True,
+        )
+        self.shown = ""
+
+    def type(self, keys: str) -> None:
+        os.write(self._side, keys.encode())
+
+    def until(self, pattern: str) -> None:
+        """Read until the pattern shows; what was shown up to it is forgotten."""
+        end = time.monotonic() + LIMIT_S
+        while (found := re.search(pattern, self.shown)) is None:
+            assert time.monotonic() < end, f"{pattern!r} not in {self.shown!r}"
+            self.read()
+        self.shown = self.shown[found.end() :]
+
+    def read(self) -> None:
+        if select.select([self._side], [], [], 0.1)[0]:
+            self.shown += os.read(self._side, 65_536).decode(errors="replace")
+
+    def ended(self, *, within_s: float = LIMIT_S) -> int:
+        """The exit code; its output is read meanwhile, so that it cannot block on it."""
+        end = time.monotonic() + within_s
+        while (code := self.process.poll()) is None:
+            assert time.monotonic() < end, f"still running: {self.shown!r}"
+            self.read()
+        return code
+
+    def restored(self) -> bool:
+        return termios.tcgetattr(self._inner)[:4] == self.modes[:4]
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self._inner)
+        os.close(self._side)
+
+
+@contextmanager
+def terminal(place: Place, *args: str) -> Iterator[Terminal]:
+    opened = Terminal(place, *args)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def test_on_a_screen_an_answer_streams_and_ctrl_c_twice_quits(place: Place) -> None:
+    with terminal(place, "chat", "--session", "screen") as opened:
+        opened.until(r"Session terminal:screen")
+        opened.until(READY)
+        opened.type("count to 12\r")
+        opened.until(r"\b1 2 3 4 5 6 7 8 9 10 11 12")
+        opened.until(READY)
+        opened.type("\x03")
+        opened.until(r"Ctrl-C again to quit")
+        opened.type("\x03")
+
+        assert opened.ended() == 0
+        assert opened.restored()
+
+
+def test_ctrl_c_stops_the_answer_and_ctrl_d_leaves(place: Place) -> None:
+    with terminal(place, "chat", "--session", "stopper") as opened:
+        opened.until(READY)
+        opened.type("count to 500\r")
+        opened.until(r"\b7\b")
+        opened.type("\x03")
+        opened.until(r"\[stopped\]")
+        opened.until(READY)
+        opened.type("\x04")
+
+        assert opened.ended() == 0
+
+
+def test_run_on_a_terminal_talks_keeps_its_logs_away_and_ends_with_the_chat(place: Place) -> None:
+    with terminal(place, "run") as opened:
+        opened.until(r"Millpond listens on http://127.0.0.1:\d+")
+        opened.until(READY)
+        opened.type("hello\r")
+        opened.until(r"What can I do for you\?")
+        assert "turn.done" not in opened.shown
+        opened.until(READY)
+        opened.type("/quit\r")
+
+        assert opened.ended() == 0
+
+    assert "turn.done" in (Path(place.data) / "logs" / "millpond.log").read_text()
+
+
+def test_a_signal_ends_the_prompt_at_once_and_gives_the_terminal_back(place: Place) -> None:
+    with terminal(place, "run") as opened:
+        opened.until(READY)
+        opened.process.send_signal(signal.SIGTERM)
+
+        assert opened.ended(within_s=4.0) == 0
+        assert opened.restored()
