@@ -91,8 +91,12 @@ class Listener:
         pubsub = self._bus.client.pubsub(ignore_subscribe_messages=True)
         try:
             # A channel of our own keeps the subscriptions from ever being none, which would end the reading.
-            await pubsub.subscribe(f"{self._bus.keys.prefix}:listeners", *self._readers)
+            asked = set(self._readers)
+            await pubsub.subscribe(f"{self._bus.keys.prefix}:listeners", *asked)
             self._pubsub = pubsub
+            # Whoever asked while that was on its way was told nothing: the connection was not there yet.
+            if late := self._readers.keys() - asked:
+                await pubsub.subscribe(*late)
             for channel in list(self._readers):
                 self._dispatch(channel, None)
             while True:

@@ -1,5 +1,6 @@
 """Sessions that want a worker: taking them from ``ready``, giving them back, and waking what is overdue."""
 
+import random
 from collections.abc import Sequence
 
 from redis import exceptions as redis_errors
@@ -30,7 +31,9 @@ async def take(bus: Bus, *, at_most: int) -> list[str]:
     Raises:
         BusUnavailable: Redis is away.
     """
+    # The pop looks at its keys in order: in a fixed one, a flood in the first partition would keep all others waiting.
     ready = [bus.keys.ready(partition) for partition in range(bus.keys.partitions)]
+    random.shuffle(ready)
     try:
         first = await bus.client.execute_command("BZPOPMIN", *ready, BLOCK_S)
         if first is None:
