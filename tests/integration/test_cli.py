@@ -63,8 +63,11 @@ class Place:
         try:
             yield process
         finally:
-            process.kill()
-            process.communicate()
+            process.terminate()
+            try:
+                process.communicate(timeout=5)
+            finally:
+                process.kill()
 
 
 def said(process: subprocess.Popen[bytes], pattern: str, *, stream: str = "stdout") -> re.Match[str]:
@@ -199,6 +202,7 @@ def test_lines_that_cannot_be_accepted_are_named_and_the_others_answered(place: 
 def test_a_worker_that_was_killed_a_moment_ago_is_not_waited_for_for_ever(place: Place) -> None:
     with place.running("--role", "agent") as process:
         said(process, "process.started", stream="stderr")
+        process.kill()  # its heartbeat stays behind
 
     done = place("chat", "--session", "orphan", given="hello\n")
 
@@ -266,12 +270,12 @@ def test_an_empty_message_is_65(place: Place) -> None:
 def test_sessions_are_listed_and_shown(place: Place) -> None:
     place("chat", "--session", "[red] x", given="hello\n")
 
-    listed = json.loads(place("session", "list", "--json").stdout)["sessions"]
+    listed = {row["session"]: row for row in json.loads(place("session", "list", "--json").stdout)["sessions"]}
     shown = json.loads(place("session", "show", "[red] x", "--json").stdout)
     plain = place("session", "show", "[red] x", "--limit", "1")
 
-    assert listed[0]["session"] == shown["session"] == "terminal:%5Bred%5D%20x"
-    assert listed[0]["head"] == shown["positions"]["head"] == 2
+    assert shown["session"] == "terminal:%5Bred%5D%20x"
+    assert listed[shown["session"]]["head"] == shown["positions"]["head"] == 2
     assert [message["role"] for message in shown["messages"]] == ["user", "assistant"]
     assert shown["messages"][1]["answers"] == [shown["messages"][0]["id"]]
     assert "[1] " in plain.stdout
