@@ -1,0 +1,180 @@
+"""House rules that no tool knows: what a package exports, what a log line may say, what a script may touch."""
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from daemon.log import KEYS
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = sorted(path for room in ("daemon", "channels", "workers") for path in (ROOT / room).rglob("*.py"))
+SCRIPTS = sorted(path for room in ("daemon", "channels", "workers") for path in (ROOT / room).rglob("*.lua"))
+LEVELS = frozenset({"debug", "info", "warning", "error", "exception", "critical"})
+EVENT = re.compile(r"[a-z_]+\.[a-z_]+")
+OF_THE_RENDERER = frozenset({"exc_info"})
+"""Arguments of a log call that are no keys."""
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+PACKAGES = [name_of(path) for path in SOURCES if path.name == "__init__.py"]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_exports_what_it_lists(package: str) -> None:
+    """What its file takes from its own modules is shown to others, unless the file itself uses it."""
+    module = import_module(package)
+    listed = getattr(module, "__all__", [])
+    tree = ast.parse((ROOT / package.replace(".", "/") / "__init__.py").read_text())
+    imported = set(names_imported_from(tree, package))
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    made = set(names_made_by(tree))
+
+    assert [name for name in listed if not hasattr(module, name)] == []
+    assert len(listed) == len(set(listed))
+    assert imported - used <= set(listed), "imported and neither listed nor used"
+    assert set(listed) <= imported | made, "listed and from elsewhere"
+
+
+def names_imported_from(tree: ast.AST, package: str) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(package):
+            yield from (alias.asname or alias.name for alias in node.names)
+
+
+def names_made_by(tree: ast.Module) -> Iterator[str]:
+    """What a file defines or assigns at its top."""
+    for node in tree.body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                yield name
+
+
+def log_calls(tree: ast.AST) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="log" | "_log"), attr=level)) if level in LEVELS:
+                yield node
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_a_log_line_has_a_static_event_and_known_keys(path: Path) -> None:
+    for call in log_calls(ast.parse(path.read_text())):
+        where = f"{path}:{call.lineno}"
+        assert len(call.args) == 1, f"{where}: an event and nothing else by position"
+        assert all(EVENT.fullmatch(event) for event in events_of(call.args[0])), f"{where}: not noun.verb"
+        unknown = {keyword.arg for keyword in call.keywords} - KEYS - OF_THE_RENDERER
+        assert not unknown, f"{where}: keys that daemon/log.py does not name: {unknown}"
+
+
+def events_of(node: ast.expr) -> list[str]:
+    """The events that a log call's first argument can be."""
+    match node:
+        case ast.Constant(value=str(event)):
+            return [event]
+        case ast.IfExp(body=body, orelse=orelse):
+            return events_of(body) + events_of(orelse)
+        case ast.JoinedStr(values=[ast.Constant(value="turn."), ast.FormattedValue(value=ast.Name(id="outcome"))]):
+            return ["turn.outcome"]
+        case _:
+            return [f"not static: {ast.unparse(node)}"]
+
+
+def test_bound_keys_are_known_too() -> None:
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Call(func=ast.Attribute(attr="bound_contextvars" | "bind_contextvars"), keywords=keywords):
+                    assert {keyword.arg for keyword in keywords} <= KEYS, f"{path}:{node.lineno}"
+
+
+def test_every_logger_is_named_so_that_these_rules_find_it() -> None:
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr="get_logger"))):
+                    assert name in ("log", "_log"), path
+
+
+def test_a_module_is_one_noun_and_no_catch_all() -> None:
+    forbidden = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "misc"}
+
+    assert [path for path in SOURCES if path.stem in forbidden] == []
+    assert [path for path in (*SOURCES, *SCRIPTS) if len(path.read_text().splitlines()) > 400] == []
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_constraints_pin_every_dependency_by_name_and_version_alone() -> None:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pinned = {normal(line.partition("==")[0]) for line in lines if not line.startswith("#")}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wanted = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
+    for extra in project["project"]["optional-dependencies"].values():
+        wanted += extra
+    names = {normal(re.split(r"[\[<>=!~; ]", requirement)[0]) for requirement in wanted} - {"millpond"}
+
+    assert [line for line in lines if not re.fullmatch(r"#.*|[A-Za-z0-9._-]+==[A-Za-z0-9.+!]+", line)] == []
+    assert names - pinned == set()
+
+
+def test_nothing_in_the_tree_says_where_packages_come_from() -> None:
+    hosts = re.compile(r"index-url|trusted-host|find-links|pypi\.org/simple|files\.pythonhosted|/simple/?[\"'\s]", re.I)
+    suffixes = {".py", ".lua", ".toml", ".txt", ".md", ".cfg", ".ini", ".yml", ".yaml", ".js", ".html", ".css", ""}
+    folders = ("daemon", "channels", "workers", "docs", "deploy", "benchmarks", ".ci")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*")] + list(ROOT.glob("*"))
+    found = [
+        path
+        for path in files
+        if path.is_file() and path.suffix in suffixes and hosts.search(path.read_text(errors="replace"))
+    ]
+
+    assert found == []
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_a_script_touches_only_keys_that_it_declares(path: Path) -> None:
+    """On a cluster an undeclared key fails a script in the middle: each is KEYS[n], or a parameter so named."""
+    text = re.sub(r"--.*", "", path.read_text())
+    calls = re.findall(r"redis\.call\(\s*'(\w+)'\s*(?:,\s*([^,()\s]+(?:\[[^\]]*\])?))?", text)
+    parameters = {
+        name.strip()
+        for signature in re.findall(r"local function \w+\(([^)]*)\)", text)
+        for name in signature.split(",")
+        if name.strip().endswith("_key")
+    }
+
+    assert "redis.pcall" not in text
+    assert calls, "no call found: the pattern above is out of date"
+    for command, key in calls:
+        if command not in ("TIME", "PUBLISH"):
+            assert re.fullmatch(r"KEYS\[\d+\]", key) or key in parameters, f"{command} {key}"
+    assert text.count("redis.call(") == len(calls)
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_functions_of_a_script_are_given_keys_that_it_declares(path: Path) -> None:
+    text = re.sub(r"--.*", "", path.read_text())
+    for name, arguments in re.findall(r"(?<!function )\b(begin|number_of)\(([^()]*)\)", text):
+        keys = [part.strip() for part in arguments.split(",")][: 4 if name == "begin" else 1]
+        assert all(re.fullmatch(r"KEYS\[\d+\]|\w+_key", key) for key in keys), f"{name}({arguments})"
+
+
+@pytest.mark.parametrize("path", [path for path in SCRIPTS if ".part." not in path.name], ids=lambda path: path.name)
+def test_a_script_lists_its_keys_arguments_and_what_it_returns(path: Path) -> None:
+    comment = "\n".join(line for line in path.read_text().splitlines() if line.startswith("--"))
+
+    assert "-- KEYS" in comment and "-- ARGV" in comment and "-- Returns" in comment
+    used = {int(number) for number in re.findall(r"KEYS\[(\d+)\]", path.read_text())}
+    assert used == set(range(1, len(used) + 1))
