@@ -1,5 +1,6 @@
 """Turns on a real server with a scripted model: what a claim's messages become, whatever goes wrong."""
 
+import math
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -20,7 +21,8 @@ from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests.conftest import Lab
 from workers.agent.service import serve
 from workers.agent.turn import Turns
-from workers.consume import Consumer, StopSignal
+from workers.consume import Consumer
+from workers.hold import Hold
 
 pytestmark = pytest.mark.anyio
 
@@ -165,7 +167,7 @@ async def abandoned(process: Process) -> None:
     sessions = Sessions(process.bus, process.config.queue, worker="dying")
     claim = await sessions.claim("web:ann")
     assert claim is not None
-    await Turns(process, sessions)(claim, StopSignal(claim), go_on=lambda: False)
+    await Turns(process, sessions)(Hold(claim, held_until=math.inf), go_on=lambda: False)
 
 
 async def test_a_call_cut_off_by_a_crash_runs_again_only_if_its_tool_is_repeatable(
@@ -455,7 +457,7 @@ async def once(process: Process) -> None:
     sessions = Sessions(process.bus, process.config.queue, worker="one")
     consumer = Consumer(process, sessions, Turns(process, sessions), slots=1)
     with anyio.fail_after(LIMIT_S):
-        await consumer._work("web:ann")
+        await consumer.work("web:ann")
 
 
 async def test_one_event_a_turn_with_its_ids_and_no_text(

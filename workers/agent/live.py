@@ -1,4 +1,4 @@
-"""The text of the answer being written, shown to viewers while it comes."""
+"""The text of the answers being written, shown to viewers while it comes."""
 
 from typing import Literal
 
@@ -13,21 +13,54 @@ from daemon.model import ToolCall
 from daemon.session import Claim
 
 EVERY_S = 0.25
-"""Shortest time between two pieces (DESIGN section 2.8: at most four a second)."""
+"""Shortest time between two pieces of a text (at most four a second: the rate that viewers are promised)."""
 
 _log = structlog.get_logger()
 
 
-class LiveText:
-    """Collects an answer's text and publishes it in pieces; what is lost on the way is in the log in the end."""
+class LiveBoard:
+    """Publishes the texts of all turns of a process; ``run`` must be running in a task group."""
 
-    def __init__(self, bus: Bus, claim: Claim, config: QueueConfig) -> None:
-        self._bus = bus
+    def __init__(self, bus: Bus, config: QueueConfig) -> None:
+        self.bus = bus
+        self.config = config
+        self._changed: set[LiveText] = set()
+        self._wake = anyio.Event()
+
+    def changed(self, text: "LiveText") -> None:
+        """Have ``text`` shown when its time has come."""
+        self._changed.add(text)
+        self._wake.set()
+
+    def ended(self, text: "LiveText") -> None:
+        """Show no more of ``text``."""
+        self._changed.discard(text)
+
+    async def run(self) -> None:
+        """Show what changes, for ever."""
+        while True:
+            await self._wake.wait()
+            self._wake = anyio.Event()
+            for text in sorted(self._changed, key=lambda text: text.show_at):
+                if text.show_at <= anyio.current_time():
+                    self._changed.discard(text)
+                    await text.show()
+            if self._changed:
+                with anyio.move_on_after(min(text.show_at for text in self._changed) - anyio.current_time()):
+                    await self._wake.wait()
+                self._wake.set()
+
+
+class LiveText:
+    """Collects one turn's current answer; what is lost on the way to viewers is in the log in the end."""
+
+    def __init__(self, board: LiveBoard, claim: Claim) -> None:
+        self._board = board
         self._claim = claim
-        self._config = config
         self._sequence = 0
         self._shown = 0
-        self._more = anyio.Event()
+        self.show_at = 0.0
+        """When the next piece may be shown, by the event loop's clock; the first one at once."""
         self.text = ""
         """All that has come of the current answer."""
 
@@ -38,27 +71,23 @@ class LiveText:
     def add(self, piece: str) -> None:
         """Append to the text; never waits."""
         self.text += piece
-        self._more.set()
+        self._board.changed(self)
+
+    def end(self) -> None:
+        """The text is whole: the log has it next."""
+        self._board.ended(self)
 
     async def show(self) -> None:
-        """Publish what is added, for ever."""
-        while True:
-            await self._more.wait()
-            self._more = anyio.Event()
-            piece, offset = self.text[self._shown :], self._shown
-            self._shown = len(self.text)
-            try:
-                await show_live(
-                    self._bus,
-                    self._live(self.text, 0),
-                    self._live(piece, offset),
-                    nonce=self._claim.nonce,
-                    config=self._config,
-                )
-            except BusError as error:
-                _log.debug("live.lost", reason=str(error))
-            self._sequence += 1
-            await anyio.sleep(EVERY_S)
+        """Publish what was added."""
+        self.show_at = anyio.current_time() + EVERY_S
+        piece, offset = self.text[self._shown :], self._shown
+        self._shown = len(self.text)
+        whole, new = self._live(self.text, 0), self._live(piece, offset)
+        self._sequence += 1
+        try:
+            await show_live(self._board.bus, whole, new, nonce=self._claim.nonce, config=self._board.config)
+        except BusError as error:
+            _log.debug("live.lost", reason=str(error))
 
     async def tool(self, call: ToolCall, state: Literal["started", "done", "failed"]) -> None:
         """Show that a tool began or ended."""
@@ -71,7 +100,7 @@ class LiveText:
             state=state,
         )
         try:
-            await notify(self._bus, event)
+            await notify(self._board.bus, event)
         except BusError as error:
             _log.debug("live.lost", reason=str(error))
 

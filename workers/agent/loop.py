@@ -3,10 +3,9 @@
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 
-import anyio
 from anyio import to_thread
 
-from daemon.errors import InvalidAnswer, ModelError
+from daemon.errors import InvalidAnswer
 from daemon.events import LogEntry
 from daemon.model import Answer, Request, TextChunk, ToolCall
 from daemon.wording import text as say
@@ -68,30 +67,15 @@ class Loop:
     async def _ask(self) -> Answer:
         request = await self._request()
         self._turn.live.begin()
-        answer: Answer | None = None
-        failure: ModelError | None = None
-        async with anyio.create_task_group() as tg:
-            tg.start_soon(self._turn.live.show)
-            try:
-                answer = await self._stream(request)
-            except ModelError as error:
-                failure = error
-            tg.cancel_scope.cancel()
-        if failure is not None:
-            raise failure
-        if answer is None:
-            raise InvalidAnswer("the model's stream ended without an answer")
-        self._progress.tokens_in += answer.usage.tokens_in
-        self._progress.tokens_out += answer.usage.tokens_out
-        return answer
-
-    async def _stream(self, request: Request) -> Answer | None:
         async with aclosing(self._kit.model.stream(request)) as chunks:
             async for chunk in chunks:
-                if not isinstance(chunk, TextChunk):
-                    return chunk
-                self._turn.live.add(chunk.text)
-        return None
+                if isinstance(chunk, TextChunk):
+                    self._turn.live.add(chunk.text)
+                    continue
+                self._progress.tokens_in += chunk.usage.tokens_in
+                self._progress.tokens_out += chunk.usage.tokens_out
+                return chunk
+        raise InvalidAnswer("the model's stream ended without an answer")
 
     async def _request(self) -> Request:
         kit, current = self._kit, self._progress.entries

@@ -21,6 +21,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
         async with anyio.create_task_group() as tg:
             tg.start_soon(beat, process, "agent", lambda: consumer.holding)
             tg.start_soon(turns.kits.warm)
+            tg.start_soon(turns.live.run)
             task_status.started()
             await consumer.run()
             tg.cancel_scope.cancel()

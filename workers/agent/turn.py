@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-import anyio
 import structlog
 
 from daemon.errors import ConfigError, ContextOverflow, InvalidAnswer, ModelRefused, ModelUnavailable
@@ -12,10 +11,10 @@ from daemon.session import Claim, SessionReader, Sessions
 from workers.agent.ending import Ending, insist
 from workers.agent.entries import Entries, open_calls
 from workers.agent.kits import Kits
-from workers.agent.live import LiveText
+from workers.agent.live import LiveBoard, LiveText
 from workers.agent.loop import Loop
 from workers.agent.progress import Kit, Progress, Turn, inbounds
-from workers.consume import StopSignal
+from workers.hold import Hold
 
 HISTORY_CHUNK = 500
 """Log entries read at once, from the newest backwards, until the budget is full."""
@@ -32,9 +31,11 @@ class Turns:
         self._reader = SessionReader(process.bus)
         self._ending = Ending(process, sessions)
         self.kits = Kits(process)
+        self.live = LiveBoard(process.bus, process.config.queue)
 
-    async def __call__(self, claim: Claim, stop: StopSignal, *, go_on: Callable[[], bool]) -> Claim | None:
+    async def __call__(self, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
         """See ``workers.consume.Answer``."""
+        claim = hold.claim
         if claim.begun.dropped:
             _log.error("message.missing", count=claim.begun.dropped)
         readable = inbounds(claim.begun.waiting)
@@ -49,20 +50,20 @@ class Turns:
             except ConfigError as error:
                 await self._ending.misconfigured(claim, first, error)
                 return None
-            return await self._answer(await self._begin(claim, first, kit), stop, go_on=go_on)
+            return await self._answer(await self._begin(claim, first, kit), hold, go_on=go_on)
 
-    async def _answer(self, turn: Turn, stop: StopSignal, *, go_on: Callable[[], bool]) -> Claim | None:
+    async def _answer(self, turn: Turn, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
         if turn.claim.begun.attempts > self._process.config.queue.attempts_max:
             return await self._ending.dead(turn, go_on=go_on)
         try:
-            answer = await stop.until(lambda: self._run(turn))
+            answer = await hold.until(lambda: self._run(turn), timeout_s=self._process.config.agent.turn_timeout_s)
         except (ModelUnavailable, ModelRefused) as error:
             return await self._ending.parked(turn, error, go_on=go_on)
         except (InvalidAnswer, ContextOverflow, TimeoutError) as error:
             await self._ending.failed(turn, error)
         else:
             if answer is None:
-                return await self._ending.stopped(turn, stop.upto, go_on=go_on)
+                return await self._ending.stopped(turn, hold.stop_upto, go_on=go_on)
             return await self._ending.done(turn, answer, go_on=go_on)
         return None
 
@@ -74,7 +75,7 @@ class Turns:
             first=first,
             kit=kit,
             entries=Entries(kit.tokenizer, self._process.clock, turn=begun.head),
-            live=LiveText(self._process.bus, claim, self._process.config.queue),
+            live=LiveText(self.live, claim),
             began=self._process.clock.monotonic(),
         )
         turn.history, journal = await self._read(claim, kit.budget_tokens)
@@ -105,6 +106,7 @@ class Turns:
         async def journal(step: int, entries: Sequence[LogEntry]) -> None:
             await insist(lambda: self._sessions.journal(turn.claim, step=step, entries=entries))
 
-        loop = Loop(turn, journal=journal)
-        with anyio.fail_after(self._process.config.agent.turn_timeout_s):
-            return await loop.run()
+        try:
+            return await Loop(turn, journal=journal).run()
+        finally:
+            turn.live.end()

@@ -1,0 +1,56 @@
+"""Holding a claim while it is worked on: what may end the work early, and who says so."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import anyio
+
+from daemon.errors import LeaseLost
+from daemon.session import Claim, after
+
+_T = TypeVar("_T")
+
+
+class Hold:
+    """One claim in the hands of this process."""
+
+    def __init__(self, claim: Claim, *, held_until: float) -> None:
+        self.claim = claim
+        self.held_until = held_until
+        """When the lease ends unless it is renewed, by this process's monotonic clock."""
+        self.stop_upto = ""
+        """Stream id of the stop that ends this work; empty while nobody asked."""
+        self._lost = False
+        self._scope: anyio.CancelScope | None = None
+
+    def stop(self, upto: str) -> None:
+        """End the work because a person wants it, unless the stop is older than what is being answered."""
+        waiting = self.claim.begun.waiting
+        if upto and waiting and after(upto, waiting[0].stream_id):
+            self.stop_upto = upto
+            self._cancel()
+
+    def lose(self) -> None:
+        """End the work because somebody else may hold the session by now."""
+        self._lost = True
+        self._cancel()
+
+    async def until(self, work: Callable[[], Awaitable[_T]], *, timeout_s: float) -> _T | None:
+        """What ``work`` gives, or None when a stop cut it short.
+
+        Raises:
+            LeaseLost: the lease was lost meanwhile.
+            TimeoutError: it took longer than ``timeout_s``.
+        """
+        if not self.stop_upto and not self._lost:
+            with anyio.move_on_after(timeout_s) as self._scope:
+                return await work()
+        if self._lost:
+            raise LeaseLost(f"session {self.claim.session} is held by another worker now; this turn was not written")
+        if not self.stop_upto:
+            raise TimeoutError(f"the turn did not end within {timeout_s:g} s")
+        return None
+
+    def _cancel(self) -> None:
+        if self._scope is not None:
+            self._scope.cancel()
