@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import structlog
 
-from daemon.bus import Listener, open_bus
+from daemon.bus import START_PATIENCE_S, Listener, open_bus
 from daemon.config import Config
 from daemon.process import Process
 from daemon.services import Service
@@ -21,10 +21,14 @@ _log = structlog.get_logger()
 
 @asynccontextmanager
 async def open_process(
-    config: Config, data_dir: Path, *, announce: Callable[[str], None] = lambda _line: None
+    config: Config,
+    data_dir: Path,
+    *,
+    announce: Callable[[str], None] = lambda _line: None,
+    patience_s: float = START_PATIENCE_S,
 ) -> AsyncGenerator[Process]:
-    """A connected process without services; errors as for ``open_bus``."""
-    async with open_bus(config.redis, data_dir) as bus, anyio.create_task_group() as tg:
+    """A connected process without services; ``patience_s`` and errors as for ``open_bus``."""
+    async with open_bus(config.redis, data_dir, patience_s=patience_s) as bus, anyio.create_task_group() as tg:
         listener = Listener(bus)
         tg.start_soon(listener.run)
         yield Process(config=config, data_dir=data_dir, bus=bus, listener=listener, announce=announce)

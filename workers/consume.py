@@ -9,6 +9,7 @@ from typing import Protocol
 
 import anyio
 import structlog
+from anyio.lowlevel import checkpoint
 
 from daemon import metrics
 from daemon.bus import take, wake
@@ -80,6 +81,8 @@ class Consumer:
     async def _take(self, turns: anyio.abc.TaskGroup) -> None:
         stopping = self._process.stopping
         while not stopping.is_set():
+            # Reading is shielded, so this is where the loop can be cancelled.
+            await checkpoint()
             free = self._slots - len(self._held)
             if free <= 0:
                 self._freed = anyio.Event()

@@ -4,7 +4,7 @@
 ``Listener`` hears what is published in passing.
 """
 
-from daemon.bus.connection import Bus, open_bus
+from daemon.bus.connection import START_PATIENCE_S, Bus, open_bus
 from daemon.bus.joined import translated
 from daemon.bus.keys import Keys
 from daemon.bus.listen import Heard, Listener, Subscription
@@ -15,6 +15,7 @@ from daemon.bus.script import Script, load_script
 from daemon.bus.wakeups import reap, take, wake
 
 __all__ = [
+    "START_PATIENCE_S",
     "Accepted",
     "Bus",
     "Heard",

@@ -72,17 +72,17 @@ class Bus:
         """Send what is called, for ever; started by ``open_bus``."""
         await self._joined.run()
 
-    async def check(self, partitions: int | None) -> None:
+    async def check(self, partitions: int | None, *, patience_s: float) -> None:
         """Make sure that this database can be used, and fix its number of partitions at first use.
 
         Raises:
             ConfigError: server too old, data of a newer Millpond, or another number of partitions.
         """
-        _check_version(await self._info())
+        _check_version(await self._info(patience_s))
         self.keys = await self._fixed_keys(partitions)
 
-    async def _info(self) -> str:
-        until = anyio.current_time() + START_PATIENCE_S
+    async def _info(self, patience_s: float) -> str:
+        until = anyio.current_time() + patience_s
         while True:
             try:
                 info: dict[str, Any] = await self.call("INFO", "server")
@@ -116,8 +116,10 @@ def _check_version(version: str) -> None:
 
 
 @asynccontextmanager
-async def open_bus(config: RedisConfig, data_dir: Path) -> AsyncGenerator[Bus]:
+async def open_bus(config: RedisConfig, data_dir: Path, *, patience_s: float = START_PATIENCE_S) -> AsyncGenerator[Bus]:
     """A bus for the length of the block; starts the embedded server when no URL is configured.
+
+    ``patience_s``: how long a server that is not there yet, or reads its data, is waited for.
 
     Raises:
         ConfigError, EngineRefused: this database cannot be used; the text says what to do.
@@ -130,7 +132,7 @@ async def open_bus(config: RedisConfig, data_dir: Path) -> AsyncGenerator[Bus]:
     bus = Bus(client, prefix=config.prefix, revive=revive)
     try:
         async with _served(bus):
-            refused = await _refusal(bus, config.partitions)
+            refused = await _refusal(bus, config.partitions, patience_s)
             if refused is None:
                 yield bus
     finally:
@@ -157,10 +159,10 @@ async def _served(bus: Bus) -> AsyncGenerator[None]:
             serving.cancel()
 
 
-async def _refusal(bus: Bus, partitions: int | None) -> ConfigError | BusError | None:
+async def _refusal(bus: Bus, partitions: int | None, patience_s: float) -> ConfigError | BusError | None:
     """What is wrong with the database; raised outside the task group, where it is no group of errors."""
     try:
-        await bus.check(partitions)
+        await bus.check(partitions, patience_s=patience_s)
     except (ConfigError, BusError) as error:
         return error
     return None

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from daemon.config import Loaded
     from daemon.process import Process
 
+PATIENCE_S = 2.0
+"""How long a person's command waits for a server that is not there; the bus itself tries for some seconds more."""
+
 _T = TypeVar("_T")
 
 
@@ -42,7 +45,7 @@ def with_bus(ctx: click.Context, work: Callable[["Bus"], Awaitable[_T]]) -> _T:
     log.configure("warning")
 
     async def connect() -> _T:
-        async with open_bus(config.redis, data_path(config)) as bus:
+        async with open_bus(config.redis, data_path(config), patience_s=PATIENCE_S) as bus:
             return await work(bus)
 
     return anyio.run(connect)
@@ -60,7 +63,7 @@ def with_process(ctx: click.Context, work: Callable[["Process"], Awaitable[_T]])
     log.configure("warning")
 
     async def connect() -> _T:
-        async with open_process(config, data_path(config)) as process:
+        async with open_process(config, data_path(config), patience_s=PATIENCE_S) as process:
             return await work(process)
 
     return anyio.run(connect)

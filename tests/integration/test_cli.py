@@ -155,13 +155,14 @@ def test_a_wrong_configuration_is_one_sentence_and_78(place: Place) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_taken_port_is_one_sentence_and_78(place: Place) -> None:
+@pytest.mark.parametrize("roles", [(), ("--role", "web")], ids=["all roles", "web"])
+def test_a_taken_port_is_one_sentence_and_78(place: Place, roles: tuple[str, ...]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
 
-        done = place("run", "--role", "web", MILLPOND_CHANNELS__WEB__PORT=port)
+        done = place("run", *roles, MILLPOND_CHANNELS__WEB__PORT=port)
 
     assert done.returncode == 78
     assert "channels.web.port" in done.stderr

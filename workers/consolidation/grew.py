@@ -92,4 +92,4 @@ def _events(partition: int, entries: Any) -> list[Event]:
     # RESP3 wraps a stream's entries in one more list; a 6.2 server gives (None, None) for deleted entries.
     if entries and isinstance(entries[0], list) and entries[0] and isinstance(entries[0][0], list | tuple):
         entries = entries[0]
-    return [(partition, event_id, fields[b"event"]) for event_id, fields in entries if event_id and fields]
+    return [(partition, event_id, fields.get(b"event", b"")) for event_id, fields in entries if event_id and fields]

@@ -7,6 +7,7 @@ for anything: events are read, logged and removed, and the stream stays as short
 import anyio
 import msgspec
 import structlog
+from anyio.lowlevel import checkpoint
 
 from daemon.errors import BusError
 from daemon.events import SessionGrew
@@ -27,12 +28,23 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
         task_status.started()
         reader = GrewReader(process.bus, consumer=process.name)
         while not process.stopping.is_set():
+            # Reading is shielded, so this is where the loop can be cancelled.
+            await checkpoint()
             try:
                 for partition, event_id, raw in await reader.read():
-                    event = _decode(raw)
-                    _log.debug("session.grew", session=event.session, head=event.head)
+                    _note(raw)
                     await reader.remove(partition, event_id)
             except BusError as error:
                 _log.debug("queue.away", reason=str(error))
                 await anyio.sleep(AWAY_PAUSE_S)
         tg.cancel_scope.cancel()
+
+
+def _note(raw: bytes) -> None:
+    try:
+        event = _decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        # Only a hint: the session's own state says what there is to do.
+        _log.warning("event.unreadable", reason=type(error).__name__)
+    else:
+        _log.debug("session.grew", session=event.session, head=event.head)

@@ -1,0 +1,59 @@
+"""The consumer of ``session-grew``."""
+
+from dataclasses import replace
+
+import anyio
+import pytest
+
+from daemon.process import Process
+from tests.conftest import Lab
+from workers.consolidation.grew import GROUP
+from workers.consolidation.service import serve
+
+pytestmark = pytest.mark.anyio
+
+
+async def gone(lab: Lab) -> None:
+    stream = lab.bus.keys.grew(0)
+    with anyio.fail_after(5):
+        while await lab.bus.call("XLEN", stream):  # noqa: ASYNC110 - it happens on the server
+            await anyio.sleep(0.01)
+    assert (await lab.bus.call("XPENDING", stream, GROUP))["pending"] == 0
+
+
+async def consume(process: Process, lab: Lab) -> None:
+    process = replace(process, stopping=anyio.Event())
+    async with anyio.create_task_group() as tg:
+        await tg.start(lambda *, task_status: serve(process, task_status=task_status))
+        await gone(lab)
+        process.stopping.set()
+
+
+async def test_events_from_before_the_first_reader_are_read_and_removed(process: Process, lab: Lab) -> None:
+    await lab.publish("a")
+    await lab.commit(await lab.claim())
+
+    await consume(process, lab)
+
+
+async def test_an_event_that_cannot_be_read_does_not_stop_the_others(process: Process, lab: Lab) -> None:
+    await lab.bus.call("XADD", lab.bus.keys.grew(0), "*", "event", b"\xff{garbage")
+    await lab.bus.call("XADD", lab.bus.keys.grew(0), "*", "wrong", "field")
+    await lab.publish("a")
+    await lab.commit(await lab.claim())
+
+    await consume(process, lab)
+
+
+async def test_a_stream_that_was_deleted_by_hand_is_made_again(process: Process, lab: Lab) -> None:
+    process = replace(process, stopping=anyio.Event())
+    async with anyio.create_task_group() as tg:
+        await tg.start(lambda *, task_status: serve(process, task_status=task_status))
+        await lab.publish("a")
+        await lab.commit(await lab.claim())
+        await gone(lab)
+        await lab.bus.call("DEL", lab.bus.keys.grew(0))
+        await lab.publish("b")
+        await lab.commit(await lab.claim())
+        await gone(lab)
+        process.stopping.set()
