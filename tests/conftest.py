@@ -24,6 +24,7 @@ from daemon.server import Address, EmbeddedServer
 from daemon.server.layout import Layout, try_lock
 from daemon.server.link import Link
 from daemon.session import Claim, Commit, SessionReader, Sessions, SessionState
+from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus, ManualClock
 
 QUEUE = QueueConfig(
@@ -144,10 +145,14 @@ class RecordingBus(FailingBus):
         self.scripts.append((script, keys, args))
         return await super().run(script, keys, args)
 
+    async def arrive(self, script: Script, keys: Sequence[str], args: Sequence[Any]) -> Any:
+        """Let a copy of an earlier call arrive; it is not remembered again."""
+        return await super().run(script, keys, args)
+
     async def repeat(self, name: str, *, back: int = 1) -> Any:
         """Let the ``back``-th call of a script, counted from the newest, arrive once more."""
         calls = [call for call in self.scripts if call[0].name == name]
-        return await super().run(*calls[-back])
+        return await self.arrive(*calls[-back])
 
 
 class Lab:
@@ -262,15 +267,15 @@ async def next_heard(subscription: Subscription) -> bytes:
 
 def an_inbound(message_id: str, *, session: str = "web:ann", command: Command = "", **more: Any) -> Inbound:
     """A message of a session."""
-    channel, chat, *thread = session.split(":")
+    key = SessionKey.parse(session)
     text = "/stop" if command else f"text of {message_id}"
     fields: dict[str, Any] = {"text": text, "correlation": f"c-{message_id}", **more}
     return Inbound(
         id=message_id,
         bot="pond",
-        channel=channel,
-        chat=chat,
-        thread="".join(thread),
+        channel=key.channel,
+        chat=key.chat,
+        thread=key.thread,
         sender_id="ann",
         command=command,
         received_at="2026-11-20T09:00:00.000Z",

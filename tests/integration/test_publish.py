@@ -10,6 +10,7 @@ from daemon.bus import Bus, pairs, publish
 from daemon.errors import BusUnavailable, InboundError, MessageTooLarge, SessionFull
 from daemon.events import Stop
 from daemon.process import Process
+from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus
 from tests.conftest import Lab, an_inbound, mutated, next_heard
 
@@ -281,7 +282,9 @@ async def test_the_largest_message_is_accepted_and_one_byte_more_is_not(lab: Lab
 
 
 async def test_names_beyond_ascii_reach_the_claim_unharmed(bus: Bus, lab: Lab) -> None:
-    inbound = an_inbound("标识 1", session="web:我{1}:线程 %:", text="你好 🦆\x00")
+    inbound = an_inbound(
+        "标识 1", session=str(SessionKey(channel="web", chat="我{1}:", thread="线程 %")), text="你好 🦆\x00"
+    )
     session = str(inbound.session)
     await publish(bus, inbound, scope="pond:person:web:%E6%88%91", config=lab.queue, seen_as="é:{}")
 
