@@ -6,9 +6,10 @@ repeated. So a lost reply, a restarted server and a flushed script cache are all
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import anyio
+from hiredis import pack_command
 from redis import exceptions as redis_errors
 
 from daemon.bus.script import Script
@@ -27,6 +28,9 @@ IN_FLIGHT = 4
 
 REVIVE_PAUSE_S = 0.05
 """First pause after a failure; doubles up to a second."""
+
+_packed: Callable[[tuple[Part, ...]], bytes] = cast("Any", pack_command)
+# The library's own types know commands of one word only.
 
 _AWAY = (redis_errors.ConnectionError, redis_errors.TimeoutError, OSError)
 _LOGIN = (redis_errors.AuthenticationError, redis_errors.AuthorizationError)
@@ -157,16 +161,29 @@ class Joined:
             await self._attempt(batch)
 
     async def _pipeline(self, commands: list[tuple[Part, ...]]) -> list[Any]:
-        if len(commands) == 1:
-            try:
-                return [await self._client.execute_command(*commands[0])]
-            except redis_errors.ResponseError as error:
-                return [error]
-        pipeline = self._client.pipeline(transaction=False)
-        for command in commands:
-            pipeline.execute_command(*command)
-        results: list[Any] = await pipeline.execute(raise_on_error=False)
-        return results
+        """The answers to ``commands``, sent at once; a refused one is answered by its exception."""
+        # Packed in C and read reply by reply: a third of the CPU of the library's own pipeline.
+        packed = b"".join(_packed(command) for command in commands)
+        pool = self._client.connection_pool
+        connection = await pool.get_connection()
+        try:
+            await connection.send_packed_command(packed, check_health=False)
+            replies = [await self._reply(connection, command[0]) for command in commands]
+        except BaseException:
+            # Replies are still under way: nobody else may get them.
+            await connection.disconnect(nowait=True)
+            raise
+        finally:
+            await pool.release(connection)
+        return replies
+
+    async def _reply(self, connection: Any, name: Part) -> Any:
+        try:
+            reply = await connection.read_response()
+        except redis_errors.ResponseError as error:
+            return error
+        shaped = self._client.response_callbacks.get(name)
+        return shaped(reply) if shaped else reply
 
 
 def _is_login_refused(error: BaseException) -> bool:

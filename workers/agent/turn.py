@@ -53,7 +53,7 @@ class Turns:
             return await self._answer(await self._begin(claim, first, kit), hold, go_on=go_on)
 
     async def _answer(self, turn: Turn, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
-        if turn.claim.begun.attempts > self._process.config.queue.attempts_max:
+        if turn.claim.begun.attempts > self._process.config.queue.attempts_max and not hold.stop_upto:
             return await self._ending.dead(turn, go_on=go_on)
         try:
             answer = await hold.until(lambda: self._run(turn), timeout_s=self._process.config.agent.turn_timeout_s)
