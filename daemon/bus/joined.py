@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 import anyio
-from hiredis import pack_command
+import hiredis
 from redis import exceptions as redis_errors
 
 from daemon.bus.script import Script
@@ -29,8 +29,8 @@ IN_FLIGHT = 4
 REVIVE_PAUSE_S = 0.05
 """First pause after a failure; doubles up to a second."""
 
-_packed: Callable[[tuple[Part, ...]], bytes] = cast("Any", pack_command)
 # The library's own types know commands of one word only.
+_packed: Callable[[tuple[Part, ...]], bytes] = cast("Any", hiredis).pack_command
 
 _AWAY = (redis_errors.ConnectionError, redis_errors.TimeoutError, OSError)
 _LOGIN = (redis_errors.AuthenticationError, redis_errors.AuthorizationError)
