@@ -1,4 +1,4 @@
-"""From what a person wrote to an accepted message: what the pull channels, terminal and web, have in common."""
+"""From what a person wrote to an accepted message: what all channels have in common."""
 
 import secrets
 
@@ -7,6 +7,7 @@ import structlog
 from daemon import metrics
 from daemon.bus import Accepted, command_of, publish
 from daemon.clock import stamp
+from daemon.config import PushConfig
 from daemon.errors import BusError, InboundError, SessionFull
 from daemon.events import Inbound
 from daemon.process import Process
@@ -30,9 +31,10 @@ def make_inbound(  # noqa: PLR0913 - the parts of one message, all by name; a st
 
     ``channel`` names a section of the process's configuration.
     """
+    config = process.config.channels[channel]
     return Inbound(
         id=message_id or secrets.token_hex(8),
-        bot=process.config.channels[channel].bot,
+        bot=config.bot,
         channel=channel,
         chat=chat,
         thread=thread,
@@ -40,6 +42,7 @@ def make_inbound(  # noqa: PLR0913 - the parts of one message, all by name; a st
         sender_name=sender_name,
         text=text,
         command=command_of(text),
+        delivery="push" if isinstance(config, PushConfig) else "pull",
         received_at=stamp(process.clock.now()),
         correlation=secrets.token_hex(8),
     )
@@ -55,8 +58,10 @@ async def accept(process: Process, inbound: Inbound) -> Accepted:
         BusUnavailable: Redis is away; sending the same id again is safe.
     """
     scope = scope_of(inbound, process.bot(inbound.bot))
+    channel = process.config.channels.get(inbound.channel)
+    debounce_s = channel.debounce_s if isinstance(channel, PushConfig) else 0.0
     try:
-        accepted = await publish(process.bus, inbound, scope=scope, config=process.config.queue)
+        accepted = await publish(process.bus, inbound, scope=scope, config=process.config.queue, debounce_s=debounce_s)
     except (InboundError, SessionFull, BusError) as error:
         _note(inbound, inbound.id, _outcome(error))
         raise

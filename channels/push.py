@@ -1,19 +1,47 @@
 """The role ``channels``: every configured channel that has its replies sent to a platform."""
 
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from typing import Any
+
 import anyio
 import structlog
 
+from channels.base import Channel
+from channels.outbox import Dispatcher
+from daemon.config import PushConfig, TestingConfig
 from daemon.heartbeat import beat
 from daemon.process import Process
+from daemon.services import load
+
+ADAPTERS: dict[type[PushConfig], str] = {TestingConfig: "channels.testing:connect"}
+"""Where the adapter of each type is found: by import string, since most processes need few of them."""
 
 _log = structlog.get_logger()
 
 
 async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-    """Run the push channels; with none configured it says so and waits for the end."""
-    _log.info("channels.started", count=0)
-    async with anyio.create_task_group() as tg:
-        tg.start_soon(beat, process, "channels", lambda: 0)
-        task_status.started()
-        await process.stopping.wait()
-        tg.cancel_scope.cancel()
+    """Send the replies of the push channels; returns when the process stops and every send is over."""
+    configured = {
+        name: config
+        for name, config in process.config.channels.items()
+        if isinstance(config, PushConfig) and config.enabled
+    }
+    dispatchers: list[Dispatcher] = []
+    async with AsyncExitStack() as stack, anyio.create_task_group() as background:
+        background.start_soon(beat, process, "channels", lambda: sum(each.in_flight for each in dispatchers))
+        async with anyio.create_task_group() as tg:
+            for name, config in configured.items():
+                channel = await stack.enter_async_context(_connect(name, config))
+                for partition in range(process.bus.keys.partitions):
+                    dispatchers.append(Dispatcher(process, channel, config, partition=partition))
+                    tg.start_soon(dispatchers[-1].run)
+            _log.info("channels.started", count=len(configured))
+            task_status.started()
+            await process.stopping.wait()
+        background.cancel_scope.cancel()
+
+
+def _connect(name: str, config: PushConfig) -> AbstractAsyncContextManager[Channel]:
+    connect: Any = load(ADAPTERS[type(config)])
+    opened: AbstractAsyncContextManager[Channel] = connect(name, config)
+    return opened

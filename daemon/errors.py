@@ -21,6 +21,10 @@
     - ContextOverflow
     - InvalidAnswer
   x ToolError
+  x ChannelError
+    - SendRefused
+    - SendRejected
+    - SendUnknown
 
 The first argument is a sentence for people: what is wrong, where, and what to do. Evidence is an attribute.
 """
@@ -123,3 +127,24 @@ class InvalidAnswer(ModelError):
 
 class ToolError(MillpondError):
     """A tool failed; its text becomes the result that the model reads."""
+
+
+class ChannelError(MillpondError):
+    """A platform did not take what was to be sent."""
+
+
+class SendRefused(ChannelError):
+    """Nothing was sent, or the platform says no for now; the same may be sent later."""
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+        """When the platform wants it again; None when it did not say."""
+
+
+class SendRejected(ChannelError):
+    """The platform refuses it for good; sending it again changes nothing."""
+
+
+class SendUnknown(ChannelError):
+    """It was cut after sending: the platform may have it or not."""

@@ -7,4 +7,5 @@ TURNS = Counter("millpond_turns_total", "Turns ended, by how", ["outcome"])
 TURN_SECONDS = Histogram(
     "millpond_turn_seconds", "From claim to commit", buckets=(0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 600)
 )
+DELIVERIES = Counter("millpond_deliveries_total", "Parts of replies, by how sending them ended", ["channel", "outcome"])
 LEASES_LOST = Counter("millpond_leases_lost_total", "Turns ended because another worker held the session")

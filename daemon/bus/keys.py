@@ -53,6 +53,14 @@ class Keys:
         """``out``, stream: replies not yet delivered to a push channel."""
         return f"{self._of_partition(partition, 'out')}:{encode_part(channel)}"
 
+    def leader(self, partition: int, channel: str) -> str:
+        """``leader``, hash: which process sends the replies in ``out``; its fence outlives every holder."""
+        return f"{self._of_partition(partition, 'leader')}:{encode_part(channel)}"
+
+    def unknown(self, partition: int) -> str:
+        """``unknown``, stream, TTL a week, bounded: parts of which nobody knows whether they arrived."""
+        return self._of_partition(partition, "unknown")
+
     # One a session. Those without a TTL are the session's truth and end with it.
 
     def session(self, session: str) -> str:
@@ -79,6 +87,10 @@ class Keys:
         """``seen``, string, TTL ``queue.seen_ttl_s``: a platform's id that was accepted already."""
         return f"{self._of_session(session, 'seen')}:{encode_part(message_id)}"
 
+    def sent(self, session: str, reply: str) -> str:
+        """``sent``, hash, TTL a day once it is delivered, a week before: what became of each part of a reply."""
+        return f"{self._of_partition(self.partition(session), 'sent')}:{reply}"
+
     # One a database.
 
     @property
@@ -102,6 +114,11 @@ class Keys:
     def nudges(self) -> str:
         """Channel on which every worker process hears ``/stop``."""
         return f"{self.prefix}:nudges"
+
+    @property
+    def leaders(self) -> str:
+        """Channel on which dispatchers hear that another has resigned."""
+        return f"{self.prefix}:leaders"
 
     def events(self, session: str) -> str:
         """Channel of what happens in one session: positions, text being written, tools, notices."""

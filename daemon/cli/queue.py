@@ -1,15 +1,21 @@
 """``millpond queue``: what waits where."""
 
-from dataclasses import asdict, dataclass, fields
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from daemon.cli.connected import with_bus
+from daemon.cli.connected import loaded, with_bus
 from daemon.cli.table import print_json, table
 
 if TYPE_CHECKING:
     from daemon.bus import Bus
+    from daemon.config import Config
+
+UNKNOWN_SHOWN = 100
+"""Unknown outcomes that are listed unless told otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +33,9 @@ class Lengths:
     grew: int = 0
     """Hints for consolidation."""
     dead: int = 0
-    """Messages that could not be answered."""
+    """Messages that could not be answered, and replies that could not be delivered."""
+    out: dict[str, int] = field(default_factory=dict[str, int])
+    """Replies not yet delivered, by push channel."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +49,22 @@ class Queues:
     workers: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class Unknown:
+    """A part that was cut while it was sent."""
+
+    time: str
+    """When somebody went on with it: ISO 8601, UTC."""
+    session: str
+    reply: str
+    part: int
+    """From 0."""
+    attempt: int
+    """The one that was cut."""
+    action: str
+    """``resent`` or ``given up``."""
+
+
 @click.group("queue")
 def queue() -> None:
     """Look at the queues."""
@@ -51,18 +75,58 @@ def queue() -> None:
 @click.pass_context
 def list_(ctx: click.Context, *, as_json: bool) -> None:
     """List what waits, in each partition and in all of them."""
-    queues = with_bus(ctx, read_queues)
+    channels = push_channels(loaded(ctx).config)
+    queues = with_bus(ctx, lambda bus: read_queues(bus, channels))
     if as_json:
         print_json(asdict(queues))
         return
     heads = ("partition", *(entry.name for entry in fields(Lengths)))
-    rows = [(number, *asdict(lengths).values()) for number, lengths in enumerate(queues.partitions)]
-    table(heads, [*rows, ("total", *asdict(queues.total).values())])
+    rows = [(number, *_cells(lengths)) for number, lengths in enumerate(queues.partitions)]
+    table(heads, [*rows, ("total", *_cells(queues.total))])
+    for channel, count in queues.total.out.items():
+        click.echo(f"not yet delivered to {channel}: {count}")
     click.echo(f"\nin flight: {queues.in_flight} sessions, held by {queues.workers} agent workers")
 
 
-async def read_queues(bus: "Bus") -> Queues:
-    """The queues as they are now.
+@queue.command("unknown")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=UNKNOWN_SHOWN, show_default=True, help="Newest shown.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def unknown(ctx: click.Context, *, limit: int, as_json: bool) -> None:
+    """List parts of replies of which nobody knows whether they arrived, the newest last.
+
+    "resent": it was sent once more and may have arrived twice. "given up": it was cut again and not sent any more.
+    """
+    found = with_bus(ctx, lambda bus: read_unknown(bus, limit=limit))
+    if as_json:
+        print_json([asdict(outcome) for outcome in found])
+        return
+    heads = [entry.name for entry in fields(Unknown)]
+    table(heads, [tuple(asdict(outcome).values()) for outcome in found])
+
+
+def push_channels(config: "Config") -> list[str]:
+    """The configured channels whose replies are sent by an outbox."""
+    from daemon.config import PushConfig  # noqa: PLC0415 - the help of every command would wait for it
+
+    return [name for name, channel in config.channels.items() if isinstance(channel, PushConfig)]
+
+
+async def read_unknown(bus: "Bus", *, limit: int) -> list[Unknown]:
+    """The newest unknown outcomes of all partitions, oldest first.
+
+    Raises:
+        BusUnavailable: Redis is away.
+    """
+    found: list[Unknown] = []
+    for partition in range(bus.keys.partitions):
+        entries: Any = await bus.call("XREVRANGE", bus.keys.unknown(partition), "+", "-", "COUNT", limit)
+        found += [_unknown(stream_id, values) for stream_id, values in entries]
+    return sorted(found, key=lambda outcome: outcome.time)[-limit:]
+
+
+async def read_queues(bus: "Bus", channels: Sequence[str] = ()) -> Queues:
+    """The queues as they are now, with the replies for ``channels``.
 
     Raises:
         BusUnavailable: Redis is away.
@@ -74,7 +138,7 @@ async def read_queues(bus: "Bus") -> Queues:
     found: dict[int, Lengths] = {}
 
     async def read(partition: int) -> None:
-        found[partition] = await _lengths(bus, partition)
+        found[partition] = await _lengths(bus, partition, channels)
 
     async with anyio.create_task_group() as tg:
         for partition in range(bus.keys.partitions):
@@ -89,7 +153,7 @@ async def read_queues(bus: "Bus") -> Queues:
     )
 
 
-async def _lengths(bus: "Bus", partition: int) -> Lengths:
+async def _lengths(bus: "Bus", partition: int, channels: Sequence[str]) -> Lengths:
     keys = bus.keys
     oldest: Any = await bus.call("XRANGE", keys.inbox(partition), "-", "+", "COUNT", 1)
     seconds, micros = await bus.call("TIME")
@@ -101,6 +165,7 @@ async def _lengths(bus: "Bus", partition: int) -> Lengths:
         due=await bus.call("ZCARD", keys.due(partition)),
         grew=await bus.call("XLEN", keys.grew(partition)),
         dead=await bus.call("XLEN", keys.dead(partition)),
+        out={channel: await bus.call("XLEN", keys.out(partition, channel)) for channel in channels},
     )
 
 
@@ -112,4 +177,22 @@ def _together(partitions: list[Lengths]) -> Lengths:
         due=sum(each.due for each in partitions),
         grew=sum(each.grew for each in partitions),
         dead=sum(each.dead for each in partitions),
+        out={channel: sum(each.out[channel] for each in partitions) for channel in partitions[0].out},
+    )
+
+
+def _cells(lengths: Lengths) -> tuple[object, ...]:
+    return (*list(asdict(lengths).values())[:-1], sum(lengths.out.values()))
+
+
+def _unknown(stream_id: bytes, values: dict[bytes, bytes]) -> Unknown:
+    at = dt.datetime.fromtimestamp(int(stream_id.split(b"-")[0]) / 1000, dt.UTC)
+    texts = {name.decode(): value.decode() for name, value in values.items()}
+    return Unknown(
+        time=at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        session=texts["session"],
+        reply=texts["reply"],
+        part=int(texts["part"]),
+        attempt=int(texts["attempt"]),
+        action=texts["action"],
     )

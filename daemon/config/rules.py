@@ -7,12 +7,14 @@ from urllib.parse import SplitResult, urlsplit
 from daemon.config.expected import got, nearest
 from daemon.config.paths import data_path
 from daemon.config.reading import Finding
-from daemon.config.schema import BotConfig, Config, ModelConfig, WebConfig
+from daemon.config.schema import BotConfig, Config, ModelConfig, PushConfig, TestingConfig, WebConfig
 from daemon.config.secret import Secret
 from daemon.errors import ConfigError
 
 MIN_BUDGET_TOKENS = 1_024
 REDIS_SCHEMES = ("redis", "rediss", "unix")
+SEND_SHARE = 0.8
+"""Of a lease, what sending one part may take: what is left is for renewing it."""
 
 
 def broken(config: Config) -> Iterator[Finding]:
@@ -28,6 +30,11 @@ def broken(config: Config) -> Iterator[Finding]:
             yield Finding(f"channels.{name}.bot", f"there is no bot {got(channel.bot)}; there is {there}", ("bots",))
         if channel.enabled and isinstance(channel, WebConfig):
             yield from _web(f"channels.{name}", channel)
+        if channel.enabled and isinstance(channel, PushConfig):
+            yield from _push(f"channels.{name}", channel, config.queue.lease_s)
+        if channel.enabled and isinstance(channel, TestingConfig) and not _is_address(channel.url, _names_this_machine):
+            text = f"expected http:// and an address of this machine, as http://127.0.0.1:9000/, got {got(channel.url)}"
+            yield Finding(f"channels.{name}.url", text)
 
 
 def _data_dir(config: Config) -> Iterator[Finding]:
@@ -144,6 +151,19 @@ def _web(path: str, channel: WebConfig) -> Iterator[Finding]:
         yield Finding(f"{path}.token", text, (f"{path}.token_file", f"{path}.host"))
     if text := _secret_problem(channel.token):
         yield Finding(f"{path}.token", text)
+
+
+def _push(path: str, channel: PushConfig, lease_s: float) -> Iterator[Finding]:
+    if channel.send_timeout_s > SEND_SHARE * lease_s:
+        text = (
+            f"must be at most {SEND_SHARE:.0%} of queue.lease_s, since nothing is sent that may outlast the lease; "
+            f"got {channel.send_timeout_s} and {lease_s}"
+        )
+        yield Finding(f"{path}.send_timeout_s", text, ("queue.lease_s",))
+
+
+def _names_this_machine(parts: SplitResult) -> bool:
+    return _names_server(parts) and is_loopback(parts.hostname or "")
 
 
 def is_loopback(host: str) -> bool:

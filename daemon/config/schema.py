@@ -17,6 +17,8 @@ Count = Annotated[int, Meta(ge=1, le=MAX_INT)]
 Tokens = Annotated[int, Meta(ge=0, le=MAX_INT)]
 Seconds = Annotated[float, Meta(gt=0, le=31_536_000)]
 """At most a year: an unlimited wait is a mistake, and milliseconds must stay exact in Redis' scripts."""
+Delay = Annotated[float, Meta(ge=0, le=30)]
+"""Seconds that may be none at all."""
 Share = Annotated[float, Meta(ge=0, le=1)]
 Port = Annotated[int, Meta(ge=0, le=65535)]
 PathText = Annotated[str, Meta(description="path")]
@@ -234,7 +236,25 @@ class WebConfig(_Channel, frozen=True, tag="web"):
     """Host names accepted beside the bound address and localhost (defence against DNS rebinding)."""
 
 
-ChannelConfig = TerminalConfig | WebConfig
+class PushConfig(_Channel, frozen=True):
+    """What all channels have whose replies are sent to a platform."""
+
+    debounce_s: Delay = 0.0
+    """How long a burst of messages collects before it is answered."""
+    send_timeout_s: Seconds = 10.0
+    """How long sending one part may take; well below the lease, during which nobody else sends."""
+
+
+class TestingConfig(PushConfig, frozen=True, tag="testing"):
+    """A push channel for tests: what it sends goes to a server of the test's own."""
+
+    url: str = ""
+    """Where each part is posted: ``http://127.0.0.1:port/…``."""
+    part_max_chars: Count = 4_000
+    """Longest text that is sent in one part."""
+
+
+ChannelConfig = TerminalConfig | WebConfig | TestingConfig
 
 
 def _default_bots() -> dict[str, BotConfig]:

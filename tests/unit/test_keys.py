@@ -10,7 +10,7 @@ from daemon.bus import Keys
 from daemon.sessionkey import SessionKey
 
 OF_SESSION = ("session", "log", "waiting", "live", "notices")
-OF_PARTITION = ("inbox", "ready", "due", "grew", "dead")
+OF_PARTITION = ("inbox", "ready", "due", "grew", "dead", "unknown")
 
 names = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12)
 sessions = st.builds(
@@ -34,7 +34,8 @@ def test_all_keys_of_a_session_lie_in_one_slot(session: SessionKey, message_id: 
     made = [getattr(keys, kind)(name) for kind in OF_SESSION] + [
         getattr(keys, kind)(partition) for kind in OF_PARTITION
     ]
-    made += [keys.seen(name, message_id), keys.out(partition, session.channel)]
+    made += [keys.seen(name, message_id), keys.sent(name, f"{name}#7")]
+    made += [keys.out(partition, session.channel), keys.leader(partition, session.channel)]
 
     assert {slot_of(key) for key in made} == {str(partition)}
     assert len(set(made)) == len(made)
@@ -68,6 +69,6 @@ def test_partitions_are_used_evenly() -> None:
 def test_every_key_says_its_type_and_whether_it_has_a_ttl() -> None:
     for name, member in vars(Keys).items():
         found = member.fget if isinstance(member, property) else member
-        if name.startswith("_") or not callable(found) or name in ("partition", "nudges", "events"):
+        if name.startswith("_") or not callable(found) or name in ("partition", "nudges", "leaders", "events"):
             continue
         assert re.match(r"``\w+``, (stream|hash|list|sorted set|string)[,:]", inspect.getdoc(found) or ""), name

@@ -1,0 +1,111 @@
+"""Delivering one reply: part by part, each marked before it is sent and with the platform's id after."""
+
+import itertools
+from dataclasses import dataclass, field, replace
+
+import anyio
+import structlog
+
+from channels.base import Channel, Part
+from channels.outbox.lease import Lease
+from channels.outbox.ledger import Ledger, Step, Word
+from daemon import metrics
+from daemon.errors import SendRefused, SendRejected, SendUnknown
+from daemon.events import Reply
+from daemon.sessionkey import SessionKey
+
+_log = structlog.get_logger()
+
+
+@dataclass(kw_only=True)
+class Delivery:
+    """Sends replies in the name of one leader."""
+
+    channel: Channel
+    ledger: Ledger
+    lease: Lease
+    timeout_s: float
+    """How long sending one part may take."""
+    stopping: anyio.Event
+    """Once it is set no part is begun."""
+    _marks: "itertools.count[int]" = field(default_factory=itertools.count)
+
+    async def deliver(self, stream_id: bytes, reply: Reply) -> bool:
+        """Send what is not sent yet; False when there was no time for all of it.
+
+        Raises:
+            SendRefused, SendUnknown: the rest is to be delivered later.
+            BusUnavailable: as these.
+            LeaseLost: somebody else sends now.
+        """
+        chat, texts = SessionKey.parse(reply.session), self.channel.split(reply.text)
+        for number, text in enumerate(texts):
+            step = Step(
+                stream_id=stream_id, reply=reply, part=number, last=number + 1 == len(texts), attempt=0, mark=""
+            )
+            try:
+                if not await self._part(chat, step, text):
+                    return False
+            except SendRejected as error:
+                await self.bury(stream_id, reply, reason=f"rejected: {error}", attempts=1)
+                return True
+        if not texts:
+            await self.bury(stream_id, reply, reason="", attempts=0)
+        _log.info("reply.delivered", session=reply.session, turn=reply.turn, correlation=reply.correlation)
+        return True
+
+    async def bury(self, stream_id: bytes, reply: Reply | None, *, reason: str, attempts: int) -> None:
+        """Take a reply out of ``out`` that will not be delivered; errors as for ``deliver``."""
+        if reason:
+            session, correlation = (reply.session, reply.correlation) if reply else ("", "")
+            _log.warning("reply.dead", session=session, correlation=correlation, reason=reason)
+        await self.ledger.bury(stream_id, reply, reason=reason, attempts=attempts)
+
+    async def _part(self, chat: SessionKey, step: Step, text: str) -> bool:
+        word: Word | int = 0
+        while isinstance(word, int):
+            await self.lease.outlasting(self.timeout_s)
+            if self.stopping.is_set():
+                return False
+            step = replace(step, attempt=word + 1, mark=f"{self.lease.nonce}-{next(self._marks)}")
+            word = await self.ledger.sending(step)
+        if word is Word.SEND_AGAIN:
+            self._note(step, "resent")
+        elif word is Word.GIVEN_UP:
+            self._note(step, "given_up")
+        if word in (Word.SEND, Word.SEND_AGAIN):
+            await self._send(chat, step, text)
+        return True
+
+    async def _send(self, chat: SessionKey, step: Step, text: str) -> None:
+        # Nothing may come between this look at the clock and the send: whoever stalls here has lost the lease after.
+        await self.lease.outlasting(self.timeout_s)
+        part = Part(reply=step.reply.id, number=step.part, text=text, attempt=step.mark)
+        try:
+            with anyio.fail_after(self.timeout_s):
+                platform_id = await self.channel.send(chat, part, timeout_s=self.timeout_s)
+        except (SendRefused, SendRejected) as error:
+            self.ledger.note(step, "refused")
+            metrics.DELIVERIES.labels(self.channel.name, _outcome(error)).inc()
+            raise
+        except (SendUnknown, TimeoutError) as error:
+            # The mark stays: whoever goes on here finds it and knows that nobody knows.
+            metrics.DELIVERIES.labels(self.channel.name, "unknown").inc()
+            raise SendUnknown(str(error) or f"no answer within {self.timeout_s:g} s") from error
+        self.ledger.note(step, "sent", platform_id)
+        metrics.DELIVERIES.labels(self.channel.name, "sent").inc()
+
+    def _note(self, step: Step, outcome: str) -> None:
+        metrics.DELIVERIES.labels(self.channel.name, outcome).inc()
+        _log.warning(
+            "part.unknown",
+            session=step.reply.session,
+            turn=step.reply.turn,
+            correlation=step.reply.correlation,
+            attempt=step.attempt - 1,
+            status=outcome,
+        )
+
+
+def _outcome(error: SendRefused | SendRejected) -> str:
+    return "refused" if isinstance(error, SendRefused) else "rejected"

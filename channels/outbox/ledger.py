@@ -1,0 +1,202 @@
+"""The marks of parts: what is about to be sent, what was, and what nobody knows.
+
+Marks are made many at once: those that come up while a script is under way share the next one.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import Any, Literal
+
+import anyio
+import structlog
+
+from daemon.bus import Bus, load_script
+from daemon.bus.joined import Part as Argument
+from daemon.errors import BusError, BusUnavailable, LeaseLost
+from daemon.events import Reply
+
+MARKS = load_script(__file__, "marks.lua")
+DEAD = load_script(__file__, "dead.lua")
+
+OPEN_TTL_MS = 7 * 86_400_000
+"""Marks of a reply that is not delivered: longer than a platform is away."""
+
+DELIVERED_TTL_MS = 86_400_000
+"""Marks of a delivered reply: longer than a command is late."""
+
+UNKNOWN_MAX = 10_000
+UNKNOWN_TTL_MS = 7 * 86_400_000
+
+LAST_S = 4.0
+"""How long outcomes are offered to Redis at the end: within what a stopping process gets beyond its grace time."""
+
+RETRY_PAUSE_S = 0.1
+"""Between two tries when Redis is away; the bus itself has tried for some seconds."""
+
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """One attempt at sending one part."""
+
+    stream_id: bytes
+    """Of the reply, in ``out``."""
+    reply: Reply
+    part: int
+    last: bool
+    """Whether the reply ends with this part."""
+    attempt: int
+    """From 1 for each part."""
+    mark: str
+    """Names this attempt alone."""
+
+
+class Word(Enum):
+    """What is to be done about a part."""
+
+    SEND = auto()
+    SEND_AGAIN = auto()
+    """Send it; an earlier attempt may have arrived."""
+    OVER = auto()
+    """It was sent, or given up, before."""
+    GIVEN_UP = auto()
+    """Its outcome has just become unknown for the second time."""
+
+
+@dataclass(eq=False, slots=True)
+class _Batch:
+    """Steps that share a script."""
+
+    keys: list[str] = field(default_factory=list[str])
+    args: list[Argument] = field(default_factory=list[Argument])
+    done: anyio.Event = field(default_factory=anyio.Event)
+    results: list[Any] = field(default_factory=list[Any])
+    error: BusError | None = None
+
+    def add(self, key: str, what: str, step: Step, platform_id: str) -> int:
+        """Add a step; its place."""
+        self.keys.append(key)
+        reply = step.reply
+        self.args += (what, step.stream_id, step.part, step.attempt, step.mark, int(step.last), platform_id)
+        self.args += (reply.id, reply.session)
+        return len(self.keys) - 1
+
+
+class Ledger:
+    """Marks in the name of one leader; they are carried out inside ``kept``."""
+
+    def __init__(self, bus: Bus, *, partition: int, channel: str, nonce: str) -> None:
+        self._bus = bus
+        self._leader = bus.keys.leader(partition, channel)
+        self._out = bus.keys.out(partition, channel)
+        self._unknown = bus.keys.unknown(partition)
+        self._dead = bus.keys.dead(partition)
+        self._nonce = nonce
+        self._open = _Batch()
+        self._asked = anyio.Event()
+
+    @asynccontextmanager
+    async def kept(self) -> AsyncGenerator[None]:
+        """Carry out marks for the length of the block, and what was noted in it for some seconds after."""
+        # Shielded: what was sent was sent, and a shutdown may delay the note of it, never take it away.
+        writing = anyio.CancelScope(shield=True)
+
+        async def write() -> None:
+            with writing:
+                await self._write()
+
+        async with anyio.create_task_group() as tg:
+            tg.start_soon(write)
+            try:
+                yield
+            finally:
+                with anyio.move_on_after(LAST_S, shield=True):
+                    await self.written()
+                writing.cancel()
+
+    async def sending(self, step: Step) -> Word | int:
+        """Mark a part before it is sent; a number is that of the attempt that was made last: ask with the next one.
+
+        Raises:
+            LeaseLost: somebody else sends now.
+            BusError: Redis refuses the script.
+        """
+        batch, place = self._add("sending", step)
+        await batch.done.wait()
+        if batch.error is not None:
+            raise batch.error
+        status, number = batch.results[2 * place : 2 * place + 2]
+        if status == b"stale":
+            raise _lost(self._leader)
+        if status == b"attempt":
+            return int(number)
+        if status == b"send":
+            return Word.SEND_AGAIN if number else Word.SEND
+        return Word.OVER if status == b"over" else Word.GIVEN_UP
+
+    def note(self, step: Step, outcome: Literal["sent", "refused"], platform_id: str = "") -> None:
+        """Note what became of a part; written soon, in order with all that is asked here after."""
+        self._add(outcome, step, platform_id)
+
+    async def written(self) -> None:
+        """Wait until all that was noted so far is written."""
+        batch = self._open
+        self._asked.set()
+        await batch.done.wait()
+
+    async def bury(self, stream_id: bytes, reply: Reply | None, *, reason: str, attempts: int) -> None:
+        """Make a dead letter of a reply, or, without a ``reason``, only take it out of ``out``.
+
+        ``reply`` is None when it cannot be read.
+
+        Raises:
+            LeaseLost: somebody else sends now.
+            BusUnavailable: Redis is away; the same may be asked again.
+        """
+        session, reply_id = (reply.session, reply.id) if reply else ("", "")
+        status = await self._bus.run(
+            DEAD,
+            [self._leader, self._out, self._dead],
+            [self._nonce, stream_id, reason, attempts, session, reply_id],
+        )
+        if status == b"stale":
+            raise _lost(self._leader)
+
+    def _add(self, what: str, step: Step, platform_id: str = "") -> tuple[_Batch, int]:
+        batch = self._open
+        key = self._bus.keys.sent(step.reply.session, step.reply.id)
+        self._asked.set()
+        return batch, batch.add(key, what, step, platform_id)
+
+    async def _write(self) -> None:
+        while True:
+            await self._asked.wait()
+            self._asked = anyio.Event()
+            batch, self._open = self._open, _Batch()
+            if batch.keys:
+                await self._carry_out(batch)
+            batch.done.set()
+
+    async def _carry_out(self, batch: _Batch) -> None:
+        keys = [self._leader, self._out, self._unknown, *batch.keys]
+        args = [self._nonce, OPEN_TTL_MS, DELIVERED_TTL_MS, UNKNOWN_MAX, UNKNOWN_TTL_MS, *batch.args]
+        while True:
+            try:
+                batch.results = await self._bus.run(MARKS, keys, args)
+            except BusUnavailable as error:
+                # Repeated as it is: each step knows itself again.
+                _log.warning("mark.delayed", count=len(batch.keys), reason=str(error))
+                await anyio.sleep(RETRY_PAUSE_S)
+            except BusError as error:
+                _log.error("mark.refused", count=len(batch.keys), reason=str(error))
+                batch.error = error
+                return
+            else:
+                return
+
+
+def _lost(key: str) -> LeaseLost:
+    return LeaseLost(f"{key}: another process sends the replies of this channel now")

@@ -1,0 +1,99 @@
+-- Mark parts before they are sent, and note what became of them after: many at once, each a step of its own.
+--
+-- A field of sent holds one part:  sending <attempt> <unknown outcomes> <mark>   refused <attempt> <unknown outcomes>
+--                                  sent <platform id>                           unknown <attempt>
+-- The attempt is the position: a copy of an older one that arrives late changes nothing. The mark names the attempt, so
+-- that the same call, sent again because its reply was lost, is told from another's.
+--
+-- KEYS  1 leader (hash)  2 out (stream)  3 unknown (stream)  4... sent (hash), one a step
+-- ARGV  1 nonce  2 TTL of an unfinished reply (ms)  3 TTL of a delivered one (ms)  4 most unknown parts kept
+--       5 their TTL (ms), then for each step
+--       1 what (sending, sent, refused)  2 stream id of the reply  3 part  4 attempt, from 1  5 mark
+--       6 is it the last part (1/0)  7 the platform's id  8 reply id  9 session
+-- Returns for each step {status, number}
+--   send     it is marked now: send it. The number is 1 when an earlier outcome is unknown: it may arrive twice
+--   over     it was sent, or given up before: go on. When it is the last part the reply has left out
+--   unknown  the outcome is unknown a second time: it is given up now; else as over
+--   attempt  another attempt was made last, of this number: ask with the next one
+--   stale    refused: somebody else sends now, or another attempt was made since
+--   noted    the outcome is noted
+
+local FIELDS = 9
+local leads = redis.call('HGET', KEYS[1], 'nonce') == ARGV[1]
+
+local function leave(sent_key, stream_id)
+  redis.call('XDEL', KEYS[2], stream_id)
+  redis.call('PEXPIRE', sent_key, ARGV[3])
+end
+
+local function over(sent_key, step, status)
+  if step.last then leave(sent_key, step.stream_id) end
+  return status, 0
+end
+
+local function list_unknown(step, attempt, action)
+  redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[4], '*', 'session', step.session, 'reply', step.reply,
+    'part', step.part, 'attempt', attempt, 'action', action)
+  redis.call('PEXPIRE', KEYS[3], ARGV[5])
+end
+
+local function keep(sent_key, part, state)
+  redis.call('HSET', sent_key, part, state)
+  redis.call('PEXPIRE', sent_key, ARGV[2])
+end
+
+local function sending(sent_key, step)
+  -- Only the leader begins anything.
+  if not leads then return 'stale', 0 end
+  local state = redis.call('HGET', sent_key, step.part) or 'new 0 0'
+  local word, rest = string.match(state, '^(%S+) ?(.*)$')
+  if word == 'sent' then return over(sent_key, step, 'over') end
+  -- Given up before, or by this very call, whose reply was lost.
+  if word == 'unknown' then return over(sent_key, step, tonumber(rest) == step.attempt and 'unknown' or 'over') end
+
+  local last, unknowns, mark = string.match(rest, '^(%d+) (%d+) ?(.*)$')
+  last, unknowns = tonumber(last), tonumber(unknowns)
+  if word == 'sending' and last == step.attempt and mark == step.mark then return 'send', unknowns end
+  if step.attempt ~= last + 1 then return 'attempt', last end
+  if word == 'sending' then
+    unknowns = unknowns + 1
+    list_unknown(step, last, unknowns > 1 and 'given up' or 'resent')
+    if unknowns > 1 then
+      keep(sent_key, step.part, 'unknown ' .. step.attempt)
+      return over(sent_key, step, 'unknown')
+    end
+  end
+  keep(sent_key, step.part, 'sending ' .. step.attempt .. ' ' .. unknowns .. ' ' .. step.mark)
+  return 'send', unknowns
+end
+
+-- Outcomes are checked by the mark and not by the nonce: what was sent was sent, whoever leads now. While the mark stands
+-- nobody has sent the part again, and the note keeps them from it.
+local function outcome(sent_key, step)
+  local state = redis.call('HGET', sent_key, step.part) or ''
+  local word, attempt, unknowns, mark = string.match(state, '^(%S+) (%d+) (%d+) ?(.*)$')
+  if word == 'sending' and tonumber(attempt) == step.attempt and mark == step.mark then
+    if step.what == 'sent' then
+      keep(sent_key, step.part, 'sent ' .. step.platform_id)
+    else
+      keep(sent_key, step.part, 'refused ' .. attempt .. ' ' .. unknowns)
+    end
+  elseif step.what == 'refused' or state ~= 'sent ' .. step.platform_id then
+    return 'stale', 0
+  end
+  if step.what == 'sent' and step.last then leave(sent_key, step.stream_id) end
+  return 'noted', 0
+end
+
+local results = {}
+for at = 4, #KEYS do
+  local first = 6 + (at - 4) * FIELDS
+  local step = {
+    what = ARGV[first], stream_id = ARGV[first + 1], part = ARGV[first + 2], attempt = tonumber(ARGV[first + 3]),
+    mark = ARGV[first + 4], last = ARGV[first + 5] == '1', platform_id = ARGV[first + 6], reply = ARGV[first + 7],
+    session = ARGV[first + 8],
+  }
+  local handle = step.what == 'sending' and sending or outcome
+  results[#results + 1], results[#results + 2] = handle(KEYS[at], step)
+end
+return results

@@ -1,0 +1,191 @@
+"""What a leader does in its term: reads ``out`` from its beginning and has each chat's replies delivered in order.
+
+A reply leaves ``out`` when it is delivered, so the next leader, in this process or another, simply starts over.
+"""
+
+import random
+from typing import Any
+
+import anyio
+import msgspec
+import structlog
+from anyio.abc import TaskGroup
+from redis import exceptions as redis_errors
+
+from channels.outbox.agenda import Agenda, Chat
+from channels.outbox.delivery import Delivery
+from daemon.bus import pairs, translated
+from daemon.config import QueueConfig
+from daemon.errors import BusUnavailable, LeaseLost, SendRefused, SendUnknown
+from daemon.events import Reply
+from daemon.process import Process
+
+IN_FLIGHT = 128
+"""Chats that one leader sends to at a time."""
+
+PAGE = 100
+"""Replies read at once."""
+
+HELD_MAX = 100_000
+"""Replies that one leader knows of, most of them by their stream id alone: some 10 MB. What is beyond waits unread."""
+
+BLOCK_MS = 1_000
+"""Longest wait of one read: new replies are seen at once; after this, what may have been missed is looked for."""
+
+LOOK_S = 1.0
+"""Longest wait for anything else before looking again."""
+
+AWAY_PAUSE_S = 0.5
+"""Pause when Redis is away."""
+
+REST_MAX_S = 3_600.0
+"""A platform that wants to be left alone for longer is asked again after this."""
+
+DOUBLINGS_MAX = 30
+"""No rest is doubled more often: the number would leave the range of floats."""
+
+UNREADABLE = ""
+"""Stands for the chat of what cannot be read."""
+
+_log = structlog.get_logger()
+_decode = msgspec.json.Decoder(Reply).decode
+
+
+def rest_s(failures: int, queue: QueueConfig, *, told_s: float | None = None) -> float:
+    """Seconds until a reply is tried again: as told, else doubling with each failure, with jitter."""
+    if told_s is not None:
+        return min(max(told_s, 0.0), REST_MAX_S)
+    # Chats that failed together must not return as one.
+    doubled: float = queue.backoff_min_s * 2 ** min(failures, DOUBLINGS_MAX)
+    return random.uniform(0.5, 1.0) * min(queue.backoff_max_s, doubled)
+
+
+class Term:
+    """One leader's work; ``sends`` is the task group in which replies are delivered."""
+
+    def __init__(self, process: Process, delivery: Delivery, out: str, sends: TaskGroup) -> None:
+        self._bus = process.bus
+        self._queue = process.config.queue
+        self._stopping = process.stopping
+        self._delivery = delivery
+        self._out = out
+        self._sends = sends
+        self._agenda = Agenda()
+        self._parked = anyio.Event()
+        self._room = anyio.Event()
+        self.in_flight = 0
+        """Chats that something is being sent to."""
+
+    async def run(self) -> None:
+        """Read and begin deliveries until cancelled; those that were begun go on in their task group."""
+        async with anyio.create_task_group() as tg:
+            tg.start_soon(self._begin_when_due)
+            await self._read()
+
+    async def _read(self) -> None:
+        position = b"0"
+        while True:
+            if self._agenda.waiting >= IN_FLIGHT or self._agenda.held >= HELD_MAX:
+                self._room = anyio.Event()
+                with anyio.move_on_after(LOOK_S):
+                    await self._room.wait()
+                continue
+            if not self._agenda.held:
+                # What stands there then is undelivered: a failover or a hand may have put it behind our position.
+                await self._delivery.ledger.written()
+                position = b"0"
+            for stream_id, fields in await self._page(position):
+                position = stream_id
+                self._take_in(stream_id, _read_reply(fields))
+            self._begin()
+
+    async def _page(self, position: bytes) -> list[tuple[bytes, dict[bytes, bytes]]]:
+        try:
+            # A read of its own connection: it blocks, and being cancelled it takes nothing along.
+            command = ("XREAD", "COUNT", PAGE, "BLOCK", BLOCK_MS, "STREAMS", self._out, position)
+            found: Any = await self._bus.client.execute_command(*command)
+        except (redis_errors.RedisError, OSError) as error:
+            _log.warning("outbox.away", channel=self._delivery.channel.name, reason=str(translated(error)))
+            await anyio.sleep(AWAY_PAUSE_S)
+            return []
+        return [entry for _, entries in pairs(found) for entry in entries]
+
+    def _take_in(self, stream_id: bytes, reply: Reply | None) -> None:
+        self._agenda.add(reply.session if reply else UNREADABLE, stream_id, reply)
+
+    async def _begin_when_due(self) -> None:
+        while True:
+            self._parked = anyio.Event()
+            soonest = self._agenda.soonest()
+            with anyio.move_on_after(LOOK_S if soonest is None else min(soonest - anyio.current_time(), LOOK_S)):
+                await self._parked.wait()
+            self._begin()
+
+    def _begin(self) -> None:
+        while self.in_flight < IN_FLIGHT and not self._stopping.is_set():
+            chat = self._agenda.next(anyio.current_time())
+            if chat is None:
+                return
+            self.in_flight += 1
+            self._sends.start_soon(self._work, chat)
+
+    async def _work(self, chat: Chat | None) -> None:
+        try:
+            while chat is not None and not self._stopping.is_set():
+                await self._deliver_first(chat)
+                chat = self._agenda.next(anyio.current_time())
+                if self._agenda.waiting < IN_FLIGHT:
+                    self._room.set()
+        except LeaseLost:
+            # Somebody else has begun to send: not one more part.
+            self._sends.cancel_scope.cancel()
+        finally:
+            self.in_flight -= 1
+
+    async def _deliver_first(self, chat: Chat) -> None:
+        try:
+            over = await self._try(chat, *chat.replies[0])
+        except (SendRefused, SendUnknown, BusUnavailable) as error:
+            self._park(chat, error)
+        except LeaseLost:
+            raise
+        except Exception as error:  # noqa: BLE001 - the service's top: a bug in one reply must not end the others
+            _log.exception("delivery.failed", session=chat.session, reason=type(error).__name__)
+            chat.errors += 1
+            self._park(chat, error)
+        else:
+            if over:
+                self._agenda.done(chat)
+
+    async def _try(self, chat: Chat, stream_id: bytes, reply: Reply | None) -> bool:
+        """Whether the reply is dealt with; False when the process stops before that."""
+        if reply is None:
+            found = await self._bus.call("XRANGE", self._out, stream_id, stream_id)
+            if not found:
+                return True  # somebody took it out meanwhile
+            reply = _read_reply(found[0][1])
+        if reply is None or chat.errors > self._queue.attempts_max:
+            reason = "failed" if reply else "unreadable"
+            await self._delivery.bury(stream_id, reply, reason=reason, attempts=chat.errors)
+            return True
+        return await self._delivery.deliver(stream_id, reply)
+
+    def _park(self, chat: Chat, error: Exception) -> None:
+        told_s = error.retry_after_s if isinstance(error, SendRefused) else None
+        pause_s = rest_s(chat.failures, self._queue, told_s=told_s)
+        _log.info(
+            "reply.parked",
+            session=chat.session,
+            attempt=chat.failures + 1,
+            waited_s=round(pause_s, 3),
+            reason=str(error),
+        )
+        self._agenda.park(chat, anyio.current_time() + pause_s)
+        self._parked.set()
+
+
+def _read_reply(fields: dict[bytes, bytes]) -> Reply | None:
+    try:
+        return _decode(fields[b"reply"])
+    except (KeyError, msgspec.DecodeError):
+        return None

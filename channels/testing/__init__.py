@@ -1,0 +1,5 @@
+"""A push channel for tests: each part is posted to a server of the test's own."""
+
+from channels.testing.channel import TestingChannel, connect
+
+__all__ = ["TestingChannel", "connect"]

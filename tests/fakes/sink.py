@@ -1,0 +1,200 @@
+"""A fake platform for push channels of type ``testing``: real HTTP on loopback, and every way in which it goes wrong.
+
+    async with sink([Refuse(429, retry_after_s=0.1), Cut()]) as platform:
+        config = TestingConfig(url=platform.url)
+
+A script is one fault a request, in order; None, and what comes after it is used up, is taken properly. A function from
+the decoded post to a fault can stand in its place.
+
+``python -m tests.fakes.sink PORT FILE [EVERY]`` runs it for other processes: one JSON line a delivery, and with EVERY
+each so-many-th request meets one of the faults in turn.
+"""
+
+import itertools
+import json
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+from anyio.abc import SocketStream, TaskStatus
+
+from daemon.testing import Gate
+
+REQUEST_TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True)
+class Refuse:
+    """A status that refuses (429, 5xx) or rejects (other 4xx); nothing is delivered."""
+
+    status: int = 429
+    retry_after_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The connection is cut instead of an answer."""
+
+    delivered: bool = True
+    """Whether it was delivered before."""
+
+
+@dataclass(frozen=True)
+class Hang:
+    """No answer until the client goes."""
+
+    delivered: bool = True
+
+
+@dataclass(frozen=True)
+class Slow:
+    """Delivered at once, answered late."""
+
+    delay_s: float = 0.0
+    gate: Gate | None = None
+    """Answered when it is opened."""
+
+
+@dataclass(frozen=True)
+class Garbled:
+    """Delivered, and answered with something that is no JSON."""
+
+
+Fault = Refuse | Cut | Hang | Slow | Garbled
+Post = dict[str, Any]
+
+
+@dataclass
+class Sink:
+    """What was delivered, and what is to go wrong."""
+
+    decide: Callable[[Post], Fault | None]
+    url: str = ""
+    posts: list[Post] = field(default_factory=list)
+    """Every request so far, delivered or not."""
+    delivered: list[Post] = field(default_factory=list)
+    _changed: anyio.Event = field(default_factory=anyio.Event)
+    on_delivery: Callable[[Post], None] = lambda _post: None
+
+    def texts(self, session: str = "") -> list[str]:
+        """The texts that were delivered, of one session or of all, in order."""
+        return [post["text"] for post in self.delivered if session in ("", post["session"])]
+
+    async def count(self, number: int, *, within_s: float = 20.0) -> None:
+        """Wait until so many were delivered."""
+        await self._until(lambda: len(self.delivered) >= number, within_s)
+
+    async def asked(self, number: int, *, within_s: float = 20.0) -> None:
+        """Wait until there were so many requests."""
+        await self._until(lambda: len(self.posts) >= number, within_s)
+
+    async def _until(self, reached: Callable[[], bool], within_s: float) -> None:
+        with anyio.fail_after(within_s):
+            while not reached():
+                await self._changed.wait()
+
+    async def serve(self, port: int = 0, *, task_status: TaskStatus[None]) -> None:
+        """Listen until cancelled."""
+        listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=port)
+        async with listener:
+            host, number = listener.extra(anyio.abc.SocketAttribute.local_address)[:2]
+            self.url = f"http://{host}:{number}/"
+            task_status.started()
+            await listener.serve(self._connection)
+
+    async def _connection(self, stream: SocketStream) -> None:
+        async with stream:
+            with anyio.move_on_after(REQUEST_TIMEOUT_S):
+                try:
+                    await self._answer(stream, json.loads(await _body(stream)))
+                except (anyio.EndOfStream, anyio.BrokenResourceError):
+                    return
+
+    async def _answer(self, stream: SocketStream, post: Post) -> None:
+        fault = self.decide(post)
+        delivered = not isinstance(fault, Refuse) and getattr(fault, "delivered", True)
+        self.posts.append(post)
+        if delivered:
+            self.delivered.append(post)
+            self.on_delivery(post)
+        changed, self._changed = self._changed, anyio.Event()
+        changed.set()
+        match fault:
+            case Refuse():
+                more = f"Retry-After: {fault.retry_after_s}\r\n" if fault.retry_after_s is not None else ""
+                await _respond(stream, fault.status, b"{}", more)
+            case Cut():
+                return
+            case Hang():
+                await stream.receive()
+            case Slow():
+                await anyio.sleep(fault.delay_s)
+                if fault.gate is not None:
+                    await fault.gate.pass_through()
+                await _respond(stream, 200, _id(self))
+            case Garbled():
+                await _respond(stream, 200, b"<ok>")
+            case None:
+                await _respond(stream, 200, _id(self))
+
+
+def _id(sink: Sink) -> bytes:
+    return json.dumps({"id": f"m{len(sink.delivered)}"}).encode()
+
+
+async def _body(stream: SocketStream) -> bytes:
+    received = b""
+    while b"\r\n\r\n" not in received:
+        received += await stream.receive()
+    head, _, body = received.partition(b"\r\n\r\n")
+    [length] = [int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")]
+    while len(body) < length:
+        body += await stream.receive()
+    return body
+
+
+async def _respond(stream: SocketStream, status: int, body: bytes, more: str = "") -> None:
+    head = f"HTTP/1.1 {status} X\r\n{more}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    await stream.send(head.encode() + body)
+
+
+@asynccontextmanager
+async def sink(script: Iterable[Fault | None] | Callable[[Post], Fault | None] = ()) -> AsyncIterator[Sink]:
+    """A platform for the length of the block."""
+    if callable(script):
+        platform = Sink(script)
+    else:
+        faults = itertools.chain(script, itertools.repeat(None))
+        platform = Sink(lambda _post: next(faults))
+    async with anyio.create_task_group() as tg:
+        await tg.start(platform.serve)
+        yield platform
+        tg.cancel_scope.cancel()
+
+
+def every(number: int) -> Callable[[Post], Fault | None]:
+    """Each ``number``-th request meets one of all faults, in turn."""
+    faults = itertools.cycle([Refuse(429, 0.05), Refuse(500), Cut(), Cut(delivered=False), Slow(0.2), Garbled()])
+    requests = itertools.count(1)
+    return lambda _post: next(faults) if number and next(requests) % number == 0 else None
+
+
+async def _main(port: int, file: str, number: int) -> None:
+    with open(file, "a", encoding="utf-8") as lines:  # noqa: ASYNC230, PTH123 - a line is written faster than a thread is asked
+
+        def note(post: Post) -> None:
+            lines.write(json.dumps({**post, "at": time.time()}) + "\n")
+            lines.flush()
+
+        platform = Sink(every(number), on_delivery=note)
+        async with anyio.create_task_group() as tg:
+            await tg.start(platform.serve, port)
+            print(platform.url, flush=True)
+
+
+if __name__ == "__main__":
+    anyio.run(_main, int(sys.argv[1]), sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 0)

@@ -1,0 +1,774 @@
+"""The outbox on a real server with a fake platform: order, exactly once, and what is known when nobody knows."""
+
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+import anyio.lowlevel
+import httpx2
+import msgspec
+import pytest
+from structlog.testing import capture_logs
+
+from channels.base import Channel
+from channels.inbound import accept, make_inbound
+from channels.outbox import Dispatcher, ledger
+from channels.outbox.lease import Lease, Terms
+from channels.outbox.ledger import Ledger, Step, Word
+from channels.push import serve
+from channels.testing import TestingChannel, connect
+from channels.testing.channel import NOTHING_SENT
+from daemon import metrics
+from daemon.bus import Bus, Script
+from daemon.cli.queue import read_queues, read_unknown
+from daemon.config import Config, QueueConfig, TestingConfig
+from daemon.errors import LeaseLost, SendRefused, SendUnknown
+from daemon.events import Reply
+from daemon.process import Process
+from daemon.sessionkey import SessionKey
+from daemon.testing import FailingBus, Gate, ScriptedModel
+from tests.conftest import RecordingBus, mutated
+from tests.fakes.sink import Cut, Fault, Garbled, Hang, Post, Refuse, Sink, Slow, sink
+from workers.agent.service import serve as serve_agents
+
+pytestmark = pytest.mark.anyio
+
+NAME = "support"
+LIMIT_S = 20.0
+ANN, BOB = f"{NAME}:ann", f"{NAME}:bob"
+
+
+@pytest.fixture
+def queue() -> QueueConfig:
+    """Leases that a busy machine keeps, and short rests."""
+    return QueueConfig(lease_s=2.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+
+
+def pushing(process: Process, platform: Sink, **more: Any) -> Process:
+    """A replica of the process with a push channel."""
+    fields: dict[str, Any] = {"send_timeout_s": 1.0, **more}
+    channel = TestingConfig(url=platform.url, **fields)
+    config = Config(queue=process.config.queue, channels={NAME: channel})
+    return replace(process, config=config, stopping=anyio.Event(), name=f"replica-{id(channel)}")
+
+
+@asynccontextmanager
+async def replica(process: Process) -> AsyncGenerator[anyio.abc.TaskGroup]:
+    """The role ``channels`` for the length of the block, then stopped in order."""
+
+    async def run(*, task_status: anyio.abc.TaskStatus[None]) -> None:
+        await serve(process, task_status=task_status)
+
+    async with anyio.create_task_group() as tg:
+        await tg.start(run)
+        yield tg
+        process.stopping.set()
+
+
+async def put(bus: Bus, *texts: str, session: str = ANN) -> list[str]:
+    """Commit replies, as turns do; their ids."""
+    made: list[str] = []
+    for text in texts:
+        turn = int(await bus.call("XLEN", bus.keys.out(0, NAME)))
+        reply = Reply(id=f"{session}#{text}-{turn}", session=session, turn=turn, text=text, correlation=f"c-{text}")
+        await bus.call("XADD", bus.keys.out(0, NAME), "*", "reply", msgspec.json.encode(reply))
+        made.append(reply.id)
+    return made
+
+
+async def until_empty(bus: Bus) -> None:
+    """Wait until every reply has left ``out``."""
+    with anyio.fail_after(LIMIT_S):
+        while await bus.call("XLEN", bus.keys.out(0, NAME)):  # noqa: ASYNC110 - the server sends no event for it
+            await anyio.sleep(0.005)
+
+
+async def unknown(bus: Bus) -> list[tuple[str, str, str]]:
+    """Reply, part and action of every unknown outcome."""
+    found = await bus.call("XRANGE", bus.keys.unknown(0), "-", "+")
+    return [(fields[b"reply"].decode(), fields[b"part"].decode(), fields[b"action"].decode()) for _, fields in found]
+
+
+async def marks(bus: Bus, reply: str) -> dict[str, str]:
+    """The reply's parts as they are noted, without the random marks."""
+    found = await bus.call("HGETALL", bus.keys.sent(reply.partition("#")[0], reply))
+    return {part.decode(): " ".join(state.decode().split()[:2]) for part, state in found.items()}
+
+
+# Delivery
+
+
+async def test_replies_are_delivered_in_order_for_each_chat_and_leave_nothing_behind(process: Process) -> None:
+    texts = [f"reply {n}" for n in range(20)]
+    async with sink() as platform:
+        await put(process.bus, *texts)
+        async with replica(pushing(process, platform)):
+            await put(process.bus, *texts, session=BOB)
+            await platform.count(40)
+            await until_empty(process.bus)
+
+        assert platform.texts(ANN) == platform.texts(BOB) == texts
+        assert await unknown(process.bus) == []
+
+
+async def test_what_is_said_to_a_push_channel_is_answered_through_its_outbox(process: Process) -> None:
+    async def model(_config: object, *, language: str) -> ScriptedModel:
+        return ScriptedModel("the answer")
+
+    async def agents(*, task_status: anyio.abc.TaskStatus[None]) -> None:
+        await serve_agents(both, task_status=task_status)
+
+    async with sink() as platform:
+        both = replace(pushing(process, platform, debounce_s=0.2), connect_model=model)
+        for text in ("one", "two"):
+            await accept(both, make_inbound(both, channel=NAME, chat="ann", text=text, sender_id="ann"))
+        assert await process.bus.call("ZCARD", process.bus.keys.ready(0)) == 0
+        async with replica(both) as tg:
+            await tg.start(agents)
+            await platform.count(1)
+
+        assert platform.texts(ANN)[0] == "the answer"
+        assert platform.delivered[0]["reply"].startswith(f"{ANN}#")
+
+
+async def test_a_long_reply_goes_in_parts_and_the_platform_ids_are_kept(process: Process) -> None:
+    async with sink() as platform:
+        [reply] = await put(process.bus, "one two three")
+        async with replica(pushing(process, platform, part_max_chars=5)):
+            await until_empty(process.bus)
+
+        assert platform.texts() == ["one ", "two ", "three"]
+        assert await marks(process.bus, reply) == {"0": "sent m1", "1": "sent m2", "2": "sent m3"}
+        assert await process.bus.call("PTTL", process.bus.keys.sent(ANN, reply)) > 0
+
+
+async def test_a_reply_of_one_part_costs_two_scripts_at_most(process: Process) -> None:
+    recording = RecordingBus(process.bus)
+    async with sink() as platform:
+        for n in range(10):
+            await put(process.bus, *"abc", session=f"{NAME}:{n}")
+        async with replica(pushing(replace(process, bus=recording), platform)):
+            await until_empty(process.bus)
+
+    steps = Counter(step for script, _, args in recording.scripts if script.name == "marks.lua" for step in args[5::9])
+    counts = Counter(script.name for script, _, _ in recording.scripts)
+    assert steps == {"sending": 30, "sent": 30}
+    assert counts["marks.lua"] < 30
+    assert set(counts) <= {"marks.lua", "lead.lua", "resign.lua"}
+
+
+@pytest.mark.parametrize("text", ["", " \n "])
+async def test_a_reply_without_text_is_not_sent(process: Process, text: str) -> None:
+    async with sink() as platform:
+        await put(process.bus, text, "next")
+        async with replica(pushing(process, platform)):
+            await until_empty(process.bus)
+
+        assert platform.texts() == ["next"]
+        assert not await process.bus.call("EXISTS", process.bus.keys.dead(0))
+
+
+async def test_what_is_put_back_by_hand_is_delivered_too(process: Process) -> None:
+    """An entry behind the reader's position, as after a failover."""
+    async with sink() as platform, replica(pushing(process, platform)):
+        await put(process.bus, "first")
+        await platform.count(1)
+        await until_empty(process.bus)
+        await process.bus.call("DEL", process.bus.keys.out(0, NAME))
+        raw = msgspec.json.encode(Reply(id=f"{ANN}#9", session=ANN, turn=9, text="older", correlation="c"))
+        await process.bus.call("XADD", process.bus.keys.out(0, NAME), "1-1", "reply", raw)
+        await platform.count(2)
+
+        assert platform.texts() == ["first", "older"]
+        await until_empty(process.bus)
+
+
+async def test_what_cannot_be_read_becomes_a_dead_letter_and_holds_up_nobody(process: Process) -> None:
+    async with sink() as platform:
+        await process.bus.call("XADD", process.bus.keys.out(0, NAME), "*", "reply", "{}")
+        await put(process.bus, "fine")
+        async with replica(pushing(process, platform)):
+            await until_empty(process.bus)
+
+        assert platform.texts() == ["fine"]
+    [(_, dead)] = await process.bus.call("XRANGE", process.bus.keys.dead(0), "-", "+")
+    assert (dead[b"reason"], dead[b"reply"]) == (b"unreadable", b"{}")
+
+
+# Faults of the platform
+
+
+async def test_a_refused_chat_rests_as_told_in_order_and_holds_up_nobody(process: Process) -> None:
+    def refuse_ann_once(post: Post) -> Fault | None:
+        return Refuse(429, 0.4) if post["session"] == ANN and not platform.texts(ANN) and not refused(post) else None
+
+    def refused(post: Post) -> bool:
+        return any(earlier["session"] == post["session"] for earlier in platform.posts)
+
+    async with sink(refuse_ann_once) as platform:
+        await put(process.bus, "a1", "a2")
+        await put(process.bus, "b1", "b2", session=BOB)
+        began = time.monotonic()
+        async with replica(pushing(process, platform)):
+            await until_empty(process.bus)
+        took_s = time.monotonic() - began
+
+        assert platform.texts() == ["b1", "b2", "a1", "a2"]
+        assert took_s >= 0.4
+        assert await unknown(process.bus) == []
+
+
+@pytest.mark.parametrize("fault", [Refuse(500), Refuse(503, 0.01), Refuse(429), Refuse(429, -1.0)])
+async def test_a_refused_part_is_sent_again_until_it_is_taken(process: Process, fault: Fault) -> None:
+    async with sink([fault] * 4) as platform:
+        [reply] = await put(process.bus, "hello")
+        async with replica(pushing(process, platform)):
+            await until_empty(process.bus)
+
+        assert platform.texts() == ["hello"]
+        assert len(platform.posts) == 5
+        assert await marks(process.bus, reply) == {"0": "sent m1"}
+        assert await unknown(process.bus) == []
+
+
+async def test_a_platform_that_is_away_makes_replies_late_and_not_unknown(process: Process) -> None:
+    async with sink() as platform:
+        away = pushing(process, platform)
+        port = int(platform.url.rstrip("/").rpartition(":")[2])
+    await put(process.bus, "hello")
+    async with replica(away) as tg:
+        with capture_logs() as lines, anyio.fail_after(LIMIT_S):
+            while not any(line["event"] == "reply.parked" for line in lines):  # noqa: ASYNC110 - a log line is no event
+                await anyio.sleep(0.005)
+        back = Sink(lambda _post: None)
+        await tg.start(back.serve, port)
+        await until_empty(process.bus)
+        away.stopping.set()
+        tg.cancel_scope.cancel()
+
+    assert back.texts() == ["hello"]
+    assert await unknown(process.bus) == []
+
+
+async def test_what_is_rejected_becomes_a_dead_letter_and_the_chat_goes_on(process: Process) -> None:
+    async with sink([None, Refuse(400)]) as platform:
+        await put(process.bus, "good bad never", "next")
+        async with replica(pushing(process, platform, part_max_chars=5)):
+            await until_empty(process.bus)
+
+        assert platform.texts() == ["good ", "next"]
+    [(_, dead)] = await process.bus.call("XRANGE", process.bus.keys.dead(0), "-", "+")
+    assert dead[b"reason"] == b"rejected: the server answers 400"
+    assert dead[b"session"] == ANN.encode()
+    assert msgspec.json.decode(dead[b"reply"], type=Reply).text == "good bad never"
+
+
+@pytest.mark.parametrize("fault", [Cut(), Hang()])
+async def test_a_send_that_was_cut_is_repeated_once_and_listed(process: Process, fault: Fault) -> None:
+    async with sink([fault]) as platform:
+        [reply] = await put(process.bus, "hello")
+        await put(process.bus, "next")
+        async with replica(pushing(process, platform, send_timeout_s=0.2)):
+            await until_empty(process.bus)
+
+        assert platform.texts() == ["hello", "hello", "next"]
+        assert await unknown(process.bus) == [(reply, "0", "resent")]
+        assert await process.bus.call("PTTL", process.bus.keys.unknown(0)) > 0
+
+
+async def test_a_part_whose_outcome_is_unknown_twice_is_given_up_and_the_next_goes_on(process: Process) -> None:
+    async with sink([Cut(), Refuse(429), Cut(), Cut(delivered=False)]) as platform:
+        [reply] = await put(process.bus, "one two")
+        async with replica(pushing(process, platform, part_max_chars=4)):
+            await until_empty(process.bus)
+
+        assert platform.texts() == ["one ", "one ", "two"]
+        assert await unknown(process.bus) == [(reply, "0", "resent"), (reply, "0", "given up"), (reply, "1", "resent")]
+        assert (await marks(process.bus, reply))["0"].startswith("unknown")
+
+
+async def test_an_answer_that_is_no_json_counts_as_sent(process: Process) -> None:
+    async with sink([Garbled()]) as platform:
+        [reply] = await put(process.bus, "hello")
+        async with replica(pushing(process, platform)):
+            await until_empty(process.bus)
+
+        assert platform.texts() == ["hello"]
+        assert await marks(process.bus, reply) == {"0": "sent"}
+
+
+async def test_order_holds_for_every_chat_under_all_faults(process: Process) -> None:
+    chats = [f"{NAME}:c{n}" for n in range(8)]
+    script: list[Fault | None] = [None, Refuse(429, 0.01), None, Cut(), None, None, Refuse(500)]
+    async with sink(script * 4) as platform:
+        for n in range(6):
+            for chat in chats:
+                await put(process.bus, f"{n}", session=chat)
+        async with replica(pushing(process, platform)):
+            await until_empty(process.bus)
+
+        twice = 0
+        for chat in chats:
+            told = platform.texts(chat)
+            assert told == sorted(told)
+            assert set(told) == {str(n) for n in range(6)}
+            twice += len(told) - len(set(told))
+        assert twice == [action for _, _, action in await unknown(process.bus)].count("resent")
+
+
+async def test_a_bug_in_an_adapter_costs_one_reply_and_no_other(process: Process, queue: QueueConfig) -> None:
+    class Broken(TestingChannel):
+        __test__ = False
+
+        def split(self, text: str) -> list[str]:
+            if text == "poison":
+                raise RuntimeError("a bug")
+            return super().split(text)
+
+    async with sink() as platform, connect(NAME, TestingConfig(url=platform.url)) as fine:
+        broken = pushing(process, platform)
+        config = cast("TestingConfig", broken.config.channels[NAME])
+        channel: Channel = Broken(NAME, config, fine._client)
+        await put(process.bus, "poison", "after")
+        await put(process.bus, "other", session=BOB)
+        with capture_logs():
+            async with anyio.create_task_group() as tg:
+                tg.start_soon(Dispatcher(broken, channel, config, partition=0).run)
+                await until_empty(process.bus)
+                broken.stopping.set()
+
+        assert sorted(platform.texts()) == ["after", "other"]
+    [(_, dead)] = await process.bus.call("XRANGE", process.bus.keys.dead(0), "-", "+")
+    assert (dead[b"reason"], dead[b"attempts"]) == (b"failed", str(queue.attempts_max + 1).encode())
+
+
+def test_every_failure_of_the_http_library_is_either_nothing_sent_or_unknown() -> None:
+    def kinds(kind: type[Exception]) -> list[type[Exception]]:
+        return [kind, *(each for sub in kind.__subclasses__() for each in kinds(sub))]
+
+    refused = {kind.__name__ for kind in kinds(httpx2.HTTPError) if issubclass(kind, NOTHING_SENT)}
+
+    assert refused == {
+        *("ConnectError", "ConnectTimeout", "PoolTimeout", "UnsupportedProtocol", "LocalProtocolError", "ProxyError")
+    }
+
+
+async def test_a_refused_connection_and_a_cut_one_are_told_apart() -> None:
+    async with sink([Cut()]) as platform, connect(NAME, TestingConfig(url=platform.url)) as channel:
+        with pytest.raises(SendUnknown):
+            await channel.send(SessionKey.parse(ANN), a_part(), timeout_s=1.0)
+    async with connect(NAME, TestingConfig(url=platform.url)) as channel:
+        with pytest.raises(SendRefused):
+            await channel.send(SessionKey.parse(ANN), a_part(), timeout_s=1.0)
+
+
+def a_part() -> Any:
+    from channels.base import Part  # noqa: PLC0415 - for two tests
+
+    return Part(reply="r", number=0, text="x", attempt="a")
+
+
+# Replicas
+
+
+async def test_two_replicas_never_double(process: Process) -> None:
+    texts = [f"{n}" for n in range(50)]
+    async with sink() as platform:
+        async with AsyncExitStack() as stack:
+            for _ in range(2):
+                await stack.enter_async_context(replica(pushing(process, platform)))
+            await put(process.bus, *texts)
+            await put(process.bus, *texts, session=BOB)
+            await until_empty(process.bus)
+
+        assert platform.texts(ANN) == platform.texts(BOB) == texts
+
+
+async def test_a_stop_finishes_what_is_being_sent_and_hands_over_at_once(process: Process) -> None:
+    gate = Gate()
+    async with sink([Slow(gate=gate)]) as platform:
+        await put(process.bus, "a1", "a2")
+        first, second = pushing(process, platform), pushing(process, platform)
+        async with replica(first) as leading:
+            await platform.asked(1)
+            async with replica(second):
+                first.stopping.set()
+                await anyio.wait_all_tasks_blocked()
+                assert len(platform.posts) == 1
+                gate.open()
+                began = time.monotonic()
+                await platform.count(2)
+                took_s = time.monotonic() - began
+                await until_empty(process.bus)
+            leading.cancel_scope.cancel()
+
+        assert took_s < 0.5
+        assert platform.texts() == ["a1", "a2"]
+        assert await unknown(process.bus) == []
+
+
+async def test_a_killed_leader_is_followed_when_its_lease_is_over(process: Process, queue: QueueConfig) -> None:
+    dead = a_lease(process.bus, queue)
+    assert await dead.ask() == 0.0
+    began = time.monotonic()
+    async with sink() as platform:
+        await put(process.bus, "hello")
+        async with replica(pushing(process, platform)):
+            await platform.count(1)
+            took_s = time.monotonic() - began
+            await until_empty(process.bus)
+
+    assert queue.lease_s - 0.1 <= took_s < queue.lease_s + 1.0
+
+
+async def test_a_lease_lost_in_mid_send_ends_the_sending_and_the_part_is_resent_once(process: Process) -> None:
+    bus = process.bus
+    leader = bus.keys.leader(0, NAME)
+    async with sink([Slow(gate=Gate())]) as platform:
+        [reply, *_] = await put(bus, "a1", "a2")
+        async with replica(pushing(process, platform)):
+            await platform.asked(1)
+            with capture_logs() as lines, anyio.fail_after(LIMIT_S):
+                await bus.call("HSET", leader, "nonce", "thief")
+                while not any(line["event"] == "lease.lost" for line in lines):
+                    await bus.call("HSET", leader, "deadline", await deadline(bus))
+                    await anyio.sleep(0.01)
+            assert len(platform.posts) == 1
+            assert await marks(bus, reply) == {"0": "sending 1"}
+            await bus.call("HDEL", leader, "nonce", "deadline")
+            await bus.call("PUBLISH", bus.keys.leaders, leader)
+            await until_empty(bus)
+
+        assert platform.texts() == ["a1", "a1", "a2"]
+        assert await unknown(bus) == [(reply, "0", "resent")]
+
+
+async def deadline(bus: Bus) -> int:
+    seconds, _ = await bus.call("TIME")
+    return int(seconds) * 1000 + 2000
+
+
+async def test_a_predecessors_mark_is_resent_once_listed_and_the_delivered_parts_are_not(
+    process: Process, queue: QueueConfig
+) -> None:
+    bus = process.bus
+    [reply] = await put(bus, "one two three")
+    [(stream_id, _)] = await bus.call("XRANGE", bus.keys.out(0, NAME), "-", "+")
+    lease = a_lease(bus, queue)
+    await lease.ask()
+    book = a_ledger(bus, lease)
+    first = a_step(stream_id, reply)
+    async with book.kept():
+        assert await book.sending(first) is Word.SEND
+        book.note(first, "sent", "m0")
+        assert await book.sending(replace(first, part=1)) is Word.SEND
+    await lease.resign(channel=bus.keys.leaders, said="")
+
+    async with sink() as platform, replica(pushing(process, platform, part_max_chars=5)):
+        await until_empty(bus)
+
+    assert platform.texts() == ["two ", "three"]
+    assert await unknown(bus) == [(reply, "1", "resent")]
+
+
+async def test_nothing_is_sent_that_could_outlast_the_lease(process: Process, queue: QueueConfig) -> None:
+    """The renewals fail, so that the lease is not lost yet, but has less left than a send may take."""
+
+    class NoRenewal(FailingBus):
+        async def run(self, script: Script, keys: Sequence[str], args: Sequence[Any]) -> Any:
+            if script.name == "lead.lua" and args[1] == -1:
+                await anyio.sleep_forever()
+            return await super().run(script, keys, args)
+
+    async with sink() as platform:
+        stalled = pushing(replace(process, bus=NoRenewal(process.bus, at=0)), platform, send_timeout_s=1.5)
+        async with replica(stalled) as tg:
+            await put(process.bus, "early")
+            await until_empty(process.bus)
+            await anyio.sleep(0.6)  # 1.4 s are left, and a send may take 1.5
+            await put(process.bus, "late")
+            await anyio.sleep(0.3)
+
+            assert platform.texts() == ["early"]
+            assert await process.bus.call("XLEN", process.bus.keys.out(0, NAME)) == 1
+            tg.cancel_scope.cancel()
+
+
+async def test_a_lease_is_not_taken_by_a_late_copy_of_an_earlier_call(bus: Bus, queue: QueueConfig) -> None:
+    recording = RecordingBus(bus)
+    lease = a_lease(recording, queue)
+    await lease.ask()
+    await lease.resign(channel=bus.keys.leaders, said="")
+    held = await bus.call("HGETALL", bus.keys.leader(0, NAME))
+
+    await recording.repeat("lead.lua")
+    await recording.repeat("resign.lua")
+
+    assert await bus.call("HGETALL", bus.keys.leader(0, NAME)) == held == {b"fence": b"1"}
+
+
+async def test_a_lease_whose_clock_was_set_back_by_an_hour_is_taken(bus: Bus, queue: QueueConfig) -> None:
+    await a_lease(bus, queue).ask()
+    await bus.call("HINCRBY", bus.keys.leader(0, NAME), "deadline", 3_600_000)
+    second = a_lease(bus, queue)
+
+    assert await second.ask() == 0.0
+    assert second.fence == 2
+
+
+# Scripts
+
+
+def a_lease(bus: Bus, queue: QueueConfig) -> Lease:
+    terms = Terms(key=bus.keys.leader(0, NAME), lease_s=queue.lease_s, renew_s=queue.renew_s, worker="w")
+    return Lease(bus=bus, terms=terms)
+
+
+def a_ledger(bus: Bus, lease: Lease) -> Ledger:
+    return Ledger(bus, partition=0, channel=NAME, nonce=lease.nonce)
+
+
+def a_step(stream_id: bytes, reply: str, *, attempt: int = 1, mark: str = "mark") -> Step:
+    text = Reply(id=reply, session=ANN, turn=0, text="one two three", correlation="c")
+    return Step(stream_id=stream_id, reply=text, part=0, last=False, attempt=attempt, mark=mark)
+
+
+async def taken_over(bus: Bus, queue: QueueConfig) -> tuple[Ledger, Ledger, Step]:
+    """The ledgers of a leader whose lease went to another, and of that one, with a reply to deliver."""
+    [reply] = await put(bus, "hello")
+    [(stream_id, _)] = await bus.call("XRANGE", bus.keys.out(0, NAME), "-", "+")
+    old, new = a_lease(bus, queue), a_lease(bus, queue)
+    await old.ask()
+    await bus.call("HSET", bus.keys.leader(0, NAME), "deadline", 1)
+    assert await new.ask() == 0.0
+    return a_ledger(bus, old), a_ledger(bus, new), a_step(stream_id, reply)
+
+
+async def refused_to_the_old_leader(bus: Bus, queue: QueueConfig) -> set[str]:
+    """Which writes of a leader are refused once its lease went to another."""
+    old, _, step = await taken_over(bus, queue)
+    refused: set[str] = set()
+    async with old.kept():
+        try:
+            await old.sending(step)
+        except LeaseLost:
+            refused.add("sending")
+        try:
+            await old.bury(step.stream_id, step.reply, reason="x", attempts=1)
+        except LeaseLost:
+            refused.add("bury")
+    return refused
+
+
+async def test_a_leader_whose_lease_went_to_another_marks_and_buries_nothing(bus: Bus, queue: QueueConfig) -> None:
+    assert await refused_to_the_old_leader(bus, queue) == {"sending", "bury"}
+
+    assert await bus.call("XLEN", bus.keys.out(0, NAME)) == 1
+    assert not await bus.call("KEYS", f"{bus.keys.prefix}:*:sent:*")
+
+
+@pytest.mark.parametrize(
+    ("name", "check", "left"),
+    [
+        ("MARKS", ("redis.call('HGET', KEYS[1], 'nonce') == ARGV[1]", "true"), {"bury"}),
+        ("DEAD", ("redis.call('HGET', KEYS[1], 'nonce') ~= ARGV[1]", "false"), {"sending"}),
+    ],
+)
+async def test_without_its_nonce_check_a_script_obeys_an_old_leader(
+    bus: Bus, queue: QueueConfig, monkeypatch: pytest.MonkeyPatch, name: str, check: tuple[str, str], left: set[str]
+) -> None:
+    monkeypatch.setattr(ledger, name, mutated(getattr(ledger, name), *check))
+
+    assert await refused_to_the_old_leader(bus, queue) == left
+
+
+async def test_what_was_sent_is_noted_though_the_lease_went_to_another_meanwhile(bus: Bus, queue: QueueConfig) -> None:
+    old, new, step = await taken_over(bus, queue)
+    await bus.call("HSET", bus.keys.sent(ANN, step.reply.id), "0", "sending 1 0 mark")
+
+    async with old.kept():
+        old.note(step, "sent", "m1")
+
+    async with new.kept():
+        assert await new.sending(step) is Word.OVER
+
+
+async def test_an_outcome_is_not_noted_once_the_part_was_sent_again(bus: Bus, queue: QueueConfig) -> None:
+    old, new, step = await taken_over(bus, queue)
+    await bus.call("HSET", bus.keys.sent(ANN, step.reply.id), "0", "sending 1 0 mark")
+    again = replace(step, attempt=2, mark="other")
+    async with new.kept():
+        assert await new.sending(again) is Word.SEND_AGAIN
+
+    async with old.kept():
+        old.note(step, "refused")
+        old.note(step, "sent", "m1")
+
+    assert await marks(bus, step.reply.id) == {"0": "sending 2"}
+
+
+async def test_a_mark_repeated_under_its_own_name_is_no_unknown_outcome(bus: Bus, queue: QueueConfig) -> None:
+    _, new, step = await taken_over(bus, queue)
+
+    async with new.kept():
+        assert [await new.sending(step), await new.sending(step)] == [Word.SEND, Word.SEND]
+        assert await new.sending(replace(step, mark="other")) == 1
+    assert await unknown(bus) == []
+
+
+async def test_every_script_arriving_again_at_the_end_changes_nothing(process: Process) -> None:
+    recording = RecordingBus(process.bus)
+    script = [None, Refuse(429), Cut(), Cut(), Refuse(400)]
+    async with sink(script) as platform:
+        await put(process.bus, "one two three", "bad", "last")
+        async with replica(pushing(replace(process, bus=recording), platform, part_max_chars=5)):
+            await until_empty(process.bus)
+    keys = process.bus.keys
+    reads = [("XRANGE", key, "-", "+") for key in (keys.out(0, NAME), keys.dead(0), keys.unknown(0))]
+    hashes = [("HGETALL", key) for key in await process.bus.call("KEYS", f"{keys.prefix}:*:sent:*")]
+    before = [await process.bus.call(*read) for read in (*reads, *hashes)]
+    # As if it were still the leader, so that nothing but the positions stands against it.
+    nonce = next(args[0] for script, _, args in recording.scripts if script.name == "lead.lua")
+    await process.bus.call("HSET", keys.leader(0, NAME), "nonce", nonce)
+
+    names = set()
+    for call in list(recording.scripts):
+        if call[0].name != "resign.lua":
+            names.add(call[0].name)
+            await recording.arrive(*call)
+
+    assert names == {"lead.lua", "marks.lua", "dead.lua"}
+    assert [await process.bus.call(*read) for read in (*reads, *hashes)] == before
+
+
+# Failures at every step
+
+
+class CancellingBus(FailingBus):
+    """Cancels before or after its ``at``-th call; a shielded call is carried out all the same."""
+
+    async def run(self, script: Script, keys: Sequence[str], args: Sequence[Any]) -> Any:
+        hit = self._fails()
+        if hit and not self._carried_out:
+            self._cancel.cancel()
+        result = await Bus.run(self, script, keys, args)
+        if hit and self._carried_out:
+            self._cancel.cancel()
+        await anyio.lowlevel.checkpoint()
+        return result
+
+
+async def dispatch(process: Process, platform: Sink, bus: Bus) -> None:
+    """Deliver until ``out`` is empty, on a bus that may fail."""
+    failing = pushing(replace(process, bus=bus), platform, part_max_chars=5)
+    config = cast("TestingConfig", failing.config.channels[NAME])
+    async with connect(NAME, config) as channel, anyio.create_task_group() as tg:
+        tg.start_soon(Dispatcher(failing, channel, config, partition=0).run)
+        await until_empty(process.bus)
+        failing.stopping.set()
+
+
+async def prepared(process: Process) -> None:
+    await put(process.bus, "one two", "three")
+    await put(process.bus, "four", session=BOB)
+
+
+STEPS = 7
+"""Calls of a dispatch of these replies at least: lease, marks before and after of three parts in a row, resignation."""
+
+
+async def test_a_dispatch_has_the_expected_number_of_calls(process: Process) -> None:
+    bus = FailingBus(process.bus, at=0)
+    await prepared(process)
+    async with sink() as platform:
+        await dispatch(process, platform, bus)
+
+    assert bus.calls >= STEPS
+
+
+@pytest.mark.parametrize("carried_out", [False, True])
+@pytest.mark.parametrize("at", range(1, STEPS + 1))
+async def test_a_call_that_fails_anywhere_doubles_and_loses_nothing(
+    process: Process, at: int, carried_out: bool
+) -> None:
+    await prepared(process)
+    async with sink() as platform:
+        with capture_logs():
+            await dispatch(process, platform, FailingBus(process.bus, at=at, carried_out=carried_out))
+
+        assert platform.texts(ANN) == ["one ", "two", "three"]
+        assert platform.texts(BOB) == ["four"]
+        assert await unknown(process.bus) == []
+
+
+@pytest.mark.parametrize("carried_out", [False, True])
+@pytest.mark.parametrize("at", range(1, STEPS + 1))
+async def test_a_dispatch_cancelled_anywhere_is_finished_by_the_next_with_what_is_unknown_listed(
+    process: Process, at: int, carried_out: bool
+) -> None:
+    await prepared(process)
+    async with sink() as platform:
+        with capture_logs(), anyio.CancelScope() as scope:
+            bus = CancellingBus(process.bus, at=at, carried_out=carried_out, cancel=scope)
+            await dispatch(process, platform, bus)
+        await dispatch(process, platform, process.bus)
+
+        listed = Counter((reply, part) for reply, part, _ in await unknown(process.bus))
+        counts = Counter((post["reply"], str(post["part"])) for post in platform.delivered)
+        assert set(counts.values()) <= {1, 2}
+        assert all(count == 1 or listed[part] for part, count in counts.items())
+        assert list(dict.fromkeys(platform.texts(ANN))) == ["one ", "two", "three"]
+        assert list(dict.fromkeys(platform.texts(BOB))) == ["four"]
+
+
+async def test_a_flushed_script_cache_and_a_killed_server_go_unnoticed(process: Process, server_dir: Path) -> None:
+    async with sink([Slow(gate=(gate := Gate()))]) as platform:
+        await put(process.bus, "a1", "a2")
+        async with replica(pushing(process, platform)):
+            await gate.reached()
+            with capture_logs():
+                await process.bus.call("SCRIPT", "FLUSH")
+                os.kill(int((server_dir / "redis" / "server.pid").read_text()), signal.SIGKILL)
+                gate.open()
+                await platform.count(2)
+                await until_empty(process.bus)
+
+        assert platform.texts() == ["a1", "a2"]
+        assert await unknown(process.bus) == []
+
+
+# What people see
+
+
+async def test_the_queues_show_what_is_not_delivered_and_what_nobody_knows(process: Process) -> None:
+    await put(process.bus, "a1", "a2")
+
+    assert (await read_queues(process.bus, [NAME])).total.out == {NAME: 2}
+
+    async with sink([Cut()]) as platform, replica(pushing(process, platform)):
+        await until_empty(process.bus)
+    assert (await read_queues(process.bus, [NAME])).total.out == {NAME: 0}
+    [outcome] = await read_unknown(process.bus, limit=10)
+    assert (outcome.session, outcome.part, outcome.attempt, outcome.action) == (ANN, 0, 1, "resent")
+
+
+async def test_deliveries_are_counted_by_outcome(process: Process) -> None:
+    def count(outcome: str) -> float:
+        return metrics.DELIVERIES.labels(NAME, outcome)._value.get()
+
+    outcomes = ("sent", "refused", "rejected", "unknown", "resent", "given_up")
+    before = {outcome: count(outcome) for outcome in outcomes}
+    async with sink([Refuse(429), Cut(), Cut(), Refuse(400)]) as platform:
+        await put(process.bus, "one", "two", "three")
+        async with replica(pushing(process, platform)):
+            await until_empty(process.bus)
+
+    counted = {outcome: count(outcome) - before[outcome] for outcome in outcomes}
+    assert counted == {"sent": 1, "refused": 1, "rejected": 1, "unknown": 2, "resent": 1, "given_up": 1}

@@ -1,0 +1,106 @@
+"""Cutting a text into parts, and whose turn it is: pure, so by properties."""
+
+from collections import defaultdict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from channels.outbox import split
+from channels.outbox.agenda import Agenda
+from channels.outbox.term import REST_MAX_S, rest_s
+from daemon.config import QueueConfig
+
+texts = st.text(st.sampled_from("ab \n.。我"), max_size=200) | st.text(max_size=60)
+
+
+@given(texts, st.integers(1, 40))
+def test_no_part_is_too_long_or_blank(text: str, max_chars: int) -> None:
+    parts = split(text, max_chars)
+
+    assert all(0 < len(part) <= max_chars and part.strip() for part in parts)
+
+
+@given(texts, st.integers(1, 40))
+def test_nothing_but_blanks_is_lost_and_the_order_stays(text: str, max_chars: int) -> None:
+    parts = split(text, max_chars)
+
+    assert "".join("".join(parts).split()) == "".join(text.split())
+
+
+@given(texts, st.integers(1, 40))
+def test_the_same_text_is_always_cut_alike(text: str, max_chars: int) -> None:
+    assert split(text, max_chars) == split(text, max_chars)
+
+
+@given(st.text(min_size=1, max_size=100))
+def test_a_text_that_fits_is_one_part(text: str) -> None:
+    assert split(text, 100) == ([text] if text.strip() else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("one two three", ["one two ", "three"]),
+        ("first line\n\nsecond", ["first ", "line\n\n", "second"]),
+        ("aaaaa\n\nbbb ccc", ["aaaaa\n\n", "bbb ccc"]),
+        ("a. bbbbbbbbbbbb", ["a. bbbbbbb", "bbbbb"]),
+        ("aaaaaa. bb cc", ["aaaaaa. ", "bb cc"]),
+        ("我我我我我我。我我我我", ["我我我我我我。", "我我我我"]),
+    ],
+)
+def test_it_is_cut_at_the_best_place_that_keeps_parts_long(text: str, parts: list[str]) -> None:
+    assert split(text, 10) == parts
+
+
+steps = st.lists(st.tuples(st.sampled_from(["add", "next", "done", "park", "wait"]), st.integers(0, 3)), max_size=80)
+
+
+@given(steps)
+def test_each_chat_is_in_order_in_one_hand_and_none_is_forgotten(script: list[tuple[str, int]]) -> None:
+    agenda, now = Agenda(), 0.0
+    added: dict[str, list[bytes]] = defaultdict(list)
+    dealt: dict[str, list[bytes]] = defaultdict(list)
+    hands, resting = [], {}
+    for number, (what, value) in enumerate(script):
+        if what == "add":
+            added[str(value)].append(b"%d" % number)
+            agenda.add(str(value), b"%d" % number, None)
+        elif what == "next" and (chat := agenda.next(now)) is not None:
+            assert chat not in hands
+            assert resting.pop(chat.session, now) <= now
+            hands.append(chat)
+        elif what == "wait":
+            now += value
+        elif hands:
+            chat = hands.pop(0)
+            if what == "done":
+                dealt[chat.session].append(chat.replies[0][0])
+                agenda.done(chat)
+            elif what == "park":
+                resting[chat.session] = now + value
+                agenda.park(chat, now + value)
+            else:
+                hands.append(chat)
+    for chat in hands:
+        agenda.park(chat, now)
+    while (chat := agenda.next(now + 100)) is not None:
+        dealt[chat.session].append(chat.replies[0][0])
+        agenda.done(chat)
+
+    assert dealt == added
+    assert agenda.held == 0
+    assert agenda.soonest() is None
+
+
+@given(st.integers(0, 10_000), st.none() | st.floats(allow_nan=False))
+def test_a_rest_is_what_was_told_or_doubles_within_limits(failures: int, told_s: float | None) -> None:
+    queue = QueueConfig(backoff_min_s=1.0, backoff_max_s=30.0)
+
+    pause_s = rest_s(failures, queue, told_s=told_s)
+
+    assert 0 <= pause_s <= (30 if told_s is None else REST_MAX_S)
+    if told_s is None:
+        assert pause_s >= 0.5
+    elif 0 <= told_s <= REST_MAX_S:
+        assert pause_s == told_s
