@@ -18,10 +18,11 @@ DECISIONS = sorted(path for path in (DOCS / "decisions").glob("*.md") if path.na
 TERMS = (
     *("attempt", "back-off", "backlog", "base", "bootstrap file", "bot", "budget", "channel instance", "claim"),
     *("claim number", "commit", "compaction", "consolidation", "correlation id", "cursor", "dead letter", "deadline"),
-    *("debounce", "dispatcher", "due", "fence", "flush", "grace time", "hand over", "head", "hint", "inbound", "interrupted"),
-    *("journal", "lease", "live text", "log", "mark", "nonce", "notice", "nudge", "outbox", "park", "part", "partition", "ready"),
-    *("reaper", "release", "reply", "role", "scope", "service", "session", "session key", "settle", "slot", "start"),
-    *("step", "stop", "take", "transcript", "turn", "unknown outcome", "wake-up", "waiting", "wire", "worker", "workspace"),
+    *("debounce", "dispatcher", "due", "fence", "flush", "grace time", "hand over", "head", "hint", "inbound"),
+    *("interrupted", "journal", "lease", "live text", "log", "mark", "nonce", "notice", "nudge", "outbox", "park"),
+    *("part", "partition", "ready", "reaper", "release", "reply", "role", "scope", "service", "session"),
+    *("session key", "settle", "slot", "start", "step", "stop", "take", "transcript", "turn", "unknown outcome"),
+    *("wake-up", "waiting", "wire", "worker", "workspace"),
 )
 """Words that stand in the code and mean one thing there."""
 
