@@ -65,7 +65,7 @@ class Dispatcher:
         while True:
             try:
                 left_s = await lease.ask()
-            except BusError as error:
+            except (BusError, TimeoutError) as error:
                 _log.warning("outbox.away", channel=self._channel.name, reason=str(error))
                 left_s = AWAY_PAUSE_S
             if lease.left_s > 0:

@@ -49,7 +49,7 @@ class Lease:
         """Take the lease if it is free: 0 when it is held now, else the seconds until it may be.
 
         Raises:
-            BusUnavailable: Redis is away; asking again is safe.
+            BusUnavailable, TimeoutError: Redis is away; asking again is safe.
         """
         # Cut in the middle, it might be held under a nonce that nobody uses.
         with anyio.fail_after(CALL_TIMEOUT_S, shield=True):

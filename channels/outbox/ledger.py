@@ -29,7 +29,7 @@ DELIVERED_TTL_MS = 86_400_000
 UNKNOWN_MAX = 10_000
 UNKNOWN_TTL_MS = 7 * 86_400_000
 
-LAST_S = 4.0
+LAST_S = 3.0
 """How long outcomes are offered to Redis at the end: within what a stopping process gets beyond its grace time."""
 
 RETRY_PAUSE_S = 0.1

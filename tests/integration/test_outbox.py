@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
@@ -757,6 +758,27 @@ async def test_the_queues_show_what_is_not_delivered_and_what_nobody_knows(proce
     assert (await read_queues(process.bus, [NAME])).total.out == {NAME: 0}
     [outcome] = await read_unknown(process.bus, limit=10)
     assert (outcome.session, outcome.part, outcome.attempt, outcome.action) == (ANN, 0, 1, "resent")
+
+
+async def test_the_commands_show_them(process: Process, server_dir: Path, tmp_path: Path) -> None:
+    async with sink([Cut()]) as platform:
+        await put(process.bus, "a1")
+        async with replica(pushing(process, platform)):
+            await until_empty(process.bus)
+    await put(process.bus, "a2")
+    file = tmp_path / "millpond.toml"
+    channel = f"[channels.{NAME}]\ntype = 'testing'\nurl = '{platform.url}'\n"
+    file.write_text(f"data_dir = '{server_dir}'\n[redis]\nprefix = '{process.bus.keys.prefix}'\n{channel}")
+
+    async def said(*words: str) -> str:
+        done = await anyio.run_process([sys.executable, "-m", "millpond", "--config", str(file), *words])
+        return done.stdout.decode()
+
+    assert f"not yet delivered to {NAME}: 1" in await said("queue", "list")
+    assert msgspec.json.decode(await said("queue", "list", "--json"))["total"]["out"] == {NAME: 1}
+    assert "resent" in await said("queue", "unknown")
+    [outcome] = msgspec.json.decode(await said("queue", "unknown", "--json"))
+    assert (outcome["session"], outcome["action"]) == (ANN, "resent")
 
 
 async def test_deliveries_are_counted_by_outcome(process: Process) -> None:

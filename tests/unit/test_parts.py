@@ -10,6 +10,7 @@ from channels.outbox import split
 from channels.outbox.agenda import Agenda
 from channels.outbox.term import REST_MAX_S, rest_s
 from daemon.config import QueueConfig
+from daemon.events import Reply
 
 texts = st.text(st.sampled_from("ab \n.。我"), max_size=200) | st.text(max_size=60)
 
@@ -91,6 +92,20 @@ def test_each_chat_is_in_order_in_one_hand_and_none_is_forgotten(script: list[tu
     assert dealt == added
     assert agenda.held == 0
     assert agenda.soonest() is None
+
+
+def test_the_text_is_kept_of_a_reply_that_is_first_and_not_resting_alone() -> None:
+    reply = Reply(id="a#0", session="a", turn=0, text="long", correlation="c")
+    agenda = Agenda()
+    agenda.add("a", b"1", reply)
+    agenda.add("a", b"2", reply)
+
+    chat = agenda.next(0.0)
+    assert chat is not None
+    assert list(chat.replies) == [(b"1", reply), (b"2", None)]
+
+    agenda.park(chat, 1.0)
+    assert list(chat.replies) == [(b"1", None), (b"2", None)]
 
 
 @given(st.integers(0, 10_000), st.none() | st.floats(allow_nan=False))
