@@ -16,6 +16,23 @@ _ENGLISH: Mapping[str, str] = {
     ),
     "stopped": "[stopped]",
     "nothing_to_stop": "There is nothing to stop.",
+    "help": (
+        "Write what you want to say; I answer each message in turn.\n"
+        "/stop ends the answer that is being written and drops what waits\n"
+        "/status says where this conversation stands\n"
+        "/help shows this"
+    ),
+    "status": (
+        "Model: {model}\n"
+        "Context: about {used} of {budget} tokens\n"
+        "Messages: {head}, settled into memory up to {cursor}\n"
+        "Waiting for an answer: {waiting}\n"
+        "{doing}"
+    ),
+    "status_running": "An answer has been in the making for {seconds} s.",
+    "status_parked": "Resting after a failure; tried again in {seconds} s.",
+    "status_queued": "Waiting for a free worker.",
+    "status_idle": "Nothing is being worked on.",
     "session_full": (
         "Too many messages are waiting in this conversation, so this one was not accepted. "
         "Please send it again in {seconds} s."
@@ -53,6 +70,23 @@ _CHINESE: Mapping[str, str] = {
     ),
     "stopped": "[已停止]",
     "nothing_to_stop": "没有可以停止的内容。",
+    "help": (
+        "写下你想说的话，我会依次回答每一条消息。\n"
+        "/stop 结束正在写的回答，并放弃等待中的消息\n"
+        "/status 说明这个对话的状态\n"
+        "/help 显示这段说明"
+    ),
+    "status": (
+        "模型：{model}\n"
+        "上下文：约 {used} / {budget} 个 token\n"
+        "消息：{head} 条，已整理进记忆到第 {cursor} 条\n"
+        "等待回答：{waiting} 条\n"
+        "{doing}"
+    ),
+    "status_running": "正在处理一个回答，已 {seconds} 秒。",
+    "status_parked": "失败后正在休息；{seconds} 秒后再试。",
+    "status_queued": "正在等待空闲的工作进程。",
+    "status_idle": "目前没有在处理的内容。",
     "session_full": "这个对话里等待的消息太多，这一条没有被接收。请在 {seconds} 秒后重新发送。",
     "partition_full": "现在等待的消息太多。请在 {seconds} 秒后重新发送这一条。",
     "too_large": "这条消息太大：{size} 字节，最多接收 {limit} 字节。请分成几条发送。",

@@ -41,6 +41,10 @@ class Keys:
         """``due``, sorted set: every session with something waiting, by its deadline (ms)."""
         return self._of_partition(partition, "due")
 
+    def asides(self, partition: int) -> str:
+        """``asides``, sorted set: commands to be answered aside, ``<session> <stream id in in>``, all scores 0."""
+        return self._of_partition(partition, "asides")
+
     def grew(self, partition: int) -> str:
         """``grew``, stream: ``session-grew`` events, group ``consolidators``. A hint, and bounded."""
         return self._of_partition(partition, "grew")
@@ -109,6 +113,11 @@ class Keys:
         return f"{self.prefix}:workers"
 
     # Publish/subscribe channels: nothing is kept, everything is advisory.
+
+    @property
+    def commands(self) -> str:
+        """Channel on which every agent worker hears that a command is to be answered aside."""
+        return f"{self.prefix}:commands"
 
     @property
     def nudges(self) -> str:

@@ -1,13 +1,16 @@
 -- Accept one message: onto the partition's stream and its session's waiting list, once per platform id.
 --
 -- KEYS  1 in (stream)  2 waiting (list)  3 session (hash)  4 seen (string)  5 ready (zset)  6 due (zset)
+--       7 asides (zset)
 -- ARGV  1 session key      2 message id      3 message (JSON)   4 correlation id   5 waiting_max   6 partition_max
 --       7 seen TTL (ms)    8 debounce (ms)   9 wake-up (ms)    10 scope           11 command       12 nudge channel
 --      13 longest deadline (ms)              14 how many stops may wait beyond waiting_max
+--      15 channel for commands answered aside        16 how many of those may wait in a session
 -- Returns {status, message id, is the session new (1/0)}
 --   accepted   it is on the stream now, or was put there by this very call before its reply got lost
 --   duplicate  an earlier call accepted the same platform id; the message id is that one's
---   full       the session holds waiting_max messages; 'new' is 1 when its sender has not been told since it was not full
+--   full       the session holds waiting_max messages; 'new' is 1 when its sender has not been told since it was not full.
+--              Of commands answered aside: as many as may wait do
 --   busy       the partition holds partition_max messages
 
 local session, id, correlation, command = ARGV[1], ARGV[2], ARGV[4], ARGV[11]
@@ -20,6 +23,19 @@ if seen then
   local first = string.sub(rest, length + 2)
   if string.sub(rest, 1, length) == correlation then return {'accepted', first, 0} end
   return {'duplicate', first, 0}
+end
+
+-- Answered aside: it waits for no turn and wakes no session, so it stands on no waiting list and changes no deadline.
+if command == 'status' or command == 'help' then
+  -- '!' comes right after the space that ends a session's name, which itself holds neither.
+  local asked = redis.call('ZLEXCOUNT', KEYS[7], '[' .. session .. ' ', '(' .. session .. '!')
+  if asked >= tonumber(ARGV[16]) then return {'full', id, 0} end
+  if redis.call('XLEN', KEYS[1]) >= tonumber(ARGV[6]) then return {'busy', id, 0} end
+  local entry = redis.call('XADD', KEYS[1], '*', 'session', session, 'id', id, 'message', ARGV[3])
+  redis.call('ZADD', KEYS[7], 0, session .. ' ' .. entry)
+  redis.call('SET', KEYS[4], #correlation .. ' ' .. correlation .. ' ' .. id, 'PX', ARGV[7])
+  redis.call('PUBLISH', ARGV[15], session)
+  return {'accepted', id, 0}
 end
 
 local waiting = redis.call('LLEN', KEYS[2])

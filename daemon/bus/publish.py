@@ -1,5 +1,6 @@
 """Accepting a message: the one way into the queues, for every channel."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,6 +21,12 @@ MAX_ID_CHARS = 256
 EXTRA_STOPS = 16
 """Stops that are accepted by a session that is full otherwise."""
 
+ASIDES_MAX = 16
+"""Commands of one session that may wait to be answered aside."""
+
+COMMANDS: Mapping[str, Command] = {"/stop": "stop", "/status": "status", "/help": "help", "/start": "help"}
+"""What a person writes for a command, in any case; ``/start`` is what some platforms say for a person who comes."""
+
 FULL_RETRY_S = 5.0
 """What a refused sender is told to wait: a guess at a turn's length."""
 
@@ -37,7 +44,7 @@ class Accepted:
 
 def command_of(text: str) -> Command:
     """The control command that ``text`` is, or an empty string."""
-    return "stop" if text.strip().lower() == "/stop" else ""
+    return COMMANDS.get(text.strip().lower(), "")
 
 
 def longest_deadline_s(config: QueueConfig) -> float:
@@ -67,6 +74,7 @@ async def publish(
             keys.seen(session, seen_as or inbound.id),
             keys.ready(partition),
             keys.due(partition),
+            keys.asides(partition),
         ],
         [
             session,
@@ -83,10 +91,12 @@ async def publish(
             keys.nudges,
             _ms(longest_deadline_s(config)),
             EXTRA_STOPS,
+            keys.commands,
+            ASIDES_MAX,
         ],
     )
     if status in (b"full", b"busy"):
-        raise _full(status, session, config, first=bool(new))
+        raise _full(status, inbound, config, first=bool(new))
     if new:
         await touch(bus, session)
     return Accepted(status="duplicate" if status == b"duplicate" else "accepted", id=message_id.decode())
@@ -116,9 +126,11 @@ def _check(inbound: Inbound, config: QueueConfig) -> None:
         )
 
 
-def _full(status: bytes, session: str, config: QueueConfig, *, first: bool) -> SessionFull:
+def _full(status: bytes, inbound: Inbound, config: QueueConfig, *, first: bool) -> SessionFull:
     if status == b"full":
-        text = f"{config.waiting_max:,} messages of session {session} wait for an answer already; send it again later"
+        aside = inbound.command in ("status", "help")
+        most = f"{ASIDES_MAX} commands" if aside else f"{config.waiting_max:,} messages"
+        text = f"{most} of session {inbound.session} wait for an answer already; send it again later"
     else:
         text = f"{config.partition_max:,} messages wait for an answer already; send it again later"
     return SessionFull(text, retry_after_s=FULL_RETRY_S, first=first)

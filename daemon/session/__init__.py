@@ -1,13 +1,17 @@
 """Sessions: the log and its positions, and the lease under which one worker at a time adds to them.
 
-``Sessions`` claims, renews, journals, commits and releases; ``SessionReader`` reads without holding anything.
+``Sessions`` claims, renews, journals, commits and releases; ``SessionReader`` reads without holding anything;
+``Asides`` answers commands that wait for no turn.
 """
 
+from daemon.session.asides import Aside, Asides
 from daemon.session.claim import Begun, Claim, Waiting, after
 from daemon.session.reader import SessionReader, SessionState
 from daemon.session.sessions import Commit, Sessions
 
 __all__ = [
+    "Aside",
+    "Asides",
     "Begun",
     "Claim",
     "Commit",

@@ -49,7 +49,7 @@ end
 if redis.call('LLEN', KEYS[3]) == 0 then
   redis.call('ZREM', KEYS[5], session)
   redis.call('ZREM', KEYS[6], session)
-  redis.call('HDEL', KEYS[1], 'nonce', 'lease', 'worker', 'retry_at', 'stop_upto')
+  redis.call('HDEL', KEYS[1], 'nonce', 'lease', 'worker', 'since', 'retry_at', 'stop_upto')
   return {'empty'}
 end
 
@@ -57,7 +57,7 @@ local deadline = now + tonumber(ARGV[4])
 redis.call('HINCRBY', KEYS[1], 'fence', 1)
 redis.call('HINCRBY', KEYS[1], 'claims', 1)
 redis.call('HINCRBY', KEYS[1], 'attempts', 1)
-redis.call('HSET', KEYS[1], 'nonce', nonce, 'worker', ARGV[3], 'lease', deadline)
+redis.call('HSET', KEYS[1], 'nonce', nonce, 'worker', ARGV[3], 'lease', deadline, 'since', now)
 redis.call('HDEL', KEYS[1], 'retry_at')
 redis.call('ZREM', KEYS[5], session)
 redis.call('ZADD', KEYS[6], deadline, session)

@@ -71,11 +71,11 @@ local waiting = redis.call('LLEN', KEYS[3])
 if tonumber(ARGV[8]) > 0 and waiting > 0 and redis.call('ZCARD', KEYS[5]) == 0 then
   local deadline = now + tonumber(ARGV[9])
   redis.call('HINCRBY', KEYS[1], 'claims', 1)
-  redis.call('HSET', KEYS[1], 'attempts', 1, 'lease', deadline)
+  redis.call('HSET', KEYS[1], 'attempts', 1, 'lease', deadline, 'since', now)
   redis.call('ZADD', KEYS[6], deadline, session)
   return go_on()
 end
-redis.call('HDEL', KEYS[1], 'nonce', 'lease', 'worker')
+redis.call('HDEL', KEYS[1], 'nonce', 'lease', 'worker', 'since')
 redis.call('HSET', KEYS[1], 'attempts', 0)
 if waiting > 0 then
   redis.call('ZADD', KEYS[5], 'NX', now, session)

@@ -21,6 +21,9 @@ class SessionState:
     start: int = 0
     head: int = 0
     tokens: int = 0
+    """Of the messages from the cursor on."""
+    tokens_start: int = 0
+    """Of the messages that a model sees: from the start on."""
     fence: int = 0
     claims: int = 0
     attempts: int = 0
@@ -28,6 +31,8 @@ class SessionState:
     """Who holds it; empty when nobody does."""
     lease_ms: int = 0
     """When the lease ends: server's clock, ms since 1970."""
+    since_ms: int = 0
+    """When its holder began the turn in progress."""
     retry_at_ms: int = 0
     scope: str = ""
     waiting: int = 0
@@ -49,18 +54,24 @@ class SessionReader:
             return SessionState(session=session, exists=False, waiting=waiting)
         numbers = {
             name: int(fields.get(name.encode(), b"0"))
-            for name in ("base", "cursor", "start", "head", "tokens", "fence", "claims", "attempts")
+            for name in ("base", "cursor", "start", "head", "tokens", "tokens_start", "fence", "claims", "attempts")
         }
         return SessionState(
             session=session,
             exists=True,
             worker=fields.get(b"worker", b"").decode(),
             lease_ms=int(fields.get(b"lease", b"0")),
+            since_ms=int(fields.get(b"since", b"0")),
             retry_at_ms=int(fields.get(b"retry_at", b"0")),
             scope=fields.get(b"scope", b"").decode(),
             waiting=waiting,
             **numbers,
         )
+
+    async def now_ms(self) -> int:
+        """The server's clock, ms since 1970: what leases and rests are compared with."""
+        seconds, micros = await self._bus.call("TIME")
+        return int(seconds) * 1000 + int(micros) // 1000
 
     async def log(self, session: str, *, first: int, upto: int, base: int) -> list[LogEntry]:
         """The entries with indexes ``first`` to ``upto`` (exclusive), as far as Redis holds them.

@@ -12,7 +12,7 @@ if redis.call('HGET', KEYS[1], 'nonce') ~= ARGV[2] then return 'stale' end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
-redis.call('HDEL', KEYS[1], 'nonce', 'lease', 'worker')
+redis.call('HDEL', KEYS[1], 'nonce', 'lease', 'worker', 'since')
 if ARGV[3] == '1' and tonumber(redis.call('HGET', KEYS[1], 'attempts')) > 0 then
   redis.call('HINCRBY', KEYS[1], 'attempts', -1)
 end

@@ -16,8 +16,9 @@ PAGES = sorted(DOCS.rglob("*.md"))
 DECISIONS = sorted(path for path in (DOCS / "decisions").glob("*.md") if path.name != "README.md")
 
 TERMS = (
-    *("attempt", "back-off", "backlog", "base", "bootstrap file", "bot", "budget", "channel instance", "claim"),
-    *("claim number", "commit", "compaction", "consolidation", "correlation id", "cursor", "dead letter", "deadline"),
+    *("aside", "attempt", "back-off", "backlog", "base", "bootstrap file", "bot", "budget", "channel instance"),
+    *("claim", "claim number", "commit", "compaction", "consolidation", "correlation id", "cursor", "dead letter"),
+    "deadline",
     *("debounce", "dispatcher", "due", "fence", "flush", "grace time", "hand over", "head", "hint", "inbound"),
     *("interrupted", "journal", "lease", "live text", "log", "mark", "nonce", "notice", "nudge", "outbox", "park"),
     *("part", "partition", "ready", "reaper", "release", "reply", "role", "scope", "service", "session"),
@@ -149,7 +150,7 @@ def test_redis_page_says_the_time_to_live_that_the_code_says(key, doc):
 
 
 def test_redis_page_shows_every_key_with_a_command():
-    channels = {"mp:nudges", "mp:leaders", "mp:events:<s>"}
+    channels = {"mp:commands", "mp:nudges", "mp:leaders", "mp:events:<s>"}
 
     silent = [key for key, text in key_sections().items() if "$ millpond redis-cli " not in text]
 

@@ -10,7 +10,9 @@ from daemon.bus import Keys
 from daemon.sessionkey import SessionKey
 
 OF_SESSION = ("session", "log", "waiting", "live", "notices")
-OF_PARTITION = ("inbox", "ready", "due", "grew", "dead", "unknown")
+OF_PARTITION = ("inbox", "ready", "due", "asides", "grew", "dead", "unknown")
+NO_KEYS = ("partition", "commands", "nudges", "leaders", "events")
+"""Methods of ``Keys`` that name no key."""
 
 names = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12)
 sessions = st.builds(
@@ -69,6 +71,6 @@ def test_partitions_are_used_evenly() -> None:
 def test_every_key_says_its_type_and_whether_it_has_a_ttl() -> None:
     for name, member in vars(Keys).items():
         found = member.fget if isinstance(member, property) else member
-        if name.startswith("_") or not callable(found) or name in ("partition", "nudges", "leaders", "events"):
+        if name.startswith("_") or not callable(found) or name in NO_KEYS:
             continue
         assert re.match(r"``\w+``, (stream|hash|list|sorted set|string)[,:]", inspect.getdoc(found) or ""), name

@@ -6,6 +6,7 @@ import structlog
 from daemon.heartbeat import beat
 from daemon.process import Process
 from daemon.session import Sessions
+from workers.agent.asides import Speaker
 from workers.agent.turn import Turns
 from workers.consume import Consumer
 
@@ -22,6 +23,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
             tg.start_soon(beat, process, "agent", lambda: consumer.holding)
             tg.start_soon(turns.kits.warm)
             tg.start_soon(turns.live.run)
+            tg.start_soon(Speaker(process, turns.kits).run)
             task_status.started()
             await consumer.run()
             tg.cancel_scope.cancel()

@@ -1,0 +1,93 @@
+"""Commands that are answered aside: while a turn runs, in a back-off, in any order, by whoever is first.
+
+No lease is needed. Any number of workers may work out an answer; one script says it, once.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from daemon.bus import Bus, load_script, pairs
+from daemon.config import QueueConfig
+from daemon.events import Inbound, Notice, Reply
+from daemon.session.claim import Waiting, waiting_from
+
+ASIDE = load_script(__file__, "aside.lua")
+
+PAGE = 100
+"""Commands read at once."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aside:
+    """A command that waits for its answer."""
+
+    session: str
+    command: Waiting | None
+    """None: its entry is gone, answered by somebody else meanwhile or deleted by hand."""
+    member: str
+    """Where it stands in ``asides``."""
+
+    @property
+    def inbound(self) -> Inbound | None:
+        """The command as it was handed in; None when it cannot be read."""
+        return self.command.inbound if self.command else None
+
+
+class Asides:
+    """Reads and answers the commands of one database."""
+
+    def __init__(self, bus: Bus, config: QueueConfig) -> None:
+        self._bus = bus
+        self._ttl_ms = round(config.notice_ttl_s * 1000)
+
+    async def waiting(self, partition: int, *, after: str = "") -> list[Aside]:
+        """Up to ``PAGE`` commands of a partition, behind the ``member`` of an earlier one.
+
+        Raises:
+            BusUnavailable: Redis is away.
+        """
+        first = f"({after}" if after else "-"
+        key = self._bus.keys.asides(partition)
+        members: list[bytes] = await self._bus.call("ZRANGEBYLEX", key, first, "+", "LIMIT", 0, PAGE)
+        return [await self._read(partition, member.decode()) for member in members]
+
+    async def answer(self, aside: Aside, notice: Notice, reply: Reply | None, *, out_channel: str) -> bool:
+        """Say ``notice``, and ``reply`` on ``out_channel``; False when the command was answered before.
+
+        Raises:
+            BusUnavailable: Redis is away; the same may be said again.
+        """
+        texts = (_encode(notice), _encode(reply) if reply else b"")
+        return await self._say(aside, *texts, reason="", out_channel=out_channel) == b"said"
+
+    async def bury(self, aside: Aside, *, reason: str) -> bool:
+        """Make a dead letter of a command that cannot be answered; otherwise as ``answer``."""
+        return await self._say(aside, b"", b"", reason=reason, out_channel="") == b"dead"
+
+    async def _say(self, aside: Aside, notice: bytes, reply: bytes, *, reason: str, out_channel: str) -> bytes:
+        keys = self._bus.keys
+        partition = keys.partition(aside.session)
+        stream_id = aside.member.rpartition(" ")[2]
+        status: bytes = await self._bus.run(
+            ASIDE,
+            [
+                keys.inbox(partition),
+                keys.asides(partition),
+                keys.notices(aside.session),
+                keys.out(partition, out_channel),
+                keys.dead(partition),
+            ],
+            [aside.member, stream_id, notice, self._ttl_ms, keys.events(aside.session), reply, reason],
+        )
+        return status
+
+    async def _read(self, partition: int, member: str) -> Aside:
+        session, _, stream_id = member.rpartition(" ")
+        found: Any = await self._bus.call("XRANGE", self._bus.keys.inbox(partition), stream_id, stream_id)
+        messages = [part for at, fields in found for part in (at, dict(pairs(fields))[b"message"])]
+        command = waiting_from(messages)[0] if messages else None
+        return Aside(session=session, command=command, member=member)

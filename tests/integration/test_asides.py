@@ -1,0 +1,282 @@
+"""``/status`` and ``/help``: answered once, at once, whatever their session is doing, and in no log."""
+
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+
+from daemon.bus import command_of
+from daemon.config import BotConfig, Config
+from daemon.errors import BusUnavailable, RateLimited, SessionFull
+from daemon.events import Notice, Reply
+from daemon.model import Model
+from daemon.process import Process
+from daemon.session import Asides
+from daemon.testing import FailingBus, Gate, ScriptedModel
+from tests.conftest import Lab, mutated
+from workers.agent.asides import Speaker
+from workers.agent.kits import Kits
+from workers.agent.service import serve
+
+pytestmark = pytest.mark.anyio
+
+LIMIT_S = 10.0
+ASIDES = "daemon.session.asides"
+
+
+@asynccontextmanager
+async def working(process: Process, model: Model) -> AsyncGenerator[None]:
+    """An agent worker for the length of the block."""
+    worker = answering_with(process, model)
+
+    async def run(*, task_status: anyio.abc.TaskStatus[None]) -> None:
+        await serve(worker, task_status=task_status)
+
+    async with anyio.create_task_group() as tg:
+        await tg.start(run)
+        yield
+        worker.stopping.set()
+
+
+def answering_with(process: Process, model: Model) -> Process:
+    async def connect(_config: object, *, language: str) -> Model:
+        return model
+
+    return replace(process, connect_model=connect, stopping=anyio.Event())
+
+
+async def ask(lab: Lab, message_id: str, command: Any = "status", **more: Any) -> None:
+    await lab.publish(message_id, command=command, **{"text": f"/{command}", **more})
+
+
+async def notices_of(lab: Lab, session: str = "web:ann") -> list[Notice]:
+    found = await lab.bus.call("XRANGE", lab.bus.keys.notices(session), "-", "+")
+    return [msgspec.json.decode(fields[b"notice"], type=Notice) for _, fields in found]
+
+
+async def replies(lab: Lab, channel: str) -> list[Reply]:
+    found = await lab.bus.call("XRANGE", lab.bus.keys.out(0, channel), "-", "+")
+    return [msgspec.json.decode(fields[b"reply"], type=Reply) for _, fields in found]
+
+
+async def answered(lab: Lab, count: int = 1, session: str = "web:ann") -> list[Notice]:
+    """The first ``count`` notices, waiting for them."""
+    with anyio.fail_after(LIMIT_S):
+        while len(found := await notices_of(lab, session)) < count:  # noqa: ASYNC110 - it comes from the server
+            await anyio.sleep(0.005)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        *(("/status", "status"), (" /Status\n", "status"), ("/HELP", "help"), ("/start", "help"), ("/Stop", "stop")),
+        *(("status", ""), ("/status now", ""), ("//help", "")),
+    ],
+)
+def test_a_command_is_known_by_its_whole_text_in_any_case(text: str, command: str) -> None:
+    assert command_of(text) == command
+
+
+async def test_a_status_is_answered_while_a_turn_runs_and_stands_in_no_log(process: Process, lab: Lab) -> None:
+    gate = Gate()
+    async with working(process, ScriptedModel([gate, "done"])):
+        await lab.publish("a")
+        await gate.reached()
+        await lab.publish("b")
+        await ask(lab, "s")
+        with anyio.fail_after(1):
+            (notice,) = await answered(lab)
+        gate.open()
+        with anyio.fail_after(LIMIT_S):
+            while (await lab.state()).waiting:  # noqa: ASYNC110 - it happens on the server
+                await anyio.sleep(0.005)
+
+    assert (notice.kind, notice.message_id) == ("aside", "s")
+    assert "Model: scripted" in notice.text
+    assert "Waiting for an answer: 2" in notice.text
+    assert "in the making for 0 s" in notice.text
+    assert [entry.answers for entry in await lab.log() if entry.answers] == [("a",), ("b",)]
+    assert await lab.bus.call("XLEN", lab.bus.keys.inbox(0)) == 0
+
+
+async def test_a_status_is_answered_in_a_back_off_and_does_not_end_it(process: Process, lab: Lab) -> None:
+    model = ScriptedModel(then=RateLimited("slow", retry_after_s=0.4))
+    async with working(process, model):
+        await lab.publish("a")
+        await answered(lab)
+        asked, retry_at = len(model.requests), (await lab.state()).retry_at_ms
+        await ask(lab, "s")
+        notices = await answered(lab, 2)
+
+        assert (await lab.state()).retry_at_ms == retry_at or len(model.requests) > asked
+    assert [notice.kind for notice in notices] == ["parked", "aside"]
+
+
+async def test_help_names_the_commands_in_the_language_of_the_bot(process: Process, lab: Lab) -> None:
+    config = Config(queue=lab.queue, bots={"pond": BotConfig(language="zh")})
+    async with working(replace(process, config=config), ScriptedModel()):
+        await ask(lab, "h", "help", text="/help")
+        (notice,) = await answered(lab)
+
+    assert all(command in notice.text for command in ("/stop", "/status", "/help"))
+    assert "回答" in notice.text
+
+
+async def test_a_command_wakes_and_makes_no_session(lab: Lab) -> None:
+    await ask(lab, "s")
+
+    assert await lab.ready() == []
+    assert await lab.due() is None
+    assert not (await lab.state()).exists
+    assert await lab.bus.call("XLEN", lab.bus.keys.inbox(0)) == 1
+
+
+async def test_the_same_command_accepted_twice_is_answered_once(process: Process, lab: Lab) -> None:
+    await ask(lab, "s", correlation="one")
+    await ask(lab, "s", correlation="two")
+
+    async with working(process, ScriptedModel()):
+        await answered(lab)
+        await ask(lab, "t")
+        notices = await answered(lab, 2)
+
+    assert [notice.message_id for notice in notices] == ["s", "t"]
+
+
+async def test_commands_are_answered_in_a_session_that_is_full_but_not_without_end(process: Process, lab: Lab) -> None:
+    for number in range(lab.queue.waiting_max):
+        await lab.publish(f"m{number}")
+    for number in range(16):
+        await ask(lab, f"s{number}")
+    with pytest.raises(SessionFull, match="16 commands of session web:ann"):
+        await ask(lab, "one too many")
+    await ask(lab, "s", session="web:ann:thread")
+    await ask(lab, "s", session="web:ann2")
+
+    speaker = Speaker(answering_with(process, ScriptedModel()), Kits(process))
+    await speaker._answer_all(0)
+
+    assert len(await notices_of(lab)) == 16
+    assert (await lab.state()).waiting == lab.queue.waiting_max
+    await ask(lab, "again")
+
+
+async def test_a_push_channel_gets_the_answer_as_a_reply_of_its_own(process: Process, lab: Lab) -> None:
+    await ask(lab, "s", session="support:eve", delivery="push")
+    await ask(lab, "t", session="support:eve", delivery="push")
+
+    async with working(process, ScriptedModel()):
+        await answered(lab, 2, "support:eve")
+
+    first, second = await replies(lab, "support")
+    assert first.session == "support:eve"
+    assert first.text.startswith("Model: scripted")
+    assert first.correlation == "c-s"
+    assert first.id != second.id
+
+
+async def test_many_workers_answer_a_command_once(process: Process, lab: Lab) -> None:
+    async with working(process, ScriptedModel()), working(process, ScriptedModel()), working(process, ScriptedModel()):
+        for number in range(10):
+            await ask(lab, f"s{number}")
+        await answered(lab, 10)
+        await ask(lab, "last")
+        notices = await answered(lab, 11)
+
+    assert len(notices) == 11
+    assert {notice.message_id for notice in notices} == {*(f"s{number}" for number in range(10)), "last"}
+
+
+async def said_by_two(lab: Lab) -> None:
+    """Two workers have read the same command before either answers it, and a copy of the first answer comes late."""
+    asides = Asides(lab.bus, lab.queue)
+    await ask(lab, "s", session="support:eve", delivery="push")
+    (aside,) = await asides.waiting(0)
+    reply = Reply(id="support:eve#1", session="support:eve", turn=0, text="x", correlation="c")
+    notice = Notice(kind="aside", text="x", time="2026-11-20T09:00:00.000Z", message_id="s")
+
+    said = [await asides.answer(aside, notice, reply, out_channel="support") for _ in range(2)]
+    after = await lab.dump()
+    await lab.bus.repeat("aside.lua", back=2)
+
+    assert said == [True, False]
+    assert await lab.dump() == after
+    assert len(await notices_of(lab, "support:eve")) == len(await replies(lab, "support")) == 1
+
+
+async def test_an_answer_said_twice_or_late_changes_nothing(lab: Lab) -> None:
+    await said_by_two(lab)
+
+
+async def test_switching_off_the_look_at_the_commands_entry_is_noticed(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = mutated(
+        sys.modules[ASIDES].ASIDE, "if not entry then", "entry = entry or {0, {0, 0, 0, 0, 0, 0}}\nif false then"
+    )
+    monkeypatch.setattr(sys.modules[ASIDES], "ASIDE", script)
+
+    with pytest.raises(AssertionError):
+        await said_by_two(lab)
+
+
+async def test_a_worker_that_fails_at_any_call_leaves_the_command_to_another_who_answers_once(
+    process: Process, lab: Lab
+) -> None:
+    counting = FailingBus(process.bus, at=0)
+    await by_two(replace(process, bus=counting), process, lab, "m0")
+
+    for carried_out in (False, True):
+        for at in range(1, counting.calls + 1):
+            failing = FailingBus(process.bus, at=at, carried_out=carried_out)
+            await by_two(replace(process, bus=failing), process, lab, f"m{at}-{carried_out}")
+
+    ids = [notice.message_id for notice in await notices_of(lab)]
+    assert counting.calls >= 5
+    assert len(ids) == len(set(ids)) == 1 + 2 * counting.calls
+
+
+async def by_two(first: Process, second: Process, lab: Lab, message_id: str) -> None:
+    await ask(lab, message_id)
+    for process in (first, second):
+        try:
+            await Speaker(answering_with(process, ScriptedModel()), Kits(process))._answer_all(0)
+        except BusUnavailable:
+            continue
+
+
+async def test_what_cannot_be_read_becomes_a_dead_letter_and_what_was_deleted_by_hand_is_forgotten(
+    process: Process, lab: Lab
+) -> None:
+    keys = lab.bus.keys
+    entry = await lab.bus.call("XADD", keys.inbox(0), "*", "session", "web:ann", "id", "b", "message", "{garbage")
+    await lab.bus.call("ZADD", keys.asides(0), 0, b"web:ann " + entry, 0, "web:ann 1-1")
+    await ask(lab, "s")
+
+    async with working(process, ScriptedModel()):
+        await answered(lab)
+
+    ((_, letter),) = await lab.bus.call("XRANGE", keys.dead(0), "-", "+")
+    assert (letter[b"reason"], letter[b"message"]) == (b"unreadable", b"{garbage")
+    assert await lab.bus.call("EXISTS", keys.asides(0), keys.inbox(0)) == 1
+    assert await lab.bus.call("XLEN", keys.inbox(0)) == 0
+
+
+async def test_a_command_for_a_bot_that_this_process_does_not_know_is_left_to_another(
+    process: Process, lab: Lab
+) -> None:
+    await ask(lab, "s")
+    stranger = replace(process, config=Config(queue=lab.queue, bots={"nemo": BotConfig()}))
+
+    await Speaker(answering_with(stranger, ScriptedModel()), Kits(stranger))._answer_all(0)
+    assert await notices_of(lab) == []
+    async with working(process, ScriptedModel()):
+        notices = await answered(lab)
+
+    assert [notice.message_id for notice in notices] == ["s"]
