@@ -1,17 +1,24 @@
 """One process's connection to Redis, embedded or one's own."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import anyio
-from redis.asyncio import Redis
+import anyio.lowlevel
+from anyio.abc import TaskGroup
+from redis.asyncio import ConnectionPool, Redis
+from redis.asyncio.connection import parse_url
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from daemon.bus.joined import Client, Joined, Part
+from daemon.bus.changes import Changes
+from daemon.bus.cluster import PARTITIONS, Cluster
+from daemon.bus.joined import AWAY, Client, Joined, Part, pipeline
 from daemon.bus.keys import Keys
+from daemon.bus.lanes import Lanes
 from daemon.bus.script import Script
 from daemon.config import RedisConfig
 from daemon.errors import BusError, BusUnavailable, ConfigError
@@ -33,17 +40,37 @@ START_PATIENCE_S = 30.0
 """How long a starting process waits for a server that loads its data."""
 
 
+async def _nothing() -> None:
+    """One's own server is somebody else's to restart."""
+
+
+@dataclass(frozen=True)
+class Connected:
+    """A client of a server, and what is needed to come back to it."""
+
+    client: Client
+    revive: Callable[[], Awaitable[None]] = _nothing
+    """Brings the server back."""
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Of its connections; with another host and port, those of the other nodes of its cluster."""
+
+
 class Bus:
     """Scripts and reads, with the key names they need; survives a restart of the server.
 
     Made by ``open_bus``, which owns its tasks.
     """
 
-    def __init__(self, client: Client, *, prefix: str, revive: Callable[[], Awaitable[None]]) -> None:
-        self._client = client
-        self.revive = revive
-        self._joined = Joined(client, revive=revive, patience_s=PATIENCE_S)
+    def __init__(self, connected: Connected, *, prefix: str) -> None:
+        self._connected = connected
+        self._client = connected.client
+        self.revive = connected.revive
+        self._joined: Joined | Lanes = Joined(self._client, revive=self.revive, patience_s=PATIENCE_S)
+        self._changes: dict[str, Changes] = {}
+        self._tasks: TaskGroup | None = None
         self.keys = Keys(prefix=prefix, partitions=1)
+        self.cluster: Cluster | None = None
+        """The cluster behind it; None: one server holds all partitions."""
 
     @property
     def client(self) -> Client:
@@ -68,9 +95,32 @@ class Bus:
         """The result of ``script``; errors as for ``call``."""
         return await self._joined.call("EVALSHA", script.sha, len(keys), *keys, *args, script=script)
 
+    async def each(self, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
+        """The answers to commands that are sent once, whatever happens; one that failed is answered by its exception.
+
+        For what takes something out of Redis: sent again it would take more.
+        """
+        if self.cluster is not None:
+            return await self.cluster.each(commands)
+        try:
+            return await pipeline(self._client, commands)
+        except AWAY as error:
+            return [error] * len(commands)
+
+    def changes(self, kind: str, key: Callable[[int], str]) -> Changes | None:
+        """Partitions worth a look, by changes of their ``key``; None where one blocking read sees them all."""
+        if self.cluster is None or self._tasks is None:
+            return None
+        if kind not in self._changes:
+            keys = [key(partition) for partition in range(self.keys.partitions)]
+            self._changes[kind] = Changes(self.cluster, keys)
+            self._tasks.start_soon(self._changes[kind].run)
+        return self._changes[kind]
+
     async def serve(self) -> None:
         """Send what is called, for ever; started by ``open_bus``."""
-        await self._joined.run()
+        async with anyio.create_task_group() as self._tasks:
+            self._tasks.start_soon(self._joined.run)
 
     async def check(self, partitions: int | None, *, patience_s: float) -> None:
         """Make sure that this database can be used, and fix its number of partitions at first use.
@@ -78,24 +128,37 @@ class Bus:
         Raises:
             ConfigError: server too old, data of a newer Millpond, or another number of partitions.
         """
-        _check_version(await self._info(patience_s))
+        about = await self._info(patience_s)
+        _check_version(str(about.get("redis_version", "")))
+        if about.get("cluster_enabled") and self._tasks is not None:
+            await self._spread(self._tasks)
         self.keys = await self._fixed_keys(partitions)
 
-    async def _info(self, patience_s: float) -> str:
+    async def _spread(self, tasks: TaskGroup) -> None:
+        """Go on with all nodes of the cluster that the server belongs to."""
+        cluster = Cluster(self._client, self._connected.options)
+        await cluster.learn()
+        self.cluster = self._client = cluster
+        self.revive = cluster.learn
+        self._joined = Lanes(cluster, patience_s=PATIENCE_S)
+        tasks.start_soon(self._joined.run)
+        await anyio.lowlevel.checkpoint()
+
+    async def _info(self, patience_s: float) -> dict[str, Any]:
         until = anyio.current_time() + patience_s
         while True:
             try:
-                info: dict[str, Any] = await self.call("INFO", "server")
+                about: dict[str, Any] = await self.call("INFO")
             except BusUnavailable:
                 if anyio.current_time() > until:
                     raise
             else:
-                return str(info.get("redis_version", ""))
+                return about
 
     async def _fixed_keys(self, partitions: int | None) -> Keys:
         meta = self.keys.meta
         await self.call("HSETNX", meta, "schema", SCHEMA)
-        await self.call("HSETNX", meta, "partitions", partitions or 1)
+        await self.call("HSETNX", meta, "partitions", partitions or (PARTITIONS if self.cluster else 1))
         schema, fixed = (int(value) for value in await self.call("HMGET", meta, "schema", "partitions"))
         if schema > SCHEMA:
             raise ConfigError(f"this database was written by a newer Millpond (schema {schema}, ours is {SCHEMA})")
@@ -126,10 +189,10 @@ async def open_bus(config: RedisConfig, data_dir: Path, *, patience_s: float = S
         BusUnavailable: the server did not come up in time.
     """
     if config.url:
-        client, revive = await _of_url(config.url.reveal())
+        connected = _of_url(config.url.reveal())
     else:
-        client, revive = await _of_embedded(EmbeddedServer(data_dir, binary=config.server))
-    bus = Bus(client, prefix=config.prefix, revive=revive)
+        connected = await _of_embedded(EmbeddedServer(data_dir, binary=config.server))
+    bus = Bus(connected, prefix=config.prefix)
     try:
         async with _served(bus):
             refused = await _refusal(bus, config.partitions, patience_s)
@@ -137,7 +200,7 @@ async def open_bus(config: RedisConfig, data_dir: Path, *, patience_s: float = S
                 yield bus
     finally:
         with anyio.move_on_after(1, shield=True):
-            await client.aclose()
+            await bus.client.aclose()
     if refused is not None:
         raise refused
 
@@ -168,10 +231,8 @@ async def _refusal(bus: Bus, partitions: int | None, patience_s: float) -> Confi
     return None
 
 
-_Connected = tuple[Client, Callable[[], Awaitable[None]]]
-"""A client, and what brings its server back."""
-
 _redis: Any = Redis  # see Client: the library's types are partial
+_pool: Any = ConnectionPool
 _OPTIONS: dict[str, Any] = {
     "socket_timeout": SOCKET_TIMEOUT_S,
     "socket_connect_timeout": SOCKET_TIMEOUT_S,
@@ -180,17 +241,18 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
-async def _of_url(url: str) -> _Connected:
-    async def revive() -> None:
-        """One's own server is somebody else's to restart."""
-
+def _of_url(url: str) -> Connected:
     try:
-        return _redis.from_url(url, **_OPTIONS), revive
+        told: Any = parse_url(url)
     except ValueError as error:
         raise ConfigError(f"redis.url cannot be used: {error}") from None
+    client = _redis.from_pool(_pool(**_OPTIONS, **told))
+    # The other nodes of a cluster are never reached by a socket file.
+    shared: dict[str, Any] = {} if "path" in told else told
+    return Connected(client, options={"host": "localhost", "port": 6379, **_OPTIONS, **shared})
 
 
-async def _of_embedded(server: EmbeddedServer) -> _Connected:
+async def _of_embedded(server: EmbeddedServer) -> Connected:
     address = await server.ensure()
     lock = anyio.Lock()
 
@@ -198,4 +260,6 @@ async def _of_embedded(server: EmbeddedServer) -> _Connected:
         async with lock:
             await server.ensure()
 
-    return _redis(unix_socket_path=str(address.socket), password=address.password.reveal(), **_OPTIONS), revive
+    return Connected(
+        _redis(unix_socket_path=str(address.socket), password=address.password.reveal(), **_OPTIONS), revive
+    )

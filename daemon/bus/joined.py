@@ -4,7 +4,7 @@ Every command that goes through here may arrive twice or late: they are reads, o
 repeated. So a lost reply, a restarted server and a flushed script cache are all met by sending the same thing again.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -32,10 +32,16 @@ REVIVE_PAUSE_S = 0.05
 # The library's own types know commands of one word only.
 _packed: Callable[[tuple[Part, ...]], bytes] = cast("Any", hiredis).pack_command
 
-_AWAY = (redis_errors.ConnectionError, redis_errors.TimeoutError, OSError)
+AWAY = (redis_errors.ConnectionError, redis_errors.TimeoutError, OSError)
+"""Exceptions of the library by which a server is not there."""
+
 _LOGIN = (redis_errors.AuthenticationError, redis_errors.AuthorizationError)
 _LATER = ("LOADING", "MISCONF", "OOM", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY")
 """Replies by which a server says that it takes nothing just now."""
+
+
+class Elsewhere(BusUnavailable):
+    """What was to be sent belongs to another node of the cluster; its cause, if any, is the redirection."""
 
 
 @dataclass(eq=False)
@@ -57,10 +63,26 @@ class _Call:
 class Joined:
     """Sends commands in pipelines; ``run`` must be running in a task group for ``call`` to be answered."""
 
-    def __init__(self, client: Client, *, revive: Callable[[], Awaitable[None]], patience_s: float) -> None:
+    def __init__(
+        self,
+        client: Client,
+        *,
+        revive: Callable[[], Awaitable[None]],
+        patience_s: float,
+        belongs: Callable[[Sequence[Part]], bool] = lambda _: True,
+    ) -> None:
+        """Nothing happens yet.
+
+        Args:
+            client: of the one server that everything is sent to.
+            revive: brings the server back, or finds out who took its place.
+            patience_s: how long a call is sent again.
+            belongs: whether a command that failed still belongs to this server.
+        """
         self._client = client
         self._revive = revive
         self._patience_s = patience_s
+        self._belongs = belongs
         self._pending: list[_Call] = []
         self._wake = anyio.Event()
         self._closed = False
@@ -72,6 +94,7 @@ class Joined:
 
         Raises:
             BusUnavailable: no answer within the patience; whether it was carried out is unknown.
+            Elsewhere: another node of the cluster has to be asked; it was not carried out here.
             BusError: the server refused it.
             UnicodeEncodeError: a part is no valid Unicode.
         """
@@ -124,7 +147,7 @@ class Joined:
         while True:
             try:
                 await self._attempt(batch)
-            except (*_AWAY, BusUnavailable) as error:
+            except (*AWAY, BusUnavailable) as error:
                 self.failing = error
                 if _is_login_refused(error):
                     return  # no waiting mends that
@@ -136,20 +159,26 @@ class Joined:
             except MillpondError as error:
                 # Whatever keeps the server down (a full disk, a folder taken away) may be put right by somebody.
                 self.failing = error
+            self._turn_away(batch)
             await anyio.sleep(pause_s)
             pause_s = min(pause_s * 2, 1.0)
+
+    def _turn_away(self, batch: list[_Call]) -> None:
+        for call in batch:
+            if not call.done.is_set() and not self._belongs(call.command):
+                call.settle(Elsewhere("another node of the Redis cluster holds that slot now"))
 
     async def _attempt(self, batch: list[_Call]) -> None:
         open_calls = [call for call in batch if not call.done.is_set()]
         if not open_calls:
             return
-        results = await self._pipeline([call.command for call in open_calls])
+        results = await pipeline(self._client, [call.command for call in open_calls])
         missing: set[Script] = set()
         later: BaseException | None = None
         for call, result in zip(open_calls, results, strict=True):
             if call.script is not None and isinstance(result, redis_errors.NoScriptError):
                 missing.add(call.script)
-            elif isinstance(result, redis_errors.RedisError) and _is_later(result):
+            elif isinstance(result, redis_errors.RedisError) and is_later(result):
                 later = result
             else:
                 call.settle(result)
@@ -157,33 +186,35 @@ class Joined:
             raise translated(later) from later
         if missing:
             # A flushed script cache or a new server: load, and send again what was not carried out.
-            await self._pipeline([("SCRIPT", "LOAD", script.text) for script in missing])
+            await pipeline(self._client, [("SCRIPT", "LOAD", script.text) for script in missing])
             await self._attempt(batch)
 
-    async def _pipeline(self, commands: list[tuple[Part, ...]]) -> list[Any]:
-        """The answers to ``commands``, sent at once; a refused one is answered by its exception."""
-        # Packed in C and read reply by reply: a third of the CPU of the library's own pipeline.
-        packed = b"".join(_packed(command) for command in commands)
-        pool = self._client.connection_pool
-        connection = await pool.get_connection()
-        try:
-            await connection.send_packed_command(packed, check_health=False)
-            replies = [await self._reply(connection, command[0]) for command in commands]
-        except BaseException:
-            # Replies are still under way: nobody else may get them.
-            await connection.disconnect(nowait=True)
-            raise
-        finally:
-            await pool.release(connection)
-        return replies
 
-    async def _reply(self, connection: Any, name: Part) -> Any:
-        try:
-            reply = await connection.read_response()
-        except redis_errors.ResponseError as error:
-            return error
-        shaped = self._client.response_callbacks.get(name)
-        return shaped(reply) if shaped else reply
+async def pipeline(client: Client, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
+    """The answers of one server to ``commands``, sent at once; a refused one is answered by its exception."""
+    # Packed in C and read reply by reply: a third of the CPU of the library's own pipeline.
+    packed = b"".join(_packed(command) for command in commands)
+    pool = client.connection_pool
+    connection = await pool.get_connection()
+    try:
+        await connection.send_packed_command(packed, check_health=False)
+        replies = [await _reply(client, connection, command[0]) for command in commands]
+    except BaseException:
+        # Replies are still under way: nobody else may get them.
+        await connection.disconnect(nowait=True)
+        raise
+    finally:
+        await pool.release(connection)
+    return replies
+
+
+async def _reply(client: Client, connection: Any, name: Part) -> Any:
+    try:
+        reply = await connection.read_response()
+    except redis_errors.ResponseError as error:
+        return error
+    shaped = client.response_callbacks.get(name)
+    return shaped(reply) if shaped else reply
 
 
 def _is_login_refused(error: BaseException) -> bool:
@@ -191,10 +222,11 @@ def _is_login_refused(error: BaseException) -> bool:
     return isinstance(error, _LOGIN) or isinstance(error.__cause__, _LOGIN)
 
 
-def _is_later(error: BaseException) -> bool:
+def is_later(error: BaseException) -> bool:
+    """Whether the same command may succeed on the same server later."""
     # The library cuts the first word off the replies it knows, and keeps it in status_code.
     code = getattr(error, "status_code", None) or str(error).partition(" ")[0]
-    return isinstance(error, _AWAY) or code in _LATER
+    return isinstance(error, AWAY) or code in _LATER
 
 
 def translated(error: BaseException) -> BaseException:
@@ -203,9 +235,15 @@ def translated(error: BaseException) -> BaseException:
         return error
     if isinstance(error, MillpondError):
         return BusUnavailable(str(error))
+    return _of_library(error)
+
+
+def _of_library(error: BaseException) -> BaseException:
     if _is_login_refused(error):
         return BusError(f"Redis refuses the log-in: {error}; check the password in redis.url")
-    if _is_later(error):
+    if isinstance(error, redis_errors.AskError):  # a slot that moved is one, too
+        return Elsewhere(f"another node of the Redis cluster holds that slot now: {error}")
+    if is_later(error):
         return BusUnavailable(f"Redis is away: {error}")
     if isinstance(error, redis_errors.RedisError):
         return BusError(f"Redis refused a command: {error}")

@@ -3,14 +3,17 @@
 import random
 from collections.abc import Sequence
 
+import anyio
 from redis import exceptions as redis_errors
 
+from daemon.bus.changes import Changes
 from daemon.bus.connection import Bus
 from daemon.bus.joined import translated
 from daemon.bus.publish import longest_deadline_s
 from daemon.bus.replies import pairs
 from daemon.bus.script import load_script
 from daemon.config import QueueConfig
+from daemon.errors import BusError
 
 REAP = load_script(__file__, "reap.lua")
 WAKE = load_script(__file__, "wake.lua")
@@ -31,6 +34,13 @@ async def take(bus: Bus, *, at_most: int) -> list[str]:
     Raises:
         BusUnavailable: Redis is away.
     """
+    changes = bus.changes("ready", bus.keys.ready)
+    if changes is None:
+        return await _take_from_any(bus, at_most)
+    return await _take_from_changed(bus, changes, at_most)
+
+
+async def _take_from_any(bus: Bus, at_most: int) -> list[str]:
     # The pop looks at its keys in order: in a fixed one, a flood in the first partition would keep all others waiting.
     ready = [bus.keys.ready(partition) for partition in range(bus.keys.partitions)]
     random.shuffle(ready)
@@ -47,6 +57,34 @@ async def take(bus: Bus, *, at_most: int) -> list[str]:
     return [session.decode() for session in sessions]
 
 
+async def _take_from_changed(bus: Bus, changes: Changes, at_most: int) -> list[str]:
+    until = anyio.current_time() + BLOCK_S
+    sessions: list[str] = []
+    while not sessions and (left_s := until - anyio.current_time()) > 0:
+        partitions = await changes.next(at_most, within_s=left_s)
+        if partitions:
+            sessions = await _take_from(bus, changes, partitions, at_most // len(partitions))
+    return sessions
+
+
+async def _take_from(bus: Bus, changes: Changes, partitions: Sequence[int], at_most: int) -> list[str]:
+    """Up to ``at_most`` sessions of each partition; those that may hold more are looked at again."""
+    sessions: list[str] = []
+    errors: list[BaseException] = []
+    popped = await bus.each([("ZPOPMIN", bus.keys.ready(partition), at_most) for partition in partitions])
+    for partition, found in zip(partitions, popped, strict=True):
+        if isinstance(found, BaseException):
+            # Its partition is looked at again with all others, or as soon as its node is heard.
+            errors.append(found)
+            continue
+        sessions += [session.decode() for session, _ in pairs(found)]
+        if len(found) == at_most:
+            changes.put(partition)
+    if len(errors) == len(partitions):
+        raise translated(errors[0]) from errors[0]
+    return sessions
+
+
 async def wake(bus: Bus, sessions: Sequence[str]) -> None:
     """Give back sessions that were taken and not claimed."""
     for session in sessions:
@@ -55,15 +93,26 @@ async def wake(bus: Bus, sessions: Sequence[str]) -> None:
 
 
 async def reap(bus: Bus, config: QueueConfig) -> tuple[int, float | None]:
-    """Wake what is overdue in every partition: how many, and the seconds until the next deadline (None: none)."""
-    woken, nearest = 0, None
-    for partition in range(bus.keys.partitions):
-        count, until_ms = await bus.run(
-            REAP,
-            [bus.keys.due(partition), bus.keys.ready(partition)],
-            [round(config.wakeup_s * 1000), round(longest_deadline_s(config) * 1000), REAP_MOST],
-        )
-        woken += count
-        if until_ms >= 0:
-            nearest = until_ms / 1000 if nearest is None else min(nearest, until_ms / 1000)
-    return woken, nearest
+    """Wake what is overdue in every partition: how many, and the seconds until the next deadline (None: none).
+
+    Raises:
+        BusUnavailable: Redis, or a node of it, is away; the partitions of the others were looked after.
+    """
+    args = [round(config.wakeup_s * 1000), round(longest_deadline_s(config) * 1000), REAP_MOST]
+    passes: list[tuple[int, int]] = []
+    errors: list[BusError] = []
+
+    async def look_after(partition: int) -> None:
+        try:
+            passes.append(await bus.run(REAP, [bus.keys.due(partition), bus.keys.ready(partition)], args))
+        except BusError as error:
+            errors.append(error)
+
+    # At once, so that they share pipelines.
+    async with anyio.create_task_group() as tg:
+        for partition in range(bus.keys.partitions):
+            tg.start_soon(look_after, partition)
+    if errors:
+        raise errors[0]
+    nearest_ms = min((until_ms for _, until_ms in passes if until_ms >= 0), default=None)
+    return sum(count for count, _ in passes), None if nearest_ms is None else nearest_ms / 1000

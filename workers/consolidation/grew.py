@@ -1,11 +1,12 @@
 """The stream ``grew``: reading it as one of a group, and taking over what a dead reader left."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import anyio
 from redis import exceptions as redis_errors
 
-from daemon.bus import Bus, pairs, translated
+from daemon.bus import Bus, Changes, Part, pairs, translated
 
 GROUP = "consolidators"
 BLOCK_MS = 500
@@ -13,6 +14,9 @@ BLOCK_MS = 500
 
 READ_MOST = 32
 """Events of one partition read at once; the idle clock of each starts with the read."""
+
+READ_PARTITIONS = 8
+"""Partitions of a cluster read at once."""
 
 ABANDONED_MS = 60_000
 """An event that its reader has not removed for so long is taken over."""
@@ -60,32 +64,64 @@ class GrewReader:
     async def _group(self) -> None:
         if self._grouped:
             return
-        for partition in range(self._bus.keys.partitions):
-            try:
-                # From 0, not $: what was committed before the first reader ever came counts too.
-                await self._bus.client.xgroup_create(self._bus.keys.grew(partition), GROUP, id="0", mkstream=True)
-            except redis_errors.ResponseError as error:
-                if not str(error).startswith("BUSYGROUP"):
-                    raise
+        # From 0, not $: what was committed before the first reader ever came counts too.
+        created = await self._each(lambda stream: ("XGROUP", "CREATE", stream, GROUP, "0", "MKSTREAM"), self._all)
+        for answer in created.values():
+            if isinstance(answer, BaseException) and not str(answer).startswith("BUSYGROUP"):
+                raise answer
         self._grouped = True
 
     async def _new(self) -> list[Event]:
-        streams: Any = {self._bus.keys.grew(partition): ">" for partition in range(self._bus.keys.partitions)}
-        found: Any = await self._bus.client.xreadgroup(GROUP, self._consumer, streams, count=READ_MOST, block=BLOCK_MS)
-        partitions = {self._bus.keys.grew(partition).encode(): partition for partition in range(len(streams))}
+        changes = self._bus.changes("grew", self._bus.keys.grew)
+        if changes is None:
+            return await self._new_of_any()
+        return await self._new_of(changes, await changes.next(READ_PARTITIONS, within_s=BLOCK_MS / 1000))
+
+    async def _new_of_any(self) -> list[Event]:
+        partitions = {self._bus.keys.grew(partition).encode(): partition for partition in self._all}
+        command = self._command(*partitions, *[">"] * len(partitions), block=("BLOCK", BLOCK_MS))
+        found: Any = await self._bus.client.execute_command(*command)
         return [event for stream, entries in pairs(found) for event in _events(partitions[stream], entries)]
+
+    async def _new_of(self, changes: Changes, partitions: Sequence[int]) -> list[Event]:
+        events: list[Event] = []
+        failed: BaseException | None = None
+        for partition, found in (await self._each(lambda stream: self._command(stream, ">"), partitions)).items():
+            if isinstance(found, BaseException):
+                failed = found
+                continue
+            new = [event for _, entries in pairs(found) for event in _events(partition, entries)]
+            if len(new) >= READ_MOST:
+                changes.put(partition)
+            events += new
+        if failed is not None and not events:
+            raise failed
+        return events
 
     async def _abandoned(self) -> list[Event]:
         if anyio.current_time() < self._taken_over_at + TAKE_OVER_EVERY_S:
             return []
         self._taken_over_at = anyio.current_time()
-        events: list[Event] = []
-        for partition in range(self._bus.keys.partitions):
-            reply: Any = await self._bus.client.xautoclaim(
-                self._bus.keys.grew(partition), GROUP, self._consumer, ABANDONED_MS, count=READ_MOST
-            )
-            events += _events(partition, reply[1])
-        return events
+        claim = (GROUP, self._consumer, ABANDONED_MS, "0-0", "COUNT", READ_MOST)
+        claimed = await self._each(lambda stream: ("XAUTOCLAIM", stream, *claim), self._all)
+        return [
+            event
+            for partition, reply in claimed.items()
+            if not isinstance(reply, BaseException)
+            for event in _events(partition, reply[1])
+        ]
+
+    @property
+    def _all(self) -> range:
+        return range(self._bus.keys.partitions)
+
+    def _command(self, *streams: Part, block: tuple[Part, ...] = ()) -> tuple[Part, ...]:
+        return ("XREADGROUP", "GROUP", GROUP, self._consumer, "COUNT", READ_MOST, *block, "STREAMS", *streams)
+
+    async def _each(self, command: Callable[[str], tuple[Part, ...]], partitions: Sequence[int]) -> dict[int, Any]:
+        """The answer of each partition to a command about its stream; an exception where it failed."""
+        answers = await self._bus.each([command(self._bus.keys.grew(partition)) for partition in partitions])
+        return dict(zip(partitions, answers, strict=True))
 
 
 def _events(partition: int, entries: Any) -> list[Event]:

@@ -1,0 +1,222 @@
+"""A cluster: which node holds which slot, and a client of each node.
+
+The library's own cluster client is not used: it refuses scripts in pipelines, sends again by itself, and drops the
+connections of all nodes when one fails. What is left to do without it: a map of slots, and following redirections.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import anyio
+from redis import exceptions as redis_errors
+from redis.asyncio import ConnectionPool, Redis
+from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
+
+from daemon.bus.joined import AWAY, Client, Part, pipeline
+from daemon.errors import BusUnavailable
+
+LEARN_EVERY_S = 0.1
+"""Shortest time between two questions after the map: many calls fail at once when a node goes away."""
+
+LEARN_TIMEOUT_S = 1.0
+"""A node that was stopped takes connections and says nothing: then the next one is asked."""
+
+PARTITIONS = 64
+"""How many a database on a cluster is given at first use, so that several nodes share the work."""
+
+Address = tuple[str, int]
+
+_KEYLESS = frozenset({"PING", "ECHO", "TIME", "INFO", "PUBSUB", "SCRIPT", "CONFIG", "KEYS", "CLIENT", "CLUSTER"})
+_KEY_AT = {"EVALSHA": 3, "EVAL": 3, "XGROUP": 2, "XINFO": 2, "OBJECT": 2, "MEMORY": 2}
+"""Where a command has its first key; all others have it right behind their name (PUBLISH its channel)."""
+
+_redis: Any = Redis  # see Client: the library's types are partial
+_pool: Any = ConnectionPool
+
+
+def slot_of(command: Sequence[Part]) -> int | None:
+    """The slot that a command belongs to; None when any node may answer it."""
+    name = str(command[0])
+    if name in _KEYLESS:
+        return None
+    at = 1 + _streams_at(command) if name in ("XREAD", "XREADGROUP") else _KEY_AT.get(name, 1)
+    key = command[at]
+    return key_slot(key if isinstance(key, bytes) else str(key).encode())
+
+
+def address_of(redirection: Any) -> Address:
+    """Where an ``AskError`` or ``MovedError`` points to; the library gives their fields no types."""
+    return str(redirection.host), int(redirection.port)
+
+
+def _streams_at(command: Sequence[Part]) -> int:
+    return next(at for at, part in enumerate(command) if part in ("STREAMS", b"STREAMS"))
+
+
+class Cluster:
+    """The nodes that take writes; knows one of them at first, and the others from ``learn`` on."""
+
+    def __init__(self, seed: Client, options: Mapping[str, Any]) -> None:
+        """Nothing happens yet.
+
+        Args:
+            seed: the node that was configured.
+            options: how a connection to it is made; with another host and port, one to any other node.
+        """
+        self._options = options
+        # A node that left is kept, for it may come back; there are never many.
+        self._clients: dict[Address, Client] = {(options["host"], options["port"]): seed}
+        self._owners: list[Address | None] = [None] * REDIS_CLUSTER_HASH_SLOTS
+        self._nodes: tuple[Address, ...] = ()
+        self._lock = anyio.Lock()
+        self._learned_at = -LEARN_EVERY_S
+        self.changed = anyio.Event()
+        """Set when a slot went to another node; a new event then takes its place."""
+
+    @property
+    def nodes(self) -> list[Client]:
+        """A client of every node that holds slots."""
+        return [self._clients[address] for address in self._nodes]
+
+    def client_of(self, command: Sequence[Part]) -> Client:
+        """The client of the node that a command is to be sent to.
+
+        Raises:
+            BusUnavailable: no node holds its slot just now.
+        """
+        slot = slot_of(command)
+        owner = self._owners[slot] if slot is not None else random.choice(self._nodes or (None,))
+        if owner is None:
+            raise BusUnavailable(f"no node of the Redis cluster holds slot {slot}")
+        return self._clients[owner]
+
+    def client_at(self, address: Address) -> Client:
+        """The client of the node with an address."""
+        if address not in self._clients:
+            self._clients[address] = self.connect(address)
+        return self._clients[address]
+
+    def connect(self, address: Address, **options: Any) -> Client:
+        """A client of its own of a node, to be closed by the caller; ``options``: of its connections, if unusual."""
+        host, port = address
+        return _redis.from_pool(_pool(**{**self._options, "host": host, "port": port, **options}))
+
+    def nodes_of(self, keys: Sequence[str]) -> dict[Address, list[str]]:
+        """The keys by the address of the node that holds them; keys in a slot that nobody holds are left out."""
+        found: dict[Address, list[str]] = {}
+        for key in keys:
+            owner = self._owners[key_slot(key.encode())]
+            if owner is not None:
+                found.setdefault(owner, []).append(key)
+        return found
+
+    def follow(self, moved: redis_errors.MovedError) -> None:
+        """Note where a slot is now."""
+        address = address_of(moved)
+        # A node that does not know its own name leaves it out; the next ``learn`` finds it.
+        if address[0]:
+            self.client_at(address)
+            owners = list(self._owners)
+            owners[moved.slot_id] = address
+            self._take_in(owners)
+
+    async def learn(self) -> None:
+        """Ask which node holds which slot.
+
+        Raises:
+            BusUnavailable: no node answers.
+        """
+        async with self._lock:
+            if anyio.current_time() < self._learned_at + LEARN_EVERY_S:
+                return
+            # In any order: a node that is cut off from the others knows only what used to be.
+            for address in random.sample(sorted(self._clients), len(self._clients)):
+                if ranges := await self._ranges(address):
+                    self._take_in(self._owners_from(ranges, asked=address[0]))
+                    self._learned_at = anyio.current_time()
+                    return
+        raise BusUnavailable("no node of the Redis cluster answers")
+
+    async def _ranges(self, address: Address) -> Sequence[Any]:
+        """The ranges of slots as a node tells them; none when it does not answer or knows of none."""
+        with anyio.move_on_after(LEARN_TIMEOUT_S):
+            try:
+                [ranges] = await pipeline(self._clients[address], [("CLUSTER", "SLOTS")])
+            except AWAY:
+                return ()
+            return () if isinstance(ranges, redis_errors.RedisError) else ranges
+        return ()
+
+    def _owners_from(self, ranges: Sequence[Any], *, asked: str) -> list[Address | None]:
+        owners: list[Address | None] = [None] * REDIS_CLUSTER_HASH_SLOTS
+        for first, last, (host, port, *_), *_replicas in ranges:
+            # No host: the node does not know its own name, and the one that it was asked under is as good.
+            address = (host.decode() if host else asked, int(port))
+            self.client_at(address)
+            owners[first : last + 1] = [address] * (last + 1 - first)
+        return owners
+
+    def _take_in(self, owners: list[Address | None]) -> None:
+        if owners == self._owners:
+            return
+        self._owners = owners
+        self._nodes = tuple(sorted({owner for owner in owners if owner}))
+        self.changed.set()
+        self.changed = anyio.Event()
+
+    async def each(self, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
+        """The answers to ``commands``, one pipeline a node; one that failed is answered by its exception."""
+        answers: list[Any] = [BusUnavailable("no node of the Redis cluster holds that slot")] * len(commands)
+        by_client: dict[Client, list[int]] = {}
+        for at, command in enumerate(commands):
+            try:
+                by_client.setdefault(self.client_of(command), []).append(at)
+            except BusUnavailable as error:
+                answers[at] = error
+
+        async def ask(client: Client, places: list[int]) -> None:
+            for at, answer in zip(places, await self._asked(client, [commands[at] for at in places]), strict=True):
+                answers[at] = answer
+
+        async with anyio.create_task_group() as tg:
+            for client, places in by_client.items():
+                tg.start_soon(ask, client, places)
+        return answers
+
+    async def _asked(self, client: Client, commands: list[tuple[Part, ...]]) -> list[Any]:
+        try:
+            answers = await pipeline(client, commands)
+        except AWAY as error:
+            with suppress(BusUnavailable):
+                await self.learn()
+            return [error] * len(commands)
+        for answer in answers:
+            if isinstance(answer, redis_errors.MovedError):
+                self.follow(answer)
+        return answers
+
+    async def execute_command(self, *command: Part) -> Any:
+        """The answer to a command that may block, over a connection of its own; errors are the library's."""
+        try:
+            return await self.client_of(command).execute_command(*command)
+        except BusUnavailable as error:
+            raise redis_errors.ConnectionError(str(error)) from error
+        except redis_errors.MovedError as moved:
+            # Whoever reads in a loop asks again.
+            self.follow(moved)
+            raise redis_errors.ConnectionError(str(moved)) from moved
+        except AWAY:
+            with suppress(BusUnavailable):
+                await self.learn()
+            raise
+
+    def pubsub(self, **options: Any) -> Any:
+        """Publish/subscribe over any node: what is published on one is heard on all."""
+        return random.choice(self.nodes).pubsub(**options)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for client in self._clients.values():
+            await client.aclose()
