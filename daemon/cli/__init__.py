@@ -3,6 +3,7 @@
 from daemon.cli.chat import chat
 from daemon.cli.command import root
 from daemon.cli.config_command import config
+from daemon.cli.dead import dead
 from daemon.cli.doctor import doctor
 from daemon.cli.queue import queue
 from daemon.cli.redis_command import redis_cli
@@ -15,6 +16,7 @@ __all__ = ["main"]
 
 for _command in (run, chat, send, session, queue, config, redis_cli, doctor, version):
     root.add_command(_command)
+queue.add_command(dead)
 
 
 def main() -> None:

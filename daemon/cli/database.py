@@ -94,4 +94,5 @@ def _backlog(queues: Queues) -> Finding:
 def _dead(queues: Queues) -> Finding:
     if not queues.total.dead:
         return ok("dead letters", "none")
-    return warning("dead letters", f"{queues.total.dead} messages could not be answered; see what they have in common")
+    text = f"{queues.total.dead} could not be answered or delivered; see why with `millpond queue dead list`"
+    return warning("dead letters", text)
