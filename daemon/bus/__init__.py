@@ -4,9 +4,11 @@
 ``Listener`` hears what is published in passing; ``DeadLetters`` replays and drops.
 """
 
+from daemon.bus.changes import Changes
+from daemon.bus.cluster import Cluster
 from daemon.bus.connection import START_PATIENCE_S, Bus, open_bus
 from daemon.bus.dead import DeadLetter, DeadLetters
-from daemon.bus.joined import translated
+from daemon.bus.joined import Part, translated
 from daemon.bus.keys import Keys
 from daemon.bus.listen import Heard, Listener, Subscription
 from daemon.bus.live import notify, show_live, tell
@@ -19,11 +21,14 @@ __all__ = [
     "START_PATIENCE_S",
     "Accepted",
     "Bus",
+    "Changes",
+    "Cluster",
     "DeadLetter",
     "DeadLetters",
     "Heard",
     "Keys",
     "Listener",
+    "Part",
     "Script",
     "Subscription",
     "command_of",
