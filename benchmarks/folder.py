@@ -5,9 +5,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.processes import shut_down
+
 
 @contextmanager
 def data_dir() -> Iterator[Path]:
-    """A new folder, removed after; the server that may still run in it ends by itself."""
+    """A new folder, removed after, and the server that ran in it ended before."""
     with TemporaryDirectory(prefix="millpond-bench-", ignore_cleanup_errors=True) as folder:
-        yield Path(folder)
+        try:
+            yield Path(folder)
+        finally:
+            shut_down(Path(folder))

@@ -13,6 +13,9 @@ from daemon.events import Inbound
 from daemon.process import Process
 from daemon.scope import scope_of
 
+LOGGED_CHARS = 256
+"""Of an id in a log line: one that is refused can have any length."""
+
 _log = structlog.get_logger()
 
 
@@ -80,7 +83,7 @@ def _note(inbound: Inbound, message_id: str, status: str) -> None:
     _log.info(
         "message.accepted" if status in ("accepted", "duplicate") else "message.refused",
         session=str(inbound.session),
-        message_id=message_id,
+        message_id=message_id[:LOGGED_CHARS],
         correlation=inbound.correlation,
         channel=inbound.channel,
         status=status,

@@ -21,6 +21,7 @@
     - ContextOverflow
     - InvalidAnswer
   x ToolError
+  x Interrupted
   x ChannelError
     - SendRefused
     - SendRejected
@@ -148,3 +149,7 @@ class SendRejected(ChannelError):
 
 class SendUnknown(ChannelError):
     """It was cut after sending: the platform may have it or not."""
+
+
+class Interrupted(MillpondError):
+    """A person wants the process to end now, whatever it is doing."""

@@ -2,16 +2,20 @@
 
 import signal
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import anyio
 import structlog
 
-from daemon.bus import START_PATIENCE_S, Listener, open_bus
+from daemon.bus import START_PATIENCE_S, Bus, Listener, open_bus
 from daemon.config import Config
+from daemon.errors import Interrupted, MillpondError
 from daemon.process import Process
 from daemon.services import Service
+
+MIND_EVERY_S = 5.0
+"""How often the embedded server and its keeper are looked after, also while nothing seems wrong."""
 
 LAST_S = 5.0
 """What services get beyond the grace time to hand over, before they are cancelled."""
@@ -31,8 +35,16 @@ async def open_process(
     async with open_bus(config.redis, data_dir, patience_s=patience_s) as bus, anyio.create_task_group() as tg:
         listener = Listener(bus)
         tg.start_soon(listener.run)
+        tg.start_soon(_mind_server, bus)
         yield Process(config=config, data_dir=data_dir, bus=bus, listener=listener, announce=announce)
         tg.cancel_scope.cancel()
+
+
+async def _mind_server(bus: Bus) -> None:
+    while True:
+        await anyio.sleep(MIND_EVERY_S)
+        with suppress(MillpondError):  # whoever needs the server is told
+            await bus.revive()
 
 
 async def run_services(process: Process, services: Sequence[Service], *, signals: bool = True) -> None:
@@ -55,7 +67,7 @@ async def _watch_signals(process: Process, *, task_status: anyio.abc.TaskStatus[
         async for number in received:
             if process.stopping.is_set():
                 _log.warning("process.killed", reason=number.name)
-                raise KeyboardInterrupt
+                raise Interrupted(f"ended at once by a second {number.name}")
             _log.info("process.stopping", reason=number.name)
             process.stopping.set()
 

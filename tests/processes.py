@@ -129,6 +129,14 @@ def server_pid(folder: Path) -> int:
     return int((folder / "redis" / "server.pid").read_text())
 
 
+def shut_down(folder: Path) -> None:
+    """End the embedded server of a data directory, if there is one; what is kept stays."""
+    if not (folder / "redis").is_dir():
+        return
+    command = [sys.executable, "-m", "millpond", "redis-cli", "SHUTDOWN"]
+    subprocess.run(command, env=environment_of(folder, {}), capture_output=True, check=False, timeout=START_LIMIT_S)
+
+
 def answered(messages: Sequence[Mapping[str, Any]]) -> list[str]:
     """The ids that a log's turns answer, in order."""
     return [message_id for message in messages for message_id in message.get("answers", ())]

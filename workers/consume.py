@@ -120,7 +120,7 @@ class Consumer:
                     self._again.discard(session)
                     await self._claim_and_hold(session)
             except BusUnavailable as error:
-                _log.warning("turn.abandoned", reason=str(error))
+                _log.warning("claim.abandoned", reason=str(error))
             finally:
                 self._held.pop(session, None)
                 self._again.discard(session)
@@ -145,11 +145,21 @@ class Consumer:
                 await self._sessions.hand_over(claim)
                 _log.info("turn.handed_over", fence=claim.fence)
             raise
-        except BusUnavailable:
-            raise
+        except BusUnavailable as error:
+            _log.warning("turn.abandoned", reason=str(error))
+            await self._give_back(claim)
         except Exception as error:  # noqa: BLE001 - the service's top: a bug in one turn must not end the others
             _log.exception("turn.failed", reason=type(error).__name__, attempt=claim.begun.attempts)
             await self._sessions.back_off(
                 claim, delay_s=after_attempts(claim.begun.attempts, self._process.config.queue)
             )
         return None
+
+    async def _give_back(self, claim: Claim) -> None:
+        """Hand over as soon as Redis is back, or the next attempt would wait for the lease to run out."""
+        with anyio.move_on_after(self._process.config.queue.lease_s):
+            while True:
+                try:
+                    return await self._sessions.hand_over(claim)
+                except BusUnavailable:
+                    await anyio.sleep(AWAY_PAUSE_S)

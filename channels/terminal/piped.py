@@ -50,7 +50,7 @@ class Piped:
             await self._until_pending(0)
             tg.cancel_scope.cancel()
         if self._refused:
-            raise InboundError(f"{self._refused} of the lines were not accepted (see above); all others are answered")
+            raise InboundError(f"lines that were not accepted: {self._refused} (see above); all others are answered")
 
     async def _send(self, number: int, line: bytes) -> None:
         try:

@@ -1,7 +1,7 @@
 """What a request asks for: a session in its address, numbers in its query."""
 
 import re
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -51,7 +51,11 @@ def session_of(segment: str, channel: str) -> SessionKey:
 
 def session_in_query(request: Request, channel: str) -> SessionKey:
     """The session in ``?session=``; errors as for ``SessionKey.of_channel``, and 400 when there is none."""
-    text = request.query_params.get("session")
+    try:
+        asked = parse_qs(request.scope["query_string"].decode("latin-1"), keep_blank_values=True, errors="strict")
+    except UnicodeDecodeError:
+        raise BadSessionKey("session: the escapes in the address are not UTF-8") from None
+    text = next(iter(asked.get("session", ())), None)
     if text is None:
         raise HTTPException(400, "which session? add ?session=<name or key>")
     return SessionKey.of_channel(text, channel)

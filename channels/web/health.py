@@ -13,6 +13,7 @@ from daemon.bus import Bus
 from daemon.clock import Clock, age_s
 from daemon.errors import BusError
 from daemon.heartbeat import STALE_S, workers
+from daemon.session import oldest_s, standings
 
 PING_S = 1.0
 """How long Redis may take to answer."""
@@ -73,6 +74,13 @@ async def _queues(bus: Bus, clock: Clock) -> bytes:
     await _gauge(registry, bus, "millpond_ready", "Sessions that want a worker", "ZCARD", keys.ready)
     await _gauge(registry, bus, "millpond_due", "Sessions with something waiting", "ZCARD", keys.due)
     await _gauge(registry, bus, "millpond_dead", "Messages that could not be answered", "XLEN", keys.dead)
+    oldest = Gauge("millpond_oldest_waiting_seconds", "Age of the oldest unanswered message", registry=registry)
+    oldest.set(await oldest_s(bus))
+    found = await standings(bus)
+    in_flight = sum(standing.held for standing in found)
+    Gauge("millpond_in_flight", "Sessions that workers hold, of 1,000 looked at", registry=registry).set(in_flight)
+    parked = sum(standing.parked for standing in found)
+    Gauge("millpond_parked", "Sessions resting after a failure, of 1,000 looked at", registry=registry).set(parked)
     alive = [beat for _, beat in await workers(bus) if age_s(beat.seen, clock) <= STALE_S]
     Gauge("millpond_workers", "Roles of processes that live", registry=registry).set(len(alive))
     return generate_latest(registry)

@@ -24,7 +24,7 @@ AWAY_RETRY_S = 5
 """What a client is told to wait while Redis is away: an embedded server is back within it."""
 
 AWAY = (
-    "Redis does not answer just now, so it is not known whether this was carried out; "
+    "Redis does not answer, or takes nothing, just now, so it is not known whether this was carried out; "
     "send it again in a while, a message with the same id, and it will count once"
 )
 INTERNAL = "this is an error in Millpond; its log says more"

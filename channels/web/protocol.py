@@ -20,8 +20,8 @@ CLEAR_S = 1.0
 
 _NOT_HTTP = body_of(
     "bad_request",
-    "this is no valid HTTP request; in an address, everything but ASCII letters, digits and signs must be "
-    "percent-encoded (a name in Chinese, for example)",
+    "this is no valid HTTP request: it needs one Host header, headers of less than 64 kB in all, and an address in "
+    "which everything but ASCII letters, digits and signs is percent-encoded (a name in Chinese, for example)",
 )
 
 

@@ -29,10 +29,6 @@ class Root(click.Group):
             return super().invoke(ctx)
         except (MillpondError, TimeoutError, BrokenPipeError, ExceptionGroup) as error:
             ctx.exit(_told(leaves(error), error))
-        except BaseExceptionGroup as group:  # KeyboardInterrupt inside: a second signal ended it at once
-            if any(isinstance(leaf, KeyboardInterrupt) for leaf in leaves(group)):
-                ctx.exit(INTERRUPTED)
-            raise
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
 

@@ -8,7 +8,7 @@ import click
 
 if TYPE_CHECKING:
     from daemon.bus import Bus
-    from daemon.config import Loaded
+    from daemon.config import Config, Loaded
     from daemon.process import Process
 
 PATIENCE_S = 2.0
@@ -43,12 +43,25 @@ def with_bus(ctx: click.Context, work: Callable[["Bus"], Awaitable[_T]]) -> _T:
 
     config = loaded(ctx).config
     log.configure("warning")
+    _check_there_is_something(config)
 
     async def connect() -> _T:
         async with open_bus(config.redis, data_path(config), patience_s=PATIENCE_S) as bus:
             return await work(bus)
 
     return anyio.run(connect)
+
+
+def _check_there_is_something(config: "Config") -> None:
+    """Looking must not make: a mistyped folder would become an empty Millpond."""
+    from daemon.config import data_path  # noqa: PLC0415 - as above
+    from daemon.errors import ConfigError  # noqa: PLC0415 - as above
+
+    if not config.redis.url and not (data_path(config) / "redis").is_dir():
+        raise ConfigError(
+            f"{data_path(config)} holds no Millpond yet: start it with `millpond run`, or name the right folder in "
+            "data_dir (or MILLPOND_DATA_DIR)"
+        )
 
 
 def with_process(ctx: click.Context, work: Callable[["Process"], Awaitable[_T]]) -> _T:

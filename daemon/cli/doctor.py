@@ -30,7 +30,7 @@ def doctor(ctx: click.Context, *, as_json: bool, probe_model: bool) -> None:
         for finding in findings:
             click.echo(f"{finding.state:<8}{finding.check}: {finding.text}")
         counts = Counter(finding.state for finding in findings)
-        click.echo(f"{counts['error']} errors, {counts['warning']} warnings")
+        click.echo(f"errors: {counts['error']}, warnings: {counts['warning']}")
     ctx.exit(FAILED if any(finding.state == "error" for finding in findings) else 0)
 
 

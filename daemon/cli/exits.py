@@ -7,6 +7,7 @@ from daemon.errors import (
     ConfigError,
     EngineRefused,
     InboundError,
+    Interrupted,
     MillpondError,
     ModelUnavailable,
     SessionFull,
@@ -32,6 +33,7 @@ _CODES: tuple[tuple[type[Exception], int], ...] = (
     (BusUnavailable, EX_UNAVAILABLE),
     (ModelUnavailable, EX_UNAVAILABLE),
     (TimeoutError, EX_TEMPFAIL),
+    (Interrupted, INTERRUPTED),
     (MillpondError, FAILED),
 )
 

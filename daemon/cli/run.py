@@ -1,5 +1,6 @@
 """``millpond run``: the bots, until they are told to stop."""
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from daemon.config import Config
+
+
+PRIVATE = 0o077
+"""What others may do with files made here: nothing. Names of conversations stand in logs."""
 
 
 @click.command()
@@ -31,6 +36,7 @@ def run(ctx: click.Context, roles: tuple[str, ...]) -> None:
 
     config = loaded(ctx).config
     data_dir = data_path(config)
+    os.umask(PRIVATE)
     talks = not roles and sys.stdin.isatty() and sys.stdout.isatty() and _has_terminal(config)
     log_to(config, data_dir / "logs" if talks else None)
     _introduce(config, data_dir)

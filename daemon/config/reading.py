@@ -185,7 +185,15 @@ class Reading:
             self.refuse(path, f"expected a section [{path}], got {sort_of(given)}")
 
     def _note(self, path: str, value: object) -> None:
-        self.sources[path] = f"environment {value.name}" if isinstance(value, Variable) else "file"
+        variable = _variable_in(value)
+        self.sources[path] = f"environment {variable.name}" if variable else "file"
+
+
+def _variable_in(value: object) -> Variable | None:
+    """The variable that ``value`` came from; of a section of them, the first."""
+    while isinstance(value, dict) and value:
+        value = next(iter(cast("dict[str, object]", value).values()))
+    return value if isinstance(value, Variable) else None
 
 
 def _allowed(kind: Section) -> str:

@@ -15,7 +15,7 @@ import pytest
 from anyio import to_thread
 
 from tests.fakes.openai_server import Failure, Say, fake_openai
-from tests.processes import Daemon, answered, environment_of, start
+from tests.processes import Daemon, answered, environment_of, shut_down, start
 
 pytestmark = pytest.mark.anyio
 
@@ -37,10 +37,7 @@ async def millpond(folder: Path, **environment: str) -> AsyncGenerator[Daemon]:
 async def folder(tmp_path: Path) -> AsyncIterator[Path]:
     yield tmp_path / "data"
     # The server writes until the end; it is told to go before the folder does.
-    shut_down = [sys.executable, "-m", "millpond", "redis-cli", "SHUTDOWN"]
-    await to_thread.run_sync(
-        lambda: subprocess.run(shut_down, env=environment_of(tmp_path / "data", {}), capture_output=True, check=False)
-    )
+    await to_thread.run_sync(shut_down, tmp_path / "data")
 
 
 async def until_answered(daemon: Daemon, session: str, count: int) -> list[dict[str, object]]:

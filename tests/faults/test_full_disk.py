@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import answered, running
+from tests.processes import answered, running, shut_down
 
 ROOM = "60m"
 """The embedded server wants 16 MiB free to start."""
@@ -24,6 +24,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     if subprocess.run(command, capture_output=True, check=False).returncode:
         pytest.skip("mount needs root with CAP_SYS_ADMIN: no disk can be made full here")
     yield folder
+    shut_down(folder / "data")
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 

@@ -5,12 +5,11 @@ import random
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from tests.processes import Daemon, answered, running, server_pid, start
+from tests.processes import Daemon, answered, running, server_pid, shut_down, start
 
 SHORT_LEASE = {"MILLPOND_QUEUE__LEASE_S": "2", "MILLPOND_QUEUE__RENEW_S": "0.5", "MILLPOND_QUEUE__WAKEUP_S": "1"}
 ANSWER_LIMIT_S = 40.0
@@ -33,8 +32,7 @@ def said_by_users(daemon: Daemon, session: str) -> list[str]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
     yield tmp_path / "data"
-    with ExitStack() as stack:
-        stack.callback(lambda: os.kill(server_pid(tmp_path / "data"), signal.SIGTERM))
+    shut_down(tmp_path / "data")
 
 
 def test_twenty_accepted_messages_survive_the_death_of_every_process_at_once(folder: Path) -> None:

@@ -169,6 +169,36 @@ def test_a_taken_port_is_one_sentence_and_78(place: Place, roles: tuple[str, ...
     assert "Traceback" not in done.stderr
 
 
+def test_a_bot_with_an_unknown_tool_is_one_sentence_and_78(place: Place) -> None:
+    done = place("run", "--role", "agent", MILLPOND_BOTS__POND__TOOLS="time,teleport")
+
+    assert done.returncode == 78
+    assert done.stderr.splitlines()[-1] == "millpond: bots.pond.tools: there is no tool teleport; there are: time"
+
+
+def test_looking_at_a_folder_without_a_millpond_makes_none(place: Place, tmp_path: Path) -> None:
+    done = place("queue", "list", MILLPOND_DATA_DIR=str(tmp_path / "mistyped"))
+
+    assert done.returncode == 78
+    assert "holds no Millpond yet" in done.stderr
+    assert not (tmp_path / "mistyped").exists()
+
+
+def test_a_second_signal_ends_at_once_and_without_a_traceback(place: Place) -> None:
+    with place.running() as process:
+        said(process, "listens on")
+        place("send", "web:long", "count to 100")
+        said(process, "message|started", stream="stderr")
+        process.send_signal(signal.SIGINT)
+        said(process, "process.stopping", stream="stderr")
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=5)
+
+    assert process.returncode == 130
+    assert "Traceback" not in errors.decode()
+    place("send", "web:long", "/stop")
+
+
 @pytest.mark.slow
 def test_an_unreachable_redis_is_69(place: Place) -> None:
     done = place("queue", "list", MILLPOND_REDIS__URL="redis://127.0.0.1:1/0")

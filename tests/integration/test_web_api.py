@@ -667,6 +667,7 @@ async def test_events_need_a_session_and_good_numbers(web: Web) -> None:
     assert error_of(await web.client.get("/api/events"), 400) == "bad_request"
     assert error_of(await web.client.get("/api/events?session=a&after=x"), 400) == "bad_request"
     assert error_of(await web.client.get("/api/events?session=web:"), 400) == "bad_session"
+    assert error_of(await web.client.get("/api/events?session=%ff"), 400) == "bad_session"
     head = await web.client.head("/api/events?session=a")
     assert head.status_code == 200 and head.headers["content-type"].startswith("text/event-stream")
 

@@ -886,3 +886,8 @@ def test_the_examples_of_the_documentation_load(file):
             toml = toml.replace(path, "key")
 
         assert load_text(file, toml).warnings == ()
+
+
+def test_an_unknown_section_in_the_environment_is_named_by_its_variable(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"queu: unknown key; .*MILLPOND_QUEU__LEASE_S"):
+        load(environ={"MILLPOND_DATA_DIR": str(tmp_path), "MILLPOND_QUEU__LEASE_S": "3"})

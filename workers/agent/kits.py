@@ -5,6 +5,7 @@ from dataclasses import replace
 import anyio
 
 from daemon.config import BotConfig
+from daemon.errors import ConfigError
 from daemon.process import Process
 from daemon.tokens import load
 from daemon.wording import text as say
@@ -45,7 +46,10 @@ class Kits:
     async def _made(self, name: str, bot: BotConfig) -> Kit:
         agent = self._process.config.agent
         tokenizer = await load(bot.model.name)
-        tools = BUILTIN.only(bot.tools)
+        try:
+            tools = BUILTIN.only(bot.tools)
+        except ConfigError as error:
+            raise ConfigError(f"bots.{name}.tools: {error}") from error
         system = message("system", say("identity", bot.language, bot=name))
         kit = Kit(
             model=await self._process.connect_model(bot.model, language=bot.language),

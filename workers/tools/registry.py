@@ -8,7 +8,7 @@ import anyio
 import msgspec
 
 from daemon.clock import Clock
-from daemon.errors import ToolError
+from daemon.errors import ConfigError, ToolError
 from daemon.model import ToolCall
 
 RESULT_MAX_CHARS = 20_000
@@ -55,8 +55,15 @@ class Registry:
         """For a model's request, JSON each."""
 
     def only(self, names: Iterable[str]) -> "Registry":
-        """Those of these tools that a bot lists."""
-        return Registry(self._tools[name] for name in names if name in self._tools)
+        """Those of these tools that a bot lists.
+
+        Raises:
+            ConfigError: it lists one that does not exist.
+        """
+        unknown = [name for name in names if name not in self._tools]
+        if unknown:
+            raise ConfigError(f"there is no tool {', '.join(unknown)}; there are: {', '.join(self._tools)}")
+        return Registry(self._tools[name] for name in names)
 
     def repeatable(self, name: str) -> bool:
         """Whether an interrupted call of this tool may run again."""
