@@ -34,6 +34,8 @@ class Lengths:
     """Hints for consolidation."""
     dead: int = 0
     """Messages that could not be answered, and replies that could not be delivered."""
+    unknown: int = 0
+    """Parts of replies of which nobody knows whether they arrived."""
     out: dict[str, int] = field(default_factory=dict[str, int])
     """Replies not yet delivered, by push channel."""
 
@@ -47,6 +49,8 @@ class Queues:
     in_flight: int
     """Sessions that workers hold, as they said with their last heartbeat."""
     workers: int
+    parked: int
+    """Sessions that rest after a failure, of the 1,000 that are looked at."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +90,7 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
     for channel, count in queues.total.out.items():
         click.echo(f"not yet delivered to {channel}: {count}")
     click.echo(f"\nin flight: {queues.in_flight} sessions, held by {queues.workers} agent workers")
+    click.echo(f"parked: {queues.parked} sessions, resting after a failure")
 
 
 @queue.command("unknown")
@@ -134,6 +139,7 @@ async def read_queues(bus: "Bus", channels: Sequence[str] = ()) -> Queues:
     import anyio  # noqa: PLC0415 - the help of every command would wait for it
 
     from daemon.heartbeat import workers  # noqa: PLC0415 - as above
+    from daemon.session import standings  # noqa: PLC0415 - as above
 
     found: dict[int, Lengths] = {}
 
@@ -150,6 +156,7 @@ async def read_queues(bus: "Bus", channels: Sequence[str] = ()) -> Queues:
         total=_together(partitions),
         in_flight=sum(beat.holding for beat in agents),
         workers=len(agents),
+        parked=sum(standing.parked for standing in await standings(bus)),
     )
 
 
@@ -165,6 +172,7 @@ async def _lengths(bus: "Bus", partition: int, channels: Sequence[str]) -> Lengt
         due=await bus.call("ZCARD", keys.due(partition)),
         grew=await bus.call("XLEN", keys.grew(partition)),
         dead=await bus.call("XLEN", keys.dead(partition)),
+        unknown=await bus.call("XLEN", keys.unknown(partition)),
         out={channel: await bus.call("XLEN", keys.out(partition, channel)) for channel in channels},
     )
 
@@ -177,6 +185,7 @@ def _together(partitions: list[Lengths]) -> Lengths:
         due=sum(each.due for each in partitions),
         grew=sum(each.grew for each in partitions),
         dead=sum(each.dead for each in partitions),
+        unknown=sum(each.unknown for each in partitions),
         out={channel: sum(each.out[channel] for each in partitions) for channel in partitions[0].out},
     )
 

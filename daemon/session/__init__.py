@@ -1,10 +1,11 @@
 """Sessions: the log and its positions, and the lease under which one worker at a time adds to them.
 
 ``Sessions`` claims, renews, journals, commits and releases; ``SessionReader`` reads without holding anything;
-``Asides`` answers commands that wait for no turn.
+``Asides`` answers commands that wait for no turn; ``standings`` tells who is held and who rests.
 """
 
 from daemon.session.asides import Aside, Asides
+from daemon.session.census import Standing, oldest_s, standings
 from daemon.session.claim import Begun, Claim, Waiting, after
 from daemon.session.reader import SessionReader, SessionState
 from daemon.session.sessions import Commit, Sessions
@@ -18,6 +19,9 @@ __all__ = [
     "SessionReader",
     "SessionState",
     "Sessions",
+    "Standing",
     "Waiting",
     "after",
+    "oldest_s",
+    "standings",
 ]

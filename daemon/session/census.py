@@ -1,0 +1,79 @@
+"""Who is held and who rests, of the sessions with something waiting; looked at from outside, at a bounded cost."""
+
+from dataclasses import dataclass
+
+import anyio
+
+from daemon.bus import Bus
+from daemon.session.reader import SessionReader
+
+LIMIT = 1_000
+"""Sessions that are looked at unless told otherwise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """A session with something waiting, as it stands just now."""
+
+    session: str
+    worker: str
+    """Who holds it; empty when nobody does."""
+    fence: int
+    lease_left_s: float
+    """0 when nobody holds it."""
+    retry_in_s: float
+    """0 unless it rests after a failure."""
+
+    @property
+    def held(self) -> bool:
+        """Whether a worker holds it."""
+        return self.lease_left_s > 0
+
+    @property
+    def parked(self) -> bool:
+        """Whether it rests after a failure."""
+        return self.retry_in_s > 0 and not self.held
+
+
+async def standings(bus: Bus, *, limit: int = LIMIT) -> list[Standing]:
+    """About ``limit`` sessions, by name.
+
+    Those with the furthest deadlines are looked at: rests and leases lie further off than wake-ups, so that many ready
+    sessions hide neither.
+
+    Raises:
+        BusUnavailable: Redis is away.
+    """
+    each = -(-limit // bus.keys.partitions)
+    now_ms = await SessionReader(bus).now_ms()
+    found: list[Standing] = []
+    for partition in range(bus.keys.partitions):
+        names: list[bytes] = await bus.call("ZREVRANGE", bus.keys.due(partition), 0, each - 1)
+        async with anyio.create_task_group() as tg:  # one tick, one pipeline
+            for name in names:
+                tg.start_soon(_look, bus, name.decode(), now_ms, found)
+    return sorted(found, key=lambda standing: standing.session)
+
+
+async def oldest_s(bus: Bus) -> float:
+    """How long the oldest unanswered message waits; 0 when none does. Errors as for ``standings``."""
+    now_ms = await SessionReader(bus).now_ms()
+    oldest_ms = now_ms
+    for partition in range(bus.keys.partitions):
+        for stream_id, _ in await bus.call("XRANGE", bus.keys.inbox(partition), "-", "+", "COUNT", 1):
+            oldest_ms = min(oldest_ms, int(stream_id.split(b"-")[0]))
+    return (now_ms - oldest_ms) / 1000
+
+
+async def _look(bus: Bus, session: str, now_ms: int, found: list[Standing]) -> None:
+    values = await bus.call("HMGET", bus.keys.session(session), "worker", "fence", "lease", "retry_at")
+    worker, fence, lease_ms, retry_ms = (value or b"" for value in values)
+    left_s = max(0.0, (int(lease_ms or 0) - now_ms) / 1000)
+    standing = Standing(
+        session=session,
+        worker=worker.decode() if left_s else "",
+        fence=int(fence or 0),
+        lease_left_s=left_s,
+        retry_in_s=max(0.0, (int(retry_ms or 0) - now_ms) / 1000),
+    )
+    found.append(standing)
