@@ -96,7 +96,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, tag="reply"):
     """A turn's answer on its way to a push channel."""
 
     id: str
-    """``<session>#<turn>``: unique, and the same when a commit is repeated."""
+    """``<session>#<turn>``, or ``<session>#<kind>-…`` of what is said aside: unique, the same when it is said again."""
     session: str
     turn: int
     text: str

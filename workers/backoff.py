@@ -5,7 +5,7 @@ import random
 from daemon.config import QueueConfig
 
 PARK_SHARE = 0.25
-"""A parked message rests for this share of its age: tries thin out as an outage goes on, and nothing is counted."""
+"""A parked message rests for this share of the time that it has been parked: tries thin out as an outage goes on."""
 
 
 def after_attempts(attempts: int, config: QueueConfig) -> float:
@@ -13,12 +13,12 @@ def after_attempts(attempts: int, config: QueueConfig) -> float:
     return _jittered(min(config.backoff_max_s, config.backoff_min_s * 2 ** max(0, attempts - 1)))
 
 
-def after_waiting(age_s: float, config: QueueConfig, *, at_least_s: float = 0.0) -> float:
-    """Seconds of rest for a message that has waited ``age_s`` for something that is away.
+def after_waiting(parked_s: float, config: QueueConfig, *, at_least_s: float = 0.0) -> float:
+    """Seconds of rest for a message that has been parked for ``parked_s``, for something that is away.
 
     ``at_least_s`` is what the other side asked for; never more than ``backoff_max_s``.
     """
-    rest_s = _jittered(max(config.backoff_min_s, age_s * PARK_SHARE))
+    rest_s = _jittered(max(config.backoff_min_s, parked_s * PARK_SHARE))
     return min(config.backoff_max_s, max(rest_s, at_least_s))
 
 

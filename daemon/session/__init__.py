@@ -8,7 +8,7 @@ from daemon.session.asides import Aside, Asides
 from daemon.session.census import Standing, oldest_s, standings
 from daemon.session.claim import Begun, Claim, Waiting, after
 from daemon.session.reader import SessionReader, SessionState
-from daemon.session.sessions import Commit, Sessions
+from daemon.session.sessions import Commit, Sessions, Word
 
 __all__ = [
     "Aside",
@@ -21,6 +21,7 @@ __all__ = [
     "Sessions",
     "Standing",
     "Waiting",
+    "Word",
     "after",
     "oldest_s",
     "standings",

@@ -1,9 +1,10 @@
 -- Part of claim.lua and commit.lua: what the holder of a session needs to begin a turn.
 --
 -- begin(session_key, log_key, waiting_key, in_key, take) returns
---   {fence, claims, attempts, head, base, start, cursor, tokens, step, stop_upto, scope, dropped,
+--   {fence, claims, attempts, head, base, start, cursor, tokens, step, stop_upto, scope, dropped, parked,
 --    stream id, message, stream id, message, ...}
 -- step: how many journal entries lie beyond head. With a stop waiting, all messages up to it are given, else 'take'.
+-- parked: ms since the session was first parked since its last commit, else 0.
 -- An id whose entry is gone from the stream (deleted by hand, lost in a failover) is dropped from the list and counted.
 -- A stop that no longer waits, for the same reason, is forgotten: nothing else would ever clear it.
 
@@ -45,12 +46,15 @@ local function begin(session_key, log_key, waiting_key, in_key, take)
     redis.call('HDEL', session_key, 'stop_upto')
     stop_upto = ''
   end
+  local time, parked_at = redis.call('TIME'), number_of(session_key, 'parked_at')
+  local parked = time[1] * 1000 + math.floor(time[2] / 1000) - parked_at
+  if parked_at == 0 or parked < 0 then parked = 0 end
   local head, base = number_of(session_key, 'head'), number_of(session_key, 'base')
   local begun = {
     number_of(session_key, 'fence'), number_of(session_key, 'claims'), number_of(session_key, 'attempts'),
     head, base, number_of(session_key, 'start'), number_of(session_key, 'cursor'),
     number_of(session_key, 'tokens'), base + redis.call('LLEN', log_key) - head, stop_upto,
-    redis.call('HGET', session_key, 'scope') or '', dropped,
+    redis.call('HGET', session_key, 'scope') or '', dropped, parked,
   }
   for _, value in ipairs(given) do begun[#begun + 1] = value end
   return begun

@@ -46,6 +46,8 @@ class Begun:
     scope: str
     dropped: int
     """Waiting messages whose entry was gone from the stream."""
+    parked_s: float
+    """How long it is since the session was first parked, since its last commit; 0 when it was not."""
     waiting: tuple[Waiting, ...]
 
 
@@ -75,7 +77,8 @@ def begun_from(reply: Sequence[Any]) -> tuple[int, Begun]:
         stop_upto=reply[9].decode(),
         scope=reply[10].decode(),
         dropped=int(reply[11]),
-        waiting=waiting_from(reply[12:]),
+        parked_s=int(reply[12]) / 1000,
+        waiting=waiting_from(reply[13:]),
     )
 
 

@@ -1,8 +1,10 @@
 -- Give a session back without a commit: handed over at a stop, or to be tried again later.
 --
--- KEYS  1 session (hash)  2 ready (zset)  3 due (zset)
+-- KEYS  1 session (hash)  2 ready (zset)  3 due (zset)  4 notices (stream)  5 out (stream)
 -- ARGV  1 session key  2 nonce  3 undo the attempt (1/0)  4 delay before the next attempt (ms)  5 wake-up (ms)
 --       6 the stop that was known when the turn began, or ''
+--       7 what its people are told the first time that it is parked: a notice (JSON), or ''   8 TTL of notices (ms)
+--       9 events channel   10 the same as a reply (JSON) for push channels, or ''
 -- Returns 'done', 'parked' (delayed without counting, for the first time since the last commit),
 --   the same again when it arrives twice, or 'stale' (it is not ours any more; nothing to give back)
 
@@ -25,6 +27,12 @@ if delay > 0 then
   redis.call('HSET', KEYS[1], 'retry_at', now + delay)
   redis.call('ZADD', KEYS[3], now + delay, ARGV[1])
   if ARGV[3] == '1' and redis.call('HSETNX', KEYS[1], 'parked_at', now) == 1 then status = 'parked' end
+  if status == 'parked' and ARGV[7] ~= '' then
+    redis.call('XADD', KEYS[4], 'MAXLEN', '~', 100, '*', 'notice', ARGV[7])
+    redis.call('PEXPIRE', KEYS[4], ARGV[8])
+    redis.call('PUBLISH', ARGV[9], ARGV[7])
+    if ARGV[10] ~= '' then redis.call('XADD', KEYS[5], '*', 'reply', ARGV[10]) end
+  end
 else
   redis.call('ZADD', KEYS[2], 'NX', now, ARGV[1])
   redis.call('ZADD', KEYS[3], now + tonumber(ARGV[5]), ARGV[1])

@@ -10,7 +10,7 @@ import msgspec
 from daemon.bus import Bus, load_script, longest_deadline_s, pairs
 from daemon.config import QueueConfig
 from daemon.errors import LeaseLost
-from daemon.events import LogEntry, Reply
+from daemon.events import LogEntry, Notice, Reply
 from daemon.session.claim import Claim, Waiting, after, begun_from, waiting_from
 
 _PART = ("begin.part.lua",)
@@ -43,6 +43,16 @@ class Commit:
     """For push channels; pull channels read the log."""
     dead_reason: str = ""
     """Set when the messages could not be answered: they go to ``dead`` with it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Word:
+    """Something said aside to a session's people, together with a change of the session."""
+
+    notice: Notice
+    reply: Reply | None = None
+    """The same for a push channel, which shows no notices."""
+    out_channel: str = ""
 
 
 class Sessions:
@@ -158,17 +168,24 @@ class Sessions:
         """Have the session tried again after ``delay_s``; this attempt counts."""
         await self._release(claim, undo_attempt=False, delay_s=delay_s)
 
-    async def park(self, claim: Claim, *, delay_s: float) -> bool:
+    async def park(self, claim: Claim, *, delay_s: float, word: Word | None = None) -> bool:
         """As ``back_off``, for a failure that is not the message's fault: the attempt does not count.
 
-        Returns whether this is the first time since the session's last commit: then its people should be told.
+        Returns whether this is the first time since the session's last commit: then, and only then, its people are
+        told ``word``.
         """
-        return await self._release(claim, undo_attempt=True, delay_s=delay_s) == b"parked"
+        return await self._release(claim, undo_attempt=True, delay_s=delay_s, word=word) == b"parked"
 
-    async def _release(self, claim: Claim, *, undo_attempt: bool, delay_s: float) -> bytes:
+    async def _release(self, claim: Claim, *, undo_attempt: bool, delay_s: float, word: Word | None = None) -> bytes:
+        keys = self._bus.keys
+        reply = word.reply if word else None
         status: bytes = await self._bus.run(
             RELEASE,
-            self._keys(claim.session, "session", "ready", "due"),
+            [
+                *self._keys(claim.session, "session", "ready", "due"),
+                keys.notices(claim.session),
+                keys.out(keys.partition(claim.session), word.out_channel if word else ""),
+            ],
             [
                 claim.session,
                 claim.nonce,
@@ -176,6 +193,10 @@ class Sessions:
                 round(delay_s * 1000),
                 self._wakeup_ms,
                 claim.begun.stop_upto,
+                _encode(word.notice) if word else "",
+                round(self._config.notice_ttl_s * 1000),
+                keys.events(claim.session),
+                _encode(reply) if reply else "",
             ],
         )
         return status

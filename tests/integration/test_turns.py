@@ -12,13 +12,14 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
-from daemon.errors import ContextOverflow, InvalidAnswer, ModelRefused, ModelUnavailable, RateLimited
-from daemon.events import LogEntry, Notice
+from daemon.errors import ContextOverflow, InvalidAnswer, ModelRefused, ModelTimeout, ModelUnavailable, RateLimited
+from daemon.events import Inbound, LogEntry, Notice, Reply
 from daemon.model import Answer, Model, ToolCall
 from daemon.process import Process
 from daemon.session import Sessions
 from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests.conftest import Lab
+from workers.agent.entries import Entries
 from workers.agent.service import serve
 from workers.agent.turn import Turns
 from workers.consume import Consumer
@@ -192,7 +193,11 @@ async def test_a_call_cut_off_by_a_crash_runs_again_only_if_its_tool_is_repeatab
 
 
 @pytest.mark.parametrize(
-    "failure", [ModelUnavailable("away"), RateLimited("slow down", retry_after_s=0.1), ModelRefused("no")]
+    "failure",
+    [
+        *(ModelUnavailable("away"), ModelTimeout("slow"), RateLimited("slow down", retry_after_s=0.1)),
+        ModelRefused("no"),
+    ],
 )
 async def test_an_outage_parks_the_session_says_so_once_and_answers_late(
     process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]], failure: Exception
@@ -217,14 +222,28 @@ async def test_an_outage_beyond_the_limit_becomes_a_dead_letter(
 ) -> None:
     queue = msgspec.structs.replace(process.config.queue, park_max_s=60.0)
     process = replace(process, config=msgspec.structs.replace(process.config, queue=queue))
-    process.clock.advance(61)  # type: ignore[attr-defined]
     await lab.publish("a")
+    await lab.bus.call("HSET", lab.bus.keys.session("web:ann"), "parked_at", await lab.server_ms() - 61_000)
 
     async with Bot(process, ScriptedModel(then=ModelUnavailable("away"))).working():
         await until(nobody_waits)
 
     assert (await lab.log())[-1].dead == ("a",)
     assert (await dead_letters(lab))[0][b"reason"] == b"ModelUnavailable"
+
+
+async def test_a_message_that_waited_for_a_worker_is_not_given_up_when_the_model_is_away_for_a_moment(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+) -> None:
+    queue = msgspec.structs.replace(process.config.queue, park_max_s=60.0)
+    process = replace(process, config=msgspec.structs.replace(process.config, queue=queue))
+    await lab.publish("a")
+    process.clock.advance(8 * 3_600)  # type: ignore[attr-defined]
+
+    async with Bot(process, ScriptedModel(ModelUnavailable("away"), "good morning")).working():
+        await until(nobody_waits)
+
+    assert (await lab.log())[-1].answers == ("a",)
 
 
 async def dead_letters(lab: Lab) -> list[dict[bytes, bytes]]:
@@ -250,6 +269,95 @@ async def test_an_answer_that_is_never_usable_becomes_a_dead_letter_and_the_conv
     letter = (await dead_letters(lab))[0]
     assert (letter[b"id"], letter[b"reason"]) == (b"poison", b"attempts")
     assert msgspec.json.decode(letter[b"message"])["text"] == "text of poison"
+
+
+async def test_a_turn_that_takes_too_long_counts_and_becomes_a_dead_letter(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+) -> None:
+    process = replace_agent(process, turn_timeout_s=0.01)
+    await lab.publish("endless")
+
+    async with Bot(process, ScriptedModel(then=[Gate()])).working():
+        await until(nobody_waits)
+
+    letter = (await dead_letters(lab))[0]
+    assert (letter[b"reason"], letter[b"attempts"]) == (b"attempts", b"6")
+    assert (await lab.log())[-1].dead == ("endless",)
+
+
+async def test_a_message_that_cannot_even_be_given_up_as_a_turn_becomes_a_dead_letter_all_the_same(
+    process: Process,
+    lab: Lab,
+    nobody_waits: Callable[[], Awaitable[bool]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def broken(_self: Entries, inbound: Inbound) -> LogEntry:
+        if inbound.id == "poison":
+            raise ValueError(inbound.id)
+        return await whole(_self, inbound)
+
+    whole = Entries.user
+    monkeypatch.setattr(Entries, "user", broken)
+    queue = msgspec.structs.replace(process.config.queue, attempts_max=1)
+    process = replace(process, config=msgspec.structs.replace(process.config, queue=queue))
+    await lab.publish("poison", session="support:eve", delivery="push")
+    await lab.publish("next", session="support:eve", delivery="push")
+
+    async with Bot(process, ScriptedModel("fine")).working():
+        await until(lambda: nothing_waits(lab, "support:eve"))
+
+    letter = (await dead_letters(lab))[0]
+    assert (letter[b"id"], letter[b"reason"], letter[b"attempts"]) == (b"poison", b"attempts", b"3")
+    assert [entry.answers for entry in await lab.log("support:eve") if entry.answers] == [("next",)]
+    said_to_eve = await replies_of(lab, "support")
+    assert "c-poison" in said_to_eve[0].text
+    assert said_to_eve[1].text == "fine"
+
+
+async def nothing_waits(lab: Lab, session: str) -> bool:
+    state = await lab.state(session)
+    return state.waiting == 0 and not state.worker
+
+
+async def replies_of(lab: Lab, channel: str) -> list[Reply]:
+    found = await lab.bus.call("XRANGE", lab.bus.keys.out(0, channel), "-", "+")
+    return [msgspec.json.decode(fields[b"reply"], type=Reply) for _, fields in found]
+
+
+async def test_people_of_a_push_channel_are_told_once_that_they_have_to_wait(process: Process, lab: Lab) -> None:
+    await lab.publish("a", session="support:eve", delivery="push")
+
+    async with Bot(process, ScriptedModel(*[ModelUnavailable("away")] * 3, "here")).working():
+        await until(lambda: nothing_waits(lab, "support:eve"))
+
+    first, second = await replies_of(lab, "support")
+    assert first.text.startswith("The model does not answer just now")
+    assert (first.correlation, second.text) == ("c-a", "here")
+    assert first.id != second.id
+
+
+async def test_people_of_a_push_channel_are_told_that_there_is_nothing_to_stop(process: Process, lab: Lab) -> None:
+    await lab.publish("s", session="support:eve", delivery="push", command="stop")
+
+    async with Bot(process, ScriptedModel()).working():
+        await until(lambda: nothing_waits(lab, "support:eve"))
+
+    assert [reply.text for reply in await replies_of(lab, "support")] == ["There is nothing to stop."]
+
+
+async def test_steps_of_predecessors_count_against_the_turns_limit(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+) -> None:
+    process = replace_agent(process, iterations_max=3)
+    await lab.publish("a")
+    failing = [calls_time("one"), InvalidAnswer("garbage"), calls_time("two"), InvalidAnswer("garbage")]
+    model = ScriptedModel(*failing, then=calls_time("three"))
+
+    async with Bot(process, model).working():
+        await until(nobody_waits)
+
+    assert len(model.requests) == 5
+    assert "after 3 steps" in said(await lab.log())[-1][1]
 
 
 async def test_what_cannot_be_read_becomes_a_dead_letter_with_its_payload(

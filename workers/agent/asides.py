@@ -126,5 +126,5 @@ def _seconds(ms: int) -> int:
 
 def _reply(aside: Aside, inbound: Inbound, text: str, *, turn: int) -> Reply:
     # Named by the command's own place: a turn's reply is named by a head, so the two are never alike.
-    name = f"{aside.session}#{aside.member.rpartition(' ')[2]}"
+    name = f"{aside.session}#aside-{aside.member.rpartition(' ')[2]}"
     return Reply(id=name, session=aside.session, turn=turn, text=text, correlation=inbound.correlation)

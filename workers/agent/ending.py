@@ -1,7 +1,7 @@
 """How a turn ends: answered, stopped, given up, put off. Each end is one commit, or gives the session back."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import anyio
 import structlog
@@ -12,7 +12,7 @@ from daemon.clock import age_s, stamp
 from daemon.errors import BusError, BusUnavailable, ConfigError, MillpondError, RateLimited
 from daemon.events import Inbound, LogEntry, Notice, Reply
 from daemon.process import Process
-from daemon.session import Claim, Commit, Sessions, Waiting
+from daemon.session import Claim, Commit, Sessions, Waiting, Word
 from daemon.wording import Language
 from daemon.wording import text as say
 from workers.agent.entries import open_calls
@@ -94,26 +94,49 @@ class Ending:
             return None
         # What cannot be read is dealt with once nothing that can be read stands before it.
         commands = [entry for entry in waiting if entry.inbound is not None]
-        if commands:
-            await self._nothing_to_stop(claim, commands[0].inbound)
-        else:
+        command = next((entry.inbound for entry in commands), None)
+        if command is None:
             _log.error("message.unreadable", count=len(waiting))
+            return await self._commit_aside(claim, waiting, dead_reason="unreadable", go_on=go_on)
+        text = say("nothing_to_stop", self._language(command.bot))
+        return await self._commit_aside(claim, commands, word=self._word(claim, command, text), go_on=go_on)
+
+    async def hopeless(self, claim: Claim, first: Inbound, *, go_on: GoOn) -> Claim | None:
+        """Not even giving it up as a turn works out: it becomes a dead letter without an entry in the log."""
+        attempts = claim.begun.attempts - 1
+        _log.error("message.hopeless", attempt=attempts)
+        metrics.TURNS.labels("dead").inc()
+        text = say("poison", self._language(first.bot), attempts=attempts, correlation=first.correlation)
+        covered = [entry for entry in claim.begun.waiting if entry.inbound is first]
+        word = self._word(claim, first, text)
+        return await self._commit_aside(claim, covered, word=word, dead_reason="attempts", go_on=go_on)
+
+    async def _commit_aside(
+        self, claim: Claim, covered: Sequence[Waiting], *, word: Word | None = None, dead_reason: str = "", go_on: GoOn
+    ) -> Claim | None:
+        if word:
+            await self._tell(claim.session, word.notice)
         commit = Commit(
             entries=(),
             tokens=0,
-            answered=tuple(entry.stream_id for entry in commands or waiting),
-            dead_reason="" if commands else "unreadable",
+            answered=tuple(entry.stream_id for entry in covered),
+            reply=word.reply if word else None,
+            dead_reason=dead_reason,
         )
-        return await insist(lambda: self._sessions.commit(claim, commit, step=claim.begun.step, go_on=go_on()))
+        channel = word.out_channel if word else ""
+        return await insist(
+            lambda: self._sessions.commit(claim, commit, step=claim.begun.step, out_channel=channel, go_on=go_on())
+        )
 
     async def parked(self, turn: Turn, error: MillpondError, *, go_on: GoOn) -> Claim | None:
         """The model is away: tried again later for ``park_max_s``, and said once."""
-        waited_s = age_s(turn.first.received_at, self._process.clock)
-        if waited_s > self._queue.park_max_s:
+        # Not the message's age: what waited for a worker over night has not waited for the model yet.
+        away_s = turn.claim.begun.parked_s
+        if away_s > self._queue.park_max_s:
             text = say("outage", turn.kit.language, correlation=turn.first.correlation)
             return await self._dead(turn, text, reason=type(error).__name__, go_on=go_on)
         asked_s = error.retry_after_s if isinstance(error, RateLimited) else None
-        delay_s = after_waiting(waited_s, self._queue, at_least_s=asked_s or 0.0)
+        delay_s = after_waiting(away_s, self._queue, at_least_s=asked_s or 0.0)
         await self._park(turn.claim, turn.first, error, delay_s=delay_s, language=turn.kit.language)
         return None
 
@@ -133,9 +156,8 @@ class Ending:
     ) -> None:
         metrics.TURNS.labels("parked").inc()
         _log.warning("turn.parked", reason=f"{type(error).__name__}: {error}", waited_s=round(delay_s, 1))
-        if await self._sessions.park(claim, delay_s=delay_s):
-            text = say("parked", language)
-            await self._tell(claim.session, Notice(kind="parked", text=text, time=self._now(), message_id=first.id))
+        word = self._word(claim, first, say("parked", language), kind="parked")
+        await self._sessions.park(claim, delay_s=delay_s, word=word)
 
     async def _commit(
         self, turn: Turn, added: Sequence[LogEntry], text: str, *, outcome: str, go_on: GoOn, dead_reason: str = ""
@@ -171,11 +193,6 @@ class Ending:
         await self._touch(claim.session)
         return following
 
-    async def _nothing_to_stop(self, claim: Claim, command: Inbound | None) -> None:
-        if command is not None:
-            text = say("nothing_to_stop", self._language(command.bot))
-            await self._tell(claim.session, Notice(kind="aside", text=text, time=self._now(), message_id=command.id))
-
     async def _cut_off(self, turn: Turn, call_id: str) -> LogEntry:
         return await turn.entries.result(call_id, f"{FAILED}{say('interrupted', turn.kit.language)}")
 
@@ -190,6 +207,20 @@ class Ending:
             await tell(self._process.bus, session, notice, config=self._queue)
         except BusError as error:  # said in passing; what it is about stands in Redis
             _log.debug("notice.lost", reason=str(error))
+
+    def _word(self, claim: Claim, inbound: Inbound, text: str, *, kind: Literal["aside", "parked"] = "aside") -> Word:
+        notice = Notice(kind=kind, text=text, time=self._now(), message_id=inbound.id)
+        reply = None
+        if inbound.delivery == "push":
+            # No number alone: the replies of turns are named by a head, and this must not be taken for one of them.
+            reply = Reply(
+                id=f"{claim.session}#{kind}-{claim.begun.claims}",
+                session=claim.session,
+                turn=claim.begun.head,
+                text=text,
+                correlation=inbound.correlation,
+            )
+        return Word(notice=notice, reply=reply, out_channel=inbound.channel)
 
     def _language(self, bot: str) -> Language:
         found = self._process.config.bots.get(bot)

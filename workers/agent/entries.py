@@ -80,6 +80,11 @@ class Entries:
         )
 
 
+def rounds(entries: Sequence[LogEntry]) -> int:
+    """How many of a turn's answers asked for tools."""
+    return sum(bool(_decode(entry.wire).tool_calls) for entry in entries)
+
+
 def open_calls(entries: Sequence[LogEntry]) -> list[ToolCall]:
     """The calls of a turn's last answer that have no result yet, in order."""
     waiting: dict[str, ToolCall] = {}

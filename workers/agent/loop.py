@@ -10,7 +10,7 @@ from daemon.events import LogEntry
 from daemon.model import Answer, Request, TextChunk, ToolCall
 from daemon.wording import text as say
 from workers.agent.context import prompt, shorten_to_fit
-from workers.agent.entries import open_calls
+from workers.agent.entries import open_calls, rounds
 from workers.agent.progress import Turn
 from workers.tools import FAILED
 
@@ -35,7 +35,8 @@ class Loop:
             LeaseLost: the journal was refused.
         """
         await self._finish_calls(interrupted=self._progress.cut_off)
-        for _ in range(self._kit.iterations_max):
+        # Those of predecessors count: a turn that loses its worker again and again must come to an end as well.
+        for _ in range(self._kit.iterations_max - rounds(self._progress.entries)):
             answer = await self._ask()
             if not answer.tool_calls:
                 return answer.text

@@ -28,6 +28,7 @@ class Turns:
     def __init__(self, process: Process, sessions: Sessions) -> None:
         self._process = process
         self._sessions = sessions
+        self._attempts_max = process.config.queue.attempts_max
         self._reader = SessionReader(process.bus)
         self._ending = Ending(process, sessions)
         self.kits = Kits(process)
@@ -50,10 +51,13 @@ class Turns:
             except ConfigError as error:
                 await self._ending.misconfigured(claim, first, error)
                 return None
+            if claim.begun.attempts > self._attempts_max + 1 and not claim.begun.step:
+                # One claim more than it takes to give it up below: reading or counting it is what fails.
+                return await self._ending.hopeless(claim, first, go_on=go_on)
             return await self._answer(await self._begin(claim, first, kit), hold, go_on=go_on)
 
     async def _answer(self, turn: Turn, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
-        if turn.claim.begun.attempts > self._process.config.queue.attempts_max and not hold.stop_upto:
+        if turn.claim.begun.attempts > self._attempts_max and not hold.stop_upto:
             return await self._ending.dead(turn, go_on=go_on)
         try:
             answer = await hold.until(lambda: self._run(turn), timeout_s=self._process.config.agent.turn_timeout_s)
