@@ -66,6 +66,14 @@ if command == 'stop' then
   redis.call('PUBLISH', ARGV[12], '{"type":"stop","session":"' .. session .. '","upto":"' .. entry .. '"}')
 end
 
+-- Kept for the claim, which knows no channels: a turn answers all that came within the window of its first message.
+local debounce = tonumber(ARGV[8])
+if debounce > 0 then
+  redis.call('HSET', KEYS[3], 'debounce', debounce)
+else
+  redis.call('HDEL', KEYS[3], 'debounce')
+end
+
 -- Held or backing off: the session already stands in due with that deadline, and whoever holds it will see the list.
 local function ahead(field)
   local deadline = tonumber(redis.call('HGET', KEYS[3], field) or '0')
@@ -73,7 +81,6 @@ local function ahead(field)
 end
 if ahead('lease') or ahead('retry_at') then return {'accepted', id, new} end
 
-local debounce = tonumber(ARGV[8])
 if debounce > 0 and command ~= 'stop' then
   redis.call('ZADD', KEYS[6], 'NX', now + debounce, session)
 else

@@ -46,6 +46,13 @@ if retry then
   return {'parked', retry - now}
 end
 
+local ends = window_ends(KEYS[1], KEYS[3], now)
+if ends then
+  redis.call('ZREM', KEYS[5], session)
+  redis.call('ZADD', KEYS[6], ends, session)
+  return {'parked', ends - now}
+end
+
 if redis.call('LLEN', KEYS[3]) == 0 then
   redis.call('ZREM', KEYS[5], session)
   redis.call('ZREM', KEYS[6], session)

@@ -68,7 +68,8 @@ end
 
 local waiting = redis.call('LLEN', KEYS[3])
 -- Going on saves a claim; but sessions that are ready take their turn first, or a flood would keep this slot for ever.
-if tonumber(ARGV[8]) > 0 and waiting > 0 and redis.call('ZCARD', KEYS[5]) == 0 then
+if tonumber(ARGV[8]) > 0 and waiting > 0 and redis.call('ZCARD', KEYS[5]) == 0
+  and not window_ends(KEYS[1], KEYS[3], now) then
   local deadline = now + tonumber(ARGV[9])
   redis.call('HINCRBY', KEYS[1], 'claims', 1)
   redis.call('HSET', KEYS[1], 'attempts', 1, 'lease', deadline, 'since', now)

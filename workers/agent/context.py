@@ -1,6 +1,6 @@
 """What a model is sent: a system message, the newest whole turns that fit, the turn in progress. Pure."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -44,9 +44,23 @@ def prompt(
     kept = newest_turns(history, budget_tokens - needed)
     entries = (*kept, *current)
     return Prompt(
-        messages=(system, *(bytes(entry.wire) for entry in entries)),
+        messages=(system, *_joined(entries)),
         tokens=needed + sum(entry.tokens for entry in kept),
     )
+
+
+def _joined(entries: Sequence[LogEntry]) -> Iterator[bytes]:
+    """The messages as they are stored; only what people said one after the other becomes one message.
+
+    Many models refuse two user messages side by side. It never counts more than its parts.
+    """
+    for is_user, run in groupby(entries, key=lambda entry: bool(entry.id)):
+        wires = [bytes(entry.wire) for entry in run]
+        if is_user and len(wires) > 1:
+            texts = [str(msgspec.json.decode(wire)["content"]) for wire in wires]
+            yield message("user", "\n\n".join(texts))
+        else:
+            yield from wires
 
 
 def shorten_to_fit(entries: Sequence[LogEntry], allowance_tokens: int, count: Callable[[bytes], int]) -> list[LogEntry]:
