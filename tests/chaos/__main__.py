@@ -1,0 +1,56 @@
+"""``python -m tests.chaos [--messages N] [--sessions N] [--seconds S] ...``: exit code 1 when anything is wrong."""
+
+import argparse
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+
+import anyio
+
+from daemon import log
+from tests.chaos.driver import Plan, run
+from tests.chaos.sabotage import CHECKS, switch_off
+from tests.processes import shut_down
+
+LONG = Plan(messages=5_000, sessions=50, seconds=300.0, kills=60, server_kills=15, pauses=30, drain_s=180.0)
+"""The numbers that a release has to stand."""
+
+
+def plan_of(words: Sequence[str]) -> Plan:
+    """The plan that a command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m tests.chaos", description="Kill processes, then count answers.")
+    parser.add_argument("--long", action="store_true", help="start from the numbers of a release")
+    for each in fields(Plan):
+        choices = ("", *CHECKS) if each.name == "sabotage" else None
+        kind = type(each.default)
+        parser.add_argument(f"--{each.name.replace('_', '-')}", type=kind, choices=choices, help=f"[{each.default}]")
+    asked = vars(parser.parse_args(words))
+    base = asdict(LONG if asked.pop("long") else Plan())
+    return Plan(**{**base, **{name: value for name, value in asked.items() if value is not None}})
+
+
+def main() -> int:
+    """Run, and print what was found."""
+    plan = plan_of(sys.argv[1:])
+    log.configure("error")
+    switch_off(plan.sabotage)
+    began = time.monotonic()
+    folder = Path(tempfile.mkdtemp(prefix="mp-chaos-", dir="/tmp"))
+    try:
+        found, counts = anyio.run(run, plan, folder)
+    finally:
+        shut_down(folder / "data")
+    print(f"{plan}\n{counts}\ntook {time.monotonic() - began:.0f} s\n{found.report()}")
+    if found.ok or plan.sabotage:
+        shutil.rmtree(folder)
+    else:
+        print(f"logs and data: {folder}")
+    return 0 if found.ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

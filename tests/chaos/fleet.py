@@ -1,0 +1,83 @@
+"""The processes of a run: agent workers and replicas with outboxes, killed, paused and started again."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.processes import STOP_LIMIT_S, environment_of
+
+
+class Member:
+    """One place in the fleet; whoever fills it may die."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], log: Path) -> None:
+        self._command = command
+        self._environment = environment
+        self._log = log
+        self._process = self._start()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        with self._log.open("ab") as output:
+            return subprocess.Popen(
+                self._command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=self._environment
+            )
+
+    def kill(self) -> None:
+        """SIGKILL, also while it is paused."""
+        self._process.kill()
+        self._process.wait(STOP_LIMIT_S)
+
+    def replace(self) -> None:
+        """Kill it, and start another at once."""
+        self.kill()
+        self._process = self._start()
+
+    def pause(self) -> int:
+        """Stop it in the middle of whatever it does; its process id, by which it goes on."""
+        os.kill(self._process.pid, signal.SIGSTOP)
+        return self._process.pid
+
+    def go_on(self, pid: int) -> None:
+        """Let it go on, unless it was replaced meanwhile."""
+        if self._process.pid == pid:
+            os.kill(pid, signal.SIGCONT)
+
+
+class Fleet:
+    """All processes but the server's."""
+
+    def __init__(self, folder: Path, roles: Sequence[str], config: Path, *, sabotage: str) -> None:
+        module = ["tests.chaos.sabotage", sabotage] if sabotage else ["millpond"]
+        self.members = [
+            Member(
+                # The file is named here: a variable of the environment would not get past the package of tests.
+                [sys.executable, "-m", *module, "--config", str(config), "run", "--role", role],
+                environment_of(folder / "data", {}),
+                folder / f"{role}-{number}.log",
+            )
+            for number, role in enumerate(roles)
+        ]
+
+    def any(self, dice: random.Random) -> Member:
+        """One of them."""
+        return dice.choice(self.members)
+
+    def kill(self) -> None:
+        """End all."""
+        for member in self.members:
+            member.kill()
+
+
+@contextmanager
+def fleet(folder: Path, roles: Sequence[str], config: Path, *, sabotage: str) -> Iterator[Fleet]:
+    """Processes for the length of the block."""
+    members = Fleet(folder, roles, config, sabotage=sabotage)
+    try:
+        yield members
+    finally:
+        members.kill()
