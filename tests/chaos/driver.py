@@ -29,7 +29,7 @@ LEASE_S = 1.5
 PUSH, PULL = "support", "web"
 DEBOUNCE_S = 0.2
 PART_MAX_CHARS = 60
-SINK_FAULT_EVERY = 40
+SINK_FAULT_EVERY = 15
 """Each so-many-th request to the platform goes wrong in some way."""
 
 UNKNOWN_ALL = 10_000
@@ -79,7 +79,7 @@ class Plan:
     server_kills: int = 3
     pauses: int = 6
     drop: float = 0.01
-    late: float = 0.05
+    late: float = 0.1
     late_max_s: float = 20.0
     drain_s: float = 60.0
     """How long the rest of the answers is awaited."""
@@ -100,6 +100,8 @@ class Counts:
     """Turns that answered several messages."""
     resent: int = 0
     """Doubled sends, all of them listed unless the tally says otherwise."""
+    unknown: int = 0
+    """What ``queue unknown`` lists: beside those, what was cut before it arrived."""
     left: int = 0
     """Messages and replies still queued at the end."""
 
@@ -193,8 +195,7 @@ class Run:
         member = self.fleet.any(self.dice)
         pid = member.pause()
         await anyio.sleep(LEASE_S * self.dice.uniform(1.3, 2.0))
-        member.go_on(pid)
-        self.counts.pauses += 1
+        self.counts.pauses += member.go_on(pid)
 
     async def _kill_server(self) -> None:
         address = await self.server.ensure()
@@ -233,6 +234,7 @@ async def run(plan: Plan, folder: Path) -> tuple[Tally, Counts]:
     found = tally(record)
     one.counts.bursts = sum(len(entry.answers) > 1 for log in record.logs.values() for entry in log)
     one.counts.resent = len(record.sent) - len({sent.key for sent in record.sent})
+    one.counts.unknown = len(record.unknown)
     return found, one.counts
 
 

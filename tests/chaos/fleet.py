@@ -20,6 +20,7 @@ class Member:
         self._environment = environment
         self._log = log
         self._process = self._start()
+        self.paused = False
 
     def _start(self) -> subprocess.Popen[bytes]:
         with self._log.open("ab") as output:
@@ -36,16 +37,21 @@ class Member:
         """Kill it, and start another at once."""
         self.kill()
         self._process = self._start()
+        self.paused = False
 
     def pause(self) -> int:
         """Stop it in the middle of whatever it does; its process id, by which it goes on."""
         os.kill(self._process.pid, signal.SIGSTOP)
+        self.paused = True
         return self._process.pid
 
-    def go_on(self, pid: int) -> None:
-        """Let it go on, unless it was replaced meanwhile."""
-        if self._process.pid == pid:
-            os.kill(pid, signal.SIGCONT)
+    def go_on(self, pid: int) -> bool:
+        """Let it go on; False when it was replaced meanwhile."""
+        if self._process.pid != pid:
+            return False
+        os.kill(pid, signal.SIGCONT)
+        self.paused = False
+        return True
 
 
 class Fleet:
@@ -64,8 +70,8 @@ class Fleet:
         ]
 
     def any(self, dice: random.Random) -> Member:
-        """One of them."""
-        return dice.choice(self.members)
+        """One of them; one that is paused only when all are."""
+        return dice.choice([member for member in self.members if not member.paused] or self.members)
 
     def kill(self) -> None:
         """End all."""
