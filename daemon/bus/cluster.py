@@ -42,6 +42,8 @@ def slot_of(command: Sequence[Part]) -> int | None:
     if name in _KEYLESS:
         return None
     at = 1 + _streams_at(command) if name in ("XREAD", "XREADGROUP") else _KEY_AT.get(name, 1)
+    if len(command) <= at:
+        return None  # whoever gets it says what is wrong with it
     key = command[at]
     return key_slot(key if isinstance(key, bytes) else str(key).encode())
 

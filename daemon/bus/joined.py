@@ -4,6 +4,7 @@ Every command that goes through here may arrive twice or late: they are reads, o
 repeated. So a lost reply, a restarted server and a flushed script cache are all met by sending the same thing again.
 """
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -38,6 +39,8 @@ AWAY = (redis_errors.ConnectionError, redis_errors.TimeoutError, OSError)
 _LOGIN = (redis_errors.AuthenticationError, redis_errors.AuthorizationError)
 _LATER = ("LOADING", "MISCONF", "OOM", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY")
 """Replies by which a server says that it takes nothing just now."""
+
+_INSIDE = re.compile(r"Error running script .*: -([A-Z]+) ")
 
 
 class Elsewhere(BusUnavailable):
@@ -224,9 +227,15 @@ def _is_login_refused(error: BaseException) -> bool:
 
 def is_later(error: BaseException) -> bool:
     """Whether the same command may succeed on the same server later."""
+    return isinstance(error, AWAY) or _code(error) in _LATER
+
+
+def _code(error: BaseException) -> str:
+    # Before Redis 7 what a command in a script was refused with stands in the middle of another text.
+    if inside := _INSIDE.match(str(error)):
+        return inside[1]
     # The library cuts the first word off the replies it knows, and keeps it in status_code.
-    code = getattr(error, "status_code", None) or str(error).partition(" ")[0]
-    return isinstance(error, AWAY) or code in _LATER
+    return getattr(error, "status_code", None) or str(error).partition(" ")[0]
 
 
 def translated(error: BaseException) -> BaseException:

