@@ -1,7 +1,7 @@
 """Counting tokens with the vocabularies of tiktoken, which come in a wheel: nothing is ever downloaded.
 
-Models that OpenAI did not make have vocabularies of their own; ``o200k_base`` is the nearest one at hand. How far off it
-is depends on the model and the language: the safety buffer of the configuration is for that.
+Models that OpenAI did not make have vocabularies of their own; ``o200k_base`` is the nearest one at hand. How far off
+it is depends on the model and the language: the safety buffer of the configuration is for that.
 """
 
 import gzip
