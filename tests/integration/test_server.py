@@ -28,7 +28,9 @@ pytestmark = pytest.mark.anyio
 IDLE_S = 0.6
 ROOT = Path(__file__).resolve().parents[2]
 ENSURE = """
-import sys, anyio
+import signal, sys, anyio
+# Whoever runs the tests in the background ignores interrupts, and so would this process.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from pathlib import Path
 from daemon.server import EmbeddedServer
 address = anyio.run(EmbeddedServer(Path(sys.argv[1]), idle_s=float(sys.argv[2])).ensure)
