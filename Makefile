@@ -7,10 +7,10 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 SOURCES := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check bench chaos format clean
+.PHONY: help setup run test test-servers check bench chaos format clean
 
 help:  ## What can be made here
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("Millpond needs Python 3.11 or newer, this is %d.%d: make PYTHON=python3.12 ..." % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
@@ -24,6 +24,10 @@ $(VENV)/.test: $(SOURCES) | $(BIN)/python
 	$(PIP) --editable '.[test]'
 	@touch $@ $(VENV)/.run
 
+$(VENV)/.servers: $(SOURCES) | $(BIN)/python
+	$(PIP) --editable '.[servers]'
+	@touch $@ $(VENV)/.run $(VENV)/.test
+
 $(VENV)/.check: $(SOURCES) | $(BIN)/python
 	$(PIP) --editable '.[check]'
 	@touch $@ $(VENV)/.run $(VENV)/.test
@@ -34,7 +38,12 @@ run: $(VENV)/.run  ## Start everything: embedded server, all roles, the API, a c
 	@exec $(BIN)/millpond run
 
 test: $(VENV)/.test  ## Every test that needs no more than Python
-	$(BIN)/python -m pytest -m 'not slow'
+	$(BIN)/python -m pytest -m 'not slow and not servers'
+
+test-servers: $(VENV)/.servers  ## What other servers may do otherwise: Redis 6.2, and a cluster of three nodes
+	$(BIN)/python -m pytest -m servers tests/integration
+	$(BIN)/python -m pytest -m 'not slow' --server=redis62 tests/integration
+	$(BIN)/python -m pytest -m 'not slow' --server=cluster tests/integration
 
 check: $(VENV)/.check  ## Format, lint, types, imports, module lengths, unit tests
 	$(BIN)/ruff format --check .

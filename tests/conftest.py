@@ -57,6 +57,7 @@ KILLS = "kills or configures the one server"
 LOOKS = "looks at sessions of one partition, or at their order over all"
 LATE = "on a cluster a reader may hear what was published just before it came"
 ONE_SERVER_ONLY = {
+    "test_outbox": "has dispatchers for the first partition alone; test_cluster.py has them for all",
     "test_a_server_killed_between_any_two_steps_loses_nothing_that_was_acknowledged": KILLS,
     "test_a_server_out_of_memory_is_waited_out_and_reads_go_on_meanwhile": KILLS,
     "test_after_the_server_was_killed_readers_hear_a_none_and_then_go_on": KILLS,
@@ -69,26 +70,43 @@ ONE_SERVER_ONLY = {
     "test_people_of_a_push_channel_are_told_that_there_is_nothing_to_stop": LOOKS,
     "test_ready_sessions_are_taken_oldest_first_and_once": LOOKS,
     "test_one_pass_wakes_a_bounded_number_and_the_next_follows_at_once": LOOKS,
+    "test_a_replayed_reply_goes_back_onto_out_once": LOOKS,
     "test_one_reader_leaving_does_not_silence_the_other": LATE,
     "test_readers_that_come_and_go_leave_a_channel_that_can_be_heard_again": LATE,
 }
 """Tests that a cluster cannot run, and why; ``test_cluster.py`` does on it what is done there."""
 
 
+ON_ALL_SERVERS = (
+    "claims",
+    "coalescing",
+    "commit",
+    "consolidation_service",
+    "dead_letters",
+    "joined",
+    "journal",
+    "listen",
+    "outbox",
+    "publish",
+    "session_machine",
+    "turns",
+    "wakeups",
+)
+"""Integration tests of the bus, of sessions and of turns: what another server may do otherwise."""
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """On another server, run those tests alone that use the shared one."""
+    """On another server, run those tests alone that tell servers apart."""
     kind = config.getoption("--server")
     if kind == "valkey":
         return
-    config.hook.pytest_deselected(items=[item for item in items if not _uses_server(item)])
-    items[:] = [item for item in items if _uses_server(item)]
+    chosen = [item for item in items if item.path.stem.removeprefix("test_") in ON_ALL_SERVERS]
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = chosen
     for item in items:
-        if kind == "cluster" and item.name in ONE_SERVER_ONLY:
-            item.add_marker(pytest.mark.skip(reason=ONE_SERVER_ONLY[item.name]))
-
-
-def _uses_server(item: pytest.Item) -> bool:
-    return not {"server_dir", "bus"}.isdisjoint(getattr(item, "fixturenames", ()))
+        reason = ONE_SERVER_ONLY.get(getattr(item, "originalname", item.name)) or ONE_SERVER_ONLY.get(item.path.stem)
+        if kind == "cluster" and reason is not None:
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(scope="session")

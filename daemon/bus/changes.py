@@ -16,7 +16,7 @@ from redis import exceptions as redis_errors
 from daemon.bus.cluster import Address, Cluster
 from daemon.errors import BusUnavailable
 
-LOOK_S = 2.0
+LOOK_S = 5.0
 """Each partition is looked at so often, whatever is heard."""
 
 RETRY_S = 0.5

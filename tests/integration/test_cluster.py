@@ -1,5 +1,7 @@
 """Three nodes share 64 partitions: everything works as on one server, and goes on when a node fails or a slot moves."""
 
+import os
+import signal
 import statistics
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -13,22 +15,27 @@ from anyio.from_thread import start_blocking_portal
 from hypothesis.stateful import run_state_machine_as_test
 
 import daemon.bus.changes
+import daemon.bus.listen
 from daemon.bus import Bus, Keys, Listener, open_bus, reap, take
 from daemon.bus.cluster import slot_of
 from daemon.config import Config, QueueConfig, RedisConfig
 from daemon.config.secret import Secret
 from daemon.errors import BusError, BusUnavailable, ConfigError
+from daemon.events import Reply
 from daemon.model import Model
 from daemon.process import Process
 from daemon.testing import ManualClock, ScriptedModel
 from tests.conftest import QUEUE, Lab, all_keys, check_and_remove_keys, everywhere, next_heard
+from tests.fakes.sink import sink
+from tests.integration.test_outbox import NAME as PUSH
+from tests.integration.test_outbox import pushing, replica
 from tests.integration.test_session_machine import QUEUE as LONG
 from tests.integration.test_session_machine import QUICK, SESSIONS, SessionMachine
 from tests.servers import SLOTS, Node, cluster_of
 from workers.agent.service import serve
 from workers.consolidation.grew import GrewReader
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.servers]
 
 NAMES = [f"web:{number}" for number in range(100)]
 PATIENT = msgspec.structs.replace(QUEUE, partition_max=1_000, lease_s=30.0, renew_s=10.0, wakeup_s=2.0)
@@ -57,23 +64,27 @@ async def until_answered(lab: Lab, names: Sequence[str]) -> None:
 
 
 @asynccontextmanager
+async def a_process(bus: Bus, queue: QueueConfig, tmp_path: Path) -> AsyncIterator[Process]:
+    async with anyio.create_task_group() as tg:
+        listener = Listener(bus)
+        tg.start_soon(listener.run)
+        config = Config(queue=queue)
+        yield Process(config=config, data_dir=tmp_path, bus=bus, listener=listener, clock=ManualClock())
+        tg.cancel_scope.cancel()
+
+
+@asynccontextmanager
 async def a_worker(bus: Bus, queue: QueueConfig, tmp_path: Path) -> AsyncIterator[None]:
     """An agent worker that answers ``ok``."""
 
     async def connect(_config: object, *, language: str) -> Model:
         return ScriptedModel()
 
-    async with anyio.create_task_group() as tg:
-        listener = Listener(bus)
-        tg.start_soon(listener.run)
-        process = Process(
-            config=Config(queue=queue), data_dir=tmp_path, bus=bus, listener=listener, clock=ManualClock()
-        )
-        process = replace(process, connect_model=connect, stopping=anyio.Event())
-        await tg.start(serve, process)
+    async with a_process(bus, queue, tmp_path) as process, anyio.create_task_group() as tg:
+        working = replace(process, connect_model=connect, stopping=anyio.Event())
+        await tg.start(serve, working)
         yield
-        process.stopping.set()
-        tg.cancel_scope.cancel()
+        working.stopping.set()
 
 
 async def test_a_cluster_gets_64_partitions_at_first_use_and_spreads_them_over_its_nodes(far: Lab) -> None:
@@ -222,6 +233,19 @@ async def test_events_of_all_partitions_are_read_once_by_one_of_the_group(
     assert await far.bus.call("XLEN", far.bus.keys.grew(7)) == 0
 
 
+async def test_replies_of_all_partitions_are_delivered_to_a_push_channel(far: Lab, tmp_path: Path) -> None:
+    keys, chats = far.bus.keys, [f"{PUSH}:{number}" for number in range(30)]
+    for chat in chats:
+        reply = Reply(id=f"{chat}#0", session=chat, turn=0, text=f"to {chat}", correlation="c")
+        await far.bus.call("XADD", keys.out(keys.partition(chat), PUSH), "*", "reply", msgspec.json.encode(reply))
+
+    async with sink() as platform, a_process(far.bus, PATIENT, tmp_path) as process:
+        async with replica(pushing(process, platform)):
+            await platform.count(len(chats))
+
+        assert all(platform.texts(chat) == [f"to {chat}"] for chat in chats)
+
+
 class OnePlace(Keys):
     """Keys of 64 partitions, all sessions of the state machine in the first."""
 
@@ -275,6 +299,9 @@ async def test_a_node_that_is_away_holds_up_no_other_and_its_calls_end(prefix: s
             node.call("CONFIG", "SET", "cluster-require-full-coverage", "no")
         async with bus_on(nodes[0], prefix) as bus:
             lab = Lab(bus, PATIENT)
+            # New sessions are noted in an index that lies on one node.
+            for name in NAMES:
+                await lab.publish("m0", session=name)
             nodes[2].kill()
             reached, away = 0, 0
 
@@ -298,6 +325,31 @@ async def test_a_node_that_is_away_holds_up_no_other_and_its_calls_end(prefix: s
             for name in NAMES:
                 await publish_patiently(lab, "m2", name)
             assert (await reap(bus, PATIENT))[1] is not None
+
+
+async def test_a_reader_goes_to_another_node_when_its_own_says_nothing_any_more(
+    prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(daemon.bus.listen, "POLL_S", 0.3)
+    channel = f"{prefix}:heard"
+
+    def subscribed(nodes: Sequence[Node]) -> list[Node]:
+        return [node for node in nodes if node.call("PUBSUB", "NUMSUB", channel)[1]]
+
+    with cluster_of(3) as nodes:
+        async with bus_on(nodes[0], prefix) as bus, a_process(bus, PATIENT, Path("/nowhere")) as process:
+            async with process.listener.hear(channel) as reader:
+                await Lab(bus, PATIENT).subscribed(channel)
+                [silent] = subscribed(nodes)
+                others = [node for node in nodes if node is not silent]
+                os.kill(silent.pid, signal.SIGSTOP)
+                with anyio.fail_after(30):
+                    while not subscribed(others):  # noqa: ASYNC110 - servers tell nobody
+                        await anyio.sleep(0.05)
+                others[0].call("PUBLISH", channel, "heard")
+
+                assert await next_heard(reader) == b"heard"
+            os.kill(silent.pid, signal.SIGCONT)
 
 
 async def test_a_slot_on_its_way_to_another_node_is_followed(prefix: str) -> None:
