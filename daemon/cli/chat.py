@@ -31,9 +31,9 @@ def chat(ctx: click.Context, session: str) -> None:
 
     As long as no worker is running, this process answers by itself.
     """
-    import anyio  # noqa: PLC0415 - the help of every command would wait for it
+    import anyio
 
-    from daemon.config import data_path  # noqa: PLC0415 - as above
+    from daemon.config import data_path
 
     config = loaded(ctx).config
     data_dir = data_path(config)
@@ -42,7 +42,7 @@ def chat(ctx: click.Context, session: str) -> None:
 
 
 async def _chat(config: "Config", data_dir: "Path", session: str) -> None:
-    from daemon.run import open_process, run_services  # noqa: PLC0415 - as above
+    from daemon.run import open_process, run_services
 
     async with open_process(config, data_dir) as process:
         await run_services(process, [partial(load(TERMINAL), session=session), answer_when_nobody_does])
@@ -50,7 +50,7 @@ async def _chat(config: "Config", data_dir: "Path", session: str) -> None:
 
 async def answer_when_nobody_does(process: "Process", *, task_status: "anyio.abc.TaskStatus[None]") -> None:
     """A service: the role ``agent``, from the moment that no agent worker is known to live."""
-    import anyio  # noqa: PLC0415 - as above
+    import anyio
 
     task_status.started()
     while await _worker_lives(process):
@@ -63,9 +63,9 @@ async def answer_when_nobody_does(process: "Process", *, task_status: "anyio.abc
 
 
 async def _worker_lives(process: "Process") -> bool:
-    from daemon.clock import age_s  # noqa: PLC0415 - as above
-    from daemon.errors import BusError  # noqa: PLC0415 - as above
-    from daemon.heartbeat import workers  # noqa: PLC0415 - as above
+    from daemon.clock import age_s
+    from daemon.errors import BusError
+    from daemon.heartbeat import workers
 
     try:
         alive = await workers(process.bus)

@@ -24,9 +24,9 @@ def config() -> None:
 def show(ctx: click.Context, *, as_json: bool, defaults: bool) -> None:
     """Print the configuration in force, each value with where it comes from; secrets as stars."""
     # Imported here: the help of every command would wait for it.
-    import msgspec  # noqa: PLC0415 - see above
+    import msgspec
 
-    from daemon.config import show as showing  # noqa: PLC0415 - see above
+    from daemon.config import show as showing
 
     loaded = _loaded(ctx)
     if not as_json:
@@ -45,7 +45,7 @@ def show(ctx: click.Context, *, as_json: bool, defaults: bool) -> None:
 @click.pass_context
 def check(ctx: click.Context) -> None:
     """Say whether the configuration can be used; exit 78 and list what is wrong when it cannot."""
-    from daemon.config.expected import readable  # noqa: PLC0415 - the help of every command would wait for it
+    from daemon.config.expected import readable
 
     loaded = _loaded(ctx)
     click.echo(f"ok: {readable(str(loaded.path))}" if loaded.path else "ok: no file, defaults and environment alone")
@@ -54,8 +54,8 @@ def check(ctx: click.Context) -> None:
 
 
 def _loaded(ctx: click.Context) -> "Loaded":
-    from daemon.config import load  # noqa: PLC0415 - the help of every command would wait for it
-    from daemon.errors import ConfigError  # noqa: PLC0415 - likewise
+    from daemon.config import load
+    from daemon.errors import ConfigError
 
     path: Path | None = getattr(ctx.obj, "config_path", None)
     try:

@@ -23,7 +23,7 @@ def loaded(ctx: click.Context) -> "Loaded":
     Raises:
         ConfigError: it cannot be used.
     """
-    from daemon.config import load  # noqa: PLC0415 - the help of every command would wait for it
+    from daemon.config import load
 
     path: Path | None = getattr(ctx.obj, "config_path", None)
     return load(path)
@@ -35,11 +35,11 @@ def with_bus(ctx: click.Context, work: Callable[["Bus"], Awaitable[_T]]) -> _T:
     Raises:
         ConfigError, EngineRefused, BusUnavailable: it cannot be used; the text says what to do.
     """
-    import anyio  # noqa: PLC0415 - as above
+    import anyio
 
-    from daemon import log  # noqa: PLC0415 - as above
-    from daemon.bus import open_bus  # noqa: PLC0415 - as above
-    from daemon.config import data_path  # noqa: PLC0415 - as above
+    from daemon import log
+    from daemon.bus import open_bus
+    from daemon.config import data_path
 
     config = loaded(ctx).config
     log.configure("warning")
@@ -54,8 +54,8 @@ def with_bus(ctx: click.Context, work: Callable[["Bus"], Awaitable[_T]]) -> _T:
 
 def _check_there_is_something(config: "Config") -> None:
     """Looking must not make: a mistyped folder would become an empty Millpond."""
-    from daemon.config import data_path  # noqa: PLC0415 - as above
-    from daemon.errors import ConfigError  # noqa: PLC0415 - as above
+    from daemon.config import data_path
+    from daemon.errors import ConfigError
 
     if not config.redis.url and not (data_path(config) / "redis").is_dir():
         raise ConfigError(
@@ -66,11 +66,11 @@ def _check_there_is_something(config: "Config") -> None:
 
 def with_process(ctx: click.Context, work: Callable[["Process"], Awaitable[_T]]) -> _T:
     """What ``work`` makes of a connected process without services; errors as for ``with_bus``."""
-    import anyio  # noqa: PLC0415 - as above
+    import anyio
 
-    from daemon import log  # noqa: PLC0415 - as above
-    from daemon.config import data_path  # noqa: PLC0415 - as above
-    from daemon.run import open_process  # noqa: PLC0415 - as above
+    from daemon import log
+    from daemon.config import data_path
+    from daemon.run import open_process
 
     config = loaded(ctx).config
     log.configure("warning")

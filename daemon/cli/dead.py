@@ -103,7 +103,7 @@ def _checked(choice: Choice) -> Choice:
 
 
 def _with_letters(ctx: click.Context, work: "Callable[[DeadLetters], Awaitable[_T]]") -> _T:
-    from daemon.bus import DeadLetters  # noqa: PLC0415 - the help of every command would wait for it
+    from daemon.bus import DeadLetters
 
     queue = loaded(ctx).config.queue
     return with_bus(ctx, lambda bus: work(DeadLetters(bus, queue)))

@@ -35,13 +35,13 @@ def doctor(ctx: click.Context, *, as_json: bool, probe_model: bool) -> None:
 
 
 def _examined(ctx: click.Context, *, probe_model: bool) -> "list[Finding]":
-    import anyio  # noqa: PLC0415 - the help of every command would wait for it
+    import anyio
 
-    from daemon import log  # noqa: PLC0415 - as above
-    from daemon.cli import machine  # noqa: PLC0415 - as above
-    from daemon.cli.finding import error  # noqa: PLC0415 - as above
-    from daemon.config import data_path  # noqa: PLC0415 - as above
-    from daemon.errors import ConfigError  # noqa: PLC0415 - as above
+    from daemon import log
+    from daemon.cli import machine
+    from daemon.cli.finding import error
+    from daemon.config import data_path
+    from daemon.errors import ConfigError
 
     log.configure("error")
     findings = [machine.python(), machine.rooms()]
@@ -58,18 +58,18 @@ def _examined(ctx: click.Context, *, probe_model: bool) -> "list[Finding]":
 
 
 def _configuration(read: "Loaded") -> "list[Finding]":
-    from daemon.cli.finding import ok, warning  # noqa: PLC0415 - as above
+    from daemon.cli.finding import ok, warning
 
     where = str(read.path) if read.path else "no file, defaults and environment alone"
     return [ok("configuration", where), *(warning("configuration", text) for text in read.warnings)]
 
 
 async def _redis(config: "Config") -> "list[Finding]":
-    from daemon.bus import open_bus  # noqa: PLC0415 - as above
-    from daemon.cli.database import examine  # noqa: PLC0415 - as above
-    from daemon.cli.finding import error  # noqa: PLC0415 - as above
-    from daemon.config import data_path  # noqa: PLC0415 - as above
-    from daemon.errors import MillpondError  # noqa: PLC0415 - as above
+    from daemon.bus import open_bus
+    from daemon.cli.database import examine
+    from daemon.cli.finding import error
+    from daemon.config import data_path
+    from daemon.errors import MillpondError
 
     try:
         async with open_bus(config.redis, data_path(config)) as bus:
@@ -80,7 +80,7 @@ async def _redis(config: "Config") -> "list[Finding]":
 
 
 async def _models(config: "Config", probe: bool) -> "list[Finding]":
-    from daemon.cli.finding import ok, warning  # noqa: PLC0415 - as above
+    from daemon.cli.finding import ok, warning
 
     findings: list[Finding] = []
     for name, bot in config.bots.items():
@@ -96,11 +96,11 @@ async def _models(config: "Config", probe: bool) -> "list[Finding]":
 
 
 async def _probed(check: str, bot: "BotConfig") -> "Finding":
-    import anyio  # noqa: PLC0415 - as above
+    import anyio
 
-    from daemon.cli.finding import error, ok  # noqa: PLC0415 - as above
-    from daemon.errors import InvalidAnswer, MillpondError  # noqa: PLC0415 - as above
-    from daemon.model import Request, connect  # noqa: PLC0415 - as above
+    from daemon.cli.finding import error, ok
+    from daemon.errors import InvalidAnswer, MillpondError
+    from daemon.model import Request, connect
 
     model = await connect(bot.model)
     request = Request(messages=(b'{"role":"user","content":"Say yes."}',), max_completion_tokens=1)

@@ -112,7 +112,7 @@ def unknown(ctx: click.Context, *, limit: int, as_json: bool) -> None:
 
 def push_channels(config: "Config") -> list[str]:
     """The configured channels whose replies are sent by an outbox."""
-    from daemon.config import PushConfig  # noqa: PLC0415 - the help of every command would wait for it
+    from daemon.config import PushConfig
 
     return [name for name, channel in config.channels.items() if isinstance(channel, PushConfig)]
 
@@ -136,10 +136,10 @@ async def read_queues(bus: "Bus", channels: Sequence[str] = ()) -> Queues:
     Raises:
         BusUnavailable: Redis is away.
     """
-    import anyio  # noqa: PLC0415 - the help of every command would wait for it
+    import anyio
 
-    from daemon.heartbeat import workers  # noqa: PLC0415 - as above
-    from daemon.session import standings  # noqa: PLC0415 - as above
+    from daemon.heartbeat import workers
+    from daemon.session import standings
 
     found: dict[int, Lengths] = {}
 

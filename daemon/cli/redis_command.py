@@ -10,12 +10,12 @@ from daemon.cli.connected import loaded
 @click.pass_context
 def redis_cli(ctx: click.Context, args: tuple[str, ...]) -> None:
     """Open the configured Redis, or run one command (ARGS) in it; starts the embedded server when it does not run."""
-    import anyio  # noqa: PLC0415 - the help of every command would wait for it
+    import anyio
 
-    from daemon import log  # noqa: PLC0415 - as above
-    from daemon.cli.redis_cli import run  # noqa: PLC0415 - as above
-    from daemon.config import data_path  # noqa: PLC0415 - as above
-    from daemon.server import EmbeddedServer  # noqa: PLC0415 - as above
+    from daemon import log
+    from daemon.cli.redis_cli import run
+    from daemon.config import data_path
+    from daemon.server import EmbeddedServer
 
     config = loaded(ctx).config
     log.configure("warning")

@@ -30,9 +30,9 @@ PRIVATE = 0o077
 @click.pass_context
 def run(ctx: click.Context, roles: tuple[str, ...]) -> None:
     """Run the bots until SIGINT or SIGTERM; a second signal ends at once."""
-    import anyio  # noqa: PLC0415 - the help of every command would wait for it
+    import anyio
 
-    from daemon.config import data_path  # noqa: PLC0415 - as above
+    from daemon.config import data_path
 
     config = loaded(ctx).config
     data_dir = data_path(config)
@@ -45,7 +45,7 @@ def run(ctx: click.Context, roles: tuple[str, ...]) -> None:
 
 
 def _has_terminal(config: "Config") -> bool:
-    from daemon.config import TerminalConfig  # noqa: PLC0415 - as above
+    from daemon.config import TerminalConfig
 
     return any(isinstance(channel, TerminalConfig) and channel.enabled for channel in config.channels.values())
 
@@ -56,12 +56,12 @@ def log_to(config: "Config", folder: "Path | None") -> None:
     Raises:
         ConfigError: the folder cannot be made.
     """
-    from daemon import log  # noqa: PLC0415 - as above
+    from daemon import log
 
     try:
         log.configure(config.run.log_level, folder=folder)
     except OSError as error:
-        from daemon.errors import ConfigError  # noqa: PLC0415 - as above
+        from daemon.errors import ConfigError
 
         raise ConfigError(
             f"data_dir: {folder} cannot be made: {error.strerror}. Name a folder that this user may write in data_dir "
@@ -89,7 +89,7 @@ def _say(line: str) -> None:
 
 
 async def _serve(config: "Config", data_dir: "Path", services: list[Service]) -> None:
-    from daemon.run import open_process, run_services  # noqa: PLC0415 - as above
+    from daemon.run import open_process, run_services
 
     async with open_process(config, data_dir, announce=_announce) as process:
         await run_services(process, services)

@@ -68,8 +68,8 @@ class Shown:
 
 
 def _key(ctx: click.Context, name: str) -> str:
-    from daemon.config import TerminalConfig  # noqa: PLC0415 - the help of every command would wait for it
-    from daemon.sessionkey import SessionKey  # noqa: PLC0415 - as above
+    from daemon.config import TerminalConfig
+    from daemon.sessionkey import SessionKey
 
     channels = loaded(ctx).config.channels
     terminals = [channel for channel, section in channels.items() if isinstance(section, TerminalConfig)]
@@ -78,9 +78,9 @@ def _key(ctx: click.Context, name: str) -> str:
 
 
 async def _rows(bus: "Bus", limit: int) -> list[dict[str, object]]:
-    import anyio  # noqa: PLC0415 - as above
+    import anyio
 
-    from daemon.session import SessionReader  # noqa: PLC0415 - as above
+    from daemon.session import SessionReader
 
     reader = SessionReader(bus)
     found = await reader.sessions(limit=limit)
@@ -105,7 +105,7 @@ async def _rows(bus: "Bus", limit: int) -> list[dict[str, object]]:
 
 
 async def _shown(bus: "Bus", key: str, *, after: int | None, limit: int) -> Shown:
-    from daemon.session import SessionReader  # noqa: PLC0415 - as above
+    from daemon.session import SessionReader
 
     reader = SessionReader(bus)
     state = await reader.state(key)
@@ -119,7 +119,7 @@ async def _shown(bus: "Bus", key: str, *, after: int | None, limit: int) -> Show
 
 
 async def _unknown(bus: "Bus", key: str) -> str:
-    from daemon.session import SessionReader  # noqa: PLC0415 - as above
+    from daemon.session import SessionReader
 
     names = [name for name, _ in await SessionReader(bus).sessions(limit=NEAREST_AMONG)]
     near = difflib.get_close_matches(key, names, n=3)
@@ -146,7 +146,7 @@ def _positions(state: "SessionState", *, now_ms: int) -> dict[str, object]:
 
 
 def _message(index: int, entry: "LogEntry") -> dict[str, Any]:
-    import msgspec  # noqa: PLC0415 - as above
+    import msgspec
 
     fields: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(entry))
     return {"index": index, **fields.pop("wire"), **fields}

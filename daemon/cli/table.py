@@ -9,7 +9,7 @@ import click
 
 def print_json(content: Any) -> None:
     """Print ``content`` as indented JSON."""
-    import msgspec  # noqa: PLC0415 - the help of every command would wait for it
+    import msgspec
 
     click.echo(msgspec.json.format(msgspec.json.encode(content), indent=2).decode())
 
@@ -24,10 +24,10 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
 
 
 def _drawn(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    from rich import box  # noqa: PLC0415 - 60 ms
-    from rich.console import Console  # noqa: PLC0415 - as above
-    from rich.table import Table  # noqa: PLC0415 - as above
-    from rich.text import Text  # noqa: PLC0415 - as above
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
     drawn = Table(*heads, box=box.SIMPLE_HEAD)
     for row in rows:

@@ -77,9 +77,9 @@ async def read_workers(bus: "Bus", *, limit: int, clock: "Clock | None" = None) 
     Raises:
         BusUnavailable: Redis is away.
     """
-    from daemon.clock import SystemClock, age_s  # noqa: PLC0415 - the help of every command would wait for it
-    from daemon.heartbeat import workers  # noqa: PLC0415 - as above
-    from daemon.session import standings  # noqa: PLC0415 - as above
+    from daemon.clock import SystemClock, age_s
+    from daemon.heartbeat import workers
+    from daemon.session import standings
 
     clock = clock or SystemClock()
     return Workers(
