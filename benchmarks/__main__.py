@@ -1,4 +1,4 @@
-"""``python -m benchmarks [NAME ...]``: run them, print a table, keep the numbers as JSON; exit 1 when a limit is missed."""
+"""``python -m benchmarks [NAME ...]``: run them, print a table, keep the numbers as JSON; exit 1 on a missed limit."""
 
 import json
 import platform
@@ -9,10 +9,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import idle, imports, latency, startup
+from benchmarks import idle, imports, latency, stalls, startup
 from benchmarks.result import Result
 
-ALL = {"imports": imports, "startup": startup, "latency": latency, "idle": idle}
+ALL = {"imports": imports, "startup": startup, "latency": latency, "idle": idle, "stalls": stalls}
 TABLE_WIDTH = 150
 """Narrower the table cannot be read."""
 

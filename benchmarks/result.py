@@ -18,7 +18,7 @@ class Result:
     values: tuple[float, ...]
     """Every single measurement; the median is the figure to quote."""
     floor: float
-    """What the same machine did in the same run with as little as possible, same unit; 0 when there is no such thing."""
+    """What the same machine did in the same run with as little as possible, same unit; 0: nothing such."""
     floor_is: str
     limit: float
     """In ``unit``, or times the floor when ``limit_is`` speaks of a ratio."""

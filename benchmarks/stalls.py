@@ -1,0 +1,74 @@
+"""How long the event loop of an agent worker stands still while 200 sessions are answered at once."""
+
+import statistics
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import anyio
+
+from benchmarks.folder import data_dir
+from benchmarks.lags import AGENT, BARE, Lags, noting
+from benchmarks.model_server import model_server
+from benchmarks.people import People, people
+from benchmarks.result import Result
+
+SESSIONS = 200
+WORDS = 50
+ROUNDS = 5
+LIMIT_MS = 25.0
+PAUSE_S = 0.5
+"""Between two rounds, so that one does not fall into the other's time."""
+
+Round = tuple[float, float]
+"""When it began and ended, by the machine's monotonic clock."""
+
+
+def measure() -> list[Result]:
+    """With the default number of slots, and with a slot for every session."""
+    return [_measured("default slots"), _measured("a slot each", MILLPOND_AGENT__SLOTS=str(SESSIONS))]
+
+
+def _measured(how: str, **environment: str) -> Result:
+    with TemporaryDirectory() as notes:
+        ours, floor = Path(notes) / "agent", Path(notes) / "bare"
+        with (
+            data_dir() as folder,
+            model_server(words=WORDS) as model,
+            noting(floor, *BARE, folder=folder),
+            noting(ours, *AGENT, folder=folder, **model, **environment),
+        ):
+            rounds = anyio.run(_rounds, folder)
+        worst, floors = _worst(ours, rounds), _worst(floor, rounds)
+    return Result(
+        name=f"longest stall, {SESSIONS} sessions at once, {how}",
+        unit="ms",
+        values=worst,
+        floor=statistics.median(floors),
+        floor_is="a loop with nothing to do, at the same time on the same machine",
+        limit=LIMIT_MS,
+        limit_is="worst, at most",
+    )
+
+
+async def _rounds(folder: Path) -> list[Round]:
+    async with people(folder) as everybody:
+        # The first answer waits for the vocabulary to be read and the connection to the model.
+        await everybody.say("first", "hello")
+        await everybody.all_answered()
+        return [await _round(everybody) for _ in range(ROUNDS)]
+
+
+async def _round(everybody: People) -> Round:
+    await anyio.sleep(PAUSE_S)
+    began = time.monotonic()
+    async with anyio.create_task_group() as tg:
+        for number in range(SESSIONS):
+            tg.start_soon(everybody.say, f"crowd-{number}", "Tell me something about ponds.")
+    await everybody.all_answered()
+    return began, time.monotonic()
+
+
+def _worst(path: Path, rounds: list[Round]) -> tuple[float, ...]:
+    lags = Lags(path)
+    return tuple(max(lags.between(*one)) for one in rounds)
