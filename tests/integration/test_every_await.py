@@ -1,0 +1,359 @@
+"""A turn with tools that is cut short at every point there is, one after the other; the next worker ends it."""
+
+import asyncio
+import os
+import signal
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+from anyio.lowlevel import checkpoint
+from structlog.testing import capture_logs
+
+from daemon.bus import Bus, Script
+from daemon.bus.joined import Part
+from daemon.config import BotConfig, Config
+from daemon.events import LogEntry
+from daemon.model import Answer, Chunk, Model, Request, TextChunk, ToolCall
+from daemon.process import Process
+from daemon.session import Sessions
+from daemon.testing import FailingBus
+from tests.conftest import Lab
+from tests.integration.test_turns import wire
+from workers.agent.turn import Turns
+from workers.consume import Consumer
+from workers.tools import Registry, Tool, ToolContext
+
+pytestmark = pytest.mark.anyio
+
+SESSION = "web:ann"
+LIMIT_S = 10.0
+MOST = 1_000
+"""No turn has so many awaits: a loop that gets there goes on for ever."""
+
+CALLS = 6
+"""Calls to Redis of such a turn at least: claim, log, three journals, commit."""
+
+NOTHING = (0, "", 0, None, [])
+"""What is left over when all is answered."""
+
+AWAITS = 12
+"""Awaits of such a turn at least: those calls, two of the model, three of the tools."""
+
+INTERRUPTED = "Error: interrupted, outcome unknown"
+
+
+async def a_moment() -> None:
+    """Wait for something, as a model and a tool do: not a mere checkpoint."""
+    event = anyio.Event()
+    asyncio.get_running_loop().call_soon(event.set)
+    await event.wait()
+
+
+class PayThenLook(Model):
+    """Asks for one tool that must not run twice and one that may, then answers; awaits as a real model does."""
+
+    name = "pay-then-look"
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        await a_moment()
+        last = msgspec.json.decode(request.messages[-1])
+        if last["role"] == "user":
+            arguments = msgspec.json.encode({"bill": last["content"]}).decode()
+            calls = [ToolCall(id=name, name=name, arguments=arguments) for name in ("pay", "look")]
+            yield Answer(text="", tool_calls=tuple(calls))
+            return
+        yield TextChunk("paid")
+        await a_moment()
+        yield Answer(text="paid", model=self.name)
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
+
+@dataclass(frozen=True)
+class Shop:
+    """What the tools did: bills by how often they were paid."""
+
+    process: Process
+    """Whose bot has these tools and the model above."""
+    paid: Counter[str]
+
+
+@pytest.fixture
+def shop(process: Process, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    async def pay(arguments: Mapping[str, Any], _context: ToolContext) -> str:
+        await a_moment()
+        paid[arguments["bill"]] += 1
+        await a_moment()
+        return "paid"
+
+    async def look(_arguments: Mapping[str, Any], _context: ToolContext) -> str:
+        await a_moment()
+        return "seen"
+
+    async def connect(_config: object, *, language: str) -> Model:
+        return PayThenLook()
+
+    paid: Counter[str] = Counter()
+    tools = (Tool(name="pay", description="", run=pay), Tool(name="look", description="", run=look, repeatable=True))
+    monkeypatch.setattr("workers.agent.kits.BUILTIN", Registry(tools))
+    bots = {"pond": BotConfig(tools=("pay", "look"))}
+    config: Config = msgspec.structs.replace(process.config, bots=bots)
+    return Shop(process=replace(process, config=config, connect_model=connect), paid=paid)
+
+
+def work(process: Process, bus: Bus) -> Coroutine[Any, Any, None]:
+    """A consumer that works off one wake-up on ``bus``."""
+    process = replace(process, bus=bus)
+    sessions = Sessions(bus, process.config.queue, worker="one")
+    return Consumer(process, sessions, Turns(process, sessions), slots=1).work(SESSION)
+
+
+async def ended_by_the_next(shop: Shop, lab: Lab, *ids: str) -> list[str]:
+    """Let the next worker end these turns, and see that all is as promised; what became of each payment."""
+    while (await lab.state()).waiting:
+        await lab.expire()
+        await limited(work(shop.process, lab.bus))
+    assert await left_over(lab) == NOTHING
+    log = (await lab.log())[-5 * len(ids) :]
+    return [see_one_turn(shop, log[5 * at : 5 * at + 5], message_id) for at, message_id in enumerate(ids)]
+
+
+def see_one_turn(shop: Shop, entries: Sequence[LogEntry], message_id: str) -> str:
+    assert [wire(entry)["role"] for entry in entries] == ["user", "assistant", "tool", "tool", "assistant"]
+    assert (entries[0].id, entries[-1].answers) == (message_id, (message_id,))
+    payment, look = (str(wire(entry)["content"]) for entry in entries[2:4])
+    times = shop.paid[f"text of {message_id}"]
+    assert (payment, times) in (("paid", 1), (INTERRUPTED, 1), (INTERRUPTED, 0))
+    assert look == "seen"
+    return payment
+
+
+async def limited(work: Awaitable[None]) -> None:
+    with anyio.fail_after(LIMIT_S):
+        await work
+
+
+async def left_over(lab: Lab) -> tuple[int, str, int, int | None, list[str]]:
+    """What waits, who holds the session, and what stands in ``in``, ``due`` and ``ready``."""
+    state = await lab.state()
+    inbox = await lab.bus.call("XLEN", lab.bus.keys.inbox(0))
+    return state.waiting, state.worker, inbox, await lab.due(), await lab.ready()
+
+
+async def see_all_in_order(lab: Lab, expected: Sequence[str]) -> None:
+    log = await lab.log()
+    assert [message_id for entry in log for message_id in entry.answers] == expected
+    assert [entry.id for entry in log if entry.id] == expected
+
+
+# Every call to Redis
+
+
+class Died(BaseException):
+    """The process is dead: not even its ``finally`` blocks reach Redis."""
+
+
+class CutBus(FailingBus):
+    """Has every call go through ``passing``."""
+
+    async def call(self, *command: Part) -> Any:
+        return await self.passing(lambda: Bus.call(self, *command))
+
+    async def run(self, script: Script, keys: Sequence[str], args: Sequence[Part]) -> Any:
+        return await self.passing(lambda: Bus.run(self, script, keys, args))
+
+    async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
+        raise NotImplementedError
+
+
+class DyingBus(CutBus):
+    """The ``at``-th call is the last that a process makes, and may or may not be carried out."""
+
+    async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
+        self.calls += 1
+        if self.calls < self._at:
+            return await call()
+        if self.calls == self._at and self._carried_out:
+            await call()
+        raise Died
+
+
+class StoppingBus(CutBus):
+    """Cancels before or after its ``at``-th call; what is shielded goes on all the same."""
+
+    async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
+        assert self._cancel is not None
+        hit = self._fails()
+        if hit and not self._carried_out:
+            self._cancel.cancel()
+            await checkpoint()
+        result = await call()
+        if hit:
+            self._cancel.cancel()
+            await checkpoint()
+        return result
+
+
+async def a_whole_turn(shop: Shop, lab: Lab, bus: FailingBus) -> None:
+    """One that nothing cuts short."""
+    await lab.publish("first")
+    await limited(work(shop.process, bus))
+    assert await left_over(lab) == NOTHING
+    assert await ended_by_the_next(shop, lab, "first") == ["paid"]
+
+
+@pytest.mark.parametrize("carried_out", [False, True])
+@pytest.mark.parametrize("kind", [FailingBus, StoppingBus, DyingBus])
+async def test_a_turn_cut_short_at_any_call_to_redis_is_ended_by_the_next_worker(
+    shop: Shop, lab: Lab, kind: type[FailingBus], carried_out: bool
+) -> None:
+    counting = FailingBus(shop.process.bus, at=0)
+    await a_whole_turn(shop, lab, counting)
+    expected, held = ["first"], []
+
+    for at in range(1, counting.calls + 1):
+        await lab.publish(f"m{at}")
+        with anyio.CancelScope() as scope, capture_logs(), suppress(Died):
+            cancel = scope if kind is StoppingBus else None
+            bus = kind(shop.process.bus, at=at, carried_out=carried_out, cancel=cancel)
+            await limited(work(shop.process, bus))
+        held += [at] if (await lab.state()).worker else []
+        await ended_by_the_next(shop, lab, f"m{at}")
+        expected.append(f"m{at}")
+
+    assert counting.calls >= CALLS
+    await see_all_in_order(lab, expected)
+    # Nothing waits for a lease to run out, unless its holder died, or never heard that it holds the session.
+    if kind is not DyingBus:
+        assert held == ([1] if kind is FailingBus and carried_out else [])
+
+
+class InterludeBus(CutBus):
+    """Something happens before the ``at``-th call."""
+
+    def __init__(self, bus: Bus, *, at: int, interlude: Callable[[], Awaitable[None]]) -> None:
+        super().__init__(bus, at=at)
+        self._interlude = interlude
+
+    async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
+        if self._fails():
+            await self._interlude()
+        return await call()
+
+
+@pytest.mark.parametrize("what", ["flush", "kill"])
+async def test_a_script_cache_flushed_and_a_server_killed_between_any_two_steps_are_not_noticed(
+    shop: Shop, lab: Lab, what: str
+) -> None:
+    async def interlude() -> None:
+        about = await lab.bus.call("INFO", "server")
+        happened.append(about["process_id"])
+        if what == "flush":
+            await lab.bus.call("SCRIPT", "FLUSH")
+        else:
+            os.kill(about["process_id"], signal.SIGKILL)
+
+    happened: list[int] = []
+    counting = FailingBus(shop.process.bus, at=0)
+    await a_whole_turn(shop, lab, counting)
+
+    for at in range(1, counting.calls + 1):
+        await lab.publish(f"m{at}")
+        await limited(work(shop.process, InterludeBus(shop.process.bus, at=at, interlude=interlude)))
+        # Ended by the very worker that began it.
+        assert await left_over(lab) == NOTHING
+        assert await ended_by_the_next(shop, lab, f"m{at}") == ["paid"]
+
+    assert len(happened) == counting.calls
+    assert len(set(happened)) == (1 if what == "flush" else counting.calls)
+    await see_all_in_order(lab, ["first", *(f"m{at}" for at in range(1, counting.calls + 1))])
+
+
+# Every await
+
+
+class Stepped:
+    """A coroutine, step by step: ``happen`` is called when it is about to wait for the ``at``-th time.
+
+    ``happen`` returns what is raised in the coroutine when that wait is over, or None. With ``checkpoints``, those
+    count as waits: a cancellation can come there, an error cannot.
+    """
+
+    def __init__(
+        self, work: Coroutine[Any, Any, None], *, at: int, happen: Callable[[], BaseException | None], checkpoints: bool
+    ) -> None:
+        self._work = work
+        self._at = at
+        self._happen = happen
+        self._checkpoints = checkpoints
+        self.steps = 0
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        step: Callable[[], Any] = partial(self._work.send, None)
+        while True:
+            try:
+                waited_for = step()
+            except StopIteration:
+                return
+            counts = self._checkpoints or waited_for is not None
+            self.steps += counts
+            error = self._happen() if counts and self.steps == self._at else None
+            try:
+                yield waited_for
+            except BaseException as raised:  # noqa: BLE001 - a cancellation, on its way into the coroutine
+                error = raised
+            step = partial(self._work.send, None) if error is None else partial(self._work.throw, error)
+
+
+class Bug(Exception):
+    """What nobody expects to be raised where it is raised."""
+
+
+async def each_await(
+    shop: Shop, lab: Lab, happen: Callable[[anyio.CancelScope], BaseException | None], *, checkpoints: bool
+) -> AsyncGenerator[tuple[int, str, list[str]]]:
+    """Cut two turns of one claim short at each of their awaits; where, who held the session then,
+    and what became of the payments."""
+    expected: list[str] = []
+    for at in range(1, MOST):
+        ids = [f"m{at}-1", f"m{at}-2"]
+        for message_id in ids:
+            await lab.publish(message_id)
+        with anyio.CancelScope() as scope, capture_logs(), suppress(Bug):
+            stepped = Stepped(
+                work(shop.process, shop.process.bus), at=at, happen=partial(happen, scope), checkpoints=checkpoints
+            )
+            await limited(stepped)
+        holder = (await lab.state()).worker
+        yield at, holder, await ended_by_the_next(shop, lab, *ids)
+        expected += ids
+        if stepped.steps < at:
+            break
+    assert 2 * AWAITS < at < MOST - 1
+    await see_all_in_order(lab, expected)
+
+
+async def test_a_turn_cancelled_at_any_await_is_handed_over_and_ended_by_the_next_worker(shop: Shop, lab: Lab) -> None:
+    results: Counter[str] = Counter()
+
+    async for _, holder, payments in each_await(shop, lab, lambda scope: scope.cancel(), checkpoints=True):
+        # It lets go by itself: no lease has to run out.
+        assert holder == ""
+        results.update(payments)
+
+    # Between the record of the call and that of its result lie few of the awaits.
+    assert 2 <= results[INTERRUPTED] < results["paid"]
+
+
+async def test_a_turn_that_fails_at_any_await_is_tried_again_and_ended_by_the_next_worker(shop: Shop, lab: Lab) -> None:
+    held = [at async for at, holder, _ in each_await(shop, lab, lambda _: Bug("a bug"), checkpoints=False) if holder]
+
+    assert held == [1], "only a claim whose answer was lost has to wait for its lease to run out"
