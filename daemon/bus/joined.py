@@ -4,9 +4,11 @@ Every command that goes through here may arrive twice or late: they are reads, o
 repeated. So a lost reply, a restarted server and a flushed script cache are all met by sending the same thing again.
 """
 
+import asyncio
+import math
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
 import anyio
@@ -26,6 +28,9 @@ MAX_BATCH = 128
 
 IN_FLIGHT = 4
 """Pipelines under way at once: one waiting for a slow read must not hold up a commit."""
+
+ANSWER_TIMEOUT_S = 5.0
+"""A server that has not answered a pipeline after so long is away."""
 
 REVIVE_PAUSE_S = 0.05
 """First pause after a failure; doubles up to a second."""
@@ -47,20 +52,18 @@ class Elsewhere(BusUnavailable):
     """What was to be sent belongs to another node of the cluster; its cause, if any, is the redirection."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class _Call:
     command: tuple[Part, ...]
+    packed: bytes
     script: Script | None
-    done: anyio.Event = field(default_factory=anyio.Event)
-    result: Any = None
-    error: BaseException | None = None
+    # A future of the event loop: an event of anyio costs twice as much, and there is one for every command.
+    answer: asyncio.Future[Any]
 
-    def settle(self, result: Any) -> None:
-        if isinstance(result, BaseException):
-            self.error = result
-        else:
-            self.result = result
-        self.done.set()
+    def settle(self, answer: Any) -> None:
+        """Give the caller an answer or, in its place, an exception; one that was cancelled wants none."""
+        if not self.answer.done():
+            self.answer.set_result(answer)
 
 
 class Joined:
@@ -87,7 +90,10 @@ class Joined:
         self._patience_s = patience_s
         self._belongs = belongs
         self._pending: list[_Call] = []
-        self._wake = anyio.Event()
+        self._idle: list[asyncio.Future[None]] = []
+        """Of the senders that wait for something to send."""
+        self._woken = False
+        """Whether a sender was woken and has not looked yet: it will take all that comes in the same tick."""
         self._closed = False
         self.failing: BaseException | None = None
         """Why the last pipeline failed; None while the server answers."""
@@ -103,47 +109,55 @@ class Joined:
         """
         if self._closed:
             raise BusUnavailable("this process has closed its connection to Redis")
-        # Encoded here: what cannot be sent is its caller's error, and must not end the task that sends for everybody.
-        call = _Call(
-            tuple(part.encode() if isinstance(part, str) and at else part for at, part in enumerate(command)), script
-        )
+        # Packed here: what cannot be sent is its caller's error, and must not end the task that sends for everybody.
+        call = _Call(command, _packed(command), script, asyncio.get_running_loop().create_future())
         self._pending.append(call)
-        self._wake.set()
-        try:
-            await call.done.wait()
-        finally:
-            # A caller that was cancelled does not want it any more; what is on its way cannot be called back.
-            call.done.set()
-        if call.error is not None:
-            raise translated(call.error) from call.error
-        return call.result
+        self._wake_sender()
+        answer = await call.answer
+        if isinstance(answer, BaseException):
+            raise translated(answer) from answer
+        return answer
 
     async def run(self) -> None:
         """Send what is called, for ever."""
-        limiter = anyio.Semaphore(IN_FLIGHT)
         try:
             async with anyio.create_task_group() as tg:
-                while True:
-                    await self._wake.wait()
-                    await limiter.acquire()
-                    batch, self._pending = self._pending[:MAX_BATCH], self._pending[MAX_BATCH:]
-                    if not self._pending:
-                        self._wake = anyio.Event()
-                    tg.start_soon(self._send, batch, limiter)
+                for _ in range(IN_FLIGHT):
+                    tg.start_soon(self._send_for_ever)
         finally:
             self._closed = True
             for call in self._pending:
                 call.settle(BusUnavailable("this process is closing its connection to Redis"))
 
-    async def _send(self, batch: list[_Call], limiter: anyio.Semaphore) -> None:
+    def _wake_sender(self) -> None:
+        if self._idle and not self._woken:
+            idle = self._idle.pop()
+            if not idle.done():  # else the bus is being closed
+                self._woken = True
+                idle.set_result(None)
+
+    async def _send_for_ever(self) -> None:
+        while True:
+            if not self._pending:
+                await self._work_to_do()
+            batch, self._pending = self._pending[:MAX_BATCH], self._pending[MAX_BATCH:]
+            if self._pending:
+                self._wake_sender()
+            await self._send(batch)
+
+    async def _work_to_do(self) -> None:
+        idle = asyncio.get_running_loop().create_future()
+        self._idle.append(idle)
+        await idle
+        self._woken = False
+
+    async def _send(self, batch: list[_Call]) -> None:
         try:
             with anyio.move_on_after(self._patience_s):
                 await self._until_answered(batch)
         finally:
-            limiter.release()
             for call in batch:
-                if not call.done.is_set():
-                    call.settle(self.failing or BusUnavailable("Redis did not answer in time"))
+                call.settle(self.failing or BusUnavailable("Redis did not answer in time"))
 
     async def _until_answered(self, batch: list[_Call]) -> None:
         pause_s = REVIVE_PAUSE_S
@@ -168,14 +182,14 @@ class Joined:
 
     def _turn_away(self, batch: list[_Call]) -> None:
         for call in batch:
-            if not call.done.is_set() and not self._belongs(call.command):
+            if not call.answer.done() and not self._belongs(call.command):
                 call.settle(Elsewhere("another node of the Redis cluster holds that slot now"))
 
     async def _attempt(self, batch: list[_Call]) -> None:
-        open_calls = [call for call in batch if not call.done.is_set()]
+        open_calls = [call for call in batch if not call.answer.done()]
         if not open_calls:
             return
-        results = await pipeline(self._client, [call.command for call in open_calls])
+        results = await _exchanged(self._client, [(call.command[0], call.packed) for call in open_calls])
         missing: set[Script] = set()
         later: BaseException | None = None
         for call, result in zip(open_calls, results, strict=True):
@@ -195,13 +209,18 @@ class Joined:
 
 async def pipeline(client: Client, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
     """The answers of one server to ``commands``, sent at once; a refused one is answered by its exception."""
+    return await _exchanged(client, [(command[0], _packed(command)) for command in commands])
+
+
+async def _exchanged(client: Client, commands: Sequence[tuple[Part, bytes]]) -> list[Any]:
+    """The answers to commands, each given as its name and packed."""
     # Packed in C and read reply by reply: a third of the CPU of the library's own pipeline.
-    packed = b"".join(_packed(command) for command in commands)
     pool = client.connection_pool
     connection = await pool.get_connection()
     try:
-        await connection.send_packed_command(packed, check_health=False)
-        replies = [await _reply(client, connection, command[0]) for command in commands]
+        with anyio.fail_after(ANSWER_TIMEOUT_S):
+            await connection.send_packed_command(b"".join(packed for _, packed in commands), check_health=False)
+            replies = [await _reply(client, connection, name) for name, _ in commands]
     except BaseException:
         # Replies are still under way: nobody else may get them.
         await connection.disconnect(nowait=True)
@@ -213,7 +232,8 @@ async def pipeline(client: Client, commands: Sequence[tuple[Part, ...]]) -> list
 
 async def _reply(client: Client, connection: Any, name: Part) -> Any:
     try:
-        reply = await connection.read_response()
+        # One time-out for all of them: the library's own, one a reply, cost as much as the rest of reading it.
+        reply = await connection.read_response(timeout=math.inf)
     except redis_errors.ResponseError as error:
         return error
     shaped = client.response_callbacks.get(name)

@@ -1,17 +1,23 @@
--- Part of claim.lua and commit.lua: what the holder of a session needs to begin a turn.
---
--- begin(session_key, log_key, waiting_key, in_key, take) returns
---   {fence, claims, attempts, head, base, start, cursor, tokens, step, stop_upto, scope, dropped, parked,
---    stream id, message, stream id, message, ...}
--- step: how many journal entries lie beyond head. parked: ms since the session was first parked since its last commit.
--- With a stop waiting, all messages up to it are given, else 'take', or with a debounce window all that came within it
--- after the first (at most BURST). From its second attempt on, a turn without a journal is given the first message
--- only: one of the others may be what kills it.
--- An id whose entry is gone from the stream (deleted by hand, lost in a failover) is dropped from the list and counted.
--- A stop that no longer waits, for the same reason, is forgotten: nothing else would ever clear it.
+-- Part of claim.lua and commit.lua: a session's fields, and what its holder needs to begin a turn.
 
-local function number_of(session_key, field)
-  return tonumber(redis.call('HGET', session_key, field) or '0')
+local NUMBERS = {'fence', 'claims', 'attempts', 'head', 'base', 'start', 'cursor', 'tokens', 'tokens_start', 'parked_at',
+  'debounce', 'lease', 'retry_at'}
+local WORDS = {'nonce', 'done', 'released', 'stop_upto', 'scope'}
+local NAMES = {unpack(NUMBERS)}
+for _, name in ipairs(WORDS) do NAMES[#NAMES + 1] = name end
+
+-- All at once: read one by one they cost as much as the rest of a claim. An absent number is 0, an absent word ''.
+local function fields_of(session_key)
+  local values, fields = redis.call('HMGET', session_key, unpack(NAMES)), {}
+  for at, name in ipairs(NAMES) do
+    if at <= #NUMBERS then fields[name] = tonumber(values[at] or '0') else fields[name] = values[at] or '' end
+  end
+  return fields
+end
+
+local function now_ms()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
 local function position(id)
@@ -28,9 +34,9 @@ end
 local BURST = 32
 
 -- When the window of the first waiting message is over, or nil: it is, there is none, or a stop does not wait for it.
-local function window_ends(session_key, waiting_key, now)
-  local debounce = number_of(session_key, 'debounce')
-  if debounce == 0 or redis.call('HEXISTS', session_key, 'stop_upto') == 1 then return nil end
+local function window_ends(fields, waiting_key, now)
+  local debounce = fields.debounce
+  if debounce == 0 or fields.stop_upto ~= '' then return nil end
   local first = redis.call('LINDEX', waiting_key, 0)
   if not first then return nil end
   local ends = position(first) + debounce
@@ -39,15 +45,21 @@ local function window_ends(session_key, waiting_key, now)
   return nil
 end
 
-local function begin(session_key, log_key, waiting_key, in_key, take)
-  local stop_upto = redis.call('HGET', session_key, 'stop_upto') or ''
-  local given, dropped, at = {}, 0, 0
-  local head, base = number_of(session_key, 'head'), number_of(session_key, 'base')
-  local step = base + redis.call('LLEN', log_key) - head
-  local debounce = number_of(session_key, 'debounce')
-  if number_of(session_key, 'attempts') > 1 and step == 0 then debounce = 0 end
-  local window = nil
-  while true do
+-- The turn of a session that was just claimed, with its fields as they are now:
+--   {fence, claims, attempts, head, base, start, cursor, tokens, step, stop_upto, scope, dropped, parked,
+--    stream id, message, stream id, message, ...}
+-- step: how many journal entries lie beyond head. parked: ms since the session was first parked since its last commit.
+-- With a stop waiting, all messages up to it are given, else 'take', or with a debounce window all that came within it
+-- after the first (at most BURST). From its second attempt on, a turn without a journal is given the first message
+-- only: one of the others may be what kills it.
+-- An id whose entry is gone from the stream (deleted by hand, lost in a failover) is dropped from the list and counted.
+-- A stop that no longer waits, for the same reason, is forgotten: nothing else would ever clear it.
+local function begin(fields, session_key, log_key, waiting_key, in_key, take, now)
+  local stop_upto, given, dropped, at, window = fields.stop_upto, {}, 0, 0, nil
+  local step = fields.base + redis.call('LLEN', log_key) - fields.head
+  local debounce = fields.debounce
+  if fields.attempts > 1 and step == 0 then debounce = 0 end
+  while at < take or window or stop_upto ~= '' do
     local id = redis.call('LINDEX', waiting_key, at)
     if not id then break end
     local wanted = at < take
@@ -69,15 +81,8 @@ local function begin(session_key, log_key, waiting_key, in_key, take)
     redis.call('HDEL', session_key, 'stop_upto')
     stop_upto = ''
   end
-  local time, parked_at = redis.call('TIME'), number_of(session_key, 'parked_at')
-  local parked = time[1] * 1000 + math.floor(time[2] / 1000) - parked_at
-  if parked_at == 0 or parked < 0 then parked = 0 end
-  local begun = {
-    number_of(session_key, 'fence'), number_of(session_key, 'claims'), number_of(session_key, 'attempts'),
-    head, base, number_of(session_key, 'start'), number_of(session_key, 'cursor'),
-    number_of(session_key, 'tokens'), step, stop_upto,
-    redis.call('HGET', session_key, 'scope') or '', dropped, parked,
-  }
-  for _, value in ipairs(given) do begun[#begun + 1] = value end
-  return begun
+  local parked = now - fields.parked_at
+  if fields.parked_at == 0 or parked < 0 then parked = 0 end
+  return {fields.fence, fields.claims, fields.attempts, fields.head, fields.base, fields.start, fields.cursor,
+    fields.tokens, step, stop_upto, fields.scope, dropped, parked, unpack(given)}
 end

@@ -1,8 +1,11 @@
--- Claim a session: a lease with a rising fence and the caller's nonce. Only this judges lease and back-off.
+-- Claim sessions of one partition: each gets a lease with a rising fence and a nonce of the caller's. Only this judges
+-- lease and back-off.
 --
--- KEYS  1 session (hash)  2 log (list)  3 waiting (list)  4 in (stream)  5 ready (zset)  6 due (zset)
--- ARGV  1 session key  2 nonce, random  3 worker  4 lease (ms)  5 longest deadline (ms)  6 how many messages to take
--- Returns {status, ...}
+-- KEYS  1 in (stream)  2 ready (zset)  3 due (zset), then for each session
+--       1 session (hash)  2 log (list)  3 waiting (list)
+-- ARGV  1 worker  2 lease (ms)  3 longest deadline (ms)  4 how many messages to take, then for each session
+--       1 session key  2 nonce, random
+-- Returns for each session {status, ...}
 --   claimed, then what begin() gives   held now; also when this very claim arrives again before its turn went on.
 --                                      Without a message when every one that waited was gone from the stream: whoever
 --                                      holds it reports what was dropped and gives it back
@@ -11,64 +14,59 @@
 --   empty                              nothing waits
 --   ended                              this very claim was granted, used and given up already
 
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local session, nonce = ARGV[1], ARGV[2]
+local now, take = now_ms(), tonumber(ARGV[4])
 
-local function ahead(field)
-  local deadline = number_of(KEYS[1], field)
-  if deadline > now and deadline <= now + tonumber(ARGV[5]) then return deadline end
+local function ahead(deadline)
+  if deadline > now and deadline <= now + tonumber(ARGV[3]) then return deadline end
   return nil
 end
 
-if redis.call('HGET', KEYS[1], 'nonce') == nonce then
-  local begun = begin(KEYS[1], KEYS[2], KEYS[3], KEYS[4], tonumber(ARGV[6]))
+local function later(session, deadline, status)
+  redis.call('ZREM', KEYS[2], session)
+  redis.call('ZADD', KEYS[3], deadline, session)
+  return {status, deadline - now}
+end
+
+local function claimed(fields, session_key, log_key, waiting_key)
+  local begun = begin(fields, session_key, log_key, waiting_key, KEYS[1], take, now)
   table.insert(begun, 1, 'claimed')
   return begun
 end
 
--- A copy that arrives after its turn was committed or given back: its sender had the other copy's answer, and nobody
--- would work under this one.
-local committed = string.match(redis.call('HGET', KEYS[1], 'done') or '', ' (%S+)$')
-local released = string.match(redis.call('HGET', KEYS[1], 'released') or '', '^(%S+) ')
-if committed == nonce or released == nonce then return {'ended'} end
+local function claim(session, nonce, session_key, log_key, waiting_key)
+  local fields = fields_of(session_key)
+  if fields.nonce == nonce then return claimed(fields, session_key, log_key, waiting_key) end
 
-local lease = ahead('lease')
-if lease then
-  redis.call('ZREM', KEYS[5], session)
-  redis.call('ZADD', KEYS[6], lease, session)
-  return {'held', lease - now}
-end
-local retry = ahead('retry_at')
-if retry then
-  redis.call('ZREM', KEYS[5], session)
-  redis.call('ZADD', KEYS[6], retry, session)
-  return {'parked', retry - now}
-end
+  -- A copy that arrives after its turn was committed or given back: its sender had the other copy's answer, and nobody
+  -- would work under this one.
+  local committed = string.match(fields.done, ' (%S+)$')
+  local released = string.match(fields.released, '^(%S+) ')
+  if committed == nonce or released == nonce then return {'ended'} end
 
-local ends = window_ends(KEYS[1], KEYS[3], now)
-if ends then
-  redis.call('ZREM', KEYS[5], session)
-  redis.call('ZADD', KEYS[6], ends, session)
-  return {'parked', ends - now}
-end
+  if ahead(fields.lease) then return later(session, fields.lease, 'held') end
+  if ahead(fields.retry_at) then return later(session, fields.retry_at, 'parked') end
+  local ends = window_ends(fields, waiting_key, now)
+  if ends then return later(session, ends, 'parked') end
 
-if redis.call('LLEN', KEYS[3]) == 0 then
-  redis.call('ZREM', KEYS[5], session)
-  redis.call('ZREM', KEYS[6], session)
-  redis.call('HDEL', KEYS[1], 'nonce', 'lease', 'worker', 'since', 'retry_at', 'stop_upto')
-  return {'empty'}
+  redis.call('ZREM', KEYS[2], session)
+  if redis.call('LLEN', waiting_key) == 0 then
+    redis.call('ZREM', KEYS[3], session)
+    redis.call('HDEL', session_key, 'nonce', 'lease', 'worker', 'since', 'retry_at', 'stop_upto')
+    return {'empty'}
+  end
+
+  local deadline = now + tonumber(ARGV[2])
+  fields.fence, fields.claims, fields.attempts = fields.fence + 1, fields.claims + 1, fields.attempts + 1
+  redis.call('HSET', session_key, 'fence', fields.fence, 'claims', fields.claims, 'attempts', fields.attempts,
+    'nonce', nonce, 'worker', ARGV[1], 'lease', deadline, 'since', now)
+  if fields.retry_at ~= 0 then redis.call('HDEL', session_key, 'retry_at') end
+  redis.call('ZADD', KEYS[3], deadline, session)
+  return claimed(fields, session_key, log_key, waiting_key)
 end
 
-local deadline = now + tonumber(ARGV[4])
-redis.call('HINCRBY', KEYS[1], 'fence', 1)
-redis.call('HINCRBY', KEYS[1], 'claims', 1)
-redis.call('HINCRBY', KEYS[1], 'attempts', 1)
-redis.call('HSET', KEYS[1], 'nonce', nonce, 'worker', ARGV[3], 'lease', deadline, 'since', now)
-redis.call('HDEL', KEYS[1], 'retry_at')
-redis.call('ZREM', KEYS[5], session)
-redis.call('ZADD', KEYS[6], deadline, session)
-
-local begun = begin(KEYS[1], KEYS[2], KEYS[3], KEYS[4], tonumber(ARGV[6]))
-table.insert(begun, 1, 'claimed')
-return begun
+local results = {}
+for number = 1, (#KEYS - 3) / 3 do
+  local key, arg = 1 + 3 * number, 3 + 2 * number
+  results[number] = claim(ARGV[arg], ARGV[arg + 1], KEYS[key], KEYS[key + 1], KEYS[key + 2])
+end
+return results

@@ -62,10 +62,10 @@ class Claim:
     begun: Begun
 
 
-def begun_from(reply: Sequence[Any]) -> tuple[int, Begun]:
-    """The fence, and the turn that ``begin()`` of the scripts describes."""
-    fence, claims, attempts, head, base, start, cursor, tokens, step = (int(value) for value in reply[:9])
-    return fence, Begun(
+def begun_from(reply: Sequence[Any]) -> Begun:
+    """The turn that ``begin()`` of the scripts describes; its first value is the fence."""
+    _, claims, attempts, head, base, start, cursor, tokens, step, stop_upto, scope, dropped, parked, *waiting = reply
+    return Begun(
         claims=claims,
         attempts=attempts,
         head=head,
@@ -74,11 +74,11 @@ def begun_from(reply: Sequence[Any]) -> tuple[int, Begun]:
         cursor=cursor,
         tokens=tokens,
         step=step,
-        stop_upto=reply[9].decode(),
-        scope=reply[10].decode(),
-        dropped=int(reply[11]),
-        parked_s=int(reply[12]) / 1000,
-        waiting=waiting_from(reply[13:]),
+        stop_upto=stop_upto.decode(),
+        scope=scope.decode(),
+        dropped=dropped,
+        parked_s=parked / 1000,
+        waiting=waiting_from(waiting),
     )
 
 

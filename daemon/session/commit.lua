@@ -12,72 +12,73 @@
 --   done                            committed, the session let go; also when this commit had arrived before
 --   stale                           refused: somebody else holds the session, or another position
 
-local session, nonce, turn = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local session, nonce, turn, take = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[8])
 -- The claim number, not the turn, tells commits apart: one that only says something aside leaves the head where it is.
 local name = ARGV[13] .. ' ' .. nonce
-local held = redis.call('HGET', KEYS[1], 'nonce') == nonce
+local fields, now = fields_of(KEYS[1]), now_ms()
+local held = fields.nonce == nonce
 
 local function go_on()
-  local begun = begin(KEYS[1], KEYS[2], KEYS[3], KEYS[4], tonumber(ARGV[8]))
+  local begun = begin(fields, KEYS[1], KEYS[2], KEYS[3], KEYS[4], take, now)
   table.insert(begun, 1, 'next')
   return begun
 end
 
-if redis.call('HGET', KEYS[1], 'done') == name then
+if fields.done == name then
   -- It arrived before and its reply got lost. Still held: the next turn had begun, and begins again.
   if held then return go_on() end
   return {'done'}
 end
-if not held or number_of(KEYS[1], 'claims') ~= tonumber(ARGV[13]) then return {'stale'} end
-local base, head = number_of(KEYS[1], 'base'), number_of(KEYS[1], 'head')
-if head ~= turn or base + redis.call('LLEN', KEYS[2]) - head ~= tonumber(ARGV[4]) then return {'stale'} end
+if not held or fields.claims ~= tonumber(ARGV[13]) then return {'stale'} end
+local head = fields.base + redis.call('LLEN', KEYS[2])
+if fields.head ~= turn or head - turn ~= tonumber(ARGV[4]) then return {'stale'} end
 
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local answered = tonumber(ARGV[14])
-
-local stop_upto = redis.call('HGET', KEYS[1], 'stop_upto')
 for at = 15, 14 + answered do
   if ARGV[7] ~= '' then
     local entry = redis.call('XRANGE', KEYS[4], ARGV[at], ARGV[at])[1]
     if entry then
       redis.call('XADD', KEYS[10], '*', 'session', session, 'id', entry[2][4], 'reason', ARGV[7],
-        'attempts', number_of(KEYS[1], 'attempts'), 'message', entry[2][6])
+        'attempts', fields.attempts, 'message', entry[2][6])
     end
   end
   redis.call('LREM', KEYS[3], 1, ARGV[at])
   redis.call('XDEL', KEYS[4], ARGV[at])
-  if ARGV[at] == stop_upto then redis.call('HDEL', KEYS[1], 'stop_upto') end
+  if ARGV[at] == fields.stop_upto then
+    redis.call('HDEL', KEYS[1], 'stop_upto')
+    fields.stop_upto = ''
+  end
 end
 
-for at = 15 + answered, #ARGV do redis.call('RPUSH', KEYS[2], ARGV[at]) end
-head = base + redis.call('LLEN', KEYS[2])
-redis.call('HSET', KEYS[1], 'head', head, 'done', name)
-redis.call('HDEL', KEYS[1], 'retry_at', 'parked_at')
-redis.call('HINCRBY', KEYS[1], 'tokens', ARGV[5])
-redis.call('HINCRBY', KEYS[1], 'tokens_start', ARGV[5])
+for at = 15 + answered, #ARGV do head = fields.base + redis.call('RPUSH', KEYS[2], ARGV[at]) end
 redis.call('DEL', KEYS[7])
 if ARGV[6] ~= '' then redis.call('XADD', KEYS[9], '*', 'reply', ARGV[6]) end
-local cursor = number_of(KEYS[1], 'cursor')
 if head > turn then
   redis.call('XADD', KEYS[8], 'MAXLEN', '~', ARGV[11], '*', 'event',
     '{"type":"session-grew","session":"' .. session .. '","head":' .. head .. '}')
   redis.call('PUBLISH', ARGV[12],
-    '{"type":"moved","session":"' .. session .. '","head":' .. head .. ',"cursor":' .. cursor .. '}')
+    '{"type":"moved","session":"' .. session .. '","head":' .. head .. ',"cursor":' .. fields.cursor .. '}')
 end
 
 local waiting = redis.call('LLEN', KEYS[3])
 -- Going on saves a claim; but sessions that are ready take their turn first, or a flood would keep this slot for ever.
-if tonumber(ARGV[8]) > 0 and waiting > 0 and redis.call('ZCARD', KEYS[5]) == 0
-  and not window_ends(KEYS[1], KEYS[3], now) then
+local goes_on = take > 0 and waiting > 0 and redis.call('ZCARD', KEYS[5]) == 0
+  and not window_ends(fields, KEYS[3], now)
+fields.head, fields.parked_at = head, 0
+fields.attempts = goes_on and 1 or 0
+redis.call('HSET', KEYS[1], 'head', head, 'done', name, 'attempts', fields.attempts,
+  'tokens', fields.tokens + ARGV[5], 'tokens_start', fields.tokens_start + ARGV[5])
+fields.tokens = fields.tokens + ARGV[5]
+
+if goes_on then
   local deadline = now + tonumber(ARGV[9])
-  redis.call('HINCRBY', KEYS[1], 'claims', 1)
-  redis.call('HSET', KEYS[1], 'attempts', 1, 'lease', deadline, 'since', now)
+  fields.claims = fields.claims + 1
+  redis.call('HSET', KEYS[1], 'claims', fields.claims, 'lease', deadline, 'since', now)
+  redis.call('HDEL', KEYS[1], 'retry_at', 'parked_at')
   redis.call('ZADD', KEYS[6], deadline, session)
   return go_on()
 end
-redis.call('HDEL', KEYS[1], 'nonce', 'lease', 'worker', 'since')
-redis.call('HSET', KEYS[1], 'attempts', 0)
+redis.call('HDEL', KEYS[1], 'retry_at', 'parked_at', 'nonce', 'lease', 'worker', 'since')
 if waiting > 0 then
   redis.call('ZADD', KEYS[5], 'NX', now, session)
   redis.call('ZADD', KEYS[6], now + tonumber(ARGV[10]), session)

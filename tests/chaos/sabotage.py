@@ -35,12 +35,12 @@ class Cut:
 
 
 _NOT_OURS = r"if redis\.call\('HGET', KEYS\[1\], 'nonce'\) ~= ARGV\[\d\] then return"
-_CLAIM_NUMBER = r" or number_of\(KEYS\[1\], 'claims'\) ~= tonumber\(ARGV\[13\]\)"
+_CLAIM_NUMBER = r" or fields\.claims ~= tonumber\(ARGV\[13\]\)"
 
 CHECKS: Mapping[str, Sequence[Cut]] = {
     # Whoever calls counts as the holder. A claim number names a holder as well as a place, so it goes in both.
     "nonce": (
-        Cut(COMMIT, r"local held = redis\.call\('HGET', KEYS\[1\], 'nonce'\) == nonce", "local held = true"),
+        Cut(COMMIT, r"local held = fields\.nonce == nonce", "local held = true"),
         Cut(COMMIT, _CLAIM_NUMBER, ""),
         Cut(JOURNAL, _NOT_OURS, "if false then return"),
         Cut(RENEW, _NOT_OURS, "if false then return"),
@@ -48,7 +48,7 @@ CHECKS: Mapping[str, Sequence[Cut]] = {
     ),
     "position": (
         Cut(COMMIT, _CLAIM_NUMBER, ""),
-        Cut(COMMIT, r"if head ~= turn or [^\n]* then return \{'stale'\} end", ""),
+        Cut(COMMIT, r"if fields.head ~= turn or [^\n]* then return \{'stale'\} end", ""),
         Cut(JOURNAL, r"if head ~= tonumber\(ARGV\[2\]\) then return 'stale' end", ""),
         Cut(JOURNAL, r"if step == first \+ count and [^\n]* then return 'done' end", ""),
         Cut(JOURNAL, r"if step ~= first then return 'stale' end", ""),

@@ -29,7 +29,7 @@ class Witness:
         if call is None or call[0] not in ("commit.lua", "journal.lua"):
             return
         # A repeated call may be answered "done" because of the first one: only that one says anything.
-        name, session = tuple(command), call[1]
+        name, session = tuple(command), call[1][0]
         self._begun[name] = -1 if name in self._begun else self._highest.get(session, 0)
 
     def answered(self, command: Sequence[bytes], reply: Any) -> None:
@@ -37,12 +37,17 @@ class Witness:
         call = self._call(command)
         if call is None:
             return
-        kind, session, args = call
-        if kind == "claim.lua" and isinstance(reply, list) and reply[0] == b"claimed":
-            self._fences[session, args[1]] = reply[1]
-            self._highest[session] = max(self._highest.get(session, 0), reply[1])
+        kind, keys, args = call
+        if kind == "claim.lua" and isinstance(reply, list):
+            for number, (status, *begun) in enumerate(reply):
+                if status == b"claimed":
+                    self._granted(keys[3 + 3 * number], args[5 + 2 * number], begun[0])
         elif kind in ("commit.lua", "journal.lua"):
-            self._judge(kind, session, args[1 if kind == "commit.lua" else 0], command, reply)
+            self._judge(kind, keys[0], args[1 if kind == "commit.lua" else 0], command, reply)
+
+    def _granted(self, session: bytes, nonce: bytes, fence: int) -> None:
+        self._fences[session, nonce] = fence
+        self._highest[session] = max(self._highest.get(session, 0), fence)
 
     def _judge(self, kind: str, session: bytes, nonce: bytes, command: Sequence[bytes], reply: Any) -> None:
         status = reply[0] if isinstance(reply, list) else reply
@@ -51,9 +56,9 @@ class Witness:
             script = kind.removesuffix(".lua")
             self.stale.append(f"{session.decode()}: a {script} under fence {granted} after fence {highest} was granted")
 
-    def _call(self, command: Sequence[bytes]) -> tuple[str, bytes, Sequence[bytes]] | None:
-        """Script, session's key and arguments of a script call; None for everything else."""
+    def _call(self, command: Sequence[bytes]) -> tuple[str, Sequence[bytes], Sequence[bytes]] | None:
+        """Script, keys and arguments of a script call; None for everything else."""
         if command[0].upper() != b"EVALSHA" or command[1] not in self._names:
             return None
-        first = ARGUMENTS + 1
-        return self._names[command[1]], command[first], command[first + int(command[ARGUMENTS]) :]
+        first, behind = ARGUMENTS + 1, ARGUMENTS + 1 + int(command[ARGUMENTS])
+        return self._names[command[1]], command[first:behind], command[behind:]

@@ -190,7 +190,8 @@ NAMES = {b"c": "claim.lua", b"m": "commit.lua", b"j": "journal.lua"}
 
 
 def claim(nonce: bytes) -> Sequence[bytes]:
-    return (b"EVALSHA", b"c", b"1", b"session", b"name", nonce)
+    keys = (b"in", b"ready", b"due", b"session", b"log", b"waiting")
+    return (b"EVALSHA", b"c", b"6", *keys, b"worker", b"15000", b"60000", b"1", b"name", nonce)
 
 
 def commit(nonce: bytes, turn: bytes = b"0") -> Sequence[bytes]:
@@ -206,7 +207,7 @@ def seen(*steps: tuple[Sequence[bytes], Any]) -> list[str]:
 
 
 def test_a_write_under_an_older_fence_is_noticed() -> None:
-    granted = [(claim(b"old"), [b"claimed", 1]), (claim(b"new"), [b"claimed", 2])]
+    granted = [(claim(b"old"), [[b"claimed", 1]]), (claim(b"new"), [[b"claimed", 2]])]
     journal = (b"EVALSHA", b"j", b"1", b"session", b"old", b"0", b"0")
 
     assert len(seen(*granted, (commit(b"old"), [b"done"]))) == 1
@@ -215,16 +216,16 @@ def test_a_write_under_an_older_fence_is_noticed() -> None:
 
 
 def test_a_commit_that_is_repeated_after_the_next_claim_is_no_second_write() -> None:
-    first, again = (claim(b"old"), [b"claimed", 1]), (claim(b"new"), [b"claimed", 2])
+    first, again = (claim(b"old"), [[b"claimed", 1]]), (claim(b"new"), [[b"claimed", 2]])
 
     assert seen(first, (commit(b"old"), [b"done"]), again, (commit(b"old"), [b"done"])) == []
 
 
 def test_a_write_that_was_sent_before_the_next_claim_was_granted_is_not_judged() -> None:
     witness = Witness(NAMES)
-    witness.answered(claim(b"old"), [b"claimed", 1])
+    witness.answered(claim(b"old"), [[b"claimed", 1]])
     witness.asked(commit(b"old"))
-    witness.answered(claim(b"new"), [b"claimed", 2])
+    witness.answered(claim(b"new"), [[b"claimed", 2]])
     witness.answered(commit(b"old"), [b"done"])
     witness.answered(commit(b"old"), hiredis.ReplyError("LOADING"))
 

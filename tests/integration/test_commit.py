@@ -232,13 +232,13 @@ async def test_a_commit_without_entries_that_arrives_late_changes_nothing(lab: L
     ("check", "broken", "scenario"),
     [
         # Without the nonce check the position alone would let a holder that lost its lease write.
-        ("if not held or number_of(KEYS[1], 'claims') ~= tonumber(ARGV[13]) then", "if false then", "stale"),
+        ("if not held or fields.claims ~= tonumber(ARGV[13]) then", "if false then", "stale"),
         (
-            "if not held or number_of(KEYS[1], 'claims') ~= tonumber(ARGV[13]) then return {'stale'} end",
+            "if not held or fields.claims ~= tonumber(ARGV[13]) then return {'stale'} end",
             "if not held then return {'stale'} end",
             "aside",
         ),
-        ("if redis.call('HGET', KEYS[1], 'done') == name then", "if false then", "twice"),
+        ("if fields.done == name then", "if false then", "twice"),
         ("redis.call('XDEL', KEYS[4], ARGV[at])", "", "answered"),
     ],
 )
@@ -262,8 +262,8 @@ async def test_switching_nonce_and_position_off_doubles_a_message_and_is_noticed
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = sys.modules[SESSIONS]
-    broken = mutated(module.COMMIT, "if not held or number_of(KEYS[1], 'claims') ~= tonumber(ARGV[13])", "if false")
-    broken = mutated(broken, "if head ~= turn or base", "if false and base")
+    broken = mutated(module.COMMIT, "if not held or fields.claims ~= tonumber(ARGV[13])", "if false")
+    broken = mutated(broken, "if fields.head ~= turn or head", "if false and head")
     monkeypatch.setattr(module, "COMMIT", broken)
 
     with pytest.raises(AssertionError):

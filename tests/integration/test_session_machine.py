@@ -431,7 +431,7 @@ class SessionMachine(RuleBasedStateMachine):
             case "renew.lua":
                 assert after.state("due", "lease") == before.state("due", "lease")
             case "claim.lua":
-                self.late_claim(*call[2][:2], before, after)
+                self.late_claim(*call[2][4:6], before, after)
             case "release.lua":
                 self.late_release(*call[2][:2], before, after)
             case _:
@@ -566,10 +566,10 @@ def test_every_accepted_message_is_answered_once_and_in_order_however_long_it_go
     [
         (
             "daemon.session.sessions.COMMIT",
-            "local held = redis.call('HGET', KEYS[1], 'nonce') == nonce",
+            "local held = fields.nonce == nonce",
             "local held = true",
         ),
-        ("daemon.session.sessions.COMMIT", "if redis.call('HGET', KEYS[1], 'done') == name then", "if false then"),
+        ("daemon.session.sessions.COMMIT", "if fields.done == name then", "if false then"),
         ("daemon.session.sessions.JOURNAL", "if step ~= first then return 'stale' end", ""),
         ("daemon.session.sessions.RENEW", "~= ARGV[2]", "== 'x'"),
         ("daemon.session.sessions.RELEASE", "if redis.call('HGET', KEYS[1], 'nonce') ~= ARGV[2]", "if false"),
