@@ -1,8 +1,9 @@
 """How late an event loop is, noted in the very process that works: a program of its own, see ``benchmarks.lags``.
 
 ``python -m benchmarks.lag run --role agent --role lag`` is ``millpond`` with one more role, which sleeps a millisecond
-over and over and notes how much longer it took. ``python -m benchmarks.lag bare`` does that and nothing else. Both
-write what they noted to ``$LAG_FILE`` when they are told to stop.
+over and over and notes how much longer it took, and what CPU time the loop's thread used meanwhile. ``python -m
+benchmarks.lag bare`` does that and nothing else. Both write what they noted to ``$LAG_FILE`` when they are told to
+stop.
 
 It imports nothing of the tests, which take the environment's settings away.
 """
@@ -30,12 +31,12 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
 
 async def _note_until(told: anyio.Event) -> None:
     notes = array("d")  # no objects: the notes must not make the collector's work longer
-    due = time.monotonic() + TICK_S
+    due, used = time.monotonic() + TICK_S, time.thread_time()
     while not told.is_set():
         await anyio.sleep(TICK_S)
-        now = time.monotonic()
-        notes.extend((now, max(0.0, now - due)))
-        due = now + TICK_S
+        now, used_now = time.monotonic(), time.thread_time()
+        notes.extend((now, max(0.0, now - due), used_now - used))
+        due, used = now + TICK_S, used_now
     await anyio.Path(os.environ["LAG_FILE"]).write_bytes(notes.tobytes())
 
 

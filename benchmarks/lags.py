@@ -5,6 +5,7 @@ import sys
 from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.processes import STOP_LIMIT_S, environment_of
@@ -14,16 +15,29 @@ AGENT = ("run", "--role", "agent", "--role", "lag")
 """Arguments of a process that does nothing else, and of an agent worker."""
 
 
+@dataclass(frozen=True)
+class Stall:
+    """One sleep of a millisecond that took longer."""
+
+    late_ms: float
+    worked_ms: float
+    """CPU time of the loop's thread: what of it was the loop's own work, and not another process's turn."""
+
+
 class Lags:
-    """What one process noted: pairs of a moment, by the machine's monotonic clock, and how late the loop was then."""
+    """What one process noted."""
 
     def __init__(self, path: Path) -> None:
         self._notes = array("d", path.read_bytes())
 
-    def between(self, begin_s: float, end_s: float) -> list[float]:
-        """How late it was, in ms, each time that some of the wait lay within the given time; in order."""
-        pairs = zip(self._notes[::2], self._notes[1::2], strict=True)
-        return [late_s * 1000 for at_s, late_s in pairs if at_s >= begin_s and at_s - late_s <= end_s]
+    def between(self, begin_s: float, end_s: float) -> list[Stall]:
+        """Every sleep some of which lay within the given time (of the machine's monotonic clock), in order."""
+        notes = zip(self._notes[::3], self._notes[1::3], self._notes[2::3], strict=True)
+        return [
+            Stall(late_s * 1000, worked_s * 1000)
+            for at_s, late_s, worked_s in notes
+            if at_s >= begin_s and at_s - late_s <= end_s
+        ]
 
 
 @contextmanager

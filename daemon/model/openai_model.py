@@ -3,6 +3,7 @@
 Importing this imports the SDK (0.4 s): ``daemon.model.connect`` does it in a thread.
 """
 
+import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
 from typing import cast
@@ -18,6 +19,7 @@ from daemon.model.answer import AnswerParts, EventLines
 from daemon.model.base import Chunk, Request, TextChunk
 from daemon.model.dialect import Dialect
 from daemon.model.errors import FOREIGN, Asked, is_overflow, shows, translated
+from daemon.model.turnstile import Turnstile
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 CONNECT_TIMEOUT_S = 10.0
@@ -45,11 +47,14 @@ class OpenAIModel:
         base_url = config.base_url or DEFAULT_BASE_URL
         self._asked = Asked(model=config.name, host=_host(base_url), key=config.api_key)
         self._client = _client(config, base_url)
+        self._turnstile = Turnstile()
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """As ``Model.stream``; each wait ends at ``chunk_timeout_s`` (within the answer) or at ``call_timeout_s``."""
         # The deadline is a moment and not a cancel scope around all of it: a scope must not be open over a yield.
         deadline = anyio.current_time() + self._config.call_timeout_s
+        # Making a request costs the SDK a millisecond.
+        await self._turnstile.through()
         try:
             response = await self._opened(request, deadline)
             try:
@@ -72,9 +77,12 @@ class OpenAIModel:
     async def _chunks(self, pieces: AsyncIterator[bytes], deadline: float) -> AsyncGenerator[Chunk, None]:
         lines, answer = EventLines(), AnswerParts(self._asked)
         silence_s = self._config.call_timeout_s  # the first piece may take all the time there is
+        slice_ends = 0.0
         while not lines.done:
             piece = await self._next(pieces, silence_s, deadline)
             silence_s = self._config.chunk_timeout_s
+            if time.perf_counter() > slice_ends:
+                slice_ends = await self._turnstile.through()
             for payload in lines.feed(piece) if piece else lines.end():
                 if text := answer.feed(payload):
                     yield TextChunk(text)
