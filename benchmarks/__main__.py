@@ -9,10 +9,18 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import idle, imports, latency, stalls, startup
-from benchmarks.result import Result
+from benchmarks import flood, idle, imports, latency, ready, stalls, startup
+from benchmarks.result import Result, shown
 
-ALL = {"imports": imports, "startup": startup, "latency": latency, "idle": idle, "stalls": stalls}
+ALL = {
+    "imports": imports,
+    "startup": startup,
+    "latency": latency,
+    "idle": idle,
+    "stalls": stalls,
+    "flood": flood,
+    "ready": ready,
+}
 TABLE_WIDTH = 150
 """Narrower the table cannot be read."""
 
@@ -36,9 +44,9 @@ def main(names: list[str]) -> int:
 def _table(results: list[Result]) -> Table:
     table = Table("measured", "median", "worst", "limit", "floor", "times floor", "the floor is")
     for result in results:
-        ratio = f"{result.ratio:.3g}" if result.floor else "-"
+        ratio = shown(result.ratio) if result.floor else "-"
         figures = (result.median, result.worst, result.floor)
-        median, worst, floor = (f"{figure:.3g} {result.unit}" for figure in figures)
+        median, worst, floor = (f"{shown(figure)} {result.unit}" for figure in figures)
         limit = result.limit_text + ("" if result.kept else " MISSED")
         table.add_row(result.name, median, worst, limit, floor, ratio, result.floor_is)
     return table

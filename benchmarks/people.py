@@ -67,11 +67,15 @@ class People:
             await heard.next()  # the None of the beginning
             yield Watch(heard)
 
+    async def waiting(self) -> int:
+        """How many messages are not answered yet."""
+        return int(await self.bus.call("XLEN", self.bus.keys.inbox(0)))
+
     async def all_answered(self) -> None:
         """Wait until no message waits."""
         with anyio.fail_after(ANSWER_LIMIT_S):
             # The server sends no event when a stream becomes empty.
-            while await self.bus.call("XLEN", self.bus.keys.inbox(0)):  # noqa: ASYNC110 - see above
+            while await self.waiting():  # noqa: ASYNC110 - see above
                 await anyio.sleep(LOOK_S)
 
 

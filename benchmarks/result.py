@@ -49,8 +49,8 @@ class Result:
         """The limit as a person reads it: ``at most 5 ms``, ``worst at most 25 ms``, ``at least 0.8 x floor``."""
         about, _, direction = self.limit_is.rpartition(", ")
         if about == "ratio":
-            return f"{direction} {self.limit:.3g} x floor"
-        return f"{about} {direction} {self.limit:.3g} {self.unit}".strip()
+            return f"{direction} {shown(self.limit)} x floor"
+        return f"{about} {direction} {shown(self.limit)} {self.unit}".strip()
 
     @property
     def _more_is_better(self) -> bool:
@@ -60,3 +60,8 @@ class Result:
     def _judged(self) -> float:
         about = self.limit_is.rpartition(", ")[0]
         return {"worst": self.worst, "ratio": self.ratio}.get(about, self.median)
+
+
+def shown(figure: float) -> str:
+    """A figure as a person reads it: ``0.123``, ``12.3``, ``12,345``."""
+    return f"{figure:,.0f}" if abs(figure) >= 1_000 else f"{figure:.3g}"
