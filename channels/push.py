@@ -7,7 +7,7 @@ import anyio
 import structlog
 
 from channels.base import Channel
-from channels.outbox import Dispatcher
+from channels.outbox import Outbox
 from daemon.config import PushConfig, TestingConfig
 from daemon.heartbeat import beat
 from daemon.process import Process
@@ -26,15 +26,14 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
         for name, config in process.config.channels.items()
         if isinstance(config, PushConfig) and config.enabled
     }
-    dispatchers: list[Dispatcher] = []
+    outboxes: list[Outbox] = []
     async with AsyncExitStack() as stack, anyio.create_task_group() as background:
-        background.start_soon(beat, process, "channels", lambda: sum(each.in_flight for each in dispatchers))
+        background.start_soon(beat, process, "channels", lambda: sum(each.in_flight for each in outboxes))
         async with anyio.create_task_group() as tg:
             for name, config in configured.items():
                 channel = await stack.enter_async_context(_connect(name, config))
-                for partition in range(process.bus.keys.partitions):
-                    dispatchers.append(Dispatcher(process, channel, config, partition=partition))
-                    tg.start_soon(dispatchers[-1].run)
+                outboxes.append(Outbox(process, channel, config))
+                tg.start_soon(outboxes[-1].run)
             _log.info("channels.started", count=len(configured))
             task_status.started()
             await process.stopping.wait()

@@ -8,6 +8,7 @@ import structlog
 
 from channels.base import Channel
 from channels.outbox.delivery import Delivery
+from channels.outbox.feed import Feed
 from channels.outbox.lease import Lease, Terms
 from channels.outbox.ledger import Ledger
 from channels.outbox.term import Term
@@ -28,14 +29,14 @@ _log = structlog.get_logger()
 class Dispatcher:
     """Sends the replies of one channel instance and partition, whenever it can have the lease."""
 
-    def __init__(self, process: Process, channel: Channel, config: PushConfig, *, partition: int) -> None:
+    def __init__(self, process: Process, channel: Channel, config: PushConfig, *, partition: int, feed: Feed) -> None:
         self._process = process
         self._bus = process.bus
         queue = process.config.queue
         self._channel = channel
         self._partition = partition
         self._timeout_s = config.send_timeout_s
-        self._out = self._bus.keys.out(partition, channel.name)
+        self._feed = feed
         self._term: Term | None = None
         self._terms = Terms(
             key=self._bus.keys.leader(partition, channel.name),
@@ -81,8 +82,9 @@ class Dispatcher:
             with anyio.CancelScope() as scope:
                 background.start_soon(self._keep, lease, scope)
                 async with delivery.ledger.kept(), anyio.create_task_group() as sends:
-                    term = self._term = Term(self._process, delivery, self._out, sends)
-                    await self._unless_stopping(term.run)
+                    term = self._term = Term(self._process, delivery, partial(self._feed.look, self._partition), sends)
+                    with self._feed.read(self._partition, term):
+                        await self._unless_stopping(term.run)
                     scope.deadline = anyio.current_time() + self._process.config.run.grace_s
             background.cancel_scope.cancel()
         self._term = None

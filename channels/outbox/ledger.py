@@ -97,6 +97,7 @@ class Ledger:
         self._nonce = nonce
         self._open = _Batch()
         self._asked = anyio.Event()
+        self._writing = False
 
     @asynccontextmanager
     async def kept(self) -> AsyncGenerator[None]:
@@ -116,6 +117,20 @@ class Ledger:
                 with anyio.move_on_after(LAST_S, shield=True):
                     await self.written()
                 writing.cancel()
+
+    @property
+    def idle(self) -> bool:
+        """Whether all that was asked and noted is written."""
+        return not self._open.keys and not self._writing
+
+    async def entry(self, stream_id: bytes) -> dict[bytes, bytes] | None:
+        """The fields of an entry of ``out``; None when it has left.
+
+        Raises:
+            BusUnavailable: Redis is away.
+        """
+        found: list[tuple[bytes, dict[bytes, bytes]]] = await self._bus.call("XRANGE", self._out, stream_id, stream_id)
+        return found[0][1] if found else None
 
     async def sending(self, step: Step) -> Word | int:
         """Mark a part before it is sent; a number is that of the attempt that was made last: ask with the next one.
@@ -177,7 +192,9 @@ class Ledger:
             self._asked = anyio.Event()
             batch, self._open = self._open, _Batch()
             if batch.keys:
+                self._writing = True
                 await self._carry_out(batch)
+                self._writing = False
             batch.done.set()
 
     async def _carry_out(self, batch: _Batch) -> None:

@@ -4,17 +4,16 @@ A reply leaves ``out`` when it is delivered, so the next leader, in this process
 """
 
 import random
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import anyio
 import msgspec
 import structlog
 from anyio.abc import TaskGroup
-from redis import exceptions as redis_errors
 
 from channels.outbox.agenda import Agenda, Chat
 from channels.outbox.delivery import Delivery
-from daemon.bus import pairs, translated
+from channels.outbox.feed import Entry
 from daemon.config import QueueConfig
 from daemon.errors import BusUnavailable, LeaseLost, SendRefused, SendUnknown
 from daemon.events import Reply
@@ -23,20 +22,14 @@ from daemon.process import Process
 IN_FLIGHT = 128
 """Chats that one leader sends to at a time."""
 
-PAGE = 100
-"""Replies read at once."""
-
 HELD_MAX = 100_000
 """Replies that one leader knows of, most of them by their stream id alone: some 10 MB. What is beyond waits unread."""
 
-BLOCK_MS = 1_000
-"""Longest wait of one read: new replies are seen at once; after this, what may have been missed is looked for."""
+LOOK_S = 5.0
+"""Longest wait for what was put off."""
 
-LOOK_S = 1.0
-"""Longest wait for anything else before looking again."""
-
-AWAY_PAUSE_S = 0.5
-"""Pause when Redis is away."""
+BEGINNING = b"0"
+"""Before the first reply in ``out``."""
 
 REST_MAX_S = 3_600.0
 """A platform that wants to be left alone for longer is asked again after this."""
@@ -63,63 +56,45 @@ def rest_s(failures: int, queue: QueueConfig, *, told_s: float | None = None) ->
 class Term:
     """One leader's work; ``sends`` is the task group in which replies are delivered."""
 
-    def __init__(self, process: Process, delivery: Delivery, out: str, sends: TaskGroup) -> None:
-        self._bus = process.bus
+    def __init__(self, process: Process, delivery: Delivery, look: Callable[[], None], sends: TaskGroup) -> None:
         self._queue = process.config.queue
         self._stopping = process.stopping
         self._delivery = delivery
-        self._out = out
+        self._look = look
         self._sends = sends
         self._agenda = Agenda()
         self._parked = anyio.Event()
-        self._room = anyio.Event()
+        self._position = BEGINNING
+        self._full = False
         self.in_flight = 0
         """Chats that something is being sent to."""
 
     async def run(self) -> None:
-        """Read and begin deliveries until cancelled; those that were begun go on in their task group."""
-        async with anyio.create_task_group() as tg:
-            tg.start_soon(self._begin_when_due)
-            await self._read()
-
-    async def _read(self) -> None:
-        position = b"0"
-        while True:
-            if self._agenda.waiting >= IN_FLIGHT or self._agenda.held >= HELD_MAX:
-                self._room = anyio.Event()
-                with anyio.move_on_after(LOOK_S):
-                    await self._room.wait()
-                continue
-            if not self._agenda.held:
-                # What stands there then is undelivered: a failover or a hand may have put it behind our position.
-                await self._delivery.ledger.written()
-                position = b"0"
-            for stream_id, fields in await self._page(position):
-                position = stream_id
-                self._take_in(stream_id, _read_reply(fields))
-            self._begin()
-
-    async def _page(self, position: bytes) -> list[tuple[bytes, dict[bytes, bytes]]]:
-        try:
-            # A read of its own connection: it blocks, and being cancelled it takes nothing along.
-            command = ("XREAD", "COUNT", PAGE, "BLOCK", BLOCK_MS, "STREAMS", self._out, position)
-            found: Any = await self._bus.client.execute_command(*command)
-        except (redis_errors.RedisError, OSError) as error:
-            _log.warning("outbox.away", channel=self._delivery.channel.name, reason=str(translated(error)))
-            await anyio.sleep(AWAY_PAUSE_S)
-            return []
-        return [entry for _, entries in pairs(found) for entry in entries]
-
-    def _take_in(self, stream_id: bytes, reply: Reply | None) -> None:
-        self._agenda.add(reply.session if reply else UNREADABLE, stream_id, reply)
-
-    async def _begin_when_due(self) -> None:
+        """Begin what was put off when it is due, until cancelled; what was begun goes on in its task group."""
         while True:
             self._parked = anyio.Event()
             soonest = self._agenda.soonest()
             with anyio.move_on_after(LOOK_S if soonest is None else min(soonest - anyio.current_time(), LOOK_S)):
                 await self._parked.wait()
             self._begin()
+
+    def read_from(self) -> bytes | None:
+        """See ``Reader``."""
+        if self._agenda.waiting >= IN_FLIGHT or self._agenda.held >= HELD_MAX:
+            self._full = True
+            return None
+        if not self._agenda.held and self._delivery.ledger.idle:
+            # What stands there now is undelivered: a failover or a hand may have put it behind our position.
+            self._position = BEGINNING
+        return self._position
+
+    def take_in(self, entries: Sequence[Entry]) -> None:
+        """See ``Reader``."""
+        for stream_id, fields in entries:
+            reply = _read_reply(fields)
+            self._agenda.add(reply.session if reply else UNREADABLE, stream_id, reply)
+            self._position = stream_id
+        self._begin()
 
     def _begin(self) -> None:
         while self.in_flight < IN_FLIGHT and not self._stopping.is_set():
@@ -134,8 +109,9 @@ class Term:
             while chat is not None and not self._stopping.is_set():
                 await self._deliver_first(chat)
                 chat = self._agenda.next(anyio.current_time())
-                if self._agenda.waiting < IN_FLIGHT:
-                    self._room.set()
+                if self._full and self._agenda.waiting < IN_FLIGHT:
+                    self._full = False
+                    self._look()
         except LeaseLost:
             # Somebody else has begun to send: not one more part.
             self._sends.cancel_scope.cancel()
@@ -160,10 +136,10 @@ class Term:
     async def _try(self, chat: Chat, stream_id: bytes, reply: Reply | None) -> bool:
         """Whether the reply is dealt with; False when the process stops before that."""
         if reply is None:
-            found = await self._bus.call("XRANGE", self._out, stream_id, stream_id)
-            if not found:
+            found = await self._delivery.ledger.entry(stream_id)
+            if found is None:
                 return True  # somebody took it out meanwhile
-            reply = _read_reply(found[0][1])
+            reply = _read_reply(found)
         if reply is None or chat.errors > self._queue.attempts_max:
             reason = "failed" if reply else "unreadable"
             await self._delivery.bury(stream_id, reply, reason=reason, attempts=chat.errors)

@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,22 +20,22 @@ from structlog.testing import capture_logs
 
 from channels.base import Channel
 from channels.inbound import accept, make_inbound
-from channels.outbox import Dispatcher, ledger
+from channels.outbox import Outbox, ledger, term
 from channels.outbox.lease import Lease, Terms
 from channels.outbox.ledger import Ledger, Step, Word
 from channels.push import serve
 from channels.testing import TestingChannel, connect
 from channels.testing.channel import NOTHING_SENT
 from daemon import metrics
-from daemon.bus import Bus, Script
+from daemon.bus import Bus, Listener, Script, open_bus
 from daemon.cli.queue import read_queues, read_unknown
-from daemon.config import Config, QueueConfig, TestingConfig
+from daemon.config import Config, QueueConfig, RedisConfig, TestingConfig
 from daemon.errors import LeaseLost, SendRefused, SendUnknown
 from daemon.events import Reply
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus, Gate, ScriptedModel
-from tests.conftest import RecordingBus, mutated
+from tests.conftest import RecordingBus, check_and_remove_keys, mutated
 from tests.fakes.sink import Cut, Fault, Garbled, Hang, Post, Refuse, Sink, Slow, sink
 from workers.agent.service import serve as serve_agents
 
@@ -203,6 +203,114 @@ async def test_what_cannot_be_read_becomes_a_dead_letter_and_holds_up_nobody(pro
     assert (dead[b"reason"], dead[b"reply"]) == (b"unreadable", b"{}")
 
 
+# Many partitions
+
+PARTITIONS = 64
+"""Partitions, as a cluster has them; here one server holds them all."""
+
+
+@asynccontextmanager
+async def many_partitions(process: Process, prefix: str) -> AsyncGenerator[Process]:
+    """The process on a database of many partitions."""
+    config = RedisConfig(prefix=f"{prefix}-many", partitions=PARTITIONS)
+    async with open_bus(config, process.data_dir) as bus, anyio.create_task_group() as tg:
+        listener = Listener(bus)
+        tg.start_soon(listener.run)
+        yield replace(process, bus=bus, listener=listener)
+        tg.cancel_scope.cancel()
+        await check_and_remove_keys(bus)
+
+
+async def put_everywhere(bus: Bus, chats: Sequence[str], *texts: str) -> None:
+    for turn, text in enumerate(texts):
+        for chat in chats:
+            reply = Reply(id=f"{chat}#{turn}{text}", session=chat, turn=turn, text=text, correlation="c")
+            key = bus.keys.out(bus.keys.partition(chat), NAME)
+            await bus.call("XADD", key, "*", "reply", msgspec.json.encode(reply))
+
+
+async def readers(bus: Bus) -> int:
+    """Connections on which somebody waits for replies."""
+    clients: bytes = await bus.call("CLIENT", "LIST")
+    return clients.count(b" cmd=xread ")
+
+
+async def test_replies_of_all_partitions_come_over_one_connection(
+    process: Process, server_dir: Path, prefix: str
+) -> None:
+    chats = [f"{NAME}:c{number}" for number in range(200)]
+    async with many_partitions(replace(process, data_dir=server_dir), prefix) as many, sink() as platform:
+        before = await readers(many.bus)
+        await put_everywhere(many.bus, chats, "early")
+        async with replica(pushing(many, platform)):
+            await platform.count(len(chats))
+            await put_everywhere(many.bus, chats, "b", "c")
+            await platform.count(3 * len(chats))
+            await anyio.wait_all_tasks_blocked()
+            assert await readers(many.bus) == before + 1
+
+    assert {chat: platform.texts(chat) for chat in chats} == {chat: ["early", "b", "c"] for chat in chats}
+
+
+async def test_a_partition_with_more_than_it_can_take_holds_up_no_other(
+    process: Process, server_dir: Path, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(term, "IN_FLIGHT", 2)
+    gate = Gate()
+
+    def hold_all_but_bob(post: Post) -> Fault | None:
+        return None if post["session"] == BOB else Slow(gate=gate)
+
+    async with (
+        many_partitions(replace(process, data_dir=server_dir), prefix) as many,
+        sink(hold_all_but_bob) as platform,
+    ):
+        bobs, crowd = many.bus.keys.partition(BOB), list[str]()
+        for number in range(2_000):
+            chat = f"{NAME}:c{number}"
+            if many.bus.keys.partition(chat) == (bobs + 1) % PARTITIONS:
+                crowd.append(chat)
+        await put_everywhere(many.bus, crowd, "a")
+        async with replica(pushing(many, platform, send_timeout_s=1.5)):
+            await platform.asked(2)
+            for text in "abc":
+                began = time.monotonic()
+                await put_everywhere(many.bus, [BOB], text)
+                await until(lambda text=text: text in platform.texts(BOB))
+                assert time.monotonic() - began < 0.5
+            gate.open()
+            began = time.monotonic()
+            await platform.count(len(crowd) + 3)
+            assert time.monotonic() - began < 1.0, "the crowd waits for no read that waits for others"
+
+    assert sorted(platform.texts()) == ["a"] * (len(crowd) + 1) + ["b", "c"]
+
+
+async def test_a_new_leader_reads_at_once_though_the_reader_waits_for_others(
+    process: Process, server_dir: Path, prefix: str
+) -> None:
+    async with many_partitions(replace(process, data_dir=server_dir), prefix) as many, sink() as platform:
+        keys, stolen = many.bus.keys, many.bus.keys.partition(BOB)
+        await many.bus.call("HSET", keys.leader(stolen, NAME), "nonce", "another", "deadline", await deadline(many.bus))
+        async with replica(pushing(many, platform)):
+            while not await readers(many.bus):  # noqa: ASYNC110 - no event tells of it
+                await anyio.sleep(0.005)
+            await put_everywhere(many.bus, [BOB], "hello")
+            await many.bus.call("HDEL", keys.leader(stolen, NAME), "nonce", "deadline")
+            began = time.monotonic()
+            await many.bus.call("PUBLISH", keys.leaders, keys.leader(stolen, NAME))
+            await platform.count(1)
+
+        assert time.monotonic() - began < 0.5
+
+
+async def until(reached: Callable[[], bool]) -> None:
+    """Wait until something that sends no event is so."""
+    with anyio.fail_after(LIMIT_S):
+        while not reached():  # noqa: ASYNC110 - see above
+            await anyio.sleep(0.002)
+
+
 # Faults of the platform
 
 
@@ -341,7 +449,7 @@ async def test_a_bug_in_an_adapter_costs_one_reply_and_no_other(process: Process
         await put(process.bus, "other", session=BOB)
         with capture_logs():
             async with anyio.create_task_group() as tg:
-                tg.start_soon(Dispatcher(broken, channel, config, partition=0).run)
+                tg.start_soon(Outbox(broken, channel, config).run)
                 await until_empty(process.bus)
                 broken.stopping.set()
 
@@ -671,7 +779,7 @@ async def dispatch(process: Process, platform: Sink, bus: Bus) -> None:
     failing = pushing(replace(process, bus=bus), platform, part_max_chars=5)
     config = cast("TestingConfig", failing.config.channels[NAME])
     async with connect(NAME, config) as channel, anyio.create_task_group() as tg:
-        tg.start_soon(Dispatcher(failing, channel, config, partition=0).run)
+        tg.start_soon(Outbox(failing, channel, config).run)
         await until_empty(process.bus)
         failing.stopping.set()
 
