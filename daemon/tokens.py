@@ -72,11 +72,17 @@ class Tokenizer:
 
     def count(self, text: str) -> int:
         """Tokens of ``text``; 0.02 (English) to 0.3 ms (emoji) for 1,000 characters: see ``acount``."""
+        if len(text) <= PIECE_CHARS:
+            return self._tokens(text)
         return sum(self._tokens(text[at : at + PIECE_CHARS]) for at in range(0, len(text), PIECE_CHARS))
 
     async def acount(self, text: str) -> int:
         """As ``count``, in a thread when ``text`` is long."""
         return await to_thread.run_sync(self.count, text) if len(text) > THREAD_SIZE else self.count(text)
+
+    async def acount_said(self, text: str) -> int:
+        """As ``count_message`` of a message that is this text and nothing else."""
+        return MESSAGE_TOKENS + await self.acount(text)
 
     def count_message(self, wire: bytes) -> int:
         """Tokens of a message in the form of the chat completions API: texts, name, tool calls, and what is around.

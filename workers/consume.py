@@ -4,12 +4,13 @@ A session is worked on by one worker at a time, under a lease. This module knows
 to an ``Answer`` and takes from it the claim of the session's next turn.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import anyio
 import structlog
 from anyio.lowlevel import checkpoint
+from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from daemon import metrics
 from daemon.bus import take, wake
@@ -18,6 +19,7 @@ from daemon.process import Process
 from daemon.session import Claim, Sessions
 from workers.backoff import after_attempts
 from workers.hold import Hold
+from workers.slots import Slots
 from workers.upkeep import Upkeep
 
 CLAIM_TIMEOUT_S = 10.0
@@ -28,6 +30,9 @@ RELEASE_TIMEOUT_S = 5.0
 
 FULL_PAUSE_S = 1.0
 """Longest wait for a free slot before looking again."""
+
+TOGETHER_S = 0.002
+"""Pause after several sessions were ready at once: those that become so meanwhile are taken and claimed together."""
 
 AWAY_PAUSE_S = 0.5
 """Pause when Redis is away."""
@@ -60,6 +65,7 @@ class Consumer:
         self._again: set[str] = set()
         """Sessions that were woken while they were worked on."""
         self._upkeep = Upkeep(process, sessions, self._held)
+        self._work: Slots[Claim | list[str]] = Slots(self.work)
         self._freed = anyio.Event()
 
     @property
@@ -74,11 +80,13 @@ class Consumer:
             background.start_soon(self._upkeep.renew_and_reap)
             with anyio.CancelScope() as scope:
                 async with anyio.create_task_group() as turns:
-                    await self._take(turns)
+                    self._work.open(turns)
+                    await self._take()
+                    self._work.close()
                     scope.deadline = anyio.current_time() + self._process.config.run.grace_s
             background.cancel_scope.cancel()
 
-    async def _take(self, turns: anyio.abc.TaskGroup) -> None:
+    async def _take(self) -> None:
         stopping = self._process.stopping
         while not stopping.is_set():
             # Reading is shielded, so this is where the loop can be cancelled.
@@ -93,12 +101,21 @@ class Consumer:
             if stopping.is_set():
                 await wake(self._process.bus, sessions)
                 return
-            for session in sessions:
-                if session in self._held:
-                    self._again.add(session)
-                else:
-                    self._held[session] = None
-                    turns.start_soon(self.work, session)
+            self._share_out(sessions)
+            if len(sessions) > 1:
+                await anyio.sleep(TOGETHER_S)
+
+    def _share_out(self, sessions: Sequence[str]) -> None:
+        """Have sessions claimed, those of a partition together; a slot waits for no other partition's server."""
+        groups: dict[int, list[str]] = {}
+        for session in sessions:
+            if session in self._held:
+                self._again.add(session)
+            else:
+                self._held[session] = None
+                groups.setdefault(self._process.bus.keys.partition(session), []).append(session)
+        for group in groups.values():
+            self._work.give(group)
 
     async def _taken(self, at_most: int) -> list[str]:
         try:
@@ -110,31 +127,51 @@ class Consumer:
             await anyio.sleep(AWAY_PAUSE_S)
         return []
 
-    async def work(self, session: str) -> None:
-        """Work off what waits in a session that was woken, as far as it can be claimed."""
-        with structlog.contextvars.bound_contextvars(session=session, worker=self._process.name):
-            try:
-                await self._claim_and_hold(session)
-                while session in self._again and not self._process.stopping.is_set():
-                    # Woken between our last commit and now: the wake-up was ours to use.
-                    self._again.discard(session)
-                    await self._claim_and_hold(session)
-            except BusUnavailable as error:
-                _log.warning("claim.abandoned", reason=str(error))
-            finally:
-                self._held.pop(session, None)
-                self._again.discard(session)
-                self._freed.set()
+    async def work(self, given: Claim | list[str]) -> None:
+        """Work off a claim; of sessions that were woken, the first that can be claimed, the others in other slots."""
+        claims = [given] if isinstance(given, Claim) else await self._claim(given)
+        for claim in claims[1:]:
+            self._work.give(claim)
+        if claims:
+            await self._work_off(claims[0])
 
-    async def _claim_and_hold(self, session: str) -> None:
-        with anyio.fail_after(CLAIM_TIMEOUT_S, shield=True):
-            # Cancelled in the middle, the session would be held under a nonce that nobody knows.
-            claim = await self._sessions.claim(session)
-        while claim is not None:
-            claim = await self._hold(claim)
+    async def _claim(self, sessions: Sequence[str]) -> list[Claim]:
+        """The claims of those sessions of one partition that can be claimed; the others are no longer held."""
+        claims: list[Claim] = []
+        try:
+            with anyio.fail_after(CLAIM_TIMEOUT_S, shield=True):
+                # Cancelled in the middle, sessions would be held under a nonce that nobody knows.
+                claims = await self._sessions.claim_all(sessions)
+        except BusUnavailable as error:
+            _log.warning("claim.abandoned", reason=str(error), count=len(sessions))
+        finally:
+            for session in set(sessions).difference(claim.session for claim in claims):
+                self._let_go(session)
+        return claims
+
+    async def _work_off(self, claim: Claim) -> None:
+        following: Claim | None = claim
+        try:
+            while following is not None:
+                following = await self._hold(following)
+        finally:
+            self._let_go(claim.session)
+
+    def _let_go(self, session: str) -> None:
+        if session in self._again and not self._process.stopping.is_set():
+            # Woken between our last look at it and now: the wake-up was ours to use.
+            self._again.discard(session)
+            self._held[session] = None
+            self._work.give([session])
+            return
+        self._held.pop(session, None)
+        self._again.discard(session)
+        self._freed.set()
 
     async def _hold(self, claim: Claim) -> Claim | None:
         hold = self._held[claim.session] = self._upkeep.hold(claim)
+        clear_contextvars()
+        bind_contextvars(session=claim.session, worker=self._process.name)
         try:
             return await self._answer(hold, go_on=lambda: not self._process.stopping.is_set())
         except LeaseLost:

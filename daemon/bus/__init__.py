@@ -12,7 +12,7 @@ from daemon.bus.joined import Part, translated
 from daemon.bus.keys import Keys
 from daemon.bus.listen import Heard, Listener, Subscription
 from daemon.bus.live import notify, show_live, tell
-from daemon.bus.publish import Accepted, command_of, longest_deadline_s, publish, touch
+from daemon.bus.publish import Accepted, command_of, longest_deadline_s, publish
 from daemon.bus.replies import pairs
 from daemon.bus.script import Script, load_script
 from daemon.bus.wakeups import reap, take, wake
@@ -42,7 +42,6 @@ __all__ = [
     "show_live",
     "take",
     "tell",
-    "touch",
     "translated",
     "wake",
 ]

@@ -14,15 +14,18 @@ from redis.asyncio.connection import parse_url
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
+from daemon.bus.activity import Activity
 from daemon.bus.changes import Changes
 from daemon.bus.cluster import PARTITIONS, Cluster
 from daemon.bus.joined import AWAY, Client, Joined, Part, pipeline
 from daemon.bus.keys import Keys
 from daemon.bus.lanes import Lanes
-from daemon.bus.script import Script
+from daemon.bus.script import Script, load_script
 from daemon.config import RedisConfig
 from daemon.errors import BusError, BusUnavailable, ConfigError
 from daemon.server import EmbeddedServer
+
+TOUCH = load_script(__file__, "touch.lua")
 
 SCHEMA = 1
 """Version of the contract in Redis; a database with a higher one is refused."""
@@ -69,6 +72,7 @@ class Bus:
         self._changes: dict[str, Changes] = {}
         self._tasks: TaskGroup | None = None
         self.keys = Keys(prefix=prefix, partitions=1)
+        self.activity = Activity(lambda sessions: self.run(TOUCH, [self.keys.sessions], sessions))
         self.cluster: Cluster | None = None
         """The cluster behind it; None: one server holds all partitions."""
 
@@ -121,6 +125,7 @@ class Bus:
         """Send what is called, for ever; started by ``open_bus``."""
         async with anyio.create_task_group() as self._tasks:
             self._tasks.start_soon(self._joined.run)
+            self._tasks.start_soon(self.activity.run)
 
     async def check(self, partitions: int | None, *, patience_s: float) -> None:
         """Make sure that this database can be used, and fix its number of partitions at first use.

@@ -13,7 +13,6 @@ from daemon.errors import InboundError, MessageTooLarge, SessionFull
 from daemon.events import Command, Inbound
 
 PUBLISH = load_script(__file__, "publish.lua")
-TOUCH = load_script(__file__, "touch.lua")
 
 MAX_ID_CHARS = 256
 """Longest message id: it stands in a key name, a log entry and every log line."""
@@ -98,13 +97,8 @@ async def publish(
     if status in (b"full", b"busy"):
         raise _full(status, inbound, config, first=bool(new))
     if new:
-        await touch(bus, session)
+        await bus.activity.note(session).wait()
     return Accepted(status="duplicate" if status == b"duplicate" else "accepted", id=message_id.decode())
-
-
-async def touch(bus: Bus, session: str) -> None:
-    """Note the session's last activity, by the server's clock, in the index of sessions."""
-    await bus.run(TOUCH, [bus.keys.sessions], [session])
 
 
 def _check(inbound: Inbound, config: QueueConfig) -> None:

@@ -1,10 +1,10 @@
--- Note a session's last activity in the index of sessions.
+-- Note the last activity of sessions in the index of sessions.
 --
 -- KEYS  1 sessions (zset)
--- ARGV  1 session key
+-- ARGV  session keys
 -- Returns the time noted (ms)
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('ZADD', KEYS[1], 'GT', now, ARGV[1])
+for _, session in ipairs(ARGV) do redis.call('ZADD', KEYS[1], 'GT', now, session) end
 return now

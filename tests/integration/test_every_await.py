@@ -113,7 +113,7 @@ def work(process: Process, bus: Bus) -> Coroutine[Any, Any, None]:
     """A consumer that works off one wake-up on ``bus``."""
     process = replace(process, bus=bus)
     sessions = Sessions(bus, process.config.queue, worker="one")
-    return Consumer(process, sessions, Turns(process, sessions), slots=1).work(SESSION)
+    return Consumer(process, sessions, Turns(process, sessions), slots=1).work([SESSION])
 
 
 async def ended_by_the_next(shop: Shop, lab: Lab, *ids: str) -> list[str]:

@@ -570,7 +570,7 @@ async def once(process: Process) -> None:
     sessions = Sessions(process.bus, process.config.queue, worker="one")
     consumer = Consumer(process, sessions, Turns(process, sessions), slots=1)
     with anyio.fail_after(LIMIT_S):
-        await consumer.work("web:ann")
+        await consumer.work(["web:ann"])
 
 
 async def test_one_event_a_turn_with_its_ids_and_no_text(

@@ -101,6 +101,13 @@ def test_a_message_costs_its_text_and_its_marks():
     assert count_message(role="user", content="hello world", name="Ann") == 3 + MESSAGE_TOKENS
 
 
+@given(st.text(st.characters(codec="utf-8")))
+async def test_what_was_said_counts_as_the_message_that_it_becomes(text):
+    wire = msgspec.json.encode({"role": "user", "content": text})
+
+    assert await TOKENIZER.acount_said(text) == TOKENIZER.count_message(wire)
+
+
 def test_tool_calls_cost_their_names_and_arguments():
     call = {"id": "c", "type": "function", "function": {"name": "time", "arguments": '{"zone": "UTC"}'}}
     arguments = TOKENIZER.count('{"zone": "UTC"}')

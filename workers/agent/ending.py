@@ -7,7 +7,7 @@ import anyio
 import structlog
 
 from daemon import metrics
-from daemon.bus import tell, touch
+from daemon.bus import tell
 from daemon.clock import age_s, stamp
 from daemon.errors import BusError, BusUnavailable, ConfigError, MillpondError, RateLimited
 from daemon.events import Inbound, LogEntry, Notice, Reply
@@ -190,17 +190,11 @@ class Ending:
             waited_s=round(age_s(turn.first.received_at, self._process.clock) - took_s, 4),
             took_s=round(took_s, 4),
         )
-        await self._touch(claim.session)
+        self._process.bus.activity.note(claim.session)
         return following
 
     async def _cut_off(self, turn: Turn, call_id: str) -> LogEntry:
         return await turn.entries.result(call_id, f"{FAILED}{say('interrupted', turn.kit.language)}")
-
-    async def _touch(self, session: str) -> None:
-        try:
-            await touch(self._process.bus, session)
-        except BusError as error:  # only the list of sessions is the worse for it
-            _log.debug("session.untouched", reason=str(error))
 
     async def _tell(self, session: str, notice: Notice) -> None:
         try:

@@ -44,14 +44,13 @@ class Entries:
 
     async def user(self, inbound: Inbound) -> LogEntry:
         """What a person said."""
-        wire = _encode(_Wire(role="user", content=inbound.text))
         return LogEntry(
             time=inbound.received_at,
             turn=self._turn,
-            tokens=await self._tokenizer.acount_message(wire),
+            tokens=await self._tokenizer.acount_said(inbound.text),
             id=inbound.id,
             sender=inbound.sender_name or inbound.sender_id,
-            wire=msgspec.Raw(wire),
+            wire=msgspec.Raw(_encode(_Wire(role="user", content=inbound.text))),
         )
 
     async def calls(self, text: str, calls: Sequence[ToolCall]) -> LogEntry:
@@ -67,8 +66,15 @@ class Entries:
         self, text: str, *, answers: Sequence[str] = (), dead: Sequence[str] = (), stopped: bool = False
     ) -> LogEntry:
         """The turn's last entry, which names what it answers."""
-        entry = await self._entry(_Wire(role="assistant", content=text))
-        return msgspec.structs.replace(entry, answers=tuple(answers), dead=tuple(dead), stopped=stopped)
+        return LogEntry(
+            time=stamp(self._clock.now()),
+            turn=self._turn,
+            tokens=await self._tokenizer.acount_said(text),
+            answers=tuple(answers),
+            dead=tuple(dead),
+            stopped=stopped,
+            wire=msgspec.Raw(_encode(_Wire(role="assistant", content=text))),
+        )
 
     async def _entry(self, message: _Wire) -> LogEntry:
         wire = _encode(message)

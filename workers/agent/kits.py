@@ -28,6 +28,8 @@ class Kits:
         Raises:
             ConfigError: no such bot in this process's configuration.
         """
+        if bot in self._kits:
+            return self._kits[bot]
         async with self._lock:
             if bot not in self._kits:
                 self._kits[bot] = await self._made(bot, self._process.bot(bot))

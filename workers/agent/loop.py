@@ -34,9 +34,12 @@ class Loop:
             ModelError: the model gave none.
             LeaseLost: the journal was refused.
         """
-        await self._finish_calls(interrupted=self._progress.cut_off)
-        # Those of predecessors count: a turn that loses its worker again and again must come to an end as well.
-        for _ in range(self._kit.iterations_max - rounds(self._progress.entries)):
+        rounds_before = 0
+        if self._progress.step:
+            # Those of predecessors count: a turn that loses its worker again and again must come to an end as well.
+            rounds_before = rounds(self._progress.entries)
+            await self._finish_calls(interrupted=self._progress.cut_off)
+        for _ in range(self._kit.iterations_max - rounds_before):
             answer = await self._ask()
             if not answer.tool_calls:
                 return answer.text

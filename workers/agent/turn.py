@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import structlog
+from structlog.contextvars import bind_contextvars
 
 from daemon.errors import ConfigError, ContextOverflow, InvalidAnswer, ModelRefused, ModelUnavailable
 from daemon.events import Inbound, LogEntry
@@ -43,18 +44,17 @@ class Turns:
         if not readable:
             return await self._ending.aside(claim, go_on=go_on)
         first = readable[0]
-        with structlog.contextvars.bound_contextvars(
-            message_id=first.id, correlation=first.correlation, turn=claim.begun.head
-        ):
-            try:
-                kit = await self.kits.of(first.bot)
-            except ConfigError as error:
-                await self._ending.misconfigured(claim, first, error)
-                return None
-            if claim.begun.attempts > self._attempts_max + 1 and not claim.begun.step:
-                # One claim more than it takes to give it up below: reading or counting it is what fails.
-                return await self._ending.hopeless(claim, first, go_on=go_on)
-            return await self._answer(await self._begin(claim, first, kit), hold, go_on=go_on)
+        # For the rest of the claim, whose task has these to itself.
+        bind_contextvars(message_id=first.id, correlation=first.correlation, turn=claim.begun.head)
+        try:
+            kit = await self.kits.of(first.bot)
+        except ConfigError as error:
+            await self._ending.misconfigured(claim, first, error)
+            return None
+        if claim.begun.attempts > self._attempts_max + 1 and not claim.begun.step:
+            # One claim more than it takes to give it up below: reading or counting it is what fails.
+            return await self._ending.hopeless(claim, first, go_on=go_on)
+        return await self._answer(await self._begin(claim, first, kit), hold, go_on=go_on)
 
     async def _answer(self, turn: Turn, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
         if turn.claim.begun.attempts > self._attempts_max and not hold.stop_upto:
