@@ -59,9 +59,9 @@ async def hanging(monkeypatch: pytest.MonkeyPatch) -> Gate:
 
 
 @asynccontextmanager
-async def talking(process: Process, *script: Reply) -> AsyncIterator[FakeOpenAI]:
-    """A worker whose model is a server that follows the script."""
-    queue = msgspec.structs.replace(process.config.queue, backoff_max_s=30.0)
+async def talking(process: Process, *script: Reply, renew_s: float = 5.0) -> AsyncIterator[FakeOpenAI]:
+    """A worker whose model is a server that follows the script; by renewals alone it would hear of a stop too late."""
+    queue = msgspec.structs.replace(process.config.queue, lease_s=15.0, renew_s=renew_s, backoff_max_s=30.0)
     config: Config = msgspec.structs.replace(process.config, queue=queue, bots={"pond": BotConfig(tools=("hang",))})
     async with fake_openai(script) as server:
         model = OpenAIModel(ModelConfig(base_url=server.base_url, name="fake"))
@@ -128,10 +128,10 @@ async def test_a_stop_that_no_worker_heard_comes_with_the_next_renewal(
     process: Process, lab: Lab, hanging: Gate
 ) -> None:
     deaf = replace(process, listener=Listener(process.bus))
-    async with talking(deaf, Hang()) as server:
+    async with talking(deaf, Hang(), renew_s=0.1) as server:
         await lab.publish("a")
         await server.asked.wait()
-        await stop(lab, within_s=lab.queue.renew_s + SLACK_S)
+        await stop(lab, within_s=0.1 + SLACK_S)
 
 
 # Wake-ups deleted by hand

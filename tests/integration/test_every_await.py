@@ -19,13 +19,14 @@ from structlog.testing import capture_logs
 from daemon.bus import Bus, Script
 from daemon.bus.joined import Part
 from daemon.config import BotConfig, Config
+from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry
 from daemon.model import Answer, Chunk, Model, Request, TextChunk, ToolCall
 from daemon.process import Process
 from daemon.session import Sessions
 from daemon.testing import FailingBus
 from tests.conftest import Lab
-from tests.integration.test_turns import wire
+from tests.integration.test_turns import notices_of, wire
 from workers.agent.turn import Turns
 from workers.consume import Consumer
 from workers.tools import Registry, Tool, ToolContext
@@ -113,7 +114,7 @@ def work(process: Process, bus: Bus) -> Coroutine[Any, Any, None]:
     """A consumer that works off one wake-up on ``bus``."""
     process = replace(process, bus=bus)
     sessions = Sessions(bus, process.config.queue, worker="one")
-    return Consumer(process, sessions, Turns(process, sessions), slots=1).work([SESSION])
+    return Consumer(process, sessions, Turns(process, sessions), slots=1).work(SESSION)
 
 
 async def ended_by_the_next(shop: Shop, lab: Lab, *ids: str) -> list[str]:
@@ -357,3 +358,64 @@ async def test_a_turn_that_fails_at_any_await_is_tried_again_and_ended_by_the_ne
     held = [at async for at, holder, _ in each_await(shop, lab, lambda _: Bug("a bug"), checkpoints=False) if holder]
 
     assert held == [1], "only a claim whose answer was lost has to wait for its lease to run out"
+
+
+# Other ends than an answer
+
+
+class Away(PayThenLook):
+    """A model that cannot be reached."""
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        await a_moment()
+        raise ModelUnavailable("away")
+        yield
+
+
+async def stopped(lab: Lab, message_id: str) -> tuple[str, ...]:
+    await lab.publish(message_id)
+    await lab.publish(f"{message_id}-stop", command="stop")
+    return (message_id, f"{message_id}-stop")
+
+
+async def given_up(lab: Lab, message_id: str) -> tuple[str, ...]:
+    await lab.publish(message_id)
+    await lab.bus.call("HSET", lab.bus.keys.session(SESSION), "attempts", lab.queue.attempts_max)
+    return (message_id,)
+
+
+async def parked(lab: Lab, message_id: str) -> tuple[str, ...]:
+    await lab.publish(message_id)
+    return (message_id,)
+
+
+@pytest.mark.parametrize("begin", [stopped, given_up, parked])
+async def test_a_turn_that_ends_otherwise_and_is_cancelled_at_any_await_is_ended_once_by_the_next_worker(
+    shop: Shop, lab: Lab, begin: Callable[[Lab, str], Awaitable[tuple[str, ...]]]
+) -> None:
+    async def connect(_config: object, *, language: str) -> Model:
+        return Away()
+
+    away = replace(shop.process, connect_model=connect)
+    expected: list[tuple[str, ...]] = []
+    for at in range(1, MOST):
+        expected.append(await begin(lab, f"m{at}"))
+        with anyio.CancelScope() as scope, capture_logs():
+            stepped = Stepped(work(away, away.bus), at=at, happen=scope.cancel, checkpoints=True)
+            await limited(stepped)
+        assert (await lab.state()).worker == ""
+        while (await lab.state()).waiting:
+            await lab.expire()
+            await limited(work(shop.process, lab.bus))
+        assert await left_over(lab) == NOTHING
+        if stepped.steps < at:
+            break
+
+    log = await lab.log()
+    assert [entry.answers or entry.dead for entry in log if entry.answers or entry.dead] == expected
+    assert [entry.id for entry in log if entry.id] == [ids[0] for ids in expected]
+    assert {entry.stopped for entry in log if entry.answers} <= {begin is stopped}
+    letters = [fields[b"id"].decode() for _, fields in await lab.bus.call("XRANGE", lab.bus.keys.dead(0), "-", "+")]
+    assert letters == [ids[0] for ids in expected if begin is given_up]
+    told = Counter(notice.message_id for notice in await notices_of(lab))
+    assert set(told.values()) == ({1} if begin is parked else set())
