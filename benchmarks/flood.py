@@ -18,10 +18,10 @@ QUIET = 50
 EVERY_S = 1.0
 """How often each of the quiet ones says something."""
 
-MESSAGES = 6
+MESSAGES = 4
 """What each of them says in one round."""
 
-ROUNDS = 3
+ROUNDS = 5
 WORDS = 10
 LATENCY_S = 0.05
 """What the model takes for its first word."""
