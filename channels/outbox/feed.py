@@ -3,7 +3,7 @@
 On a cluster no command waits for keys of several slots; there the nodes tell which partitions are worth a look.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -58,7 +58,7 @@ class Feed:
         self._blocked = anyio.CancelScope()
 
     @contextmanager
-    def read(self, partition: int, reader: Reader) -> Iterator[None]:
+    def read(self, partition: int, reader: Reader) -> Generator[None]:
         """Read for it for the length of the block."""
         self._readers[partition] = reader
         self.look(partition)

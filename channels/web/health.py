@@ -1,6 +1,7 @@
 """``/healthz``, ``/readyz`` and ``/metrics``: what machines ask a process."""
 
 from collections.abc import Callable
+from functools import partial
 
 import anyio
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
@@ -9,10 +10,12 @@ from starlette.responses import Response
 
 from channels.web.messages import json_response
 from channels.web.site import Site
-from daemon.bus import Bus
-from daemon.clock import Clock, age_s
+from daemon.bus import Bus, translated
+from daemon.clock import age_s
+from daemon.config import PushConfig
 from daemon.errors import BusError
 from daemon.heartbeat import STALE_S, workers
+from daemon.process import Process
 from daemon.session import oldest_s, standings
 
 PING_S = 1.0
@@ -53,12 +56,13 @@ class Health:
         return f"Redis did not answer within {PING_S:g} s"
 
     async def _gauges(self) -> bytes:
+        gauges = b""
         with anyio.move_on_after(GAUGES_S):
             try:
-                return await _queues(self._process.bus, self._process.clock)
-            except BusError:
-                return b""
-        return b""
+                gauges = await _queues(self._process)
+            except* BusError:
+                """What this process counted is shown all the same."""
+        return gauges
 
 
 def _verdict(reason: str, status: str = "unavailable") -> Response:
@@ -67,13 +71,11 @@ def _verdict(reason: str, status: str = "unavailable") -> Response:
     return json_response({"status": status, "reason": reason}, 503)
 
 
-async def _queues(bus: Bus, clock: Clock) -> bytes:
+async def _queues(process: Process) -> bytes:
     registry = CollectorRegistry()
-    keys = bus.keys
-    await _gauge(registry, bus, "millpond_backlog", "Messages accepted and not yet answered", "XLEN", keys.inbox)
-    await _gauge(registry, bus, "millpond_ready", "Sessions that want a worker", "ZCARD", keys.ready)
-    await _gauge(registry, bus, "millpond_due", "Sessions with something waiting", "ZCARD", keys.due)
-    await _gauge(registry, bus, "millpond_dead", "Messages that could not be answered", "XLEN", keys.dead)
+    bus, clock = process.bus, process.clock
+    await _lengths(registry, bus)
+    await _outboxes(registry, process)
     oldest = Gauge("millpond_oldest_waiting_seconds", "Age of the oldest unanswered message", registry=registry)
     oldest.set(await oldest_s(bus))
     found = await standings(bus)
@@ -86,8 +88,32 @@ async def _queues(bus: Bus, clock: Clock) -> bytes:
     return generate_latest(registry)
 
 
-async def _gauge(
-    registry: CollectorRegistry, bus: Bus, name: str, what: str, command: str, key: Callable[[int], str]
-) -> None:
-    counts = [int(await bus.call(command, key(partition))) for partition in range(bus.keys.partitions)]
-    Gauge(name, what, registry=registry).set(sum(counts))
+async def _lengths(registry: CollectorRegistry, bus: Bus) -> None:
+    keys = bus.keys
+    for name, what, command, key in (
+        ("backlog", "Messages accepted and not yet answered", "XLEN", keys.inbox),
+        ("ready", "Sessions that want a worker", "ZCARD", keys.ready),
+        ("due", "Sessions with something waiting", "ZCARD", keys.due),
+        ("dead", "Messages that could not be answered, and replies that could not be delivered", "XLEN", keys.dead),
+        ("unknown", "Parts of replies, cut while they were sent, that queue unknown lists", "XLEN", keys.unknown),
+    ):
+        Gauge(f"millpond_{name}", what, registry=registry).set(await _total(bus, command, key))
+
+
+async def _outboxes(registry: CollectorRegistry, process: Process) -> None:
+    """Labelled by channel, of which there are as many as the configuration has."""
+    out = Gauge("millpond_out", "Replies not yet delivered to a push channel", ["channel"], registry=registry)
+    for name, channel in process.config.channels.items():
+        if isinstance(channel, PushConfig):
+            length = await _total(process.bus, "XLEN", partial(process.bus.keys.out, channel=name))
+            out.labels(name).set(length)
+
+
+async def _total(bus: Bus, command: str, key: Callable[[int], str]) -> int:
+    """The answers of all partitions together."""
+    total = 0
+    for answer in await bus.each([(command, key(partition)) for partition in range(bus.keys.partitions)]):
+        if isinstance(answer, BaseException):
+            raise translated(answer) from answer
+        total += int(answer)
+    return total

@@ -26,10 +26,11 @@ from channels.outbox.ledger import Ledger, Step, Word
 from channels.push import serve
 from channels.testing import TestingChannel, connect
 from channels.testing.channel import NOTHING_SENT
+from channels.web.service import serve as serve_web
 from daemon import metrics
 from daemon.bus import Bus, Listener, Script, open_bus
 from daemon.cli.queue import read_queues, read_unknown
-from daemon.config import Config, QueueConfig, RedisConfig, TestingConfig
+from daemon.config import Config, QueueConfig, RedisConfig, TestingConfig, WebConfig
 from daemon.errors import LeaseLost, SendRefused, SendUnknown
 from daemon.events import Reply
 from daemon.process import Process
@@ -866,6 +867,46 @@ async def test_the_queues_show_what_is_not_delivered_and_what_nobody_knows(proce
     assert (await read_queues(process.bus, [NAME])).total.out == {NAME: 0}
     [outcome] = await read_unknown(process.bus, limit=10)
     assert (outcome.session, outcome.part, outcome.attempt, outcome.action) == (ANN, 0, 1, "resent")
+
+
+@asynccontextmanager
+async def site(process: Process) -> AsyncGenerator[httpx2.AsyncClient]:
+    """The web channel of the process for the length of the block."""
+    said: list[str] = []
+    channels = {**process.config.channels, "web": WebConfig(port=0)}
+    config = msgspec.structs.replace(process.config, channels=channels)
+    serving = replace(process, config=config, stopping=anyio.Event(), announce=said.append)
+    async with anyio.create_task_group() as tg:
+        await tg.start(serve_web, serving)
+        async with httpx2.AsyncClient(base_url=said[0], timeout=LIMIT_S) as client:
+            yield client
+        serving.stopping.set()
+
+
+async def test_gauges_show_what_is_not_delivered_by_channel_and_what_nobody_knows(process: Process) -> None:
+    async with sink([Cut()]) as platform:
+        pushed = pushing(process, platform)
+        async with site(pushed) as client:
+            await put(process.bus, "a1", "a2")
+            assert f'\nmillpond_out{{channel="{NAME}"}} 2.0' in (await client.get("/metrics")).text
+
+            async with replica(pushed):
+                await until_empty(process.bus)
+            text = (await client.get("/metrics")).text
+
+    assert f'\nmillpond_out{{channel="{NAME}"}} 0.0' in text
+    assert "\nmillpond_unknown 1.0" in text
+    assert 'channel="web"' not in text[text.index("millpond_out{") :], "a channel that nothing is sent to has no outbox"
+
+
+async def test_gauges_are_of_all_partitions(process: Process, server_dir: Path, prefix: str) -> None:
+    chats = [f"{NAME}:c{number}" for number in range(200)]
+    async with many_partitions(replace(process, data_dir=server_dir), prefix) as many, sink() as platform:
+        await put_everywhere(many.bus, chats, "a")
+        async with site(pushing(many, platform)) as client:
+            assert f'\nmillpond_out{{channel="{NAME}"}} 200.0' in (await client.get("/metrics")).text
+        for chat in chats:
+            await many.bus.call("UNLINK", many.bus.keys.out(many.bus.keys.partition(chat), NAME))
 
 
 async def test_the_commands_show_them(process: Process, server_dir: Path, tmp_path: Path) -> None:
