@@ -3,13 +3,16 @@
 import os
 import random
 import signal
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
 
 from channels.inbound import accept, make_inbound
-from daemon.cli.queue import read_unknown
+from channels.outbox.lease import LEAD
+from channels.outbox.ledger import MARKS
+from daemon.cli.queue import Unknown, read_unknown
 from daemon.config import Config, load
 from daemon.errors import BusUnavailable, SessionFull
 from daemon.events import Inbound
@@ -19,9 +22,11 @@ from daemon.server import EmbeddedServer
 from daemon.session import SessionReader
 from daemon.session.sessions import CLAIM, COMMIT, JOURNAL
 from tests.chaos.fleet import Fleet, fleet
+from tests.chaos.outcomes import Attempt, Book, Outcome, Place, doubled, listed_doubled
 from tests.chaos.proxy import Faults, Proxy
-from tests.chaos.tally import Outcome, Record, Sent, Tally, tally
+from tests.chaos.tally import Record, Tally, tally
 from tests.chaos.witness import Witness
+from tests.fakes.sink import Attempt as SeenAttempt
 from tests.fakes.sink import Sink, every, sink
 
 ROLES = ("agent", "agent", "agent", "channels", "channels")
@@ -29,6 +34,7 @@ LEASE_S = 1.5
 PUSH, PULL = "support", "web"
 DEBOUNCE_S = 0.2
 PART_MAX_CHARS = 60
+SEND_TIMEOUT_S = 0.5
 SINK_FAULT_EVERY = 15
 """Each so-many-th request to the platform goes wrong in some way."""
 
@@ -61,7 +67,7 @@ grace_s = 5.0
 type = "testing"
 url = "{sink}"
 debounce_s = {debounce_s}
-send_timeout_s = 0.5
+send_timeout_s = {send_timeout_s}
 part_max_chars = {part_max_chars}
 """
 """Short times. Attempts are not what is tested: a message that meets many kills is no poison."""
@@ -98,10 +104,16 @@ class Counts:
     late: int = 0
     bursts: int = 0
     """Turns that answered several messages."""
-    resent: int = 0
-    """Doubled sends, all of them listed unless the tally says otherwise."""
-    unknown: int = 0
-    """What ``queue unknown`` lists: beside those, what was cut before it arrived."""
+    doubled: int = 0
+    """Parts that arrived twice."""
+    listed_doubled: int = 0
+    """Lines of ``queue unknown`` of which the platform knows that both attempts arrived: as many."""
+    listed_cut: int = 0
+    """Lines of an attempt that arrived and whose answer was not taken in."""
+    listed_answered: int = 0
+    """Lines of an attempt that was answered, and whose sender died or lost its lease before it said so."""
+    listed_unseen: int = 0
+    """Lines of an attempt that was marked and never arrived."""
     left: int = 0
     """Messages and replies still queued at the end."""
 
@@ -210,7 +222,7 @@ async def run(plan: Plan, folder: Path) -> tuple[Tally, Counts]:
     dice = random.Random(plan.seed)
     server = EmbeddedServer(folder / "data", idle_s=IDLE_S)
     address = await server.ensure()
-    witness = Witness({script.sha: script.name for script in (CLAIM, COMMIT, JOURNAL)})
+    witness = Witness({script.sha: script.name for script in (CLAIM, COMMIT, JOURNAL, LEAD, MARKS)})
     faults = Faults(drop=plan.drop, late=plan.late, late_max_s=plan.late_max_s)
     proxy = Proxy(address.port, address.password.reveal(), dice=dice, faults=faults, observer=witness)
     async with sink(every(SINK_FAULT_EVERY)) as platform, anyio.create_task_group() as tg:
@@ -233,9 +245,16 @@ async def run(plan: Plan, folder: Path) -> tuple[Tally, Counts]:
         tg.cancel_scope.cancel()
     found = tally(record)
     one.counts.bursts = sum(len(entry.answers) > 1 for log in record.logs.values() for entry in log)
-    one.counts.resent = len(record.sent) - len({sent.key for sent in record.sent})
-    one.counts.unknown = len(record.unknown)
+    _count(record, one.counts)
     return found, one.counts
+
+
+def _count(record: Record, counts: Counts) -> None:
+    answered = {attempt.place: attempt.answered for attempt in record.attempts}
+    kinds = Counter(answered.get(outcome.place) for outcome in record.unknown)
+    counts.doubled = doubled(record.attempts)
+    counts.listed_doubled = listed_doubled(record.attempts, record.unknown)
+    counts.listed_cut, counts.listed_answered, counts.listed_unseen = kinds[False], kinds[True], kinds[None]
 
 
 def configured(folder: Path, url: str, platform: str) -> Config:
@@ -247,6 +266,7 @@ def configured(folder: Path, url: str, platform: str) -> Config:
         sink=platform,
         debounce_s=DEBOUNCE_S,
         part_max_chars=PART_MAX_CHARS,
+        send_timeout_s=SEND_TIMEOUT_S,
     )
     file = folder / CONFIG_FILE
     file.write_text(text)
@@ -258,13 +278,30 @@ async def recorded(one: Run, platform: Sink, witness: Witness) -> Record:
     """What the run left, read from the logs and from the platform."""
     reader = SessionReader(one.process.bus)
     logs = {name: [entry for _, entry in await reader.committed(name, limit=LOG_ALL)] for name in one.accepted}
-    unknown = await read_unknown(one.process.bus, limit=UNKNOWN_ALL)
+    unknown, book = await read_unknown(one.process.bus, limit=UNKNOWN_ALL), witness.book
     return Record(
         accepted=one.accepted,
         logs=logs,
-        sent=[Sent(session=post["session"], reply=post["reply"], part=post["part"]) for post in platform.delivered],
-        unknown=[Outcome(reply=each.reply, part=each.part, action=each.action) for each in unknown],
+        attempts=[_attempt(each, book) for each in platform.attempts if each.post["attempt"] in book.asked],
+        unmarked=[each.post["reply"] for each in platform.attempts if each.post["attempt"] not in book.asked],
+        unknown=[_outcome(each) for each in unknown],
+        book=book,
         push=frozenset(name for name in one.accepted if name.startswith(f"{PUSH}:")),
         part_max_chars=PART_MAX_CHARS,
         stale=witness.stale,
     )
+
+
+def _attempt(seen: SeenAttempt, book: Book) -> Attempt:
+    mark: str = seen.post["attempt"]
+    return Attempt(
+        place=book.asked[mark],
+        leader=mark.rpartition("-")[0],
+        taken=seen.delivered,
+        answered=seen.answered,
+        in_time=seen.took_s < SEND_TIMEOUT_S / 2,
+    )
+
+
+def _outcome(listed: Unknown) -> Outcome:
+    return Outcome(place=Place(reply=listed.reply, part=listed.part, number=listed.attempt), action=listed.action)

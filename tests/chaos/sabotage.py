@@ -4,12 +4,18 @@
 """
 
 import hashlib
+import math
 import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import anyio
 
 import millpond
+from channels.outbox.lease import Lease
+from channels.outbox.ledger import MARKS
 from daemon.bus import Script
 from daemon.bus.publish import PUBLISH
 from daemon.bus.wakeups import REAP
@@ -34,10 +40,35 @@ class Cut:
         object.__setattr__(self.script, "sha", hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest().encode())
 
 
+@dataclass(frozen=True)
+class Swap:
+    """One change to a class."""
+
+    owner: type
+    name: str
+    instead: Any
+
+    def make(self) -> None:
+        """Put something else into the class's place of that name."""
+        if self.name not in vars(self.owner):
+            raise LookupError(f"{self.owner.__name__} has no {self.name}")
+        setattr(self.owner, self.name, self.instead)
+
+
+async def _never_end(_lease: Lease) -> None:
+    await anyio.sleep_forever()
+
+
 _NOT_OURS = r"if redis\.call\('HGET', KEYS\[1\], 'nonce'\) ~= ARGV\[\d\] then return"
 _CLAIM_NUMBER = r" or fields\.claims ~= tonumber\(ARGV\[13\]\)"
 
-CHECKS: Mapping[str, Sequence[Cut]] = {
+# Who has once been the leader thinks that it is for ever: the lease runs out, and another takes it.
+_BLIND = (
+    Swap(Lease, "keep", _never_end),
+    Swap(Lease, "left_s", property(lambda lease: math.inf if lease._held_until else 0.0)),
+)
+
+CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
     # Whoever calls counts as the holder. A claim number names a holder as well as a place, so it goes in both.
     "nonce": (
         Cut(COMMIT, r"local held = fields\.nonce == nonce", "local held = true"),
@@ -54,6 +85,30 @@ CHECKS: Mapping[str, Sequence[Cut]] = {
         Cut(JOURNAL, r"if step ~= first then return 'stale' end", ""),
     ),
     "dedupe": (Cut(PUBLISH, r"if seen then", "if false then"),),
+    # A leader looks at its own clock before each part, the script at the nonce. Without the clock alone no promise is
+    # broken; that is a run, too.
+    "lead": (
+        *_BLIND,
+        Cut(MARKS, r"local leads = redis\.call\('HGET', KEYS\[1\], 'nonce'\) == ARGV\[1\]", "local leads = true"),
+    ),
+    "lead-by-clock": _BLIND,
+    # Parts are sent without being marked before; what was sent is noted all the same.
+    "mark": (
+        Cut(MARKS, r"keep\(sent_key, step\.part, 'sending ' [^\n]*\)", ""),
+        Cut(
+            MARKS,
+            r"if word == 'sending' and tonumber\(attempt\) == step\.attempt and [^\n]* then",
+            "if step.what == 'sent' then",
+        ),
+    ),
+    "list": (Cut(MARKS, r"\n    list_unknown\([^\n]*\)", ""),),
+    "list-known": (
+        Cut(
+            MARKS,
+            r"(?=\n  if word == 'sending' then)",
+            "\n  if word == 'refused' then list_unknown(step, last, 'resent') end",
+        ),
+    ),
     "reaper": (Cut(REAP, r"\A.*\Z", "return {0, -1}"),),
 }
 """What can be switched off, and how."""

@@ -8,32 +8,10 @@ import msgspec
 
 from channels.outbox import split
 from daemon.events import LogEntry
+from tests.chaos.outcomes import GIVEN_UP, Attempt, Book, Outcome, unfounded, unlisted
 
 SHOWN = 5
 """Findings of a kind that the report shows."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sent:
-    """One delivery, as the platform saw it."""
-
-    session: str
-    reply: str
-    part: int
-
-    @property
-    def key(self) -> tuple[str, int]:
-        """Names the part of the reply."""
-        return self.reply, self.part
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """One line of ``queue unknown``."""
-
-    reply: str
-    part: int
-    action: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +21,13 @@ class Record:
     accepted: Mapping[str, Sequence[str]]
     """Session → the ids of its messages, in the order in which they were accepted."""
     logs: Mapping[str, Sequence[LogEntry]]
-    sent: Sequence[Sent] = ()
+    attempts: Sequence[Attempt] = ()
     """In the order of arrival."""
+    unmarked: Sequence[str] = ()
+    """What was sent under a mark that nobody had asked for."""
     unknown: Sequence[Outcome] = ()
+    """What ``queue unknown`` lists, oldest first."""
+    book: Book = field(default_factory=Book)
     push: frozenset[str] = frozenset()
     """Sessions whose replies are sent."""
     part_max_chars: int = 4_000
@@ -62,7 +44,9 @@ class Tally:
     disordered: list[str] = field(metadata={"text": "sessions out of order in the log"})
     stale: list[str] = field(metadata={"text": "writes by who had lost the lease"})
     unsent: list[str] = field(metadata={"text": "parts of replies never sent"})
-    resent: list[str] = field(metadata={"text": "doubled sends that queue unknown does not list"})
+    unmarked: list[str] = field(metadata={"text": "requests without a mark"})
+    unlisted: list[str] = field(metadata={"text": "unknown outcomes that queue unknown does not list"})
+    unfounded: list[str] = field(metadata={"text": "lines of queue unknown without an unknown outcome"})
     shuffled: list[str] = field(metadata={"text": "chats out of order at the platform"})
 
     @property
@@ -82,7 +66,6 @@ class Tally:
 
 def tally(record: Record) -> Tally:
     """Everything that is wrong with what a run left."""
-    counted = Counter(sent.key for sent in record.sent)
     return Tally(
         lost=[each for name, ids in record.accepted.items() for each in _lost(name, ids, record.logs[name])],
         doubled=[each for name in record.accepted for each in _doubled(name, record.logs[name])],
@@ -90,8 +73,10 @@ def tally(record: Record) -> Tally:
             each for name, ids in record.accepted.items() for each in _disordered(name, ids, record.logs[name])
         ],
         stale=list(record.stale),
-        unsent=_unsent(record, counted),
-        resent=_resent(record, counted),
+        unsent=_unsent(record),
+        unmarked=list(record.unmarked),
+        unlisted=unlisted(record.attempts, record.unknown, record.book),
+        unfounded=unfounded(record.attempts, record.unknown, record.book),
         shuffled=_shuffled(record),
     )
 
@@ -131,13 +116,13 @@ def _disordered(session: str, accepted: Sequence[str], log: Sequence[LogEntry]) 
     return []
 
 
-def _unsent(record: Record, counted: Mapping[tuple[str, int], int]) -> list[str]:
-    given_up = _given_up(record)
+def _unsent(record: Record) -> list[str]:
+    given_up, taken = _given_up(record), {attempt.place.key for attempt in record.attempts if attempt.taken}
     return [
         f"{reply} part {part}"
         for session in sorted(record.push)
         for reply, part in _due(session, record.logs[session], record.part_max_chars)
-        if (reply, part) not in counted and (reply, part) not in given_up
+        if (reply, part) not in taken | given_up
     ]
 
 
@@ -151,18 +136,9 @@ def _due(session: str, log: Sequence[LogEntry], part_max_chars: int) -> list[tup
     ]
 
 
-def _resent(record: Record, counted: Mapping[tuple[str, int], int]) -> list[str]:
-    listed = Counter((outcome.reply, outcome.part) for outcome in record.unknown)
-    return [
-        f"{reply} part {part} sent {times} times, listed {listed[reply, part]} times"
-        for (reply, part), times in counted.items()
-        if times > min(2, 1 + listed[reply, part])
-    ]
-
-
 def _shuffled(record: Record) -> list[str]:
     given_up, order = _given_up(record), dict[str, list[tuple[int, int]]]()
-    for reply, part in dict.fromkeys(sent.key for sent in record.sent):
+    for reply, part in dict.fromkeys(attempt.place.key for attempt in record.attempts if attempt.taken):
         session, _, turn = reply.rpartition("#")
         # Of what was given up nobody knows when it arrives.
         if (reply, part) not in given_up:
@@ -171,4 +147,4 @@ def _shuffled(record: Record) -> list[str]:
 
 
 def _given_up(record: Record) -> set[tuple[str, int]]:
-    return {(outcome.reply, outcome.part) for outcome in record.unknown if outcome.action == "given up"}
+    return {outcome.place.key for outcome in record.unknown if outcome.action == GIVEN_UP}

@@ -1,18 +1,33 @@
-"""Promise 2, watched from outside: whoever lost a session's lease writes nothing any more.
+"""Promise 2, watched from outside: whoever lost the lease, a session's or an outbox's, writes nothing any more.
 
 A log alone cannot show it. Two workers that answer the same messages write the same turn, the position lets only one of
 them through, and which of them it was is not on record; who was entitled to write it is known here.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+from tests.chaos.outcomes import Book, Place
 
 ARGUMENTS = 2
 """Words of an EVALSHA before the number of its keys, that number not counted."""
 
+AHEAD, FIELDS = 5, 9
+"""Arguments of ``marks.lua`` before those of its steps, and of each step."""
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One step of ``marks.lua``."""
+
+    what: bytes
+    mark: str
+    place: Place
+
 
 class Witness:
-    """Sees commands and answers; remembers who was granted which fence, and who wrote after a higher one."""
+    """Sees commands and answers; remembers who was granted which fence, who wrote after a higher one, and all marks."""
 
     def __init__(self, names: Mapping[bytes, str]) -> None:
         """``names``: name of each script by its hash."""
@@ -22,12 +37,18 @@ class Witness:
         self._begun: dict[tuple[bytes, ...], int] = {}
         self.stale: list[str] = []
         """Writes by somebody who had lost the lease."""
+        self.book = Book()
+        """What was said of the parts of replies."""
 
     def asked(self, command: Sequence[bytes]) -> None:
         """A command is about to be sent."""
         call = self._call(command)
-        if call is None or call[0] not in ("commit.lua", "journal.lua"):
+        if call is None or call[0] not in ("commit.lua", "journal.lua", "marks.lua"):
             return
+        if call[0] == "marks.lua":
+            for step in _steps(call[2]):
+                if step.what == b"sending":
+                    self.book.asked[step.mark] = step.place
         # A repeated call may be answered "done" because of the first one: only that one says anything.
         name, session = tuple(command), call[1][0]
         self._begun[name] = -1 if name in self._begun else self._highest.get(session, 0)
@@ -42,12 +63,25 @@ class Witness:
             for number, (status, *begun) in enumerate(reply):
                 if status == b"claimed":
                     self._granted(keys[3 + 3 * number], args[5 + 2 * number], begun[0])
+        elif kind == "lead.lua" and isinstance(reply, list) and reply[0] == b"held":
+            self._granted(keys[0], args[0], reply[1])
+        elif kind == "marks.lua" and isinstance(reply, list):
+            self._enter(keys[0], args, command, reply)
         elif kind in ("commit.lua", "journal.lua"):
             self._judge(kind, keys[0], args[1 if kind == "commit.lua" else 0], command, reply)
 
-    def _granted(self, session: bytes, nonce: bytes, fence: int) -> None:
-        self._fences[session, nonce] = fence
-        self._highest[session] = max(self._highest.get(session, 0), fence)
+    def _granted(self, key: bytes, nonce: bytes, fence: int) -> None:
+        self._fences[key, nonce] = fence
+        self._highest[key] = max(self._highest.get(key, 0), fence)
+
+    def _enter(self, leader: bytes, args: Sequence[bytes], command: Sequence[bytes], reply: Sequence[Any]) -> None:
+        for step, status in zip(_steps(args), reply[::2], strict=True):
+            if status in (b"send", b"unknown"):
+                self.book.leaders[step.place] = args[0].decode()
+            elif status == b"noted":
+                self.book.noted.add(step.place)
+        if b"send" in reply[::2]:
+            self._judge("marks.lua", leader, args[0], command, b"done")
 
     def _judge(self, kind: str, session: bytes, nonce: bytes, command: Sequence[bytes], reply: Any) -> None:
         status = reply[0] if isinstance(reply, list) else reply
@@ -62,3 +96,12 @@ class Witness:
             return None
         first, behind = ARGUMENTS + 1, ARGUMENTS + 1 + int(command[ARGUMENTS])
         return self._names[command[1]], command[first:behind], command[behind:]
+
+
+def _steps(args: Sequence[bytes]) -> list[_Step]:
+    return [_step(args[at : at + FIELDS]) for at in range(AHEAD, len(args), FIELDS)]
+
+
+def _step(args: Sequence[bytes]) -> _Step:
+    what, _, part, number, mark, _, _, reply, _ = args
+    return _Step(what, mark.decode(), Place(reply=reply.decode(), part=int(part), number=int(number)))

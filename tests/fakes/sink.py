@@ -12,10 +12,11 @@ each so-many-th request meets one of the faults in turn.
 
 import itertools
 import json
+import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,6 +69,18 @@ Fault = Refuse | Cut | Hang | Slow | Garbled
 Post = dict[str, Any]
 
 
+@dataclass(eq=False)
+class Attempt:
+    """One request."""
+
+    post: Post
+    delivered: bool
+    answered: bool = False
+    """Whether its sender took in the whole answer. If not, it cannot know what became of it."""
+    took_s: float = 0.0
+    """From its arrival until that was certain."""
+
+
 @dataclass
 class Sink:
     """What was delivered, and what is to go wrong."""
@@ -77,8 +90,11 @@ class Sink:
     posts: list[Post] = field(default_factory=list)
     """Every request so far, delivered or not."""
     delivered: list[Post] = field(default_factory=list)
+    attempts: list[Attempt] = field(default_factory=list)
+    """The same requests, each with what its sender knows of it."""
     _changed: anyio.Event = field(default_factory=anyio.Event)
     on_delivery: Callable[[Post], None] = lambda _post: None
+    _open: int = 0
 
     def texts(self, session: str = "") -> list[str]:
         """The texts that were delivered, of one session or of all, in order."""
@@ -91,6 +107,10 @@ class Sink:
     async def asked(self, number: int, *, within_s: float = 20.0) -> None:
         """Wait until there were so many requests."""
         await self._until(lambda: len(self.posts) >= number, within_s)
+
+    async def settled(self, *, within_s: float = 20.0) -> None:
+        """Wait until of no request more can become known."""
+        await self._until(lambda: not self._open, within_s)
 
     async def _until(self, reached: Callable[[], bool], within_s: float) -> None:
         with anyio.fail_after(within_s):
@@ -107,39 +127,67 @@ class Sink:
             await listener.serve(self._connection)
 
     async def _connection(self, stream: SocketStream) -> None:
+        self._open += 1
+        try:
+            await self._serve_one(stream)
+        finally:
+            self._open -= 1
+            self._tell()
+
+    async def _serve_one(self, stream: SocketStream) -> None:
         async with stream:
             with anyio.move_on_after(REQUEST_TIMEOUT_S):
                 try:
-                    await self._answer(stream, json.loads(await _body(stream)))
+                    attempt = self._take(json.loads(await _body(stream)))
+                    came_at = anyio.current_time()
+                    if await self._answer(stream, attempt):
+                        attempt.answered = await _was_taken_in(stream)
+                        attempt.took_s = anyio.current_time() - came_at
                 except (anyio.EndOfStream, anyio.BrokenResourceError):
                     return
 
-    async def _answer(self, stream: SocketStream, post: Post) -> None:
+    def _take(self, post: Post) -> "_Decided":
         fault = self.decide(post)
         delivered = not isinstance(fault, Refuse) and getattr(fault, "delivered", True)
+        attempt = _Decided(post=post, delivered=delivered, fault=fault)
         self.posts.append(post)
+        self.attempts.append(attempt)
         if delivered:
             self.delivered.append(post)
             self.on_delivery(post)
+        self._tell()
+        return attempt
+
+    def _tell(self) -> None:
         changed, self._changed = self._changed, anyio.Event()
         changed.set()
-        match fault:
-            case Refuse():
-                more = f"Retry-After: {fault.retry_after_s}\r\n" if fault.retry_after_s is not None else ""
-                await _respond(stream, fault.status, b"{}", more)
+
+    async def _answer(self, stream: SocketStream, attempt: "_Decided") -> bool:
+        """Whether something was answered."""
+        match attempt.fault:
             case Cut():
-                return
+                return False
             case Hang():
                 await stream.receive()
-            case Slow():
-                await anyio.sleep(fault.delay_s)
-                if fault.gate is not None:
-                    await fault.gate.pass_through()
+                return False
+            case Refuse(status, retry_after_s):
+                more = f"Retry-After: {retry_after_s}\r\n" if retry_after_s is not None else ""
+                await _respond(stream, status, b"{}", more)
+            case Slow(delay_s, gate):
+                await anyio.sleep(delay_s)
+                if gate is not None:
+                    await gate.pass_through()
                 await _respond(stream, 200, _id(self))
             case Garbled():
                 await _respond(stream, 200, b"<ok>")
             case None:
                 await _respond(stream, 200, _id(self))
+        return True
+
+
+@dataclass(eq=False, kw_only=True)
+class _Decided(Attempt):
+    fault: Fault | None
 
 
 def _id(sink: Sink) -> bytes:
@@ -155,6 +203,20 @@ async def _body(stream: SocketStream) -> bytes:
     while len(body) < length:
         body += await stream.receive()
     return body
+
+
+async def _was_taken_in(stream: SocketStream) -> bool:
+    """Whether the other side hangs up having read everything.
+
+    Bytes that arrive at a socket which is closed, or stand unread in one that is being closed, are answered by a reset:
+    so does the system of a sender that was killed, or had given up waiting.
+    """
+    await stream.send_eof()
+    with suppress(anyio.EndOfStream):
+        while True:
+            await stream.receive()
+    # After a half-closed connection was reset nothing more is read; the error waits at the socket.
+    return not stream.extra(anyio.abc.SocketAttribute.raw_socket).getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
 
 
 async def _respond(stream: SocketStream, status: int, body: bytes, more: str = "") -> None:

@@ -8,13 +8,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import anyio
 import hiredis
+import httpx2
 import msgspec
 import pytest
 from anyio.abc import ByteStream
@@ -23,9 +24,11 @@ from hypothesis import strategies as st
 
 from daemon.events import LogEntry
 from daemon.server import Address
+from tests.chaos.outcomes import GIVEN_UP, RESENT, Attempt, Book, Outcome, Place, doubled, listed_doubled
 from tests.chaos.proxy import Commands, Faults, Proxy, packed
-from tests.chaos.tally import Outcome, Record, Sent, tally
+from tests.chaos.tally import Record, tally
 from tests.chaos.witness import Witness
+from tests.fakes.sink import Cut, Garbled, Hang, Refuse, Slow, sink
 
 pytestmark = pytest.mark.anyio
 
@@ -33,6 +36,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PUSHES = b"redis.call('RPUSH', KEYS[1], ARGV[1]); return 'pushed'"
 RUN_LIMIT_S = 200.0
 SMALL = ("--messages", "200", "--sessions", "10", "--seconds", "10", "--late-max-s", "4", "--drain-s", "10")
+
+CALM = ("--kills", "0", "--server-kills", "0", "--pauses", "0", "--drop", "0", "--late", "0")
+"""Nothing goes wrong but at the platform."""
 
 
 # The run.
@@ -80,6 +86,10 @@ def test_a_short_run_loses_doubles_and_reorders_nothing() -> None:
         ("position", ("--kills", "2", "--server-kills", "0", "--late", "0.3"), "messages doubled in a log"),
         ("dedupe", ("--kills", "2", "--server-kills", "1", "--late", "0.1"), "messages doubled in a log"),
         ("reaper", ("--kills", "2", "--server-kills", "0"), "accepted messages without an answer"),
+        ("lead", CALM, "writes by who had lost the lease"),
+        ("mark", CALM, "unknown outcomes that queue unknown does not list"),
+        ("list", CALM, "unknown outcomes that queue unknown does not list"),
+        ("list-known", CALM, "lines of queue unknown without an unknown outcome"),
     ],
 )
 def test_a_run_without_one_of_the_checks_fails_for_that_reason(check: str, faults: Sequence[str], noticed: str) -> None:
@@ -89,6 +99,14 @@ def test_a_run_without_one_of_the_checks_fails_for_that_reason(check: str, fault
     assert found[noticed] > 0, output
     # Something was answered: a run in which nothing starts would fail as well, and prove nothing.
     assert found["accepted messages without an answer"] < 200, output
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_leaders_that_do_not_know_that_they_lost_their_lease_are_stopped_by_its_nonce() -> None:
+    code, _, output = chaos(*SMALL, *CALM, "--sabotage", "lead-by-clock")
+
+    assert code == 0, output
 
 
 # The proxy.
@@ -186,7 +204,7 @@ def test_however_commands_are_cut_into_pieces_they_come_out_whole(
 
 # The witness.
 
-NAMES = {b"c": "claim.lua", b"m": "commit.lua", b"j": "journal.lua"}
+NAMES = {b"c": "claim.lua", b"m": "commit.lua", b"j": "journal.lua", b"l": "lead.lua", b"k": "marks.lua"}
 
 
 def claim(nonce: bytes) -> Sequence[bytes]:
@@ -246,14 +264,22 @@ def turn(number: int, *ids: str) -> list[LogEntry]:
     return [*(entry(number, message_id=each) for each in ids), entry(number, answers=ids)]
 
 
-def sent(number: int) -> Sent:
-    return Sent(session=CHAT, reply=f"{CHAT}#{number}", part=0)
+def place(turn: int, number: int = 1) -> Place:
+    return Place(reply=f"{CHAT}#{turn}", part=0, number=number)
+
+
+def sent(turn: int, number: int = 1, **more: Any) -> Attempt:
+    return Attempt(place=place(turn, number), **{"leader": "first", **more})
+
+
+def line(turn: int, number: int = 1, action: str = RESENT) -> Outcome:
+    return Outcome(place=place(turn, number), action=action)
 
 
 CLEAN = Record(
     accepted={CHAT: ["a", "b", "c"]},
     logs={CHAT: [*turn(0, "a", "b"), *turn(3, "c")]},
-    sent=[sent(0), sent(3)],
+    attempts=[sent(0), sent(3)],
     push=frozenset({CHAT}),
 )
 
@@ -267,7 +293,7 @@ def wrong(record: Record) -> set[str]:
 
 def test_nothing_is_wrong_with_a_run_in_which_all_went_well() -> None:
     assert wrong(CLEAN) == set()
-    assert re.findall(r"\d+", tally(CLEAN).report()) == ["0"] * 7
+    assert re.findall(r"\d+", tally(CLEAN).report()) == ["0"] * 9
 
 
 @pytest.mark.parametrize(
@@ -285,22 +311,141 @@ def test_what_is_wrong_in_a_log_is_found(log: list[LogEntry], kinds: set[str]) -
 
 
 def test_what_is_wrong_at_the_platform_is_found() -> None:
-    assert wrong(replace(CLEAN, sent=[sent(0)])) == {"unsent"}
-    assert wrong(replace(CLEAN, sent=[sent(3), sent(0)])) == {"shuffled"}
-    assert wrong(replace(CLEAN, sent=[sent(0), sent(3), sent(3)])) == {"resent"}
+    assert wrong(replace(CLEAN, attempts=[sent(0)])) == {"unsent"}
+    assert wrong(replace(CLEAN, attempts=[sent(3), sent(0)])) == {"shuffled"}
     assert wrong(replace(CLEAN, stale=["somebody"])) == {"stale"}
+    assert wrong(replace(CLEAN, unmarked=["something"])) == {"unmarked"}
 
 
-def test_a_doubled_send_is_allowed_once_for_a_part_that_is_listed_as_unknown() -> None:
-    listed = replace(CLEAN, unknown=[Outcome(reply=f"{CHAT}#0", part=0, action="resent")])
-
-    assert wrong(replace(listed, sent=[sent(0), sent(0), sent(3)])) == set()
-    assert wrong(replace(listed, sent=[sent(0), sent(3), sent(0)])) == set(), "the first one is in order"
-    assert wrong(replace(listed, sent=[sent(0), sent(0), sent(0), sent(3)])) == {"resent"}
+# What is listed as unknown.
 
 
-def test_of_a_part_that_was_given_up_nothing_is_expected() -> None:
-    given_up = replace(CLEAN, unknown=[Outcome(reply=f"{CHAT}#0", part=0, action="given up")])
+def listing(attempts: Sequence[Attempt], *lines: Outcome, noted: Sequence[Place] = (), **leaders: str) -> set[str]:
+    """What is wrong when the first reply was sent like that; ``leaders``: who began those that did not arrive."""
+    began = {attempt.place: attempt.leader for attempt in attempts}
+    began |= {place(0, int(number.removeprefix("at"))): leader for number, leader in leaders.items()}
+    book = Book(asked={str(each): each for each in began}, leaders=began, noted=set(noted))
+    return wrong(replace(CLEAN, attempts=[*attempts, sent(3)], unknown=lines, book=book))
 
-    assert wrong(replace(given_up, sent=[sent(3)])) == set()
-    assert wrong(replace(given_up, sent=[sent(3), sent(0)])) == set()
+
+CUT, AGAIN = sent(0, answered=False), sent(0, 2)
+LOST = sent(0, taken=False, answered=False)
+REFUSED = sent(0, taken=False)
+
+
+def test_a_part_that_was_cut_is_sent_once_more_and_listed() -> None:
+    assert listing([CUT, AGAIN], line(0)) == set()
+    assert listing([AGAIN, CUT], line(0)) == set(), "what was stopped before it left may arrive last"
+    assert listing([LOST, AGAIN], line(0)) == set()
+    assert listing([AGAIN], line(0), at1="first") == set(), "marked, and its sender died before it left"
+    assert listing([REFUSED, AGAIN]) == set(), "a refusal that was heard"
+
+
+def test_an_answer_that_nobody_noted_is_unknown_only_to_another_leader() -> None:
+    assert listing([sent(0), sent(0, 2, leader="second")], line(0)) == set()
+    assert listing([sent(0), AGAIN], line(0)) == {"unfounded"}
+    assert listing([sent(0, in_time=False), AGAIN], line(0)) == set(), "it had given up waiting"
+    assert listing([REFUSED, AGAIN], line(0)) == {"unfounded"}
+
+
+@pytest.mark.parametrize("first", [CUT, LOST, sent(0, leader="dead")])
+def test_what_is_sent_again_and_not_listed_is_found(first: Attempt) -> None:
+    assert listing([first, AGAIN]) == {"unlisted"}
+    assert listing([first, replace(AGAIN, place=place(0))]) == {"unlisted"}, "the same attempt twice"
+
+
+def test_what_was_gone_on_with_and_not_listed_is_found_though_nothing_arrived() -> None:
+    assert "unlisted" in listing([CUT], at2="second")
+
+
+def test_a_line_without_an_attempt_is_found() -> None:
+    assert listing([sent(0)], line(0)) == {"unfounded"}, "nothing followed"
+    assert listing([sent(0, 2)], line(0)) == {"unfounded"}, "nobody ever asked for the first"
+    assert listing([CUT, AGAIN], line(0), noted=[place(0)]) == {"unfounded"}, "its outcome was noted"
+
+
+def test_a_part_is_sent_again_only_once_and_then_given_up() -> None:
+    cut_again, given_up = replace(AGAIN, answered=False), line(0, 2, GIVEN_UP)
+
+    assert listing([CUT, cut_again], line(0), given_up, at3="first") == set()
+    assert listing([CUT, cut_again], given_up, at3="first") == {"unlisted"}
+    assert listing([CUT, cut_again, sent(0, 3)], line(0), line(0, 2)) == {"unlisted"}
+    assert listing([CUT, cut_again, sent(0, 3)], line(0), given_up) == {"unlisted"}
+
+
+def test_as_many_parts_arrive_twice_as_are_listed_so() -> None:
+    attempts, lines = [CUT, AGAIN, replace(LOST, place=place(3)), sent(3, 2)], [line(0), line(3)]
+
+    assert (doubled(attempts), listed_doubled(attempts, lines)) == (1, 1)
+    assert (doubled(attempts), listed_doubled(attempts, lines[1:])) == (1, 0)
+
+
+def test_of_a_part_that_was_given_up_no_order_is_expected() -> None:
+    lines = (line(0), line(0, 2, GIVEN_UP))
+
+    assert listing([], *lines, at1="first", at2="first", at3="first") == set()
+    assert wrong(replace(CLEAN, attempts=[sent(3), CUT], unknown=[line(0, 1, GIVEN_UP)])) == {"unlisted", "unfounded"}
+
+
+# What the platform knows.
+
+
+async def test_the_platform_knows_whether_its_answer_was_taken_in() -> None:
+    leave_early, in_time = 0.05, 5.0
+    async with (
+        sink([None, Refuse(429), Garbled(), Cut(), Slow(0.3), Hang()]) as platform,
+        httpx2.AsyncClient() as client,
+    ):
+        for timeout_s in (in_time, in_time, in_time, in_time, leave_early, leave_early):
+            with suppress(httpx2.TransportError):
+                await client.post(platform.url, json={}, timeout=timeout_s)
+        await platform.settled()
+
+    assert [attempt.answered for attempt in platform.attempts] == [True, True, True, False, False, False]
+
+
+async def test_the_platform_knows_that_its_answer_lay_unread_when_its_sender_was_killed() -> None:
+    async with sink() as platform:
+        _, _, port = platform.url.strip("/").rpartition(":")
+        request = b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}"
+        asks = f"s = socket.create_connection(('127.0.0.1', {port})); s.sendall({request}); time.sleep(60)"
+        sender = await anyio.open_process([sys.executable, "-c", f"import socket, time; {asks}"])
+        await platform.asked(1)
+        sender.kill()
+        await sender.wait()
+        await platform.settled()
+
+    assert [(attempt.delivered, attempt.answered) for attempt in platform.attempts] == [(True, False)]
+
+
+# The marks that the witness sees.
+
+
+def marking(nonce: bytes, *steps: tuple[bytes, bytes, bytes]) -> Sequence[bytes]:
+    """Steps: what, attempt and mark; all of the first part of one reply."""
+    args = [
+        arg
+        for what, number, mark in steps
+        for arg in (what, b"1-1", b"0", number, mark, b"1", b"", b"r#0", b"support:ann")
+    ]
+    keys = [b"leader", b"out", b"unknown", *(b"sent" for _ in steps)]
+    return (b"EVALSHA", b"k", str(len(keys)).encode(), *keys, nonce, b"1", b"1", b"1", b"1", *args)
+
+
+def test_marks_are_entered_in_the_book() -> None:
+    witness, first = Witness(NAMES), Place(reply="r#0", part=0, number=1)
+    command = marking(b"n", (b"sending", b"1", b"n-0"), (b"sent", b"1", b"n-0"))
+
+    witness.asked(command)
+    witness.answered(command, [b"send", 0, b"noted", 0])
+
+    assert witness.book == Book(asked={"n-0": first}, leaders={first: "n"}, noted={first})
+
+
+def test_a_mark_by_a_leader_whose_lease_went_to_another_is_noticed() -> None:
+    lead = {nonce: (b"EVALSHA", b"l", b"1", b"leader", nonce, b"0", b"1", b"w") for nonce in (b"old", b"new")}
+    granted = [(lead[b"old"], [b"held", 1, 9]), (lead[b"new"], [b"held", 2, 9])]
+    mark = (b"sending", b"1", b"m")
+
+    assert seen(*granted, (marking(b"new", mark), [b"send", 0]), (marking(b"old", mark), [b"stale", 0])) == []
+    assert len(seen(*granted, (marking(b"old", mark), [b"send", 0]))) == 1
