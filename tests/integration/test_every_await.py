@@ -29,6 +29,7 @@ from tests.conftest import Lab
 from tests.integration.test_turns import notices_of, wire
 from workers.agent.turn import Turns
 from workers.consume import Consumer
+from workers.slots import Slots
 from workers.tools import Registry, Tool, ToolContext
 
 pytestmark = pytest.mark.anyio
@@ -425,3 +426,81 @@ async def test_a_turn_that_ends_otherwise_and_is_cancelled_at_any_await_is_ended
     assert letters == [ids[0] for ids in expected if begin is given_up]
     told = Counter(notice.message_id for notice in await notices_of(lab))
     assert set(told.values()) == ({1} if begin is parked else set())
+
+
+# Several sessions at once
+
+
+TOGETHER = [f"web:t{number}" for number in range(3)]
+
+
+async def consume(process: Process, bus: Bus) -> None:
+    """A whole consumer, until it is cut short or all is answered."""
+    process = replace(process, bus=bus, stopping=anyio.Event())
+    sessions = Sessions(bus, process.config.queue, worker="many")
+    consumer = Consumer(process, sessions, Turns(process, sessions), slots=len(TOGETHER))
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(consumer.run)
+        while await bus.client.execute_command("XLEN", bus.keys.inbox(0)):  # noqa: ASYNC110 - it happens on the server
+            await anyio.sleep(0.001)
+        tg.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("carried_out", [False, True])
+@pytest.mark.parametrize("kind", [StoppingBus, DyingBus])
+async def test_sessions_claimed_together_are_all_handed_over_or_ended_by_the_next_worker_wherever_it_is_cut_short(
+    shop: Shop, lab: Lab, monkeypatch: pytest.MonkeyPatch, kind: type[CutBus], carried_out: bool
+) -> None:
+    # A read that blocks is never cancelled, and would be waited for each time.
+    monkeypatch.setattr("daemon.bus.wakeups.BLOCK_S", 0.02)
+    expected: list[str] = []
+    for at in range(1, MOST):
+        for session in TOGETHER:
+            await lab.publish(f"{session}-{at}", session=session)
+        expected.append(f"-{at}")
+        with anyio.CancelScope() as scope, capture_logs():
+            bus = kind(shop.process.bus, at=at, carried_out=carried_out, cancel=scope)
+            try:
+                await limited(consume(shop.process, bus))
+            except* Died:
+                pass
+        held = [session for session in TOGETHER if (await lab.state(session)).worker]
+        for session in held:
+            await lab.expire(session)
+        await limited(consume(shop.process, lab.bus))
+
+        assert kind is DyingBus or held == []
+        assert await lab.ready() == []
+        assert await lab.bus.call("ZCARD", lab.bus.keys.due(0)) == 0
+        if bus.calls < at:
+            break
+
+    assert CALLS < at < MOST - 1
+    for session in TOGETHER:
+        answers = [message_id for entry in await lab.log(session) for message_id in entry.answers]
+        assert answers == [f"{session}{number}" for number in expected]
+        assert [entry.id for entry in await lab.log(session) if entry.id] == answers
+    assert max(shop.paid.values()) == 1
+
+
+@pytest.mark.parametrize("idle", [False, True])
+@pytest.mark.parametrize("given_first", [False, True])
+async def test_work_given_in_the_moment_in_which_its_slot_is_cancelled_is_begun_so_that_it_can_be_handed_over(
+    idle: bool, given_first: bool
+) -> None:
+    async def begin(item: str) -> None:
+        begun.append(item)
+        await checkpoint()
+
+    begun: list[str] = []
+    slots = Slots(begin)
+    async with anyio.create_task_group() as tg:
+        slots.open(tg)
+        if idle:
+            slots.give("first")
+            await anyio.wait_all_tasks_blocked()
+        steps = [partial(slots.give, "second"), tg.cancel_scope.cancel]
+        for step in steps if given_first else reversed(steps):
+            step()
+
+    assert begun == (["first", "second"] if idle else ["second"])
