@@ -3,20 +3,23 @@
 import statistics
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import anyio
 
 from benchmarks.folder import data_dir
+from benchmarks.history import ENTRIES, lived
 from benchmarks.lags import AGENT, BARE, Lags, Stall, noting
 from benchmarks.model_server import model_server
 from benchmarks.people import People, people
 from benchmarks.result import Result
 
 SESSIONS = 200
+CHATS = [f"crowd-{number}" for number in range(SESSIONS)]
 WORDS = 50
-ROUNDS = 5
+ROUNDS = 4
 LIMIT_MS = 25.0
 PAUSE_S = 0.5
 """Between two rounds, so that one does not fall into the other's time."""
@@ -32,19 +35,23 @@ Round = tuple[float, float]
 
 
 def measure() -> list[Result]:
-    """With the default number of slots, and with a slot for every session."""
-    return [*_measured("default slots"), *_measured("a slot each", MILLPOND_AGENT__SLOTS=str(SESSIONS))]
+    """With the default number of slots, with a slot for every session, and that with long conversations."""
+    slots = {"MILLPOND_AGENT__SLOTS": str(SESSIONS)}
+    return [
+        *_measured("default slots"),
+        *_measured("a slot each", **slots),
+        *_measured(f"a slot each, {ENTRIES} messages old", old=True, **slots),
+    ]
 
 
-def _measured(how: str, **environment: str) -> list[Result]:
+def _measured(how: str, *, old: bool = False, **environment: str) -> list[Result]:
     with TemporaryDirectory() as notes:
         ours, floor = Path(notes) / "agent", Path(notes) / "bare"
-        with (
-            data_dir() as folder,
-            model_server(words=WORDS) as model,
-            noting(floor, *BARE, folder=folder),
-            noting(ours, *AGENT, folder=folder, **model, **environment),
-        ):
+        with data_dir() as folder, model_server(words=WORDS) as model, ExitStack() as processes:
+            if old:
+                anyio.run(_live, folder)
+            processes.enter_context(noting(floor, *BARE, folder=folder))
+            processes.enter_context(noting(ours, *AGENT, folder=folder, **model, **environment))
             rounds = anyio.run(_rounds, folder)
         agents, bares = ([Lags(path).between(*one) for one in rounds] for path in (ours, floor))
     return [
@@ -61,6 +68,11 @@ def _measured(how: str, **environment: str) -> list[Result]:
     ]
 
 
+async def _live(folder: Path) -> None:
+    async with people(folder) as everybody:
+        await lived(everybody, CHATS)
+
+
 async def _rounds(folder: Path) -> list[Round]:
     async with people(folder) as everybody:
         # The first answer waits for the vocabulary to be read and the connection to the model.
@@ -73,7 +85,7 @@ async def _round(everybody: People) -> Round:
     await anyio.sleep(PAUSE_S)
     began = time.monotonic()
     async with anyio.create_task_group() as tg:
-        for number in range(SESSIONS):
-            tg.start_soon(everybody.say, f"crowd-{number}", "Tell me something about ponds.")
+        for chat in CHATS:
+            tg.start_soon(everybody.say, chat, "Tell me something about ponds.")
     await everybody.all_answered()
     return began, time.monotonic()
