@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 SOURCES := pyproject.toml constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers check bench chaos format clean
+.PHONY: help setup run test test-servers test-clocks check bench chaos format clean
 
 help:  ## What can be made here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -38,12 +38,15 @@ run: $(VENV)/.run  ## Start everything: embedded server, all roles, the API, a c
 	@exec $(BIN)/millpond run
 
 test: $(VENV)/.test  ## Every test that needs no more than Python
-	$(BIN)/python -m pytest -m 'not slow and not servers'
+	$(BIN)/python -m pytest -m 'not slow and not servers and not faketime'
 
 test-servers: $(VENV)/.servers  ## What other servers may do otherwise: Redis 6.2, and a cluster of three nodes
 	$(BIN)/python -m pytest -m servers tests/integration
 	$(BIN)/python -m pytest -m 'not slow' --server=redis62 tests/integration
 	$(BIN)/python -m pytest -m 'not slow' --server=cluster tests/integration
+
+test-clocks: $(VENV)/.test  ## Clocks that step by an hour while messages flow; needs libfaketime (Debian: apt-get install faketime)
+	$(BIN)/python -m pytest -m faketime tests/faults
 
 check: $(VENV)/.check  ## Format, lint, types, imports, module lengths, unit tests
 	$(BIN)/ruff format --check .
