@@ -423,6 +423,7 @@ class Poison:
     def __init__(self) -> None:
         self.asked_at: dict[str, float] = {}
         self.touched = 0
+        self.killed = 0
         self.event = anyio.Event()
 
     def __call__(self, body: dict[str, Any]) -> Reply:
@@ -447,6 +448,7 @@ async def kill_and_replace(here: Place, poison: Poison) -> None:
         [pid] = await here.held([EVIL])
         [victim] = [worker for worker in here.alive if worker.process.pid == pid]
         await victim.end(signal.SIGKILL)
+        poison.killed += 1
         await here.start()
 
 
@@ -471,6 +473,8 @@ async def test_a_message_that_kills_its_worker_each_time_becomes_a_dead_letter_a
         await here.lab.publish("poison", session=EVIL)
         await here.lab.publish("next", session=EVIL)
         with anyio.fail_after(ANSWER_LIMIT_S):
+            while not poison.killed:  # noqa: ASYNC110 - it happens in another process
+                await anyio.sleep(0.01)
             while not await is_dead(here.lab):
                 message_id = f"quiet-{len(sent_at)}"
                 sent_at[message_id] = time.time()
@@ -487,7 +491,7 @@ async def test_a_message_that_kills_its_worker_each_time_becomes_a_dead_letter_a
         ]
         [(_, letter)] = await here.lab.bus.call("XRANGE", here.lab.bus.keys.dead(0), "-", "+")
         assert (letter[b"id"], letter[b"reason"]) == (b"poison", b"attempts")
-        waits = sorted(poison.asked_at[message_id] - sent_at[message_id] for message_id in sent_at)
-        assert statistics.quantiles(waits, n=10)[-1] < CLAIM_S
+        waits = [poison.asked_at[message_id] - sent_at[message_id] for message_id in sent_at]
+        assert statistics.median(waits) < CLAIM_S
         # Those that the killed worker had just claimed wait for its lease.
-        assert waits[-1] < SHORT.lease_s + SLACK_S
+        assert max(waits) < SHORT.lease_s + SLACK_S
