@@ -8,7 +8,7 @@ import anyio
 import anyio.lowlevel
 
 from daemon.bus import Bus, Script
-from daemon.bus.joined import Part
+from daemon.bus.line import Part
 from daemon.errors import BusUnavailable, MillpondError
 from daemon.model import Answer, Chunk, Request, TextChunk
 

@@ -13,7 +13,7 @@ import anyio
 import structlog
 
 from daemon.bus import Bus, load_script
-from daemon.bus.joined import Part as Argument
+from daemon.bus.line import Part as Argument
 from daemon.errors import BusError, BusUnavailable, LeaseLost
 from daemon.events import Reply
 

@@ -8,8 +8,9 @@ from daemon.bus.changes import Changes
 from daemon.bus.cluster import Cluster
 from daemon.bus.connection import START_PATIENCE_S, Bus, open_bus
 from daemon.bus.dead import DeadLetter, DeadLetters
-from daemon.bus.joined import Part, translated
+from daemon.bus.joined import translated
 from daemon.bus.keys import Keys
+from daemon.bus.line import Part
 from daemon.bus.listen import Heard, Listener, Subscription
 from daemon.bus.live import notify, show_live, tell
 from daemon.bus.publish import Accepted, command_of, longest_deadline_s, publish

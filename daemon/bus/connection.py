@@ -17,9 +17,10 @@ from redis.backoff import NoBackoff
 from daemon.bus.activity import Activity
 from daemon.bus.changes import Changes
 from daemon.bus.cluster import PARTITIONS, Cluster
-from daemon.bus.joined import AWAY, Client, Joined, Part, pipeline
+from daemon.bus.joined import AWAY, Joined
 from daemon.bus.keys import Keys
 from daemon.bus.lanes import Lanes
+from daemon.bus.line import ANSWER_TIMEOUT_S, Client, Line, Part, packed, pipeline
 from daemon.bus.script import Script, load_script
 from daemon.config import RedisConfig
 from daemon.errors import BusError, BusUnavailable, ConfigError
@@ -69,6 +70,8 @@ class Bus:
         self._client = connected.client
         self.revive = connected.revive
         self._joined: Joined | Lanes = Joined(self._client, revive=self.revive, patience_s=PATIENCE_S)
+        self._blocking = Line(self._client)
+        self._blocked = anyio.Lock()
         self._changes: dict[str, Changes] = {}
         self._tasks: TaskGroup | None = None
         self.keys = Keys(prefix=prefix, partitions=1)
@@ -110,6 +113,20 @@ class Bus:
             return await pipeline(self._client, commands)
         except AWAY as error:
             return [error] * len(commands)
+
+    async def block(self, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
+        """As ``each``, of the one server, over a connection kept for commands that wait: one caller at a time."""
+        async with self._blocked:
+            try:
+                with anyio.fail_after(ANSWER_TIMEOUT_S):
+                    return await self._blocking.exchange([(command[0], packed(command)) for command in commands])
+            except AWAY as error:
+                return [error] * len(commands)
+
+    async def aclose(self) -> None:
+        """Close all connections but those of tasks that still run."""
+        await self._blocking.aclose()
+        await self._client.aclose()
 
     def changes(self, kind: str, key: Callable[[int], str]) -> Changes | None:
         """Partitions worth a look, by changes of their ``key``; None where one blocking read sees them all."""
@@ -205,7 +222,7 @@ async def open_bus(config: RedisConfig, data_dir: Path, *, patience_s: float = S
                 yield bus
     finally:
         with anyio.move_on_after(1, shield=True):
-            await bus.client.aclose()
+            await bus.aclose()
     if refused is not None:
         raise refused
 

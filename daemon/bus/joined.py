@@ -5,23 +5,17 @@ repeated. So a lost reply, a restarted server and a flushed script cache are all
 """
 
 import asyncio
-import math
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import anyio
-import hiredis
 from redis import exceptions as redis_errors
 
+from daemon.bus.line import Client, Line, Part, packed, pipeline
 from daemon.bus.script import Script
 from daemon.errors import BusError, BusUnavailable, MillpondError
-
-Part = bytes | str | int | float
-
-Client = Any
-"""A ``redis.asyncio.Redis``. Its types are partial and what comes back is typed by the command: Any says so once."""
 
 MAX_BATCH = 128
 """Commands in one pipeline: a pipeline of 32 is already three times faster than single calls (FACTS)."""
@@ -29,14 +23,8 @@ MAX_BATCH = 128
 IN_FLIGHT = 4
 """Pipelines under way at once: one waiting for a slow read must not hold up a commit."""
 
-ANSWER_TIMEOUT_S = 5.0
-"""A server that has not answered a pipeline after so long is away."""
-
 REVIVE_PAUSE_S = 0.05
 """First pause after a failure; doubles up to a second."""
-
-# The library's own types know commands of one word only.
-_packed: Callable[[tuple[Part, ...]], bytes] = cast("Any", hiredis).pack_command
 
 AWAY = (redis_errors.ConnectionError, redis_errors.TimeoutError, OSError)
 """Exceptions of the library by which a server is not there."""
@@ -110,7 +98,7 @@ class Joined:
         if self._closed:
             raise BusUnavailable("this process has closed its connection to Redis")
         # Packed here: what cannot be sent is its caller's error, and must not end the task that sends for everybody.
-        call = _Call(command, _packed(command), script, asyncio.get_running_loop().create_future())
+        call = _Call(command, packed(command), script, asyncio.get_running_loop().create_future())
         self._pending.append(call)
         self._wake_sender()
         answer = await call.answer
@@ -137,13 +125,17 @@ class Joined:
                 idle.set_result(None)
 
     async def _send_for_ever(self) -> None:
-        while True:
-            if not self._pending:
-                await self._work_to_do()
-            batch, self._pending = self._pending[:MAX_BATCH], self._pending[MAX_BATCH:]
-            if self._pending:
-                self._wake_sender()
-            await self._send(batch)
+        line = Line(self._client)
+        try:
+            while True:
+                if not self._pending:
+                    await self._work_to_do()
+                batch, self._pending = self._pending[:MAX_BATCH], self._pending[MAX_BATCH:]
+                if self._pending:
+                    self._wake_sender()
+                await self._send(line, batch)
+        finally:
+            await line.aclose()
 
     async def _work_to_do(self) -> None:
         idle = asyncio.get_running_loop().create_future()
@@ -151,19 +143,19 @@ class Joined:
         await idle
         self._woken = False
 
-    async def _send(self, batch: list[_Call]) -> None:
+    async def _send(self, line: Line, batch: list[_Call]) -> None:
         try:
             with anyio.move_on_after(self._patience_s):
-                await self._until_answered(batch)
+                await self._until_answered(line, batch)
         finally:
             for call in batch:
                 call.settle(self.failing or BusUnavailable("Redis did not answer in time"))
 
-    async def _until_answered(self, batch: list[_Call]) -> None:
+    async def _until_answered(self, line: Line, batch: list[_Call]) -> None:
         pause_s = REVIVE_PAUSE_S
         while True:
             try:
-                await self._attempt(batch)
+                await self._attempt(line, batch)
             except (*AWAY, BusUnavailable) as error:
                 self.failing = error
                 if _is_login_refused(error):
@@ -185,11 +177,11 @@ class Joined:
             if not call.answer.done() and not self._belongs(call.command):
                 call.settle(Elsewhere("another node of the Redis cluster holds that slot now"))
 
-    async def _attempt(self, batch: list[_Call]) -> None:
+    async def _attempt(self, line: Line, batch: list[_Call]) -> None:
         open_calls = [call for call in batch if not call.answer.done()]
         if not open_calls:
             return
-        results = await _exchanged(self._client, [(call.command[0], call.packed) for call in open_calls])
+        results = await line.exchange([(call.command[0], call.packed) for call in open_calls])
         missing: set[Script] = set()
         later: BaseException | None = None
         for call, result in zip(open_calls, results, strict=True):
@@ -204,40 +196,7 @@ class Joined:
         if missing:
             # A flushed script cache or a new server: load, and send again what was not carried out.
             await pipeline(self._client, [("SCRIPT", "LOAD", script.text) for script in missing])
-            await self._attempt(batch)
-
-
-async def pipeline(client: Client, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
-    """The answers of one server to ``commands``, sent at once; a refused one is answered by its exception."""
-    return await _exchanged(client, [(command[0], _packed(command)) for command in commands])
-
-
-async def _exchanged(client: Client, commands: Sequence[tuple[Part, bytes]]) -> list[Any]:
-    """The answers to commands, each given as its name and packed."""
-    # Packed in C and read reply by reply: a third of the CPU of the library's own pipeline.
-    pool = client.connection_pool
-    connection = await pool.get_connection()
-    try:
-        with anyio.fail_after(ANSWER_TIMEOUT_S):
-            await connection.send_packed_command(b"".join(packed for _, packed in commands), check_health=False)
-            replies = [await _reply(client, connection, name) for name, _ in commands]
-    except BaseException:
-        # Replies are still under way: nobody else may get them.
-        await connection.disconnect(nowait=True)
-        raise
-    finally:
-        await pool.release(connection)
-    return replies
-
-
-async def _reply(client: Client, connection: Any, name: Part) -> Any:
-    try:
-        # One time-out for all of them: the library's own, one a reply, cost as much as the rest of reading it.
-        reply = await connection.read_response(timeout=math.inf)
-    except redis_errors.ResponseError as error:
-        return error
-    shaped = client.response_callbacks.get(name)
-    return shaped(reply) if shaped else reply
+            await self._attempt(line, batch)
 
 
 def _is_login_refused(error: BaseException) -> bool:

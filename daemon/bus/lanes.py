@@ -8,7 +8,8 @@ from anyio.abc import TaskGroup
 from redis import exceptions as redis_errors
 
 from daemon.bus.cluster import Cluster, address_of
-from daemon.bus.joined import Client, Elsewhere, Joined, Part, is_later, pipeline, translated
+from daemon.bus.joined import Elsewhere, Joined, is_later, translated
+from daemon.bus.line import Client, Part, pipeline
 from daemon.bus.script import Script
 from daemon.errors import BusUnavailable
 

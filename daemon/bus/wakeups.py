@@ -2,13 +2,14 @@
 
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import anyio
-from redis import exceptions as redis_errors
 
 from daemon.bus.changes import Changes
 from daemon.bus.connection import Bus
 from daemon.bus.joined import translated
+from daemon.bus.line import Part
 from daemon.bus.publish import longest_deadline_s
 from daemon.bus.replies import pairs
 from daemon.bus.script import load_script
@@ -44,17 +45,17 @@ async def _take_from_any(bus: Bus, at_most: int) -> list[str]:
     # The pop looks at its keys in order: in a fixed one, a flood in the first partition would keep all others waiting.
     ready = [bus.keys.ready(partition) for partition in range(bus.keys.partitions)]
     random.shuffle(ready)
-    try:
-        first = await bus.client.execute_command("BZPOPMIN", *ready, BLOCK_S)
-        if first is None:
-            return []
-        sessions: list[bytes] = [first[1]]
-        if at_most > 1:
-            more = await bus.client.execute_command("ZPOPMIN", first[0], at_most - 1)
-            sessions += [session for session, _ in pairs(more)]
-    except (redis_errors.RedisError, OSError) as error:
-        raise translated(error) from error
-    return [session.decode() for session in sessions]
+    # With one partition its others are asked for in the same breath.
+    others: list[tuple[Part, ...]] = [("ZPOPMIN", ready[0], at_most - 1)] if at_most > 1 and len(ready) == 1 else []
+    first, *more = await bus.block([("BZPOPMIN", *ready, BLOCK_S), *others])
+    if isinstance(first, BaseException):
+        raise translated(first) from first
+    sessions: list[bytes] = [first[1]] if first else []
+    if first and at_most > 1 and len(ready) > 1:
+        more = await bus.block([("ZPOPMIN", first[0], at_most - 1)])
+    # What was popped first counts, whatever became of the others.
+    found: Any = more[0] if more and not isinstance(more[0], BaseException) else []
+    return [session.decode() for session in (*sessions, *(session for session, _ in pairs(found)))]
 
 
 async def _take_from_changed(bus: Bus, changes: Changes, at_most: int) -> list[str]:

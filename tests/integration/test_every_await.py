@@ -17,7 +17,7 @@ from anyio.lowlevel import checkpoint
 from structlog.testing import capture_logs
 
 from daemon.bus import Bus, Script
-from daemon.bus.joined import Part
+from daemon.bus.line import Part
 from daemon.config import BotConfig, Config
 from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry
