@@ -6,8 +6,33 @@ kind stands first and every part is percent-encoded (see ``daemon.sessionkey``),
 
 import zlib
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from daemon.sessionkey import encode_part
+
+
+class SessionKeys(NamedTuple):
+    """What the scripts of one session touch: its own keys, and those of its partition; see ``Keys`` for each."""
+
+    session: str
+    log: str
+    waiting: str
+    live: str
+    notices: str
+    inbox: str
+    ready: str
+    due: str
+    asides: str
+    grew: str
+    dead: str
+
+
+@lru_cache(maxsize=4_096)
+def _named(partition_prefix: str, session: str) -> SessionKeys:
+    own = (f"{partition_prefix}:{kind}:{session}" for kind in SessionKeys._fields[:5])
+    shared = (f"{partition_prefix}:{kind}" for kind in ("in", *SessionKeys._fields[6:]))
+    return SessionKeys(*own, *shared)
 
 
 @dataclass(frozen=True)
@@ -26,6 +51,10 @@ class Keys:
 
     def _of_session(self, session: str, kind: str) -> str:
         return f"{self._of_partition(self.partition(session), kind)}:{session}"
+
+    def of(self, session: str) -> SessionKeys:
+        """All that the scripts of a session touch; the names are kept, for a turn asks for them several times."""
+        return _named(f"{self.prefix}:{{{self.partition(session)}}}", session)
 
     # One a partition. None has a TTL: each is emptied by its consumer.
 

@@ -62,18 +62,18 @@ async def publish(
         BusUnavailable: Redis is away; the message may have been accepted, and sending it again is safe.
     """
     _check(inbound, config)
-    session, keys = str(inbound.session), bus.keys
-    partition = keys.partition(session)
+    session = str(inbound.session)
+    keys = bus.keys.of(session)
     status, message_id, new = await bus.run(
         PUBLISH,
         [
-            keys.inbox(partition),
-            keys.waiting(session),
-            keys.session(session),
-            keys.seen(session, seen_as or inbound.id),
-            keys.ready(partition),
-            keys.due(partition),
-            keys.asides(partition),
+            keys.inbox,
+            keys.waiting,
+            keys.session,
+            bus.keys.seen(session, seen_as or inbound.id),
+            keys.ready,
+            keys.due,
+            keys.asides,
         ],
         [
             session,
@@ -87,10 +87,10 @@ async def publish(
             _ms(config.wakeup_s),
             scope,
             inbound.command,
-            keys.nudges,
+            bus.keys.nudges,
             _ms(longest_deadline_s(config)),
             EXTRA_STOPS,
-            keys.commands,
+            bus.keys.commands,
             ASIDES_MAX,
         ],
     )

@@ -100,7 +100,7 @@ class Sessions:
                 keys.inbox(partition),
                 keys.ready(partition),
                 keys.due(partition),
-                *(key(session) for session in sessions for key in (keys.session, keys.log, keys.waiting)),
+                *(key for session in sessions for key in keys.of(session)[:3]),
             ],
             [
                 self._worker,
@@ -122,8 +122,9 @@ class Sessions:
         Raises:
             LeaseLost: somebody else holds the session.
         """
+        keys = self._bus.keys.of(claim.session)
         status, stop_upto = await self._bus.run(
-            RENEW, self._keys(claim.session, "session", "due"), [claim.session, claim.nonce, self._lease_ms]
+            RENEW, [keys.session, keys.due], [claim.session, claim.nonce, self._lease_ms]
         )
         if status != b"held":
             raise _lost(claim)
@@ -135,9 +136,10 @@ class Sessions:
         Raises:
             LeaseLost: somebody else holds the session, or went on from here; nothing was written.
         """
+        keys = self._bus.keys.of(claim.session)
         status = await self._bus.run(
             JOURNAL,
-            self._keys(claim.session, "session", "log"),
+            [keys.session, keys.log],
             [claim.nonce, claim.begun.head, step, *(_encode(entry) for entry in entries)],
         )
         if status != b"done":
@@ -151,15 +153,20 @@ class Sessions:
         Raises:
             LeaseLost: somebody else holds the session; nothing was written.
         """
-        keys = self._bus.keys
-        partition = keys.partition(claim.session)
+        keys = self._bus.keys.of(claim.session)
         status, *rest = await self._bus.run(
             COMMIT,
             [
-                *self._keys(claim.session, "session", "log", "waiting", "in", "ready", "due", "live"),
-                keys.grew(partition),
-                keys.out(partition, out_channel),
-                keys.dead(partition),
+                keys.session,
+                keys.log,
+                keys.waiting,
+                keys.inbox,
+                keys.ready,
+                keys.due,
+                keys.live,
+                keys.grew,
+                self._out(claim.session, out_channel),
+                keys.dead,
             ],
             [
                 claim.session,
@@ -173,7 +180,7 @@ class Sessions:
                 self._lease_ms,
                 self._wakeup_ms,
                 GREW_MAX,
-                keys.events(claim.session),
+                self._bus.keys.events(claim.session),
                 claim.begun.claims,
                 len(commit.answered),
                 *commit.answered,
@@ -203,14 +210,16 @@ class Sessions:
         return await self._release(claim, undo_attempt=True, delay_s=delay_s, word=word) == b"parked"
 
     async def _release(self, claim: Claim, *, undo_attempt: bool, delay_s: float, word: Word | None = None) -> bytes:
-        keys = self._bus.keys
+        keys = self._bus.keys.of(claim.session)
         reply = word.reply if word else None
         status: bytes = await self._bus.run(
             RELEASE,
             [
-                *self._keys(claim.session, "session", "ready", "due"),
-                keys.notices(claim.session),
-                keys.out(keys.partition(claim.session), word.out_channel if word else ""),
+                keys.session,
+                keys.ready,
+                keys.due,
+                keys.notices,
+                self._out(claim.session, word.out_channel if word else ""),
             ],
             [
                 claim.session,
@@ -221,7 +230,7 @@ class Sessions:
                 claim.begun.stop_upto,
                 _encode(word.notice) if word else "",
                 round(self._config.notice_ttl_s * 1000),
-                keys.events(claim.session),
+                self._bus.keys.events(claim.session),
                 _encode(reply) if reply else "",
             ],
         )
@@ -240,17 +249,9 @@ class Sessions:
             [part for stream_id, fields in found for part in (stream_id, dict(pairs(fields))[b"message"])]
         )
 
-    def _keys(self, session: str, *kinds: str) -> list[str]:
+    def _out(self, session: str, channel: str) -> str:
         keys = self._bus.keys
-        partition = keys.partition(session)
-        of_session = {
-            "session": keys.session,
-            "log": keys.log,
-            "waiting": keys.waiting,
-            "live": keys.live,
-        }
-        of_partition = {"in": keys.inbox, "ready": keys.ready, "due": keys.due}
-        return [of_session[kind](session) if kind in of_session else of_partition[kind](partition) for kind in kinds]
+        return keys.out(keys.partition(session), channel)
 
 
 def _lost(claim: Claim) -> LeaseLost:

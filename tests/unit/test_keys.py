@@ -11,7 +11,7 @@ from daemon.sessionkey import SessionKey
 
 OF_SESSION = ("session", "log", "waiting", "live", "notices")
 OF_PARTITION = ("inbox", "ready", "due", "asides", "grew", "dead", "unknown")
-NO_KEYS = ("partition", "commands", "nudges", "leaders", "events")
+NO_KEYS = ("partition", "of", "commands", "nudges", "leaders", "events")
 """Methods of ``Keys`` that name no key."""
 
 names = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12)
@@ -42,6 +42,16 @@ def test_all_keys_of_a_session_lie_in_one_slot(session: SessionKey, message_id: 
     assert {slot_of(key) for key in made} == {str(partition)}
     assert len(set(made)) == len(made)
     assert all(key.isascii() and key.startswith("mp:{") for key in made)
+
+
+@given(sessions, st.sampled_from([1, 64]))
+def test_the_keys_of_a_session_are_those_that_are_asked_for_one_by_one(session: SessionKey, partitions: int) -> None:
+    keys, name = Keys(prefix="mp", partitions=partitions), str(session)
+    together = keys.of(name)._asdict()
+
+    for kind, key in together.items():
+        assert key == getattr(keys, kind)(name if kind in OF_SESSION else keys.partition(name)), kind
+    assert set(together) == {*OF_SESSION, *OF_PARTITION} - {"unknown"}
 
 
 @given(sessions, sessions, names, names)
