@@ -69,9 +69,10 @@ class Node:
         wait_until(self.answers)
 
     def answers(self) -> bool:
-        """Whether it takes commands."""
+        """Whether it takes commands; while it reads back what it held before, it refuses them."""
         try:
-            return self.call("PING") == b"PONG"
+            with self._link() as link:
+                return link.call("PING") == b"PONG"
         except OSError:
             return False
 
@@ -81,10 +82,13 @@ class Node:
         Raises:
             OSError: it is not there.
         """
-        with Link.tcp("127.0.0.1", self.port, timeout_s=5.0) as link:
+        with self._link() as link:
             reply = link.call(*words)
         assert not isinstance(reply, Refusal), f"{words[:2]}: {reply}"
         return reply
+
+    def _link(self) -> Link:
+        return Link.tcp("127.0.0.1", self.port, timeout_s=5.0)
 
     def ok(self, nodes: int) -> bool:
         """Whether it knows all nodes and finds the cluster whole."""
