@@ -53,8 +53,10 @@ def _limits(meta: Meta | None, value: object) -> str:
 
 
 def _shape(meta: Meta | None) -> str:
-    if meta is None or meta.pattern is None:
+    if meta is None or meta.max_length is None:
         return ""
+    if meta.pattern is None:
+        return f" of at most {meta.max_length} characters"
     return f" of {meta.min_length} to {meta.max_length} letters, digits and _ . -"
 
 

@@ -28,6 +28,12 @@ def is_section(kind: object) -> TypeGuard[Section]:
     return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
+def section_listed(kind: object) -> Section | None:
+    """The section of which a field of this type holds a list; None when it holds none."""
+    member = get_args(kind)[0] if get_origin(kind) is tuple else None
+    return member if is_section(member) else None
+
+
 @cache
 def fields_of(kind: Section) -> dict[str, FieldInfo]:
     """The keys of a section."""
@@ -46,14 +52,17 @@ def join(path: str, key: str) -> str:
 
 
 def all_keys(names: Mapping[str, Iterable[str]], kind: Section = Config, path: str = "") -> Iterator[str]:
-    """The dotted path of every key that there can be, for the bots and channels of these names."""
+    """The dotted path of every key that there can be, for the bots and channels of these names.
+
+    Lists of sections are left out: no variable can set what is in them.
+    """
     for key, entry in fields_of(kind).items():
         here = join(path, key)
         if is_section(entry.type):
             yield from all_keys(names, entry.type, here)
         elif get_origin(entry.type) is dict:
             yield from _named_keys(names, get_args(entry.type)[1], here)
-        else:
+        elif section_listed(entry.type) is None:
             yield here
 
 

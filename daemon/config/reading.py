@@ -23,6 +23,7 @@ from daemon.config.keys import (
     is_section,
     join,
     members_of,
+    section_listed,
 )
 from daemon.config.schema import PathText
 from daemon.config.secret import Secret, decode_secret, read_secret_file
@@ -101,6 +102,8 @@ class Reading:
             clean[entry.name] = self.section(path, entry.type, value)
         elif get_origin(entry.type) is dict:
             clean[entry.name] = self._named(path, get_args(entry.type)[1], value)
+        elif (member := section_listed(entry.type)) is not None:
+            clean[entry.name] = self._listed(path, member, value)
         elif (usable := self.leaf(path, entry.type, value)) is not msgspec.UNSET:
             clean[entry.name] = usable
 
@@ -121,6 +124,16 @@ class Reading:
             if member is not None:
                 clean[name] = self.section(here, member, value) | tag
         return clean
+
+    def _listed(self, path: str, kind: Section, given: object) -> list[Table]:
+        """The sections ``[[path]]``, in order; each has its place, from 1, in the paths below."""
+        self._note(path, given)
+        if not isinstance(given, list):
+            instead = "a variable, which cannot set one" if isinstance(given, Variable) else sort_of(given)
+            self.refuse(path, f"expected a list of sections [[{path}]], got {instead}")
+            return []
+        members = cast("list[object]", given)
+        return [self.section(f"{path}[{place}]", kind, member) for place, member in enumerate(members, 1)]
 
     def _member(self, path: str, name: str, kind: object, value: object) -> tuple[Section | None, Table]:
         """Which struct a named section is, and its tag: where there are several, ``type`` or else its name says so."""

@@ -87,7 +87,10 @@ def _is_address(text: str, fits: Callable[[SplitResult], bool]) -> bool:
 def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
     if text := _zone_problem(bot.time_zone):
         yield Finding(f"{path}.time_zone", text)
-    yield from _model(f"{path}.model", bot.model)
+    first, *fallbacks = bot.model.chain
+    yield from _model(f"{path}.model", first)
+    for place, fallback in enumerate(fallbacks, 1):
+        yield from _fallback(f"{path}.model", place, fallback)
 
 
 def _zone_problem(name: str) -> str:
@@ -118,6 +121,17 @@ def _model(path: str, model: ModelConfig) -> Iterator[Finding]:
     if text := _secret_problem(model.api_key):
         yield Finding(f"{path}.api_key", text)
     yield from _budget(path, model)
+
+
+def _fallback(path: str, place: int, fallback: ModelConfig) -> Iterator[Finding]:
+    here = f"{path}.fallbacks[{place}]"
+    if fallback.offline:
+        text = f"a fallback of the offline stand-in would never be asked; set {path}.base_url or a key first"
+        yield Finding(here, text, (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file"))
+    elif not fallback.name:
+        yield Finding(f"{here}.name", "missing; a fallback has to name its model")
+    else:
+        yield from _model(here, fallback)
 
 
 def _names_server(parts: SplitResult) -> bool:

@@ -15,10 +15,15 @@ from daemon.config.secret import Secret
 MAX_INT = 2_147_483_647
 Count = Annotated[int, Meta(ge=1, le=MAX_INT)]
 Tokens = Annotated[int, Meta(ge=0, le=MAX_INT)]
+Limit = Annotated[int, Meta(ge=0, le=MAX_INT)]
+"""0: none."""
 Seconds = Annotated[float, Meta(gt=0, le=31_536_000)]
 """At most a year: an unlimited wait is a mistake, and milliseconds must stay exact in Redis' scripts."""
 Delay = Annotated[float, Meta(ge=0, le=30)]
 """Seconds that may be none at all."""
+WindowTokens = Annotated[int, Meta(ge=4_096, le=MAX_INT)]
+Price = Annotated[float, Meta(ge=0, le=1_000_000)]
+"""Of a million tokens."""
 Share = Annotated[float, Meta(ge=0, le=1)]
 Port = Annotated[int, Meta(ge=0, le=65535)]
 PathText = Annotated[str, Meta(description="path")]
@@ -161,6 +166,38 @@ class MemoryConfig(_Section, frozen=True):
     """``auto``: the person in a direct chat, the group in a group."""
 
 
+class PricesConfig(_Section, frozen=True):
+    """What a model costs, for a million tokens each; nothing at all: its calls are counted and cost nothing."""
+
+    input: Price = 0.0
+    cached_input: Price | None = None
+    """Of the part of a prompt that the provider had kept; unset: as ``input``."""
+    output: Price = 0.0
+    currency: Annotated[str, Meta(max_length=16)] = ""
+    """Shown beside costs; costs of different currencies are never added."""
+
+
+class FallbackConfig(_Section, frozen=True):
+    """A model that is asked when those before it give no answer; what it leaves open is as the first one has it.
+
+    Without a ``base_url`` of its own it is at the first one's server, with its key; with one, the key is its own too.
+    """
+
+    base_url: str = ""
+    name: str = ""
+    """Required."""
+    api_key: Secret = NO_SECRET
+    api_key_file: PathText = ""
+    context_window_tokens: WindowTokens | None = None
+    """It is passed over while the prompt does not fit."""
+    max_completion_tokens: Count | None = None
+    safety_buffer_tokens: Tokens | None = None
+    call_timeout_s: Seconds | None = None
+    chunk_timeout_s: Seconds | None = None
+    max_concurrent: Count | None = None
+    prices: PricesConfig = PricesConfig()
+
+
 class ModelConfig(_Section, frozen=True):
     """The model of a bot; offline when neither ``base_url`` nor a key is set."""
 
@@ -171,13 +208,24 @@ class ModelConfig(_Section, frozen=True):
     api_key: Secret = NO_SECRET
     """Default ``OPENAI_API_KEY``; better in a file than in the configuration."""
     api_key_file: PathText = ""
-    context_window_tokens: Annotated[int, Meta(ge=4_096, le=MAX_INT)] = 65_536
+    context_window_tokens: WindowTokens = 65_536
     max_completion_tokens: Count = 8_192
     """Capped at a quarter of the window."""
     safety_buffer_tokens: Tokens = 1_024
     call_timeout_s: Seconds = 120.0
     chunk_timeout_s: Seconds = 30.0
     """Longest silence inside a streamed answer."""
+    max_concurrent: Count = 64
+    """Calls at a time in one process; others wait for their turn within ``call_timeout_s``."""
+    prices: PricesConfig = PricesConfig()
+    fallbacks: tuple[FallbackConfig, ...] = ()
+    """Asked in this order when the first one gives no answer."""
+
+    @property
+    def chain(self) -> "tuple[ModelConfig, ...]":
+        """This model, then its fallbacks with what they leave open filled in; none of them has fallbacks."""
+        alone = msgspec.structs.replace(self, fallbacks=())
+        return (alone, *(_filled(alone, fallback) for fallback in self.fallbacks))
 
     @property
     def offline(self) -> bool:
@@ -195,6 +243,42 @@ class ModelConfig(_Section, frozen=True):
         return self.context_window_tokens - self.completion_tokens - self.safety_buffer_tokens
 
 
+def _filled(first: ModelConfig, fallback: FallbackConfig) -> ModelConfig:
+    own = {name: value for name in fallback.__struct_fields__ if (value := getattr(fallback, name)) is not None}
+    if not fallback.base_url:
+        own["base_url"] = first.base_url
+        own["api_key"] = fallback.api_key or first.api_key
+    return msgspec.structs.replace(first, **own)
+
+
+class EachConfig(_Section, frozen=True):
+    """A limit for each person, each chat and all of a bot; 0: none."""
+
+    person: Limit = 0
+    """A sender of a channel instance, in all their chats with the bot."""
+    chat: Limit = 0
+    """A session."""
+    bot: Limit = 0
+
+
+class LimitsConfig(_Section, frozen=True):
+    """What a bot may be used for."""
+
+    tokens_per_day: EachConfig = EachConfig()
+    """In and out, by days of the bot's time zone."""
+    messages_per_minute: EachConfig = EachConfig()
+
+    @property
+    def any_tokens(self) -> bool:
+        """Whether tokens are limited at all."""
+        return self.tokens_per_day != EachConfig()
+
+    @property
+    def any_messages(self) -> bool:
+        """Whether messages are limited at all."""
+        return self.messages_per_minute != EachConfig()
+
+
 class BotConfig(_Section, frozen=True):
     """One personality with its workspace, model and limits."""
 
@@ -210,6 +294,7 @@ class BotConfig(_Section, frozen=True):
     """0: every iteration of a turn gets the full history; 1 to 499 count as 500."""
     memory: MemoryConfig = MemoryConfig()
     model: ModelConfig = ModelConfig()
+    limits: LimitsConfig = LimitsConfig()
 
 
 class _Channel(_Section, frozen=True, tag_field="type"):

@@ -14,6 +14,7 @@ from daemon.config.secret import Secret, masked_url
 
 Values = dict[str, object]
 _URLS = ("redis.url",)
+_PLACE = re.compile(r"\[\d+\]")
 _ESCAPED = re.compile(r'[\x00-\x1f\x7f"\\]')
 
 
@@ -35,6 +36,8 @@ def _section(path: str, section: msgspec.Struct, given: Mapping[str, str] | None
         here, value = join(path, key), getattr(section, key)
         if isinstance(value, msgspec.Struct):
             found[key] = _section(here, value, given)
+        elif listed := _structs(value):
+            found[key] = [_section(f"{here}[{place}]", member, given) for place, member in enumerate(listed, 1)]
         elif isinstance(value, dict):
             named = cast("dict[str, msgspec.Struct]", value)
             found[key] = {
@@ -44,6 +47,12 @@ def _section(path: str, section: msgspec.Struct, given: Mapping[str, str] | None
             # A secret that was read from a file is shown by that file's name alone.
             found[key] = _shown(here, value)
     return {key: value for key, value in found.items() if value != {}}
+
+
+def _structs(value: object) -> list[msgspec.Struct]:
+    """The sections in a list of them; none in any other value."""
+    members = cast("tuple[object, ...]", value) if isinstance(value, tuple) else ()
+    return [member for member in members if isinstance(member, msgspec.Struct)]
 
 
 def _tag(section: msgspec.Struct) -> Values:
@@ -65,7 +74,7 @@ def _offline(config: Config) -> Iterator[str]:
 
 def _lines(path: str, section: Values, sources: Mapping[str, str]) -> Iterator[str]:
     for key, value in section.items():
-        if not isinstance(value, dict):
+        if not isinstance(value, dict) and not _tables(value):
             source = sources.get(join(path, key), "its name" if key == "type" else "default")
             # TOML has no word for "unset".
             yield f"# {key} is unset" if value is None else f"{key} = {literal(value)}  # {source}"
@@ -74,8 +83,19 @@ def _lines(path: str, section: Values, sources: Mapping[str, str]) -> Iterator[s
             here, inner = join(path, key), cast("Values", value)
             named = path in ("bots", "channels")
             if named or any(not isinstance(entry, dict) for entry in inner.values()):
-                yield f"\n[{here}]"
+                # A section inside a listed one belongs to the last of the list: TOML writes no place.
+                yield f"\n[{_PLACE.sub('', here)}]"
             yield from _lines(here, inner, sources)
+    for key, value in section.items():
+        for place, member in enumerate(_tables(value), 1):
+            here = join(path, key)
+            yield f"\n[[{_PLACE.sub('', here)}]]"
+            yield from _lines(f"{here}[{place}]", member, sources)
+
+
+def _tables(value: object) -> list[Values]:
+    members = cast("list[object]", value) if isinstance(value, list) else []
+    return [cast("Values", member) for member in members if isinstance(member, dict)]
 
 
 def literal(value: object) -> str:

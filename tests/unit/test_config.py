@@ -791,6 +791,85 @@ def test_what_show_prints_with_defaults_is_the_same_configuration(file, tmp_path
     assert "partitions is unset" in printed
 
 
+FALLBACKS = """
+[bots.pond.model]
+base_url = "http://one/v1"
+name = "one"
+api_key = "hush"
+context_window_tokens = 100_000
+prices = { input = 2.5, cached_input = 0.25, output = 10, currency = "EUR" }
+
+[[bots.pond.model.fallbacks]]
+name = "two"
+
+[[bots.pond.model.fallbacks]]
+name = "three"
+base_url = "http://three/v1"
+api_key_file = "key"
+context_window_tokens = 8192
+prices = { input = 1 }
+"""
+
+
+def test_a_fallback_leaves_open_what_the_first_has_and_takes_no_key_to_another_server(file, tmp_path):
+    secret_file(tmp_path / "key", b"third")
+    first, second, third = load_text(file, FALLBACKS).config.bots["pond"].model.chain
+
+    assert (first.name, first.prices.output, first.fallbacks) == ("one", 10, ())
+    assert (second.base_url, second.api_key.reveal(), second.context_window_tokens) == (
+        "http://one/v1",
+        "hush",
+        100_000,
+    )
+    assert second.prices.input == 0
+    assert (third.base_url, third.api_key.reveal(), third.context_window_tokens) == ("http://three/v1", "third", 8_192)
+    without_key = load_text(file, FALLBACKS.replace('api_key_file = "key"', "")).config.bots["pond"].model.chain[2]
+    assert not without_key.api_key
+
+
+def test_lists_of_sections_are_shown_as_they_can_be_read_again(file, tmp_path):
+    secret_file(tmp_path / "key", b"third")
+    loaded = load_text(file, 'data_dir = "kept"' + FALLBACKS.replace('api_key = "hush"', 'api_key_file = "key"'))
+
+    printed = show.toml(loaded, defaults=True)
+
+    assert "hush" not in printed
+    assert "third" not in printed
+    assert load_text(tmp_path / "again.toml", printed).config == loaded.config
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("fallbacks = 1", "bots.pond.model.fallbacks: expected a list of sections [[bots.pond.model.fallbacks]], got"),
+        ("fallbacks = ['two']", "bots.pond.model.fallbacks[1]: expected a section"),
+        ("fallbacks = [{}]", "bots.pond.model.fallbacks[1].name: missing"),
+        (
+            "fallbacks = [{name = 'x'}, {nam = 'y'}]",
+            "bots.pond.model.fallbacks[2].nam: unknown key; did you mean name?",
+        ),
+        ("fallbacks = [{name = 'x', base_url = 'x'}]", "bots.pond.model.fallbacks[1].base_url: expected http:// or"),
+        ("prices = {input = -1}", "bots.pond.model.prices.input: expected a number from 0 to 1,000,000, got -1"),
+        ("prices = {currency = 'a very long currency'}", "expected text of at most 16 characters"),
+    ],
+)
+def test_fallbacks_and_prices_are_checked(file, text, problem):
+    lines = problems(file, f"[bots.pond.model]\nbase_url = 'http://h/v1'\nname = 'm'\n{text}\n")
+
+    assert any(problem in line for line in lines), lines
+
+
+def test_a_fallback_of_the_offline_stand_in_is_refused(file):
+    (line,) = problems(file, "[bots.pond.model]\nfallbacks = [{name = 'x'}]\n")
+
+    assert line.startswith("bots.pond.model.fallbacks[1]: a fallback of the offline stand-in would never be asked")
+
+
+def test_a_list_of_sections_cannot_be_set_by_a_variable(tmp_path):
+    with pytest.raises(ConfigError, match="got a variable, which cannot set one"):
+        load(environ={"MILLPOND_DATA_DIR": str(tmp_path), "MILLPOND_BOTS__POND__MODEL__FALLBACKS": "x"})
+
+
 def test_show_prints_json(file):
     file.write_text("[channels.web]\ntoken = 'hush'\n")
 
@@ -819,7 +898,15 @@ def test_the_documentation_has_every_key_of_every_section_with_its_default():
         assert documented == expected, heading
 
 
-_SECTION_PATHS = {"bots.pond.memory", "bots.pond.model", "bots", "channels", "context.bootstrap"} | {
+_SECTION_PATHS = {
+    *("bots", "bots.pond.memory", "bots.pond.model", "bots.pond.model.prices", "channels", "context.bootstrap"),
+    *(
+        "bots.pond.limits",
+        "bots.pond.limits.tokens_per_day",
+        "bots.pond.limits.messages_per_minute",
+        "fallbacks.prices",
+    ),
+} | {
     key
     for key, entry in fields_of(Config).items()
     if isinstance(entry.type, type) and issubclass(entry.type, msgspec.Struct)
@@ -834,6 +921,10 @@ def _sections():
     yield "[bots.<name>]", BotConfig, "bots.pond"
     yield "[bots.<name>.memory]", daemon_config.MemoryConfig, "bots.pond.memory"
     yield "[bots.<name>.model]", ModelConfig, "bots.pond.model"
+    yield "[bots.<name>.model.prices]", daemon_config.PricesConfig, "bots.pond.model.prices"
+    yield "[[bots.<name>.model.fallbacks]]", daemon_config.FallbackConfig, "fallbacks"
+    yield "[bots.<name>.limits.tokens_per_day]", daemon_config.EachConfig, "bots.pond.limits.tokens_per_day"
+    yield "[bots.<name>.limits.messages_per_minute]", daemon_config.EachConfig, "bots.pond.limits.messages_per_minute"
     for tag, kind in members_of(ChannelConfig).items():
         yield f'[channels.<name>], type "{tag}"', kind, f"channels.{tag}"
 
