@@ -1,20 +1,26 @@
 """Delivering one reply: part by part, each marked before it is sent and with the platform's id after."""
 
 import itertools
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 
 import anyio
 import structlog
 
 from channels.base import Channel, Part
 from channels.outbox.lease import Lease
-from channels.outbox.ledger import Ledger, Step, Word
+from channels.outbox.ledger import Ledger, Place, Step, Word
 from daemon import metrics
 from daemon.errors import SendRefused, SendRejected, SendUnknown
 from daemon.events import Reply
 from daemon.sessionkey import SessionKey
 
+CHATS_KEPT = 10_000
+"""Chats whose names are kept read."""
+
 _log = structlog.get_logger()
+_parse = lru_cache(CHATS_KEPT)(SessionKey.parse)
+_counter = cache(metrics.DELIVERIES.labels)
 
 
 @dataclass(kw_only=True)
@@ -38,13 +44,11 @@ class Delivery:
             BusUnavailable: as these.
             LeaseLost: somebody else sends now.
         """
-        chat, texts = SessionKey.parse(reply.session), self.channel.split(reply.text)
+        chat, texts = _parse(reply.session), self.channel.split(reply.text)
         for number, text in enumerate(texts):
-            step = Step(
-                stream_id=stream_id, reply=reply, part=number, last=number + 1 == len(texts), attempt=0, mark=""
-            )
+            place = Place(stream_id=stream_id, reply=reply, part=number, last=number + 1 == len(texts))
             try:
-                if not await self._part(chat, step, text):
+                if not await self._part(chat, place, text):
                     return False
             except SendRejected as error:
                 await self.bury(stream_id, reply, reason=f"rejected: {error}", attempts=1)
@@ -61,47 +65,54 @@ class Delivery:
             _log.warning("reply.dead", session=session, correlation=correlation, reason=reason)
         await self.ledger.bury(stream_id, reply, reason=reason, attempts=attempts)
 
-    async def _part(self, chat: SessionKey, step: Step, text: str) -> bool:
-        word: Word | int = 0
-        while isinstance(word, int):
+    async def _part(self, chat: SessionKey, place: Place, text: str) -> bool:
+        attempt = 0
+        while True:
             await self.lease.outlasting(self.timeout_s)
             if self.stopping.is_set():
                 return False
-            step = replace(step, attempt=word + 1, mark=f"{self.lease.nonce}-{next(self._marks)}")
+            step = Step(place=place, attempt=attempt + 1, mark=f"{self.lease.nonce}-{next(self._marks)}")
             word = await self.ledger.sending(step)
+            if isinstance(word, Word):
+                break
+            attempt = word
         if word is Word.SEND_AGAIN:
             self._note(step, "resent")
         elif word is Word.GIVEN_UP:
             self._note(step, "given_up")
-        if word in (Word.SEND, Word.SEND_AGAIN):
+        if word is Word.SEND or word is Word.SEND_AGAIN:
             await self._send(chat, step, text)
         return True
 
     async def _send(self, chat: SessionKey, step: Step, text: str) -> None:
         # Nothing may come between this look at the clock and the send: whoever stalls here has lost the lease after.
         await self.lease.outlasting(self.timeout_s)
-        part = Part(reply=step.reply.id, number=step.part, text=text, attempt=step.mark)
+        part = Part(reply=step.place.reply.id, number=step.place.part, text=text, attempt=step.mark)
         try:
             with anyio.fail_after(self.timeout_s):
                 platform_id = await self.channel.send(chat, part, timeout_s=self.timeout_s)
         except (SendRefused, SendRejected) as error:
             self.ledger.note(step, "refused")
-            metrics.DELIVERIES.labels(self.channel.name, _outcome(error)).inc()
+            self._count(_outcome(error))
             raise
         except (SendUnknown, TimeoutError) as error:
             # The mark stays: whoever goes on here finds it and knows that nobody knows.
-            metrics.DELIVERIES.labels(self.channel.name, "unknown").inc()
+            self._count("unknown")
             raise SendUnknown(str(error) or f"no answer within {self.timeout_s:g} s") from error
         self.ledger.note(step, "sent", platform_id)
-        metrics.DELIVERIES.labels(self.channel.name, "sent").inc()
+        self._count("sent")
+
+    def _count(self, outcome: str) -> None:
+        _counter(self.channel.name, outcome).inc()
 
     def _note(self, step: Step, outcome: str) -> None:
-        metrics.DELIVERIES.labels(self.channel.name, outcome).inc()
+        self._count(outcome)
+        reply = step.place.reply
         _log.warning(
             "part.unknown",
-            session=step.reply.session,
-            turn=step.reply.turn,
-            correlation=step.reply.correlation,
+            session=reply.session,
+            turn=reply.turn,
+            correlation=reply.correlation,
             attempt=step.attempt - 1,
             status=outcome,
         )

@@ -38,9 +38,9 @@ RETRY_PAUSE_S = 0.1
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Step:
-    """One attempt at sending one part."""
+@dataclass(kw_only=True, slots=True, eq=False)
+class Place:
+    """One part of a reply."""
 
     stream_id: bytes
     """Of the reply, in ``out``."""
@@ -48,6 +48,13 @@ class Step:
     part: int
     last: bool
     """Whether the reply ends with this part."""
+
+
+@dataclass(kw_only=True, slots=True, eq=False)
+class Step:
+    """One attempt at sending one part."""
+
+    place: Place
     attempt: int
     """From 1 for each part."""
     mark: str
@@ -79,8 +86,8 @@ class _Batch:
     def add(self, key: str, what: str, step: Step, platform_id: str) -> int:
         """Add a step; its place."""
         self.keys.append(key)
-        reply = step.reply
-        self.args += (what, step.stream_id, step.part, step.attempt, step.mark, int(step.last), platform_id)
+        place, reply = step.place, step.place.reply
+        self.args += (what, place.stream_id, place.part, step.attempt, step.mark, int(place.last), platform_id)
         self.args += (reply.id, reply.session)
         return len(self.keys) - 1
 
@@ -182,7 +189,7 @@ class Ledger:
 
     def _add(self, what: str, step: Step, platform_id: str = "") -> tuple[_Batch, int]:
         batch = self._open
-        key = self._bus.keys.sent(step.reply.session, step.reply.id)
+        key = self._bus.keys.sent(step.place.reply.session, step.place.reply.id)
         self._asked.set()
         return batch, batch.add(key, what, step, platform_id)
 

@@ -22,7 +22,7 @@ from channels.base import Channel
 from channels.inbound import accept, make_inbound
 from channels.outbox import Outbox, ledger, term
 from channels.outbox.lease import Lease, Terms
-from channels.outbox.ledger import Ledger, Step, Word
+from channels.outbox.ledger import Ledger, Place, Step, Word
 from channels.push import serve
 from channels.testing import TestingChannel, connect
 from channels.testing.channel import NOTHING_SENT
@@ -578,7 +578,7 @@ async def test_a_predecessors_mark_is_resent_once_listed_and_the_delivered_parts
     async with book.kept():
         assert await book.sending(first) is Word.SEND
         book.note(first, "sent", "m0")
-        assert await book.sending(replace(first, part=1)) is Word.SEND
+        assert await book.sending(a_step(stream_id, reply, part=1)) is Word.SEND
     await lease.resign(channel=bus.keys.leaders, said="")
 
     async with sink() as platform, replica(pushing(process, platform, part_max_chars=5)):
@@ -645,9 +645,10 @@ def a_ledger(bus: Bus, lease: Lease) -> Ledger:
     return Ledger(bus, partition=0, channel=NAME, nonce=lease.nonce)
 
 
-def a_step(stream_id: bytes, reply: str, *, attempt: int = 1, mark: str = "mark") -> Step:
+def a_step(stream_id: bytes, reply: str, *, part: int = 0, attempt: int = 1, mark: str = "mark") -> Step:
     text = Reply(id=reply, session=ANN, turn=0, text="one two three", correlation="c")
-    return Step(stream_id=stream_id, reply=text, part=0, last=False, attempt=attempt, mark=mark)
+    place = Place(stream_id=stream_id, reply=text, part=part, last=False)
+    return Step(place=place, attempt=attempt, mark=mark)
 
 
 async def taken_over(bus: Bus, queue: QueueConfig) -> tuple[Ledger, Ledger, Step]:
@@ -671,7 +672,7 @@ async def refused_to_the_old_leader(bus: Bus, queue: QueueConfig) -> set[str]:
         except LeaseLost:
             refused.add("sending")
         try:
-            await old.bury(step.stream_id, step.reply, reason="x", attempts=1)
+            await old.bury(step.place.stream_id, step.place.reply, reason="x", attempts=1)
         except LeaseLost:
             refused.add("bury")
     return refused
@@ -701,7 +702,7 @@ async def test_without_its_nonce_check_a_script_obeys_an_old_leader(
 
 async def test_what_was_sent_is_noted_though_the_lease_went_to_another_meanwhile(bus: Bus, queue: QueueConfig) -> None:
     old, new, step = await taken_over(bus, queue)
-    await bus.call("HSET", bus.keys.sent(ANN, step.reply.id), "0", "sending 1 0 mark")
+    await bus.call("HSET", bus.keys.sent(ANN, step.place.reply.id), "0", "sending 1 0 mark")
 
     async with old.kept():
         old.note(step, "sent", "m1")
@@ -712,7 +713,7 @@ async def test_what_was_sent_is_noted_though_the_lease_went_to_another_meanwhile
 
 async def test_an_outcome_is_not_noted_once_the_part_was_sent_again(bus: Bus, queue: QueueConfig) -> None:
     old, new, step = await taken_over(bus, queue)
-    await bus.call("HSET", bus.keys.sent(ANN, step.reply.id), "0", "sending 1 0 mark")
+    await bus.call("HSET", bus.keys.sent(ANN, step.place.reply.id), "0", "sending 1 0 mark")
     again = replace(step, attempt=2, mark="other")
     async with new.kept():
         assert await new.sending(again) is Word.SEND_AGAIN
@@ -721,7 +722,7 @@ async def test_an_outcome_is_not_noted_once_the_part_was_sent_again(bus: Bus, qu
         old.note(step, "refused")
         old.note(step, "sent", "m1")
 
-    assert await marks(bus, step.reply.id) == {"0": "sending 2"}
+    assert await marks(bus, step.place.reply.id) == {"0": "sending 2"}
 
 
 async def test_a_mark_repeated_under_its_own_name_is_no_unknown_outcome(bus: Bus, queue: QueueConfig) -> None:
