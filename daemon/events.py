@@ -57,8 +57,11 @@ class Inbound(msgspec.Struct, frozen=True, kw_only=True, tag="inbound"):
         return SessionKey(channel=self.channel, chat=self.chat, thread=self.thread)
 
 
-class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One message of a session's log."""
+class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """One message of a session's log.
+
+    Not tracked by the garbage collector, which would look at tens of thousands of them: they hold no other objects.
+    """
 
     time: str
     """When it came (user) or was written (all others): ISO 8601, UTC."""

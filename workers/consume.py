@@ -34,6 +34,9 @@ FULL_PAUSE_S = 1.0
 TOGETHER_S = 0.002
 """Pause after several sessions were ready at once: those that become so meanwhile are taken and claimed together."""
 
+ALONE = 2
+"""So many of a message's last attempts are made with no other such message at work in the process."""
+
 AWAY_PAUSE_S = 0.5
 """Pause when Redis is away."""
 
@@ -67,6 +70,8 @@ class Consumer:
         self._upkeep = Upkeep(process, sessions, self._held)
         self._work: Slots[Claim | list[str]] = Slots(self.work)
         self._freed = anyio.Event()
+        self._suspect = ""
+        """The session at work that several workers have died with; empty when there is none."""
 
     @property
     def holding(self) -> int:
@@ -129,6 +134,7 @@ class Consumer:
 
     async def work(self, given: Claim | list[str]) -> None:
         """Work off a claim; of sessions that were woken, the first that can be claimed, the others in other slots."""
+        clear_contextvars()
         claims = [given] if isinstance(given, Claim) else await self._claim(given)
         for claim in claims[1:]:
             self._work.give(claim)
@@ -142,7 +148,7 @@ class Consumer:
             with anyio.fail_after(CLAIM_TIMEOUT_S, shield=True):
                 # Cancelled in the middle, sessions would be held under a nonce that nobody knows.
                 claims = await self._sessions.claim_all(sessions)
-        except BusUnavailable as error:
+        except BusError as error:
             _log.warning("claim.abandoned", reason=str(error), count=len(sessions))
         finally:
             for session in set(sessions).difference(claim.session for claim in claims):
@@ -152,10 +158,29 @@ class Consumer:
     async def _work_off(self, claim: Claim) -> None:
         following: Claim | None = claim
         try:
+            if claim.begun.attempts > max(1, self._process.config.queue.attempts_max - ALONE):
+                following = await self._hold_alone(claim)
             while following is not None:
                 following = await self._hold(following)
+        except BusError as error:
+            # It could not even be given back: its lease has to run out.
+            _log.warning("claim.abandoned", reason=str(error), count=1)
         finally:
             self._let_go(claim.session)
+
+    async def _hold_alone(self, claim: Claim) -> Claim | None:
+        """Work on what may be what kills workers; a second such session is put off.
+
+        All that died with it would otherwise die with it again, until each had used up its attempts.
+        """
+        if self._suspect:
+            await self._sessions.put_off(claim, delay_s=after_attempts(1, self._process.config.queue))
+            return None
+        self._suspect = claim.session
+        try:
+            return await self._hold(claim)
+        finally:
+            self._suspect = ""
 
     def _let_go(self, session: str) -> None:
         if session in self._again and not self._process.stopping.is_set():

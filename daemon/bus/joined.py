@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import anyio
+from anyio.lowlevel import cancel_shielded_checkpoint
 from redis import exceptions as redis_errors
 
 from daemon.bus.line import Client, Line, Part, packed, pipeline
@@ -19,6 +20,9 @@ from daemon.errors import BusError, BusUnavailable, MillpondError
 
 MAX_BATCH = 128
 """Commands in one pipeline: a pipeline of 32 is already three times faster than single calls (FACTS)."""
+
+WOKEN_AT_ONCE = 8
+"""Callers that go on in one round of the event loop: each may have a millisecond's work to do with its answer."""
 
 IN_FLIGHT = 4
 """Pipelines under way at once: one waiting for a slow read must not hold up a commit."""
@@ -184,13 +188,15 @@ class Joined:
         results = await line.exchange([(call.command[0], call.packed) for call in open_calls])
         missing: set[Script] = set()
         later: BaseException | None = None
-        for call, result in zip(open_calls, results, strict=True):
+        for number, (call, result) in enumerate(zip(open_calls, results, strict=True), 1):
             if call.script is not None and isinstance(result, redis_errors.NoScriptError):
                 missing.add(call.script)
             elif isinstance(result, redis_errors.RedisError) and is_later(result):
                 later = result
             else:
                 call.settle(result)
+            if number % WOKEN_AT_ONCE == 0:
+                await cancel_shielded_checkpoint()
         if later is not None:
             raise translated(later) from later
         if missing:

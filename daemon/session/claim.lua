@@ -13,6 +13,7 @@
 --   parked, ms until the retry         it backs off
 --   empty                              nothing waits
 --   ended                              this very claim was granted, used and given up already
+--   refused, why                       its keys do not hold what they should
 
 local now, take = now_ms(), tonumber(ARGV[4])
 
@@ -67,6 +68,8 @@ end
 local results = {}
 for number = 1, (#KEYS - 3) / 3 do
   local key, arg = 1 + 3 * number, 3 + 2 * number
-  results[number] = claim(ARGV[arg], ARGV[arg + 1], KEYS[key], KEYS[key + 1], KEYS[key + 2])
+  -- A session whose keys somebody has spoilt must not keep the others from being claimed.
+  local ok, result = pcall(claim, ARGV[arg], ARGV[arg + 1], KEYS[key], KEYS[key + 1], KEYS[key + 2])
+  results[number] = ok and result or {'refused', type(result) == 'table' and result.err or result}
 end
 return results

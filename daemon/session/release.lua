@@ -1,7 +1,8 @@
 -- Give a session back without a commit: handed over at a stop, or to be tried again later.
 --
 -- KEYS  1 session (hash)  2 ready (zset)  3 due (zset)  4 notices (stream)  5 out (stream)
--- ARGV  1 session key  2 nonce  3 undo the attempt (1/0)  4 delay before the next attempt (ms)  5 wake-up (ms)
+-- ARGV  1 session key  2 nonce  3 does the attempt count: 'counts', 'parked' (no, and the time since the first such
+--       is counted) or 'undone' (no)              4 delay before the next attempt (ms)              5 wake-up (ms)
 --       6 the stop that was known when the turn began, or ''
 --       7 what its people are told the first time that it is parked: a notice (JSON), or ''   8 TTL of notices (ms)
 --       9 events channel   10 the same as a reply (JSON) for push channels, or ''
@@ -15,7 +16,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 redis.call('HDEL', KEYS[1], 'nonce', 'lease', 'worker', 'since')
-if ARGV[3] == '1' and tonumber(redis.call('HGET', KEYS[1], 'attempts')) > 0 then
+if ARGV[3] ~= 'counts' and tonumber(redis.call('HGET', KEYS[1], 'attempts')) > 0 then
   redis.call('HINCRBY', KEYS[1], 'attempts', -1)
 end
 -- A stop that came meanwhile ends the back-off before it begins. One that was known and could not be obeyed does not:
@@ -26,7 +27,7 @@ if (redis.call('HGET', KEYS[1], 'stop_upto') or '') ~= ARGV[6] then delay = 0 en
 if delay > 0 then
   redis.call('HSET', KEYS[1], 'retry_at', now + delay)
   redis.call('ZADD', KEYS[3], now + delay, ARGV[1])
-  if ARGV[3] == '1' and redis.call('HSETNX', KEYS[1], 'parked_at', now) == 1 then status = 'parked' end
+  if ARGV[3] == 'parked' and redis.call('HSETNX', KEYS[1], 'parked_at', now) == 1 then status = 'parked' end
   if status == 'parked' and ARGV[7] ~= '' then
     redis.call('XADD', KEYS[4], 'MAXLEN', '~', 100, '*', 'notice', ARGV[7])
     redis.call('PEXPIRE', KEYS[4], ARGV[8])

@@ -3,9 +3,10 @@
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
+import structlog
 
 from daemon.bus import Bus, load_script, longest_deadline_s, pairs
 from daemon.config import QueueConfig
@@ -30,6 +31,7 @@ GREW_MAX = 10_000
 """Events kept in ``grew``: a hint, so the oldest may go; consolidation finds their sessions by state."""
 
 _encode = msgspec.json.Encoder().encode
+_log = structlog.get_logger()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +112,9 @@ class Sessions:
                 *(part for pair in zip(sessions, nonces, strict=True) for part in pair),
             ],
         )
+        for session, (status, *rest) in zip(sessions, results, strict=True):
+            if status == b"refused":
+                _log.error("session.refused", session=session, reason=rest[0].decode(errors="replace"))
         return [
             Claim(session=session, nonce=nonce, fence=int(rest[0]), begun=begun_from(rest))
             for session, nonce, (status, *rest) in zip(sessions, nonces, results, strict=True)
@@ -195,21 +200,32 @@ class Sessions:
 
     async def hand_over(self, claim: Claim) -> None:
         """Give the session to the next worker at once; this attempt does not count."""
-        await self._release(claim, undo_attempt=True, delay_s=0.0)
+        await self._release(claim, "undone", delay_s=0.0)
+
+    async def put_off(self, claim: Claim, *, delay_s: float) -> None:
+        """Have the session claimed again after ``delay_s``, for no fault of its own; this attempt does not count."""
+        await self._release(claim, "undone", delay_s=delay_s)
 
     async def back_off(self, claim: Claim, *, delay_s: float) -> None:
         """Have the session tried again after ``delay_s``; this attempt counts."""
-        await self._release(claim, undo_attempt=False, delay_s=delay_s)
+        await self._release(claim, "counts", delay_s=delay_s)
 
     async def park(self, claim: Claim, *, delay_s: float, word: Word | None = None) -> bool:
         """As ``back_off``, for a failure that is not the message's fault: the attempt does not count.
 
         Returns whether this is the first time since the session's last commit: then, and only then, its people are
-        told ``word``.
+        told ``word``, and from then on it is counted how long the session has been parked.
         """
-        return await self._release(claim, undo_attempt=True, delay_s=delay_s, word=word) == b"parked"
+        return await self._release(claim, "parked", delay_s=delay_s, word=word) == b"parked"
 
-    async def _release(self, claim: Claim, *, undo_attempt: bool, delay_s: float, word: Word | None = None) -> bytes:
+    async def _release(
+        self,
+        claim: Claim,
+        attempt: Literal["counts", "parked", "undone"],
+        *,
+        delay_s: float,
+        word: Word | None = None,
+    ) -> bytes:
         keys = self._bus.keys.of(claim.session)
         reply = word.reply if word else None
         status: bytes = await self._bus.run(
@@ -224,7 +240,7 @@ class Sessions:
             [
                 claim.session,
                 claim.nonce,
-                int(undo_attempt),
+                attempt,
                 round(delay_s * 1000),
                 self._wakeup_ms,
                 claim.begun.stop_upto,

@@ -1,0 +1,185 @@
+"""The engine alone: how many messages a second pass through one process, when model and platform take no time."""
+
+import statistics
+import time
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+from redis.asyncio import Redis
+
+from benchmarks.folder import data_dir
+from benchmarks.result import Result
+from channels.base import Part
+from channels.outbox import Outbox
+from daemon import log
+from daemon.bus import Bus, publish
+from daemon.config import AgentConfig, Config, TestingConfig
+from daemon.events import Inbound
+from daemon.model import Answer, Request
+from daemon.process import Process
+from daemon.run import open_process
+from daemon.services import service
+from daemon.sessionkey import SessionKey
+
+MESSAGES = 5_000
+"""Of one round, each in a session of its own."""
+
+ROUNDS = 5
+IN_FLIGHT = 100
+LIMIT = 0.45
+CHANNEL = "support"
+
+COMMIT = """
+redis.call('RPUSH', KEYS[2], ARGV[2], ARGV[3])
+redis.call('XADD', KEYS[3], '*', 'reply', ARGV[3])
+redis.call('XADD', KEYS[4], 'MAXLEN', '~', 10000, '*', 'event', ARGV[4])
+redis.call('XACK', KEYS[1], 'jobs', ARGV[1])
+redis.call('XDEL', KEYS[1], ARGV[1])
+return 1
+"""
+"""What is left of a turn for somebody who checks nothing: two log entries, the reply, an event, the job done."""
+
+
+class NullModel:
+    """Answers at once."""
+
+    name = "null"
+
+    async def stream(self, _request: Request) -> AsyncIterator[Answer]:
+        """One answer."""
+        yield Answer(text="Well then.")
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+class NullChannel:
+    """Takes every part at once."""
+
+    name = CHANNEL
+
+    def split(self, text: str) -> list[str]:
+        """A reply is one part."""
+        return [text]
+
+    async def send(self, _chat: SessionKey, part: Part, *, timeout_s: float) -> str:  # noqa: ARG002  the protocol's name
+        """Sent."""
+        return part.reply
+
+
+async def null_model(_config: object, *, language: str) -> NullModel:  # noqa: ARG001  the seam's name
+    """What ``Process.connect_model`` gives."""
+    return NullModel()
+
+
+def measure() -> list[Result]:
+    """Messages a second from publishing to the noted delivery, and jobs a second of the floor, in turns."""
+    log.configure("warning")
+    with data_dir() as folder:
+        engine, floor = anyio.run(_measure, folder)
+    return [
+        Result(
+            name=f"engine, {IN_FLIGHT} in flight",
+            unit="messages/s",
+            values=tuple(engine),
+            floor=statistics.median(floor),
+            floor_is="redis-py on the same server: jobs read from a stream, one commit script each",
+            limit=LIMIT,
+            limit_is="ratio, at least",
+        )
+    ]
+
+
+async def _measure(folder: Path) -> tuple[list[float], list[float]]:
+    channel = TestingConfig(url="http://localhost/")
+    config: Config = msgspec.structs.replace(Config(), agent=AgentConfig(slots=IN_FLIGHT), channels={CHANNEL: channel})
+    engine: list[float] = []
+    floor: list[float] = []
+    async with open_process(config, folder) as opened, anyio.create_task_group() as tg:
+        process = replace(opened, connect_model=null_model)
+        await tg.start(service("agent"), process)
+        tg.start_soon(Outbox(process, NullChannel(), channel).run)
+        await _answered(process, "warm", 500)
+        for number in range(ROUNDS):
+            floor.append(await _floor(process.bus, MESSAGES))
+            engine.append(await _answered(process, f"round{number}", MESSAGES))
+        process.stopping.set()
+    return engine, floor
+
+
+async def _answered(process: Process, name: str, count: int) -> float:
+    """Messages a second, from the first that is published to the last whose delivery is noted."""
+    numbers = iter(range(count))
+
+    async def publish_some() -> None:
+        for number in numbers:
+            inbound = Inbound(
+                id="m1",
+                bot="pond",
+                channel=CHANNEL,
+                chat=f"{name}-{number}",
+                sender_id="ann",
+                text="What lives in a pond?",
+                received_at="2026-11-20T09:00:00.000Z",
+                correlation=f"{name}-{number}",
+                delivery="push",
+            )
+            await publish(process.bus, inbound, scope="pond:workspace", config=process.config.queue)
+
+    began = time.perf_counter()
+    async with anyio.create_task_group() as tg:
+        for _ in range(IN_FLIGHT):
+            tg.start_soon(publish_some)
+    keys = process.bus.keys
+    # Answered first: only then is everything in out that will ever be.
+    for stream in (keys.inbox(0), keys.out(0, CHANNEL)):
+        while await process.bus.call("XLEN", stream):
+            await anyio.sleep(0.002)
+    return count / (time.perf_counter() - began)
+
+
+async def _floor(bus: Bus, count: int) -> float:
+    """Jobs a second: 100 tasks, each with a job in hand; they were put on the stream before."""
+    about: dict[str, Any] = bus.client.connection_pool.connection_kwargs
+    client: Any = Redis(
+        unix_socket_path=about["path"], password=about["password"], max_connections=IN_FLIGHT + 1, socket_timeout=None
+    )
+    commit = client.register_script(COMMIT)
+    jobs: deque[bytes] = deque()
+    reading = anyio.Lock()
+    left = count
+
+    async def job() -> bytes:
+        async with reading:
+            if not jobs:
+                [[_, found]] = await client.xreadgroup("jobs", "floor", {"floor:in": ">"}, count=IN_FLIGHT, block=1000)
+                jobs.extend(job_id for job_id, _ in found)
+            return jobs.popleft()
+
+    async def work() -> None:
+        nonlocal left
+        while left > 0:
+            left -= 1
+            job_id = jobs.popleft() if jobs else await job()
+            keys = ["floor:in", f"floor:log:{job_id.decode()}", "floor:out", "floor:grew"]
+            await commit(keys=keys, args=[job_id, "u" * 200, "a" * 200, "e" * 80])
+
+    await client.xgroup_create("floor:in", "jobs", id="0", mkstream=True)
+    async with client.pipeline(transaction=False) as filling:
+        for _ in range(count):
+            filling.xadd("floor:in", {"job": "j" * 300})
+        await filling.execute()
+    began = time.perf_counter()
+    async with anyio.create_task_group() as tg:
+        for _ in range(IN_FLIGHT):
+            tg.start_soon(work)
+    took_s = time.perf_counter() - began
+    for key in [key async for key in client.scan_iter("floor:*", count=10_000)]:
+        await client.unlink(key)
+    await client.aclose()
+    return count / took_s
