@@ -152,24 +152,6 @@ class Keys:
         return f"{self.prefix}:usage:{{{day}}}:{kind}"
 
     def usage_noted(self, day: str) -> str:
-        """``usage``, set, TTL two days: the turns that stand in a day's accounts already."""
-        return self.usage(day, "noted")
-
-    def usage_told(self, day: str) -> str:
-        """``usage``, hash, TTL two days: who was told that the day's tokens are used up."""
-        return self.usage(day, "told")
-
-    def bucket(self, bot: str, kind: str, name: str) -> str:
-        """``bucket``, hash, TTL two minutes: room for messages of a ``chat``, a ``person`` or a ``bot``."""
-        return f"{self.prefix}:bucket:{{{bot}}}:{kind}:{name}"
-
-    # One a day or a bot, each in one slot of its own.
-
-    def usage(self, day: str, kind: str) -> str:
-        """``usage``, hash, TTL 400 days: what was used on a day, by ``bot``, ``person``, ``session`` or ``model``."""
-        return f"{self.prefix}:usage:{{{day}}}:{kind}"
-
-    def usage_noted(self, day: str) -> str:
         """``usage``, hash, TTL two days: the turns that stand in a day's accounts already."""
         return self.usage(day, "noted")
 
