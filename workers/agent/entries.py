@@ -9,6 +9,7 @@ from daemon.clock import Clock, stamp
 from daemon.events import Inbound, LogEntry
 from daemon.model import ToolCall
 from daemon.tokens import Tokenizer
+from workers.agent.spoken import with_attachments
 from workers.tools import Content, Result
 
 
@@ -55,14 +56,15 @@ class Entries:
         self._turn = turn
 
     async def user(self, inbound: Inbound) -> LogEntry:
-        """What a person said."""
+        """What a person said, and what came with it."""
+        wire = _encode(_Wire(role="user", content=with_attachments(inbound.text, inbound.attachments)))
         return LogEntry(
             time=inbound.received_at,
             turn=self._turn,
-            tokens=await self._tokenizer.acount_said(inbound.text),
+            tokens=await self._tokenizer.acount_message(wire),
             id=inbound.id,
             sender=inbound.sender_name or inbound.sender_id,
-            wire=msgspec.Raw(_encode(_Wire(role="user", content=inbound.text))),
+            wire=msgspec.Raw(wire),
         )
 
     async def calls(self, text: str, calls: Sequence[ToolCall]) -> LogEntry:
