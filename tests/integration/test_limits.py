@@ -16,10 +16,12 @@ from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry, Notice, Reply
 from daemon.model import Answer, Model, ToolCall, Usage
 from daemon.process import Process
-from daemon.testing import ManualClock, ScriptedModel
+from daemon.testing import FailingBus, ManualClock, ScriptedModel
 from daemon.usage import Amount, UsageBook
-from tests.conftest import Lab
+from tests.conftest import Lab, an_inbound
+from workers.agent.limits import Gate
 from workers.agent.service import serve
+from workers.agent.turn import Turns
 
 pytestmark = pytest.mark.anyio
 
@@ -133,6 +135,24 @@ async def test_a_turn_without_a_call_is_not_noted(process: Process, lab: Lab) ->
         await until(idle(lab))
 
     assert await UsageBook(lab.bus).read([DAY], by="day") == {}
+
+
+async def test_a_note_that_cannot_be_written_is_a_warning_and_holds_up_nothing(process: Process, lab: Lab) -> None:
+    await lab.publish("a")
+    turns = Turns(replace(process, connect_model=scripted), lab.sessions)
+    kit = await turns.kits.of("pond")
+    turn = await turns._begin(await lab.claim(), an_inbound("a"), kit)
+    turn.progress.account(says("hi"))
+
+    with capture_logs() as logs:
+        await Gate(replace(process, bus=FailingBus(process.bus, at=1))).account(turn)
+
+    assert [(log["event"], log["model"]) for log in logs] == [("usage.lost", "m")]
+    assert await UsageBook(lab.bus).read([DAY], by="day") == {}
+
+
+async def scripted(_config: object, *, language: str) -> Model:
+    return ScriptedModel()
 
 
 async def test_a_day_is_that_of_the_bot(process: Process, lab: Lab, clock: ManualClock) -> None:
