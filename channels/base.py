@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from daemon.events import Attachment
 from daemon.sessionkey import SessionKey
 
 
@@ -17,6 +18,8 @@ class Part:
     text: str
     attempt: str
     """Names this attempt at sending it, for platforms that recognise a repetition."""
+    attachments: tuple[Attachment, ...] = ()
+    """Files that go with it, on the reply's last part; their paths start at the workspace of the channel's bot."""
 
 
 class Channel(Protocol):

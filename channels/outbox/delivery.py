@@ -87,7 +87,9 @@ class Delivery:
     async def _send(self, chat: SessionKey, step: Step, text: str) -> None:
         # Nothing may come between this look at the clock and the send: whoever stalls here has lost the lease after.
         await self.lease.outlasting(self.timeout_s)
-        part = Part(reply=step.place.reply.id, number=step.place.part, text=text, attempt=step.mark)
+        place = step.place
+        attachments = place.reply.attachments if place.last else ()
+        part = Part(reply=place.reply.id, number=place.part, text=text, attempt=step.mark, attachments=attachments)
         try:
             with anyio.fail_after(self.timeout_s):
                 platform_id = await self.channel.send(chat, part, timeout_s=self.timeout_s)

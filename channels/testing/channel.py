@@ -1,4 +1,6 @@
-"""Posts each part as JSON: ``{session, reply, part, text, attempt}``; the answer ``{"id": ...}`` names what was sent.
+"""Posts each part as JSON: ``{session, reply, part, text, attempt, attachments?}``.
+
+The answer ``{"id": ...}`` names what was sent.
 
 429 and 5xx are refused (``Retry-After`` in seconds), every other status but 2xx is rejected.
 """
@@ -13,6 +15,7 @@ from channels.base import Part
 from channels.outbox import split
 from daemon.config import TestingConfig
 from daemon.errors import SendRefused, SendRejected, SendUnknown
+from daemon.events import Attachment
 from daemon.sessionkey import SessionKey
 
 NOTHING_SENT = (
@@ -29,7 +32,7 @@ CHATS_MAX = 1_000
 """Connections at once; more chats than that are never sent to at a time."""
 
 
-class _Post(msgspec.Struct, frozen=True, kw_only=True):
+class _Post(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What is posted."""
 
     session: str
@@ -37,6 +40,7 @@ class _Post(msgspec.Struct, frozen=True, kw_only=True):
     part: int
     text: str
     attempt: str
+    attachments: tuple[Attachment, ...] = ()
 
 
 class _Posted(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +69,14 @@ class TestingChannel:
 
     async def send(self, chat: SessionKey, part: Part, *, timeout_s: float) -> str:
         """Post a part; the id that the server gave it. Errors as for ``Channel.send``."""
-        post = _Post(session=str(chat), reply=part.reply, part=part.number, text=part.text, attempt=part.attempt)
+        post = _Post(
+            session=str(chat),
+            reply=part.reply,
+            part=part.number,
+            text=part.text,
+            attempt=part.attempt,
+            attachments=part.attachments,
+        )
         try:
             response = await self._client.post(
                 self._config.url,

@@ -34,6 +34,11 @@ def section_listed(kind: object) -> Section | None:
     return member if is_section(member) else None
 
 
+def is_texts(kind: object) -> bool:
+    """Whether a field of this type is a section whose keys are free and whose values are texts."""
+    return get_origin(kind) is dict and not any(map(is_section, members_of(get_args(kind)[1]).values()))
+
+
 @cache
 def fields_of(kind: Section) -> dict[str, FieldInfo]:
     """The keys of a section."""
@@ -60,6 +65,8 @@ def all_keys(names: Mapping[str, Iterable[str]], kind: Section = Config, path: s
         here = join(path, key)
         if is_section(entry.type):
             yield from all_keys(names, entry.type, here)
+        elif is_texts(entry.type):
+            yield f"{here}.<name>"
         elif get_origin(entry.type) is dict:
             yield from _named_keys(names, get_args(entry.type)[1], here)
         elif section_listed(entry.type) is None:
@@ -68,7 +75,7 @@ def all_keys(names: Mapping[str, Iterable[str]], kind: Section = Config, path: s
 
 def _named_keys(names: Mapping[str, Iterable[str]], kind: object, path: str) -> Iterator[str]:
     members = members_of(kind)
-    for name in names[path]:
+    for name in names.get(path, ("<name>",)):
         yield from (f"{path}.{name}.type",) if len(members) > 1 else ()
         for member in [members[name]] if name in members else members.values():
             yield from all_keys(names, member, f"{path}.{name}")

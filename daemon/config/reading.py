@@ -21,6 +21,7 @@ from daemon.config.keys import (
     fields_of,
     is_name,
     is_section,
+    is_texts,
     join,
     members_of,
     section_listed,
@@ -100,6 +101,8 @@ class Reading:
     def _entry(self, clean: Table, path: str, entry: FieldInfo, value: object) -> None:
         if is_section(entry.type):
             clean[entry.name] = self.section(path, entry.type, value)
+        elif is_texts(entry.type):
+            clean[entry.name] = self._texts(path, get_args(entry.type)[1], value)
         elif get_origin(entry.type) is dict:
             clean[entry.name] = self._named(path, get_args(entry.type)[1], value)
         elif (member := section_listed(entry.type)) is not None:
@@ -108,7 +111,7 @@ class Reading:
             clean[entry.name] = usable
 
     def _named(self, path: str, kind: object, given: object) -> Table:
-        """The sections of ``[bots.<name>]`` or ``[channels.<name>]``."""
+        """The sections of ``[bots.<name>]``, ``[channels.<name>]`` and the like."""
         if not is_table(given):
             self._note(path, given)
             instead = sort_of(given.text if isinstance(given, Variable) else given)
@@ -123,6 +126,20 @@ class Reading:
             member, tag = self._member(here, name, kind, value)
             if member is not None:
                 clean[name] = self.section(here, member, value) | tag
+        return clean
+
+    def _texts(self, path: str, kind: object, given: object) -> Table:
+        """The texts of a section whose keys are free."""
+        if not is_table(given):
+            self._note(path, given)
+            self.refuse(path, f"expected a section [{path}], got {sort_of(given)}")
+            return {}
+        clean: Table = {}
+        for key, value in given.items():
+            # The names of variables of the environment are read without regard to case.
+            name = key.upper() if isinstance(value, Variable) else key
+            if (usable := self.leaf(join(path, name), kind, value)) is not msgspec.UNSET:
+                clean[name] = usable
         return clean
 
     def _listed(self, path: str, kind: Section, given: object) -> list[Table]:

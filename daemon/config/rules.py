@@ -1,15 +1,24 @@
-"""What must hold between keys, and what a type alone cannot say. Pure, but for looking at the time zone database."""
+"""What must hold between keys, and what a type alone cannot say.
+
+Pure, but for looking at the time zone database and at which packages are installed.
+"""
 
 import ipaddress
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
 from urllib.parse import SplitResult, urlsplit
 
 from daemon.config.expected import got, nearest
+from daemon.config.keys import join
 from daemon.config.paths import data_path
 from daemon.config.reading import Finding
-from daemon.config.schema import BotConfig, Config, ModelConfig, PushConfig, TestingConfig, WebConfig
+from daemon.config.schema import BotConfig, Config, McpConfig, ModelConfig, PushConfig, TestingConfig, WebConfig
 from daemon.config.secret import Secret
 from daemon.errors import ConfigError
+
+_VARIABLE, _HEADER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}"), re.compile(r"[A-Za-z0-9-]{1,128}")
+"""Names of variables of the environment and of HTTP headers that programs agree on."""
 
 MIN_BUDGET_TOKENS = 1_024
 REDIS_SCHEMES = ("redis", "rediss", "unix")
@@ -91,6 +100,36 @@ def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
     yield from _model(f"{path}.model", first)
     for place, fallback in enumerate(fallbacks, 1):
         yield from _fallback(f"{path}.model", place, fallback)
+    yield from _tool_servers(f"{path}.mcp", bot.mcp)
+
+
+def _tool_servers(path: str, servers: Mapping[str, McpConfig]) -> Iterator[Finding]:
+    if servers and find_spec("mcp") is None:
+        yield Finding(path, "tool servers need a package that is not installed: pip install 'millpond[mcp]'")
+    for name, server in servers.items():
+        here = f"{path}.{name}"
+        if bool(server.command) == bool(server.url):
+            text = "set either command (a program to start) or url (a server to reach)"
+            yield Finding(here, text, (f"{here}.command", f"{here}.url"))
+        if server.url and not _is_address(server.url, _names_server):
+            # Not shown: a password in an address is one of the things that is refused here.
+            text = "expected http:// or https:// and a host, without a user or password (a key belongs in headers)"
+            yield Finding(f"{here}.url", text)
+        if any("\0" in text for text in (server.command, *server.args)):
+            yield Finding(f"{here}.command", "a program's name and words cannot hold NUL")
+        yield from _texts(f"{here}.env", server.env, _VARIABLE)
+        yield from _texts(f"{here}.headers", server.headers, _HEADER)
+
+
+def _texts(path: str, texts: Mapping[str, Secret], name_rule: re.Pattern[str]) -> Iterator[Finding]:
+    for name, secret in texts.items():
+        if not name_rule.fullmatch(name):
+            yield Finding(join(path, name), "no valid name")
+        elif name_rule is _VARIABLE:
+            if "\0" in secret.reveal():
+                yield Finding(f"{path}.{name}", "must not hold NUL")
+        elif not (secret.reveal().isascii() and secret.reveal().isprintable()):
+            yield Finding(f"{path}.{name}", "must be one line of ASCII characters")
 
 
 def _zone_problem(name: str) -> str:

@@ -284,6 +284,24 @@ class LimitsConfig(_Section, frozen=True):
         return self.messages_per_minute != EachConfig()
 
 
+class McpConfig(_Section, frozen=True):
+    """A tool server of the Model Context Protocol: a program that is started, or an address."""
+
+    command: str = ""
+    """Program that speaks the protocol over its standard input and output."""
+    args: tuple[str, ...] = ()
+    env: dict[str, Secret] = msgspec.field(default_factory=dict[str, Secret])
+    """Its environment, beside a few variables that every program needs; nothing else of ours is handed on."""
+    url: str = ""
+    """Where a server is that speaks it over HTTP (streamable HTTP)."""
+    headers: dict[str, Secret] = msgspec.field(default_factory=dict[str, Secret])
+    """Sent with every request."""
+    tools: tuple[str, ...] = ()
+    """Which of its tools the bot may use, by the server's names; empty: all."""
+    timeout_s: Seconds = 60.0
+    """How long a call may take."""
+
+
 class BotConfig(_Section, frozen=True):
     """One personality with its workspace, model and limits."""
 
@@ -300,6 +318,8 @@ class BotConfig(_Section, frozen=True):
     memory: MemoryConfig = MemoryConfig()
     model: ModelConfig = ModelConfig()
     limits: LimitsConfig = LimitsConfig()
+    mcp: dict[str, McpConfig] = msgspec.field(default_factory=dict[str, McpConfig])
+    """Tool servers by name; their tools are called ``<name>_<tool>``."""
 
 
 class _Channel(_Section, frozen=True, tag_field="type"):

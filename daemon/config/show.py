@@ -39,14 +39,20 @@ def _section(path: str, section: msgspec.Struct, given: Mapping[str, str] | None
         elif listed := _structs(value):
             found[key] = [_section(f"{here}[{place}]", member, given) for place, member in enumerate(listed, 1)]
         elif isinstance(value, dict):
-            named = cast("dict[str, msgspec.Struct]", value)
-            found[key] = {
-                name: _tag(member) | _section(f"{here}.{name}", member, given) for name, member in named.items()
-            }
+            found[key] = _named(here, cast("dict[str, object]", value), given)
         elif (given is None or here in given) and not getattr(section, f"{key}_file", ""):
             # A secret that was read from a file is shown by that file's name alone.
             found[key] = _shown(here, value)
     return {key: value for key, value in found.items() if value != {}}
+
+
+def _named(path: str, members: Mapping[str, object], given: Mapping[str, str] | None) -> Values:
+    return {
+        name: _tag(member) | _section(f"{path}.{name}", member, given)
+        if isinstance(member, msgspec.Struct)
+        else _shown(f"{path}.{name}", member)
+        for name, member in members.items()
+    }
 
 
 def _structs(value: object) -> list[msgspec.Struct]:

@@ -28,7 +28,7 @@ from daemon.config.secret import masked_url
 from daemon.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
-NAMES = {"bots": ["pond"], "channels": ["terminal", "web"]}
+NAMES = {"bots": ["pond"], "channels": ["terminal", "web"], "bots.pond.mcp": []}
 
 
 @pytest.fixture(autouse=True)
@@ -875,6 +875,74 @@ def test_a_list_of_sections_cannot_be_set_by_a_variable(tmp_path):
         load(environ={"MILLPOND_DATA_DIR": str(tmp_path), "MILLPOND_BOTS__POND__MODEL__FALLBACKS": "x"})
 
 
+SERVERS = """
+[bots.pond.mcp.files]
+command = "files-server"
+args = ["--root", "/srv"]
+env = { TOKEN = "hush" }
+tools = ["find"]
+
+[bots.pond.mcp.web-search]
+url = "https://search.example/mcp"
+headers = { Authorization = "Bearer hush" }
+"""
+
+
+def test_tool_servers_are_read_and_their_secrets_are_not_shown(file, tmp_path):
+    loaded = load_text(file, SERVERS)
+    servers = loaded.config.bots["pond"].mcp
+
+    assert (servers["files"].command, servers["files"].env["TOKEN"].reveal()) == ("files-server", "hush")
+    assert servers["web-search"].headers["Authorization"].reveal() == "Bearer hush"
+    for printed in (show.toml(loaded), show.toml(loaded, defaults=True), json.dumps(show.values(loaded))):
+        assert "hush" not in printed
+        assert "TOKEN" in printed
+    again = load_text(tmp_path / "again.toml", show.toml(loaded, defaults=True)).config.bots["pond"].mcp
+    assert again["files"].args == servers["files"].args
+    assert again["web-search"].url == servers["web-search"].url
+
+
+def test_tool_servers_can_be_set_by_variables(tmp_path):
+    prefix = "MILLPOND_BOTS__POND__MCP__FILES__"
+    environ = {"MILLPOND_DATA_DIR": str(tmp_path), f"{prefix}COMMAND": "x", f"{prefix}ENV__API_TOKEN": "hush"}
+
+    server = load(environ=environ).config.bots["pond"].mcp["files"]
+
+    assert (server.command, server.env["API_TOKEN"].reveal()) == ("x", "hush")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[bots.pond.mcp]\nfiles = 1", "bots.pond.mcp.files: expected a section"),
+        ("[bots.pond.mcp.files]", "bots.pond.mcp.files: set either command"),
+        ("[bots.pond.mcp.x]\ncommand = 'x'\nurl = 'http://h'", "bots.pond.mcp.x: set either command"),
+        ("[bots.pond.mcp.x]\nurl = 'http://u:hush@h'", "bots.pond.mcp.x.url: expected http:// or https:// and a host"),
+        ("[bots.pond.mcp.X]\ncommand = 'x'", "bots.pond.mcp.X: no valid name"),
+        ("[bots.pond.mcp.x]\ncommand = 'x'\ncomand = 'y'", "unknown key; did you mean command?"),
+        ("[bots.pond.mcp.x]\ncommand = 'x'\nenv = {A = 1}", "bots.pond.mcp.x.env.A: expected text, got a number"),
+        ("[bots.pond.mcp.x]\ncommand = 'x'\nenv = 'hush'", "bots.pond.mcp.x.env: expected a section"),
+        ("[bots.pond.mcp.x]\ncommand = 'x'\nenv = {'A B' = 'hush'}", "bots.pond.mcp.x.env.'A B': no valid name"),
+        ("[bots.pond.mcp.x]\nurl = 'http://h'\nheaders = {A = \"hu\\nsh\"}", "mcp.x.headers.A: must be one line"),
+    ],
+)
+def test_tool_servers_are_checked(file, text, problem):
+    lines = problems(file, f"{text}\n")
+
+    assert any(problem in line for line in lines), lines
+    assert not any("hush" in line for line in lines)
+
+
+def test_tool_servers_without_their_package_are_an_error_that_says_what_to_install(file, monkeypatch):
+    monkeypatch.setattr("daemon.config.rules.find_spec", lambda name: None)
+
+    (line,) = problems(file, "[bots.pond.mcp.files]\ncommand = 'x'\n")
+
+    assert line.startswith(
+        "bots.pond.mcp: tool servers need a package that is not installed: pip install 'millpond[mcp]'"
+    )
+
+
 def test_show_prints_json(file):
     file.write_text("[channels.web]\ntoken = 'hush'\n")
 
@@ -907,6 +975,9 @@ _SECTION_PATHS = {
     *("bots", "bots.pond.memory", "bots.pond.model", "bots.pond.model.prices", "channels", "context.bootstrap"),
     *(
         "bots.pond.limits",
+        "bots.pond.mcp",
+        "mcp.env",
+        "mcp.headers",
         "bots.pond.limits.tokens_per_day",
         "bots.pond.limits.messages_per_minute",
         "fallbacks.prices",
@@ -928,6 +999,7 @@ def _sections():
     yield "[bots.<name>.model]", ModelConfig, "bots.pond.model"
     yield "[bots.<name>.model.prices]", daemon_config.PricesConfig, "bots.pond.model.prices"
     yield "[[bots.<name>.model.fallbacks]]", daemon_config.FallbackConfig, "fallbacks"
+    yield "[bots.<name>.mcp.<name>]", daemon_config.McpConfig, "mcp"
     yield "[bots.<name>.limits.tokens_per_day]", daemon_config.EachConfig, "bots.pond.limits.tokens_per_day"
     yield "[bots.<name>.limits.messages_per_minute]", daemon_config.EachConfig, "bots.pond.limits.messages_per_minute"
     for tag, kind in members_of(ChannelConfig).items():

@@ -26,6 +26,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
             tg.start_soon(beat, process, "agent", lambda: consumer.holding)
             tg.start_soon(_warm, turns.kits)
             tg.start_soon(turns.live.run)
+            await tg.start(turns.equipment.servers.run)
             tg.start_soon(Speaker(process, turns.kits).run)
             task_status.started()
             await consumer.run()

@@ -11,6 +11,7 @@ from daemon.process import Process
 from daemon.session import Claim, SessionReader, Sessions
 from workers.agent.ending import Ending, insist
 from workers.agent.entries import Entries, open_calls
+from workers.agent.equipment import Equipment
 from workers.agent.kits import Kits
 from workers.agent.limits import Gate
 from workers.agent.live import LiveBoard, LiveText
@@ -38,6 +39,7 @@ class Turns:
         self._ending = Ending(process, sessions)
         self._gate = Gate(process)
         self.kits = Kits(process)
+        self.equipment = Equipment(process)
         self.live = LiveBoard(process.bus, process.config.queue)
 
     async def __call__(self, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
@@ -53,6 +55,7 @@ class Turns:
         bind_contextvars(message_id=first.id, correlation=first.correlation, turn=claim.begun.head)
         try:
             kit = await self.kits.of(first.bot)
+            kit = await self.equipment.of(kit, first.bot, scope=claim.begun.scope, session=claim.session)
         except ConfigError as error:
             await self._ending.misconfigured(claim, first, error)
             return None

@@ -1,0 +1,373 @@
+"""Tool servers, real programs and real HTTP: what they give, and how little they can do when they misbehave."""
+
+import json
+import sys
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.abc
+import msgspec
+import pytest
+import uvicorn
+from structlog.testing import capture_logs
+
+from daemon.config import BotConfig, Config, McpConfig, Secret
+from daemon.model import ToolCall
+from daemon.process import Process
+from daemon.testing import ManualClock
+from tests.fakes import tool_server
+from tests.unit.test_tools_files import a_context
+from workers.tools import BUILTIN, Registry, Result, ToolContext
+from workers.tools.mcp import ToolServers, servers
+
+pytestmark = pytest.mark.anyio
+
+ANN, BOB = "pond:person:web:ann", "pond:person:web:bob"
+
+
+def program(how: str = "", **more: Any) -> McpConfig:
+    """The fake server as a program."""
+    env = {"TOKEN": "for the server", **more.pop("env", {})}
+    fields: dict[str, Any] = {"timeout_s": 10.0, **more}
+    return McpConfig(
+        command=sys.executable,
+        args=(str(Path(tool_server.__file__)), how),
+        env={name: Secret(text) for name, text in env.items()},
+        **fields,
+    )
+
+
+class Desk:
+    """A bot's tool servers, and calls of their tools."""
+
+    def __init__(self, tool_servers: ToolServers, workspace: Path) -> None:
+        self.servers = tool_servers
+        self.workspace = workspace
+
+    async def tools(self, scope: str = ANN) -> Registry:
+        return BUILTIN.only(["time", "read_file"]).beside(
+            await self.servers.tools("pond", scope=scope, session="web:ann")
+        )
+
+    def context(self, scope: str = ANN) -> ToolContext:
+        return replace(a_context(self.workspace, scope=scope), session="web:" + scope.rpartition(":")[2])
+
+    async def call(self, name: str, *, scope: str = ANN, **arguments: Any) -> Result:
+        call = ToolCall(id="c", name=name, arguments=msgspec.json.encode(arguments).decode())
+        return await (await self.tools(scope)).run(call, self.context(scope), timeout_s=60)
+
+    async def act(self, what: str, *, scope: str = ANN) -> str:
+        return (await self.call("fake_act", scope=scope, what=what)).text
+
+
+@asynccontextmanager
+async def desk(workspace: Path, **configs: McpConfig) -> AsyncGenerator[Desk]:
+    """The tool servers of one bot, in this process."""
+    config = Config(bots={"pond": BotConfig(mcp=configs)})
+    process = Process(config=config, data_dir=workspace, bus=None, listener=None, clock=ManualClock())  # type: ignore[arg-type]
+    tool_servers = ToolServers(process)
+    async with anyio.create_task_group() as tg:
+        await tg.start(tool_servers.run)
+        yield Desk(tool_servers, workspace)
+        tg.cancel_scope.cancel()
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+@pytest.fixture
+def starts(tmp_path: Path) -> Path:
+    """Where each started server notes its process id."""
+    path = tmp_path / "starts"
+    path.touch()
+    return path
+
+
+def pids_in(starts: Path) -> list[int]:
+    return [int(line) for line in starts.read_text().split()]
+
+
+@asynccontextmanager
+async def nothing_stalls(limit_s: float = 0.2) -> AsyncGenerator[None]:
+    """Fail when the event loop stands still meanwhile."""
+    worst = 0.0
+
+    async def watch() -> None:
+        nonlocal worst
+        while True:
+            began = time.perf_counter()
+            await anyio.sleep(0.01)
+            worst = max(worst, time.perf_counter() - began - 0.01)
+
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(watch)
+        yield
+        tg.cancel_scope.cancel()
+    assert worst < limit_s, f"the event loop stood still for {worst:.3f} s"
+
+
+async def test_a_servers_tools_have_its_name_and_those_that_no_model_takes_are_left_out(tmp_path: Path) -> None:
+    async with desk(tmp_path, fake=program()) as found:
+        with capture_logs() as logs:
+            tools = await found.tools()
+
+    assert tools.names == ("time", "read_file", "fake_echo", "fake_where", "fake_act")
+    assert tools.repeatable("fake_where") and not tools.repeatable("fake_act")
+    missing = {log["tool"] for log in logs if log["event"] == "tools.missing"}
+    assert missing == {"fake_bad name!", "fake_bad_schema", "fake_huge"}
+
+
+async def test_only_the_tools_that_the_configuration_lists_can_be_called(tmp_path: Path) -> None:
+    async with desk(tmp_path, fake=program(tools=("echo", "nothing"))) as found:
+        assert (await found.tools()).names == ("time", "read_file", "fake_echo")
+        assert (await found.call("fake_act", what="die")).text.startswith("Error: there is no tool 'fake_act'")
+
+
+async def test_a_call_gives_what_the_server_says_and_its_arguments_are_checked_before(tmp_path: Path) -> None:
+    async with desk(tmp_path, fake=program()) as found:
+        assert (await found.call("fake_echo", text="你好")).text == "你好"
+        assert "'text' is a required property" in (await found.call("fake_echo")).text
+        assert await found.act("error") == "Error: it went wrong"
+        assert await found.act("refuse") == "Error: fake refuses: not today"
+        assert await found.act("structured") == '{"a":1}'
+        picture = await found.call("fake_act", what="picture")
+        assert (picture.text, picture.images[0].media_type) == ("see", "image/png")
+
+
+async def test_each_scope_has_a_server_of_its_own_that_knows_whose_it_is_and_no_secret_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "planted")
+    monkeypatch.setenv("MILLPOND_REDIS__URL", "redis://:planted@h")
+    async with desk(tmp_path, fake=program()) as found:
+        ann, bob, again = [json.loads((await found.call("fake_where", scope=scope)).text) for scope in (ANN, BOB, ANN)]
+
+    assert (ann["MILLPOND_SCOPE"], bob["MILLPOND_SCOPE"]) == (ANN, BOB)
+    assert (ann["MILLPOND_SESSION"], bob["MILLPOND_SESSION"]) == ("web:ann", "web:bob")
+    assert ann["TOKEN"] == "for the server"
+    assert ann["pid"] == again["pid"] != bob["pid"]
+    assert not {"OPENAI_API_KEY", "MILLPOND_REDIS__URL"} & set(ann["names"])
+    assert not alive(ann["pid"]) and not alive(bob["pid"]), "they end with us"
+
+
+@pytest.mark.parametrize("what", ["die", "garbage", "child"])
+async def test_a_server_that_breaks_in_a_call_is_an_error_and_the_next_call_has_a_new_one(
+    tmp_path: Path, starts: Path, what: str
+) -> None:
+    async with desk(tmp_path, fake=program(env={"STARTS": str(starts)})) as found:
+        assert (await found.call("fake_echo", text="a")).text == "a"
+
+        said = await found.act(what)
+
+        assert said.startswith("Error: the tool server fake ")
+        assert (await found.call("fake_echo", text="b")).text == "b"
+    assert len(pids_in(starts)) == 2
+
+
+async def test_a_server_that_dies_again_and_again_is_left_alone_for_a_while(tmp_path: Path, starts: Path) -> None:
+    async with desk(tmp_path, fake=program(env={"STARTS": str(starts)})) as found:
+        said = [await found.act("die") for _ in range(5)]
+
+    assert all(text.startswith("Error: the tool server fake ") for text in said)
+    assert "is away" in said[-1] and "it is tried again in" in said[-1]
+    assert len(pids_in(starts)) == 2
+
+
+@pytest.mark.parametrize("what", ["flood", "line", "empty lines", "notices"])
+async def test_a_flood_ends_the_server_and_holds_up_nobody(tmp_path: Path, what: str) -> None:
+    async with desk(tmp_path, fake=program()) as found:
+        await found.tools()
+        async with nothing_stalls():
+            with anyio.fail_after(20):
+                said = await found.act(what)
+        assert said.startswith("Error: the tool server fake "), said
+        assert (await found.call("fake_echo", text="b")).text == "b"
+
+
+async def test_what_a_server_prints_besides_is_passed_over(tmp_path: Path) -> None:
+    async with desk(tmp_path, fake=program("noisy")) as found:
+        assert (await found.call("fake_echo", text="a")).text == "a"
+        async with nothing_stalls():
+            assert await found.act("stderr") == "done"
+
+
+async def test_a_result_of_ten_megabytes_is_kept_whole_and_shown_by_its_ends(tmp_path: Path) -> None:
+    async with desk(tmp_path, fake=program()) as found:
+        # The text is one JSON line above what a server may send at once.
+        said = await found.act("large")
+
+    assert said.startswith("Error: the tool server fake ") and "8,388,608 bytes" in said
+
+
+async def test_a_call_that_hangs_ends_at_its_deadline_and_with_it_the_server_that_answers_no_more(
+    tmp_path: Path, starts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workers.tools.mcp.connection.ALIVE_S", 0.3)
+    async with desk(tmp_path, fake=program(timeout_s=1.0, env={"STARTS": str(starts)})) as found:
+        await found.tools()
+        said = await found.act("hang")
+
+        assert said == "Error: fake: act was not answered within 1 s"
+        assert (await found.call("fake_echo", text="b")).text == "b"
+    first, second = pids_in(starts)
+    assert not alive(first) and not alive(second)
+
+
+async def test_a_call_that_is_cancelled_leaves_the_server_to_the_others(tmp_path: Path) -> None:
+    async with desk(tmp_path, fake=program()) as found:
+        before = json.loads((await found.call("fake_where")).text)["pid"]
+        with anyio.move_on_after(0.2) as scope:
+            await found.act("slow")
+        assert scope.cancelled_caught
+        with anyio.move_on_after(0.05):
+            await found.act("slow")
+
+        assert json.loads((await found.call("fake_where")).text)["pid"] == before
+
+
+async def test_many_calls_at_a_time_share_one_connection(tmp_path: Path, starts: Path) -> None:
+    async with desk(tmp_path, fake=program(env={"STARTS": str(starts)})) as found:
+        said: list[str] = []
+
+        async def ask(number: int) -> None:
+            said.append((await found.call("fake_echo", text=str(number))).text)
+
+        async with anyio.create_task_group() as tg:
+            for number in range(50):
+                tg.start_soon(ask, number)
+
+    assert sorted(map(int, said)) == list(range(50))
+    assert len(pids_in(starts)) == 1
+
+
+@pytest.mark.parametrize("how", ["silent", "gone"])
+async def test_a_server_that_is_not_there_is_left_out_and_not_asked_again_by_every_turn(
+    tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch, starts: Path
+) -> None:
+    monkeypatch.setattr(servers, "LIST_WAIT_S", 1.0)
+    async with desk(tmp_path, fake=program(how, env={"STARTS": str(starts)}), other=program()) as found:
+        for scope in (ANN, BOB, ANN):
+            names = (await found.tools(scope)).names
+            assert names == ("time", "read_file", "other_echo", "other_where", "other_act")
+
+    assert len(pids_in(starts)) == 1
+
+
+async def test_a_program_that_cannot_be_started_is_told(tmp_path: Path) -> None:
+    async with desk(tmp_path, fake=McpConfig(command="/no/such/program")) as found:
+        with capture_logs() as logs:
+            assert (await found.tools()).names == ("time", "read_file")
+
+    (missing,) = [log for log in logs if log["event"] == "tools.missing"]
+    assert "FileNotFoundError" in missing["reason"]
+
+
+async def test_a_connection_that_nobody_uses_is_closed_and_opened_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(servers, "LOOK_S", 0.02)
+    monkeypatch.setattr(servers, "IDLE_S", 0.1)
+    async with desk(tmp_path, fake=program()) as found:
+        pid = json.loads((await found.call("fake_where")).text)["pid"]
+
+        with anyio.fail_after(10):
+            while alive(pid):  # noqa: ASYNC110 - another process ends
+                await anyio.sleep(0.02)
+
+        assert json.loads((await found.call("fake_where")).text)["pid"] != pid
+
+
+async def test_there_are_never_more_connections_than_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "CONNECTIONS_MAX", 2)
+    async with desk(tmp_path, fake=program()) as found:
+        pids = [json.loads((await found.call("fake_where", scope=f"pond:person:web:{n}")).text)["pid"] for n in "abc"]
+        with anyio.fail_after(10):
+            while alive(pids[0]):  # noqa: ASYNC110 - another process ends
+                await anyio.sleep(0.02)
+
+        assert alive(pids[1]) and alive(pids[2])
+
+
+async def test_a_server_that_ignores_its_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workers.tools.mcp.program.EXIT_S", 0.2)
+    stubborn = (
+        "import os, signal, time; signal.signal(15, signal.SIG_IGN); open('pid', 'w').write(str(os.getpid())); "
+        "time.sleep(60)"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(servers, "LIST_WAIT_S", 1.0)
+    async with desk(tmp_path, fake=McpConfig(command=sys.executable, args=("-c", stubborn))) as found:
+        await found.tools()
+        pid = int((tmp_path / "pid").read_text())
+        assert alive(pid)
+
+    assert not alive(pid)
+
+
+# Over HTTP.
+
+
+@asynccontextmanager
+async def http_server(tmp_path: Path, *, flood: bool = False) -> AsyncGenerator[tuple[str, list[dict[str, str]]]]:
+    """A server of the library's own making on loopback; its address, and the headers of every request."""
+    from mcp.server.mcpserver import MCPServer  # noqa: PLC0415 - an extra
+
+    server, seen = MCPServer("http"), list[dict[str, str]]()
+
+    @server.tool()
+    def add(a: int, b: int) -> str:
+        return "x" * 40_000_000 if flood else str(a + b)
+
+    app = server.streamable_http_app()
+
+    async def noting(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            seen.append({name.decode(): value.decode() for name, value in scope["headers"]})
+        await app(scope, receive, send)
+
+    config = uvicorn.Config(noting, port=0, log_level="critical", lifespan="on")
+    running = uvicorn.Server(config)
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(running.serve)
+        with anyio.fail_after(10):
+            while not running.started:  # noqa: ASYNC110 - it has no event
+                await anyio.sleep(0.01)
+        port = running.servers[0].sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}/mcp", seen
+        running.should_exit = True
+        running.force_exit = True
+
+
+async def test_a_server_over_http_is_called_with_its_headers(tmp_path: Path) -> None:
+    async with http_server(tmp_path) as (url, seen):
+        config = McpConfig(url=url, headers={"Authorization": Secret("Bearer hush")}, timeout_s=10.0)
+        async with desk(tmp_path, sums=config) as found:
+            assert (await found.call("sums_add", a=1, b=2)).text == "3"
+            assert "'b' is a required property" in (await found.call("sums_add", a=1)).text
+
+    assert {headers.get("authorization") for headers in seen} == {"Bearer hush"}
+
+
+async def test_a_flood_over_http_is_an_error(tmp_path: Path) -> None:
+    async with http_server(tmp_path, flood=True) as (url, _), desk(tmp_path, sums=McpConfig(url=url)) as found:
+        said = (await found.call("sums_add", a=1, b=2)).text
+
+    assert said.startswith("Error: "), said[:200]
+
+
+async def test_a_server_over_http_that_is_gone_is_an_error_and_found_again(tmp_path: Path) -> None:
+    async with desk(tmp_path, sums=McpConfig(url="http://127.0.0.1:9/mcp", timeout_s=5.0)) as found:
+        with capture_logs() as logs:
+            assert (await found.tools()).names == ("time", "read_file")
+
+    assert [log["tool"] for log in logs if log["event"] == "tools.missing"] == ["sums"]

@@ -1,0 +1,40 @@
+"""What a bot's turns are made with besides its kit: the tools that servers offer, as they come and go."""
+
+from dataclasses import replace
+
+import structlog
+
+from daemon.errors import ConfigError
+from daemon.process import Process
+from workers.agent.kits import prompts_of
+from workers.agent.progress import Kit
+from workers.tools import Registry, Tool
+from workers.tools.mcp import ToolServers
+
+_log = structlog.get_logger()
+
+
+class Equipment:
+    """Kits with the tools of servers; made anew only when those change."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self.servers = ToolServers(process)
+        self._made: dict[str, tuple[Kit, tuple[Tool, ...], Kit]] = {}
+
+    async def of(self, kit: Kit, bot: str, *, scope: str, session: str) -> Kit:
+        """``kit`` with what the bot's servers offer just now."""
+        tools = await self.servers.tools(bot, scope=scope, session=session)
+        if not tools:
+            return kit
+        known = self._made.get(bot)
+        if known is None or known[0] is not kit or known[1] != tools:
+            known = self._made[bot] = (kit, tools, self._equipped(kit, bot, kit.tools.beside(tools)))
+        return known[2]
+
+    def _equipped(self, kit: Kit, bot: str, tools: Registry) -> Kit:
+        try:
+            return replace(kit, tools=tools, prompts=prompts_of(self._process, bot, kit.tokenizer, tools))
+        except ConfigError as error:  # their definitions alone would fill the model's window
+            _log.error("tools.missing", bot=bot, reason=str(error))
+            return kit

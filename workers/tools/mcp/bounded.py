@@ -1,0 +1,36 @@
+"""HTTP whose responses end when they get too large: the library reads whatever comes."""
+
+from collections.abc import AsyncIterator
+
+import httpx2
+
+RESPONSE_MAX_BYTES = 32 * 1024 * 1024
+"""Largest response of a tool server; a stream of events counts as one."""
+
+
+class BoundedTransport(httpx2.AsyncHTTPTransport):
+    """As the library's own, with a limit."""
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """The response, whose body raises ``ReadError`` beyond ``RESPONSE_MAX_BYTES``."""
+        response = await super().handle_async_request(request)
+        assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101 - an asynchronous transport's is
+        response.stream = _Bounded(response.stream, request)
+        return response
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream, request: httpx2.Request) -> None:
+        self._stream = stream
+        self._request = request
+        self._size = 0
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._stream:
+            self._size += len(chunk)
+            if self._size > RESPONSE_MAX_BYTES:
+                raise httpx2.ReadError(f"more than {RESPONSE_MAX_BYTES:,} bytes came", request=self._request)
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

@@ -1,0 +1,133 @@
+"""The tool servers of a process's bots: which tools they offer, and a connection for each scope that calls one."""
+
+from collections.abc import Callable, Coroutine, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.abc
+import structlog
+from anyio import to_thread
+
+from daemon.config import McpConfig
+from daemon.errors import ToolError
+from daemon.process import Process
+from workers.tools.registry import Tool, ToolContext
+
+if TYPE_CHECKING:  # an extra, and half a second of start-up
+    import mcp_types
+
+    from workers.tools.mcp.connection import Connection
+
+LIST_WAIT_S = 10.0
+"""How long a turn waits for a server to say what it offers."""
+
+LIST_REST_S = 60.0
+"""How long a server that did not say is left out before it is asked again."""
+
+IDLE_S = 300.0
+"""A connection that nobody has used for so long is closed."""
+
+LOOK_S = 10.0
+"""How often is looked for those."""
+
+CONNECTIONS_MAX = 64
+"""Connections of a process; beyond that the one that was idle longest is closed."""
+
+_log = structlog.get_logger()
+
+_Server = tuple[str, str]
+"""Bot and name of the server."""
+
+
+class ToolServers:
+    """Finds and calls the tools of servers; ``run`` must be running in a task group."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._tasks: anyio.abc.TaskGroup | None = None
+        self._connections: dict[tuple[str, str, str], Connection] = {}
+        self._offers: dict[_Server, tuple[Tool, ...]] = {}
+        self._retry_at: dict[_Server, float] = {}
+        self._asking: dict[_Server, anyio.Lock] = {}
+
+    async def run(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Own the connections, and close those that nobody uses, for ever."""
+        try:
+            async with anyio.create_task_group() as self._tasks:
+                if any(bot.mcp for bot in self._process.config.bots.values()):
+                    # Half a second of importing: now, and not in the first turn.
+                    await to_thread.run_sync(import_module, "workers.tools.mcp.connection")
+                task_status.started()
+                while True:
+                    await anyio.sleep(LOOK_S)
+                    self._close_idle(anyio.current_time() - IDLE_S)
+        finally:
+            self._tasks = None
+
+    async def tools(self, bot: str, *, scope: str, session: str) -> tuple[Tool, ...]:
+        """The tools that a bot's servers offer; a server that does not answer is left out for a while."""
+        servers = self._process.bot(bot).mcp
+        if not servers:
+            return ()
+        async with anyio.create_task_group() as tg:
+            for name, config in servers.items():
+                if (bot, name) not in self._offers:
+                    tg.start_soon(self._ask, (bot, name), config, scope, session)
+        return tuple(tool for name in servers for tool in self._offers.get((bot, name), ()))
+
+    async def _ask(self, server: _Server, config: McpConfig, scope: str, session: str) -> None:
+        async with self._asking.setdefault(server, anyio.Lock()):
+            if server in self._offers or anyio.current_time() < self._retry_at.get(server, 0.0):
+                return
+            bot, name = server
+            reason = f"it did not say what it offers within {LIST_WAIT_S:g} s"
+            with anyio.move_on_after(LIST_WAIT_S):
+                try:
+                    offered = await self._connection(bot, name, scope, session).tools()
+                except ToolError as error:
+                    reason = str(error)
+                else:
+                    self._offers[server] = self._made(bot, name, config, offered)
+                    return
+            self._retry_at[server] = anyio.current_time() + LIST_REST_S
+            _log.warning("tools.missing", bot=bot, tool=name, reason=reason)
+
+    def _made(self, bot: str, name: str, config: McpConfig, offered: "list[mcp_types.Tool]") -> tuple[Tool, ...]:
+        from workers.tools.mcp.offer import tools_of  # noqa: PLC0415 - see the package's first lines
+
+        async def call(tool: str, arguments: Mapping[str, Any], context: ToolContext) -> "mcp_types.CallToolResult":
+            return await self._connection(bot, name, context.scope, context.session).call(tool, arguments)
+
+        return tools_of(name, config, offered, call)
+
+    def _connection(self, bot: str, name: str, scope: str, session: str) -> "Connection":
+        """The scope's own connection: no two people share a server's memory of them."""
+        from workers.tools.mcp.connection import Connection  # noqa: PLC0415 - see the package's first lines
+
+        key = (bot, name, scope)
+        if key not in self._connections:
+            if len(self._connections) >= CONNECTIONS_MAX:
+                self._close_longest_idle()
+            environment = {"MILLPOND_SCOPE": scope, "MILLPOND_SESSION": session}
+            config = self._process.bot(bot).mcp[name]
+            self._connections[key] = Connection(name, config, environment=environment, start=self._start)
+        return self._connections[key]
+
+    def _start(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        if self._tasks is None:
+            raise ToolError("tool servers cannot be reached: this process is ending")
+        self._tasks.start_soon(work)
+
+    def _close_idle(self, used_before: float) -> None:
+        for key, connection in list(self._connections.items()):
+            if connection.idle and connection.used_at < used_before:
+                connection.close()
+                del self._connections[key]
+
+    def _close_longest_idle(self) -> None:
+        idle = [(connection.used_at, key) for key, connection in self._connections.items() if connection.idle]
+        if not idle:
+            raise ToolError(f"all {CONNECTIONS_MAX} connections to tool servers are in use; try again")
+        _, key = min(idle)
+        self._connections.pop(key).close()
