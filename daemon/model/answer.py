@@ -4,7 +4,7 @@ Servers that call themselves compatible differ in small ways; what was met is ha
 """
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -177,12 +177,15 @@ class AnswerParts:
             raise InvalidAnswer(f"the answer of {self._asked} broke off before its end")
         if self._finish in ("length", "content_filter"):
             why = "max_completion_tokens was reached" if self._finish == "length" else "its content filter stopped it"
-            raise CutOff(f"the answer of {self._asked} is cut off: {why}", finish_reason=self._finish, text=text)
+            text = f"the answer of {self._asked} is cut off: {why}"
+            raise CutOff(text, finish_reason=self._finish, answer=self._so_far())
         if not (self._calls or text.strip()):
             raise InvalidAnswer(f"the answer of {self._asked} is empty")
+        return replace(self._so_far(), tool_calls=self._tool_calls())
+
+    def _so_far(self) -> Answer:
         return Answer(
-            text=text,
-            tool_calls=self._tool_calls(),
+            text="".join(self._text),
             reasoning="".join(self._thinking.thoughts),
             usage=self._usage,
             model=self._asked.model,

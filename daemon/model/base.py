@@ -12,17 +12,6 @@ RUNTIME_CONTEXT = "[Runtime context]"
 """First line of what is merged into a user message in front of a person's words; that part ends at a blank line."""
 
 
-class CutOff(InvalidAnswer):
-    """The answer ended before the model was done: no room left for it, or a content filter."""
-
-    def __init__(self, message: str, *, finish_reason: str, text: str) -> None:
-        super().__init__(message)
-        self.finish_reason = finish_reason
-        """As the server said it: ``length``, ``content_filter``."""
-        self.text = text
-        """What had come until then."""
-
-
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
     """A model's wish to run a tool."""
 
@@ -83,6 +72,19 @@ class Answer:
     """Name of the model that answered, as the configuration has it."""
     version: str = ""
     """What the server calls that model; empty when it does not say."""
+    cut_off: "tuple[Answer, ...]" = ()
+    """Answers of other models that were cut off on the way to this one: they cost as much."""
+
+
+class CutOff(InvalidAnswer):
+    """The answer ended before the model was done: no room left for it, or a content filter."""
+
+    def __init__(self, message: str, *, finish_reason: str, answer: Answer) -> None:
+        super().__init__(message)
+        self.finish_reason = finish_reason
+        """As the server said it: ``length``, ``content_filter``."""
+        self.answer = answer
+        """What had come until then, and what that cost: as much as any answer, often more."""
 
 
 Chunk = TextChunk | Answer

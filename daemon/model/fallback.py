@@ -4,7 +4,7 @@ Only before any text was shown: two models' words never stand in one stream. Aft
 model, and since a model that failed is asked last for a while, the next attempt begins with another.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ import structlog
 
 from daemon.config.schema import ModelConfig
 from daemon.errors import ModelError, ModelRefused, ModelUnavailable, RateLimited
-from daemon.model.base import Answer, Chunk, Model, Request
+from daemon.model.base import Answer, Chunk, CutOff, Model, Request
 from daemon.tokens import calibration
 
 REST_S = 30.0
@@ -86,7 +86,7 @@ class FallbackModel:
                 async with aclosing(rung.stream(request)) as chunks:
                     async for chunk in chunks:
                         shown = True
-                        yield chunk
+                        yield replace(chunk, cut_off=_cut_off(failures)) if isinstance(chunk, Answer) else chunk
             except ModelError as error:
                 if shown:
                     raise
@@ -105,3 +105,7 @@ class FallbackModel:
         first, *others = self._rungs
         asked = [first, *(rung for rung in others if rung.fits(request))]
         return sorted(asked, key=lambda rung: rung.rests)
+
+
+def _cut_off(failures: Mapping[Rung, ModelError]) -> tuple[Answer, ...]:
+    return tuple(error.answer for error in failures.values() if isinstance(error, CutOff))

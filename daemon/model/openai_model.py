@@ -16,7 +16,7 @@ from daemon.clock import Clock, SystemClock
 from daemon.config.schema import ModelConfig
 from daemon.errors import ConfigError, ModelError, ModelTimeout, RateLimited
 from daemon.model.answer import AnswerParts, EventLines
-from daemon.model.base import Answer, Chunk, Request, TextChunk
+from daemon.model.base import Answer, Chunk, CutOff, Request, TextChunk
 from daemon.model.dialect import Dialect
 from daemon.model.errors import FOREIGN, Asked, is_overflow, shows, translated
 from daemon.model.meter import Meter
@@ -76,6 +76,9 @@ class OpenAIModel:
                 ):
                     async for chunk in chunks:
                         yield await self._meter.read(chunk, request) if isinstance(chunk, Answer) else chunk
+            except CutOff as cut:
+                cut.answer = await self._meter.read(cut.answer, request)
+                raise
             finally:
                 with anyio.move_on_after(CLOSE_S, shield=True):
                     await response.aclose()

@@ -78,6 +78,13 @@ async def test_whatever_is_wrong_before_any_text_the_next_model_answers(reply: R
     assert [(log["event"], log["model"]) for log in logs] == [("model.failed", "one")]
 
 
+async def test_what_a_cut_off_answer_cost_goes_along_with_the_next_models_answer() -> None:
+    async with chain([Say(finish="length", usage=(300, 20))], [Say("two answers")]) as (model, _):
+        _, answer = await ask(model)
+
+    assert [(before.model, before.usage.tokens_in) for before in answer.cut_off] == [("one", 300)]
+
+
 async def test_nobody_there_is_no_different() -> None:
     async with fake_openai() as gone:
         pass

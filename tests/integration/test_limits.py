@@ -14,7 +14,7 @@ from daemon.cli.usage import last_days
 from daemon.config import BotConfig, Config, EachConfig, LimitsConfig, ModelConfig, PricesConfig
 from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry, Notice, Reply
-from daemon.model import Answer, Model, ToolCall, Usage
+from daemon.model import Answer, CutOff, Model, ToolCall, Usage
 from daemon.process import Process
 from daemon.testing import FailingBus, ManualClock, ScriptedModel
 from daemon.usage import Amount, UsageBook
@@ -127,6 +127,18 @@ async def test_what_a_turn_used_before_an_outage_is_noted_too(process: Process, 
 
     amount = await the_amount(lab)
     assert (amount.calls, amount.tokens_in, amount.messages) == (2, 200, 1)
+
+
+async def test_answers_that_were_cut_off_are_noted_too(process: Process, lab: Lab) -> None:
+    await lab.publish("a")
+    cut = CutOff("cut off", finish_reason="length", answer=says("half"))
+    last = replace(says("done"), cut_off=(replace(says("half"), model="other"),))
+    async with working(process, ScriptedModel(cut, last)):
+        await until(idle(lab))
+
+    amount = await the_amount(lab)
+    assert (amount.calls, amount.tokens_in, amount.messages) == (3, 300, 1)
+    assert set(await UsageBook(lab.bus).read([DAY], by="model")) == {"m", "other"}
 
 
 async def test_a_turn_without_a_call_is_not_noted(process: Process, lab: Lab) -> None:

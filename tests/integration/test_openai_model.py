@@ -320,7 +320,8 @@ async def test_a_cut_off_answer_is_invalid_and_keeps_its_text(reason):
 
     assert isinstance(error, CutOff)
     assert isinstance(error, InvalidAnswer)
-    assert (error.finish_reason, error.text) == (reason, "half an")
+    assert (error.finish_reason, error.answer.text) == (reason, "half an")
+    assert (error.answer.usage.tokens_in, error.answer.usage.tokens_out) == (10, 5)
 
 
 @pytest.mark.parametrize(

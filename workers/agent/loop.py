@@ -8,7 +8,7 @@ import anyio
 
 from daemon.errors import InvalidAnswer, MillpondError
 from daemon.events import LogEntry
-from daemon.model import Answer, TextChunk, ToolCall
+from daemon.model import Answer, CutOff, TextChunk, ToolCall
 from daemon.wording import text as say
 from workers.agent.entries import call_names, open_calls, rounds
 from workers.agent.progress import Turn
@@ -113,11 +113,15 @@ class Loop:
     async def _ask(self) -> Answer:
         request = await self._requests.next(self._progress.entries, self._kit.tools.definitions)
         self._turn.live.begin()
-        async with aclosing(self._kit.model.stream(request)) as chunks:
-            async for chunk in chunks:
-                if isinstance(chunk, TextChunk):
-                    self._turn.live.add(chunk.text)
-                    continue
-                self._progress.account(chunk)
-                return chunk
+        try:
+            async with aclosing(self._kit.model.stream(request)) as chunks:
+                async for chunk in chunks:
+                    if isinstance(chunk, TextChunk):
+                        self._turn.live.add(chunk.text)
+                        continue
+                    self._progress.account(chunk)
+                    return chunk
+        except CutOff as error:
+            self._progress.account(error.answer)
+            raise
         raise InvalidAnswer("the model's stream ended without an answer")

@@ -60,7 +60,9 @@ class Progress:
         return sum(amount.tokens_out for amount in self.used.values())
 
     def account(self, answer: Answer) -> None:
-        """Note what the call used that gave ``answer``."""
+        """Note what the calls used that led to ``answer``."""
+        for before in answer.cut_off:
+            self.account(before)
         usage = answer.usage
         self.used.setdefault(answer.model, Amount()).add(
             Amount(
