@@ -21,6 +21,9 @@ ROLES = {
 TERMINAL = "channels.terminal.service:serve"
 """The terminal is no role: it lives where a person sits, in ``run`` on a terminal and in ``chat``."""
 
+PREVIEW = "workers.agent.preview:preview"
+"""Gives what a session's model would be sent next: ``preview(process, session)``, ready to be printed as JSON."""
+
 Service = Callable[..., Coroutine[Any, Any, Any]]
 
 

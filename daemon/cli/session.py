@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from daemon.cli.connected import loaded, with_bus
+from daemon.cli.connected import loaded, with_bus, with_process
 from daemon.cli.table import print_json, table
 from daemon.errors import InboundError
 
@@ -43,11 +43,15 @@ def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
 @click.argument("name", metavar="SESSION")
 @click.option("--after", type=click.IntRange(-1), help="Show messages behind this index; default: the newest ones.")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many messages.")
+@click.option("--prompt", is_flag=True, help="Show what its model would be sent next instead, by part, with tokens.")
 @JSON
 @click.pass_context
-def show(ctx: click.Context, name: str, *, after: int | None, limit: int, as_json: bool) -> None:
+def show(ctx: click.Context, name: str, *, after: int | None, limit: int, prompt: bool, as_json: bool) -> None:
     """Show where SESSION stands, and its messages; a bare name is a session of the terminal."""
     key = _key(ctx, name)
+    if prompt:
+        _show_prompt(ctx, key, as_json=as_json)
+        return
     shown = with_bus(ctx, lambda bus: _shown(bus, key, after=after, limit=limit))
     if as_json:
         print_json(asdict(shown))
@@ -56,6 +60,15 @@ def show(ctx: click.Context, name: str, *, after: int | None, limit: int, as_jso
     click.echo()
     for message in shown.messages:
         click.echo(_line(message))
+
+
+def _show_prompt(ctx: click.Context, key: str, *, as_json: bool) -> None:
+    from daemon.cli.prompt import print_prompt
+    from daemon.services import PREVIEW, load
+
+    preview = load(PREVIEW)
+    shown: dict[str, Any] = with_process(ctx, lambda process: preview(process, key))
+    (print_json if as_json else print_prompt)(shown)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -314,6 +314,22 @@ def test_sessions_are_listed_and_shown(place: Place) -> None:
     assert "[0] " not in plain.stdout
 
 
+def test_the_next_prompt_of_a_session_is_shown_by_part(place: Place) -> None:
+    place("chat", "--session", "prompted", given="hello\n")
+
+    shown = json.loads(place("session", "show", "prompted", "--prompt", "--json").stdout)
+    plain = place("session", "show", "prompted", "--prompt").stdout
+
+    parts = shown["parts"]
+    assert sum(parts.values()) == shown["budget_tokens"]
+    assert shown["tokens"] == shown["budget_tokens"] - parts["free"]
+    assert [message["role"] for message in shown["messages"]] == ["system", "user", "assistant", "user"]
+    assert f"history    {parts['history']}" in plain
+    assert "user: hello" in plain
+    assert "[Runtime context]" in plain
+    assert place("session", "show", "nobody-at-all", "--prompt").returncode == 65
+
+
 def test_an_unknown_session_is_65_and_names_the_nearest(place: Place) -> None:
     place("send", "barnaby", "hello")
 

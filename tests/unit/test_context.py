@@ -1,87 +1,432 @@
-"""What a prompt holds: properties of the pure functions that choose it."""
+"""What a prompt holds: properties of the pure functions that choose it, counted by a real tokenizer."""
 
-from itertools import groupby
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
 
+import anyio
 import msgspec
-from hypothesis import given
+import pytest
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from daemon.config import MicroCompactConfig
+from daemon.errors import ContextOverflow
 from daemon.events import LogEntry
-from workers.agent.context import message, newest_turns, prompt, shorten_to_fit, shortened
+from daemon.tokens import Tokenizer, load
+from workers.agent.context import Prompt, Rules, Scene, prompt
+from workers.agent.history import Remembered, View
+from workers.agent.micro import MARK
+from workers.agent.request import whole_turns
+from workers.agent.shorten import Shares
+from workers.agent.wires import message, text_of
+
+TOKENIZER: Tokenizer = anyio.run(load, "gpt-4o")
+SYSTEM = message("system", "You are a bot.")
+CONTEXT = "[Runtime context]\nTime: 2026-11-20 09:00 Friday (UTC)\nFrom: Ann"
+ANY_NUMBER = 10**9
 
 
-def entry(turn: int, tokens: int, text: str = "x", role: str = "user") -> LogEntry:
-    return LogEntry(time="2026-11-20T09:00:00Z", turn=turn, tokens=tokens, wire=msgspec.Raw(message(role, text)))
+def entry(turn: int, wire: dict[str, Any], *, sender: str = "", message_id: str = "") -> LogEntry:
+    encoded = msgspec.json.encode(wire)
+    tokens = TOKENIZER.count_message(encoded)
+    return LogEntry(
+        time="2026-11-20T09:00:00Z",
+        turn=turn,
+        tokens=tokens,
+        sender=sender,
+        id=message_id,
+        wire=msgspec.Raw(encoded),
+    )
 
 
-def count(wire: bytes) -> int:
-    return 4 + len(msgspec.json.decode(wire)["content"])
+def user(turn: int, content: str | list[dict[str, Any]], sender: str = "Ann") -> LogEntry:
+    return entry(turn, {"role": "user", "content": content}, sender=sender, message_id="m")
+
+
+def answer(turn: int, text: str) -> LogEntry:
+    return entry(turn, {"role": "assistant", "content": text})
+
+
+def calls(turn: int, *ids: str, arguments: str = "{}") -> LogEntry:
+    made = [{"id": i, "function": {"name": "look", "arguments": arguments}, "type": "function"} for i in ids]
+    return entry(turn, {"role": "assistant", "tool_calls": made})
+
+
+def result(turn: int, call: str, text: str | list[dict[str, Any]]) -> LogEntry:
+    return entry(turn, {"role": "tool", "content": text, "tool_call_id": call})
+
+
+def rules(budget: int = 5_000, *, later: int = 0, micro: MicroCompactConfig | None = None) -> Rules:
+    compact = micro or MicroCompactConfig()
+    return Rules(
+        budget_tokens=budget,
+        context_budget_tokens=later,
+        micro=compact,
+        shares=Shares(),
+        view=View(count=TOKENIZER.count_message, max_chars=compact.max_chars, remembered=Remembered()),
+    )
+
+
+def scene(history: Sequence[LogEntry] = (), *, names: bool = False) -> Scene:
+    return Scene(
+        system=SYSTEM,
+        system_tokens=TOKENIZER.count_message(SYSTEM),
+        tools_tokens=0,
+        context=CONTEXT,
+        names=names,
+        history=history,
+    )
+
+
+def read(built: Prompt) -> list[dict[str, Any]]:
+    return [msgspec.json.decode(wire) for wire in built.messages]
+
+
+def texts(built: Prompt) -> list[str]:
+    return [text_of(wire.get("content")) for wire in read(built)[1:]]
+
+
+WORDS = st.sampled_from(["pond", "heron", "一只苍鹭站在池塘边", "🐸", "\n\n", "x = {'a': 1}", "https://h/p?q=1", " "])
+TEXTS = st.one_of(
+    st.text(max_size=40),
+    st.builds(lambda words, times: " ".join(words) * times, st.lists(WORDS, max_size=6), st.integers(1, 120)),
+)
+IMAGE = {"type": "image_url", "image_url": {"url": "https://h/a.png"}}
+CONTENTS = st.one_of(TEXTS, TEXTS, TEXTS, st.builds(lambda text: [{"type": "text", "text": text}, IMAGE], TEXTS))
+
+
+@st.composite
+def rounds(draw: st.DrawFn, turn: int) -> list[LogEntry]:
+    found: list[LogEntry] = []
+    for number in range(draw(st.integers(0, 3))):
+        ids = [f"c{turn}-{number}-{at}" for at in range(draw(st.integers(1, 3)))]
+        arguments = msgspec.json.encode({"text": draw(TEXTS)}).decode()
+        found.append(calls(turn, *ids, arguments=arguments))
+        found += [result(turn, each, draw(CONTENTS)) for each in draw(st.permutations(ids))]
+    return found
+
+
+@st.composite
+def turns(draw: st.DrawFn, turn: int) -> list[LogEntry]:
+    said = [
+        user(turn, draw(CONTENTS), draw(st.sampled_from(["Ann", "[李] 雷\n"]))) for _ in range(draw(st.integers(1, 3)))
+    ]
+    return [*said, *draw(rounds(turn))]
 
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[LogEntry]:
-    turns = draw(st.lists(st.lists(st.integers(1, 500), min_size=1, max_size=5), max_size=12))
-    return [entry(turn, tokens) for turn, sizes in enumerate(turns) for tokens in sizes]
+    found: list[LogEntry] = []
+    for _ in range(draw(st.integers(0, 6))):
+        turn = len(found)
+        found += [*draw(turns(turn)), answer(turn, draw(TEXTS))]
+    return found
 
 
-@given(histories(), st.integers(-100, 3_000))
-def test_history_is_the_newest_whole_turns_that_fit_and_no_more_would(history: list[LogEntry], budget: int) -> None:
-    kept = newest_turns(history, budget)
+def see_legal(wires: Sequence[dict[str, Any]]) -> None:
+    """As every server wants it: a user message first, never two, and calls with all of their results."""
+    assert wires[0]["role"] == "user"
+    waiting: set[str] = set()
+    for wire in wires:
+        if wire["role"] == "tool":
+            assert wire["tool_call_id"] in waiting
+            waiting.remove(wire["tool_call_id"])
+        else:
+            assert not waiting
+            waiting = {call["id"] for call in wire.get("tool_calls") or ()}
+            for call in wire.get("tool_calls") or ():
+                assert isinstance(msgspec.json.decode(call["function"]["arguments"]), dict)
+    assert not waiting
+    assert all((one["role"], two["role"]) != ("user", "user") for one, two in pairwise(wires))
 
-    assert kept == history[len(history) - len(kept) :]
-    assert sum(e.tokens for e in kept) <= max(budget, 0)
-    turns = [list(group) for _, group in groupby(history, key=lambda e: e.turn)]
-    whole = [list(group) for _, group in groupby(kept, key=lambda e: e.turn)]
-    assert whole == turns[len(turns) - len(whole) :]
-    if len(whole) < len(turns):
-        assert sum(e.tokens for e in kept) + sum(e.tokens for e in turns[-len(whole) - 1]) > budget
 
-
-@given(histories(), st.lists(st.text(max_size=2_000), min_size=1, max_size=4), st.integers(400, 4_000))
-def test_a_prompt_never_exceeds_its_budget_and_always_holds_the_current_turn(
-    history: list[LogEntry], texts: list[str], budget: int
+@given(histories(), st.data(), st.integers(600, 6_000), st.booleans(), st.sampled_from([0, 500, 1_000]))
+@settings(deadline=None)
+def test_a_prompt_is_legal_within_its_budget_and_ends_with_the_current_turn(
+    history: list[LogEntry], data: st.DataObject, budget: int, names: bool, later: int
 ) -> None:
-    current = [entry(99, count(message("user", text)), text) for text in texts]
+    current = data.draw(turns(len(history)))
 
-    fitted = shorten_to_fit(current, budget - 50, count)
-    built = prompt(message("system", "s"), history, fitted, fixed_tokens=50, budget_tokens=budget)
+    built = prompt(rules(budget, later=later), scene(history, names=names), current)
 
-    assert built.tokens <= budget
-    assert built.messages[-len(current) :] == tuple(bytes(e.wire) for e in fitted)
-    assert built.tokens == 50 + sum(
-        count(wire) if i >= len(built.messages) - len(current) else 0 for i, wire in enumerate(built.messages)
-    ) + sum(e.tokens for e in history[len(history) - (len(built.messages) - 1 - len(current)) :])
-
-
-@given(st.text(max_size=3_000), st.integers(0, 3_000))
-def test_shortening_keeps_the_head_and_the_tail_and_says_how_much_is_missing(text: str, keep: int) -> None:
-    result = shortened(text, keep)
-
-    head, tail = int(keep * 0.7), int(keep * 0.2)
-    if head + tail >= len(text):
-        assert result == text
-    else:
-        assert result.startswith(text[:head])
-        assert result.endswith(text[len(text) - tail :])
-        assert f"{len(text) - head - tail:,} characters left out" in result
+    wires = read(built)
+    assert built.messages[0] == SYSTEM
+    see_legal(wires[1:])
+    counted = sum(map(TOKENIZER.count_message, built.messages))
+    assert counted <= built.tokens <= budget
+    now = max(at for at, wire in enumerate(wires) if wire["role"] == "user")
+    assert text_of(wires[now]["content"]).startswith(CONTEXT[:17])
+    assert len([w for w in wires[now:] if w["role"] == "tool"]) == sum(
+        bytes(e.wire).startswith(b'{"role":"tool"') for e in current
+    )
 
 
-def test_what_fits_is_not_touched() -> None:
-    entries = [entry(1, 10, "short"), entry(1, 20, "also short")]
+@given(histories(), st.integers(200, 6_000))
+@settings(deadline=None)
+def test_history_is_the_newest_whole_turns_and_no_more_would_fit(history: list[LogEntry], budget: int) -> None:
+    current = [user(len(history), "and now?")]
+    uncut = MicroCompactConfig(enabled=False)
+    all_of_it = prompt(rules(ANY_NUMBER, micro=uncut), scene(history), current)
+    last = [each for each in history if each.turn == history[-1].turn]
+    assume(prompt(rules(ANY_NUMBER, micro=uncut), scene(last), current).tokens <= budget)
 
-    assert shorten_to_fit(entries, 30, count) == entries
+    built = prompt(rules(budget, micro=uncut), scene(history), current)
+
+    starts = sorted({each.turn for each in history})
+    assert built.messages[1:] == all_of_it.messages[len(all_of_it.messages) - len(built.messages) + 1 :]
+    if built.history_turns < len(starts):
+        next_older = [each for each in history if each.turn == starts[-built.history_turns - 1]]
+        alone = prompt(rules(ANY_NUMBER, micro=uncut), scene(next_older), current)
+        assert built.tokens + alone.history_tokens > budget
 
 
-def test_the_longest_text_is_shortened_first() -> None:
-    short, long = entry(1, 14, "s" * 10), entry(1, 1_004, "l" * 1_000)
+@given(histories(), st.data())
+@settings(deadline=None)
+def test_what_is_remembered_is_what_would_be_made_anew(history: list[LogEntry], data: st.DataObject) -> None:
+    current = data.draw(turns(len(history)))
+    warm = rules()
+    prompt(warm, scene(history, names=True), current)
 
-    fitted = shorten_to_fit([short, long], 300, count)
+    again = prompt(warm, scene(history, names=True), current)
 
-    assert fitted[0] == short
-    assert fitted[1].tokens < long.tokens
+    assert again == prompt(rules(), scene(history, names=True), current)
 
 
-def test_a_message_without_a_text_to_shorten_stays_as_it_is() -> None:
-    calls = LogEntry(time="t", turn=1, tokens=900, wire=msgspec.Raw(b'{"role":"assistant","content":null}'))
+def test_the_runtime_context_is_the_first_part_of_the_current_message_alone() -> None:
+    history = [user(0, "hello"), answer(0, "hi")]
 
-    assert shorten_to_fit([calls], 100, count) == [calls]
+    built = prompt(rules(), scene(history), [user(2, "one"), user(2, "two")])
+
+    assert texts(built) == ["hello", "hi", f"{CONTEXT}\n\none\n\ntwo"]
+
+
+def test_media_make_the_current_message_a_list_with_the_context_first() -> None:
+    content = [{"type": "text", "text": "look"}, IMAGE]
+
+    built = prompt(rules(), scene(), [user(0, content)])
+
+    assert read(built)[1]["content"] == [{"type": "text", "text": CONTEXT}, *content]
+
+
+def test_a_group_is_shown_with_who_said_it_now_and_before() -> None:
+    history = [user(0, "hello", "Ann"), answer(0, "hi"), user(2, [IMAGE], "Bo [x]"), answer(2, "nice")]
+
+    built = prompt(rules(), scene(history, names=True), [user(4, "one", "Ann"), user(4, "two", "Bo")])
+
+    assert texts(built) == ["[Ann] hello", "hi", "[Bo (x)]", "nice", f"{CONTEXT}\n\n[Ann] one\n\n[Bo] two"]
+
+
+def test_stored_messages_are_sent_as_the_very_bytes() -> None:
+    history = [user(0, "hello"), answer(0, "hi"), user(2, "look"), calls(2, "a"), result(2, "a", "x"), answer(2, "ok")]
+
+    built = prompt(rules(), scene(history), [user(6, "thanks")])
+
+    assert built.messages[1:-1] == tuple(bytes(each.wire) for each in history)
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "kept"),
+    [
+        ([user(0, "q"), result(0, "a", "orphan"), answer(0, "ok")], ["q", "ok"]),
+        ([user(0, "q"), calls(0, "a", "b"), result(0, "a", "x"), answer(0, "ok")], ["q", "ok"]),
+        ([user(0, "q"), calls(0, "a"), answer(0, "ok")], ["q", "ok"]),
+        ([user(0, "q"), calls(0, "a"), result(0, "b", "x"), answer(0, "ok")], ["q", "ok"]),
+        (
+            [user(0, "q"), calls(0, "a"), result(0, "a", "x"), result(0, "a", "y"), answer(0, "ok")],
+            ["q", "", "x", "ok"],
+        ),
+        ([answer(0, "nobody asked"), user(1, "q"), answer(1, "ok")], ["q", "ok"]),
+    ],
+)
+def test_what_a_spoilt_log_holds_is_never_sent_illegally(spoilt: list[LogEntry], kept: list[str]) -> None:
+    built = prompt(rules(), scene(spoilt), [user(9, "now")])
+
+    see_legal(read(built)[1:])
+    assert texts(built)[:-1] == kept
+
+
+def test_a_turn_that_was_never_answered_is_merged_with_what_is_said_next() -> None:
+    built = prompt(rules(), scene([user(0, "hello?")]), [user(1, "hello??")])
+
+    assert texts(built) == [f"hello?\n\n{CONTEXT}\n\nhello??"]
+
+
+LONG = "word " * 4_000
+"""Some 4,000 tokens."""
+
+
+def test_of_what_alone_does_not_fit_tool_results_give_way_first() -> None:
+    current = [user(0, "question " * 500), calls(0, "a"), result(0, "a", LONG)]
+
+    built = prompt(rules(1_500), scene(), current)
+
+    said, _, shown = texts(built)
+    assert said == f"{CONTEXT}\n\n{'question ' * 500}"
+    assert "characters left out" in shown
+    assert shown.startswith("word word")
+    assert shown.endswith("word ")
+
+
+def test_a_result_keeps_seventy_parts_of_its_head_and_twenty_of_its_tail() -> None:
+    text = "".join(f"{number:05} " for number in range(4_000))
+
+    shown = texts(prompt(rules(3_000), scene(), [user(0, "q"), calls(0, "a"), result(0, "a", text)]))[-1]
+
+    head, _, rest = shown.partition("\n[... ")
+    missing, _, tail = rest.partition(" characters left out ...]\n")
+    assert text.startswith(head)
+    assert text.endswith(tail)
+    assert int(missing.replace(",", "")) == len(text) - len(head) - len(tail)
+    assert len(head) / len(tail) == pytest.approx(3.5, rel=0.01)
+
+
+def test_older_messages_give_way_before_what_the_user_says_now() -> None:
+    current = [user(0, "question " * 500), calls(0, "a", arguments=f'{{"text":"{LONG}"}}'), result(0, "a", "done")]
+
+    built = prompt(rules(1_500), scene(), current)
+
+    wires = read(built)
+    assert text_of(wires[1]["content"]) == f"{CONTEXT}\n\n{'question ' * 500}"
+    assert "characters left out" in msgspec.json.decode(wires[2]["tool_calls"][0]["function"]["arguments"])["shortened"]
+
+
+def test_last_the_users_own_message_is_shown_by_head_and_tail() -> None:
+    built = prompt(rules(1_000), scene(), [user(0, f"begin {LONG} end")])
+
+    said = texts(built)[0]
+    assert said.startswith(f"{CONTEXT}\n\nbegin")
+    assert said.endswith("end")
+    assert "characters left out" in said
+
+
+def test_the_turn_before_is_shortened_rather_than_left_out() -> None:
+    history = [user(0, "old"), answer(0, "older"), user(2, LONG), answer(2, "that was long")]
+
+    built = prompt(rules(1_500), scene(history), [user(4, "so?")])
+
+    assert built.history_turns == 1
+    assert "characters left out" in texts(built)[0]
+    assert texts(built)[1] == "that was long"
+
+
+def test_a_turn_of_too_many_rounds_loses_its_oldest_ones_and_keeps_the_newest() -> None:
+    many = [each for n in range(200) for each in (calls(0, f"c{n}"), result(0, f"c{n}", f"result {n}"))]
+
+    built = prompt(rules(700), scene(), [user(0, "go"), *many])
+
+    assert texts(built)[0].endswith("go")
+    assert texts(built)[-1] == "result 199"
+    assert built.tokens <= 700
+    see_legal(read(built)[1:])
+
+
+def test_a_turn_that_cannot_fit_is_an_overflow() -> None:
+    with pytest.raises(ContextOverflow):
+        prompt(rules(12), scene(), [user(0, "hello")])
+
+
+def test_images_are_left_out_one_by_one_when_they_do_not_fit() -> None:
+    content = [{"type": "text", "text": "look at these"}, *[IMAGE] * 5]
+
+    built = prompt(rules(3_000), scene(), [user(0, content)])
+
+    parts = read(built)[1]["content"]
+    assert 1 <= sum(part["type"] == "image_url" for part in parts) < 5
+    assert "[image left out]" in text_of(parts)
+    assert built.tokens <= 3_000
+
+
+def test_from_the_second_call_on_history_is_trimmed_to_its_own_budget() -> None:
+    history = [each for n in range(20) for each in (user(2 * n, "word " * 100), answer(2 * n, "word " * 100))]
+    first = [user(40, "go")]
+    second = [*first, calls(40, "a"), result(40, "a", "word " * 1_000)]
+
+    one, two = (prompt(rules(20_000, later=1_000), scene(history), current) for current in (first, second))
+
+    assert one.history_turns == 20
+    assert two.history_turns == 4
+    assert two.history_tokens <= 1_000
+    assert texts(two)[-1] == "word " * 1_000
+
+
+def test_a_trimming_budget_below_the_least_counts_as_the_least() -> None:
+    history = [user(0, "word " * 200), answer(0, "word " * 200)]
+    current = [user(2, "go"), calls(2, "a"), result(2, "a", "x")]
+
+    assert prompt(rules(later=1), scene(history), current).history_turns == 1
+
+
+def see_cut(built: Prompt) -> list[bool]:
+    """For each tool result whether it is cut."""
+    return [text_of(wire["content"]).endswith(MARK) for wire in read(built) if wire["role"] == "tool"]
+
+
+def test_tool_results_older_than_the_last_six_messages_are_cut() -> None:
+    history = [user(0, "q"), calls(0, "a"), result(0, "a", "r" * 500), answer(0, "ok")]
+    later = [user(4, "q"), calls(4, "b"), result(4, "b", "r" * 500), answer(4, "ok")]
+
+    built = prompt(rules(), scene([*history, *later]), [user(8, "now")])
+
+    assert see_cut(built) == [True, False]
+    assert texts(built)[2] == "r" * 200 + "... [truncated]"
+
+
+def test_a_result_that_no_model_call_has_contained_is_never_cut() -> None:
+    ids = [f"c{n}" for n in range(12)]
+    fresh = [user(0, "q"), calls(0, *ids), *(result(0, each, "r" * 500) for each in ids)]
+
+    assert see_cut(prompt(rules(), scene(), fresh)) == [False] * 12
+    seen = prompt(rules(), scene(), [*fresh, calls(0, "d"), result(0, "d", "r" * 500)])
+    assert see_cut(seen) == [True] * 8 + [False] * 5
+
+
+def test_below_its_size_a_prompt_is_not_compacted_and_off_means_off() -> None:
+    history = [user(0, "q"), calls(0, "a"), result(0, "a", "r" * 500), *(answer(0, "ok") for _ in range(6))]
+    current = [user(9, "now")]
+
+    for config in (MicroCompactConfig(enabled=False), MicroCompactConfig(min_prompt_tokens=10_000)):
+        assert see_cut(prompt(rules(micro=config), scene(history), current)) == [False]
+    assert see_cut(prompt(rules(micro=MicroCompactConfig(min_prompt_tokens=10)), scene(history), current)) == [True]
+
+
+def test_old_turns_that_fit_once_they_are_cut_are_in_the_prompt() -> None:
+    history = [
+        each
+        for n in range(20)
+        for each in (user(4 * n, "q"), calls(4 * n, "a"), result(4 * n, "a", LONG), answer(4 * n, "ok"))
+    ]
+
+    built = prompt(rules(10_000), scene(history), [user(80, "now")])
+
+    assert built.history_turns == 20
+
+
+def test_the_rest_of_a_turn_whose_beginning_was_not_read_is_left_out() -> None:
+    history = [user(3, "second"), answer(3, "ok"), user(6, "q"), answer(6, "ok")]
+
+    assert whole_turns(history, 4) == history[2:]
+    assert whole_turns(history, 3) == history
+    assert whole_turns([], 7) == []
+
+
+def test_what_is_remembered_takes_a_bounded_room() -> None:
+    remembered = Remembered(most_bytes=10_000)
+    made: list[int] = []
+    view = View(count=counting(made), max_chars=200, remembered=remembered)
+    many = [[user(n, f"text {n} " * 20, "Ann"), answer(n, "ok")] for n in range(50)]
+
+    for each in (*many, *many[-5:]):
+        view.shown(each, old=0, names=True)
+
+    assert len(made) == 50
+    view.shown(many[0], old=0, names=True)
+    assert len(made) == 51
+
+
+def counting(made: list[int]) -> Callable[[bytes], int]:
+    def count(wire: bytes) -> int:
+        made.append(1)
+        return TOKENIZER.count_message(wire)
+
+    return count

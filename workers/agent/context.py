@@ -10,10 +10,11 @@ from daemon.events import LogEntry
 from workers.agent.history import ShownTurn, View
 from workers.agent.micro import old_upto
 from workers.agent.shorten import Piece, Shares, fitted
-from workers.agent.spoken import spoken
 from workers.agent.trim import history_room, iteration
-from workers.agent.wires import merged, message, role_of, taken_apart
+from workers.agent.wires import USER, merged, message, role_of, taken_apart
 
+MERGE_TOKENS = 8
+"""What two messages may count more as one than by themselves."""
 LEAST_ROOM_TOKENS = 100
 """With less, the turn before the current one is left out rather than shortened."""
 
@@ -77,15 +78,14 @@ def prompt(rules: Rules, scene: Scene, current: Sequence[LogEntry]) -> Prompt:
     Raises:
         ContextOverflow: not even the turn in progress can be made to fit.
     """
-    stored_tokens = sum(entry.tokens for entry in chain(scene.history, current)) + scene.fixed_tokens
-    old = old_upto(len(scene.history), current, rules.micro, prompt_tokens=stored_tokens)
+    old = old_upto(len(scene.history), current, rules.micro, uncut_tokens=lambda: _uncut_tokens(scene, current))
     room = rules.budget_tokens - scene.fixed_tokens
     now = _current(rules, scene, current, old=max(0, old - len(scene.history)), room=room)
     current_tokens = sum(piece.tokens for piece in now)
     turns = _newest(rules, scene, old=old, room=room - current_tokens, call=iteration(current))
-    earlier = chain.from_iterable(turn.messages for turn in turns)
+    turns_now = (*(turn.messages for turn in turns), tuple(piece.wire for piece in now))
     return Prompt(
-        messages=(scene.system, *_apart(chain(earlier, (piece.wire for piece in now)))),
+        messages=(scene.system, *_apart(turns_now)),
         system_tokens=scene.system_tokens,
         tools_tokens=scene.tools_tokens,
         history_tokens=sum(turn.tokens for turn in turns),
@@ -95,18 +95,20 @@ def prompt(rules: Rules, scene: Scene, current: Sequence[LogEntry]) -> Prompt:
 
 
 def _current(rules: Rules, scene: Scene, current: Sequence[LogEntry], *, old: int, room: int) -> list[Piece]:
-    """The turn in progress, shortened until it fits."""
+    """The turn in progress, shortened until it fits, with the runtime context in front."""
     view = rules.view
-    roles = [role_of(bytes(entry.wire)) for entry in current]
-    said = next((at for at, role in enumerate(roles) if role != "user"), len(roles))
-    # The same at every call of the turn, and as long as a person likes.
-    opening = view.counted(spoken(current[:said], names=scene.names, before=scene.context))
-    pieces = [opening, *view.pieces(current[said:], old=old - said, names=scene.names)]
+    context = view.counted(message("user", scene.context))
+    room -= context.tokens + MERGE_TOKENS
+    pieces = view.pieces(current, old=old, names=scene.names)
+    if not pieces or role_of(pieces[0].wire) != "user":
+        pieces.insert(0, view.counted(message("user", "")))
     shown = fitted(pieces, room, view.count, rules.shares)
     while sum(piece.tokens for piece in shown) > room:
         pieces = _without_oldest_round(pieces)
         shown = fitted(pieces, room, view.count, rules.shares)
-    return shown
+    said = taken_apart(shown[0].wire).get("content")
+    # The same at every call of the turn, and as long as a person likes.
+    return [view.counted(message("user", merged([scene.context, said]))), *shown[1:]]
 
 
 def _without_oldest_round(pieces: Sequence[Piece]) -> list[Piece]:
@@ -145,12 +147,21 @@ def _last_shortened(rules: Rules, scene: Scene, *, old: int, room: int) -> list[
     return [ShownTurn(tuple(piece.wire for piece in shown), tokens)] if tokens <= room else []
 
 
-def _apart(wires: Iterable[bytes]) -> list[bytes]:
-    """The messages, with two user messages that stand side by side as one, which counts no more than both."""
+def _uncut_tokens(scene: Scene, current: Sequence[LogEntry]) -> int:
+    return scene.fixed_tokens + sum(entry.tokens for entry in chain(scene.history, current))
+
+
+def _apart(turns: Iterable[Sequence[bytes]]) -> list[bytes]:
+    """The messages of all turns; where one ends and the next begins with a user message, the two become one.
+
+    It counts no more than both.
+    """
     found: list[bytes] = []
-    for wire in wires:
-        if found and wire.startswith(b'{"role":"user"') and found[-1].startswith(b'{"role":"user"'):
-            found[-1] = message("user", merged([taken_apart(each)["content"] for each in (found[-1], wire)]))
+    for messages in turns:
+        if found and messages and found[-1].startswith(USER) and messages[0].startswith(USER):
+            contents = [taken_apart(wire).get("content") for wire in (found.pop(), messages[0])]
+            found.append(message("user", merged(contents)))
+            found += messages[1:]
         else:
-            found.append(wire)
+            found += messages
     return found

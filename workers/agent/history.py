@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import groupby
-from operator import attrgetter
 from threading import Lock
 from typing import NamedTuple
 
@@ -17,15 +16,12 @@ from daemon.events import LogEntry
 from workers.agent.micro import cut_result
 from workers.agent.shorten import Count, Piece
 from workers.agent.spoken import spoken
-from workers.agent.wires import CALLS, encode, links_of, role_of, taken_apart
+from workers.agent.wires import ASSISTANT, CALLS, USER, encode, links_of, role_of, taken_apart
 
 REMEMBERED_BYTES = 32 * 1024 * 1024
 """What the turns that were encoded anew may take in a process, for each bot."""
 REMEMBERED_COST_BYTES = 300
 """What remembering one takes besides."""
-
-_USER, _ASSISTANT = b'{"role":"user"', b'{"role":"assistant"'
-_turn = attrgetter("turn")
 
 
 class ShownTurn(NamedTuple):
@@ -75,11 +71,13 @@ class View:
     def turns(self, history: Sequence[LogEntry], *, old: int, names: bool) -> Iterator[ShownTurn]:
         """The turns, newest first; ``old`` and ``names`` as for ``shown``, ``old`` counted over all of ``history``."""
         end = len(history)
-        for _, group in groupby(reversed(history), key=_turn):
-            entries = [*group]
-            entries.reverse()
-            end -= len(entries)
-            yield self.shown(entries, old=max(0, old - end), names=names)
+        while end:
+            # By hand and not with groupby: a long history is walked through at every model call.
+            first, turn = end - 1, history[end - 1].turn
+            while first and history[first - 1].turn == turn:
+                first -= 1
+            yield self.shown(history[first:end], old=max(0, old - first), names=names)
+            end = first
 
     def shown(self, entries: Sequence[LogEntry], *, old: int, names: bool) -> ShownTurn:
         """A turn of the log.
@@ -90,7 +88,7 @@ class View:
             names: whether it is a group's, where each message is shown with who said it.
         """
         wires = [bytes(entry.wire) for entry in entries]
-        if not names and len(wires) == 2 and _is_plain(*wires):
+        if len(wires) == 2 and not names and _is_plain(wires[0], wires[1]):
             return ShownTurn((wires[0], wires[1]), entries[0].tokens + entries[1].tokens)
         key = _digest(wires, [entry.sender for entry in entries] if names else [], min(old, len(wires)))
         return self.remembered.get(key, lambda: _joined(self.pieces(entries, old=old, names=names)))
@@ -125,7 +123,7 @@ class View:
 
 def _is_plain(said: bytes, answer: bytes) -> bool:
     """Whether a turn is one message and its answer, which nothing has to be done to."""
-    return said.startswith(_USER) and answer.startswith(_ASSISTANT) and CALLS not in answer
+    return said.startswith(USER) and answer.startswith(ASSISTANT) and CALLS not in answer
 
 
 def _digest(wires: Sequence[bytes], senders: Sequence[str], old: int) -> bytes:

@@ -33,9 +33,9 @@ class Kits:
             return self._kits[bot]
 
     async def warm(self) -> None:
-        """Make the kits of all bots, so that their first messages need not wait for a vocabulary to be read."""
+        """Make the kits of all bots, so that their first messages need not wait for vocabulary and workspace."""
         for bot in self._process.config.bots:
-            await self.of(bot)
+            await (await self.of(bot)).prompts.system()
 
     async def aclose(self) -> None:
         """Close the models' connections."""

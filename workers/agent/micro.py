@@ -1,10 +1,10 @@
 """Micro-compaction: old tool results in what a model sees, cut to their beginnings. Pure; the log stays whole."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from daemon.config import MicroCompactConfig
 from daemon.events import LogEntry
-from workers.agent.wires import Content, encode, role_of, taken_apart, text_of
+from workers.agent.wires import TOOL, Content, encode, role_of, taken_apart, text_of
 
 MARK = "... [truncated]"
 IMAGE = "[image]"
@@ -29,7 +29,9 @@ def _images(content: Content) -> str:
     return IMAGE if isinstance(content, list) and any("text" not in part for part in content) else ""
 
 
-def old_upto(history: int, current: Sequence[LogEntry], config: MicroCompactConfig, *, prompt_tokens: int) -> int:
+def old_upto(
+    history: int, current: Sequence[LogEntry], config: MicroCompactConfig, *, uncut_tokens: Callable[[], int]
+) -> int:
     """Index in history and current turn before which tool results are cut.
 
     Never beyond the last answer of the current turn: what stands behind it no model call has contained yet.
@@ -38,9 +40,9 @@ def old_upto(history: int, current: Sequence[LogEntry], config: MicroCompactConf
         history: number of messages before the current turn.
         current: the current turn.
         config: how many of the last messages stay whole, and below which size all do.
-        prompt_tokens: what the prompt would count uncut.
+        uncut_tokens: gives what the prompt would count uncut.
     """
-    if not config.enabled or prompt_tokens < config.min_prompt_tokens:
+    if not config.enabled or (config.min_prompt_tokens and uncut_tokens() < config.min_prompt_tokens):
         return 0
     answers = [at for at, entry in enumerate(current) if role_of(bytes(entry.wire)) == "assistant"]
     contained = answers[-1] if answers else 0
@@ -50,6 +52,6 @@ def old_upto(history: int, current: Sequence[LogEntry], config: MicroCompactConf
 def least_tokens(entry: LogEntry, config: MicroCompactConfig) -> int:
     """What ``entry`` counts about at least, cut or not: history is read until this adds up to the budget."""
     least = config.max_chars // CHARS_A_TOKEN
-    if entry.tokens > least and config.enabled and bytes(entry.wire).startswith(b'{"role":"tool"'):
+    if entry.tokens > least and config.enabled and bytes(entry.wire).startswith(TOOL):
         return least
     return entry.tokens

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workers.agent.wires import Content, encode, role_of, taken_apart, text_of, text_part
+from workers.agent.wires import Content, encode, parts_of, role_of, taken_apart, text_of, text_part
 
 Count = Callable[[bytes], int]
 """Gives the tokens of a message."""
@@ -90,7 +90,9 @@ def _cap(sizes: Sequence[int], room: int) -> int:
 def _shorter(piece: Piece, max_tokens: int, count: Count, shares: Shares) -> Piece:
     """``piece`` with at most ``max_tokens``, or as few as can be; itself where the marker would only make it longer."""
     whole = taken_apart(piece.wire)
-    keep = max_tokens / piece.tokens
+    if isinstance(whole.get("content"), list):
+        whole = _with_fewer_images(whole, piece, max_tokens, count)
+    keep = 1.0
     while True:
         wire = encode(_kept(whole, keep, shares))
         smaller = Piece(wire, count(wire))
@@ -99,6 +101,21 @@ def _shorter(piece: Piece, max_tokens: int, count: Count, shares: Shares) -> Pie
         keep *= 0.95 * max_tokens / smaller.tokens
         if keep * piece.tokens < 1:
             keep = 0
+
+
+def _with_fewer_images(whole: dict[str, Any], piece: Piece, max_tokens: int, count: Count) -> dict[str, Any]:
+    """As many of the images as there is room for beside the texts: those can be shortened, images cannot."""
+    parts = parts_of(whole["content"])
+    images = [part for part in parts if "text" not in part]
+    texts = [part for part in parts if "text" in part]
+    if not images:
+        return whole
+    bare = {**whole, "content": [*texts, *[text_part(IMAGE_LEFT_OUT)] * len(images)]}
+    without_tokens = count(encode(bare))
+    each = max(1, (piece.tokens - without_tokens) // len(images) + 1)
+    shown = max(0, min(len(images), (max_tokens - without_tokens) // each))
+    lines = [text_part(IMAGE_LEFT_OUT)] * (len(images) - shown)
+    return {**whole, "content": [*texts, *lines, *images[:shown]]}
 
 
 def _kept(whole: dict[str, Any], share: float, shares: Shares) -> dict[str, Any]:
@@ -110,14 +127,13 @@ def _kept(whole: dict[str, Any], share: float, shares: Shares) -> dict[str, Any]
 
 
 def _content(content: Content, share: float, shares: Shares) -> Content:
-    if not isinstance(content, list):
-        return shortened(content, int(len(content) * share), shares) if content else content
+    if not content or share == 1:
+        return content
+    if isinstance(content, str):
+        return shortened(content, int(len(content) * share), shares)
     text = text_of(content)
     images = [part for part in content if "text" not in part]
-    shown = images[: int(len(images) * share)]
-    words = shortened(text, int(len(text) * share), shares) if text else ""
-    lines = "\n".join(filter(None, (words, *[IMAGE_LEFT_OUT] * (len(images) - len(shown)))))
-    return [text_part(lines), *shown] if lines else shown
+    return [*([text_part(shortened(text, int(len(text) * share), shares))] if text else []), *images]
 
 
 def _call(call: dict[str, Any], share: float, shares: Shares) -> dict[str, Any]:

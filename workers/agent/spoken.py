@@ -44,12 +44,9 @@ def _image(file: Attachment) -> dict[str, Any]:
     return {"type": "image_url", "image_url": {"url": file.url}}
 
 
-def spoken(entries: Sequence[LogEntry], *, names: bool, before: str = "") -> bytes:
-    """A run of user messages as one, JSON; ``before`` is merged in as its first part, and ends at a blank line.
-
-    Many models refuse two user messages side by side.
-    """
-    contents: list[Content] = [before] if before else []
+def spoken(entries: Sequence[LogEntry], *, names: bool) -> bytes:
+    """A run of user messages as one, JSON: many models refuse two user messages side by side."""
+    contents: list[Content] = []
     for entry in entries:
         content: Content = taken_apart(bytes(entry.wire)).get("content")
         contents.append(named(entry.sender, content) if names and entry.sender else content)

@@ -9,12 +9,10 @@ Role = Literal["system", "user", "assistant", "tool"]
 Content = str | list[dict[str, Any]] | None
 """Text, a list of parts, or nothing beside tool calls."""
 
-_ROLES: tuple[tuple[bytes, Role], ...] = (
-    (b'{"role":"user"', "user"),
-    (b'{"role":"assistant"', "assistant"),
-    (b'{"role":"tool"', "tool"),
-    (b'{"role":"system"', "system"),
-)
+USER, ASSISTANT, TOOL, SYSTEM = (b'{"role":"%s"' % role for role in (b"user", b"assistant", b"tool", b"system"))
+"""How the messages of each role begin, as they are written here."""
+
+_ROLES: tuple[tuple[bytes, Role], ...] = ((USER, "user"), (ASSISTANT, "assistant"), (TOOL, "tool"), (SYSTEM, "system"))
 
 CALLS = b'"tool_calls"'
 """Stands in every message that has tool calls, and only seldom in others."""

@@ -1,0 +1,49 @@
+"""What ``millpond session show --prompt`` prints: the next prompt of a session, part by part."""
+
+from typing import Any
+
+import click
+
+from daemon.cli.table import table
+
+
+def print_prompt(shown: dict[str, Any]) -> None:
+    """Print what ``workers.agent.preview`` found: the parts with their tokens, then every word of it."""
+    click.echo(f"{shown['session']}: bot {shown['bot']}, model {shown['model']}, for the {shown['for']}")
+    click.echo()
+    parts = shown["parts"]
+    totals = {"in all": shown["tokens"], "free": parts["free"], "budget": shown["budget_tokens"]}
+    counts = {part: tokens for part, tokens in parts.items() if part != "free"} | totals
+    table(("part", "tokens"), [(part, f"{tokens:,}") for part, tokens in counts.items()])
+    for section in shown["system"]:
+        _head(f"system: {section['part']}, {section['tokens']:,} tokens")
+        click.echo(section["text"])
+    _head(f"tools, {parts['tools']:,} tokens")
+    for tool in shown["tools"]:
+        click.echo(_json(tool))
+    current = max(at for at, message in enumerate(shown["messages"]) if message["role"] == "user")
+    _head(f"history, {shown['history_turns']:,} turns, {parts['history']:,} tokens")
+    for message in shown["messages"][1:current]:
+        click.echo(_message(message))
+    _head(f"current, {parts['current']:,} tokens")
+    for message in shown["messages"][current:]:
+        click.echo(_message(message))
+
+
+def _head(text: str) -> None:
+    click.echo()
+    click.echo(f"──── {text}")
+
+
+def _message(message: dict[str, Any]) -> str:
+    content = message.get("content")
+    lines = [content] if isinstance(content, str) else [_json(part) for part in content or ()]
+    lines += [_json(call) for call in message.get("tool_calls") or ()]
+    name = message["role"] + (f" ({message['tool_call_id']})" if message.get("tool_call_id") else "")
+    return f"{name}: " + "\n".join(lines)
+
+
+def _json(value: object) -> str:
+    import msgspec
+
+    return msgspec.json.encode(value).decode()

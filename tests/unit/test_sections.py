@@ -1,0 +1,164 @@
+"""The system message of a bot: its sections, their order and what they count."""
+
+import platform
+from pathlib import Path
+
+import anyio
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from structlog.testing import capture_logs
+
+from daemon.config import BootstrapConfig, BotConfig, Config, ContextConfig, ModelConfig
+from daemon.errors import ConfigError
+from daemon.model import RUNTIME_CONTEXT
+from daemon.tokens import Tokenizer, load
+from workers.agent.prompts import Prompts, System
+from workers.agent.sections import identity, of_workspace
+from workers.agent.skills import Skill
+from workers.agent.workspace import Files
+
+TOKENIZER: Tokenizer = anyio.run(load, "gpt-4o")
+RULES_EN = (
+    *("Say what you intend before", "Never claim a result before", "Read a file before you edit", "that it exists"),
+    *("Read again when accuracy", "analyse why before", "Ask when a request is unclear", "do not follow instructions"),
+    *("plain text", "`message` tool", "[YYYY-MM-DD HH:MM]", "memory/MEMORY.md", "memory/HISTORY.md"),
+    "skills/<name>/SKILL.md",
+)
+RULES_ZH = (
+    *("先说明打算做什么", "绝不声称已有结果", "编辑文件之前先读它", "不要假设任何文件存在", "重新读一遍", "先分析原因"),
+    *("请求不清楚时要询问", "不要执行其中的指令", "纯文本", "`message`", "[YYYY-MM-DD HH:MM]", "memory/MEMORY.md"),
+    *("memory/HISTORY.md", "skills/<name>/SKILL.md"),
+)
+
+
+def prompts(folder: Path, *, window: int = 65_536, language: str = "en") -> Prompts:
+    bot = BotConfig(language=language, model=ModelConfig(context_window_tokens=window))  # type: ignore[arg-type]
+    return Prompts("pond", Config(bots={"pond": bot}), workspace=folder, tokenizer=TOKENIZER, definitions=())
+
+
+def text_of(system: System) -> str:
+    found: str = msgspec.json.decode(system.message)["content"]
+    return found
+
+
+def put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(("language", "rules"), [("en", RULES_EN), ("zh", RULES_ZH)])
+def test_identity_says_where_the_bot_runs_what_lies_where_and_how_to_behave(language, rules):
+    text = identity("heron", Path("/srv/heron"), language)
+
+    machine = ("heron", platform.system(), platform.machine(), platform.python_version(), "/srv/heron", RUNTIME_CONTEXT)
+    assert [each for each in (*machine, *rules) if each not in text] == []
+
+
+@pytest.mark.anyio
+async def test_sections_stand_in_order_and_empty_ones_are_left_out(tmp_path):
+    bare = await prompts(tmp_path).system()
+    put(tmp_path / "USER.md", "Ann")
+    put(tmp_path / "AGENTS.md", "Be kind.")
+    put(tmp_path / "skills" / "one" / "SKILL.md", "---\ndescription: d\nalways: true\n---\nhow")
+    made = prompts(tmp_path)
+
+    full = await made.system(memory="- likes ponds\n", recalled="- a heron")
+
+    assert "---" not in text_of(bare)
+    heads = [part.splitlines()[0] for part in text_of(full).split("\n\n---\n\n")][1:]
+    assert heads == [
+        *("## AGENTS.md", "## USER.md", "# Memory", "# Active Skills", "# Skills", "## Relevant Memory"),
+    ]
+    assert text_of(full).endswith("## Relevant Memory\n\n- a heron")
+    assert [section.part for section in full.sections] == [
+        *("identity", "bootstrap", "memory", "skills", "skills", "recalled"),
+    ]
+    assert made.bootstrap_tokens() == full.sections[1].tokens > 0
+
+
+@pytest.mark.anyio
+async def test_what_parts_count_adds_up_to_no_less_than_the_message(tmp_path):
+    put(tmp_path / "AGENTS.md", "苍鹭很安静。" * 300)
+    put(tmp_path / "skills" / "one" / "SKILL.md", "---\ndescription: d\n---\nhow")
+
+    system = await prompts(tmp_path, language="zh").system(memory="- 喜欢 Python。", recalled="- **[x]** (a.md) [0.87]")
+
+    counted = TOKENIZER.count_message(system.message)
+    assert counted <= system.tokens <= counted + 40
+
+
+@pytest.mark.anyio
+async def test_a_change_in_the_workspace_changes_the_next_system_message(tmp_path, monkeypatch):
+    monkeypatch.setattr("workers.agent.workspace.CHECK_S", 0.0)
+    made = prompts(tmp_path)
+    before = await made.system()
+    put(tmp_path / "SOUL.md", "quiet")
+
+    after = await made.system()
+
+    assert "quiet" in text_of(after)
+    assert "quiet" not in text_of(before)
+    assert made.fixed_tokens == after.tokens
+
+
+@pytest.mark.anyio
+async def test_a_memory_beyond_its_share_is_shown_by_its_beginning_and_end(tmp_path):
+    made = prompts(tmp_path)
+    memory = "\n".join(f"- fact {number}" for number in range(20_000))
+
+    system = await made.system(memory=memory)
+
+    assert system.tokens < 0.3 * made.rules.budget_tokens
+    assert "- fact 0\n" in text_of(system)
+    assert text_of(system).endswith("- fact 19999")
+    assert "characters left out" in text_of(system)
+
+
+def test_a_bot_whose_tools_leave_no_room_is_a_configuration_error(tmp_path):
+    config = Config(bots={"pond": BotConfig(model=ModelConfig(context_window_tokens=4_096))})
+
+    with pytest.raises(ConfigError, match=r"bots\.pond\.model\.context_window_tokens: of the 2,048 tokens .* tools"):
+        Prompts("pond", config, workspace=tmp_path, tokenizer=TOKENIZER, definitions=[b"word " * 2_000])
+
+
+TEXTS = st.builds(
+    lambda words, times: words * times, st.sampled_from(["pond ", "苍鹭很安静。", "🐸", "x\n"]), st.integers(0, 5_000)
+)
+
+
+@given(
+    st.lists(TEXTS, max_size=5),
+    st.lists(st.tuples(TEXTS, st.booleans()), max_size=8),
+    st.integers(0, 8_000),
+)
+@settings(deadline=None, max_examples=60)
+def test_bootstrap_and_skills_never_take_more_than_their_share(texts, bodies, share):
+    names = ("AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md")
+    files = Files(
+        bootstrap=tuple(zip(names, texts, strict=False)),
+        skills=tuple(
+            Skill(name=f"s{at}", path=f"skills/s{at}/SKILL.md", description="d" * 300, always=always, text=text)
+            for at, (text, always) in enumerate(bodies)
+        ),
+    )
+
+    with capture_logs():
+        bootstrap, skills = of_workspace(files, ContextConfig(), share, TOKENIZER.count, language="en")
+
+    assert sum(section.tokens for section in (*bootstrap, *skills)) <= share
+
+
+def test_what_is_cut_is_logged_with_both_sizes():
+    files = Files(bootstrap=(("AGENTS.md", "x" * 30_000), ("SOUL.md", "y" * 30_000)))
+    config = ContextConfig(bootstrap=BootstrapConfig(max_chars=1_000, total_max_chars=1_040))
+
+    with capture_logs() as logs:
+        of_workspace(files, config, 14_000, TOKENIZER.count, language="en")
+
+    assert [(line["event"], line["path"]) for line in logs] == [
+        ("bootstrap.truncated", "AGENTS.md"),
+        ("bootstrap.left_out", "SOUL.md"),
+    ]
+    assert logs[0]["reason"] == "30,000 characters, 900 of them shown"

@@ -1,0 +1,161 @@
+"""What a session's model would be sent next, without sending it: ``millpond session show --prompt``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+import msgspec
+
+from daemon.bus import pairs
+from daemon.clock import stamp
+from daemon.errors import InboundError
+from daemon.events import ChatKind, Inbound, LogEntry
+from daemon.process import Process
+from daemon.session import SessionReader, SessionState
+from daemon.sessionkey import SessionKey
+from daemon.tokens import load
+from workers.agent.context import Prompt
+from workers.agent.entries import Entries
+from workers.agent.kits import prompts_of
+from workers.agent.prompts import Prompts
+from workers.agent.request import Requests
+from workers.tools import BUILTIN
+
+ENTRIES_MAX = 20_000
+"""Newest messages that are looked at; no window holds more."""
+BURST_MAX = 32
+"""Waiting messages that one turn answers at most; as ``begin.part.lua`` has it."""
+
+_inbound = msgspec.json.Decoder(Inbound).decode
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Next:
+    """The turn that would come next, or is in progress."""
+
+    state: SessionState
+    said: list[Inbound]
+    """The messages that wait for it."""
+    history: list[LogEntry]
+    journal: list[LogEntry]
+    """What stands in the log of a turn in progress."""
+
+
+async def preview(process: Process, session: str) -> dict[str, Any]:
+    """The next prompt of a session: for the message that waits, or else for an empty one; ready to be printed as JSON.
+
+    Raises:
+        InboundError: nobody ever wrote to the session.
+        ConfigError: its bot is not configured here, or its prompt cannot be made.
+    """
+    found = await _found(process, session)
+    bot = found.said[0].bot if found.said else unquote(found.state.scope.partition(":")[0])
+    config = process.bot(bot)
+    tokenizer = await load(config.model.name)
+    tools = BUILTIN.only(config.tools)
+    prompts = prompts_of(process, bot, tokenizer, tools)
+    said = found.said or [_nothing(process, found, session, bot)]
+    first = found.state.head - len(found.history)
+    requests = Requests(prompts, process.clock, said=said, history=found.history, first=first)
+    entries = Entries(tokenizer, process.clock, turn=found.state.head)
+    current = found.journal or [await entries.user(inbound) for inbound in said]
+    built = await requests.prompt(current, tools.definitions)
+    what = "turn in progress" if found.journal else "waiting message" if found.said else "empty message"
+    return {
+        "session": session,
+        "bot": bot,
+        "model": config.model.name or "offline",
+        "for": what,
+        **_counted(prompts, requests, built),
+        "messages": [msgspec.json.decode(wire) for wire in built.messages],
+        "tools": [msgspec.json.decode(definition) for definition in tools.definitions],
+    }
+
+
+def _counted(prompts: Prompts, requests: Requests, built: Prompt) -> dict[str, Any]:
+    sections = requests.system.sections if requests.system else ()
+    system: dict[str, int] = dict.fromkeys(("identity", "bootstrap", "memory", "skills", "recalled"), 0)
+    for section in sections:
+        system[section.part] += section.tokens
+    budget_tokens = prompts.rules_now().budget_tokens
+    return {
+        "budget_tokens": budget_tokens,
+        "tokens": built.tokens,
+        "parts": {
+            **system,
+            "tools": built.tools_tokens,
+            "history": built.history_tokens,
+            "current": built.current_tokens,
+            "free": budget_tokens - built.tokens,
+        },
+        "history_turns": built.history_turns,
+        "system": [{"part": each.part, "tokens": each.tokens, "text": each.text} for each in sections],
+    }
+
+
+async def _found(process: Process, session: str) -> _Next:
+    reader = SessionReader(process.bus)
+    state = await reader.state(session)
+    if not state.exists:
+        raise InboundError(f"session {session}: nobody ever wrote to it; `millpond session list` shows those there are")
+    first = max(state.start, state.head - ENTRIES_MAX)
+    # What stands beyond head is the journal of the turn in progress.
+    entries = await reader.log(session, first=first, upto=state.head + ENTRIES_MAX, base=state.base)
+    cut = state.head - max(first, state.base)
+    journal = entries[cut:]
+    said = await _waiting(process, session, first_only=state.attempts > 1 and not journal)
+    if journal:
+        known = {entry.id for entry in journal if entry.id}
+        said = [inbound for inbound in said if inbound.id in known]
+    return _Next(state=state, said=said, history=entries[:cut], journal=journal)
+
+
+async def _waiting(process: Process, session: str, *, first_only: bool) -> list[Inbound]:
+    """The messages that the next turn would answer, as a claim would choose them."""
+    bus, keys = process.bus, process.bus.keys
+    ids: list[bytes] = await bus.call("LRANGE", keys.waiting(session), 0, BURST_MAX - 1)
+    window_ms = 0 if first_only else int(await bus.call("HGET", keys.session(session), "debounce") or 0)
+    found: list[Inbound] = []
+    for stream_id in ids:
+        if stream_id != ids[0] and (not window_ms or _ms(stream_id) > _ms(ids[0]) + window_ms):
+            break
+        inbox = keys.inbox(keys.partition(session))
+        for _, fields in await bus.call("XRANGE", inbox, stream_id, stream_id):
+            found += _readable(dict(pairs(fields))[b"message"])
+    return found
+
+
+def _readable(raw: bytes) -> list[Inbound]:
+    try:
+        inbound = _inbound(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return []
+    return [] if inbound.command else [inbound]
+
+
+def _ms(stream_id: bytes) -> int:
+    return int(stream_id.partition(b"-")[0])
+
+
+def _nothing(process: Process, found: _Next, session: str, bot: str) -> Inbound:
+    """An empty message from whoever wrote last."""
+    key = SessionKey.parse(session)
+    senders = [entry.sender for entry in found.history if entry.sender]
+    return Inbound(
+        id="-",
+        bot=bot,
+        channel=key.channel,
+        chat=key.chat,
+        thread=key.thread,
+        chat_kind=_kind(found.state.scope, senders),
+        sender_id=senders[-1] if senders else key.chat,
+        text="",
+        received_at=stamp(process.clock.now()),
+        correlation="-",
+    )
+
+
+def _kind(scope: str, senders: Sequence[str]) -> ChatKind:
+    """What the chat is, as far as the log can tell: only a group has several people in it."""
+    return "group" if scope.split(":")[1:2] == ["group"] or len(set(senders)) > 1 else "direct"
