@@ -67,12 +67,12 @@ class NullChannel:
         """A reply is one part."""
         return [text]
 
-    async def send(self, _chat: SessionKey, part: Part, *, timeout_s: float) -> str:  # noqa: ARG002  the protocol's name
+    async def send(self, _chat: SessionKey, part: Part, *, timeout_s: float) -> str:
         """Sent."""
         return part.reply
 
 
-async def null_model(_config: object, *, language: str) -> NullModel:  # noqa: ARG001  the seam's name
+async def null_model(_config: object, *, language: str) -> NullModel:
     """What ``Process.connect_model`` gives."""
     return NullModel()
 
@@ -138,7 +138,7 @@ async def _answered(process: Process, name: str, count: int) -> float:
     keys = process.bus.keys
     # Answered first: only then is everything in out that will ever be.
     for stream in (keys.inbox(0), keys.out(0, CHANNEL)):
-        while await process.bus.call("XLEN", stream):
+        while await process.bus.call("XLEN", stream):  # noqa: ASYNC110  nobody says when a stream is empty
             await anyio.sleep(0.002)
     return count / (time.perf_counter() - began)
 
