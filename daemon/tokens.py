@@ -1,7 +1,8 @@
 """Counting tokens with the vocabularies of tiktoken, which come in a wheel: nothing is ever downloaded.
 
 Models that OpenAI did not make have vocabularies of their own; ``o200k_base`` is the nearest one at hand. How far off
-it is depends on the model and the language: the safety buffer of the configuration is for that.
+it is depends on the model and the language: the safety buffer of the configuration is for that, and what providers
+report of their own counts (``Calibration``).
 """
 
 import gzip
@@ -30,6 +31,13 @@ PIECE_CHARS = 50_000
 process down; 100,000 of one character take 18 ms. A cut can only add a token or two."""
 ESTIMATE_BYTES = 3
 """UTF-8 bytes a token where there is no vocabulary; measured to be 38 to 62 % too many tokens, never too few."""
+
+CALIBRATED_FROM = 1_000
+"""Prompts of fewer tokens calibrate nothing: the marks that a provider puts around them count for too much."""
+RATIO_MIN, RATIO_MAX = 0.5, 2.0
+"""How far off our counts can be; what is reported beyond is a provider's mistake, or counts something else."""
+RISE, FALL = 0.5, 0.1
+"""Share of the distance to a new ratio that is gone at once: a prompt too long costs more than one too short."""
 
 _log = structlog.get_logger()
 _loaded: dict[str, "Tokenizer"] = {}
@@ -103,6 +111,41 @@ class Tokenizer:
         return (
             await to_thread.run_sync(self.count_message, wire) if len(wire) > THREAD_SIZE else self.count_message(wire)
         )
+
+
+class Calibration:
+    """How a model's provider counts beside our tokenizer, learnt from what it reports."""
+
+    def __init__(self) -> None:
+        self._ratio = 1.0
+
+    @property
+    def factor(self) -> float:
+        """What our counts are multiplied by before they are held against a limit; 1 to 2.
+
+        Never below 1, though the ratio may be: where we count too many, a prompt is a little shorter than it could be;
+        the next language or code in it may count otherwise, and then it would be refused.
+        """
+        return max(1.0, self._ratio)
+
+    def learn(self, estimated: int, reported: int) -> None:
+        """Take note of one prompt: our count of it, and the provider's."""
+        if estimated < CALIBRATED_FROM or reported <= 0:
+            return
+        ratio = min(RATIO_MAX, max(RATIO_MIN, reported / estimated))
+        self._ratio += (ratio - self._ratio) * (RISE if ratio > self._ratio else FALL)
+
+    def lowered(self, limit_tokens: int) -> int:
+        """A provider's limit in our tokens; never more than it says."""
+        return int(limit_tokens / self.factor)
+
+
+_calibrations: dict[str, Calibration] = {}
+
+
+def calibration(model_name: str) -> Calibration:
+    """The calibration of a model; one a process, and as many as models are configured."""
+    return _calibrations.setdefault(model_name, Calibration())
 
 
 async def load(model_name: str) -> Tokenizer:

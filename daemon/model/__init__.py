@@ -1,12 +1,14 @@
 """Models: what a turn asks, and the answers it gets.
 
-``connect(config)`` gives the model that a bot's configuration names: an OpenAI-compatible server or the offline one.
+``connect(config)`` gives the model that a bot's configuration names: an OpenAI-compatible server with its fallbacks, or the
+offline one.
 """
 
 from anyio import to_thread
 
 from daemon.config.schema import ModelConfig
 from daemon.model.base import RUNTIME_CONTEXT, Answer, Chunk, CutOff, Model, Request, TextChunk, ToolCall, Usage
+from daemon.model.fallback import FallbackModel, Rung
 from daemon.model.offline import OfflineModel
 from daemon.wording import Language
 
@@ -37,4 +39,5 @@ def _openai_model(config: ModelConfig) -> Model:
     # The SDK takes 0.4 s to import and its client 40 ms: in a thread, and only where a model is configured.
     from daemon.model.openai_model import OpenAIModel  # noqa: PLC0415  see above
 
-    return OpenAIModel(config)
+    rungs = [Rung(OpenAIModel(each), each) for each in config.chain]
+    return FallbackModel(rungs) if len(rungs) > 1 else rungs[0].model

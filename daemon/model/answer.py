@@ -11,6 +11,7 @@ import msgspec
 from daemon.errors import InvalidAnswer
 from daemon.model.base import Answer, CutOff, ToolCall, Usage
 from daemon.model.errors import Asked, reported
+from daemon.model.thinking import Thinking
 
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """Largest response that is read; far above any answer, it bounds what a broken server can make us keep."""
@@ -83,9 +84,11 @@ class _Part(msgspec.Struct):
 
 
 class _Message(msgspec.Struct):
-    """Reasoning stands in fields of its own (``reasoning_content``, ``reasoning``), which are not read."""
-
     content: str | list[_Part] | None = None
+    reasoning_content: object = None
+    """Where DeepSeek, vLLM and llama.cpp put it."""
+    reasoning: object = None
+    """Where OpenRouter and Ollama do."""
     tool_calls: list[_Call] | None = None
 
 
@@ -96,14 +99,22 @@ class _Choice(msgspec.Struct):
     finish_reason: str | None = None
 
 
+class _PromptDetails(msgspec.Struct):
+    cached_tokens: int | None = None
+
+
 class _Usage(msgspec.Struct):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    prompt_tokens_details: _PromptDetails | None = None
+    prompt_cache_hit_tokens: int | None = None
+    """DeepSeek's name for the cached ones."""
 
 
 class _Payload(msgspec.Struct):
     choices: list[_Choice] | None = None
-    usage: _Usage | None = None
+    usage: object = None
+    """Read apart: an answer is not the worse for a count that cannot be read."""
     model: str | None = None
     error: object = None
 
@@ -127,10 +138,11 @@ class AnswerParts:
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
         self._text: list[str] = []
+        self._thinking = Thinking()
         self._calls: list[_OpenCall] = []
         self._finish = ""
-        self._usage = Usage()
-        self._model = asked.model
+        self._usage = Usage(estimated=True)
+        self._version = ""
 
     def feed(self, payload: bytes) -> str:
         """The text that ``payload`` adds.
@@ -143,13 +155,18 @@ class AnswerParts:
         if said.error:
             raise reported(said.error, self._asked)
         if said.usage:
-            tokens_in, tokens_out = said.usage.prompt_tokens or 0, said.usage.completion_tokens or 0
-            self._usage = Usage(tokens_in=tokens_in, tokens_out=tokens_out)
-        self._model = said.model or self._model
+            self._usage = _usage(said.usage) or self._usage
+        self._version = said.model or self._version
         return self._choice(said.choices[0]) if said.choices else ""
 
+    def rest(self) -> str:
+        """The text that was held back, since it might have become something else; nothing more comes."""
+        text = self._thinking.end()
+        self._text.append(text)
+        return text
+
     def finished(self) -> Answer:
-        """The whole answer.
+        """The whole answer; its usage is 0 and estimated when the server said nothing of it.
 
         Raises:
             CutOff: the server says that it is not whole.
@@ -163,7 +180,14 @@ class AnswerParts:
             raise CutOff(f"the answer of {self._asked} is cut off: {why}", finish_reason=self._finish, text=text)
         if not (self._calls or text.strip()):
             raise InvalidAnswer(f"the answer of {self._asked} is empty")
-        return Answer(text=text, tool_calls=self._tool_calls(), usage=self._usage, model=self._model)
+        return Answer(
+            text=text,
+            tool_calls=self._tool_calls(),
+            reasoning="".join(self._thinking.thoughts),
+            usage=self._usage,
+            model=self._asked.model,
+            version=self._version,
+        )
 
     def _decoded(self, payload: bytes) -> _Payload:
         try:
@@ -177,8 +201,11 @@ class AnswerParts:
         message = choice.delta or choice.message or _Message()
         for call in message.tool_calls or ():
             self._fragment(call)
+        thought = message.reasoning_content or message.reasoning
+        if isinstance(thought, str):
+            self._thinking.thoughts.append(thought)
         content = message.content or ""
-        text = content if isinstance(content, str) else "".join(part.text for part in content)
+        text = self._thinking.feed(content if isinstance(content, str) else "".join(part.text for part in content))
         self._text.append(text)
         return text
 
@@ -216,3 +243,20 @@ class AnswerParts:
             taken.add(identity)
             calls.append(ToolCall(id=identity, name=call.name, arguments=call.arguments or "{}"))
         return tuple(calls)
+
+
+def _usage(given: object) -> Usage | None:
+    """What a provider counted; None when it cannot be read, or says nothing of the prompt."""
+    try:
+        said = msgspec.convert(given, _Usage, strict=False)
+    except msgspec.ValidationError:
+        return None
+    if not said.prompt_tokens or said.prompt_tokens < 0:
+        return None
+    details = said.prompt_tokens_details or _PromptDetails()
+    cached = details.cached_tokens or said.prompt_cache_hit_tokens or 0
+    return Usage(
+        tokens_in=said.prompt_tokens,
+        cached_in=max(0, min(cached, said.prompt_tokens)),
+        tokens_out=max(0, said.completion_tokens or 0),
+    )

@@ -34,10 +34,18 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """What a call cost, as the provider counted it; 0 where it did not say."""
+    """What a call cost, as the provider counted it."""
 
     tokens_in: int = 0
+    cached_in: int = 0
+    """Of ``tokens_in``: what the provider had kept from an earlier call."""
     tokens_out: int = 0
+    """Reasoning included."""
+    estimated: bool = False
+    """The provider did not say: counted by our tokenizer."""
+    cost_nano: int = 0
+    """By the prices of the configuration, in billionths of the currency's unit: whole, so that sums are exact."""
+    currency: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +59,8 @@ class Request:
     force_tool: str = ""
     """Name of a tool that must be called; empty: the model decides."""
     max_completion_tokens: int
+    tokens: int = 0
+    """What messages and tools count by our tokenizer; 0: not counted."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +76,13 @@ class Answer:
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
+    reasoning: str = ""
+    """What it thought aloud before; no part of the text, and in no log."""
     usage: Usage = field(default_factory=Usage)
     model: str = ""
-    """Name of the model that answered."""
+    """Name of the model that answered, as the configuration has it."""
+    version: str = ""
+    """What the server calls that model; empty when it does not say."""
 
 
 Chunk = TextChunk | Answer

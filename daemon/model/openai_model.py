@@ -14,11 +14,13 @@ import openai
 
 from daemon.clock import Clock, SystemClock
 from daemon.config.schema import ModelConfig
-from daemon.errors import ConfigError, ModelError, ModelTimeout
+from daemon.errors import ConfigError, ModelError, ModelTimeout, RateLimited
 from daemon.model.answer import AnswerParts, EventLines
-from daemon.model.base import Chunk, Request, TextChunk
+from daemon.model.base import Answer, Chunk, Request, TextChunk
 from daemon.model.dialect import Dialect
 from daemon.model.errors import FOREIGN, Asked, is_overflow, shows, translated
+from daemon.model.meter import Meter
+from daemon.model.places import places_of
 from daemon.model.turnstile import Turnstile
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
@@ -28,12 +30,18 @@ DRAIN_S = 0.25
 """Longest wait for a response's end after its last event; a connection read to its end can be used again."""
 CLOSE_S = 2.0
 """Longest wait for a connection to close."""
+SHORT_WAIT_S = 2.0
+"""A rate limit that asks for no more than this is waited out within the call, once."""
+LONG_WAIT_S = 3_600.0
+"""A rate limit that asks for more than this is tried again after it."""
 
 
 class OpenAIModel:
     """A model behind a chat completions server.
 
-    It never tries again by itself, but for a parameter that the server does not know; who calls it owns retries.
+    It never tries again by itself, but for a parameter that the server does not know, and once after a rate limit of
+    ``SHORT_WAIT_S``; who calls it owns retries. A longer limit is kept for all calls of the client: until it is over
+    they fail at once with what is left of it, and the server hears nothing of them.
 
     Raises:
         ConfigError: ``base_url`` is no address.
@@ -48,14 +56,18 @@ class OpenAIModel:
         self._asked = Asked(model=config.name, host=_host(base_url), key=config.api_key)
         self._client = _client(config, base_url)
         self._turnstile = Turnstile()
+        self._places = places_of(config)
+        self._meter = Meter(config)
+        self._limited_until = 0.0
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """As ``Model.stream``; each wait ends at ``chunk_timeout_s`` (within the answer) or at ``call_timeout_s``."""
         # The deadline is a moment and not a cancel scope around all of it: a scope must not be open over a yield.
         deadline = anyio.current_time() + self._config.call_timeout_s
-        # Making a request costs the SDK a millisecond.
-        await self._turnstile.through()
+        await self._take_place(deadline)
         try:
+            # Making a request costs the SDK a millisecond.
+            await self._turnstile.through()
             response = await self._opened(request, deadline)
             try:
                 async with (
@@ -63,12 +75,14 @@ class OpenAIModel:
                     aclosing(self._chunks(pieces, deadline)) as chunks,
                 ):
                     async for chunk in chunks:
-                        yield chunk
+                        yield await self._meter.read(chunk, request) if isinstance(chunk, Answer) else chunk
             finally:
                 with anyio.move_on_after(CLOSE_S, shield=True):
                     await response.aclose()
         except FOREIGN as error:
-            raise self._translated(error) from (None if shows(error, self._config.api_key) else error)
+            raise self._translated(error) from self._cause(error)
+        finally:
+            self._places.give()
 
     async def aclose(self) -> None:
         """Close its connections."""
@@ -90,6 +104,8 @@ class OpenAIModel:
                 break
         with anyio.move_on_after(DRAIN_S), suppress(httpx2.TransportError):  # the answer is whole by now
             await anext(pieces, b"")
+        if rest := answer.rest():
+            yield TextChunk(rest)
         yield answer.finished()
 
     async def _next(self, pieces: AsyncIterator[bytes], silence_s: float, deadline: float) -> bytes:
@@ -105,13 +121,36 @@ class OpenAIModel:
                 what = f"did not finish within {self._config.call_timeout_s:g} s (call_timeout_s)"
             raise ModelTimeout(f"{self._asked} {what}") from error
 
+    async def _take_place(self, deadline: float) -> None:
+        try:
+            await self._places.take(deadline)
+        except TimeoutError as error:
+            raise ModelTimeout(
+                f"{self._asked} was busy with {self._places.count} other calls of this process for "
+                f"{self._config.call_timeout_s:g} s (max_concurrent, call_timeout_s)"
+            ) from error
+
     async def _opened(self, request: Request, deadline: float) -> httpx2.Response:
-        """The response, its body unread; a parameter that the server does not know is left out from then on."""
+        """The response, its body unread."""
+        try:
+            return await self._asked_for(request, deadline)
+        except RateLimited as limited:
+            wait_s = limited.retry_after_s
+            if wait_s is None or wait_s > SHORT_WAIT_S or anyio.current_time() + wait_s >= deadline:
+                raise
+        await anyio.sleep(wait_s)
+        return await self._asked_for(request, deadline)
+
+    async def _asked_for(self, request: Request, deadline: float) -> httpx2.Response:
+        """The response; a parameter that the server does not know is left out from then on."""
+        self._check_limit()
         dialect = self._dialect
         while True:
             try:
                 with anyio.fail_after(max(0.0, deadline - anyio.current_time())):
                     response = await self._post(dialect.body(self.name, request))
+            except openai.RateLimitError as error:
+                raise self._limited(error) from self._cause(error)
             except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
                 simpler = None if is_overflow(error.body) else dialect.without(error.response.text, request)
                 if simpler is None:
@@ -121,6 +160,18 @@ class OpenAIModel:
                 # Learnt only now that it worked: the parameter's value may have been what was refused.
                 self._dialect = dialect
                 return response
+
+    def _check_limit(self) -> None:
+        left_s = self._limited_until - anyio.current_time()
+        if left_s > 0:
+            text = f"{self._asked} limits its rate (429) and is not asked for another {left_s:.0f} s"
+            raise RateLimited(text, retry_after_s=left_s)
+
+    def _limited(self, error: openai.RateLimitError) -> ModelError:
+        limited = self._translated(error)
+        asked_s = limited.retry_after_s if isinstance(limited, RateLimited) else None
+        self._limited_until = anyio.current_time() + min(asked_s or 0.0, LONG_WAIT_S)
+        return limited
 
     async def _post(self, body: bytes) -> httpx2.Response:
         # `cast_to` a response gives the response itself, whatever the stream class; the signature cannot say so.
@@ -137,6 +188,9 @@ class OpenAIModel:
     def _headers(self) -> dict[str, str | openai.Omit]:
         accept: dict[str, str | openai.Omit] = {"Accept": "text/event-stream, application/json"}
         return accept if self._config.api_key else {**accept, "Authorization": openai.Omit()}
+
+    def _cause(self, error: BaseException) -> BaseException | None:
+        return None if shows(error, self._config.api_key) else error
 
     def _translated(self, error: BaseException) -> ModelError:
         return translated(error, self._asked, self._clock.now())

@@ -1,18 +1,20 @@
 import datetime as dt
-import inspect
 import json
 import ssl
 import time
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 
 import anyio
 import anyio.lowlevel
+import httpcore2
 import httpx2
 import msgspec
 import openai
 import pytest
+from httpx2._transports.default import _load_httpcore_exceptions
 
-from daemon.config.schema import ModelConfig
+from daemon.config.schema import ModelConfig, PricesConfig
 from daemon.config.secret import Secret
 from daemon.errors import (
     ConfigError,
@@ -24,9 +26,12 @@ from daemon.errors import (
     ModelUnavailable,
     RateLimited,
 )
-from daemon.model import Answer, CutOff, Request, TextChunk, connect
+from daemon.model import Answer, CutOff, Request, TextChunk, Usage, connect
 from daemon.model.errors import KINDS, Asked, by_status, reported, retry_after_s, translated
+from daemon.model.meter import priced
 from daemon.model.openai_model import OpenAIModel
+from daemon.model.places import places_of
+from daemon.tokens import calibration
 from tests.fakes.openai_server import Call, Events, Failure, Hang, Plain, Say, completion, delta, fake_openai
 
 pytestmark = pytest.mark.anyio
@@ -42,14 +47,14 @@ def request(*, force_tool: str = "", tools: tuple[bytes, ...] = ()) -> Request:
 
 
 @asynccontextmanager
-async def asking(script=(), *, call_timeout_s=5.0, chunk_timeout_s=5.0):
+async def asking(script=(), *, call_timeout_s=5.0, chunk_timeout_s=5.0, **more):
     async with fake_openai(script) as server:
         config = ModelConfig(
             base_url=server.base_url,
-            name="fake",
             api_key=Secret(KEY),
             call_timeout_s=call_timeout_s,
             chunk_timeout_s=chunk_timeout_s,
+            **{"name": "fake", **more},
         )
         model = OpenAIModel(config)
         try:
@@ -82,7 +87,8 @@ async def test_text_comes_in_pieces_and_the_answer_ends_it_with_its_usage():
 
     assert texts == ["one", " two", " three"]
     assert answer.text == "one two three"
-    assert (answer.usage.tokens_in, answer.usage.tokens_out, answer.model) == (12, 3, "fake-1")
+    assert (answer.usage.tokens_in, answer.usage.tokens_out, answer.usage.estimated) == (12, 3, False)
+    assert (answer.model, answer.version) == ("fake", "fake-1")
     sent = server.requests[0]
     assert sent.path == "/v1/chat/completions"
     assert sent.headers["authorization"] == f"Bearer {KEY}"
@@ -186,6 +192,87 @@ async def test_reasoning_comments_and_unknown_fields_are_no_text():
         _, answer = await answer_of(model)
 
     assert answer.text == "list\u2028en\u0085d"
+    assert answer.reasoning == "hmhm"
+
+
+async def test_reasoning_written_into_the_text_is_taken_out_of_it():
+    pieces = ["\n<th", "ink>\nLet me", " see</thi", "nk>\n", "\nIt is", " <think>late</think>"]
+
+    async with asking([Events([*(delta(content=piece) for piece in pieces), delta("stop")])]) as (model, _):
+        texts, answer = await answer_of(model)
+
+    assert texts == ["It is", " <think>late</think>"]
+    assert (answer.text, answer.reasoning) == ("It is <think>late</think>", "\nLet me see")
+
+
+async def test_text_that_only_begins_like_a_mark_is_shown_in_the_end():
+    async with asking([Events([delta(content="  <thi"), delta("stop")])]) as (model, _):
+        texts, answer = await answer_of(model)
+
+    assert (texts, answer.text) == (["  <thi"], "  <thi")
+
+
+async def test_reasoning_that_never_ends_in_an_answer_is_an_empty_answer():
+    assert "is empty" in str(await failure_of([Say("<think>hm hm")]))
+    assert "is empty" in str(await failure_of([Events([delta(reasoning_content="hm"), delta("stop")])]))
+
+
+def usage_of(**usage: object) -> Events:
+    return Events([delta(content="hi"), delta("stop"), {**delta(), "choices": [], "usage": usage}])
+
+
+PRICES = PricesConfig(input=2.0, cached_input=0.5, output=10.0, currency="EUR")
+
+
+@pytest.mark.parametrize(
+    ("usage", "cached", "nano"),
+    [
+        ({"prompt_tokens": 1_000, "completion_tokens": 100}, 0, 3_000_000),
+        ({"prompt_tokens": 1_000, "prompt_tokens_details": {"cached_tokens": 600}}, 600, 1_100_000),
+        ({"prompt_tokens": 1_000, "prompt_tokens_details": None, "prompt_cache_hit_tokens": 600}, 600, 1_100_000),
+        ({"prompt_tokens": 1_000, "prompt_tokens_details": {"cached_tokens": 9_000}}, 1_000, 500_000),
+        ({"prompt_tokens": 1_000.0, "completion_tokens": -5}, 0, 2_000_000),
+    ],
+)
+async def test_usage_is_priced_and_what_was_cached_costs_less(usage, cached, nano):
+    async with asking([usage_of(**usage)], prices=PRICES) as (model, _):
+        _, answer = await answer_of(model)
+
+    assert (answer.usage.tokens_in, answer.usage.cached_in) == (1_000, cached)
+    assert (answer.usage.cost_nano, answer.usage.currency) == (nano, "EUR")
+
+
+def test_cached_tokens_without_a_price_of_their_own_cost_as_others():
+    assert priced(Usage(tokens_in=10, cached_in=10), PricesConfig(input=1.0)).cost_nano == 10_000
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Events([delta(content="hello world"), delta("stop")]),
+        Events([delta(content="hello world"), delta("stop"), {"choices": [], "usage": {"prompt_tokens": "many"}}]),
+        Events([delta(content="hello world"), delta("stop"), {"choices": [], "usage": {"prompt_tokens": 0}}]),
+        Events([delta(content="hello world"), delta("stop"), {"choices": [], "usage": "unknown"}]),
+    ],
+)
+async def test_usage_that_is_missing_or_unreadable_is_counted_by_us_and_marked(reply):
+    async with asking([reply] * 2, prices=PRICES) as (model, _):
+        _, answer = await answer_of(model, request(tools=(TOOL,)))
+        _, counted = await answer_of(model, replace(request(), tokens=77))
+
+    assert answer.usage.estimated
+    assert answer.usage.tokens_out == 2
+    assert answer.usage.tokens_in > 20
+    assert answer.usage.cost_nano == answer.usage.tokens_in * 2_000 + 2 * 10_000
+    assert counted.usage.tokens_in == 77
+
+
+async def test_what_the_provider_counts_calibrates_our_counts():
+    async with asking([usage_of(prompt_tokens=3_000)] * 9, name="counts-more") as (model, _):
+        for _ in range(9):
+            await answer_of(model, replace(request(), tokens=2_000))
+
+    assert calibration("counts-more").factor == pytest.approx(1.5, abs=0.01)
 
 
 async def test_events_torn_into_single_bytes_are_the_same_answer():
@@ -319,6 +406,89 @@ async def test_a_rate_limit_says_when_to_come_back():
 
     assert isinstance(error, RateLimited)
     assert error.retry_after_s == 7.0
+
+
+async def test_a_short_rate_limit_is_waited_out_once_within_the_call():
+    limited = Failure(429, headers={"Retry-After-Ms": "20"})
+    async with asking([limited, Say("fine"), limited, limited, Say("unheard")]) as (model, server):
+        _, answer = await answer_of(model)
+        with pytest.raises(RateLimited):
+            await answer_of(model)
+
+    assert answer.text == "fine"
+    assert len(server.requests) == 4
+
+
+async def test_a_short_rate_limit_beyond_the_deadline_is_not_waited_for():
+    error = await failure_of([Failure(429, headers={"Retry-After": "1.5"})], call_timeout_s=1.0)
+
+    assert isinstance(error, RateLimited)
+
+
+async def test_a_long_rate_limit_holds_for_all_calls_of_the_client_until_it_is_over(monkeypatch):
+    async with asking([Failure(429, headers={"Retry-After": "300"}), Say("fine")]) as (model, server):
+        with pytest.raises(RateLimited):
+            await answer_of(model)
+        with pytest.raises(RateLimited, match="not asked for another 300 s") as caught:
+            await answer_of(model)
+        asked = len(server.requests)
+        model._limited_until -= 300
+        _, answer = await answer_of(model)
+
+    assert caught.value.retry_after_s == pytest.approx(300, abs=1)
+    assert (asked, answer.text) == (1, "fine")
+
+
+async def test_no_more_calls_than_allowed_are_under_way_and_others_wait_in_order():
+    script = [Events([delta(content=str(number)), 0.02, delta("stop")]) for number in range(6)]
+    begun: list[str] = []
+
+    async def call(number, model):
+        async with aclosing(model.stream(request())) as chunks:
+            begun.append(f"{number}={(await anext(chunks)).text}")
+            async for _ in chunks:
+                pass
+
+    async with asking(script, max_concurrent=2) as (model, server):
+        async with anyio.create_task_group() as tasks:
+            for number in range(6):
+                tasks.start_soon(call, number, model)
+
+        assert server.connections <= 2
+    # The two that run at a time may be answered in either order.
+    assert [sorted(number[0] for number in begun[at : at + 2]) for at in (0, 2, 4)] == [
+        ["0", "1"],
+        ["2", "3"],
+        ["4", "5"],
+    ]
+
+
+async def test_waiting_for_a_place_ends_at_the_deadline_or_when_it_is_cancelled():
+    async with asking([Hang()], max_concurrent=1) as (model, server):
+        hurried = OpenAIModel(msgspec.structs.replace(model._config, call_timeout_s=0.1))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(answer_of, model)
+            await server.asked.wait()
+            with anyio.move_on_after(0.01) as cancelled:
+                await answer_of(model)
+            with pytest.raises(ModelTimeout, match=r"busy with 1 other calls of this process for 0\.1 s"):
+                await answer_of(hurried)
+            tasks.cancel_scope.cancel()
+        _, answer = await answer_of(hurried)
+        await hurried.aclose()
+
+    assert cancelled.cancelled_caught
+    assert answer.text.startswith("echo")
+    assert len(server.requests) == 2
+
+
+async def test_bots_with_the_same_model_share_its_places():
+    one = ModelConfig(base_url="http://h/v1", name="m", max_concurrent=3)
+
+    places = places_of(one)
+    assert places_of(msgspec.structs.replace(one, chunk_timeout_s=1.0)) is places
+    assert places_of(msgspec.structs.replace(one, name="n")) is not places
+    assert places_of(msgspec.structs.replace(one, base_url="http://i/v1")) is not places
 
 
 async def test_nobody_there_is_an_outage():
@@ -472,19 +642,60 @@ def test_retry_after_is_read_as_seconds_milliseconds_or_date(headers, seconds):
     assert retry_after_s(headers, NOW) == seconds
 
 
-def exceptions_of(library) -> list[type[Exception]]:
-    members = [member for name, member in vars(library).items() if not name.startswith("_")]
-    kinds = [m for m in members if inspect.isclass(m) and issubclass(m, Exception) and not issubclass(m, Warning)]
-    return sorted(set(kinds), key=lambda kind: kind.__name__)
+ELSEWHERE = {
+    "SubjectTokenProviderError": "of workload identities in place of keys, which no configuration can ask for",
+    "_TransientTokenExchangeError": "of the same",
+    "StreamAlreadyConsumed": "of the SDK's response objects; we read httpx2's own",
+    "MissingStreamClassError": "a call without stream_cls; ours has one, and it is a bug if not",
+    "UnsupportedOperation": "of the standard library",
+    "_AmbiguousModuleClientUsageError": "raised by the module's global client, which is not used",
+    "MissingDependencyError": "raised by the SDK's own command line and extras",
+    "APIRemovedInV1": "raised by names of 2023",
+    "MutuallyExclusiveAuthError": "of the Azure client",
+}
+"""Exceptions of modules that are imported all the same, and why none of them can come out of a call."""
 
 
-@pytest.mark.parametrize("kind", exceptions_of(openai) + exceptions_of(openai._exceptions) + exceptions_of(httpx2))
+def exceptions_of(*libraries: str) -> list[type[Exception]]:
+    """Every exception class that the modules of installed libraries define, as far as a call imports them."""
+    known: set[type[Exception]] = set()
+    found = [Exception]
+    while found:
+        children = [child for child in found.pop().__subclasses__() if child not in known]
+        known.update(children)
+        found += children
+    ours = [kind for kind in known if kind.__module__.partition(".")[0] in libraries and not issubclass(kind, Warning)]
+    return sorted(ours, key=lambda kind: kind.__qualname__)
+
+
+def test_the_exceptions_of_the_installed_libraries_are_found():
+    names = {kind.__name__ for kind in exceptions_of("openai", "httpx2", "httpcore2")}
+
+    assert {
+        "RateLimitError",
+        "APIConnectionError",
+        "ReadTimeout",
+        "StreamAlreadyConsumed",
+        "ConnectionNotAvailable",
+    } <= names
+    assert len(names) > 50
+
+
+@pytest.mark.parametrize("kind", exceptions_of("openai", "httpx2"))
 def test_every_exception_of_both_libraries_is_mapped_on_purpose(kind):
     # The roots are in the table for what a later version may add; a class known today must not fall through to them.
     roots = {openai.OpenAIError, httpx2.HTTPError, httpx2.RequestError, Exception}
     ancestors = [ancestor for ancestor in kind.__mro__ if ancestor not in roots]
 
-    assert kind in roots or kind.__name__ == "SubjectTokenProviderError" or any(a in KINDS for a in ancestors)
+    assert kind in roots or kind.__name__ in ELSEWHERE or any(ancestor in KINDS for ancestor in ancestors)
+
+
+@pytest.mark.parametrize("kind", exceptions_of("httpcore2"))
+def test_every_exception_of_the_library_below_is_translated_by_the_one_above(kind):
+    mapped = _load_httpcore_exceptions()
+
+    assert kind is httpcore2.ConnectionNotAvailable or any(issubclass(kind, low) for low in mapped)  # the pool's own
+    assert all(any(ancestor in KINDS for ancestor in high.__mro__) for high in mapped.values())
 
 
 @pytest.mark.parametrize("error", [TimeoutError(), ssl.SSLError(), ConnectionResetError(), ValueError("unmapped")])

@@ -9,7 +9,18 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from daemon import tokens
-from daemon.tokens import IMAGE_TOKENS, MESSAGE_TOKENS, PIECE_CHARS, Tokenizer, estimate, load, vocabulary
+from daemon.tokens import (
+    CALIBRATED_FROM,
+    IMAGE_TOKENS,
+    MESSAGE_TOKENS,
+    PIECE_CHARS,
+    Calibration,
+    Tokenizer,
+    calibration,
+    estimate,
+    load,
+    vocabulary,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -149,3 +160,53 @@ def test_a_changed_vocabulary_is_not_used():
 @settings(deadline=None)
 def test_an_estimate_is_not_below_a_third_of_the_bytes(text):
     assert estimate(text) * 3 >= len(text.encode("utf-8", "replace"))
+
+
+reports = st.lists(st.tuples(st.integers(0, 10**6), st.integers(-5, 10**7)), max_size=30)
+
+
+@given(reports, st.integers(0, 10**7))
+def test_whatever_is_reported_a_limit_is_never_raised_and_at_most_halved(pairs, limit):
+    learnt = Calibration()
+    for estimated, reported in pairs:
+        learnt.learn(estimated, reported)
+
+    assert 1 <= learnt.factor <= 2
+    assert limit // 2 <= learnt.lowered(limit) <= limit
+
+
+@given(st.floats(1, 2), st.integers(CALIBRATED_FROM, 10**6))
+def test_a_steady_difference_is_learnt_and_then_prompts_fit_the_limit(ratio, estimated):
+    learnt = Calibration()
+    for _ in range(20):
+        learnt.learn(estimated, round(estimated * ratio))
+
+    assert learnt.lowered(100_000) * ratio <= 100_000 * 1.01
+
+
+def test_a_provider_that_counts_less_changes_nothing_and_one_outlier_is_forgotten_slowly():
+    learnt = Calibration()
+    learnt.learn(10_000, 6_000)
+    assert learnt.factor == 1
+
+    learnt = Calibration()
+    learnt.learn(10_000, 16_000)
+    risen = learnt.factor
+    learnt.learn(10_000, 10_000)
+
+    assert risen == pytest.approx(1.3)
+    assert 1.2 < learnt.factor < risen
+
+
+def test_short_prompts_and_missing_reports_teach_nothing():
+    learnt = Calibration()
+    learnt.learn(CALIBRATED_FROM - 1, 2 * CALIBRATED_FROM)
+    learnt.learn(0, 5_000)
+    learnt.learn(5_000, 0)
+
+    assert learnt.factor == 1
+
+
+def test_a_model_has_one_calibration():
+    assert calibration("a-model") is calibration("a-model")
+    assert calibration("a-model") is not calibration("another")

@@ -1,0 +1,51 @@
+"""What a call cost: as the provider counted it, or else as we do, at the prices of the configuration."""
+
+from dataclasses import replace
+
+import msgspec
+from anyio import to_thread
+
+from daemon.config.schema import ModelConfig, PricesConfig
+from daemon.model.base import Answer, Request, Usage
+from daemon.tokens import calibration, load
+
+NANO_PER_TOKEN = 1_000
+"""Billionths of a currency's unit that a token costs at a price of 1 for a million tokens."""
+
+
+class Meter:
+    """Accounts for the calls of one model."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        self._name = config.name
+        self._prices = config.prices
+
+    async def read(self, answer: Answer, request: Request) -> Answer:
+        """``answer`` with its usage complete and priced; what the provider counted calibrates our own counts."""
+        usage = answer.usage
+        if usage.estimated:
+            usage = await self._estimate(answer, request)
+        else:
+            calibration(self._name).learn(request.tokens, usage.tokens_in)
+        return replace(answer, usage=priced(usage, self._prices))
+
+    async def _estimate(self, answer: Answer, request: Request) -> Usage:
+        tokenizer = await load(self._name)
+
+        def count_prompt() -> int:
+            messages = sum(map(tokenizer.count_message, request.messages))
+            return messages + sum(tokenizer.count(tool.decode()) for tool in request.tools)
+
+        calls = (text for call in answer.tool_calls for text in (call.name, call.arguments))
+        said = "\n".join((answer.reasoning, answer.text, *calls)).strip()
+        tokens_in = request.tokens or await to_thread.run_sync(count_prompt)
+        return Usage(tokens_in=tokens_in, tokens_out=await tokenizer.acount(said), estimated=True)
+
+
+def priced(usage: Usage, prices: PricesConfig) -> Usage:
+    """``usage`` with what it costs."""
+    cached = prices.input if prices.cached_input is None else prices.cached_input
+    cost = (
+        (usage.tokens_in - usage.cached_in) * prices.input + usage.cached_in * cached + usage.tokens_out * prices.output
+    )
+    return msgspec.structs.replace(usage, cost_nano=round(cost * NANO_PER_TOKEN), currency=prices.currency)

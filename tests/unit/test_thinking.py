@@ -1,0 +1,53 @@
+"""Reasoning at the beginning of a text is kept apart, however the text is torn."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from daemon.model.thinking import Thinking
+
+
+def taken_apart(pieces: list[str]) -> tuple[str, str]:
+    thinking = Thinking()
+    text = "".join([*(thinking.feed(piece) for piece in pieces), thinking.end()])
+    return "".join(thinking.thoughts), text
+
+
+@pytest.mark.parametrize(
+    ("whole", "thoughts", "text"),
+    [
+        ("Hello", "", "Hello"),
+        ("<think>hm</think>Hello", "hm", "Hello"),
+        ("\n <think>\nhm\n</think>\n\nHello ", "\nhm\n", "Hello "),
+        ("<think></think>Hello", "", "Hello"),
+        ("<think>a</think>b</think>c", "a", "b</think>c"),
+        ("<think>a < b </thin </think>c", "a < b </thin ", "c"),
+        ("<think>for ever", "for ever", ""),
+        ("<think>for ever</thin", "for ever</thin", ""),
+        ("<thinking>", "", "<thinking>"),
+        ("Say <think>no</think>", "", "Say <think>no</think>"),
+        ("  ", "", "  "),
+        ("<thi", "", "<thi"),
+    ],
+)
+def test_reasoning_and_text(whole: str, thoughts: str, text: str) -> None:
+    assert taken_apart([whole]) == (thoughts, text)
+
+
+texts = st.lists(st.sampled_from(["<think>", "</think>", "<", "</", "think>", " ", "\n", "a", "你"]), max_size=12).map(
+    "".join
+)
+
+
+@given(texts, st.data())
+def test_where_a_text_is_torn_changes_nothing(whole: str, data: st.DataObject) -> None:
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=6)))
+    pieces = [whole[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
+
+    assert taken_apart(pieces) == taken_apart([whole])
+
+
+@given(texts)
+def test_a_text_without_reasoning_stays_as_it_is(whole: str) -> None:
+    if not whole.lstrip().startswith("<think>"):
+        assert taken_apart([whole]) == ("", whole)
