@@ -34,6 +34,9 @@ IN_FLIGHT = 100
 LIMIT = 0.45
 CHANNEL = "support"
 
+QUESTION, ANSWER = "q" * 1_000, "a" * 1_000
+"""What is said, both ways the same for engine and floor."""
+
 COMMIT = """
 redis.call('RPUSH', KEYS[2], ARGV[2], ARGV[3])
 redis.call('XADD', KEYS[3], '*', 'reply', ARGV[3])
@@ -52,7 +55,7 @@ class NullModel:
 
     async def stream(self, _request: Request) -> AsyncIterator[Answer]:
         """One answer."""
-        yield Answer(text="Well then.")
+        yield Answer(text=ANSWER)
 
     async def aclose(self) -> None:
         """Nothing is open."""
@@ -124,7 +127,7 @@ async def _answered(process: Process, name: str, count: int) -> float:
                 channel=CHANNEL,
                 chat=f"{name}-{number}",
                 sender_id="ann",
-                text="What lives in a pond?",
+                text=QUESTION,
                 received_at="2026-11-20T09:00:00.000Z",
                 correlation=f"{name}-{number}",
                 delivery="push",
@@ -146,9 +149,8 @@ async def _answered(process: Process, name: str, count: int) -> float:
 async def _floor(bus: Bus, count: int) -> float:
     """Jobs a second: 100 tasks, each with a job in hand; they were put on the stream before."""
     about: dict[str, Any] = bus.client.connection_pool.connection_kwargs
-    client: Any = Redis(
-        unix_socket_path=about["path"], password=about["password"], max_connections=IN_FLIGHT + 1, socket_timeout=None
-    )
+    # With the library's own defaults, but for the number of connections: 100 in flight need as many.
+    client: Any = Redis(unix_socket_path=about["path"], password=about["password"], max_connections=IN_FLIGHT + 1)
     commit = client.register_script(COMMIT)
     jobs: deque[bytes] = deque()
     reading = anyio.Lock()
@@ -167,7 +169,7 @@ async def _floor(bus: Bus, count: int) -> float:
             left -= 1
             job_id = jobs.popleft() if jobs else await job()
             keys = ["floor:in", f"floor:log:{job_id.decode()}", "floor:out", "floor:grew"]
-            await commit(keys=keys, args=[job_id, "u" * 200, "a" * 200, "e" * 80])
+            await commit(keys=keys, args=[job_id, QUESTION, ANSWER, "e" * 80])
 
     await client.xgroup_create("floor:in", "jobs", id="0", mkstream=True)
     async with client.pipeline(transaction=False) as filling:

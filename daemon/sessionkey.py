@@ -52,7 +52,8 @@ class SessionKey(msgspec.Struct, frozen=True, kw_only=True):
 
 def encode_part(part: str) -> str:
     """``part`` percent-encoded down to unreserved characters (RFC 3986 section 2.3)."""
-    return quote(part, safe="")
+    # Most parts are numbers or plain names: finding out costs a tenth of quoting.
+    return part if part.isalnum() and part.isascii() else quote(part, safe="")
 
 
 def _decode_part(part: str, whole: str) -> str:
