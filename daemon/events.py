@@ -14,12 +14,14 @@ Command = Literal["", "stop", "status", "help"]
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that came with a message."""
+    """A file that came with a message, or goes with one."""
 
     kind: Literal["image", "document", "audio", "video"]
     name: str = ""
     url: str = ""
     size_bytes: int = 0
+    path: str = ""
+    """Of a file that a bot sends: relative to the bot's workspace, without links on the way."""
 
 
 class Inbound(msgspec.Struct, frozen=True, kw_only=True, tag="inbound"):
@@ -96,7 +98,7 @@ class SessionGrew(msgspec.Struct, frozen=True, kw_only=True, tag="session-grew")
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True, tag="reply"):
-    """A turn's answer on its way to a push channel."""
+    """A turn's answer, or what the bot says before or beside it, on its way to a push channel."""
 
     id: str
     """``<session>#<turn>``, or ``<session>#<kind>-…`` of what is said aside: unique, the same when it is said again."""
@@ -104,15 +106,19 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, tag="reply"):
     turn: int
     text: str
     correlation: str
+    attachments: tuple[Attachment, ...] = ()
+    """Files that go with it."""
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True, tag="notice"):
     """What a bot says aside: shown by pull channels, read by no model."""
 
-    kind: Literal["aside", "parked"]
+    kind: Literal["aside", "parked", "message"]
+    """``message``: said by a turn, before its answer."""
     text: str
     time: str
     message_id: str = ""
+    attachments: tuple[Attachment, ...] = ()
 
 
 class Live(msgspec.Struct, frozen=True, kw_only=True, tag="delta"):

@@ -48,3 +48,8 @@ class Process:
         if bot is None:
             raise ConfigError(f"bots.{name}: a message asks for this bot, and this process's configuration has none")
         return bot
+
+    def workspace(self, name: str) -> Path:
+        """The folder of a bot's files; it need not be there. Errors as for ``bot``."""
+        configured = self.bot(name).workspace
+        return Path(configured).expanduser() if configured else self.data_dir / "bots" / name

@@ -1,5 +1,7 @@
 """Scopes: whose memory a conversation belongs to, fixed by publish from a session's first message on."""
 
+import hashlib
+
 from daemon.config import BotConfig
 from daemon.events import Inbound
 from daemon.sessionkey import encode_part
@@ -20,3 +22,25 @@ def scope_of(inbound: Inbound, bot: BotConfig) -> str:
     if kind == "person":
         return f"{name}:person:{encode_part(inbound.channel)}:{encode_part(inbound.sender_id)}"
     return f"{name}:{kind}:{inbound.session}"
+
+
+FOLDER_MAX_CHARS = 200
+"""Longest folder name that spells a scope out; file systems take 255 bytes."""
+
+_SPELLED_OUT = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789-_.~")
+
+
+def folder_of(scope: str) -> str:
+    """Name of the folder that holds a scope's files or memory: one for each scope, and safe on every file system.
+
+    All but small letters, digits and ``-_.~`` is percent-encoded, capitals too: there are file systems that take
+    ``Ann`` and ``ann`` for one folder, and they are two people. What gets too long ends in a hash instead.
+    """
+    if not scope.strip("."):
+        raise ValueError(f"{scope!r} is no scope")
+    name = "".join(chr(byte) if byte in _SPELLED_OUT else f"%{byte:02x}" for byte in scope.encode())
+    if len(name) <= FOLDER_MAX_CHARS:
+        return name
+    # Longer than any that is spelled out, so the two kinds cannot meet.
+    digest = hashlib.sha256(scope.encode()).hexdigest()
+    return f"{name[: FOLDER_MAX_CHARS - len(digest) + 1]}~{digest}"

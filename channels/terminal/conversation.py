@@ -219,7 +219,7 @@ def settled_by(shown: Shown) -> tuple[str, ...]:
     """The ids of the messages for which nothing more is to be expected after ``shown``."""
     if isinstance(shown, Said):
         return shown.entry.answers + shown.entry.dead
-    return (shown.message_id,) if isinstance(shown, Notice) and shown.kind != "parked" else ()
+    return (shown.message_id,) if isinstance(shown, Notice) and shown.kind == "aside" else ()
 
 
 async def _next_event(heard: Subscription) -> Live | ToolEvent | Moved | Notice | None:

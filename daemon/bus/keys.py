@@ -124,6 +124,10 @@ class Keys:
         """``sent``, hash, TTL a day once it is delivered, a week before: what became of each part of a reply."""
         return f"{self._of_partition(self.partition(session), 'sent')}:{reply}"
 
+    def said(self, session: str, reply: str) -> str:
+        """``said``, string, TTL a week: a call of the tool ``message`` that has said what it wanted here."""
+        return f"{self._of_partition(self.partition(session), 'said')}:{reply}"
+
     # One a database.
 
     @property
@@ -140,6 +144,24 @@ class Keys:
     def workers(self) -> str:
         """``workers``, hash: a heartbeat a process; stale ones are removed by whoever beats next."""
         return f"{self.prefix}:workers"
+
+    # One a day or a bot, each in one slot of its own.
+
+    def usage(self, day: str, kind: str) -> str:
+        """``usage``, hash, TTL 400 days: what was used on a day, by ``bot``, ``person``, ``session`` or ``model``."""
+        return f"{self.prefix}:usage:{{{day}}}:{kind}"
+
+    def usage_noted(self, day: str) -> str:
+        """``usage``, hash, TTL two days: the turns that stand in a day's accounts already."""
+        return self.usage(day, "noted")
+
+    def usage_told(self, day: str) -> str:
+        """``usage``, hash, TTL two days: who was told that the day's tokens are used up."""
+        return self.usage(day, "told")
+
+    def bucket(self, bot: str, kind: str, name: str) -> str:
+        """``bucket``, hash, TTL two minutes: room for messages of a ``chat``, a ``person`` or a ``bot``."""
+        return f"{self.prefix}:bucket:{{{bot}}}:{kind}:{name}"
 
     # Publish/subscribe channels: nothing is kept, everything is advisory.
 

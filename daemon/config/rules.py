@@ -52,11 +52,11 @@ def _order(config: Config) -> Iterator[Finding]:
     if queue.backoff_min_s > queue.backoff_max_s:
         text = f"must not be above backoff_max_s; got {queue.backoff_min_s} and {queue.backoff_max_s}"
         yield Finding("queue.backoff_min_s", text, ("queue.backoff_max_s",))
-    if bootstrap.head_ratio + bootstrap.tail_ratio > 1:
-        text = f"head_ratio and tail_ratio must not exceed 1 together; got {bootstrap.head_ratio} and "
-        yield Finding(
-            "context.bootstrap.head_ratio", text + str(bootstrap.tail_ratio), ("context.bootstrap.tail_ratio",)
-        )
+    for path, section in (("context", config.context), ("context.bootstrap", bootstrap)):
+        if section.head_ratio + section.tail_ratio > 1:
+            ratios = f"{section.head_ratio} and {section.tail_ratio}"
+            text = f"head_ratio and tail_ratio must not exceed 1 together; got {ratios}"
+            yield Finding(f"{path}.head_ratio", text, (f"{path}.tail_ratio",))
 
 
 def _redis(url: Secret) -> Iterator[Finding]:

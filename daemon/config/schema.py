@@ -2,7 +2,7 @@
 
 Where no other source is named, a default is the system's own specification. Sections are ``[redis]``, ``[queue]``,
 ``[agent]``, ``[run]``, ``[consolidation]``, ``[memory_flush]``, ``[memory_search]``, ``[micro_compact]``,
-``[context.bootstrap]``, ``[bots.<name>]`` and ``[channels.<name>]``.
+``[context]``, ``[context.bootstrap]``, ``[bots.<name>]`` and ``[channels.<name>]``.
 """
 
 from typing import Annotated, Literal
@@ -156,6 +156,11 @@ class BootstrapConfig(_Section, frozen=True):
 class ContextConfig(_Section, frozen=True):
     """What goes into a prompt."""
 
+    workspace_max_share: Share = 0.25
+    """Of the budget, what bootstrap files and skills may take together."""
+    head_ratio: Share = 0.7
+    tail_ratio: Share = 0.2
+    """What is shown of a message that alone does not fit: its beginning and its end."""
     bootstrap: BootstrapConfig = BootstrapConfig()
 
 

@@ -1,13 +1,15 @@
 """Sessions: the log and its positions, and the lease under which one worker at a time adds to them.
 
 ``Sessions`` claims, renews, journals, commits and releases; ``SessionReader`` reads without holding anything;
-``Asides`` answers commands that wait for no turn; ``standings`` tells who is held and who rests.
+``Asides`` answers commands that wait for no turn; ``Sayings`` says what a turn says before its answer; ``standings``
+tells who is held and who rests.
 """
 
 from daemon.session.asides import Aside, Asides
 from daemon.session.census import Standing, oldest_s, standings
 from daemon.session.claim import Begun, Claim, Waiting, after
 from daemon.session.reader import SessionReader, SessionState
+from daemon.session.sayings import Saying, Sayings, saying_id
 from daemon.session.sessions import Commit, Sessions, Word
 
 __all__ = [
@@ -16,6 +18,8 @@ __all__ = [
     "Begun",
     "Claim",
     "Commit",
+    "Saying",
+    "Sayings",
     "SessionReader",
     "SessionState",
     "Sessions",
@@ -24,5 +28,6 @@ __all__ = [
     "Word",
     "after",
     "oldest_s",
+    "saying_id",
     "standings",
 ]

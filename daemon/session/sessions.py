@@ -202,9 +202,12 @@ class Sessions:
         """Give the session to the next worker at once; this attempt does not count."""
         await self._release(claim, "undone", delay_s=0.0)
 
-    async def put_off(self, claim: Claim, *, delay_s: float) -> None:
-        """Have the session claimed again after ``delay_s``, for no fault of its own; this attempt does not count."""
-        await self._release(claim, "undone", delay_s=delay_s)
+    async def put_off(self, claim: Claim, *, delay_s: float, word: Word | None = None) -> None:
+        """Have the session claimed again after ``delay_s``, for no fault of its own; this attempt does not count.
+
+        ``word`` is told to its people.
+        """
+        await self._release(claim, "undone", delay_s=delay_s, word=word)
 
     async def back_off(self, claim: Claim, *, delay_s: float) -> None:
         """Have the session tried again after ``delay_s``; this attempt counts."""

@@ -16,6 +16,8 @@ import anyio
 import anyio.abc
 from anyio.abc import SocketStream
 
+from tests.fakes.said import said
+
 REQUEST_TIMEOUT_S = 10.0
 
 
@@ -261,10 +263,7 @@ def _events(reply: Say, body: dict[str, object]) -> Events:
 def _echo(body: dict[str, object]) -> Say:
     messages = body.get("messages")
     users = [m for m in messages if m["role"] == "user"] if isinstance(messages, list) else []
-    content = users[-1]["content"] if users else "nothing"
-    if isinstance(content, list):
-        content = " ".join(part.get("text", "") for part in content)
-    return Say(f"echo: {content}")
+    return Say(f"echo: {said(users[-1]['content']) if users else 'nothing'}")
 
 
 @asynccontextmanager

@@ -31,6 +31,7 @@ from daemon.session import SessionReader
 from tests.chaos.tally import Record, answered, tally
 from tests.conftest import server_ms
 from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Reply, Say, fake_openai
+from tests.fakes.said import said
 from tests.fakes.sink import Sink, Slow, sink
 from tests.processes import Daemon, shut_down, start
 
@@ -260,7 +261,7 @@ class Replies:
 
 def last_said(body: dict[str, Any]) -> str:
     """The newest message of a person in a request to the model."""
-    return str([message for message in body["messages"] if message["role"] == "user"][-1]["content"])
+    return said([message for message in body["messages"] if message["role"] == "user"][-1]["content"])
 
 
 async def until(true: Callable[[], Any], *, within_s: float = 10.0, quietly: bool = False) -> None:

@@ -26,6 +26,7 @@ from daemon.process import Process
 from daemon.testing import Gate, ScriptedModel
 from tests.conftest import Lab
 from tests.fakes.openai_server import Call, Failure, FakeOpenAI, Hang, Reply, Say, fake_openai
+from tests.fakes.said import said
 from tests.integration.test_turns import Bot, replace_agent, until
 from tests.processes import START_LIMIT_S, STOP_LIMIT_S, environment_of, shut_down
 from workers.tools import Registry, Tool, ToolContext
@@ -322,7 +323,7 @@ class Asked:
 
 def last_user(body: dict[str, Any]) -> str:
     """The id of the message that a request is about."""
-    texts = [message["content"] for message in body["messages"] if message["role"] == "user"]
+    texts = [said(message["content"]) for message in body["messages"] if message["role"] == "user"]
     return str(texts[-1].removeprefix("text of "))
 
 

@@ -10,6 +10,7 @@ from daemon.events import LogEntry
 from daemon.process import Process
 from daemon.testing import Gate, ScriptedModel
 from tests.conftest import Lab
+from tests.fakes.said import said as words_of
 from tests.integration.test_turns import Bot, said, until
 
 pytestmark = pytest.mark.anyio
@@ -37,9 +38,8 @@ async def test_a_burst_becomes_one_turn_that_lists_what_it_answers(process: Proc
     assert [entry.id for entry in log] == ["a", "b", "c", ""]
     assert log[-1].answers == ("a", "b", "c")
     assert log[-1].tokens + sum(entry.tokens for entry in log[:-1]) == (await lab.state()).tokens
-    assert [msgspec.json.decode(m) for m in model.requests[0].messages[1:]] == [
-        {"role": "user", "content": "text of a\n\ntext of b\n\ntext of c"}
-    ]
+    (asked,) = [msgspec.json.decode(m) for m in model.requests[0].messages[1:]]
+    assert (asked["role"], words_of(asked["content"])) == ("user", "text of a\n\ntext of b\n\ntext of c")
 
 
 async def test_what_comes_after_the_window_is_a_turn_of_its_own(process: Process, lab: Lab) -> None:

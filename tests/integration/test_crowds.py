@@ -12,6 +12,7 @@ from daemon.model import Answer, Chunk, Model, Request
 from daemon.process import Process
 from daemon.session import sessions
 from tests.conftest import QUEUE, Lab, all_keys, mutated
+from tests.fakes.said import said
 from tests.integration.test_turns import Bot, replace_agent
 
 pytestmark = pytest.mark.anyio
@@ -36,7 +37,7 @@ class OrderKeeping(Model):
         self._on_asked = on_asked
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        message_id = msgspec.json.decode(request.messages[-1])["content"].removeprefix("text of ")
+        message_id = said(msgspec.json.decode(request.messages[-1])["content"]).removeprefix("text of ")
         self.asked.append(message_id)
         if self._on_asked is not None:
             await self._on_asked(message_id)

@@ -27,6 +27,7 @@ from daemon.session import Sessions
 from daemon.slots import Slots
 from daemon.testing import FailingBus
 from tests.conftest import Lab
+from tests.fakes.said import said as words_of
 from tests.integration.test_turns import notices_of, wire
 from workers.agent.turn import Turns
 from workers.consume import Consumer
@@ -70,7 +71,7 @@ class PayThenLook(Model):
         await a_moment()
         last = msgspec.json.decode(request.messages[-1])
         if last["role"] == "user":
-            arguments = msgspec.json.encode({"bill": last["content"]}).decode()
+            arguments = msgspec.json.encode({"bill": words_of(last["content"])}).decode()
             calls = [ToolCall(id=name, name=name, arguments=arguments) for name in ("pay", "look")]
             yield Answer(text="", tool_calls=tuple(calls))
             return

@@ -187,9 +187,10 @@ async def test_a_call_cut_off_by_a_crash_runs_again_only_if_its_tool_is_repeatab
     async with Bot(process, ScriptedModel("done")).working():
         await until(nobody_waits)
 
-    results = [wire(entry)["content"] for entry in await lab.log() if wire(entry)["role"] == "tool"]
-    assert "2026-11-20" in results[0]
-    assert results[1] == "Error: interrupted, outcome unknown"
+    found = [wire(entry) for entry in await lab.log() if wire(entry)["role"] == "tool"]
+    results = {result["tool_call_id"]: result["content"] for result in found}
+    assert "2026-11-20" in results["r"]
+    assert results["n"] == "Error: interrupted, outcome unknown"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from daemon.wording import text as say
 from workers.agent.entries import open_calls
 from workers.agent.progress import Turn
 from workers.backoff import after_attempts, after_waiting
-from workers.tools import FAILED
+from workers.tools import failure
 
 WRITE_TIMEOUT_S = 30.0
 """How long a finished step is offered to Redis, through an outage; then it is done again by whoever claims next."""
@@ -194,7 +194,7 @@ class Ending:
         return following
 
     async def _cut_off(self, turn: Turn, call_id: str) -> LogEntry:
-        return await turn.entries.result(call_id, f"{FAILED}{say('interrupted', turn.kit.language)}")
+        return await turn.entries.result(call_id, failure(say("interrupted", turn.kit.language)))
 
     async def _tell(self, session: str, notice: Notice) -> None:
         try:

@@ -1,5 +1,6 @@
 """Log entries, made from what was said: each is counted once, here."""
 
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -8,6 +9,8 @@ from daemon.clock import Clock, stamp
 from daemon.events import Inbound, LogEntry
 from daemon.model import ToolCall
 from daemon.tokens import Tokenizer
+from workers.agent.spoken import with_attachments
+from workers.tools import Content, Result
 
 
 class _Function(msgspec.Struct, frozen=True):
@@ -22,15 +25,25 @@ class _Call(msgspec.Struct, frozen=True):
 
 
 class _Wire(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The parts of a message in the form of the chat completions API that the loop looks at."""
+    """A message in the form of the chat completions API, as it is stored."""
 
     role: str
-    content: str | None = None
+    content: Content | None = None
     tool_calls: tuple[_Call, ...] = ()
     tool_call_id: str = ""
 
 
-_decode = msgspec.json.Decoder(_Wire).decode
+class _Links(msgspec.Struct, frozen=True):
+    """What ties calls and results together; the content, which may be a picture, is skipped and not read."""
+
+    tool_calls: tuple[_Call, ...] = ()
+    tool_call_id: str = ""
+
+
+NAME_MAX_CHARS = 64
+_NO_NAME_CHAR = re.compile(r"[^a-zA-Z0-9_-]")
+
+_decode = msgspec.json.Decoder(_Links).decode
 _encode = msgspec.json.Encoder().encode
 
 
@@ -43,24 +56,28 @@ class Entries:
         self._turn = turn
 
     async def user(self, inbound: Inbound) -> LogEntry:
-        """What a person said."""
+        """What a person said, and what came with it."""
+        wire = _encode(_Wire(role="user", content=with_attachments(inbound.text, inbound.attachments)))
         return LogEntry(
             time=inbound.received_at,
             turn=self._turn,
-            tokens=await self._tokenizer.acount_said(inbound.text),
+            tokens=await self._tokenizer.acount_message(wire),
             id=inbound.id,
             sender=inbound.sender_name or inbound.sender_id,
-            wire=msgspec.Raw(_encode(_Wire(role="user", content=inbound.text))),
+            wire=msgspec.Raw(wire),
         )
 
     async def calls(self, text: str, calls: Sequence[ToolCall]) -> LogEntry:
         """An answer that wants tools to be run."""
-        wanted = tuple(_Call(id=call.id, function=_Function(call.name, call.arguments)) for call in calls)
+        wanted = tuple(
+            _Call(id=identity, function=_Function(_name(call.name), call.arguments))
+            for identity, call in zip(_distinct([call.id for call in calls]), calls, strict=True)
+        )
         return await self._entry(_Wire(role="assistant", content=text or None, tool_calls=wanted))
 
-    async def result(self, call_id: str, result: str) -> LogEntry:
+    async def result(self, call_id: str, result: Result) -> LogEntry:
         """What a tool gave back."""
-        return await self._entry(_Wire(role="tool", content=result, tool_call_id=call_id))
+        return await self._entry(_Wire(role="tool", content=result.content(), tool_call_id=call_id))
 
     async def final(
         self, text: str, *, answers: Sequence[str] = (), dead: Sequence[str] = (), stopped: bool = False
@@ -91,6 +108,17 @@ def rounds(entries: Sequence[LogEntry]) -> int:
     return sum(bool(_decode(entry.wire).tool_calls) for entry in entries)
 
 
+def call_names(entries: Sequence[LogEntry]) -> dict[str, str]:
+    """A name for each call of a turn's last answer, by the call's id: where it stands in the turn.
+
+    The ids themselves are the model's and may come again in its next answer; a successor finds the same names.
+    """
+    for at in range(len(entries) - 1, -1, -1):
+        if calls := _decode(entries[at].wire).tool_calls:
+            return {call.id: f"{at}-{number}" for number, call in enumerate(calls)}
+    return {}
+
+
 def open_calls(entries: Sequence[LogEntry]) -> list[ToolCall]:
     """The calls of a turn's last answer that have no result yet, in order."""
     waiting: dict[str, ToolCall] = {}
@@ -100,3 +128,19 @@ def open_calls(entries: Sequence[LogEntry]) -> list[ToolCall]:
             waiting[call.id] = ToolCall(id=call.id, name=call.function.name, arguments=call.function.arguments)
         waiting.pop(message.tool_call_id, None)
     return list(waiting.values())
+
+
+def _distinct(ids: Sequence[str]) -> list[str]:
+    """The ids with what tells those apart that a model gave twice in one answer: each call must have its result."""
+    taken: list[str] = []
+    for identity in ids:
+        distinct = identity or "call"
+        while distinct in taken:
+            distinct += "_"
+        taken.append(distinct)
+    return taken
+
+
+def _name(name: str) -> str:
+    """A tool's name that every server takes back in the history, whatever a model made up (OpenAI: 64 of these)."""
+    return _NO_NAME_CHAR.sub("_", name)[:NAME_MAX_CHARS] or "_"

@@ -1,17 +1,14 @@
 """What each bot's turns are made with, built once a process."""
 
-from dataclasses import replace
-
 import anyio
 
 from daemon.config import BotConfig
 from daemon.errors import ConfigError
 from daemon.process import Process
-from daemon.tokens import load
-from daemon.wording import text as say
-from workers.agent.context import message
+from daemon.tokens import Tokenizer, load
 from workers.agent.progress import Kit
-from workers.tools import BUILTIN, ToolContext
+from workers.agent.prompts import Prompts
+from workers.tools import BUILTIN, Registry
 
 
 class Kits:
@@ -52,19 +49,30 @@ class Kits:
             tools = BUILTIN.only(bot.tools)
         except ConfigError as error:
             raise ConfigError(f"bots.{name}.tools: {error}") from error
-        system = message("system", say("identity", bot.language, bot=name))
-        kit = Kit(
+        prompts = prompts_of(self._process, name, tokenizer, tools)
+        return Kit(
             model=await self._process.connect_model(bot.model, language=bot.language),
             tokenizer=tokenizer,
             tools=tools,
-            tool_context=ToolContext(clock=self._process.clock, time_zone=bot.time_zone),
+            time_zone=bot.time_zone,
             language=bot.language,
-            system=system,
-            fixed_tokens=0,
+            prompts=prompts,
             budget_tokens=bot.model.budget_tokens,
-            completion_tokens=bot.model.completion_tokens,
             tool_timeout_s=agent.tool_timeout_s,
             iterations_max=agent.iterations_max,
         )
-        definitions = sum(tokenizer.count(definition.decode()) for definition in tools.definitions)
-        return replace(kit, fixed_tokens=tokenizer.count_message(system) + definitions)
+
+
+def prompts_of(process: Process, name: str, tokenizer: Tokenizer, tools: Registry) -> Prompts:
+    """What a bot's prompts are made with.
+
+    Raises:
+        ConfigError: identity and tools leave nothing of the budget.
+    """
+    return Prompts(
+        name,
+        process.config,
+        workspace=process.workspace(name),
+        tokenizer=tokenizer,
+        definitions=tools.definitions,
+    )

@@ -2,17 +2,24 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 
-from anyio import to_thread
+import anyio
 
-from daemon.errors import InvalidAnswer
+from daemon.errors import InvalidAnswer, MillpondError
 from daemon.events import LogEntry
-from daemon.model import Answer, Request, TextChunk, ToolCall
+from daemon.model import Answer, TextChunk, ToolCall
 from daemon.wording import text as say
-from workers.agent.context import prompt, shorten_to_fit
-from workers.agent.entries import open_calls, rounds
+from workers.agent.entries import call_names, open_calls, rounds
 from workers.agent.progress import Turn
-from workers.tools import FAILED
+from workers.agent.request import Requests
+from workers.tools import Result, failure
+
+CALLS_AT_ONCE = 16
+"""Tool calls of one turn that run side by side; the others wait for a place."""
+
+RECORD_TIMEOUT_S = 40.0
+"""How long a result may take to be on record: longer than it is offered to a Redis that is away."""
 
 Journal = Callable[[int, Sequence[LogEntry]], Awaitable[None]]
 """Puts finished steps on record: how many stand there already, and the new ones."""
@@ -26,6 +33,11 @@ class Loop:
         self._kit = turn.kit
         self._progress = turn.progress
         self._journal = journal
+        self._requests = Requests.of(turn)
+        self._writing = anyio.Lock()
+        self._refused: MillpondError | None = None
+        """Why the journal took no more."""
+        self._side_by_side = anyio.CapacityLimiter(CALLS_AT_ONCE)
 
     async def run(self) -> str:
         """The answer's text.
@@ -49,27 +61,57 @@ class Loop:
         return say("too_many_steps", self._kit.language, count=self._kit.iterations_max)
 
     async def _finish_calls(self, interrupted: Sequence[ToolCall] = ()) -> None:
-        for call in open_calls(self._progress.entries):
-            if call in interrupted and not self._kit.tools.repeatable(call.name):
-                result = f"{FAILED}{say('interrupted', self._kit.language)}"
-            else:
-                result = await self._run_tool(call)
+        """Give every open call its result; they run side by side."""
+        names = call_names(self._progress.entries)
+        try:
+            async with anyio.create_task_group() as tg:
+                for call in open_calls(self._progress.entries):
+                    tg.start_soon(self._finish_call, call, names[call.id], call in interrupted)
+        except ExceptionGroup as group:
+            # Why the turn cannot go on. The first one ended all the others.
+            raise group.exceptions[0] from group
+
+    async def _finish_call(self, call: ToolCall, name: str, interrupted: bool) -> None:
+        if interrupted and not self._kit.tools.repeatable(call.name):
+            await self._keep(call, failure(say("interrupted", self._kit.language)))
+            return
+        async with self._side_by_side:
+            await self._turn.live.tool(call, "started")
+            context = replace(self._turn.tool_context, call=name)
+            result = await self._kit.tools.run(call, context, timeout_s=self._kit.tool_timeout_s)
+            await self._keep(call, result)
+        await self._turn.live.tool(call, "failed" if result.failed else "done")
+
+    async def _keep(self, call: ToolCall, result: Result) -> None:
+        # What a tool did cannot be undone: from here on a stop may delay its record, never lose it.
+        with anyio.fail_after(RECORD_TIMEOUT_S, shield=True):
             await self._record(await self._turn.entries.result(call.id, result))
 
-    async def _run_tool(self, call: ToolCall) -> str:
-        await self._turn.live.tool(call, "started")
-        result = await self._kit.tools.run(call, self._kit.tool_context, timeout_s=self._kit.tool_timeout_s)
-        await self._turn.live.tool(call, "failed" if result.startswith(FAILED) else "done")
-        return result
-
     async def _record(self, entry: LogEntry) -> None:
+        """Put an entry on record, with those that came while others were being written.
+
+        Results stand in the order in which they came, not in that of their calls: the chat completions API takes them
+        in any order, and one that is there must not be lost because an earlier one is not.
+        """
         progress = self._progress
         progress.entries.append(entry)
-        await self._journal(progress.step, progress.entries[progress.step :])
-        progress.step = len(progress.entries)
+        async with self._writing:
+            if self._refused is not None:
+                raise self._refused
+            new = progress.entries[progress.step :]
+            if new:
+                await self._written(new)
+
+    async def _written(self, entries: Sequence[LogEntry]) -> None:
+        try:
+            await self._journal(self._progress.step, entries)
+        except MillpondError as error:
+            self._refused = error  # the others need not wait for the same
+            raise
+        self._progress.step += len(entries)
 
     async def _ask(self) -> Answer:
-        request = await self._request()
+        request = await self._requests.next(self._progress.entries, self._kit.tools.definitions)
         self._turn.live.begin()
         async with aclosing(self._kit.model.stream(request)) as chunks:
             async for chunk in chunks:
@@ -80,16 +122,3 @@ class Loop:
                 self._progress.tokens_out += chunk.usage.tokens_out
                 return chunk
         raise InvalidAnswer("the model's stream ended without an answer")
-
-    async def _request(self) -> Request:
-        kit, current = self._kit, self._progress.entries
-        allowance = kit.budget_tokens - kit.fixed_tokens
-        if sum(entry.tokens for entry in current) > allowance:
-            # Counts tens of kilobytes several times over: not on the event loop.
-            current = await to_thread.run_sync(shorten_to_fit, current, allowance, kit.tokenizer.count_message)
-        built = prompt(
-            kit.system, self._turn.history, current, fixed_tokens=kit.fixed_tokens, budget_tokens=kit.budget_tokens
-        )
-        return Request(
-            messages=built.messages, tools=kit.tools.definitions, max_completion_tokens=kit.completion_tokens
-        )

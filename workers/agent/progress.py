@@ -10,6 +10,7 @@ from daemon.tokens import Tokenizer
 from daemon.wording import Language
 from workers.agent.entries import Entries
 from workers.agent.live import LiveText
+from workers.agent.prompts import Prompts
 from workers.tools import Registry, ToolContext
 
 
@@ -20,16 +21,18 @@ class Kit:
     model: Model
     tokenizer: Tokenizer
     tools: Registry
-    tool_context: ToolContext
+    time_zone: str
+    """IANA name."""
     language: Language
-    system: bytes
-    """The system message, JSON."""
-    fixed_tokens: int
-    """What the system message and the tools' definitions count."""
+    prompts: Prompts
     budget_tokens: int
-    completion_tokens: int
     tool_timeout_s: float
     iterations_max: int
+
+    @property
+    def fixed_tokens(self) -> int:
+        """What the system message without memory, and the tools' definitions count."""
+        return self.prompts.fixed_tokens
 
 
 @dataclass(kw_only=True)
@@ -58,6 +61,7 @@ class Turn:
     kit: Kit
     entries: Entries
     live: LiveText
+    tool_context: ToolContext
     began: float
     """Monotonic seconds."""
     history: list[LogEntry] = field(default_factory=list[LogEntry])

@@ -14,8 +14,11 @@ from workers.agent.entries import Entries, open_calls
 from workers.agent.kits import Kits
 from workers.agent.live import LiveBoard, LiveText
 from workers.agent.loop import Loop
+from workers.agent.micro import least_tokens
 from workers.agent.progress import Kit, Progress, Turn, inbounds
+from workers.agent.speech import Speech
 from workers.hold import Hold
+from workers.tools import Folders, ToolContext
 
 HISTORY_CHUNK = 500
 """Log entries read at once, from the newest backwards, until the budget is full."""
@@ -80,6 +83,7 @@ class Turns:
             kit=kit,
             entries=Entries(kit.tokenizer, self._process.clock, turn=begun.head),
             live=LiveText(self.live, claim),
+            tool_context=self._tool_context(claim, first, kit),
             began=self._process.clock.monotonic(),
         )
         turn.history, journal = await self._read(claim, kit.budget_tokens)
@@ -92,6 +96,20 @@ class Turns:
             turn.progress.entries = [await turn.entries.user(inbound) for inbound in inbounds(turn.covered)]
         return turn
 
+    def _tool_context(self, claim: Claim, first: Inbound, kit: Kit) -> ToolContext:
+        speech = Speech(self._process, self._sessions, claim, correlation=first.correlation)
+        return ToolContext(
+            clock=self._process.clock,
+            time_zone=kit.time_zone,
+            bot=first.bot,
+            session=claim.session,
+            scope=claim.begun.scope,
+            turn=claim.begun.head,
+            nonce=claim.nonce,
+            folders=Folders(self._process.workspace(first.bot), claim.begun.scope),
+            say=speech.say,
+        )
+
     async def _read(self, claim: Claim, budget_tokens: int) -> tuple[list[LogEntry], list[LogEntry]]:
         """The newest history, more than the budget or all there is, and the journal of a predecessor."""
         begun = claim.begun
@@ -101,7 +119,7 @@ class Turns:
             first = max(begun.start, upto - HISTORY_CHUNK)
             chunk = await self._reader.log(claim.session, first=first, upto=upto, base=begun.base)
             found[:0] = chunk
-            tokens += sum(entry.tokens for entry in chunk)
+            tokens += sum(least_tokens(entry, self._process.config.micro_compact) for entry in chunk)
             upto = first
         cut = len(found) - begun.step
         return found[:cut], found[cut:]

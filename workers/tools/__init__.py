@@ -1,9 +1,29 @@
 """Tools that a model may call: one a file, collected in a registry; a failure is a result that the model reads."""
 
-from workers.tools.registry import FAILED, Registry, Tool, ToolContext
+from workers.tools.edit_file import EDIT_FILE
+from workers.tools.folders import Folders
+from workers.tools.grep import GREP
+from workers.tools.list_files import LIST_FILES
+from workers.tools.message import MESSAGE
+from workers.tools.read_file import READ_FILE
+from workers.tools.registry import Registry, Saying, Tool, ToolContext
+from workers.tools.result import FAILED, Content, Image, Result, failure
 from workers.tools.time_tool import TIME
+from workers.tools.write_file import WRITE_FILE
 
-BUILTIN = Registry((TIME,))
+BUILTIN = Registry((TIME, MESSAGE, READ_FILE, WRITE_FILE, EDIT_FILE, LIST_FILES, GREP))
 """Every tool that comes with Millpond; a bot's configuration names the ones it may use."""
 
-__all__ = ["BUILTIN", "FAILED", "Registry", "Tool", "ToolContext"]
+__all__ = [
+    "BUILTIN",
+    "FAILED",
+    "Content",
+    "Folders",
+    "Image",
+    "Registry",
+    "Result",
+    "Saying",
+    "Tool",
+    "ToolContext",
+    "failure",
+]

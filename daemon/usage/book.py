@@ -1,0 +1,124 @@
+"""The accounts in Redis: a hash for each day and each thing that is counted by, kept for ``KEPT_S``."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from urllib.parse import unquote
+
+import anyio
+
+from daemon.bus import Bus, load_script, pairs
+from daemon.sessionkey import encode_part
+from daemon.usage.account import Amount, By, User
+
+NOTE = load_script(__file__, "note.lua")
+
+KEPT_S = 400 * 86_400
+"""A year and a month: the same month can be compared with last year's."""
+
+NOTED_S = 2 * 86_400
+"""How long it is remembered what a day's accounts hold already; far longer than a command can be late."""
+
+_COST = "cost:"
+
+
+class UsageBook:
+    """Notes and reads the accounts of one database."""
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+
+    async def note(self, name: str, user: User, day: str, used: Mapping[str, Amount]) -> bool:
+        """Add what was ``used``, by model, to the accounts of ``day``; False when ``name`` was noted before.
+
+        Messages count for the user, not for models, and are those of all models together.
+
+        Raises:
+            BusUnavailable: Redis is away; noting the same again is safe.
+        """
+        keys, total = self._bus.keys, Amount()
+        for amount in used.values():
+            total.add(amount)
+        told = [
+            *_told(2, user.bot, total),
+            *_told(3, user.person, total),
+            *_told(4, user.session, total),
+            *(part for model, amount in used.items() for part in _told(5, encode_part(model), amount)),
+        ]
+        accounts = [keys.usage(day, kind) for kind in ("bot", "person", "session", "model")]
+        status = await self._bus.run(
+            NOTE, [keys.usage_noted(day), *accounts], [name, KEPT_S * 1000, NOTED_S * 1000, *told]
+        )
+        return bool(status == b"noted")
+
+    async def read(self, days: Sequence[str], *, by: By) -> dict[str, Amount]:
+        """What was used on ``days``, added up by name, in the order of ``days`` or of tokens, the most first.
+
+        Raises:
+            BusUnavailable: Redis is away.
+        """
+        kind = "bot" if by == "day" else by
+        found: dict[str, dict[str, Amount]] = {}
+
+        async def read(day: str) -> None:
+            found[day] = _amounts(pairs(await self._bus.call("HGETALL", self._bus.keys.usage(day, kind))))
+
+        async with anyio.create_task_group() as tg:  # one tick, one pipeline
+            for day in days:
+                tg.start_soon(read, day)
+        added: dict[str, Amount] = {}
+        for day in days:
+            for name, amount in found[day].items():
+                row = {"day": day, "model": unquote(name)}.get(by, name)
+                added.setdefault(row, Amount()).add(amount)
+        if by == "day":
+            return added
+        return dict(sorted(added.items(), key=lambda item: -item[1].tokens))
+
+    async def of(self, user: User, day: str, *, currencies: Sequence[str] = ()) -> tuple[Amount, Amount, Amount]:
+        """What the person, the chat and the bot used on ``day``; costs in ``currencies``. Errors as for ``read``."""
+        amounts: dict[str, Amount] = {}
+        measures = (*_FIELDS, *(_COST + encode_part(currency) for currency in currencies))
+
+        async def read(kind: str, name: str) -> None:
+            fields = [f"{name} {measure}".encode() for measure in measures]
+            values = await self._bus.call("HMGET", self._bus.keys.usage(day, kind), *fields)
+            there = [(field, value) for field, value in zip(fields, values, strict=True) if value is not None]
+            amounts[kind] = _amounts(there).get(name, Amount())
+
+        async with anyio.create_task_group() as tg:
+            tg.start_soon(read, "person", user.person)
+            tg.start_soon(read, "session", user.session)
+            tg.start_soon(read, "bot", user.bot)
+        return amounts["person"], amounts["session"], amounts["bot"]
+
+
+_FIELDS = {
+    "messages": "messages",
+    "calls": "calls",
+    "in": "tokens_in",
+    "cached": "cached_in",
+    "out": "tokens_out",
+    "estimated": "estimated",
+}
+"""How a measure is called in Redis → in an ``Amount``."""
+
+
+def _told(key: int, name: str, amount: Amount) -> Iterator[str | int]:
+    """What ``note.lua`` is to add for one name: number of the key, field, amount; nothing where it is 0."""
+    measures = {measure: getattr(amount, own) for measure, own in _FIELDS.items() if key != 5 or own != "messages"}
+    measures |= {_COST + encode_part(currency): nano for currency, nano in amount.costs_nano.items()}
+    for measure, number in measures.items():
+        if number:
+            yield from (key, f"{name} {measure}", number)
+
+
+def _amounts(fields: Iterable[tuple[bytes, bytes]]) -> dict[str, Amount]:
+    """The amounts that fields of a hash hold, by name."""
+    found: dict[str, Amount] = {}
+    for field, value in fields:
+        name, _, measure = field.decode().rpartition(" ")
+        amount = found.setdefault(name, Amount())
+        if measure.startswith(_COST):
+            amount.costs_nano[unquote(measure.removeprefix(_COST))] = int(value)
+        elif measure in _FIELDS:
+            setattr(amount, _FIELDS[measure], int(value))
+    return found

@@ -1,0 +1,273 @@
+"""Accounts and limits on a real server: counted once whatever comes twice, and looked at before a turn begins."""
+
+import datetime as dt
+from collections.abc import Mapping
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from daemon.bus import Bus
+from daemon.config import EachConfig
+from daemon.usage import Amount, Limits, UsageBook, User, day_of
+from daemon.usage.limits import BUCKET
+from tests.conftest import Lab, mutated
+
+pytestmark = pytest.mark.anyio
+
+DAY = "2026-11-20"
+ANN = User(bot="pond", session="web:ann", channel="web", sender_id="ann")
+BOB = User(bot="pond", session="web:team", channel="web", sender_id="bob")
+
+
+def used(tokens_in: int = 100, tokens_out: int = 10, *, model: str = "m", nano: int = 5) -> dict[str, Amount]:
+    amount = Amount(messages=1, calls=2, tokens_in=tokens_in, cached_in=7, tokens_out=tokens_out)
+    amount.costs_nano = {"EUR": nano}
+    return {model: amount}
+
+
+async def test_what_was_used_stands_in_every_account(bus: Bus) -> None:
+    book = UsageBook(bus)
+    await book.note("web:ann#0", ANN, DAY, used(100) | used(30, model="org/other:1", nano=9))
+    await book.note("web:team#0", BOB, DAY, used(1))
+    await book.note("web:team#2", BOB, "2026-11-21", used(2))
+
+    days = [DAY, "2026-11-21", "2026-11-22"]
+    assert {name: amount.tokens_in for name, amount in (await book.read(days, by="day")).items()} == {
+        DAY: 131,
+        "2026-11-21": 2,
+    }
+    for by, expected in {
+        "bot": {"pond": 133},
+        "person": {"pond web:ann": 130, "pond web:bob": 3},
+        "session": {"web:ann": 130, "web:team": 3},
+        "model": {"m": 103, "org/other:1": 30},
+    }.items():
+        rows = await book.read(days, by=by)  # type: ignore[arg-type]
+        assert {name: amount.tokens_in for name, amount in rows.items()} == expected
+        assert list(rows) == list(expected)
+        assert sum(amount.costs_nano["EUR"] for amount in rows.values()) == 24
+    assert (await book.read(days, by="bot"))["pond"] == Amount(
+        messages=4, calls=8, tokens_in=133, cached_in=28, tokens_out=40, costs_nano={"EUR": 24}
+    )
+
+
+async def test_a_note_that_comes_twice_or_late_counts_once(lab: Lab) -> None:
+    book = UsageBook(lab.bus)
+    assert await book.note("web:ann#0#1", ANN, DAY, used())
+    before = await lab.dump()
+    assert not await book.note("web:ann#0#1", ANN, DAY, used())
+    assert await lab.bus.repeat("note.lua") == b"over"
+    assert await lab.dump() == before
+    assert await book.note("web:ann#0#2", ANN, DAY, used())
+    await lab.bus.repeat("note.lua", back=3)
+
+    assert (await book.read([DAY], by="session"))["web:ann"].calls == 4
+
+
+async def test_accounts_end_after_400_days_and_what_was_noted_after_two(bus: Bus) -> None:
+    await UsageBook(bus).note("a", ANN, DAY, used())
+
+    for kind in ("bot", "person", "session", "model"):
+        assert 399 * 86_400 < await bus.call("TTL", bus.keys.usage(DAY, kind)) <= 400 * 86_400
+    assert 86_400 < await bus.call("TTL", bus.keys.usage_noted(DAY)) <= 2 * 86_400
+
+
+async def test_currencies_are_never_added_to_each_other(bus: Bus) -> None:
+    book = UsageBook(bus)
+    await book.note("a", ANN, DAY, {"m": Amount(calls=1, costs_nano={"EUR": 12_300_000, "": 5_000_000_000})})
+    await book.note("b", ANN, DAY, {"m": Amount(calls=1, costs_nano={"US $": 2})})
+
+    (row,) = (await book.read([DAY], by="day")).values()
+    person, chat, _ = await book.of(ANN, DAY, currencies=("EUR", "US $"))
+    assert row.costs_nano == {"EUR": 12_300_000, "": 5_000_000_000, "US $": 2}
+    assert row.costs() == "5.0000, 0.0123 EUR, 0.0000 US $"
+    assert person.costs_nano == chat.costs_nano == {"EUR": 12_300_000, "US $": 2}
+
+
+async def test_what_a_person_used_is_counted_over_their_chats_and_by_bot(bus: Bus) -> None:
+    book = UsageBook(bus)
+    in_group = User(bot="pond", session="web:team", channel="web", sender_id="ann")
+    other_bot = User(bot="heron", session="web:ann", channel="web", sender_id="ann")
+    for number, user in enumerate((ANN, in_group, BOB, other_bot)):
+        await book.note(str(number), user, DAY, used(10**number))
+
+    person, chat, bot = await book.of(ANN, DAY)
+    assert (person.tokens_in, chat.tokens_in, bot.tokens_in) == (11, 1_001, 111)
+    assert await book.of(ANN, "2026-11-21") == (Amount(), Amount(), Amount())
+
+
+@pytest.mark.parametrize(
+    ("zone", "day"), [("UTC", "2026-11-20"), ("Asia/Shanghai", "2026-11-21"), ("America/Los_Angeles", "2026-11-20")]
+)
+def test_a_day_is_that_of_the_time_zone(zone: str, day: str) -> None:
+    assert day_of(dt.datetime(2026, 11, 20, 16, 0, tzinfo=dt.UTC), zone) == day
+
+
+@given(
+    st.lists(
+        st.builds(Amount, calls=st.integers(0, 9), costs_nano=st.dictionaries(st.sampled_from("ab"), st.integers(0, 9)))
+    )
+)
+def test_amounts_add_up_in_any_order(amounts: list[Amount]) -> None:
+    one, other = Amount(), Amount()
+    for amount in amounts:
+        one.add(amount)
+    for amount in reversed(amounts):
+        other.add(amount)
+
+    assert one == other
+
+
+# Tokens a day
+
+
+@pytest.mark.parametrize(
+    ("limits", "whose"),
+    [
+        ({}, ""),
+        ({"person": 111, "chat": 111, "bot": 111}, ""),
+        ({"person": 110}, "person"),
+        ({"chat": 110}, "chat"),
+        ({"bot": 110}, "bot"),
+        ({"person": 110, "chat": 110, "bot": 110}, "chat"),
+    ],
+)
+async def test_tokens_of_a_day_are_used_up_when_the_limit_is_reached(
+    bus: Bus, limits: Mapping[str, int], whose: str
+) -> None:
+    await UsageBook(bus).note("a", ANN, DAY, used(100, 10))
+
+    spent = await Limits(bus).spent(ANN, DAY, EachConfig(**limits), message="1-0")
+    another_day = await Limits(bus).spent(ANN, "2026-11-21", EachConfig(**limits), message="1-0")
+    assert (spent.whose, another_day.whose) == (whose, "")
+
+
+async def test_a_session_is_told_once_a_day_that_its_tokens_are_used_up(lab: Lab) -> None:
+    limits, some = Limits(lab.bus), EachConfig(bot=1)
+    for day in (DAY, "2026-11-21"):
+        await UsageBook(lab.bus).note("a", ANN, day, used())
+
+    told = [
+        (await limits.spent(user, DAY, some, message=message)).tell
+        for user, message in (*((ANN, "1-0"), (ANN, "1-0"), (ANN, "2-0"), (BOB, "1-0")),)
+    ]
+    assert told == [True, True, False, True]
+    assert (await lab.bus.repeat("spent.lua", back=4))[1] == 1
+    assert (await limits.spent(ANN, "2026-11-21", some, message="3-0")).tell
+
+
+# Messages a minute
+
+
+async def take(limits: Limits, number: int, user: User = ANN, *, count: int = 1, claim: str = "", **each: int) -> float:
+    room = await limits.take(user, EachConfig(**each), message=f"{number}-0", count=count, claim=claim or str(number))
+    return room.wait_s
+
+
+@pytest.mark.parametrize("kind", ["chat", "person", "bot"])
+async def test_as_many_as_allowed_come_at_once_and_the_next_waits_for_its_share_of_a_minute(
+    bus: Bus, kind: str
+) -> None:
+    limits = Limits(bus)
+
+    waits = [await take(limits, number, **{kind: 3}) for number in range(1, 5)]
+    assert waits[:3] == [0, 0, 0]
+    assert 19 < waits[3] <= 20
+
+
+async def test_a_bucket_fills_up_again_and_holds_no_more_than_a_minute(bus: Bus) -> None:
+    limits = Limits(bus)
+    for number in range(1, 4):
+        await take(limits, number, chat=3)
+    await age(bus, bus.keys.bucket("pond", "chat", "web:ann"), 21)
+    assert [await take(limits, number, chat=3) > 0 for number in (4, 5)] == [False, True]
+
+    await age(bus, bus.keys.bucket("pond", "chat", "web:ann"), 3_600)
+    assert [await take(limits, number, chat=3) > 0 for number in (5, 6, 7, 8)] == [False, False, False, True]
+
+
+async def age(bus: Bus, key: str, seconds: int) -> None:
+    """As if a bucket had not been touched for so long."""
+    await bus.call("HINCRBY", key, "at", -1000 * seconds)
+
+
+async def test_a_clock_that_was_set_back_fills_nothing(bus: Bus) -> None:
+    limits = Limits(bus)
+    await take(limits, 1, chat=1)
+    await age(bus, bus.keys.bucket("pond", "chat", "web:ann"), -3_600)
+
+    assert 59 < await take(limits, 2, chat=1) <= 60
+
+
+async def test_room_is_taken_out_of_all_buckets_or_none_and_once_for_a_message(lab: Lab) -> None:
+    limits, each = Limits(lab.bus), EachConfig(chat=5, person=5, bot=1)
+    await limits.take(BOB, each, message="1-0", count=1, claim="b")
+    before = await lab.dump()
+    assert (await limits.take(ANN, each, message="2-0", count=1, claim="a")).wait_s > 0
+    after = await lab.dump()
+    assert [key for key in after if before.get(key) != after[key]] == [lab.bus.keys.bucket("pond", "chat", "web:ann")]
+
+    each = EachConfig(chat=2)
+    for _ in range(3):
+        assert (await limits.take(ANN, each, message="2-0", count=1, claim="a")).wait_s == 0
+    await limits.take(ANN, each, message="10-0", count=1, claim="a")
+    taken = await lab.dump()
+    await lab.bus.repeat("bucket.lua", back=2)
+
+    assert await lab.dump() == taken
+    assert (await limits.look(ANN, each)).chat == 0
+
+
+async def test_without_the_check_of_the_message_it_would_be_taken_twice(
+    bus: Bus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = mutated(BUCKET, "or (taken and before_or_at(ARGV[1], taken))", "")
+    monkeypatch.setattr("daemon.usage.limits.BUCKET", broken)
+
+    assert [await take(Limits(bus), 1, chat=1) > 0 for _ in range(2)] == [False, True]
+
+
+async def test_more_at_once_than_a_bucket_holds_are_let_in_when_it_is_full(bus: Bus) -> None:
+    limits = Limits(bus)
+
+    assert await take(limits, 1, count=30, chat=5) == 0
+    assert await take(limits, 2, count=30, chat=5) > 59
+
+
+async def test_whoever_waits_is_told_once_in_a_flood(lab: Lab) -> None:
+    limits, each = Limits(lab.bus), EachConfig(chat=1)
+
+    async def told(message: str, claim: str) -> bool:
+        return (await limits.take(ANN, each, message=message, count=1, claim=claim)).tell
+
+    assert [await told("1-0", "1"), await told("2-0", "2"), await told("2-0", "2"), await told("2-0", "3")] == [
+        *(False, True, True, False),
+    ]
+    await age(lab.bus, lab.bus.keys.bucket("pond", "chat", "web:ann"), 3_600)
+    assert [await told("2-0", "4"), await told("3-0", "5")] == [False, True]
+
+
+async def test_buckets_are_looked_at_without_taking_and_end_by_themselves(bus: Bus) -> None:
+    limits, each = Limits(bus), EachConfig(chat=3, person=9)
+    await limits.take(ANN, each, message="1-0", count=1, claim="1")
+
+    looks = [await limits.look(ANN, each) for _ in range(2)]
+    assert [(room.wait_s, room.chat, room.person, room.bot) for room in looks] == [(0, 2, 8, 0)] * 2
+    for kind, name in (("chat", "web:ann"), ("person", "web:ann")):
+        assert 0 < await bus.call("PTTL", bus.keys.bucket("pond", kind, name)) <= 120_000
+
+
+async def test_many_at_once_get_exactly_what_there_is(bus: Bus) -> None:
+    limits, admitted = Limits(bus), []
+
+    async def come(number: int) -> None:
+        user = User(bot="pond", session=f"web:{number}", channel="web", sender_id=str(number))
+        admitted.append(await take(limits, 1, user, bot=7) == 0)
+
+    async with anyio.create_task_group() as tg:
+        for number in range(40):
+            tg.start_soon(come, number)
+
+    assert sum(admitted) == 7

@@ -1,0 +1,181 @@
+"""Earlier turns as a model is shown them: legal, with names in groups and old tool results cut. Pure, but for memory.
+
+Most turns are sent as they are stored. Those that have to be encoded anew are remembered by their content: it is done
+once and not at every turn, and what was forgotten in the log can never be shown from here.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import groupby
+from operator import attrgetter
+from threading import Lock
+from typing import NamedTuple
+
+from daemon.events import LogEntry
+from workers.agent.micro import cut_result
+from workers.agent.shorten import Count, Piece
+from workers.agent.spoken import spoken
+from workers.agent.wires import CALLS, encode, links_of, role_of, taken_apart
+
+REMEMBERED_BYTES = 32 * 1024 * 1024
+"""What the turns that were encoded anew may take in a process, for each bot."""
+REMEMBERED_COST_BYTES = 300
+"""What remembering one takes besides."""
+
+_USER, _ASSISTANT = b'{"role":"user"', b'{"role":"assistant"'
+_turn = attrgetter("turn")
+
+
+class ShownTurn(NamedTuple):
+    """A turn as it is sent."""
+
+    messages: tuple[bytes, ...]
+    tokens: int
+
+
+class Remembered:
+    """What was made once, by a digest of what it was made of; the least used goes first. Safe between threads."""
+
+    def __init__(self, most_bytes: int = REMEMBERED_BYTES) -> None:
+        self._left_bytes = most_bytes
+        self._turns: OrderedDict[bytes, ShownTurn] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: bytes, make: Callable[[], ShownTurn]) -> ShownTurn:
+        """What belongs to ``key``, made when it is not known."""
+        with self._lock:
+            if found := self._turns.get(key):
+                self._turns.move_to_end(key)
+                return found
+        made = make()
+        with self._lock:
+            if key not in self._turns:
+                self._turns[key] = made
+                self._left_bytes -= _size(made)
+            while self._left_bytes < 0:
+                self._left_bytes += _size(self._turns.popitem(last=False)[1])
+        return made
+
+
+def _size(turn: ShownTurn) -> int:
+    return REMEMBERED_COST_BYTES + sum(map(len, turn.messages))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class View:
+    """How a bot's turns are shown."""
+
+    count: Count
+    max_chars: int
+    """What is kept of an old tool result."""
+    remembered: Remembered
+
+    def turns(self, history: Sequence[LogEntry], *, old: int, names: bool) -> Iterator[ShownTurn]:
+        """The turns, newest first; ``old`` and ``names`` as for ``shown``, ``old`` counted over all of ``history``."""
+        end = len(history)
+        for _, group in groupby(reversed(history), key=_turn):
+            entries = [*group]
+            entries.reverse()
+            end -= len(entries)
+            yield self.shown(entries, old=max(0, old - end), names=names)
+
+    def shown(self, entries: Sequence[LogEntry], *, old: int, names: bool) -> ShownTurn:
+        """A turn of the log.
+
+        Args:
+            entries: its messages.
+            old: how many of them are old: tool results among them are cut.
+            names: whether it is a group's, where each message is shown with who said it.
+        """
+        wires = [bytes(entry.wire) for entry in entries]
+        if not names and len(wires) == 2 and _is_plain(*wires):
+            return ShownTurn((wires[0], wires[1]), entries[0].tokens + entries[1].tokens)
+        key = _digest(wires, [entry.sender for entry in entries] if names else [], min(old, len(wires)))
+        return self.remembered.get(key, lambda: _joined(self.pieces(entries, old=old, names=names)))
+
+    def pieces(self, entries: Sequence[LogEntry], *, old: int, names: bool) -> list[Piece]:
+        """As ``shown``, message by message and not remembered."""
+        found: list[Piece] = []
+        for is_user, run in groupby(_legal(entries), key=lambda each: role_of(each.wire) == "user"):
+            if is_user:
+                found.append(self._said([each.entry for each in run], names=names))
+            else:
+                found += (self._answered(each, old) for each in run)
+        return found
+
+    def counted(self, wire: bytes) -> Piece:
+        """A message with what it counts; counted once, however often it is asked for."""
+        turn = self.remembered.get(_digest([wire], [], 0), lambda: ShownTurn((wire,), self.count(wire)))
+        return Piece(wire, turn.tokens)
+
+    def _said(self, run: Sequence[LogEntry], *, names: bool) -> Piece:
+        if len(run) == 1 and not (names and run[0].sender):
+            return Piece(bytes(run[0].wire), run[0].tokens)
+        wire = spoken(run, names=names)
+        return Piece(wire, self.count(wire))
+
+    def _answered(self, each: "_Kept", old: int) -> Piece:
+        wire = each.wire
+        if each.at < old and role_of(wire) == "tool":
+            wire = cut_result(wire, self.max_chars)
+        return Piece(wire, each.entry.tokens if wire == bytes(each.entry.wire) else self.count(wire))
+
+
+def _is_plain(said: bytes, answer: bytes) -> bool:
+    """Whether a turn is one message and its answer, which nothing has to be done to."""
+    return said.startswith(_USER) and answer.startswith(_ASSISTANT) and CALLS not in answer
+
+
+def _digest(wires: Sequence[bytes], senders: Sequence[str], old: int) -> bytes:
+    # A line break cannot stand in JSON as it is written here, so that nothing can pass for something else.
+    content = b"\n".join((*wires, encode(senders), b"%d" % old))
+    return blake2b(content, digest_size=16).digest()
+
+
+def _joined(pieces: Sequence[Piece]) -> ShownTurn:
+    return ShownTurn(tuple(piece.wire for piece in pieces), sum(piece.tokens for piece in pieces))
+
+
+class _Kept(NamedTuple):
+    """A message that may be sent."""
+
+    at: int
+    """Where it stands in its turn."""
+    entry: LogEntry
+    wire: bytes
+
+
+def _legal(entries: Sequence[LogEntry]) -> Iterator[_Kept]:
+    """The messages without results whose call is missing, and without calls that lack a result.
+
+    Servers refuse both. A log has neither, unless something in it was lost or forgotten.
+    """
+    at = 0
+    while at < len(entries):
+        entry, wire, first = entries[at], bytes(entries[at].wire), at
+        at += 1
+        if role_of(wire) == "tool":
+            continue
+        calls = links_of(wire)[0] if CALLS in wire else []
+        results: list[_Kept] = []
+        while calls and at < len(entries) and role_of(result := bytes(entries[at].wire)) == "tool":
+            results.append(_Kept(at, entries[at], result))
+            at += 1
+        yield from _answered_calls(_Kept(first, entry, wire), calls, results)
+
+
+def _answered_calls(said: _Kept, calls: Sequence[str], results: Sequence[_Kept]) -> Iterator[_Kept]:
+    missing, fitting = [*calls], list[_Kept]()
+    for result in results:
+        if (call := links_of(result.wire)[1]) in missing:
+            missing.remove(call)
+            fitting.append(result)
+    if not missing:
+        yield said
+        yield from fitting
+        return
+    bare = {name: value for name, value in taken_apart(said.wire).items() if name != "tool_calls"}
+    if bare.get("content"):
+        yield said._replace(wire=encode(bare))

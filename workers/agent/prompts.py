@@ -1,0 +1,147 @@
+"""What the prompts of one bot are made with, built once a process, and the system message that goes into them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from pathlib import Path
+
+from anyio import to_thread
+
+from daemon.config import BotConfig, Config
+from daemon.errors import ConfigError
+from daemon.tokens import THREAD_SIZE, Tokenizer, calibration
+from workers.agent.context import Rules
+from workers.agent.history import Remembered, View
+from workers.agent.sections import (
+    Section,
+    identity,
+    memory_section,
+    of_workspace,
+    recalled_section,
+    sections,
+    system_message,
+)
+from workers.agent.shorten import Shares
+from workers.agent.workspace import Files, Workspace
+
+LEAST_TURN_TOKENS = 256
+"""What identity and tools must leave of a budget."""
+WORKSPACE_SHARE, MEMORY_SHARE, RECALLED_SHARE = 0.3, 0.2, 0.1
+"""Of what identity and tools leave: what the workspace's files, memory, and what was recalled may take at most, so that
+conversation always has room. Memory keeps itself far below that (``consolidation.memory_max_share``); a person who
+edits it may not know."""
+MEMORIES_MAX = 256
+"""Memories of scopes, counted once, that are remembered."""
+TOOL_LISTS_MAX = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class System:
+    """A system message and its parts, which add up to what it counts."""
+
+    message: bytes
+    sections: tuple[Section, ...]
+
+    @property
+    def tokens(self) -> int:
+        """What it counts."""
+        return sum(section.tokens for section in self.sections)
+
+
+class Prompts:
+    """Makes the system messages of a bot, and knows the rules of its prompts.
+
+    Raises:
+        ConfigError: identity and tools leave nothing of the budget.
+    """
+
+    def __init__(
+        self, name: str, config: Config, *, workspace: Path, tokenizer: Tokenizer, definitions: Sequence[bytes]
+    ) -> None:
+        bot = config.bots[name]
+        self.bot = bot
+        self.workspace = Workspace(workspace)
+        self.tokenizer = tokenizer
+        self.definitions = tuple(definitions)
+        self._tools_tokens = lru_cache(TOOL_LISTS_MAX)(partial(_tools_tokens, tokenizer))
+        self._config = config
+        words = identity(name, workspace, bot.language)
+        self._identity = sections("identity", words, count=tokenizer.count, first=True)
+        self._files: Files | None = None
+        self._of_files: tuple[list[Section], list[Section]] = ([], [])
+        self._memory = lru_cache(MEMORIES_MAX)(self._memory_sections)
+        self._room = self._room_left(name, bot)
+        self.rules = Rules(
+            budget_tokens=bot.model.budget_tokens,
+            context_budget_tokens=bot.context_budget_tokens,
+            micro=config.micro_compact,
+            shares=Shares(config.context.head_ratio, config.context.tail_ratio),
+            view=View(count=tokenizer.count_message, max_chars=config.micro_compact.max_chars, remembered=Remembered()),
+        )
+
+    def tools_tokens(self, definitions: Sequence[bytes]) -> int:
+        """What the definitions of tools count."""
+        return self._tools_tokens(tuple(definitions))
+
+    def rules_now(self) -> Rules:
+        """The rules, with the budget in our tokens as far as the provider's are known by now."""
+        budget_tokens = calibration(self.bot.model.name).lowered(self.rules.budget_tokens)
+        return replace(self.rules, budget_tokens=budget_tokens)
+
+    @property
+    def fixed_tokens(self) -> int:
+        """What stands in every prompt, as far as it is known by now: system message without memory, and tools."""
+        bootstrap, skills = self._of_files
+        return self.tools_tokens(self.definitions) + sum(
+            section.tokens for section in (*self._identity, *bootstrap, *skills)
+        )
+
+    def bootstrap_tokens(self) -> int:
+        """What the bootstrap files took when a system message was last made."""
+        return sum(section.tokens for section in self._of_files[0])
+
+    async def system(self, *, memory: str = "", recalled: str = "") -> System:
+        """The system message as it is now.
+
+        Args:
+            memory: MEMORY.md of the turn's scope.
+            recalled: what was found for this turn, unless it stands beside the runtime context.
+        """
+        bootstrap, skills = await self._workspace_sections()
+        # A thread when it may be long; what is remembered comes back at once either way.
+        remembered = (
+            await to_thread.run_sync(self._memory, memory) if len(memory) > THREAD_SIZE else self._memory(memory)
+        )
+        found = recalled_section(recalled, int(self._room * RECALLED_SHARE), self.tokenizer.count, self.rules.shares)
+        parts = (*self._identity, *bootstrap, *remembered, *skills, *found)
+        return System(message=system_message(parts), sections=parts)
+
+    async def _workspace_sections(self) -> tuple[list[Section], list[Section]]:
+        files = await self.workspace.files()
+        if files is not self._files:
+            share = self._config.context.workspace_max_share
+            allowed = int(min(share * self.rules.budget_tokens, WORKSPACE_SHARE * self._room))
+            make = partial(of_workspace, language=self.bot.language)
+            # Tens of kilobytes are counted several times over: not on the event loop.
+            self._of_files = await to_thread.run_sync(make, files, self._config.context, allowed, self.tokenizer.count)
+            self._files = files
+        return self._of_files
+
+    def _memory_sections(self, memory: str) -> list[Section]:
+        allowed = int(self._room * MEMORY_SHARE)
+        return memory_section(memory, allowed, self.tokenizer.count, self.rules.shares)
+
+    def _room_left(self, name: str, bot: BotConfig) -> int:
+        fixed_tokens = self.tools_tokens(self.definitions) + sum(section.tokens for section in self._identity)
+        left = bot.model.budget_tokens - fixed_tokens
+        if left < LEAST_TURN_TOKENS:
+            raise ConfigError(
+                f"bots.{name}.model.context_window_tokens: of the {bot.model.budget_tokens:,} tokens of a prompt, the "
+                f"bot's identity and its tools take {fixed_tokens:,}, and {LEAST_TURN_TOKENS} must be left at least: "
+                f"raise the window, or list fewer tools in bots.{name}.tools"
+            )
+        return left
+
+
+def _tools_tokens(tokenizer: Tokenizer, definitions: tuple[bytes, ...]) -> int:
+    return sum(tokenizer.count(definition.decode()) for definition in definitions)

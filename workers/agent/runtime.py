@@ -1,0 +1,56 @@
+"""The runtime context: when and where a message came, merged into it in front of a person's words. Pure."""
+
+import datetime as dt
+import re
+from collections.abc import Sequence
+from zoneinfo import ZoneInfo
+
+from daemon.events import ChatKind, Inbound
+from daemon.model import RUNTIME_CONTEXT
+from daemon.wording import Language
+from daemon.wording import text as say
+from workers.agent.spoken import one_line
+
+_BLANK_LINES = re.compile(r"\n\s*\n")
+
+
+def runtime_context(
+    said: Sequence[Inbound], now: dt.datetime, *, time_zone: str, language: Language, recalled: str = ""
+) -> str:
+    """The block in front of what was said, without the blank line that ends it.
+
+    Args:
+        said: the messages that the turn answers, one at least.
+        now: when the turn is done.
+        time_zone: the bot's.
+        language: the bot's.
+        recalled: what stands beside it instead of in the system message; blank lines in it would end the block.
+    """
+    last = said[-1]
+    chat = one_line(f"{last.chat}:{last.thread}" if last.thread else last.chat)
+    lines = say(
+        "runtime",
+        language,
+        time=moment(now, time_zone, language),
+        channel=last.channel,
+        chat=f"{chat} ({say(_kind(last.chat_kind), language)})",
+        sender=", ".join(dict.fromkeys(map(_sender, said))),
+    )
+    return "\n".join(filter(None, (RUNTIME_CONTEXT, lines, _BLANK_LINES.sub("\n", recalled.strip()))))
+
+
+def moment(now: dt.datetime, time_zone: str, language: Language) -> str:
+    """A time with its day of the week and its time zone."""
+    local = now.astimezone(dt.UTC if time_zone == "UTC" else ZoneInfo(time_zone))
+    day = say("weekdays", language).split(",")[local.weekday()]
+    offset = "" if time_zone == "UTC" else f", UTC{local:%z}"
+    return f"{local:%Y-%m-%d %H:%M} {day} ({time_zone}{offset})"
+
+
+def _kind(kind: ChatKind) -> str:
+    return "chat_group" if kind == "group" else "chat_direct"
+
+
+def _sender(inbound: Inbound) -> str:
+    name, own = one_line(inbound.sender_name), one_line(inbound.sender_id)
+    return f"{name} ({own})" if name and name != own else own

@@ -1,0 +1,122 @@
+"""The sections of a system message, and what each of them counts. Pure, but for what they tell of the machine."""
+
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from daemon.config import ContextConfig
+from daemon.model import RUNTIME_CONTEXT
+from daemon.wording import Language
+from daemon.wording import text as say
+from workers.agent.bootstrap import JOIN, Part, bootstrap
+from workers.agent.shorten import Shares, shortened_text
+from workers.agent.skills import in_full, listed
+from workers.agent.wires import message
+from workers.agent.workspace import Files
+
+JOIN_TOKENS = 5
+"""What a join counts, and what a section may count more behind it than alone."""
+MESSAGE_TOKENS = 4
+"""What is around the message; as ``daemon.tokens`` counts it."""
+SKILL_SHARE = 4
+"""The list of skills gets at most one part in so many of the workspace's allowance, and so much is kept for those that
+stand in the prompt in full."""
+
+Count = Callable[[str], int]
+
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Section:
+    """A part of the system message."""
+
+    part: str
+    """What it is: ``identity``, ``bootstrap``, ``memory``, ``skills``, ``recalled``."""
+    text: str
+    tokens: int
+    """With the join before it, or with what is around the message."""
+
+
+def identity(bot: str, workspace: Path, language: Language) -> str:
+    """Who the bot is, where it runs, and how it is to behave."""
+    notes = "platform_windows" if platform.system() == "Windows" else "platform_posix"
+    return say(
+        "identity",
+        language,
+        bot=bot,
+        os=platform.system(),
+        machine=platform.machine(),
+        python=platform.python_version(),
+        platform_notes=say(notes, language),
+        workspace=workspace,
+        marker=RUNTIME_CONTEXT,
+    )
+
+
+def of_workspace(
+    files: Files, config: ContextConfig, max_tokens: int, count: Count, *, language: Language
+) -> tuple[list[Section], list[Section]]:
+    """Bootstrap files and skills, ``max_tokens`` at most together; what had to be cut is logged."""
+    kept_for_joins = 3 * JOIN_TOKENS
+    room = max(0, max_tokens - kept_for_joins)
+    skills = listed(files.skills, language, room // SKILL_SHARE, count)
+    room -= count(skills)
+    wanted, _ = in_full(files.skills, room // SKILL_SHARE, count)
+    started = _bootstrap(files, config, room - count(wanted), count)
+    active, left_out = in_full(files.skills, room - count(started), count)
+    for skill in left_out:
+        _log.warning("skill.left_out", path=skill.path, reason="no room for it in full; it is in the list")
+    return sections("bootstrap", started, count=count), sections("skills", active, skills, count=count)
+
+
+def _bootstrap(files: Files, config: ContextConfig, max_tokens: int, count: Count) -> str:
+    total_chars = config.bootstrap.total_max_chars
+    while True:
+        parts = bootstrap(files.bootstrap, config.bootstrap, total_chars=total_chars)
+        text = JOIN.join(part.text for part in parts if part.text)
+        tokens = count(text)
+        if tokens <= max_tokens:
+            _warn(parts)
+            return text
+        total_chars = min(total_chars, len(text)) * max(0, max_tokens) // (tokens + 1)
+
+
+def _warn(parts: Sequence[Part]) -> None:
+    for part in parts:
+        if not part.text:
+            _log.warning("bootstrap.left_out", path=part.name, reason=f"no room for its {part.chars:,} characters")
+        elif part.kept_chars < part.chars:
+            sizes = f"{part.chars:,} characters, {part.kept_chars:,} of them shown"
+            _log.warning("bootstrap.truncated", path=part.name, reason=sizes)
+
+
+def memory_section(memory: str, max_tokens: int, count: Count, shares: Shares) -> list[Section]:
+    """``# Memory``; more than it may take is shown by its beginning and its end."""
+    return _headed("memory", "# Memory", memory, max_tokens, count, shares)
+
+
+def recalled_section(recalled: str, max_tokens: int, count: Count, shares: Shares) -> list[Section]:
+    """``## Relevant Memory``, the last one."""
+    return _headed("recalled", "## Relevant Memory", recalled, max_tokens, count, shares)
+
+
+def _headed(part: str, heading: str, text: str, max_tokens: int, count: Count, shares: Shares) -> list[Section]:
+    if not text.strip():
+        return []
+    shown, _ = shortened_text(f"{heading}\n\n{text.strip()}", max_tokens - JOIN_TOKENS, count, shares)
+    return sections(part, shown, count=count)
+
+
+def sections(part: str, *texts: str, count: Count, first: bool = False) -> list[Section]:
+    """A section for each text that is not empty."""
+    around = MESSAGE_TOKENS if first else JOIN_TOKENS
+    return [Section(part=part, text=text, tokens=count(text) + around) for text in texts if text]
+
+
+def system_message(found: Sequence[Section]) -> bytes:
+    """The system message of these sections, JSON."""
+    return message("system", JOIN.join(section.text for section in found))

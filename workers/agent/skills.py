@@ -1,0 +1,124 @@
+"""Skills of a workspace: what a ``SKILL.md`` says of itself, and how a model is told of it. Pure."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from daemon.wording import Language
+from daemon.wording import text as say
+from workers.agent.front_matter import FrontMatterError, Value, split
+from workers.agent.spoken import one_line
+
+DESCRIPTION_MAX_CHARS = 500
+LINE_BREAK_TOKENS = 2
+"""What a line may count more in a text than alone."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Skill:
+    """One folder below ``skills/``."""
+
+    name: str
+    path: str
+    """Of its file, from the workspace."""
+    description: str
+    always: bool = False
+    """Stands in every prompt, in full."""
+    bins: tuple[str, ...] = ()
+    """Programs that it needs."""
+    env: tuple[str, ...] = ()
+    """Environment variables that it needs."""
+    text: str
+    """What stands below the head."""
+    missing_bins: tuple[str, ...] = ()
+    missing_env: tuple[str, ...] = ()
+
+    @property
+    def is_available(self) -> bool:
+        """Whether all that it needs is there."""
+        return not (self.missing_bins or self.missing_env)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it is to stand in the prompt in full."""
+        return self.always and self.is_available
+
+
+def skill(folder: str, text: str) -> Skill:
+    """The skill in a folder.
+
+    Raises:
+        FrontMatterError: its head cannot be read, or lacks a description.
+    """
+    head, body = split(text)
+    requires = head.get("requires", {})
+    if not isinstance(requires, dict):
+        raise FrontMatterError("requires is no section with bins and env")
+    always = head.get("always", False)
+    if not isinstance(always, bool):
+        raise FrontMatterError("always is neither true nor false")
+    return Skill(
+        name=one_line(_word(head, "name") or folder),
+        path=f"skills/{folder}/SKILL.md",
+        description=one_line(_word(head, "description", needed=True), DESCRIPTION_MAX_CHARS),
+        always=always,
+        bins=_words(requires, "bins"),
+        env=_words(requires, "env"),
+        text=body,
+    )
+
+
+def _word(head: dict[str, Value], key: str, *, needed: bool = False) -> str:
+    value = head.get(key, "")
+    if not isinstance(value, str) or (needed and not value.strip()):
+        raise FrontMatterError(f"{key} is missing or no text")
+    return value
+
+
+def _words(section: dict[str, Value], key: str) -> tuple[str, ...]:
+    value = section.get(key, [])
+    words = value if isinstance(value, list) else [value]
+    if not all(isinstance(word, str) for word in words):
+        raise FrontMatterError(f"requires.{key} is no list of names")
+    return tuple(str(word) for word in words if word)
+
+
+def listed(skills: Sequence[Skill], language: Language, max_tokens: int, count: Callable[[str], int]) -> str:
+    """The section ``# Skills``: how to use one, and a line for each as far as they fit; empty when none does."""
+    head = ["# Skills", "", say("skills_how", language), ""]
+    lines = [_line(skill, language) for skill in skills]
+    sizes = [count(line) + LINE_BREAK_TOKENS for line in lines]
+    room = max_tokens - count("\n".join(head))
+    if sum(sizes) > room:
+        sums = [*accumulate(sizes)]
+        room -= count(say("skills_more", language, count=len(lines))) + LINE_BREAK_TOKENS
+        lines = lines[: bisect_right(sums, room)]
+        lines += [say("skills_more", language, count=len(skills) - len(lines))] if lines else []
+    return "\n".join([*head, *lines]) if lines else ""
+
+
+def _line(skill: Skill, language: Language) -> str:
+    line = f"- **{skill.name}**: {skill.description} ({skill.path})"
+    if skill.is_available:
+        return line
+    wanted = [
+        say(key, language, names=", ".join(map(one_line, names)))
+        for key, names in (("skill_install", skill.missing_bins), ("skill_set", skill.missing_env))
+        if names
+    ]
+    return f"{line} {say('skill_unavailable', language, wanted='; '.join(wanted))}"
+
+
+def in_full(skills: Sequence[Skill], max_tokens: int, count: Callable[[str], int]) -> tuple[str, list[Skill]]:
+    """The section ``# Active Skills``, and those that found no room in it."""
+    text, left_out = "", list[Skill]()
+    for skill in skills:
+        if not skill.is_active:
+            continue
+        longer = "\n\n".join([text or "# Active Skills", f"## {skill.name} ({skill.path})", skill.text])
+        if count(longer) <= max_tokens:
+            text = longer
+        else:
+            left_out.append(skill)
+    return text, left_out

@@ -1,0 +1,80 @@
+"""Saying something while a turn goes on: which chat is meant, whether it may be, and in what form it gets there."""
+
+from collections.abc import Iterator
+
+from daemon.clock import stamp
+from daemon.config import PushConfig
+from daemon.errors import BadSessionKey, ToolError
+from daemon.events import Notice, Reply
+from daemon.process import Process
+from daemon.session import Claim, Sayings, Sessions, saying_id
+from daemon.session import Saying as Said
+from daemon.sessionkey import SessionKey
+from workers.tools import Saying, ToolContext
+
+
+class Speech:
+    """Says things in the name of one turn."""
+
+    def __init__(self, process: Process, sessions: Sessions, claim: Claim, *, correlation: str) -> None:
+        self._process = process
+        self._sayings = Sayings(process.bus, sessions, process.config.queue)
+        self._claim = claim
+        self._correlation = correlation
+
+    async def say(self, context: ToolContext, saying: Saying) -> str:
+        """Say it; the key of the session in which it was said. See ``ToolContext.say``."""
+        for chat in self._chats(saying):
+            said = await self._sayings.say(self._claim, self._said(chat, context.call, saying))
+            if said != "foreign":
+                return str(chat)
+        raise ToolError(
+            f"there is no chat {saying.chat!r} on {saying.channel or 'this channel'!r} that shares this conversation's "
+            "memory; only such chats can be written to"
+        )
+
+    def _chats(self, saying: Saying) -> Iterator[SessionKey]:
+        """The chats that may be meant, the likeliest first: a ``:`` may belong to the chat's name or begin a thread."""
+        own = SessionKey.parse(self._claim.session)
+        channel = saying.channel or own.channel
+        if channel == own.channel and saying.chat in ("", own.chat):
+            yield own
+            return
+        if not saying.chat:
+            raise ToolError(f"name the chat of {channel} as well: chat_id")
+        chat, _, thread = saying.chat.rpartition(":")
+        try:
+            # Keys are read back: what cannot stand in one is refused there.
+            yield SessionKey.parse(str(SessionKey(channel=channel, chat=saying.chat)))
+            if chat and thread:
+                yield SessionKey.parse(str(SessionKey(channel=channel, chat=chat, thread=thread)))
+        except (BadSessionKey, UnicodeEncodeError) as error:
+            raise ToolError(f"chat_id: {error}") from error
+
+    def _said(self, chat: SessionKey, call: str, saying: Saying) -> Said:
+        session, attachments = str(chat), tuple(saying.attachments)
+        notice = Notice(
+            kind="message", text=saying.text, time=stamp(self._process.clock.now()), attachments=attachments
+        )
+        reply = Reply(
+            id=saying_id(self._claim, call, session),
+            session=session,
+            turn=self._claim.begun.head,
+            text=saying.text,
+            correlation=self._correlation,
+            attachments=attachments,
+        )
+        pushed = self._pushed(chat.channel)
+        return Said(
+            call=call,
+            session=session,
+            notice=notice,
+            reply=reply if pushed else None,
+            out_channel=chat.channel if pushed else "",
+        )
+
+    def _pushed(self, channel: str) -> bool:
+        config = self._process.config.channels.get(channel)
+        if config is None:
+            raise ToolError(f"this worker's configuration has no channel {channel!r}")
+        return isinstance(config, PushConfig)

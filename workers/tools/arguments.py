@@ -1,0 +1,115 @@
+"""A call's arguments, held against the tool's JSON Schema before the tool runs."""
+
+from collections.abc import Generator, Mapping
+from typing import Any
+
+import msgspec
+import re2
+from jsonschema import Draft202012Validator, ValidationError, validators
+from jsonschema.exceptions import SchemaError
+from referencing import Registry as Schemas
+
+from daemon.errors import ToolError
+
+PROBLEMS_MAX = 5
+"""Problems that the model is told of at once."""
+
+PROBLEM_MAX_CHARS = 300
+
+ARGUMENTS_MAX_CHARS = 2_000_000
+"""Longest arguments that are looked at: above the largest file that can be written, JSON's escapes counted."""
+
+_PATTERN_OPTIONS = re2.Options()
+_PATTERN_OPTIONS.log_errors = False
+
+
+_NO_OTHERS: Schemas[Any] = Schemas()
+"""Of what a schema may refer to outside itself; the library's own would fetch it from the network."""
+
+
+def _pattern(
+    _validator: Any, pattern: str, instance: object, _schema: Any
+) -> Generator[ValidationError]:  # the signature is the library's
+    """``pattern`` in time linear to the text: schemas come from tool servers, and Python's engine can take for ever."""
+    if not isinstance(instance, str):
+        return
+    try:
+        found = re2.search(pattern, instance, options=_PATTERN_OPTIONS)
+    except re2.error:
+        return  # an expression that this engine does not know; the tool itself will see what it gets
+    if not found:
+        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _additional(
+    validator: Any, allowed: Any, instance: object, schema: Mapping[str, Any]
+) -> Generator[ValidationError]:  # the signature is the library's
+    """As the library's, but where it would match names with Python's engine: see ``_pattern``."""
+    if "patternProperties" not in schema:
+        yield from _library_additional(validator, allowed, instance, schema) or ()
+
+
+_library_additional: Any = Draft202012Validator.VALIDATORS["additionalProperties"]
+
+_extend: Any = vars(validators)["extend"]  # it comes without types
+_Validator: Any = _extend(
+    Draft202012Validator,
+    {
+        "pattern": _pattern,
+        "additionalProperties": _additional,
+        "patternProperties": None,
+        "unevaluatedProperties": None,
+    },
+)
+
+
+class Checker:
+    """Checks the arguments of one tool."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        """Takes what calls itself a schema.
+
+        Raises:
+            ValueError: it is none.
+        """
+        try:
+            Draft202012Validator.check_schema(schema)
+        except SchemaError as error:
+            raise ValueError(f"no JSON Schema: {error.message[:PROBLEM_MAX_CHARS]}") from error
+        self._validator = _Validator(schema, registry=_NO_OTHERS)
+
+    def read(self, arguments: str) -> Mapping[str, Any]:
+        """The arguments that a model wrote.
+
+        Raises:
+            ToolError: what is wrong with them and where, for the model.
+        """
+        found = _decoded(arguments)
+        try:
+            errors = [error for error, _ in zip(self._validator.iter_errors(found), range(PROBLEMS_MAX), strict=False)]
+        except Exception as error:  # a schema that cannot be followed can raise anything
+            raise ToolError(f"the arguments cannot be checked: {type(error).__name__}: {error}") from error
+        if errors:
+            raise ToolError("the arguments are wrong: " + "; ".join(map(_told, errors)))
+        return found
+
+
+def _decoded(arguments: str) -> Mapping[str, Any]:
+    if len(arguments) > ARGUMENTS_MAX_CHARS:
+        raise ToolError(f"the arguments have {len(arguments):,} characters; at most {ARGUMENTS_MAX_CHARS:,} are read")
+    try:
+        return msgspec.json.decode(arguments.strip() or "{}", type=dict[str, Any])
+    except msgspec.ValidationError as error:
+        raise ToolError(f"the arguments must be a JSON object: {error}") from error
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise ToolError(f"the arguments are not JSON: {error}") from error
+    except RecursionError as error:
+        raise ToolError("the arguments are nested too deeply") from error
+
+
+def _told(error: ValidationError) -> str:
+    where = error.json_path.removeprefix("$").removeprefix(".")
+    text = error.message
+    if len(text) > PROBLEM_MAX_CHARS:  # it quotes what it found, which may be a whole file
+        text = f"{text[: PROBLEM_MAX_CHARS // 2]} … {text[-PROBLEM_MAX_CHARS // 2 :]}"
+    return f"{where}: {text}" if where else text

@@ -1,0 +1,238 @@
+"""What the tools of a turn can reach of a bot's workspace, and nothing else of the machine.
+
+A path that a model writes is looked up in three places below the workspace: ``skills/…`` and ``memory/…`` (the scope's
+own) can be read, everything else is the scope's own ``files/<scope>/``. Each name of a path is opened by itself, below
+the folder that was opened before it, and never through a link: what is swapped in between a look and its use is not
+followed either.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from daemon.errors import ToolError
+from daemon.scope import folder_of
+
+PATH_MAX_CHARS = 1_024
+NAME_MAX_BYTES = 255
+"""Longest name that file systems take."""
+
+DEPTH_MAX = 32
+"""Folders inside each other."""
+
+FOLDER_MODE, FILE_MODE = 0o700, 0o600
+"""What a person said to a bot is nobody else's to read."""
+
+READ_ONLY = ("skills", "memory")
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Without O_NONBLOCK opening a pipe waits for its other end, for ever.
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A path that a model wrote, looked at but not yet opened."""
+
+    shown: str
+    """As messages name it: relative, with ``/``."""
+    root: tuple[str, ...]
+    """Names below the workspace that the model cannot choose."""
+    names: tuple[str, ...]
+    """Names below the root, each a plain file name."""
+    writable: bool
+
+    def below(self, name: str) -> "Place":
+        """The entry of that name in this folder."""
+        shown = f"{self.shown}/{name}" if self.shown else name
+        return Place(shown=shown, root=self.root, names=(*self.names, name), writable=self.writable)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """Something in a folder."""
+
+    name: str
+    folder: bool
+    size_bytes: int
+
+
+class Folders:
+    """The places of one scope in one bot's workspace. All methods block: call them in a thread."""
+
+    def __init__(self, workspace: Path, scope: str) -> None:
+        self._workspace = workspace
+        name = folder_of(scope)
+        self._files = ("files", name)
+        # The workspace's memory lies beside the folders of all scopes; its own is what stands in no folder.
+        self._flat = scope.endswith(":workspace") and scope.count(":") == 1
+        self._memory = ("memory",) if self._flat else ("memory", name)
+
+    def place(self, path: str) -> Place:
+        """What ``path`` names.
+
+        Raises:
+            ToolError: nothing that tools could reach.
+        """
+        names = _names(path)
+        shown = "/".join(names)
+        if names[:1] == ("skills",):
+            return Place(shown=shown, root=("skills",), names=names[1:], writable=False)
+        if names[:1] == ("memory",):
+            if self._flat and len(names) > 2:
+                raise ToolError(f"there is no {shown}")
+            return Place(shown=shown, root=self._memory, names=names[1:], writable=False)
+        return Place(shown=shown, root=self._files, names=names, writable=True)
+
+    def in_workspace(self, place: Place) -> str:
+        """The path of a place relative to the workspace, for whoever takes the file from there."""
+        return "/".join((*place.root, *place.names))
+
+    def entries(self, place: Place) -> list[Entry]:
+        """Files and folders in a folder, by name; links, pipes and devices are left out.
+
+        Raises:
+            ToolError: it is no folder that can be read.
+        """
+        if self._hidden(place) and place.names:
+            raise ToolError(f"there is no {place.shown}")
+        with translated(place), self._walk((*place.root, *place.names)) as folder:
+            found = [entry for name in sorted(_names_in(folder)) if (entry := _entry(name, folder)) is not None]
+        return [entry for entry in found if not (entry.folder and self._hidden(place))]
+
+    @contextmanager
+    def opened(self, place: Place) -> Generator[int]:
+        """A descriptor of a plain file, for reading.
+
+        Raises:
+            ToolError: it is no plain file that can be read.
+        """
+        with translated(place):
+            descriptor = self._open(place)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
+    def changing(self, place: Place, *, make: bool) -> Generator[int]:
+        """A descriptor of the folder that holds ``place``, which must be writable; ``make`` makes missing folders.
+
+        Raises:
+            ToolError: nothing may be written there.
+        """
+        if not place.writable:
+            raise ToolError(f"{place.shown} can be read but not written: {' and '.join(READ_ONLY)} are kept by others")
+        if not place.names:
+            raise ToolError("name a file, as notes/today.md")
+        with translated(place):
+            if make:
+                self._workspace.mkdir(parents=True, exist_ok=True)
+            with self._walk((*place.root, *place.names[:-1]), make=make) as folder:
+                yield folder
+
+    def _open(self, place: Place) -> int:
+        if not place.names:
+            raise IsADirectoryError(errno.EISDIR, "a folder")
+        with self._walk((*place.root, *place.names[:-1])) as folder:
+            # Before opening too: to open a device can do something to it.
+            _only_plain(os.stat(place.names[-1], dir_fd=folder, follow_symlinks=False), place)
+            descriptor = os.open(place.names[-1], _FILE, dir_fd=folder)
+        try:
+            _only_plain(os.fstat(descriptor), place)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor
+
+    @contextmanager
+    def _walk(self, names: tuple[str, ...], *, make: bool = False) -> Generator[int]:
+        """The folder at the end of ``names``, opened one by one; what comes back is closed after the block."""
+        # The workspace itself is the administrator's and may be a link.
+        here = os.open(self._workspace, _FOLDER & ~os.O_NOFOLLOW)
+        try:
+            for name in names:
+                if make:
+                    _make(name, here)
+                following = os.open(name, _FOLDER, dir_fd=here)
+                os.close(here)
+                here = following
+            yield here
+        finally:
+            os.close(here)
+
+    def _hidden(self, place: Place) -> bool:
+        """Whether folders in it are other scopes'."""
+        return self._flat and place.root == self._memory
+
+
+def _names(path: str) -> tuple[str, ...]:
+    if len(path) > PATH_MAX_CHARS:
+        raise ToolError(f"the path has {len(path):,} characters; at most {PATH_MAX_CHARS:,} are taken")
+    if path.startswith("/"):
+        raise ToolError(f"{path!r} is no path here: paths begin in the folder of your files, as notes/today.md")
+    names = tuple(name for name in path.split("/") if name not in ("", "."))
+    for name in names:
+        _check(name)
+    if len(names) > DEPTH_MAX:
+        raise ToolError(f"the path has {len(names)} parts; at most {DEPTH_MAX} are taken")
+    return names
+
+
+def _check(name: str) -> None:
+    if name == "..":
+        raise ToolError("'..' leads out of the folder of your files: write the path from its beginning")
+    # Of what cannot be printed are NUL and newlines, lone surrogates, and marks that turn the direction of writing.
+    if not name.isprintable():
+        raise ToolError(f"{name!r} holds characters that cannot stand in a name")
+    if len(name.encode()) > NAME_MAX_BYTES:
+        raise ToolError(f"{name[:40]!r}… is too long for a name: {NAME_MAX_BYTES} bytes at most")
+
+
+def _names_in(folder: int) -> list[str]:
+    return os.listdir(folder)
+
+
+def _entry(name: str, folder: int) -> Entry | None:
+    try:
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except OSError:  # gone meanwhile
+        return None
+    if stat.S_ISDIR(found.st_mode):
+        return Entry(name=name, folder=True, size_bytes=0)
+    return Entry(name=name, folder=False, size_bytes=found.st_size) if stat.S_ISREG(found.st_mode) else None
+
+
+def _only_plain(found: os.stat_result, place: Place) -> None:
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "a folder")
+    # A second name outside would be a way out as well; among what an administrator keeps it may be a backup's.
+    if not stat.S_ISREG(found.st_mode) or (place.writable and found.st_nlink > 1):
+        raise ToolError(f"{place.shown} is no plain file")
+
+
+def _make(name: str, folder: int) -> None:
+    with suppress(FileExistsError):
+        os.mkdir(name, FOLDER_MODE, dir_fd=folder)
+
+
+@contextmanager
+def translated(place: Place) -> Generator[None]:
+    """Errors of the system as ``ToolError``, for the model: they name the path that it wrote, and no other."""
+    shown = place.shown or "the folder of your files"
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise ToolError(f"there is no {shown}") from error
+    except IsADirectoryError as error:
+        raise ToolError(f"{shown} is a folder") from error
+    except (NotADirectoryError, FileExistsError) as error:
+        raise ToolError(f"{shown} leads through something that is no folder") from error
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise ToolError(f"{shown} is a link, which is not followed") from error
+        raise ToolError(f"{shown}: {error.strerror or type(error).__name__}") from error

@@ -1,0 +1,66 @@
+"""The ``list_files`` tool: what is in a folder."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from daemon.errors import ToolError
+from workers.tools.folders import READ_ONLY, Entry, Folders, Place
+from workers.tools.registry import Tool, ToolContext
+from workers.tools.threads import in_thread
+from workers.tools.walk import Cut, walk
+
+LISTED_MAX = 500
+"""Entries that are shown."""
+
+
+async def _list_files(arguments: Mapping[str, Any], context: ToolContext) -> str:
+    return await in_thread(lambda: _listed(context.folders, arguments.get("path", ""), arguments.get("deep", False)))
+
+
+def _listed(folders: Folders, path: str, deep: bool) -> str:
+    place = folders.place(path)
+    top = not place.names and place.writable
+    lines: list[str] = []
+    try:
+        for below, entry in walk(folders, place, deep=deep):
+            if len(lines) == LISTED_MAX:
+                raise Cut
+            lines.append(_line(below, entry))
+    except Cut:
+        lines.append(f"[... more than {len(lines):,}; list a folder of these]")
+    except ToolError:
+        if not top:  # no file was ever written: the folder is made with the first
+            raise
+    if top:
+        lines += [f"{name}/ (to read only)" for name in READ_ONLY if _there(folders, name)]
+    return "\n".join(lines) or "(empty)"
+
+
+def _line(place: Place, entry: Entry) -> str:
+    # Tool servers and people make files too: a name with a newline must not look like two entries.
+    shown = place.shown if place.shown.isprintable() else ascii(place.shown)
+    return f"{shown}/" if entry.folder else f"{shown} ({entry.size_bytes:,} bytes)"
+
+
+def _there(folders: Folders, name: str) -> bool:
+    with suppress(ToolError):
+        folders.entries(folders.place(name))
+        return True
+    return False
+
+
+LIST_FILES = Tool(
+    name="list_files",
+    description="List your files, or those below skills/ or memory/.",
+    parameters={
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "A folder; default: that of your files."},
+            "deep": {"type": "boolean", "description": "Whether to list folders in it too; default false."},
+        },
+        "additionalProperties": False,
+    },
+    run=_list_files,
+    repeatable=True,
+)

@@ -1,0 +1,94 @@
+"""The ``read_file`` tool: a text by its lines, or a picture."""
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any
+
+from daemon.errors import ToolError
+from workers.tools.file_text import is_text, pieces, whole
+from workers.tools.folders import Folders
+from workers.tools.registry import READ_FILE_NAME, Tool, ToolContext
+from workers.tools.result import Image, Result
+from workers.tools.threads import in_thread
+
+LIMIT_LINES = 1_000
+"""Lines that are read at once unless told otherwise."""
+
+PAGE_MAX_CHARS = 18_000
+"""Longest text that is given at once: a little below what a result may be."""
+
+LINE_MAX_CHARS = 4_000
+"""A longer line counts as several, so that all of a file can be reached."""
+
+IMAGE_MAX_BYTES = 1_000_000
+"""Largest picture: it is kept in the log, a third larger."""
+
+IMAGES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
+"""How the files of pictures begin that models can see."""
+
+
+async def _read_file(arguments: Mapping[str, Any], context: ToolContext) -> str | Result:
+    path, offset, limit = arguments["path"], arguments.get("offset", 1), arguments.get("limit", LIMIT_LINES)
+    return await in_thread(lambda: _read(context.folders, path, offset, limit))
+
+
+def _read(folders: Folders, path: str, offset: int, limit: int) -> str | Result:
+    place = folders.place(path)
+    with folders.opened(place) as descriptor:
+        if is_text(descriptor):
+            return _page(descriptor, offset, limit)
+        content = whole(descriptor, place, IMAGE_MAX_BYTES)
+    kind = next((kind for start, kind in IMAGES.items() if content.startswith(start)), "")
+    if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
+        kind = "image/webp"
+    if not kind:
+        raise ToolError(f"{place.shown} is neither text nor a picture (PNG, JPEG, GIF, WebP)")
+    text = f"{place.shown}: {kind}, {len(content):,} bytes"
+    return Result(text=text, images=(Image(media_type=kind, data=content),))
+
+
+def _page(descriptor: int, offset: int, limit: int) -> str:
+    lines = pieces(descriptor, LINE_MAX_CHARS)
+    skipped = sum(1 for _ in islice(lines, offset - 1))
+    if skipped < offset - 1:
+        raise ToolError(f"it has {skipped:,} lines; offset {offset:,} is behind its end")
+    page: list[str] = []
+    chars, more = 0, False
+    for line in lines:
+        if len(page) == limit or chars + len(line) > PAGE_MAX_CHARS:
+            more = True
+            break
+        page.append(line)
+        chars += len(line)
+    text = "".join(page)
+    if not text:
+        return "(empty)"
+    if not more:
+        return text if offset == 1 else f"{text}\n[the end, lines {offset:,} to {offset + len(page) - 1:,}]"
+    return f"{text}\n[lines {offset:,} to {offset + len(page) - 1:,}; go on with offset {offset + len(page)}]"
+
+
+READ_FILE = Tool(
+    name=READ_FILE_NAME,
+    description=(
+        "Read a file of yours, or one below skills/ or memory/. Texts by lines (one above "
+        f"{LINE_MAX_CHARS:,} characters counts as several); pictures as pictures."
+    ),
+    parameters={
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "As notes/today.md, skills/<name>/SKILL.md, memory/MEMORY.md."},
+            "offset": {"type": "integer", "minimum": 1, "maximum": 10**9, "description": "First line, from 1."},
+            "limit": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 10_000,
+                "description": f"Lines at most; default {LIMIT_LINES:,}.",
+            },
+        },
+        "required": ["path"],
+        "additionalProperties": False,
+    },
+    run=_read_file,
+    repeatable=True,
+)

@@ -1,0 +1,62 @@
+"""Results that are too long for a log: kept whole in a file that the model can read, and shown by their ends."""
+
+import os
+import re
+from contextlib import suppress
+
+from daemon.errors import ToolError
+from workers.tools.file_text import changing, write
+from workers.tools.folders import Folders
+from workers.tools.result import Result, ends_of, valid
+from workers.tools.threads import in_thread
+
+RESULT_MAX_CHARS = 20_000
+"""Longest result that goes into the log; some 5,000 tokens, a tenth of the default budget."""
+
+KEPT_MAX_CHARS = 32_000_000
+"""Longest result that is kept whole."""
+
+KEPT_MAX = 50
+"""Results that are kept of a scope; older ones make room."""
+
+FOLDER = "results"
+
+_RESULT = re.compile(r"turn-\d+-call-[\w-]*\.txt")
+
+
+async def fitted(result: Result, folders: Folders, name: str, *, kept: bool) -> Result:
+    """``result`` if it is short enough, else its ends; ``kept``: and where the whole of it lies, as ``name``."""
+    if len(result.text) <= RESULT_MAX_CHARS:
+        return Result(text=valid(result.text), images=result.images, failed=result.failed)
+    where = f"{FOLDER}/{name}.txt"
+    return await in_thread(lambda: _cut(result, folders, where if kept else ""))
+
+
+def _cut(result: Result, folders: Folders, where: str) -> Result:
+    text = valid(result.text[:KEPT_MAX_CHARS])
+    left_out = f"[... {len(result.text) - int(RESULT_MAX_CHARS * 0.9):,} of {len(result.text):,} characters left out"
+    if where:
+        try:
+            _keep(folders, where, text)
+            left_out += f"; the whole result is in the file {where}"
+        except ToolError as error:
+            left_out += f"; it could not be kept: {error}"
+    return Result(text=ends_of(text, RESULT_MAX_CHARS, f"{left_out} ...]"), images=result.images, failed=result.failed)
+
+
+def _keep(folders: Folders, where: str, text: str) -> None:
+    place = folders.place(where)
+    with changing(folders, place, make=True) as folder:
+        write(folder, place.names[-1], text.encode())
+        _make_room(folder)
+
+
+def _make_room(folder: int) -> None:
+    """Remove the oldest results beyond ``KEPT_MAX``; what the bot itself wrote here stays."""
+    found: list[tuple[float, str]] = []
+    for name in filter(_RESULT.fullmatch, os.listdir(folder)):
+        with suppress(OSError):
+            found.append((os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime, name))
+    for _, name in sorted(found)[:-KEPT_MAX]:
+        with suppress(OSError):
+            os.unlink(name, dir_fd=folder)

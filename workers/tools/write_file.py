@@ -1,0 +1,39 @@
+"""The ``write_file`` tool: a whole text file, made or replaced."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from daemon.errors import ToolError
+from workers.tools.file_text import WRITE_MAX_BYTES, changing, write
+from workers.tools.folders import Folders
+from workers.tools.registry import Tool, ToolContext
+from workers.tools.threads import in_thread
+
+
+async def _write_file(arguments: Mapping[str, Any], context: ToolContext) -> str:
+    return await in_thread(lambda: _write(context.folders, arguments["path"], arguments["content"]))
+
+
+def _write(folders: Folders, path: str, content: str) -> str:
+    place, encoded = folders.place(path), content.encode("utf-8", "replace")
+    if len(encoded) > WRITE_MAX_BYTES:
+        raise ToolError(f"the content has {len(encoded):,} bytes; at most {WRITE_MAX_BYTES:,} are written")
+    with changing(folders, place, make=True) as folder:
+        write(folder, place.names[-1], encoded)
+    return f"wrote {len(encoded):,} bytes to {place.shown}"
+
+
+WRITE_FILE = Tool(
+    name="write_file",
+    description="Make a text file of yours, or replace all of it. To change a part, use edit_file.",
+    parameters={
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "As notes/today.md; missing folders are made."},
+            "content": {"type": "string", "description": "The whole text."},
+        },
+        "required": ["path", "content"],
+        "additionalProperties": False,
+    },
+    run=_write_file,
+)
