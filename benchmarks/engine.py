@@ -3,8 +3,7 @@
 import statistics
 import time
 from collections import deque
-from collections.abc import AsyncIterator
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +18,14 @@ from channels.outbox import Outbox
 from daemon import log
 from daemon.bus import Bus, publish
 from daemon.config import AgentConfig, Config, TestingConfig
-from daemon.events import Inbound
-from daemon.model import Answer, Request
+from daemon.events import Inbound, LogEntry, Reply
 from daemon.process import Process
 from daemon.run import open_process
-from daemon.services import service
+from daemon.session import Claim, Commit, Sessions
 from daemon.sessionkey import SessionKey
+from workers.agent.ending import insist
+from workers.consume import Consumer
+from workers.hold import Hold
 
 MESSAGES = 5_000
 """Of one round, each in a session of its own."""
@@ -35,7 +36,10 @@ LIMIT = 0.45
 CHANNEL = "support"
 
 QUESTION, ANSWER = "q" * 1_000, "a" * 1_000
-"""What is said, both ways the same for engine and floor."""
+"""What is said, the same for engine and floor."""
+
+TOKENS = 200
+"""What each counts; a model's turn would have counted it."""
 
 COMMIT = """
 redis.call('RPUSH', KEYS[2], ARGV[2], ARGV[3])
@@ -48,17 +52,44 @@ return 1
 """What is left of a turn for somebody who checks nothing: two log entries, the reply, an event, the job done."""
 
 
-class NullModel:
-    """Answers at once."""
+class NullTurn:
+    """What the engine calls to answer a claim, with nothing in it but an answer; as every turn, under its hold."""
 
-    name = "null"
+    def __init__(self, process: Process, sessions: Sessions) -> None:
+        self._process = process
+        self._sessions = sessions
 
-    async def stream(self, _request: Request) -> AsyncIterator[Answer]:
-        """One answer."""
-        yield Answer(text=ANSWER)
+    async def __call__(self, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
+        """See ``workers.consume.Answer``."""
+        claim = hold.claim
+        text = await hold.until(self._model, timeout_s=self._process.config.agent.turn_timeout_s)
+        commit = _commit(claim, text or "")
+        return await insist(
+            lambda: self._sessions.commit(claim, commit, step=0, out_channel=CHANNEL, go_on=go_on()),
+        )
 
-    async def aclose(self) -> None:
-        """Nothing is open."""
+    async def _model(self) -> str:
+        return ANSWER
+
+
+def _commit(claim: Claim, text: str) -> Commit:
+    waiting, head = claim.begun.waiting, claim.begun.head
+    [said] = [entry.inbound for entry in waiting if entry.inbound]
+    return Commit(
+        entries=(
+            LogEntry(time=said.received_at, turn=head, tokens=TOKENS, id=said.id, sender="ann", wire=_wire(said.text)),
+            LogEntry(time=said.received_at, turn=head, tokens=TOKENS, answers=(said.id,), wire=_wire(text)),
+        ),
+        tokens=2 * TOKENS,
+        answered=tuple(entry.stream_id for entry in waiting),
+        reply=Reply(
+            id=f"{claim.session}#{head}", session=claim.session, turn=head, text=text, correlation=said.correlation
+        ),
+    )
+
+
+def _wire(text: str) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode({"role": "user", "content": text}))
 
 
 class NullChannel:
@@ -73,11 +104,6 @@ class NullChannel:
     async def send(self, _chat: SessionKey, part: Part, *, timeout_s: float) -> str:
         """Sent."""
         return part.reply
-
-
-async def null_model(_config: object, *, language: str) -> NullModel:
-    """What ``Process.connect_model`` gives."""
-    return NullModel()
 
 
 def measure() -> list[Result]:
@@ -103,9 +129,9 @@ async def _measure(folder: Path) -> tuple[list[float], list[float]]:
     config: Config = msgspec.structs.replace(Config(), agent=AgentConfig(slots=IN_FLIGHT), channels={CHANNEL: channel})
     engine: list[float] = []
     floor: list[float] = []
-    async with open_process(config, folder) as opened, anyio.create_task_group() as tg:
-        process = replace(opened, connect_model=null_model)
-        await tg.start(service("agent"), process)
+    async with open_process(config, folder) as process, anyio.create_task_group() as tg:
+        sessions = Sessions(process.bus, process.config.queue, worker=process.name)
+        tg.start_soon(Consumer(process, sessions, NullTurn(process, sessions), slots=IN_FLIGHT).run)
         tg.start_soon(Outbox(process, NullChannel(), channel).run)
         await _answered(process, "warm", 500)
         for number in range(ROUNDS):
