@@ -48,6 +48,7 @@ _ENGLISH: Mapping[str, str] = {
         "Write what you want to say; I answer each message in turn.\n"
         "/stop ends the answer that is being written and drops what waits\n"
         "/status says where this conversation stands\n"
+        "/usage says what was used today, and what is left\n"
         "/help shows this"
     ),
     "status": (
@@ -68,6 +69,22 @@ _ENGLISH: Mapping[str, str] = {
     "partition_full": "Too many messages are waiting just now. Please send this one again in {seconds} s.",
     "too_large": "This message is too large: {size} bytes, at most {limit} are accepted. Please send it in parts.",
     "parked": "The model does not answer just now. Your message is kept and will be answered when it is back.",
+    "spent_person": "You have used up your tokens for today. I answer again tomorrow.",
+    "spent_chat": "This conversation has used up its tokens for today. I answer again tomorrow.",
+    "spent_bot": "I have used up my tokens for today. I answer again tomorrow.",
+    "delayed": (
+        "That was more than I answer in a minute. Your message is kept and will be answered in about {seconds} s."
+    ),
+    "usage": "Today:\n{lines}",
+    "usage_person": "You: {messages} messages, {tokens} tokens{more}",
+    "usage_chat": "This conversation: {messages} messages, {tokens} tokens{more}",
+    "usage_bot": "The bot: {left} of {limit} tokens left",
+    "usage_left": "; {left} of {limit} tokens left",
+    "usage_cost": ", {cost}",
+    "usage_room": "Room for messages just now: {rooms}",
+    "usage_room_person": "you {left} of {limit}",
+    "usage_room_chat": "this conversation {left} of {limit}",
+    "usage_room_bot": "the bot {left} of {limit}",
     "poison": (
         "This message could not be answered after {attempts} attempts. An administrator finds it as {correlation}."
     ),
@@ -129,6 +146,7 @@ _CHINESE: Mapping[str, str] = {
         "写下你想说的话，我会依次回答每一条消息。\n"
         "/stop 结束正在写的回答，并放弃等待中的消息\n"
         "/status 说明这个对话的状态\n"
+        "/usage 说明今天的用量和剩余的额度\n"
         "/help 显示这段说明"
     ),
     "status": (
@@ -146,6 +164,20 @@ _CHINESE: Mapping[str, str] = {
     "partition_full": "现在等待的消息太多。请在 {seconds} 秒后重新发送这一条。",
     "too_large": "这条消息太大：{size} 字节，最多接收 {limit} 字节。请分成几条发送。",
     "parked": "模型暂时没有回应。你的消息已经保存，等它恢复后会得到回答。",
+    "spent_person": "你今天的 token 已经用完。明天我会继续回答。",
+    "spent_chat": "这个对话今天的 token 已经用完。明天我会继续回答。",
+    "spent_bot": "我今天的 token 已经用完。明天我会继续回答。",
+    "delayed": "这超过了我每分钟能回答的数量。你的消息已经保存，大约 {seconds} 秒后会得到回答。",
+    "usage": "今天：\n{lines}",
+    "usage_person": "你：{messages} 条消息，{tokens} 个 token{more}",
+    "usage_chat": "这个对话：{messages} 条消息，{tokens} 个 token{more}",
+    "usage_bot": "机器人：还剩 {left} / {limit} 个 token",
+    "usage_left": "；还剩 {left} / {limit} 个 token",
+    "usage_cost": "，{cost}",
+    "usage_room": "现在还可以发送的消息：{rooms}",
+    "usage_room_person": "你 {left} / {limit}",
+    "usage_room_chat": "这个对话 {left} / {limit}",
+    "usage_room_bot": "机器人 {left} / {limit}",
     "poison": "这条消息尝试了 {attempts} 次仍无法回答。管理员可以用 {correlation} 找到它。",
     "outage": "这条消息没能得到回答：模型离线太久。管理员可以用 {correlation} 找到它。",
     "refused": "模型拒绝了这个请求：{reason}",

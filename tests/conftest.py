@@ -90,6 +90,7 @@ ON_ALL_SERVERS = (
     "publish",
     "session_machine",
     "turns",
+    "usage",
     "wakeups",
 )
 """Integration tests of the bus, of sessions and of turns: what another server may do otherwise."""

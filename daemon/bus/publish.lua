@@ -26,7 +26,7 @@ if seen then
 end
 
 -- Answered aside: it waits for no turn and wakes no session, so it stands on no waiting list and changes no deadline.
-if command == 'status' or command == 'help' then
+if command == 'status' or command == 'help' or command == 'usage' then
   -- '!' comes right after the space that ends a session's name, which itself holds neither.
   local asked = redis.call('ZLEXCOUNT', KEYS[7], '[' .. session .. ' ', '(' .. session .. '!')
   if asked >= tonumber(ARGV[16]) then return {'full', id, 0} end

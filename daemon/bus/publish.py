@@ -17,13 +17,22 @@ PUBLISH = load_script(__file__, "publish.lua")
 MAX_ID_CHARS = 256
 """Longest message id: it stands in a key name, a log entry and every log line."""
 
+ASIDE_COMMANDS = frozenset({"status", "help", "usage"})
+"""Those that are answered aside; ``publish.lua`` knows them too."""
+
 EXTRA_STOPS = 16
 """Stops that are accepted by a session that is full otherwise."""
 
 ASIDES_MAX = 16
 """Commands of one session that may wait to be answered aside."""
 
-COMMANDS: Mapping[str, Command] = {"/stop": "stop", "/status": "status", "/help": "help", "/start": "help"}
+COMMANDS: Mapping[str, Command] = {
+    "/stop": "stop",
+    "/status": "status",
+    "/usage": "usage",
+    "/help": "help",
+    "/start": "help",
+}
 """What a person writes for a command, in any case; ``/start`` is what some platforms say for a person who comes."""
 
 FULL_RETRY_S = 5.0
@@ -122,7 +131,7 @@ def _check(inbound: Inbound, config: QueueConfig) -> None:
 
 def _full(status: bytes, inbound: Inbound, config: QueueConfig, *, first: bool) -> SessionFull:
     if status == b"full":
-        aside = inbound.command in ("status", "help")
+        aside = inbound.command in ASIDE_COMMANDS
         most = f"{ASIDES_MAX} commands" if aside else f"{config.waiting_max:,} messages"
         text = f"{most} of session {inbound.session} wait for an answer already; send it again later"
     else:

@@ -1,7 +1,7 @@
 """Models: what a turn asks, and the answers it gets.
 
-``connect(config)`` gives the model that a bot's configuration names: an OpenAI-compatible server with its fallbacks, or the
-offline one.
+``connect(config)`` gives the model that a bot's configuration names: an OpenAI-compatible server with its fallbacks,
+or the offline one.
 """
 
 from anyio import to_thread

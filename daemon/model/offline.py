@@ -99,7 +99,8 @@ class OfflineModel:
         for piece in filter(None, _PIECE.findall(context.words)):
             yield TextChunk(piece)
             await (anyio.sleep(COUNT_PAUSE_S) if context.is_counting and piece.strip().isdigit() else checkpoint())
-        usage = Usage(tokens_in=size // 4, tokens_out=len(context.words.encode()) // 4)
+        tokens_out = len(context.words.encode()) // 4
+        usage = Usage(tokens_in=request.tokens or size // 4, tokens_out=tokens_out, estimated=True)
         yield Answer(text=context.words, tool_calls=context.calls, usage=usage, model=self.name)
 
     async def aclose(self) -> None:

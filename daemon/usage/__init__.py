@@ -3,8 +3,8 @@
 ``UsageBook`` keeps the accounts, ``Limits`` looks whether there is room for a message.
 """
 
-from daemon.usage.account import Amount, By, User, day_of
+from daemon.usage.account import NANO, Amount, By, User, day_of
 from daemon.usage.book import UsageBook
 from daemon.usage.limits import Limits, Room, Spent
 
-__all__ = ["Amount", "By", "Limits", "Room", "Spent", "UsageBook", "User", "day_of"]
+__all__ = ["NANO", "Amount", "By", "Limits", "Room", "Spent", "UsageBook", "User", "day_of"]

@@ -29,8 +29,6 @@ class UsageBook:
     async def note(self, name: str, user: User, day: str, used: Mapping[str, Amount]) -> bool:
         """Add what was ``used``, by model, to the accounts of ``day``; False when ``name`` was noted before.
 
-        Messages count for the user, not for models, and are those of all models together.
-
         Raises:
             BusUnavailable: Redis is away; noting the same again is safe.
         """
@@ -104,7 +102,7 @@ _FIELDS = {
 
 def _told(key: int, name: str, amount: Amount) -> Iterator[str | int]:
     """What ``note.lua`` is to add for one name: number of the key, field, amount; nothing where it is 0."""
-    measures = {measure: getattr(amount, own) for measure, own in _FIELDS.items() if key != 5 or own != "messages"}
+    measures = {measure: getattr(amount, own) for measure, own in _FIELDS.items()}
     measures |= {_COST + encode_part(currency): nano for currency, nano in amount.costs_nano.items()}
     for measure, number in measures.items():
         if number:

@@ -15,6 +15,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -331,6 +332,30 @@ def test_the_queues_are_listed(place: Place) -> None:
     assert queues["total"]["due"] >= 1
     assert queues["total"] == queues["partitions"][0]
     assert place("queue", "list").stdout.startswith("partition")
+
+
+def test_usage_is_added_up_by_what_is_asked_for(place: Place) -> None:
+    with place.running("--role", "agent") as process:
+        said(process, "Data directory")
+        place("send", "web:counted", "hello there")
+        rows = usage_rows(place, "session")
+        until = time.monotonic() + LIMIT_S
+        while "web:counted" not in rows and time.monotonic() < until:
+            rows = usage_rows(place, "session")
+
+    counted = rows["web:counted"]
+    assert (counted["messages"], counted["calls"], counted["estimated"], counted["costs"]) == (1, 1, 1, {})
+    assert counted["tokens_in"] > 0
+    assert "offline" in usage_rows(place, "model")
+    assert len(usage_rows(place, "day")) == 1
+    table = place("usage", "--by", "person").stdout
+    assert re.search(r"^person +messages +calls +estimated +tokens in +cached +tokens out +cost\n", table)
+    assert "pond web:" in table
+
+
+def usage_rows(place: Place, by: str) -> dict[str, dict[str, Any]]:
+    found = json.loads(place("usage", "--by", by, "--json").stdout)
+    return {row[by]: row for row in found["usage"]}
 
 
 def test_redis_cli_passes_its_arguments_on(place: Place) -> None:

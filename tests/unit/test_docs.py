@@ -16,6 +16,7 @@ PAGES = sorted(DOCS.rglob("*.md"))
 DECISIONS = sorted(path for path in (DOCS / "decisions").glob("*.md") if path.name != "README.md")
 
 TERMS = (
+    *("account", "bucket", "fallback"),
     *("aside", "attempt", "back-off", "backlog", "base", "bootstrap file", "bot", "budget", "channel instance"),
     *("claim", "claim number", "commit", "compaction", "consolidation", "correlation id", "cursor", "dead letter"),
     "deadline",

@@ -1,4 +1,4 @@
-"""Answers ``/status`` and ``/help`` at once, whatever their session is doing."""
+"""Answers ``/status``, ``/usage`` and ``/help`` at once, whatever their session is doing."""
 
 import anyio
 import structlog
@@ -8,10 +8,12 @@ from daemon.errors import BusError, ConfigError
 from daemon.events import Inbound, Notice, Reply
 from daemon.process import Process
 from daemon.session import Aside, Asides, SessionReader, SessionState
+from daemon.usage import User
 from daemon.wording import Language
 from daemon.wording import text as say
 from workers.agent.kits import Kits
 from workers.agent.progress import Kit
+from workers.agent.spending import spending
 
 LOOK_S = 5.0
 """How often is looked when nothing is heard: what was said may have been missed."""
@@ -88,6 +90,9 @@ class Speaker:
         text = say("help", kit.language)
         if inbound.command == "status":
             text = status(state, kit, now_ms=await self._reader.now_ms())
+        elif inbound.command == "usage":
+            user = User(bot=inbound.bot, session=aside.session, channel=inbound.channel, sender_id=inbound.sender_id)
+            text = await spending(self._bus, user, self._process.bot(inbound.bot), self._process.clock)
         notice = Notice(kind="aside", text=text, time=stamp(self._process.clock.now()), message_id=inbound.id)
         reply = _reply(aside, inbound, text, turn=state.head) if inbound.delivery == "push" else None
         return await self._asides.answer(aside, notice, reply, out_channel=inbound.channel)

@@ -1,5 +1,7 @@
 """How a turn ends: answered, stopped, given up, put off. Each end is one commit, or gives the session back."""
 
+import math
+import random
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, TypeVar
 
@@ -13,6 +15,7 @@ from daemon.errors import BusError, BusUnavailable, ConfigError, MillpondError, 
 from daemon.events import Inbound, LogEntry, Notice, Reply
 from daemon.process import Process
 from daemon.session import Claim, Commit, Sessions, Waiting, Word
+from daemon.usage import Room, Spent
 from daemon.wording import Language
 from daemon.wording import text as say
 from workers.agent.entries import open_calls
@@ -22,6 +25,9 @@ from workers.tools import failure
 
 WRITE_TIMEOUT_S = 30.0
 """How long a finished step is offered to Redis, through an outage; then it is done again by whoever claims next."""
+
+SPREAD_S = 3.0
+"""Sessions that wait for the same room come back spread over so long."""
 
 _log = structlog.get_logger()
 _T = TypeVar("_T")
@@ -140,6 +146,29 @@ class Ending:
         await self._park(turn.claim, turn.first, error, delay_s=delay_s, language=turn.kit.language)
         return None
 
+    async def refused(self, turn: Turn, refusal: Spent | Room, *, go_on: GoOn) -> Claim | None:
+        """The bot's limits keep it from beginning."""
+        if isinstance(refusal, Spent):
+            return await self._spent(turn, refusal, go_on=go_on)
+        await self._delay(turn, refusal)
+        return None
+
+    async def _spent(self, turn: Turn, spent: Spent, *, go_on: GoOn) -> Claim | None:
+        """The day's tokens are used up: a sentence answers it, which a push channel is sent once a day."""
+        text = say(f"spent_{spent.whose}", turn.kit.language)
+        last = await turn.entries.final(text, answers=_ids(turn.covered))
+        return await self._commit(turn, [last], text if spent.tell else "", outcome="spent", go_on=go_on)
+
+    async def _delay(self, turn: Turn, room: Room) -> None:
+        """Too many messages in a minute: it waits until there is room, and its people are told once in a flood."""
+        # Others may wait for the same room: they must not come back as one.
+        delay_s = min(self._queue.backoff_max_s, room.wait_s + random.uniform(0, SPREAD_S))
+        metrics.TURNS.labels("delayed").inc()
+        _log.info("turn.delayed", waited_s=round(delay_s, 1))
+        text = say("delayed", turn.kit.language, seconds=math.ceil(room.wait_s))
+        word = self._word(turn.claim, turn.first, text, kind="parked") if room.tell else None
+        await self._sessions.put_off(turn.claim, delay_s=delay_s, word=word)
+
     async def misconfigured(self, claim: Claim, first: Inbound, error: ConfigError) -> None:
         """No process here knows the message's bot: it waits until somebody mends the configuration."""
         await self._park(claim, first, error, delay_s=self._queue.backoff_max_s, language="en")
@@ -176,6 +205,8 @@ class Ending:
                 claim, commit, step=progress.step, out_channel=turn.first.channel, go_on=go_on()
             )
         )
+        if outcome in ("done", "stopped"):
+            progress.answered(len(turn.covered))
         took_s = self._process.clock.monotonic() - turn.began
         metrics.TURNS.labels(outcome).inc()
         metrics.TURN_SECONDS.observe(took_s)
@@ -184,7 +215,7 @@ class Ending:
             attempt=claim.begun.attempts,
             fence=claim.fence,
             head=claim.begun.head + len(entries),
-            model=turn.kit.model.name,
+            model=",".join(progress.used) or turn.kit.model.name,
             tokens_in=progress.tokens_in,
             tokens_out=progress.tokens_out,
             waited_s=round(age_s(turn.first.received_at, self._process.clock) - took_s, 4),
@@ -229,7 +260,7 @@ def _ids(waiting: Sequence[Waiting]) -> list[str]:
 
 
 def _reply(turn: Turn, text: str) -> Reply | None:
-    if turn.first.delivery != "push":
+    if turn.first.delivery != "push" or not text:
         return None
     session, head = turn.claim.session, turn.claim.begun.head
     return Reply(id=f"{session}#{head}", session=session, turn=head, text=text, correlation=turn.first.correlation)

@@ -118,7 +118,6 @@ class Loop:
                 if isinstance(chunk, TextChunk):
                     self._turn.live.add(chunk.text)
                     continue
-                self._progress.tokens_in += chunk.usage.tokens_in
-                self._progress.tokens_out += chunk.usage.tokens_out
+                self._progress.account(chunk)
                 return chunk
         raise InvalidAnswer("the model's stream ended without an answer")

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from daemon.events import Inbound, LogEntry
-from daemon.model import Model, ToolCall
+from daemon.model import Answer, Model, ToolCall
 from daemon.session import Claim, Waiting
 from daemon.tokens import Tokenizer
+from daemon.usage import Amount
 from daemon.wording import Language
 from workers.agent.entries import Entries
 from workers.agent.live import LiveText
@@ -45,8 +46,37 @@ class Progress:
     """How many of the entries are journalled."""
     cut_off: list[ToolCall] = field(default_factory=list[ToolCall])
     """Calls that a predecessor began and may or may not have finished."""
-    tokens_in: int = 0
-    tokens_out: int = 0
+    used: dict[str, Amount] = field(default_factory=dict[str, Amount])
+    """What this claim's model calls used, by model."""
+
+    @property
+    def tokens_in(self) -> int:
+        """Of all calls."""
+        return sum(amount.tokens_in for amount in self.used.values())
+
+    @property
+    def tokens_out(self) -> int:
+        """Of all calls."""
+        return sum(amount.tokens_out for amount in self.used.values())
+
+    def account(self, answer: Answer) -> None:
+        """Note what the call used that gave ``answer``."""
+        usage = answer.usage
+        self.used.setdefault(answer.model, Amount()).add(
+            Amount(
+                calls=1,
+                tokens_in=usage.tokens_in,
+                cached_in=usage.cached_in,
+                tokens_out=usage.tokens_out,
+                estimated=int(usage.estimated),
+                costs_nano={usage.currency: usage.cost_nano} if usage.cost_nano else {},
+            )
+        )
+
+    def answered(self, count: int) -> None:
+        """Note that so many messages were answered; they count for the model that had the last word."""
+        if self.used:
+            self.used[next(reversed(self.used))].messages += count
 
 
 @dataclass(kw_only=True)

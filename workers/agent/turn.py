@@ -12,6 +12,7 @@ from daemon.session import Claim, SessionReader, Sessions
 from workers.agent.ending import Ending, insist
 from workers.agent.entries import Entries, open_calls
 from workers.agent.kits import Kits
+from workers.agent.limits import Gate
 from workers.agent.live import LiveBoard, LiveText
 from workers.agent.loop import Loop
 from workers.agent.micro import least_tokens
@@ -35,6 +36,7 @@ class Turns:
         self._attempts_max = process.config.queue.attempts_max
         self._reader = SessionReader(process.bus)
         self._ending = Ending(process, sessions)
+        self._gate = Gate(process)
         self.kits = Kits(process)
         self.live = LiveBoard(process.bus, process.config.queue)
 
@@ -57,11 +59,19 @@ class Turns:
         if claim.begun.attempts > self._attempts_max + 1 and not claim.begun.step:
             # One claim more than it takes to give it up below: reading or counting it is what fails.
             return await self._ending.hopeless(claim, first, go_on=go_on)
-        return await self._answer(await self._begin(claim, first, kit), hold, go_on=go_on)
+        turn = await self._begin(claim, first, kit)
+        try:
+            return await self._answer(turn, hold, go_on=go_on)
+        finally:
+            await self._gate.account(turn)
 
     async def _answer(self, turn: Turn, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
         if turn.claim.begun.attempts > self._attempts_max and not hold.stop_upto:
             return await self._ending.dead(turn, go_on=go_on)
+        # What has begun goes on to its end.
+        refusal = None if turn.progress.step or hold.stop_upto else await self._gate.refusal(turn)
+        if refusal is not None:
+            return await self._ending.refused(turn, refusal, go_on=go_on)
         try:
             answer = await hold.until(lambda: self._run(turn), timeout_s=self._process.config.agent.turn_timeout_s)
         except (ModelUnavailable, ModelRefused) as error:

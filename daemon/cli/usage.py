@@ -1,0 +1,75 @@
+"""``millpond usage``: what bots were used for, and what it cost."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from daemon.cli.connected import loaded, with_bus
+from daemon.cli.table import print_json, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from daemon.clock import Clock
+    from daemon.config import Config
+    from daemon.usage import Amount, By
+
+DAYS = 7
+"""Days shown unless told otherwise."""
+
+HEADS = ("messages", "calls", "estimated", "tokens in", "cached", "tokens out", "cost")
+
+
+@click.command()
+@click.option(
+    "--by",
+    type=click.Choice(["day", "session", "person", "model", "bot"]),
+    default="day",
+    show_default=True,
+    help="What it is added up by.",
+)
+@click.option(
+    "--days", type=click.IntRange(1, 400), default=DAYS, show_default=True, help="How many days, today included."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def usage(ctx: click.Context, *, by: str, days: int, as_json: bool) -> None:
+    """Show what was used, and its cost by the prices of the configuration.
+
+    By day it is in the order of days, else what used the most tokens comes first. "estimated" is how many of the calls
+    Millpond counted itself, since the provider did not say.
+    """
+    from daemon.clock import SystemClock
+    from daemon.usage import UsageBook
+
+    newest_first = last_days(loaded(ctx).config, days, SystemClock())
+    found = with_bus(ctx, lambda bus: UsageBook(bus).read(newest_first[::-1], by=cast("By", by)))
+    if as_json:
+        print_json({"days": newest_first[::-1], "by": by, "usage": [_json(by, *row) for row in found.items()]})
+        return
+    table((by, *HEADS), [(name, *_cells(amount)) for name, amount in found.items()])
+
+
+def last_days(config: "Config", count: int, clock: "Clock") -> "Sequence[str]":
+    """The last ``count`` days, newest first, up to the latest that it is for one of the bots."""
+    import datetime as dt
+
+    from daemon.usage import day_of
+
+    today = max(day_of(clock.now(), bot.time_zone) for bot in config.bots.values())
+    newest = dt.date.fromisoformat(today)
+    return [(newest - dt.timedelta(days=back)).isoformat() for back in range(count)]
+
+
+def _json(by: str, name: str, amount: "Amount") -> dict[str, object]:
+    from daemon.usage import NANO
+
+    fields = asdict(amount)
+    costs = {currency: nano / NANO for currency, nano in fields.pop("costs_nano").items()}
+    return {by: name, **fields, "costs": costs}
+
+
+def _cells(amount: "Amount") -> tuple[object, ...]:
+    counts = (amount.messages, amount.calls, amount.estimated, amount.tokens_in, amount.cached_in, amount.tokens_out)
+    return (*(f"{count:,}" for count in counts), amount.costs())

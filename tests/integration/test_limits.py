@@ -1,0 +1,327 @@
+"""What turns use is noted, and a bot's limits keep turns from beginning; on a real server with a scripted model."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+from structlog.testing import capture_logs
+
+from daemon.cli.usage import last_days
+from daemon.config import BotConfig, Config, EachConfig, LimitsConfig, ModelConfig, PricesConfig
+from daemon.errors import ModelUnavailable
+from daemon.events import LogEntry, Notice, Reply
+from daemon.model import Answer, Model, ToolCall, Usage
+from daemon.process import Process
+from daemon.testing import FailingBus, ManualClock, ScriptedModel
+from daemon.usage import Amount, UsageBook
+from tests.conftest import Lab, an_inbound
+from workers.agent.limits import Gate
+from workers.agent.service import serve
+from workers.agent.turn import Turns
+
+pytestmark = pytest.mark.anyio
+
+LIMIT_S = 10.0
+DAY = "2026-11-20"
+
+
+def says(text: str, *, tokens_in: int = 100, tokens_out: int = 10, **more: Any) -> Answer:
+    usage = Usage(tokens_in=tokens_in, tokens_out=tokens_out, cost_nano=1_000_000, currency="EUR", **more)
+    return Answer(text=text, usage=usage, model="m")
+
+
+def calls_time(**more: Any) -> Answer:
+    return replace(says("", **more), tool_calls=(ToolCall(id="call-1", name="time", arguments="{}"),))
+
+
+def limited(process: Process, **bot: Any) -> Process:
+    """The process with limits, or other settings, for its bot."""
+    limits = LimitsConfig(
+        **{name: EachConfig(**bot.pop(name)) for name in list(bot) if name in LimitsConfig.__struct_fields__}
+    )
+    bots = {"pond": BotConfig(limits=limits, **bot)}
+    return replace(process, config=msgspec.structs.replace(process.config, bots=bots))
+
+
+@asynccontextmanager
+async def working(process: Process, model: Model) -> AsyncGenerator[None]:
+    """An agent worker for the length of the block."""
+
+    async def connect(_config: object, *, language: str) -> Model:
+        return model
+
+    worker = replace(process, connect_model=connect, stopping=anyio.Event())
+
+    async def run(*, task_status: anyio.abc.TaskStatus[None]) -> None:
+        await serve(worker, task_status=task_status)
+
+    async with anyio.create_task_group() as tg:
+        await tg.start(run)
+        yield
+        worker.stopping.set()
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    with anyio.fail_after(LIMIT_S):
+        while not await condition():  # noqa: ASYNC110 - what is waited for happens on the server
+            await anyio.sleep(0.01)
+
+
+def idle(lab: Lab, session: str = "web:ann") -> Callable[[], Awaitable[bool]]:
+    async def check() -> bool:
+        state = await lab.state(session)
+        return state.exists and state.waiting == 0 and not state.worker
+
+    return check
+
+
+async def notices_of(lab: Lab, session: str = "web:ann") -> list[Notice]:
+    found = await lab.bus.call("XRANGE", lab.bus.keys.notices(session), "-", "+")
+    return [msgspec.json.decode(fields[b"notice"], type=Notice) for _, fields in found]
+
+
+async def replies(lab: Lab, channel: str) -> list[str]:
+    found = await lab.bus.call("XRANGE", lab.bus.keys.out(0, channel), "-", "+")
+    return [msgspec.json.decode(fields[b"reply"], type=Reply).text for _, fields in found]
+
+
+def text_of(entry: LogEntry) -> str:
+    wire: Mapping[str, Any] = msgspec.json.decode(entry.wire)
+    return str(wire.get("content"))
+
+
+async def the_amount(lab: Lab, *, day: str = DAY) -> Amount:
+    (amount,) = (await UsageBook(lab.bus).read([day], by="session")).values()
+    return amount
+
+
+async def test_a_turn_is_noted_with_all_its_calls(process: Process, lab: Lab) -> None:
+    await lab.publish("a")
+    with capture_logs() as logs:
+        async with working(process, ScriptedModel(calls_time(cached_in=40), says("late", estimated=True))):
+            await until(idle(lab))
+
+    assert await the_amount(lab) == Amount(
+        messages=1,
+        calls=2,
+        tokens_in=200,
+        cached_in=40,
+        tokens_out=20,
+        estimated=1,
+        costs_nano={"EUR": 2_000_000},
+    )
+    assert [(log["model"], log["tokens_in"]) for log in logs if log["event"] == "turn.done"] == [("m", 200)]
+    for by, name in (("person", "pond web:ann"), ("bot", "pond"), ("model", "m")):
+        assert list(await UsageBook(lab.bus).read([DAY], by=by)) == [name]  # type: ignore[arg-type]
+
+
+async def test_what_a_turn_used_before_an_outage_is_noted_too(process: Process, lab: Lab) -> None:
+    await lab.publish("a")
+    model = ScriptedModel(calls_time(), ModelUnavailable("away"), says("done"))
+    async with working(process, model):
+        await until(idle(lab))
+
+    amount = await the_amount(lab)
+    assert (amount.calls, amount.tokens_in, amount.messages) == (2, 200, 1)
+
+
+async def test_a_turn_without_a_call_is_not_noted(process: Process, lab: Lab) -> None:
+    await lab.publish("a", command="stop")
+    async with working(process, ScriptedModel()):
+        await until(idle(lab))
+
+    assert await UsageBook(lab.bus).read([DAY], by="day") == {}
+
+
+async def test_a_note_that_cannot_be_written_is_a_warning_and_holds_up_nothing(process: Process, lab: Lab) -> None:
+    await lab.publish("a")
+    turns = Turns(replace(process, connect_model=scripted), lab.sessions)
+    kit = await turns.kits.of("pond")
+    turn = await turns._begin(await lab.claim(), an_inbound("a"), kit)
+    turn.progress.account(says("hi"))
+
+    with capture_logs() as logs:
+        await Gate(replace(process, bus=FailingBus(process.bus, at=1))).account(turn)
+
+    assert [(log["event"], log["model"]) for log in logs] == [("usage.lost", "m")]
+    assert await UsageBook(lab.bus).read([DAY], by="day") == {}
+
+
+async def scripted(_config: object, *, language: str) -> Model:
+    return ScriptedModel()
+
+
+async def test_a_day_is_that_of_the_bot(process: Process, lab: Lab, clock: ManualClock) -> None:
+    clock.advance(10 * 3_600)
+    await lab.publish("a")
+    async with working(limited(process, time_zone="Asia/Shanghai"), ScriptedModel(says("hi"))):
+        await until(idle(lab))
+
+    assert list(await UsageBook(lab.bus).read([DAY, "2026-11-21"], by="day")) == ["2026-11-21"]
+    config = Config(bots={"a": BotConfig(), "b": BotConfig(time_zone="Asia/Shanghai")})
+    assert last_days(config, 2, clock) == ["2026-11-21", DAY]
+
+
+# Tokens a day
+
+
+@pytest.mark.parametrize(("whose", "line"), [("person", "You have"), ("chat", "This conversation"), ("bot", "I have")])
+async def test_when_the_tokens_of_a_day_are_used_up_a_sentence_answers_until_the_next(
+    process: Process, lab: Lab, clock: ManualClock, whose: str, line: str
+) -> None:
+    model = ScriptedModel(says("one"), says("two"))
+    async with working(limited(process, tokens_per_day={whose: 110}), model):
+        for message_id in ("a", "b", "c"):
+            await lab.publish(message_id)
+            await until(idle(lab))
+        clock.advance(86_400)
+        await lab.publish("d")
+        await until(idle(lab))
+
+    log = await lab.log()
+    answers = [(entry.answers, text_of(entry)) for entry in log if entry.answers]
+    assert [ids for ids, _ in answers] == [("a",), ("b",), ("c",), ("d",)]
+    assert [text.startswith(line) for _, text in answers] == [False, True, True, False]
+    assert len(model.requests) == 2
+    assert (await the_amount(lab)).messages == 1
+
+
+async def test_people_of_a_push_channel_are_told_once_a_day_that_tokens_are_used_up(
+    process: Process, lab: Lab, clock: ManualClock
+) -> None:
+    worker = limited(process, tokens_per_day={"chat": 1}, language="zh")
+    async with working(worker, ScriptedModel(then=says("answer"))):
+        for day in range(2):
+            for number in range(4):
+                await lab.publish(f"{day}-{number}", session="tg:ann", delivery="push")
+                await until(idle(lab, "tg:ann"))
+            clock.advance(86_400)
+
+    line = "这个对话今天的 token 已经用完。明天我会继续回答。"
+    assert await replies(lab, "tg") == ["answer", line, "answer", line]
+    assert len([entry for entry in await lab.log("tg:ann") if entry.answers]) == 8
+
+
+async def test_a_turn_that_has_begun_goes_on_though_the_tokens_are_used_up_meanwhile(
+    process: Process, lab: Lab
+) -> None:
+    model = ScriptedModel(calls_time(), ModelUnavailable("away"), says("done"))
+    await lab.publish("a")
+    async with working(limited(process, tokens_per_day={"chat": 1}, messages_per_minute={"chat": 1}), model):
+        await until(idle(lab))
+
+    assert text_of((await lab.log())[-1]) == "done"
+
+
+# Messages a minute
+
+
+async def test_too_many_messages_wait_without_an_attempt_and_their_people_are_told_once(
+    process: Process, lab: Lab
+) -> None:
+    async with working(limited(process, messages_per_minute={"chat": 2}), ScriptedModel(then=says("answer"))):
+        for number in range(5):
+            await lab.publish(str(number))
+
+        async def two_answered() -> bool:
+            return len(await lab.log()) == 4 and (await lab.state()).retry_at_ms > 0
+
+        await until(two_answered)
+        key = lab.bus.keys.bucket("pond", "chat", "web:ann")
+        for _ in range(2):
+            before = (await lab.state()).claims
+
+            async def claimed_again(before: int = before) -> bool:
+                return (await lab.state()).claims > before
+
+            await until(claimed_again)
+        state = await lab.state()
+        assert (state.head, state.waiting, "parked_at" in await lab.fields()) == (4, 3, False)
+        for answered in range(3, 6):
+            # As if half a minute had passed: room for one.
+            await lab.bus.call("HINCRBY", key, "at", -30_000)
+
+            async def one_more(answered: int = answered) -> bool:
+                return len(await lab.log()) == 2 * answered
+
+            await until(one_more)
+        await until(idle(lab))
+
+    assert [entry.answers for entry in await lab.log() if entry.answers] == [(str(number),) for number in range(5)]
+    told = await notices_of(lab)
+    assert [notice.kind for notice in told] == ["parked"]
+    assert told[0].text.startswith("That was more than I answer in a minute.")
+    assert (await lab.state()).attempts == 0
+
+
+async def test_people_of_a_push_channel_are_told_once_that_they_have_to_wait(process: Process, lab: Lab) -> None:
+    async with working(limited(process, messages_per_minute={"person": 1}), ScriptedModel(then=says("answer"))):
+        for number in range(3):
+            await lab.publish(str(number), session="tg:ann", delivery="push")
+
+        async def told() -> bool:
+            return len(await replies(lab, "tg")) == 2 and (await lab.state("tg:ann")).claims > 4
+
+        await until(told)
+
+    assert [text.startswith("That was more") for text in await replies(lab, "tg")] == [False, True]
+
+
+async def test_a_stop_ends_the_wait_and_takes_no_room(process: Process, lab: Lab) -> None:
+    async with working(limited(process, messages_per_minute={"chat": 1}), ScriptedModel(then=says("answer"))):
+        await lab.publish("a")
+        await lab.publish("b")
+
+        async def b_waits() -> bool:
+            return len(await notices_of(lab)) == 1
+
+        await until(b_waits)
+        await lab.publish("s", command="stop")
+        await until(idle(lab))
+
+    assert (await lab.log())[-1].stopped
+
+
+# Asked for
+
+
+PRICES = PricesConfig(input=1.0, currency="EUR")
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        (
+            "en",
+            "Today:\nYou: 1 messages, 110 tokens, 0.0010 EUR; 890 of 1,000 tokens left\n"
+            "This conversation: 1 messages, 110 tokens, 0.0010 EUR\nThe bot: 1,890 of 2,000 tokens left\n"
+            "Room for messages just now: you 2 of 3, this conversation 4 of 5",
+        ),
+        (
+            "zh",
+            "今天：\n你：1 条消息，110 个 token，0.0010 EUR；还剩 890 / 1,000 个 token\n"
+            "这个对话：1 条消息，110 个 token，0.0010 EUR\n机器人：还剩 1,890 / 2,000 个 token\n"
+            "现在还可以发送的消息：你 2 / 3, 这个对话 4 / 5",
+        ),
+    ],
+)
+async def test_usage_is_told_aside(process: Process, lab: Lab, language: str, expected: str) -> None:
+    model = ModelConfig(base_url="http://127.0.0.1:9/v1", name="m", prices=PRICES)
+    each = {"tokens_per_day": {"person": 1_000, "bot": 2_000}, "messages_per_minute": {"person": 3, "chat": 5}}
+    async with working(limited(process, model=model, language=language, **each), ScriptedModel(says("hi"))):
+        await lab.publish("a")
+        await until(idle(lab))
+        await lab.publish("u", command="usage")
+
+        async def told() -> bool:
+            return bool(await notices_of(lab))
+
+        await until(told)
+
+    (notice,) = await notices_of(lab)
+    assert (notice.kind, notice.text) == ("aside", expected)
+    assert len(await lab.log()) == 2

@@ -1,0 +1,65 @@
+"""Whether a turn may begin, by the limits of its bot, and what it used when it ends."""
+
+import anyio
+import structlog
+
+from daemon.config import BotConfig
+from daemon.errors import BusError
+from daemon.process import Process
+from daemon.usage import Limits, Room, Spent, UsageBook, User, day_of
+from workers.agent.progress import Turn
+
+NOTE_TIMEOUT_S = 5.0
+"""How long noting what was used may take; as long as the bus tries."""
+
+_log = structlog.get_logger()
+
+
+class Gate:
+    """Looks at the limits before turns and keeps their accounts."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._book = UsageBook(process.bus)
+        self._limits = Limits(process.bus)
+
+    async def refusal(self, turn: Turn) -> Spent | Room | None:
+        """What keeps a turn from beginning: the day's tokens are used up, or there is no room just now.
+
+        Raises:
+            BusUnavailable: Redis is away.
+        """
+        bot, user = self._process.bot(turn.first.bot), user_of(turn)
+        first = turn.covered[0].stream_id
+        if bot.limits.any_tokens:
+            spent = await self._limits.spent(user, self._today(bot), bot.limits.tokens_per_day, message=first)
+            if spent.whose:
+                return spent
+        if not bot.limits.any_messages:
+            return None
+        limits, count, claim = bot.limits.messages_per_minute, len(turn.covered), str(turn.claim.begun.claims)
+        room = await self._limits.take(user, limits, message=first, count=count, claim=claim)
+        return room if room.wait_s else None
+
+    async def account(self, turn: Turn) -> None:
+        """Note what a claim's work on a turn used, whether or not it came to an answer; never raises."""
+        if not turn.progress.used:
+            return
+        claim = turn.claim
+        name = f"{claim.session}#{claim.begun.head}#{claim.begun.claims}"
+        day = self._today(self._process.bot(turn.first.bot))
+        try:
+            # The calls were made: that the process stops changes nothing about what they cost.
+            with anyio.fail_after(NOTE_TIMEOUT_S, shield=True):
+                await self._book.note(name, user_of(turn), day, turn.progress.used)
+        except (BusError, TimeoutError) as error:
+            _log.warning("usage.lost", reason=str(error), model=",".join(turn.progress.used))
+
+    def _today(self, bot: BotConfig) -> str:
+        return day_of(self._process.clock.now(), bot.time_zone)
+
+
+def user_of(turn: Turn) -> User:
+    """Whose turn it is: that of the sender of its first message."""
+    first = turn.first
+    return User(bot=first.bot, session=turn.claim.session, channel=first.channel, sender_id=first.sender_id)
