@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import flood, idle, imports, latency, ready, stalls, startup
+from benchmarks import engine, flood, idle, imports, latency, ready, stalls, startup
 from benchmarks.result import Result, shown
 
 ALL = {
@@ -18,6 +18,7 @@ ALL = {
     "latency": latency,
     "idle": idle,
     "stalls": stalls,
+    "engine": engine,
     "flood": flood,
     "ready": ready,
 }

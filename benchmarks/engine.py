@@ -3,8 +3,7 @@
 import statistics
 import time
 from collections import deque
-from collections.abc import AsyncIterator
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +18,14 @@ from channels.outbox import Outbox
 from daemon import log
 from daemon.bus import Bus, publish
 from daemon.config import AgentConfig, Config, TestingConfig
-from daemon.events import Inbound
-from daemon.model import Answer, Request
+from daemon.events import Inbound, LogEntry, Reply
 from daemon.process import Process
 from daemon.run import open_process
-from daemon.services import service
+from daemon.session import Claim, Commit, Sessions
 from daemon.sessionkey import SessionKey
+from workers.agent.ending import insist
+from workers.consume import Consumer
+from workers.hold import Hold
 
 MESSAGES = 5_000
 """Of one round, each in a session of its own."""
@@ -33,6 +34,12 @@ ROUNDS = 5
 IN_FLIGHT = 100
 LIMIT = 0.45
 CHANNEL = "support"
+
+QUESTION, ANSWER = "q" * 1_000, "a" * 1_000
+"""What is said, the same for engine and floor."""
+
+TOKENS = 200
+"""What each counts; a model's turn would have counted it."""
 
 COMMIT = """
 redis.call('RPUSH', KEYS[2], ARGV[2], ARGV[3])
@@ -45,17 +52,44 @@ return 1
 """What is left of a turn for somebody who checks nothing: two log entries, the reply, an event, the job done."""
 
 
-class NullModel:
-    """Answers at once."""
+class NullTurn:
+    """What the engine calls to answer a claim, with nothing in it but an answer; as every turn, under its hold."""
 
-    name = "null"
+    def __init__(self, process: Process, sessions: Sessions) -> None:
+        self._process = process
+        self._sessions = sessions
 
-    async def stream(self, _request: Request) -> AsyncIterator[Answer]:
-        """One answer."""
-        yield Answer(text="Well then.")
+    async def __call__(self, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
+        """See ``workers.consume.Answer``."""
+        claim = hold.claim
+        text = await hold.until(self._model, timeout_s=self._process.config.agent.turn_timeout_s)
+        commit = _commit(claim, text or "")
+        return await insist(
+            lambda: self._sessions.commit(claim, commit, step=0, out_channel=CHANNEL, go_on=go_on()),
+        )
 
-    async def aclose(self) -> None:
-        """Nothing is open."""
+    async def _model(self) -> str:
+        return ANSWER
+
+
+def _commit(claim: Claim, text: str) -> Commit:
+    waiting, head = claim.begun.waiting, claim.begun.head
+    [said] = [entry.inbound for entry in waiting if entry.inbound]
+    return Commit(
+        entries=(
+            LogEntry(time=said.received_at, turn=head, tokens=TOKENS, id=said.id, sender="ann", wire=_wire(said.text)),
+            LogEntry(time=said.received_at, turn=head, tokens=TOKENS, answers=(said.id,), wire=_wire(text)),
+        ),
+        tokens=2 * TOKENS,
+        answered=tuple(entry.stream_id for entry in waiting),
+        reply=Reply(
+            id=f"{claim.session}#{head}", session=claim.session, turn=head, text=text, correlation=said.correlation
+        ),
+    )
+
+
+def _wire(text: str) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode({"role": "user", "content": text}))
 
 
 class NullChannel:
@@ -67,14 +101,9 @@ class NullChannel:
         """A reply is one part."""
         return [text]
 
-    async def send(self, _chat: SessionKey, part: Part, *, timeout_s: float) -> str:  # noqa: ARG002  the protocol's name
+    async def send(self, _chat: SessionKey, part: Part, *, timeout_s: float) -> str:
         """Sent."""
         return part.reply
-
-
-async def null_model(_config: object, *, language: str) -> NullModel:  # noqa: ARG001  the seam's name
-    """What ``Process.connect_model`` gives."""
-    return NullModel()
 
 
 def measure() -> list[Result]:
@@ -100,9 +129,9 @@ async def _measure(folder: Path) -> tuple[list[float], list[float]]:
     config: Config = msgspec.structs.replace(Config(), agent=AgentConfig(slots=IN_FLIGHT), channels={CHANNEL: channel})
     engine: list[float] = []
     floor: list[float] = []
-    async with open_process(config, folder) as opened, anyio.create_task_group() as tg:
-        process = replace(opened, connect_model=null_model)
-        await tg.start(service("agent"), process)
+    async with open_process(config, folder) as process, anyio.create_task_group() as tg:
+        sessions = Sessions(process.bus, process.config.queue, worker=process.name)
+        tg.start_soon(Consumer(process, sessions, NullTurn(process, sessions), slots=IN_FLIGHT).run)
         tg.start_soon(Outbox(process, NullChannel(), channel).run)
         await _answered(process, "warm", 500)
         for number in range(ROUNDS):
@@ -124,7 +153,7 @@ async def _answered(process: Process, name: str, count: int) -> float:
                 channel=CHANNEL,
                 chat=f"{name}-{number}",
                 sender_id="ann",
-                text="What lives in a pond?",
+                text=QUESTION,
                 received_at="2026-11-20T09:00:00.000Z",
                 correlation=f"{name}-{number}",
                 delivery="push",
@@ -138,7 +167,7 @@ async def _answered(process: Process, name: str, count: int) -> float:
     keys = process.bus.keys
     # Answered first: only then is everything in out that will ever be.
     for stream in (keys.inbox(0), keys.out(0, CHANNEL)):
-        while await process.bus.call("XLEN", stream):
+        while await process.bus.call("XLEN", stream):  # noqa: ASYNC110  nobody says when a stream is empty
             await anyio.sleep(0.002)
     return count / (time.perf_counter() - began)
 
@@ -146,9 +175,8 @@ async def _answered(process: Process, name: str, count: int) -> float:
 async def _floor(bus: Bus, count: int) -> float:
     """Jobs a second: 100 tasks, each with a job in hand; they were put on the stream before."""
     about: dict[str, Any] = bus.client.connection_pool.connection_kwargs
-    client: Any = Redis(
-        unix_socket_path=about["path"], password=about["password"], max_connections=IN_FLIGHT + 1, socket_timeout=None
-    )
+    # With the library's own defaults, but for the number of connections: 100 in flight need as many.
+    client: Any = Redis(unix_socket_path=about["path"], password=about["password"], max_connections=IN_FLIGHT + 1)
     commit = client.register_script(COMMIT)
     jobs: deque[bytes] = deque()
     reading = anyio.Lock()
@@ -167,7 +195,7 @@ async def _floor(bus: Bus, count: int) -> float:
             left -= 1
             job_id = jobs.popleft() if jobs else await job()
             keys = ["floor:in", f"floor:log:{job_id.decode()}", "floor:out", "floor:grew"]
-            await commit(keys=keys, args=[job_id, "u" * 200, "a" * 200, "e" * 80])
+            await commit(keys=keys, args=[job_id, QUESTION, ANSWER, "e" * 80])
 
     await client.xgroup_create("floor:in", "jobs", id="0", mkstream=True)
     async with client.pipeline(transaction=False) as filling:

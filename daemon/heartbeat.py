@@ -7,7 +7,7 @@ import anyio
 import msgspec
 
 from daemon.bus import Bus, pairs
-from daemon.clock import age_s, stamp
+from daemon.clock import stamp
 from daemon.errors import BusError
 from daemon.process import Process
 
@@ -32,22 +32,30 @@ _decode = msgspec.json.Decoder(Heartbeat).decode
 async def beat(process: Process, role: str, holding: Callable[[], int]) -> None:
     """Say that this process lives, for ever; leave no entry behind when cancelled."""
     key, field = process.bus.keys.workers, f"{process.name} {role}"
+    noticed: dict[str, tuple[str, float]] = {}
     started = stamp(process.clock.now())
     try:
         while True:
             heartbeat = Heartbeat(role=role, started=started, seen=stamp(process.clock.now()), holding=holding())
             with suppress(BusError):  # whoever looks sees an old beat, which is the truth
                 await process.bus.call("HSET", key, field, msgspec.json.encode(heartbeat))
-                await _remove_stale(process)
+                await _remove_stale(process, noticed)
             await anyio.sleep(EVERY_S)
     finally:
         with anyio.move_on_after(1, shield=True), suppress(BusError):
             await process.bus.call("HDEL", key, field)
 
 
-async def _remove_stale(process: Process) -> None:
-    for name, heartbeat in await workers(process.bus):
-        if age_s(heartbeat.seen, process.clock) > STALE_S:
+async def _remove_stale(process: Process, noticed: dict[str, tuple[str, float]]) -> None:
+    """``noticed``: each process's newest beat, and when this one first saw it; wall clocks may be hours apart."""
+    now, found = process.clock.monotonic(), dict(await workers(process.bus))
+    for gone in noticed.keys() - found.keys():
+        del noticed[gone]
+    for name, heartbeat in found.items():
+        seen, since = noticed.get(name, ("", now))
+        if seen != heartbeat.seen:
+            noticed[name] = heartbeat.seen, now
+        elif now - since > STALE_S:
             await process.bus.call("HDEL", process.bus.keys.workers, name)
 
 

@@ -9,7 +9,6 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -442,7 +441,7 @@ def mutated(script: Script, old: str, new: str) -> Script:
 
 def with_nonce(claim: Claim, nonce: str) -> Claim:
     """The same claim under another nonce."""
-    return replace(claim, nonce=nonce)
+    return msgspec.structs.replace(claim, nonce=nonce)
 
 
 @pytest.fixture

@@ -17,9 +17,9 @@ from daemon.bus import take, wake
 from daemon.errors import BusError, BusUnavailable, LeaseLost
 from daemon.process import Process
 from daemon.session import Claim, Sessions
+from daemon.slots import Slots
 from workers.backoff import after_attempts
 from workers.hold import Hold
-from workers.slots import Slots
 from workers.upkeep import Upkeep
 
 CLAIM_TIMEOUT_S = 10.0

@@ -5,13 +5,12 @@ On a cluster no command waits for keys of several slots; there the nodes tell wh
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Protocol
 
 import anyio
 import structlog
-from redis import exceptions as redis_errors
 
-from daemon.bus import Bus, Changes, pairs, translated
+from daemon.bus import Bus, Changes, Part, pairs, translated
 
 PAGE = 512
 """Replies read at once, from all partitions together; at least one from each."""
@@ -21,6 +20,9 @@ BLOCK_MS = 1_000
 
 BUSY_BLOCK_MS = 10
 """The same while a partition has more than it can take, for it will have room again before long."""
+
+TOGETHER_S = 0.002
+"""Pause after several replies came at once: those that come meanwhile are read together."""
 
 LOOK_S = 1.0
 """Longest wait for anything else before looking again."""
@@ -54,6 +56,7 @@ class Feed:
         self._channel = channel
         self._changes = bus.changes(f"out:{channel}", lambda partition: bus.keys.out(partition, channel))
         self._readers: dict[int, Reader] = {}
+        self._line = bus.line()
         self._asked = anyio.Event()
         self._blocked = anyio.CancelScope()
 
@@ -77,11 +80,14 @@ class Feed:
 
     async def run(self) -> None:
         """Read, for ever."""
-        while True:
-            if self._changes is None:
-                await self._read_all()
-            else:
-                await self._read_changed(self._changes)
+        try:
+            while True:
+                if self._changes is None:
+                    await self._read_all()
+                else:
+                    await self._read_changed(self._changes)
+        finally:
+            await self._line.aclose()
 
     async def _read_all(self) -> None:
         self._asked = anyio.Event()
@@ -92,16 +98,16 @@ class Feed:
             return
         partitions = {self._out(partition).encode(): partition for partition in wanted}
         block_ms = BLOCK_MS if len(wanted) == len(self._readers) else BUSY_BLOCK_MS
-        command = ("XREAD", "COUNT", _count(wanted), "BLOCK", block_ms, "STREAMS", *partitions, *wanted.values())
+        streams: tuple[Part, ...] = ("STREAMS", *partitions, *wanted.values())
         with anyio.CancelScope() as self._blocked:
-            try:
-                # A read of its own connection, since it blocks.
-                found: Any = await self._bus.client.execute_command(*command)
-            except (redis_errors.RedisError, OSError) as error:
-                await self._rest(error)
+            [found] = await self._line.ask([("XREAD", "COUNT", _count(wanted), "BLOCK", block_ms, *streams)])
+            if isinstance(found, BaseException):
+                await self._rest(found)
                 return
             for key, entries in pairs(found):
                 self._give(partitions[key], entries)
+            if sum(len(entries) for _, entries in pairs(found)) > 1:
+                await anyio.sleep(TOGETHER_S)
 
     async def _read_changed(self, changes: Changes) -> None:
         wanted = self._wanted(await changes.next(PAGE, within_s=LOOK_S))

@@ -73,7 +73,10 @@ local function outcome(sent_key, step)
   local state = redis.call('HGET', sent_key, step.part) or ''
   local word, attempt, unknowns, mark = string.match(state, '^(%S+) (%d+) (%d+) ?(.*)$')
   if word == 'sending' and tonumber(attempt) == step.attempt and mark == step.mark then
-    if step.what == 'sent' then
+    if step.what == 'sent' and step.last then
+      -- Its time begins to run below.
+      redis.call('HSET', sent_key, step.part, 'sent ' .. step.platform_id)
+    elseif step.what == 'sent' then
       keep(sent_key, step.part, 'sent ' .. step.platform_id)
     else
       keep(sent_key, step.part, 'refused ' .. attempt .. ' ' .. unknowns)

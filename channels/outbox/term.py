@@ -18,6 +18,7 @@ from daemon.config import QueueConfig
 from daemon.errors import BusUnavailable, LeaseLost, SendRefused, SendUnknown
 from daemon.events import Reply
 from daemon.process import Process
+from daemon.slots import Slots
 
 IN_FLIGHT = 128
 """Chats that one leader sends to at a time."""
@@ -62,6 +63,8 @@ class Term:
         self._delivery = delivery
         self._look = look
         self._sends = sends
+        self._work: Slots[Chat] = Slots(self._deliver_some)
+        self._work.open(sends)
         self._agenda = Agenda()
         self._parked = anyio.Event()
         self._position = BEGINNING
@@ -71,12 +74,15 @@ class Term:
 
     async def run(self) -> None:
         """Begin what was put off when it is due, until cancelled; what was begun goes on in its task group."""
-        while True:
-            self._parked = anyio.Event()
-            soonest = self._agenda.soonest()
-            with anyio.move_on_after(LOOK_S if soonest is None else min(soonest - anyio.current_time(), LOOK_S)):
-                await self._parked.wait()
-            self._begin()
+        try:
+            while True:
+                self._parked = anyio.Event()
+                soonest = self._agenda.soonest()
+                with anyio.move_on_after(LOOK_S if soonest is None else min(soonest - anyio.current_time(), LOOK_S)):
+                    await self._parked.wait()
+                self._begin()
+        finally:
+            self._work.close()
 
     def read_from(self) -> bytes | None:
         """See ``Reader``."""
@@ -97,14 +103,17 @@ class Term:
         self._begin()
 
     def _begin(self) -> None:
+        now = anyio.current_time()
         while self.in_flight < IN_FLIGHT and not self._stopping.is_set():
-            chat = self._agenda.next(anyio.current_time())
+            chat = self._agenda.next(now)
             if chat is None:
                 return
             self.in_flight += 1
-            self._sends.start_soon(self._work, chat)
+            self._work.give(chat)
 
-    async def _work(self, chat: Chat | None) -> None:
+    async def _deliver_some(self, given: Chat) -> None:
+        """Deliver to a chat, and to others that are ready then."""
+        chat: Chat | None = given
         try:
             while chat is not None and not self._stopping.is_set():
                 await self._deliver_first(chat)

@@ -17,10 +17,10 @@ from redis.backoff import NoBackoff
 from daemon.bus.activity import Activity
 from daemon.bus.changes import Changes
 from daemon.bus.cluster import PARTITIONS, Cluster
-from daemon.bus.joined import AWAY, Joined
+from daemon.bus.joined import Joined
 from daemon.bus.keys import Keys
 from daemon.bus.lanes import Lanes
-from daemon.bus.line import ANSWER_TIMEOUT_S, Client, Line, Part, packed, pipeline
+from daemon.bus.line import AWAY, Client, Line, Part, pipeline
 from daemon.bus.script import Script, load_script
 from daemon.config import RedisConfig
 from daemon.errors import BusError, BusUnavailable, ConfigError
@@ -117,11 +117,11 @@ class Bus:
     async def block(self, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
         """As ``each``, of the one server, over a connection kept for commands that wait: one caller at a time."""
         async with self._blocked:
-            try:
-                with anyio.fail_after(ANSWER_TIMEOUT_S):
-                    return await self._blocking.exchange([(command[0], packed(command)) for command in commands])
-            except AWAY as error:
-                return [error] * len(commands)
+            return await self._blocking.ask(commands)
+
+    def line(self) -> Line:
+        """A connection of the caller's own to the one server, for reads that wait."""
+        return Line(self._client)
 
     async def aclose(self) -> None:
         """Close all connections but those of tasks that still run."""

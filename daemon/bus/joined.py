@@ -14,7 +14,7 @@ import anyio
 from anyio.lowlevel import cancel_shielded_checkpoint
 from redis import exceptions as redis_errors
 
-from daemon.bus.line import Client, Line, Part, packed, pipeline
+from daemon.bus.line import AWAY, Client, Line, Part, packed, pipeline
 from daemon.bus.script import Script
 from daemon.errors import BusError, BusUnavailable, MillpondError
 
@@ -29,9 +29,6 @@ IN_FLIGHT = 4
 
 REVIVE_PAUSE_S = 0.05
 """First pause after a failure; doubles up to a second."""
-
-AWAY = (redis_errors.ConnectionError, redis_errors.TimeoutError, OSError)
-"""Exceptions of the library by which a server is not there."""
 
 _LOGIN = (redis_errors.AuthenticationError, redis_errors.AuthorizationError)
 _LATER = ("LOADING", "MISCONF", "OOM", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY")

@@ -44,7 +44,7 @@ class Keys:
 
     def partition(self, session: str) -> int:
         """The partition of a session, the same in every process and for ever: CRC-32 of its key, modulo."""
-        return zlib.crc32(session.encode()) % self.partitions
+        return zlib.crc32(session.encode()) % self.partitions if self.partitions > 1 else 0
 
     def _of_partition(self, partition: int, kind: str) -> str:
         return f"{self.prefix}:{{{partition}}}:{kind}"

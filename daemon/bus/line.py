@@ -19,6 +19,9 @@ ANSWER_TIMEOUT_S = 5.0
 CLOSE_S = 1.0
 """Longest wait for a connection to close."""
 
+AWAY = (redis_errors.ConnectionError, redis_errors.TimeoutError, OSError)
+"""Exceptions of the library by which a server is not there."""
+
 # The library's own types know commands of one word only.
 packed: Callable[[tuple[Part, ...]], bytes] = cast("Any", hiredis).pack_command
 """A command as it is sent.
@@ -47,6 +50,17 @@ class Line:
             self._connection = None
             await connection.disconnect(nowait=True)
             raise
+
+    async def ask(self, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
+        """The answers to commands, the first of which may wait for something; each that failed by its exception.
+
+        They are sent once, whatever happens.
+        """
+        try:
+            with anyio.fail_after(ANSWER_TIMEOUT_S):
+                return await self.exchange([(command[0], packed(command)) for command in commands])
+        except AWAY as error:
+            return [error] * len(commands)
 
     async def aclose(self) -> None:
         """Close the connection; the next exchange opens another."""

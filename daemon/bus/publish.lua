@@ -49,11 +49,13 @@ if redis.call('XLEN', KEYS[1]) >= tonumber(ARGV[6]) then return {'busy', id, 0} 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
-local new = 1 - redis.call('EXISTS', KEYS[3])
+local head, lease, retry_at, kept_debounce, told_full =
+  unpack(redis.call('HMGET', KEYS[3], 'head', 'lease', 'retry_at', 'debounce', 'told_full'))
+local new = head and 0 or 1
 if new == 1 then
   redis.call('HSET', KEYS[3], 'base', 0, 'cursor', 0, 'start', 0, 'head', 0, 'tokens', 0, 'tokens_start', 0,
     'fence', 0, 'claims', 0, 'attempts', 0, 'scope', ARGV[10])
-else
+elseif told_full then
   redis.call('HDEL', KEYS[3], 'told_full')
 end
 local entry = redis.call('XADD', KEYS[1], '*', 'session', session, 'id', id, 'message', ARGV[3])
@@ -63,6 +65,7 @@ redis.call('SET', KEYS[4], #correlation .. ' ' .. correlation .. ' ' .. id, 'PX'
 if command == 'stop' then
   redis.call('HSET', KEYS[3], 'stop_upto', entry)
   redis.call('HDEL', KEYS[3], 'retry_at')
+  retry_at = false
   redis.call('PUBLISH', ARGV[12], '{"type":"stop","session":"' .. session .. '","upto":"' .. entry .. '"}')
 end
 
@@ -70,16 +73,16 @@ end
 local debounce = tonumber(ARGV[8])
 if debounce > 0 then
   redis.call('HSET', KEYS[3], 'debounce', debounce)
-else
+elseif kept_debounce then
   redis.call('HDEL', KEYS[3], 'debounce')
 end
 
 -- Held or backing off: the session already stands in due with that deadline, and whoever holds it will see the list.
-local function ahead(field)
-  local deadline = tonumber(redis.call('HGET', KEYS[3], field) or '0')
+local function ahead(value)
+  local deadline = tonumber(value or '0')
   return deadline > now and deadline <= now + tonumber(ARGV[13])
 end
-if ahead('lease') or ahead('retry_at') then return {'accepted', id, new} end
+if ahead(lease) or ahead(retry_at) then return {'accepted', id, new} end
 
 if debounce > 0 and command ~= 'stop' then
   redis.call('ZADD', KEYS[6], 'NX', now + debounce, session)

@@ -14,7 +14,8 @@ local most = tonumber(ARGV[3])
 local woken = 0
 local function wake(sessions)
   for _, session in ipairs(sessions) do
-    redis.call('ZADD', KEYS[2], 'NX', now, session)
+    -- Not later than it stands there: but with a place from before the clock was set back, others would overtake it.
+    redis.call('ZADD', KEYS[2], 'LT', now, session)
     redis.call('ZADD', KEYS[1], now + tonumber(ARGV[1]), session)
     woken = woken + 1
   end

@@ -1,18 +1,18 @@
 -- Part of claim.lua and commit.lua: a session's fields, and what its holder needs to begin a turn.
 
-local NUMBERS = {'fence', 'claims', 'attempts', 'head', 'base', 'start', 'cursor', 'tokens', 'tokens_start', 'parked_at',
-  'debounce', 'lease', 'retry_at'}
-local WORDS = {'nonce', 'done', 'released', 'stop_upto', 'scope'}
-local NAMES = {unpack(NUMBERS)}
-for _, name in ipairs(WORDS) do NAMES[#NAMES + 1] = name end
-
 -- All at once: read one by one they cost as much as the rest of a claim. An absent number is 0, an absent word ''.
 local function fields_of(session_key)
-  local values, fields = redis.call('HMGET', session_key, unpack(NAMES)), {}
-  for at, name in ipairs(NAMES) do
-    if at <= #NUMBERS then fields[name] = tonumber(values[at] or '0') else fields[name] = values[at] or '' end
-  end
-  return fields
+  local fence, claims, attempts, head, base, start, cursor, tokens, tokens_start, parked_at, debounce, lease, retry_at,
+    nonce, done, released, stop_upto, scope = unpack(redis.call('HMGET', session_key, 'fence', 'claims', 'attempts', 'head',
+    'base', 'start', 'cursor', 'tokens', 'tokens_start', 'parked_at', 'debounce', 'lease', 'retry_at',
+    'nonce', 'done', 'released', 'stop_upto', 'scope'))
+  return {
+    fence = tonumber(fence or 0), claims = tonumber(claims or 0), attempts = tonumber(attempts or 0),
+    head = tonumber(head or 0), base = tonumber(base or 0), start = tonumber(start or 0), cursor = tonumber(cursor or 0),
+    tokens = tonumber(tokens or 0), tokens_start = tonumber(tokens_start or 0), parked_at = tonumber(parked_at or 0),
+    debounce = tonumber(debounce or 0), lease = tonumber(lease or 0), retry_at = tonumber(retry_at or 0),
+    nonce = nonce or '', done = done or '', released = released or '', stop_upto = stop_upto or '', scope = scope or '',
+  }
 end
 
 local function now_ms()

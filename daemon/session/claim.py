@@ -1,7 +1,6 @@
 """What a worker holds while it answers a session's messages."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -11,8 +10,10 @@ from daemon.events import Inbound
 _decode = msgspec.json.Decoder(Inbound).decode
 
 
-@dataclass(frozen=True, kw_only=True)
-class Waiting:
+# Made for every turn, and four times as fast to make as dataclasses.
+
+
+class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     """A message that waits for its answer."""
 
     stream_id: str
@@ -23,8 +24,7 @@ class Waiting:
     """The entry as it is stored."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Begun:
+class Begun(msgspec.Struct, frozen=True, kw_only=True):
     """The positions at which a turn begins, and what it is to answer; read in the script that claimed the session."""
 
     claims: int
@@ -51,8 +51,7 @@ class Begun:
     waiting: tuple[Waiting, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Claim:
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """A session held under a lease."""
 
     session: str

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
@@ -34,8 +34,7 @@ _encode = msgspec.json.Encoder().encode
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Commit:
+class Commit(msgspec.Struct, frozen=True, kw_only=True):
     """What a turn leaves behind."""
 
     entries: tuple[LogEntry, ...]
@@ -196,7 +195,7 @@ class Sessions:
             raise _lost(claim)
         if status == b"done":
             return None
-        return replace(claim, fence=int(rest[0]), begun=begun_from(rest))
+        return msgspec.structs.replace(claim, fence=int(rest[0]), begun=begun_from(rest))
 
     async def hand_over(self, claim: Claim) -> None:
         """Give the session to the next worker at once; this attempt does not count."""

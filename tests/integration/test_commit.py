@@ -1,10 +1,10 @@
 """The commit: everything a turn leaves behind in one step, once, by the holder, at its place; or nothing."""
 
 import sys
-from dataclasses import replace
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from daemon.errors import BusUnavailable, LeaseLost
 from daemon.events import Moved, Reply, SessionGrew

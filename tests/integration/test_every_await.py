@@ -24,13 +24,13 @@ from daemon.events import LogEntry
 from daemon.model import Answer, Chunk, Model, Request, TextChunk, ToolCall
 from daemon.process import Process
 from daemon.session import Sessions
+from daemon.slots import Slots
 from daemon.testing import FailingBus
 from tests.conftest import Lab
 from tests.fakes.said import said as words_of
 from tests.integration.test_turns import notices_of, wire
 from workers.agent.turn import Turns
 from workers.consume import Consumer
-from workers.slots import Slots
 from workers.tools import Registry, Tool, ToolContext
 
 pytestmark = pytest.mark.anyio

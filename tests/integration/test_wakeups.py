@@ -86,7 +86,7 @@ async def test_the_session_of_a_dead_worker_is_woken_when_its_lease_ends(lab: La
     ("check", "broken"),
     [
         ("wake(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, most))", ""),
-        ("redis.call('ZADD', KEYS[2], 'NX', now, session)", ""),
+        ("redis.call('ZADD', KEYS[2], 'LT', now, session)", ""),
         ("redis.call('ZADD', KEYS[1], now + tonumber(ARGV[1]), session)", "redis.call('ZREM', KEYS[1], session)"),
     ],
 )

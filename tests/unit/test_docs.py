@@ -86,9 +86,6 @@ def hash_fields_in_scripts():
         text = re.sub(r"--.*", "", script.read_text(encoding="utf-8"))
         for command in re.findall(r"redis\.call\(\s*'H[A-Z]+',([^()]*(?:\([^()]*\)[^()]*)*)\)", text):
             fields.update(re.findall(r"'([a-z_]+)'", command))
-        for names in re.findall(r"local (?:NUMBERS|WORDS) = \{([^}]*)\}", text):
-            fields.update(re.findall(r"'([a-z_]+)'", names))
-        fields.update(re.findall(r"ahead\('([a-z_]+)'\)", text))
     return fields
 
 
