@@ -1,6 +1,7 @@
 """What a prompt holds: properties of the pure functions that choose it, counted by a real tokenizer."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +19,7 @@ from workers.agent.context import Prompt, Rules, Scene, prompt
 from workers.agent.history import Remembered, View
 from workers.agent.micro import MARK
 from workers.agent.request import whole_turns
-from workers.agent.shorten import Shares
+from workers.agent.shorten import Piece, Shares
 from workers.agent.wires import message, text_of
 
 TOKENIZER: Tokenizer = anyio.run(load, "gpt-4o")
@@ -355,6 +356,18 @@ def test_a_trimming_budget_below_the_least_counts_as_the_least() -> None:
     current = [user(2, "go"), calls(2, "a"), result(2, "a", "x")]
 
     assert prompt(rules(later=1), scene(history), current).history_turns == 1
+
+
+def test_the_head_messages_stand_before_the_history_at_every_call_and_are_never_cut() -> None:
+    head = [message("user", "[Conversation compressed.]"), message("assistant", "Understood.")]
+    history = [each for n in range(20) for each in (user(2 * n, "word " * 100), answer(2 * n, "word " * 100))]
+    told = replace(scene(history), head=[Piece(wire, TOKENIZER.count_message(wire)) for wire in head])
+
+    for current in ([user(40, "go")], [user(40, "go"), calls(40, "a"), result(40, "a", LONG)]):
+        built = prompt(rules(1_500, later=500), told, current)
+
+        assert built.messages[1:3] == tuple(head)
+        assert sum(map(TOKENIZER.count_message, built.messages)) <= built.tokens <= 1_500
 
 
 def see_cut(built: Prompt) -> list[bool]:

@@ -47,11 +47,18 @@ class Scene:
     """Whether it is a group, whose messages are shown with who said them."""
     history: Sequence[LogEntry]
     """Whole turns from before this one, oldest first."""
+    head: Sequence[Piece] = ()
+    """Messages that stand before the history at every call, a user's first: what a consolidation left of older ones."""
 
     @property
     def fixed_tokens(self) -> int:
         """What is there whatever was said."""
-        return self.system_tokens + self.tools_tokens
+        return self.system_tokens + self.tools_tokens + self.head_tokens
+
+    @property
+    def head_tokens(self) -> int:
+        """What the head counts."""
+        return sum(piece.tokens for piece in self.head)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +69,7 @@ class Prompt:
     system_tokens: int
     tools_tokens: int
     history_tokens: int
+    """Of the head as well."""
     current_tokens: int
     history_turns: int = 0
     """How many earlier turns are in it."""
@@ -83,12 +91,12 @@ def prompt(rules: Rules, scene: Scene, current: Sequence[LogEntry]) -> Prompt:
     now = _current(rules, scene, current, old=max(0, old - len(scene.history)), room=room)
     current_tokens = sum(piece.tokens for piece in now)
     turns = _newest(rules, scene, old=old, room=room - current_tokens, call=iteration(current))
-    turns_now = (*(turn.messages for turn in turns), tuple(piece.wire for piece in now))
+    head, newest = (tuple(piece.wire for piece in pieces) for pieces in (scene.head, now))
     return Prompt(
-        messages=(scene.system, *_apart(turns_now)),
+        messages=(scene.system, *_apart((head, *(turn.messages for turn in turns), newest))),
         system_tokens=scene.system_tokens,
         tools_tokens=scene.tools_tokens,
-        history_tokens=sum(turn.tokens for turn in turns),
+        history_tokens=scene.head_tokens + sum(turn.tokens for turn in turns),
         current_tokens=current_tokens,
         history_turns=len(turns),
     )

@@ -19,7 +19,7 @@ from workers.agent.context import Prompt
 from workers.agent.entries import Entries
 from workers.agent.kits import prompts_of
 from workers.agent.prompts import Prompts
-from workers.agent.request import Requests
+from workers.agent.request import Requests, whole_turns
 from workers.tools import BUILTIN
 
 ENTRIES_MAX = 20_000
@@ -37,7 +37,7 @@ class _Next:
     state: SessionState
     said: list[Inbound]
     """The messages that wait for it."""
-    history: list[LogEntry]
+    history: Sequence[LogEntry]
     journal: list[LogEntry]
     """What stands in the log of a turn in progress."""
 
@@ -56,8 +56,7 @@ async def preview(process: Process, session: str) -> dict[str, Any]:
     tools = BUILTIN.only(config.tools)
     prompts = prompts_of(process, bot, tokenizer, tools)
     said = found.said or [_nothing(process, found, session, bot)]
-    first = found.state.head - len(found.history)
-    requests = Requests(prompts, process.clock, said=said, history=found.history, first=first)
+    requests = Requests(prompts, process.clock, said=said, history=found.history)
     entries = Entries(tokenizer, process.clock, turn=found.state.head)
     current = found.journal or [await entries.user(inbound) for inbound in said]
     built = await requests.prompt(current, tools.definitions)
@@ -108,7 +107,8 @@ async def _found(process: Process, session: str) -> _Next:
     if journal:
         known = {entry.id for entry in journal if entry.id}
         said = [inbound for inbound in said if inbound.id in known]
-    return _Next(state=state, said=said, history=entries[:cut], journal=journal)
+    history = whole_turns(entries[:cut], first) if first > state.start else entries[:cut]
+    return _Next(state=state, said=said, history=history, journal=journal)
 
 
 async def _waiting(process: Process, session: str, *, first_only: bool) -> list[Inbound]:

@@ -23,22 +23,19 @@ NEAR = 200
 class Requests:
     """Asks for one turn; what does not change from call to call is made at the first."""
 
-    def __init__(
-        self, prompts: Prompts, clock: Clock, *, said: Sequence[Inbound], history: Sequence[LogEntry], first: int
-    ) -> None:
+    def __init__(self, prompts: Prompts, clock: Clock, *, said: Sequence[Inbound], history: Sequence[LogEntry]) -> None:
         """Nothing is read yet.
 
         Args:
             prompts: the bot's.
             clock: tells the time of the runtime context.
             said: the messages that the turn answers, one at least.
-            history: the log before the turn; its oldest turn may be there in part.
-            first: index of its first message in the log.
+            history: the log before the turn, whole turns.
         """
         self._prompts = prompts
         self._clock = clock
         self._said = said
-        self._history = whole_turns(history, first)
+        self._history = history
         self._scene: Scene | None = None
         self.system: System | None = None
         """The system message of the calls made so far."""
@@ -46,12 +43,13 @@ class Requests:
     @classmethod
     def of(cls, turn: Turn) -> "Requests":
         """The requests of a turn that has begun."""
+        begun = turn.claim.begun
+        first = begun.head - len(turn.history)
         return cls(
             turn.kit.prompts,
             turn.tool_context.clock,
             said=inbounds(turn.covered) or [turn.first],
-            history=turn.history,
-            first=turn.claim.begun.head - len(turn.history),
+            history=whole_turns(turn.history, first) if first > begun.start else turn.history,
         )
 
     async def next(self, current: Sequence[LogEntry], tools: Sequence[bytes]) -> Request:
