@@ -49,6 +49,11 @@ def _additional(
         yield from _library_additional(validator, allowed, instance, schema) or ()
 
 
+def _unchecked(_validator: Any, _value: Any, _instance: object, _schema: Any) -> tuple[ValidationError, ...]:
+    """Left to the tool itself: the library matches names with Python's engine here."""
+    return ()
+
+
 _library_additional: Any = Draft202012Validator.VALIDATORS["additionalProperties"]
 
 _extend: Any = vars(validators)["extend"]  # it comes without types
@@ -57,8 +62,8 @@ _Validator: Any = _extend(
     {
         "pattern": _pattern,
         "additionalProperties": _additional,
-        "patternProperties": None,
-        "unevaluatedProperties": None,
+        "patternProperties": _unchecked,
+        "unevaluatedProperties": _unchecked,
     },
 )
 

@@ -1,0 +1,416 @@
+"""Tools in turns on a real server: side by side, on record as they end, and what they say in chats."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+
+from daemon.bus import pairs
+from daemon.config import BotConfig, QueueConfig, TestingConfig
+from daemon.errors import LeaseLost
+from daemon.events import LogEntry, Notice, Reply
+from daemon.model import Answer, Model, ToolCall
+from daemon.process import Process
+from daemon.scope import folder_of
+from daemon.session import Saying, Sayings, sayings
+from daemon.testing import Gate, ScriptedModel
+from tests.conftest import Lab, mutated, with_nonce
+from tests.fakes.sink import sink
+from tests.integration.test_outbox import replica
+from tests.integration.test_turns import Bot, until, wire
+from workers.agent import kits, loop
+from workers.agent.service import serve
+from workers.tools import BUILTIN, Registry, Tool, ToolContext
+
+pytestmark = pytest.mark.anyio
+
+SCOPE = "pond:workspace"
+EVERY = ("time", "message", "read_file", "write_file", "edit_file", "list_files", "grep")
+
+Idle = Callable[[], Awaitable[bool]]
+
+
+def calls(*wanted: tuple[str, str, dict[str, Any]]) -> Answer:
+    """An answer with tool calls: id, name, arguments."""
+    made = [
+        ToolCall(id=i, name=name, arguments=msgspec.json.encode(arguments).decode()) for i, name, arguments in wanted
+    ]
+    return Answer(text="", tool_calls=tuple(made))
+
+
+def results(log: Sequence[LogEntry]) -> dict[str, Any]:
+    """The contents of a log's tool results, by call, in the order in which they stand."""
+    return {wire(entry)["tool_call_id"]: wire(entry)["content"] for entry in log if wire(entry)["role"] == "tool"}
+
+
+def equipped(process: Process, *tools: str, **channels: Any) -> Process:
+    """The same process with a bot that may use these tools."""
+    config = msgspec.structs.replace(
+        process.config,
+        bots={"pond": BotConfig(tools=tools)},
+        channels={**process.config.channels, **channels},
+    )
+    return replace(process, config=config)
+
+
+@pytest.fixture
+def idle(lab: Lab) -> Idle:
+    async def check() -> bool:
+        state = await lab.state()
+        return state.exists and state.waiting == 0 and not state.worker
+
+    return check
+
+
+def with_tools(monkeypatch: pytest.MonkeyPatch, *tools: Tool) -> None:
+    """Let bots use these as well."""
+    monkeypatch.setattr(kits, "BUILTIN", Registry([*BUILTIN._tools.values(), *tools]))
+
+
+def gated(name: str, gates: Mapping[str, Gate], ran: list[str], **more: Any) -> Tool:
+    """A tool that stands at the gate of its argument ``at``."""
+
+    async def run(arguments: Mapping[str, Any], _context: ToolContext) -> str:
+        ran.append(arguments["at"])
+        await gates[arguments["at"]].pass_through()
+        return f"done {arguments['at']}"
+
+    return Tool(name=name, description="x", run=run, **more)
+
+
+# Side by side.
+
+
+async def test_calls_of_one_answer_run_side_by_side_and_each_result_is_journalled_when_it_is_there(
+    process: Process, lab: Lab, idle: Idle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gates, ran = {name: Gate() for name in "abc"}, list[str]()
+    with_tools(monkeypatch, gated("wait", gates, ran))
+    model = ScriptedModel(calls(*((name, "wait", {"at": name}) for name in "abc")), "all done")
+    await lab.publish("m")
+
+    async with Bot(equipped(process, "wait"), model).working():
+        for gate in gates.values():
+            await gate.reached()
+        for number, name in enumerate("cab", start=3):
+            gates[name].open()
+            await until(lambda number=number: journalled(lab, number))
+        await until(idle)
+
+    assert list(results(await lab.log()).items()) == [("c", "done c"), ("a", "done a"), ("b", "done b")]
+    assert sorted(ran) == ["a", "b", "c"]
+    assert [msgspec.json.decode(message)["role"] for message in model.requests[1].messages][2:] == [
+        *("assistant", "tool", "tool", "tool")
+    ]
+
+
+async def journalled(lab: Lab, count: int) -> bool:
+    return int(await lab.bus.call("LLEN", lab.bus.keys.log("web:ann"))) >= count
+
+
+async def test_results_that_are_there_survive_a_worker_that_is_lost_and_the_others_are_interrupted(
+    process: Process, lab: Lab, idle: Idle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gates, ran = {name: Gate() for name in "abc"}, list[str]()
+    with_tools(monkeypatch, gated("wait", gates, ran), gated("look", gates, ran, repeatable=True))
+    gates["a"].open()
+    wanted = calls(("a", "wait", {"at": "a"}), ("b", "wait", {"at": "b"}), ("c", "look", {"at": "c"}))
+    await lab.publish("m")
+
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(lost_worker, equipped(process, "wait", "look"), ScriptedModel(wanted))
+        await until(lambda: journalled(lab, 3))
+        await gates["b"].reached()
+        tg.cancel_scope.cancel()
+    await lab.expire()
+    gates["c"].open()
+    async with Bot(equipped(process, "wait", "look"), ScriptedModel("done")).working():
+        await until(idle)
+
+    assert results(await lab.log()) == {
+        "a": "done a",
+        "b": "Error: interrupted, outcome unknown",
+        "c": "done c",
+    }
+    assert sorted(ran) == ["a", "b", "c", "c"]
+
+
+async def lost_worker(process: Process, model: Model) -> None:
+    async def connect(_config: object, *, language: str) -> Model:
+        return model
+
+    async with anyio.create_task_group() as tg:
+        await tg.start(lambda task_status: serve(replace(process, connect_model=connect), task_status=task_status))
+
+
+async def test_a_result_that_was_there_when_the_turn_was_stopped_is_on_record(
+    process: Process, lab: Lab, idle: Idle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between a tool's end and its place in the journal lies an await: a stop may not come in between."""
+    counting = Gate()
+    gates, ran = {name: Gate() for name in "ab"}, list[str]()
+    with_tools(monkeypatch, gated("wait", gates, ran))
+    slow_result = loop.Loop._record
+
+    async def record(self: loop.Loop, entry: LogEntry) -> None:
+        if b"done a" in bytes(entry.wire):
+            await counting.pass_through()
+        await slow_result(self, entry)
+
+    monkeypatch.setattr(loop.Loop, "_record", record)
+    await lab.publish("m")
+
+    async with Bot(equipped(process, "wait"), ScriptedModel(calls(*((n, "wait", {"at": n}) for n in "ab")))).working():
+        await gates["b"].reached()
+        gates["a"].open()
+        await counting.reached()
+        await lab.publish("stop", command="stop")
+        await anyio.sleep(0.05)
+        counting.open()
+        await until(idle)
+
+    assert results(await lab.log()) == {"a": "done a", "b": "Error: interrupted, outcome unknown"}
+
+
+async def test_a_journal_that_refuses_ends_all_calls_and_the_turn(
+    process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gates, ran, ended = {"a": Gate()}, list[str](), anyio.Event()
+
+    async def hang(_arguments: Mapping[str, Any], _context: ToolContext) -> str:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.set()
+        raise AssertionError
+
+    with_tools(monkeypatch, gated("wait", gates, ran), Tool(name="hang", description="x", run=hang))
+    await lab.publish("m")
+
+    answer = calls(("a", "wait", {"at": "a"}), ("b", "hang", {}))
+    async with Bot(equipped(process, "wait", "hang"), ScriptedModel(answer)).working():
+        await gates["a"].reached()
+        # Somebody else holds the session now, for long.
+        await lab.bus.call("HSET", lab.bus.keys.session("web:ann"), "nonce", "another")
+        gates["a"].open()
+        with anyio.fail_after(10):
+            await ended.wait()
+
+    assert not await journalled(lab, 3)
+
+
+async def test_two_calls_with_one_id_both_have_their_result(process: Process, lab: Lab, idle: Idle) -> None:
+    answer = calls(("x", "time", {}), ("x", "time", {"time_zone": "Asia/Shanghai"}), ("", "no such tool!", {}))
+    await lab.publish("m")
+
+    async with Bot(process, ScriptedModel(answer, "done")).working():
+        await until(idle)
+
+    found = results(await lab.log())
+    assert list(found) == ["x", "x_", "call"] or sorted(found) == ["call", "x", "x_"]
+    assert "+0000" in found["x"] and "+0800" in found["x_"]
+    assert found["call"] == "Error: there is no tool 'no_such_tool_'; there are: time"
+
+
+async def test_a_picture_stands_in_the_log_as_a_part(process: Process, lab: Lab, idle: Idle) -> None:
+    folder = process.workspace("pond") / "files" / folder_of(SCOPE)
+    folder.mkdir(parents=True)
+    (folder / "dot.png").write_bytes(b"\x89PNG\r\n\x1a\n\0")
+    model = ScriptedModel(calls(("p", "read_file", {"path": "dot.png"})), "a dot")
+    await lab.publish("m")
+
+    async with Bot(equipped(process, "read_file"), model).working():
+        await until(idle)
+
+    text, image = results(await lab.log())["p"]
+    assert text["text"].startswith("dot.png: image/png")
+    assert image["image_url"]["url"].startswith("data:image/png;base64,")
+    assert b"data:image/png" in model.requests[1].messages[-1]
+
+
+# Messages.
+
+
+async def notices(lab: Lab, session: str = "web:ann") -> list[Notice]:
+    rows = await lab.bus.call("XRANGE", lab.bus.keys.notices(session), "-", "+")
+    return [msgspec.json.decode(dict(pairs(fields))[b"notice"], type=Notice) for _, fields in rows]
+
+
+async def replies(lab: Lab, channel: str, session: str) -> list[Reply]:
+    out = lab.bus.keys.out(lab.bus.keys.partition(session), channel)
+    rows = await lab.bus.call("XRANGE", out, "-", "+")
+    return [msgspec.json.decode(dict(pairs(fields))[b"reply"], type=Reply) for _, fields in rows]
+
+
+async def test_a_message_is_a_notice_in_its_own_chat_and_the_answer_comes_after(
+    process: Process, lab: Lab, idle: Idle
+) -> None:
+    model = ScriptedModel(calls(("a", "message", {"content": "one moment"})), "here it is")
+    await lab.publish("m")
+
+    async with Bot(equipped(process, "message"), model).working():
+        await until(idle)
+
+    (notice,) = await notices(lab)
+    assert (notice.kind, notice.text, notice.attachments) == ("message", "one moment", ())
+    assert results(await lab.log()) == {"a": "said in web:ann"}
+
+
+async def test_a_file_reaches_a_push_channel_with_the_message(
+    process: Process, lab: Lab, idle: Idle, queue: QueueConfig
+) -> None:
+    session = "support:ann"
+    async with sink() as platform:
+        channel = TestingConfig(url=platform.url, send_timeout_s=0.3)
+        process = equipped(process, "message", "write_file", support=channel)
+        model = ScriptedModel(
+            calls(("w", "write_file", {"path": "a/cat.jpg", "content": "meow"})),
+            calls(("m", "message", {"content": "a cat", "media": ["a/cat.jpg"]})),
+            "done",
+        )
+        await lab.publish("m", session=session, delivery="push")
+        async with Bot(process, model).working():
+            await until(lambda: let_go(lab, session))
+        async with replica(replace(process, stopping=anyio.Event())):
+            await until(lambda: delivered(platform, 2))
+
+    first, last = (post for post in platform.delivered)
+    assert (first["text"], last["text"]) == ("a cat", "done")
+    assert first["attachments"] == [
+        {"kind": "image", "name": "cat.jpg", "url": "", "size_bytes": 4, "path": f"files/{folder_of(SCOPE)}/a/cat.jpg"}
+    ]
+    assert "attachments" not in last
+
+
+async def let_go(lab: Lab, session: str) -> bool:
+    state = await lab.state(session)
+    return state.waiting == 0 and not state.worker
+
+
+async def delivered(platform: Any, count: int) -> bool:
+    return len(platform.delivered) >= count
+
+
+async def test_another_chat_of_the_same_scope_can_be_written_to_and_no_other(
+    process: Process, lab: Lab, idle: Idle
+) -> None:
+    await lab.publish("b", session="web:bob")
+    await lab.publish("t", session="web:bob:7")
+    await lab.bus.call("HSET", lab.bus.keys.session("web:eve"), "scope", "pond:person:web:eve")
+    wanted = (("bob", "bob"), ("thread", "bob:7"), ("eve", "eve"), ("nobody", "nobody"), ("bad", "\x07"))
+    answer = calls(
+        *((name, "message", {"content": f"hi {name}", "channel": "web", "chat_id": chat}) for name, chat in wanted),
+        ("channel", "message", {"content": "x", "channel": "nowhere", "chat_id": "bob"}),
+        ("half", "message", {"content": "x", "channel": "terminal"}),
+    )
+    await lab.publish("m")
+
+    async with Bot(equipped(process, "message"), ScriptedModel(*["ok"] * 0, then=answer)).working():
+        await until(lambda: has_results(lab, 7))
+    found = results(await everything(lab))
+
+    assert found["bob"] == "said in web:bob" and found["thread"] == "said in web:bob:7"
+    for name in ("eve", "nobody"):
+        assert "shares this conversation's memory" in found[name], found[name]
+    assert found["bad"].startswith("Error: chat_id: ")
+    assert found["channel"].startswith("Error: this worker's configuration has no channel 'nowhere'")
+    assert found["half"].startswith("Error: name the chat of terminal as well")
+    assert "hi bob" in {notice.text for notice in await notices(lab, "web:bob")}
+    assert "hi thread" in {notice.text for notice in await notices(lab, "web:bob:7")}
+    assert await notices(lab, "web:eve") == []
+
+
+async def everything(lab: Lab, session: str = "web:ann") -> list[LogEntry]:
+    raw = await lab.bus.call("LRANGE", lab.bus.keys.log(session), 0, -1)
+    return [msgspec.json.decode(entry, type=LogEntry) for entry in raw]
+
+
+async def has_results(lab: Lab, count: int) -> bool:
+    return len(results(await everything(lab))) >= count
+
+
+def a_saying(session: str = "web:ann", call: str = "1-0") -> Saying:
+    notice = Notice(kind="message", text="hi", time="2026-11-20T09:00:00.000Z")
+    reply = Reply(id=f"{session}#x", session=session, turn=0, text="hi", correlation="c")
+    return Saying(call=call, session=session, notice=notice, reply=reply, out_channel="web")
+
+
+async def test_a_call_speaks_once_whoever_runs_it(lab: Lab, queue: QueueConfig) -> None:
+    await lab.publish("m")
+    first = await lab.claim()
+    speech = Sayings(lab.bus, lab.sessions, queue)
+
+    assert await speech.say(first, a_saying()) == "said"
+    assert await speech.say(first, a_saying()) == "again"
+    await lab.expire()
+    second = await lab.claim()
+    assert await speech.say(second, a_saying()) == "again"
+    assert await speech.say(second, a_saying(call="1-1")) == "said"
+
+    assert len(await notices(lab)) == 2
+    assert len(await replies(lab, "web", "web:ann")) == 2
+
+
+async def a_stale_saying_changes_nothing(lab: Lab, queue: QueueConfig) -> None:
+    await lab.publish("m")
+    lost = await lab.claim()
+    await lab.expire()
+    await lab.claim()
+    before = await lab.dump()
+
+    for claim in (lost, with_nonce(lost, "never given")):
+        with pytest.raises(LeaseLost):
+            await Sayings(lab.bus, lab.sessions, queue).say(claim, a_saying())
+
+    assert await lab.dump() == before
+
+
+async def a_late_saying_changes_nothing(lab: Lab, queue: QueueConfig) -> None:
+    await lab.publish("m")
+    await lab.publish("n")
+    claim = await lab.claim()
+    following = await lab.commit(claim)
+    assert following is not None
+    before = await lab.dump()
+
+    with pytest.raises(LeaseLost):
+        await Sayings(lab.bus, lab.sessions, queue).say(claim, a_saying())
+
+    assert await lab.dump() == before
+
+
+async def a_foreign_saying_changes_nothing(lab: Lab, queue: QueueConfig) -> None:
+    await lab.publish("m")
+    claim = await lab.claim()
+    await lab.bus.call("HSET", lab.bus.keys.session("web:eve"), "scope", "pond:person:web:eve")
+    before = await lab.dump()
+
+    assert await Sayings(lab.bus, lab.sessions, queue).say(claim, a_saying("web:eve")) == "foreign"
+
+    assert await lab.dump() == before
+
+
+SCENARIOS = {
+    "redis.call('HGET', KEYS[1], 'nonce') ~= ARGV[1]": a_stale_saying_changes_nothing,
+    "redis.call('HGET', KEYS[1], 'head') ~= ARGV[2]": a_late_saying_changes_nothing,
+    "redis.call('HGET', KEYS[2], 'scope') ~= ARGV[3]": a_foreign_saying_changes_nothing,
+    "redis.call('EXISTS', KEYS[5]) == 1": test_a_call_speaks_once_whoever_runs_it,
+}
+
+
+@pytest.mark.parametrize("check", SCENARIOS)
+async def test_what_may_not_be_said_changes_nothing(lab: Lab, queue: QueueConfig, check: str) -> None:
+    await SCENARIOS[check](lab, queue)
+
+
+@pytest.mark.parametrize("check", SCENARIOS)
+async def test_switching_off_a_check_of_what_may_be_said_is_noticed(
+    lab: Lab, queue: QueueConfig, monkeypatch: pytest.MonkeyPatch, check: str
+) -> None:
+    monkeypatch.setattr(sayings, "SAY", mutated(sayings.SAY, check, "false"))
+
+    with pytest.raises((AssertionError, pytest.fail.Exception)):
+        await SCENARIOS[check](lab, queue)
