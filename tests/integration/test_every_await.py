@@ -141,7 +141,9 @@ async def work_off(shop: Shop, lab: Lab) -> None:
 def see_one_turn(shop: Shop, entries: Sequence[LogEntry], message_id: str) -> str:
     assert [wire(entry)["role"] for entry in entries] == ["user", "assistant", "tool", "tool", "assistant"]
     assert (entries[0].id, entries[-1].answers) == (message_id, (message_id,))
-    payment, look = (str(wire(entry)["content"]) for entry in entries[2:4])
+    # In the order in which the calls ended: they run side by side.
+    results = {wire(entry)["tool_call_id"]: str(wire(entry)["content"]) for entry in entries[2:4]}
+    payment, look = results["pay"], results["look"]
     times = shop.paid[f"text of {message_id}"]
     assert (payment, times) in (("paid", 1), (INTERRUPTED, 1), (INTERRUPTED, 0))
     assert look == "seen"
