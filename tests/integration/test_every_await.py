@@ -49,8 +49,8 @@ WORKERS = 3
 NOTHING = (0, "", 0, None, [])
 """What is left over when all is answered."""
 
-AWAITS = 12
-"""Awaits of such a turn at least: those calls, two of the model, three of the tools."""
+AWAITS = 8
+"""Awaits of such a turn's own task at least: those calls, two of the model, one for the tools, which run beside it."""
 
 INTERRUPTED = "Error: interrupted, outcome unknown"
 
