@@ -68,6 +68,7 @@ ONE_SERVER_ONLY = {
     "test_people_of_a_push_channel_are_told_once_that_they_have_to_wait": LOOKS,
     "test_people_of_a_push_channel_are_told_that_there_is_nothing_to_stop": LOOKS,
     "test_ready_sessions_are_taken_oldest_first_and_once": LOOKS,
+    "test_a_session_whose_deadline_was_deleted_by_hand_is_given_one": LOOKS,
     "test_one_pass_wakes_a_bounded_number_and_the_next_follows_at_once": LOOKS,
     "test_a_replayed_reply_goes_back_onto_out_once": LOOKS,
     "test_one_reader_leaving_does_not_silence_the_other": LATE,

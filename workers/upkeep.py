@@ -7,8 +7,8 @@ import anyio
 import msgspec
 import structlog
 
-from daemon.bus import reap
-from daemon.errors import BusError, BusUnavailable, LeaseLost
+from daemon.bus import mend, reap
+from daemon.errors import BusError, LeaseLost
 from daemon.events import Stop
 from daemon.process import Process
 from daemon.session import Claim, Sessions
@@ -16,6 +16,9 @@ from workers.hold import Hold
 
 REAP_EVERY_S = 1.0
 """Longest pause between two passes of the reaper: with the lease it bounds how late a crash is noticed."""
+
+MEND_EVERY_S = 60.0
+"""How often is looked for sessions that have lost their deadline: only a hand can take it away."""
 
 REAP_SOONEST_S = 0.02
 """Shortest pause: many deadlines close together share a pass."""
@@ -46,10 +49,14 @@ class Upkeep:
     async def renew_and_reap(self) -> None:
         """Renew, then reap, for ever: a process that slept must not wake its own sessions for others first."""
         renew_at = anyio.current_time() + self._queue.renew_s
+        mend_at = anyio.current_time() + MEND_EVERY_S
         while True:
             if anyio.current_time() >= renew_at:
                 renew_at = anyio.current_time() + self._queue.renew_s
                 await self._renew()
+            if anyio.current_time() >= mend_at:
+                mend_at = anyio.current_time() + MEND_EVERY_S
+                await self._mend()
             pause_s = min(await self._reap(), renew_at - anyio.current_time())
             await anyio.sleep(max(pause_s, REAP_SOONEST_S))
 
@@ -64,7 +71,7 @@ class Upkeep:
             hold.stop(await self._sessions.renew(hold.claim))
         except LeaseLost:
             hold.lose()
-        except BusUnavailable:
+        except BusError:
             if anyio.current_time() > hold.held_until:
                 hold.lose()
         else:
@@ -79,6 +86,15 @@ class Upkeep:
         if woken:
             _log.debug("reaper.woke", count=woken)
         return REAP_EVERY_S if nearest_s is None else min(nearest_s, REAP_EVERY_S)
+
+    async def _mend(self) -> None:
+        try:
+            mended = await mend(self._process.bus)
+        except BusError as error:
+            _log.debug("reaper.away", reason=str(error))
+        else:
+            if mended:
+                _log.warning("due.mended", count=mended)
 
     async def hear_stops(self) -> None:
         """Pass on every nudge, for ever."""

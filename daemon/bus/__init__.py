@@ -16,7 +16,7 @@ from daemon.bus.live import notify, show_live, tell
 from daemon.bus.publish import Accepted, command_of, longest_deadline_s, publish
 from daemon.bus.replies import pairs
 from daemon.bus.script import Script, load_script
-from daemon.bus.wakeups import reap, take, wake
+from daemon.bus.wakeups import mend, reap, take, wake
 
 __all__ = [
     "START_PATIENCE_S",
@@ -35,6 +35,7 @@ __all__ = [
     "command_of",
     "load_script",
     "longest_deadline_s",
+    "mend",
     "notify",
     "open_bus",
     "pairs",

@@ -16,11 +16,15 @@ from daemon.bus.script import load_script
 from daemon.config import QueueConfig
 from daemon.errors import BusError
 
+MEND = load_script(__file__, "mend.lua")
 REAP = load_script(__file__, "reap.lua")
 WAKE = load_script(__file__, "wake.lua")
 
 BLOCK_S = 0.5
 """Longest blocking read: what a stopping worker waits for its taker, and two commands a second while idle."""
+
+MEND_MOST = 100
+"""Oldest messages of a partition whose sessions are looked at; of the largest allowed size they are 25 MB."""
 
 REAP_MOST = 1_000
 """Sessions that one pass wakes in a partition; the next pass follows at once when there are more."""
@@ -117,3 +121,13 @@ async def reap(bus: Bus, config: QueueConfig) -> tuple[int, float | None]:
         raise errors[0]
     nearest_ms = min((until_ms for _, until_ms in passes if until_ms >= 0), default=None)
     return sum(count for count, _ in passes), None if nearest_ms is None else nearest_ms / 1000
+
+
+async def mend(bus: Bus) -> int:
+    """Give sessions their deadline back that somebody took out of ``due`` by hand: how many.
+
+    Raises:
+        BusUnavailable: Redis is away.
+    """
+    keys = bus.keys
+    return sum([await bus.run(MEND, [keys.inbox(at), keys.due(at)], [MEND_MOST]) for at in range(keys.partitions)])

@@ -591,3 +591,16 @@ async def test_one_event_a_turn_with_its_ids_and_no_text(
 
 def merge(logger: Any, name: str, event: Any) -> Any:
     return structlog.contextvars.merge_contextvars(logger, name, event)
+
+
+async def test_a_message_whose_wake_ups_were_deleted_by_hand_is_answered_all_the_same(
+    process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workers.upkeep.MEND_EVERY_S", 0.2)
+    await lab.publish("m1")
+    await lab.bus.call("DEL", lab.bus.keys.ready(0), lab.bus.keys.due(0))
+
+    async with Bot(process, ScriptedModel("found")).working():
+        with anyio.fail_after(10):
+            while not await lab.log():  # noqa: ASYNC110  nobody says when
+                await anyio.sleep(0.01)

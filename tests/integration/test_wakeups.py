@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from daemon.bus import open_bus, reap, take, wake
+from daemon.bus import mend, open_bus, reap, take, wake
 from daemon.config import RedisConfig
 from daemon.config.secret import Secret
 from daemon.errors import ConfigError
@@ -206,3 +206,21 @@ async def test_a_database_keeps_its_number_of_partitions(address: Address, prefi
     with pytest.raises(ConfigError, match="1 partitions"):
         async with open_bus(RedisConfig(url=url, prefix=prefix, partitions=64), Path("/nowhere")):
             pass
+
+
+async def test_a_session_whose_deadline_was_deleted_by_hand_is_given_one(lab: Lab) -> None:
+    await lab.publish("m1")
+    await lab.publish("m1", session="web:bob")
+    held = await lab.claim("web:bob")
+    await lab.bus.call("DEL", lab.bus.keys.ready(0), lab.bus.keys.due(0))
+
+    assert await mend(lab.bus) == 2
+    assert await mend(lab.bus) == 0
+    await reap(lab.bus, lab.queue)
+
+    assert sorted(await lab.ready()) == ["web:ann", "web:bob"]
+    assert await lab.sessions.claim("web:bob") is None
+    assert await lab.due("web:bob") == int((await lab.fields("web:bob"))["lease"])
+    await lab.commit(held, go_on=False)
+    await lab.commit(await lab.claim(), go_on=False)
+    assert (await lab.due(), await lab.due("web:bob")) == (None, None)
