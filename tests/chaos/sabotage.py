@@ -19,7 +19,9 @@ from channels.outbox.ledger import MARKS
 from daemon.bus import Script
 from daemon.bus.publish import PUBLISH
 from daemon.bus.wakeups import REAP
+from daemon.events import LogEntry
 from daemon.session.sessions import COMMIT, JOURNAL, RELEASE, RENEW
+from workers.agent.loop import Loop
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,10 @@ async def _never_end(_lease: Lease) -> None:
     await anyio.sleep_forever()
 
 
+async def _only_remember(loop: Loop, entry: LogEntry) -> None:
+    loop._progress.entries.append(entry)
+
+
 _NOT_OURS = r"if redis\.call\('HGET', KEYS\[1\], 'nonce'\) ~= ARGV\[\d\] then return"
 _CLAIM_NUMBER = r" or fields\.claims ~= tonumber\(ARGV\[13\]\)"
 
@@ -84,6 +90,8 @@ CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
         Cut(JOURNAL, r"if step == first \+ count and [^\n]* then return 'done' end", ""),
         Cut(JOURNAL, r"if step ~= first then return 'stale' end", ""),
     ),
+    # Nothing is on record before the commit: neither what was asked of tools nor what they gave.
+    "journal": (Swap(Loop, "_record", _only_remember),),
     "dedupe": (Cut(PUBLISH, r"if seen then", "if false then"),),
     # A leader looks at its own clock before each part, the script at the nonce. Without the clock alone no promise is
     # broken; that is a run, too.

@@ -139,6 +139,13 @@ async def test_links_among_the_skills_are_not_followed(tmp_path):
     assert [each.name for each in files.skills] == ["mine"]
 
 
+@pytest.mark.parametrize("name", [b"\xff\xfe", b"a\nb", b".hidden"])
+async def test_a_folder_whose_name_no_prompt_could_hold_is_no_skill(tmp_path, name):
+    put(tmp_path / "skills" / os.fsdecode(name) / "SKILL.md", skill())
+
+    assert (await Workspace(tmp_path).files()).skills == ()
+
+
 async def test_what_a_skill_lacks_is_seen_as_it_comes_and_goes(tmp_path, monkeypatch):
     more = "requires:\n  bins: [surely-no-such-program]\n  env: [SURELY_NOT_SET]\n"
     put(tmp_path / "skills" / "x" / "SKILL.md", skill(more=more))

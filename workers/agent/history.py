@@ -72,10 +72,18 @@ class View:
         """The turns, newest first; ``old`` and ``names`` as for ``shown``, ``old`` counted over all of ``history``."""
         end = len(history)
         while end:
-            # By hand and not with groupby: a long history is walked through at every model call.
+            # By hand, and with as few calls as can be: a long history is walked through at every model call.
             first, turn = end - 1, history[end - 1].turn
             while first and history[first - 1].turn == turn:
                 first -= 1
+            if end - first == 2 and not names:
+                one, two = history[first], history[first + 1]
+                said, answer = bytes(one.wire), bytes(two.wire)
+                # Most turns are a message and its answer, which nothing has to be done to.
+                if said.startswith(USER) and answer.startswith(ASSISTANT) and CALLS not in answer:
+                    yield ShownTurn((said, answer), one.tokens + two.tokens)
+                    end = first
+                    continue
             yield self.shown(history[first:end], old=max(0, old - first), names=names)
             end = first
 
@@ -88,8 +96,6 @@ class View:
             names: whether it is a group's, where each message is shown with who said it.
         """
         wires = [bytes(entry.wire) for entry in entries]
-        if len(wires) == 2 and not names and _is_plain(wires[0], wires[1]):
-            return ShownTurn((wires[0], wires[1]), entries[0].tokens + entries[1].tokens)
         key = _digest(wires, [entry.sender for entry in entries] if names else [], min(old, len(wires)))
         return self.remembered.get(key, lambda: _joined(self.pieces(entries, old=old, names=names)))
 
@@ -119,11 +125,6 @@ class View:
         if each.at < old and role_of(wire) == "tool":
             wire = cut_result(wire, self.max_chars)
         return Piece(wire, each.entry.tokens if wire == bytes(each.entry.wire) else self.count(wire))
-
-
-def _is_plain(said: bytes, answer: bytes) -> bool:
-    """Whether a turn is one message and its answer, which nothing has to be done to."""
-    return said.startswith(USER) and answer.startswith(ASSISTANT) and CALLS not in answer
 
 
 def _digest(wires: Sequence[bytes], senders: Sequence[str], old: int) -> bytes:

@@ -97,7 +97,9 @@ def _skill_paths(folder: Path) -> list[str]:
     except OSError as error:
         _log.warning("skills.unreadable", path=str(folder / "skills"), reason=str(error))
         return []
-    return [f"skills/{name}/SKILL.md" for name in names[:SKILLS_MAX] if not name.startswith(".")]
+    # A name that cannot be printed, such as one of broken bytes, could not stand in a prompt.
+    fine = [name for name in names if name.isprintable() and not name.startswith(".")]
+    return [f"skills/{name}/SKILL.md" for name in fine[:SKILLS_MAX]]
 
 
 def _read(folder: Path, paths: list[str]) -> Files:
