@@ -88,6 +88,7 @@ ON_ALL_SERVERS = (
     "outbox",
     "publish",
     "session_machine",
+    "tools",
     "turns",
     "usage",
     "wakeups",
