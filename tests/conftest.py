@@ -89,6 +89,7 @@ ON_ALL_SERVERS = (
     "outbox",
     "publish",
     "session_machine",
+    "tools",
     "turns",
     "usage",
     "wakeups",

@@ -66,6 +66,8 @@ def act(request: dict[str, Any], what: str) -> None:  # noqa: PLR0912 - a list o
             said(request, "done")
         case "large":
             said(request, "0123456789" * 1_000_000)
+        case "parts":
+            answer(request, result={"content": [{"type": "text", "text": "x"}] * 80_000})
         case "error":
             said(request, "it went wrong", isError=True)
         case "refuse":

@@ -17,10 +17,12 @@ import uvicorn
 from structlog.testing import capture_logs
 
 from daemon.config import BotConfig, Config, McpConfig, Secret
-from daemon.model import ToolCall
+from daemon.model import Answer, ToolCall
 from daemon.process import Process
-from daemon.testing import ManualClock
+from daemon.testing import ManualClock, ScriptedModel
+from tests.conftest import Lab
 from tests.fakes import tool_server
+from tests.integration.test_turns import Bot, until, wire
 from tests.unit.test_tools_files import a_context
 from workers.tools import BUILTIN, Registry, Result, ToolContext
 from workers.tools.mcp import ToolServers, servers
@@ -183,7 +185,7 @@ async def test_a_server_that_dies_again_and_again_is_left_alone_for_a_while(tmp_
     assert len(pids_in(starts)) == 2
 
 
-@pytest.mark.parametrize("what", ["flood", "line", "empty lines", "notices"])
+@pytest.mark.parametrize("what", ["flood", "line", "empty lines", "notices", "parts"])
 async def test_a_flood_ends_the_server_and_holds_up_nobody(tmp_path: Path, what: str) -> None:
     async with desk(tmp_path, fake=program()) as found:
         await found.tools()
@@ -312,6 +314,32 @@ async def test_a_server_that_ignores_its_end_is_killed(tmp_path: Path, monkeypat
         assert alive(pid)
 
     assert not alive(pid)
+
+
+async def test_a_turn_calls_a_server_and_the_worker_that_ends_ends_it(process: Process, lab: Lab) -> None:
+    bots = {"pond": BotConfig(tools=("time",), mcp={"fake": program()})}
+    process = replace(process, config=msgspec.structs.replace(process.config, bots=bots))
+    model = ScriptedModel(
+        Answer(text="", tool_calls=(ToolCall(id="w", name="fake_where", arguments="{}"),)),
+        Answer(text="", tool_calls=(ToolCall(id="d", name="fake_act", arguments='{"what": "die"}'),)),
+        "done",
+    )
+    await lab.publish("m")
+
+    async def answered() -> bool:
+        state = await lab.state()
+        return state.exists and state.waiting == 0 and not state.worker
+
+    async with Bot(process, model).working():
+        await until(answered)
+
+    where, died = [wire(entry)["content"] for entry in await lab.log() if wire(entry)["role"] == "tool"]
+    assert json.loads(where)["MILLPOND_SCOPE"] == "pond:workspace"
+    assert died.startswith("Error: the tool server fake broke off")
+    assert [msgspec.json.decode(tool)["function"]["name"] for tool in model.requests[0].tools] == [
+        *("time", "fake_echo", "fake_where", "fake_act")
+    ]
+    assert not alive(json.loads(where)["pid"])
 
 
 # Over HTTP.

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from daemon.clock import stamp
 from daemon.config import PushConfig
 from daemon.errors import BadSessionKey, ToolError
-from daemon.events import Notice, Reply
+from daemon.events import Inbound, Notice, Reply
 from daemon.process import Process
 from daemon.session import Claim, Sayings, Sessions, saying_id
 from daemon.session import Saying as Said
@@ -16,11 +16,11 @@ from workers.tools import Saying, ToolContext
 class Speech:
     """Says things in the name of one turn."""
 
-    def __init__(self, process: Process, sessions: Sessions, claim: Claim, *, correlation: str) -> None:
+    def __init__(self, process: Process, sessions: Sessions, claim: Claim, first: Inbound) -> None:
         self._process = process
         self._sayings = Sayings(process.bus, sessions, process.config.queue)
         self._claim = claim
-        self._correlation = correlation
+        self._first = first
 
     async def say(self, context: ToolContext, saying: Saying) -> str:
         """Say it; the key of the session in which it was said. See ``ToolContext.say``."""
@@ -61,7 +61,7 @@ class Speech:
             session=session,
             turn=self._claim.begun.head,
             text=saying.text,
-            correlation=self._correlation,
+            correlation=self._first.correlation,
             attachments=attachments,
         )
         pushed = self._pushed(chat.channel)
@@ -74,6 +74,8 @@ class Speech:
         )
 
     def _pushed(self, channel: str) -> bool:
+        if channel == self._first.channel:
+            return self._first.delivery == "push"
         config = self._process.config.channels.get(channel)
         if config is None:
             raise ToolError(f"this worker's configuration has no channel {channel!r}")

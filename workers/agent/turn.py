@@ -110,7 +110,7 @@ class Turns:
         return turn
 
     def _tool_context(self, claim: Claim, first: Inbound, kit: Kit) -> ToolContext:
-        speech = Speech(self._process, self._sessions, claim, correlation=first.correlation)
+        speech = Speech(self._process, self._sessions, claim, first)
         return ToolContext(
             clock=self._process.clock,
             time_zone=kit.time_zone,

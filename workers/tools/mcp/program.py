@@ -26,6 +26,9 @@ FLOOD_MAX_BYTES = 32 * 1024 * 1024
 FLOOD_MAX_LINES = 10_000
 """What a server may say between two messages of ours; one that says more is ended."""
 
+KEYS_MAX = 10_000
+"""Most keys in a message: reading so many takes 30 ms, in which nothing else happens, thread or no thread."""
+
 READ_BYTES = 65_536
 THREAD_BYTES = 65_536
 """Longer messages are read in a thread."""
@@ -145,6 +148,9 @@ async def _read(line: bytes) -> SessionMessage | None:
     """The message in a line; None for what is none, as programs print that know no better."""
     if not line.lstrip().startswith(b"{"):
         return None
+    # Quotes inside a text are escaped, so these are the message's own keys.
+    if len(line) > THREAD_BYTES and line.count(b'":') - line.count(b'\\":') > KEYS_MAX:
+        raise _Flood(f"it sent a message of more than {KEYS_MAX:,} keys")
     with suppress(ValueError, RecursionError):
         if len(line) > THREAD_BYTES:
             return await to_thread.run_sync(_message, line)

@@ -85,10 +85,12 @@ class ToolServers:
             with anyio.move_on_after(LIST_WAIT_S):
                 try:
                     offered = await self._connection(bot, name, scope, session).tools()
+                    self._offers[server] = self._made(bot, name, config, offered)
                 except ToolError as error:
                     reason = str(error)
+                except Exception as error:  # noqa: BLE001 - a server can offer anything; turns go on without it
+                    reason = f"what it offers cannot be used: {type(error).__name__}: {error}"
                 else:
-                    self._offers[server] = self._made(bot, name, config, offered)
                     return
             self._retry_at[server] = anyio.current_time() + LIST_REST_S
             _log.warning("tools.missing", bot=bot, tool=name, reason=reason)
