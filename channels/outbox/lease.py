@@ -1,6 +1,7 @@
 """The lease of a dispatcher: one process sends the replies of a channel and partition, and knows until when."""
 
 import secrets
+import time
 from dataclasses import dataclass, field
 
 import anyio
@@ -75,7 +76,7 @@ class Lease:
     @property
     def left_s(self) -> float:
         """How long it surely lasts."""
-        return self._held_until - anyio.current_time()
+        return self._held_until - time.monotonic()
 
     async def outlasting(self, seconds: float) -> None:
         """Wait until it surely lasts for so long: until the next renewal, at most."""
@@ -92,7 +93,7 @@ class Lease:
                 return  # it runs out by itself
 
     async def _lead(self, fence: int) -> tuple[bytes, int]:
-        asked_at = anyio.current_time()
+        asked_at = time.monotonic()
         status, seen, left_ms = await self.bus.run(
             LEAD, [self.terms.key], [self.nonce, fence, round(self.terms.lease_s * 1000), self.terms.worker]
         )

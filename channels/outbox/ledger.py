@@ -3,6 +3,7 @@
 Marks are made many at once: those that come up while a script is under way share the next one.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -79,7 +80,7 @@ class _Batch:
 
     keys: list[str] = field(default_factory=list[str])
     args: list[Argument] = field(default_factory=list[Argument])
-    done: anyio.Event = field(default_factory=anyio.Event)
+    waiters: list[asyncio.Future[None]] = field(default_factory=list[asyncio.Future[None]])
     results: list[Any] = field(default_factory=list[Any])
     error: BusError | None = None
 
@@ -90,6 +91,18 @@ class _Batch:
         self.args += (what, place.stream_id, place.part, step.attempt, step.mark, int(place.last), platform_id)
         self.args += (reply.id, reply.session)
         return len(self.keys) - 1
+
+    async def done(self) -> None:
+        """Wait until it was carried out, or refused."""
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.waiters.append(waiter)
+        await waiter
+
+    def settle(self) -> None:
+        """Let all go on that wait for it."""
+        for waiter in self.waiters:
+            if not waiter.done():
+                waiter.set_result(None)
 
 
 class Ledger:
@@ -147,7 +160,7 @@ class Ledger:
             BusError: Redis refuses the script.
         """
         batch, place = self._add("sending", step)
-        await batch.done.wait()
+        await batch.done()
         if batch.error is not None:
             raise batch.error
         status, number = batch.results[2 * place : 2 * place + 2]
@@ -167,7 +180,7 @@ class Ledger:
         """Wait until all that was noted so far is written."""
         batch = self._open
         self._asked.set()
-        await batch.done.wait()
+        await batch.done()
 
     async def bury(self, stream_id: bytes, reply: Reply | None, *, reason: str, attempts: int) -> None:
         """Make a dead letter of a reply, or, without a ``reason``, only take it out of ``out``.
@@ -202,7 +215,7 @@ class Ledger:
                 self._writing = True
                 await self._carry_out(batch)
                 self._writing = False
-            batch.done.set()
+            batch.settle()
 
     async def _carry_out(self, batch: _Batch) -> None:
         keys = [self._leader, self._out, self._unknown, *batch.keys]

@@ -30,9 +30,19 @@ class SessionKeys(NamedTuple):
 
 @lru_cache(maxsize=4_096)
 def _named(partition_prefix: str, session: str) -> SessionKeys:
-    own = (f"{partition_prefix}:{kind}:{session}" for kind in SessionKeys._fields[:5])
-    shared = (f"{partition_prefix}:{kind}" for kind in ("in", *SessionKeys._fields[6:]))
-    return SessionKeys(*own, *shared)
+    return SessionKeys(
+        session=f"{partition_prefix}:session:{session}",
+        log=f"{partition_prefix}:log:{session}",
+        waiting=f"{partition_prefix}:waiting:{session}",
+        live=f"{partition_prefix}:live:{session}",
+        notices=f"{partition_prefix}:notices:{session}",
+        inbox=f"{partition_prefix}:in",
+        ready=f"{partition_prefix}:ready",
+        due=f"{partition_prefix}:due",
+        asides=f"{partition_prefix}:asides",
+        grew=f"{partition_prefix}:grew",
+        dead=f"{partition_prefix}:dead",
+    )
 
 
 @dataclass(frozen=True)

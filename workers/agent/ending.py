@@ -41,13 +41,18 @@ async def insist(write: Callable[[], Awaitable[_T]]) -> _T:
         BusUnavailable: still away after ``WRITE_TIMEOUT_S``; whether it was carried out is unknown.
     """
     # What is written exists from here on: a shutdown may delay it, never split it.
-    with anyio.move_on_after(WRITE_TIMEOUT_S, shield=True):
-        while True:
+    written: list[_T] = []
+    until = 0.0
+    with anyio.CancelScope(shield=True):
+        while not written:
             try:
-                return await write()
+                written.append(await write())
             except BusUnavailable as error:
+                until = until or anyio.current_time() + WRITE_TIMEOUT_S
+                if anyio.current_time() > until:
+                    raise
                 _log.warning("write.delayed", reason=str(error))
-    raise BusUnavailable(f"Redis was away for {WRITE_TIMEOUT_S:g} s; the turn will be done again")
+    return written[0]
 
 
 class Ending:
