@@ -54,7 +54,7 @@ def names_in(path):
 
 
 def key_patterns():
-    """The names of all keys and channels that ``Keys`` makes, as redis.md writes them, each with its docstring."""
+    """The names of all keys and channels that ``Keys`` makes, as redis.md and redis-database.md write them, each with its docstring."""
     keys = Keys(prefix="mp", partitions=1)
     patterns = {}
     for name, member in vars(Keys).items():
@@ -73,7 +73,8 @@ def key_patterns():
 
 def key_sections():
     """Text below each key's heading in redis.md, by the key."""
-    parts = re.split(r"^### `([^`]+)`$", (DOCS / "redis.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    pages = "\n".join((DOCS / page).read_text(encoding="utf-8") for page in ("redis.md", "redis-database.md"))
+    parts = re.split(r"^### `([^`]+)`$", pages, flags=re.MULTILINE)
     return {
         key: re.split(r"^## ", text, flags=re.MULTILINE)[0] for key, text in zip(parts[1::2], parts[2::2], strict=True)
     }
