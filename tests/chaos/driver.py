@@ -1,4 +1,8 @@
-"""The run: producers publish, the dice kill and pause, the proxy loses and delays; then all is counted."""
+"""The run: producers publish, the dice kill and pause, the proxy loses and delays; then all is counted.
+
+The bot's model is a server beside the run, and its tool notes outside of Redis what it does: four of ten messages
+ask for it, up to three times, at once or one after the other.
+"""
 
 import os
 import random
@@ -21,11 +25,14 @@ from daemon.run import open_process
 from daemon.server import EmbeddedServer
 from daemon.session import SessionReader
 from daemon.session.sessions import CLAIM, COMMIT, JOURNAL
-from tests.chaos.fleet import Fleet, fleet
+from tests.chaos import runs
+from tests.chaos.fleet import NOTES_FILE, Fleet, fleet
 from tests.chaos.outcomes import Attempt, Book, Outcome, Place, doubled, listed_doubled
 from tests.chaos.proxy import Faults, Proxy
+from tests.chaos.talker import NOTE, Talker
 from tests.chaos.tally import Record, Tally, tally
 from tests.chaos.witness import Witness
+from tests.fakes.openai_server import fake_openai
 from tests.fakes.sink import Attempt as SeenAttempt
 from tests.fakes.sink import Sink, every, sink
 
@@ -63,6 +70,11 @@ backoff_max_s = 2.0
 attempts_max = 1000
 [run]
 grace_s = 5.0
+[bots.pond]
+tools = ["{tool}"]
+[bots.pond.model]
+name = "talker"
+base_url = "{model}"
 [channels.support]
 type = "testing"
 url = "{sink}"
@@ -114,6 +126,10 @@ class Counts:
     """Lines of an attempt that was answered, and whose sender died or lost its lease before it said so."""
     listed_unseen: int = 0
     """Lines of an attempt that was marked and never arrived."""
+    tools: int = 0
+    """Runs of tools."""
+    interrupted: int = 0
+    """Calls of which the model was told that nobody knows."""
     left: int = 0
     """Messages and replies still queued at the end."""
 
@@ -160,23 +176,25 @@ class Run:
         count = self.plan.messages // self.plan.sessions
         pause_s = self.plan.seconds / count / (1 - BURST_CHANCE)
         for _ in range(count):
+            name = f"m{len(ids):04}"
             inbound = make_inbound(
                 self.process,
                 channel=channel,
                 chat=chat,
-                text=self._text(),
+                text=self._text(name),
                 sender_id="ann",
-                message_id=f"m{len(ids):04}",
+                message_id=name,
             )
             await self._publish(inbound)
             ids.append(inbound.id)
             if self.dice.random() > BURST_CHANCE:
                 await anyio.sleep(pause_s * self.dice.uniform(0.0, 2.0))
 
-    def _text(self) -> str:
+    def _text(self, name: str) -> str:
         short = ["hello", "what time is it?", f"count to {self.dice.randint(1, 4)}", "我叫小明"]
         long = ["count to 20", "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"]
-        return self.dice.choice([*short, *short, *long])
+        rounds = ["1", "1", "2", "3", "1 2", "2 1", "1 1 1"]
+        return self.dice.choice([*short, *short, *long, *(f"note {each} for {name}" for each in rounds)])
 
     async def _publish(self, inbound: Inbound) -> None:
         """Until it is accepted; and sometimes once more, as a platform does that missed our answer."""
@@ -225,10 +243,15 @@ async def run(plan: Plan, folder: Path) -> tuple[Tally, Counts]:
     witness = Witness({script.sha: script.name for script in (CLAIM, COMMIT, JOURNAL, LEAD, MARKS)})
     faults = Faults(drop=plan.drop, late=plan.late, late_max_s=plan.late_max_s)
     proxy = Proxy(address.port, address.password.reveal(), dice=dice, faults=faults, observer=witness)
-    async with sink(every(SINK_FAULT_EVERY)) as platform, anyio.create_task_group() as tg:
+    talker = Talker()
+    async with (
+        sink(every(SINK_FAULT_EVERY)) as platform,
+        fake_openai(talker) as model,
+        anyio.create_task_group() as tg,
+    ):
         port = await tg.start(proxy.serve)
         url = f"redis://:{address.password.reveal()}@127.0.0.1:{port}"
-        config = configured(folder, url, platform.url)
+        config = configured(folder, url, platform=platform.url, model=model.base_url)
         async with open_process(config, folder / "data") as process:
             with fleet(folder, ROLES, folder / CONFIG_FILE, sabotage=plan.sabotage) as members:
                 one = Run(
@@ -241,7 +264,7 @@ async def run(plan: Plan, folder: Path) -> tuple[Tally, Counts]:
                     dice=dice,
                 )
                 await one.storm()
-            record = await recorded(one, platform, witness)
+            record = await recorded(one, platform, witness, talker)
         tg.cancel_scope.cancel()
     found = tally(record)
     one.counts.bursts = sum(len(entry.answers) > 1 for log in record.logs.values() for entry in log)
@@ -254,15 +277,18 @@ def _count(record: Record, counts: Counts) -> None:
     kinds = Counter(answered.get(outcome.place) for outcome in record.unknown)
     counts.doubled = doubled(record.attempts)
     counts.listed_doubled = listed_doubled(record.attempts, record.unknown)
+    counts.tools, counts.interrupted = len(record.runs.began), runs.interrupted(record.logs)
     counts.listed_cut, counts.listed_answered, counts.listed_unseen = kinds[False], kinds[True], kinds[None]
 
 
-def configured(folder: Path, url: str, platform: str) -> Config:
+def configured(folder: Path, url: str, *, platform: str, model: str) -> Config:
     """The configuration of the run, also written to its folder for its processes."""
     text = CONFIG.format(
         data_dir=folder / "data",
         url=url,
         lease_s=LEASE_S,
+        tool=NOTE,
+        model=model,
         sink=platform,
         debounce_s=DEBOUNCE_S,
         part_max_chars=PART_MAX_CHARS,
@@ -274,8 +300,8 @@ def configured(folder: Path, url: str, platform: str) -> Config:
     return load(file, environ={}).config
 
 
-async def recorded(one: Run, platform: Sink, witness: Witness) -> Record:
-    """What the run left, read from the logs and from the platform."""
+async def recorded(one: Run, platform: Sink, witness: Witness, talker: Talker) -> Record:
+    """What the run left, read from the logs, the platform, the model and the tools."""
     reader = SessionReader(one.process.bus)
     logs = {name: [entry for _, entry in await reader.committed(name, limit=LOG_ALL)] for name in one.accepted}
     unknown, book = await read_unknown(one.process.bus, limit=UNKNOWN_ALL), witness.book
@@ -289,6 +315,8 @@ async def recorded(one: Run, platform: Sink, witness: Witness) -> Record:
         push=frozenset(name for name in one.accepted if name.startswith(f"{PUSH}:")),
         part_max_chars=PART_MAX_CHARS,
         stale=witness.stale,
+        runs=runs.read(one.folder / NOTES_FILE),
+        told=talker.told,
     )
 
 

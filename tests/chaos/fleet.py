@@ -11,6 +11,9 @@ from pathlib import Path
 
 from tests.processes import STOP_LIMIT_S, environment_of
 
+NOTES_FILE = "notes"
+"""Where tools note what they do."""
+
 
 class Member:
     """One place in the fleet; whoever fills it may die."""
@@ -58,12 +61,12 @@ class Fleet:
     """All processes but the server's."""
 
     def __init__(self, folder: Path, roles: Sequence[str], config: Path, *, sabotage: str) -> None:
-        module = ["tests.chaos.sabotage", sabotage] if sabotage else ["millpond"]
+        module = ["tests.fakes.tool_worker", *([sabotage] if sabotage else [])]
         self.members = [
             Member(
                 # The file is named here: a variable of the environment would not get past the package of tests.
                 [sys.executable, "-m", *module, "--config", str(config), "run", "--role", role],
-                environment_of(folder / "data", {}),
+                environment_of(folder / "data", {"NOTES": str(folder / NOTES_FILE)}),
                 folder / f"{role}-{number}.log",
             )
             for number, role in enumerate(roles)

@@ -9,6 +9,7 @@ import msgspec
 from channels.outbox import split
 from daemon.events import LogEntry
 from tests.chaos.outcomes import GIVEN_UP, Attempt, Book, Outcome, unfounded, unlisted
+from tests.chaos.runs import Runs, Told, invented, mismatched, rerun, unrecorded, untold
 
 SHOWN = 5
 """Findings of a kind that the report shows."""
@@ -33,6 +34,9 @@ class Record:
     part_max_chars: int = 4_000
     stale: Sequence[str] = ()
     """Writes by somebody who had lost the lease."""
+    runs: Runs = field(default_factory=Runs)
+    """What tools did."""
+    told: Told = field(default_factory=Told)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +52,11 @@ class Tally:
     unlisted: list[str] = field(metadata={"text": "unknown outcomes that queue unknown does not list"})
     unfounded: list[str] = field(metadata={"text": "lines of queue unknown without an unknown outcome"})
     shuffled: list[str] = field(metadata={"text": "chats out of order at the platform"})
+    rerun: list[str] = field(metadata={"text": "tool calls that ran twice"})
+    unrecorded: list[str] = field(metadata={"text": "tools that ran for no call on record"})
+    mismatched: list[str] = field(metadata={"text": "tool calls without their one result in the log"})
+    invented: list[str] = field(metadata={"text": "results that no tool gave"})
+    untold: list[str] = field(metadata={"text": "results of which the model was told otherwise"})
 
     @property
     def ok(self) -> bool:
@@ -78,6 +87,11 @@ def tally(record: Record) -> Tally:
         unlisted=unlisted(record.attempts, record.unknown, record.book),
         unfounded=unfounded(record.attempts, record.unknown, record.book),
         shuffled=_shuffled(record),
+        rerun=rerun(record.runs),
+        unrecorded=unrecorded(record.runs, record.logs),
+        mismatched=[each for name, log in record.logs.items() for each in mismatched(name, log)],
+        invented=invented(record.runs, record.logs),
+        untold=list(untold(record.told, record.logs)),
     )
 
 

@@ -1,7 +1,14 @@
-"""Millpond with a tool that can kill it: ``python -m tests.fakes.tool_worker [CHECK] run ...``; CHECK is switched off.
+"""Millpond with tools of tests: ``python -m tests.fakes.tool_worker [CHECK] run ...``; CHECK is switched off.
+
+None of them is repeatable.
 
 The tool ``mark`` notes in the file that ``MARKS`` names that it ran. Its argument ``kill`` says when the process dies
 there, the first time: ``before`` it does anything, or ``during``, when it has done it and nobody knows yet.
+
+The tool ``note`` notes in the file that ``NOTES`` names that it begins, for which call and job, and after ``pause_s``
+that it has ended.
+
+The tool ``act`` goes wrong as its argument ``what`` says.
 """
 
 import os
@@ -11,7 +18,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import anyio
+
 import millpond
+from tests.chaos.runs import BEGAN, ENDED, Run, append
 from tests.chaos.sabotage import CHECKS, switch_off
 from workers.agent import kits
 from workers.tools import BUILTIN, Registry, Tool, ToolContext
@@ -24,13 +34,13 @@ async def _mark(arguments: Mapping[str, Any], _context: ToolContext) -> str:
     died.touch()
     if dies == "before":
         os.kill(os.getpid(), signal.SIGKILL)
-    _note(marks, number)
+    _add(marks, number)
     if dies == "during":
         os.kill(os.getpid(), signal.SIGKILL)
     return f"marked {number}"
 
 
-def _note(marks: Path, number: int) -> None:
+def _add(marks: Path, number: int) -> None:
     with marks.open("a") as file:
         file.write(f"{number}\n")
 
@@ -46,8 +56,59 @@ MARK = Tool(
     run=_mark,
 )
 
+
+async def _note(arguments: Mapping[str, Any], context: ToolContext) -> str:
+    call, job = arguments["call"], arguments["job"]
+    run = Run(session=context.session, turn=context.turn, place=context.call, call=call, job=job)
+    notes = Path(os.environ["NOTES"])
+    append(notes, BEGAN, run)
+    await anyio.sleep(arguments["pause_s"])
+    append(notes, ENDED, run)
+    return run.result
+
+
+NOTE = Tool(
+    name="note",
+    description="Notes.",
+    parameters={
+        "type": "object",
+        "properties": {"call": {"type": "string"}, "job": {"type": "string"}, "pause_s": {"type": "number"}},
+        "required": ["call", "job", "pause_s"],
+    },
+    run=_note,
+)
+
+
+class _Bug(Exception):
+    """What no tool should let out."""
+
+
+async def _act(arguments: Mapping[str, Any], _context: ToolContext) -> str:
+    match arguments["what"]:
+        case "hang":
+            await anyio.sleep_forever()
+        case "raise":
+            raise _Bug("a bug in a tool")
+        case "exit":
+            sys.exit("a tool that ends the process")
+        case "print":
+            print("0123456789" * 1_000_000)
+        case "large":
+            return "0123456789" * 1_000_000
+        case "none":
+            return None  # type: ignore[return-value]
+    return "done"
+
+
+ACT = Tool(
+    name="act",
+    description="Does WHAT.",
+    parameters={"type": "object", "properties": {"what": {"type": "string"}}, "required": ["what"]},
+    run=_act,
+)
+
 if __name__ == "__main__":
     if sys.argv[1] in CHECKS:
         switch_off(sys.argv.pop(1))
-    kits.BUILTIN = Registry([*BUILTIN._tools.values(), MARK])
+    kits.BUILTIN = Registry([*BUILTIN._tools.values(), MARK, NOTE, ACT])
     millpond.main()

@@ -26,6 +26,8 @@ from daemon.events import LogEntry
 from daemon.server import Address
 from tests.chaos.outcomes import GIVEN_UP, RESENT, Attempt, Book, Outcome, Place, doubled, listed_doubled
 from tests.chaos.proxy import Commands, Faults, Proxy, packed
+from tests.chaos.runs import BEGAN, ENDED, INTERRUPTED, Run, Runs, Told, append, read
+from tests.chaos.talker import Talker
 from tests.chaos.tally import Record, tally
 from tests.chaos.witness import Witness
 from tests.fakes.sink import Cut, Garbled, Hang, Refuse, Slow, sink
@@ -71,6 +73,10 @@ def test_a_short_run_loses_doubles_and_reorders_nothing() -> None:
     late = re.search(r"late=(\d+)", output[output.index("Counts(") :])
     assert late is not None
     assert int(late[1]) >= 200, output
+    tools = re.search(r"tools=(\d+), interrupted=(\d+)", output)
+    assert tools is not None
+    assert int(tools[1]) >= 100, output
+    assert int(tools[2]) > 0, output
 
 
 @pytest.mark.slow
@@ -86,6 +92,7 @@ def test_a_short_run_loses_doubles_and_reorders_nothing() -> None:
         ("position", ("--kills", "2", "--server-kills", "0", "--late", "0.3"), "messages doubled in a log"),
         ("dedupe", ("--kills", "2", "--server-kills", "1", "--late", "0.1"), "messages doubled in a log"),
         ("reaper", ("--kills", "2", "--server-kills", "0"), "accepted messages without an answer"),
+        ("journal", (*CALM, "--kills", "16", "--pauses", "6"), "tool calls that ran twice"),
         ("lead", CALM, "writes by who had lost the lease"),
         ("mark", CALM, "unknown outcomes that queue unknown does not list"),
         ("list", CALM, "unknown outcomes that queue unknown does not list"),
@@ -293,7 +300,7 @@ def wrong(record: Record) -> set[str]:
 
 def test_nothing_is_wrong_with_a_run_in_which_all_went_well() -> None:
     assert wrong(CLEAN) == set()
-    assert re.findall(r"\d+", tally(CLEAN).report()) == ["0"] * 9
+    assert re.findall(r"\d+", tally(CLEAN).report()) == ["0"] * 14
 
 
 @pytest.mark.parametrize(
@@ -315,6 +322,104 @@ def test_what_is_wrong_at_the_platform_is_found() -> None:
     assert wrong(replace(CLEAN, attempts=[sent(3), sent(0)])) == {"shuffled"}
     assert wrong(replace(CLEAN, stale=["somebody"])) == {"stale"}
     assert wrong(replace(CLEAN, unmarked=["something"])) == {"unmarked"}
+
+
+# What tools did.
+
+
+def message(**fields: Any) -> LogEntry:
+    return LogEntry(time="", turn=0, tokens=1, wire=msgspec.Raw(msgspec.json.encode(fields)))
+
+
+def calling(*names: str) -> LogEntry:
+    calls = [{"id": name, "type": "function", "function": {"name": "note", "arguments": "{}"}} for name in names]
+    return message(role="assistant", tool_calls=calls)
+
+
+def result(name: str, content: str) -> LogEntry:
+    return message(role="tool", tool_call_id=name, content=content)
+
+
+def run(name: str, place: str) -> Run:
+    return Run(session=CHAT, turn=0, place=place, call=name, job=f"m-{place}")
+
+
+A, B, C = run("a", "1-0"), run("b", "1-1"), run("c", "4-0")
+TOOLS = Record(
+    accepted={CHAT: ["m"]},
+    logs={
+        CHAT: [
+            *(entry(0, message_id="m"), calling("a", "b"), result("b", INTERRUPTED), result("a", "noted a")),
+            *(calling("c"), result("c", "noted c"), entry(0, answers=("m",))),
+        ]
+    },
+    runs=Runs(began=(A, B, C), ended=frozenset({A, C})),
+    told=Told(results={"a": {"noted a"}, "b": {INTERRUPTED}, "c": {"noted c"}}),
+)
+
+
+def with_log(*changes: tuple[int, LogEntry | None]) -> Record:
+    """The same with some entries of the log replaced, or taken out."""
+    log = list[LogEntry | None](TOOLS.logs[CHAT])
+    for at, changed in changes:
+        log[at] = changed
+    return replace(TOOLS, logs={CHAT: [each for each in log if each is not None]})
+
+
+def test_nothing_is_wrong_with_tools_that_ran_once_and_of_which_the_model_was_told() -> None:
+    assert wrong(TOOLS) == set()
+
+
+def test_a_tool_that_ran_twice_is_found_whatever_the_model_called_it_the_second_time() -> None:
+    again = replace(B, call="d", turn=1, place="2-0")
+
+    assert wrong(replace(TOOLS, runs=Runs(began=(A, B, C, A), ended=TOOLS.runs.ended))) == {"rerun"}
+    assert wrong(replace(TOOLS, runs=Runs(began=(A, B, C, again), ended=TOOLS.runs.ended))) == {"rerun", "unrecorded"}
+
+
+def test_a_tool_that_ran_for_no_call_on_record_is_found() -> None:
+    assert wrong(replace(TOOLS, runs=Runs(began=(A, B, C, run("e", "9-0")), ended=TOOLS.runs.ended))) == {"unrecorded"}
+
+
+def test_calls_and_results_that_do_not_belong_together_are_found() -> None:
+    assert wrong(with_log((2, None))) == {"mismatched", "untold"}
+    assert wrong(with_log((2, result("a", "noted a")))) == {"mismatched", "untold"}
+    assert wrong(with_log((5, result("a", "noted a")))) == {"mismatched", "untold"}, "an earlier answer's"
+    assert wrong(with_log((3, result("z", "noted z")))) == {"mismatched", "untold"}
+
+
+def test_a_result_that_no_run_gave_is_found() -> None:
+    assert wrong(with_log((2, result("b", "noted b")))) == {"invented", "untold"}
+    assert wrong(replace(TOOLS, runs=replace(TOOLS.runs, ended=frozenset({A})))) == {"invented"}
+
+
+def test_a_model_that_was_told_something_else_or_nothing_is_found() -> None:
+    told = TOOLS.told.results
+
+    assert wrong(replace(TOOLS, told=Told(results={**told, "b": set()}))) == {"untold"}
+    assert wrong(replace(TOOLS, told=Told(results={**told, "b": {INTERRUPTED, "noted b"}}))) == {"untold"}
+
+
+def test_what_is_noted_is_read_again(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+
+    assert read(notes) == Runs()
+    for word, each in ((BEGAN, A), (BEGAN, B), (ENDED, A)):
+        append(notes, word, each)
+    assert read(notes) == Runs(began=(A, B), ended=frozenset({A}))
+
+
+def test_the_model_of_a_run_calls_at_once_and_one_after_the_other_and_no_id_twice() -> None:
+    talker, messages = Talker(), [{"role": "user", "content": "note 2 1 for m"}]
+
+    asked = []
+    while calls := talker({"messages": messages}).calls:
+        asked.append([call.id for call in calls])
+        messages.append({"role": "assistant", "tool_calls": [{"id": call.id} for call in calls]})
+        messages += [{"role": "tool", "tool_call_id": call.id, "content": f"noted {call.id}"} for call in calls]
+
+    assert asked == [["call_0", "call_1"], ["call_2"]]
+    assert talker.told == Told(results={f"call_{number}": {f"noted call_{number}"} for number in range(3)})
 
 
 # What is listed as unknown.
