@@ -83,6 +83,9 @@ local function begin(fields, session_key, log_key, waiting_key, in_key, take, no
   end
   local parked = now - fields.parked_at
   if fields.parked_at == 0 or parked < 0 then parked = 0 end
-  return {fields.fence, fields.claims, fields.attempts, fields.head, fields.base, fields.start, fields.cursor,
-    fields.tokens, step, stop_upto, fields.scope, dropped, parked, unpack(given)}
+  local begun = {fields.fence, fields.claims, fields.attempts, fields.head, fields.base, fields.start, fields.cursor,
+    fields.tokens, step, stop_upto, fields.scope, dropped, parked}
+  -- One by one: thousands are more than unpack can take.
+  for _, value in ipairs(given) do begun[#begun + 1] = value end
+  return begun
 end

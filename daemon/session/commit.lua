@@ -50,7 +50,9 @@ for at = 15, 14 + answered do
   end
 end
 
-for at = 15 + answered, #ARGV do head = fields.base + redis.call('RPUSH', KEYS[2], ARGV[at]) end
+for at = 15 + answered, #ARGV, 1000 do
+  head = fields.base + redis.call('RPUSH', KEYS[2], unpack(ARGV, at, math.min(at + 999, #ARGV)))
+end
 redis.call('DEL', KEYS[7])
 if ARGV[6] ~= '' then redis.call('XADD', KEYS[9], '*', 'reply', ARGV[6]) end
 if head > turn then

@@ -1,11 +1,12 @@
 """Claiming, renewing and giving back: one holder at a time, counted attempts, deadlines by the server's clock."""
 
+import msgspec
 import pytest
 
-from daemon.bus import reap
+from daemon.bus import Bus, pairs, reap
 from daemon.errors import LeaseLost
 from daemon.session import Sessions, after
-from tests.conftest import Lab, with_nonce
+from tests.conftest import QUEUE, Lab, with_nonce
 
 pytestmark = pytest.mark.anyio
 
@@ -339,3 +340,22 @@ async def test_two_workers_never_hold_a_session_together(lab: Lab) -> None:
 
 async def test_stream_ids_are_compared_as_numbers() -> None:
     assert after("10-0", "9-9") and after("5-10", "5-9") and not after("5-9", "5-9") and not after("9-99", "10-0")
+
+
+async def test_a_stop_behind_thousands_of_messages_is_claimed_and_committed_with_all_of_them(bus: Bus) -> None:
+    """More values than a script can unpack at once."""
+    count = 4_500
+    lab = Lab(bus, msgspec.structs.replace(QUEUE, waiting_max=count, partition_max=2 * count))
+    await lab.publish("m0")
+    [first] = await lab.bus.call("LRANGE", lab.bus.keys.waiting("web:ann"), 0, -1)
+    [[_, fields]] = await lab.bus.call("XRANGE", lab.bus.keys.inbox(0), first, first)
+    for number in range(1, count):
+        entry = await lab.bus.call("XADD", lab.bus.keys.inbox(0), "*", *(part for pair in pairs(fields) for part in pair))
+        await lab.bus.call("RPUSH", lab.bus.keys.waiting("web:ann"), entry)
+    await lab.publish("stop", command="stop")
+
+    claim = await lab.claim()
+
+    assert len(claim.begun.waiting) == count + 1
+    assert await lab.commit(claim) is None
+    assert (await lab.state()).waiting == 0
