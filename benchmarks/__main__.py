@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import engine, flood, idle, imports, latency, ready, stalls, startup
+from benchmarks import crowd, engine, flood, idle, imports, latency, ready, stalls, startup, turn
 from benchmarks.result import Result, shown
 
 ALL = {
@@ -18,9 +18,11 @@ ALL = {
     "latency": latency,
     "idle": idle,
     "stalls": stalls,
+    "crowd": crowd,
     "engine": engine,
     "flood": flood,
     "ready": ready,
+    "turn": turn,
 }
 TABLE_WIDTH = 150
 """Narrower the table cannot be read."""

@@ -1,5 +1,6 @@
 """People who write to a bot: they publish onto the bus, as every channel does, and see when they are answered."""
 
+import secrets
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -40,13 +41,15 @@ class People:
         self.bus = bus
         self._listener = listener
         self._clock = SystemClock()
+        # A chat may know messages of others who came before.
+        self._name = secrets.token_hex(4)
         self._numbers = count()
 
     async def say(self, chat: str, text: str) -> float:
         """Publish a message; when it was accepted, by ``time.monotonic()``."""
         number = next(self._numbers)
         inbound = Inbound(
-            id=f"m{number}",
+            id=f"{self._name}-{number}",
             bot="pond",
             channel=CHANNEL,
             chat=chat,
@@ -54,7 +57,7 @@ class People:
             text=text,
             command="stop" if text == "/stop" else "",
             received_at=stamp(self._clock.now()),
-            correlation=f"c{number}",
+            correlation=f"{self._name}-{number}",
         )
         await publish(self.bus, inbound, scope="pond:workspace", config=QueueConfig())
         return time.monotonic()

@@ -2,7 +2,7 @@
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,9 +24,10 @@ LIMIT_MS = 25.0
 PAUSE_S = 0.5
 """Between two rounds, so that one does not fall into the other's time."""
 
+LATE, WORK = "longest stall", "of it the loop's own work"
 FIGURES: dict[str, Callable[[Stall], float]] = {
-    "longest stall": lambda stall: stall.late_ms,
-    "of it the loop's own work": lambda stall: stall.worked_ms,
+    LATE: lambda stall: stall.late_ms,
+    WORK: lambda stall: stall.worked_ms,
 }
 """With all cores busy a stall is mostly other processes' turn; what is ours to mend is the work."""
 
@@ -38,13 +39,13 @@ def measure() -> list[Result]:
     """With the default number of slots, with a slot for every session, and that with long conversations."""
     slots = {"MILLPOND_AGENT__SLOTS": str(SESSIONS)}
     return [
-        *_measured("default slots"),
-        *_measured("a slot each", **slots),
-        *_measured(f"a slot each, {ENTRIES} messages old", old=True, **slots),
+        *_measured("default slots", {}),
+        *_measured("a slot each", slots),
+        *_measured(f"a slot each, {ENTRIES} messages old", slots, old=True),
     ]
 
 
-def _measured(how: str, *, old: bool = False, **environment: str) -> list[Result]:
+def _measured(how: str, environment: Mapping[str, str], *, old: bool = False) -> list[Result]:
     with TemporaryDirectory() as notes:
         ours, floor = Path(notes) / "agent", Path(notes) / "bare"
         with data_dir() as folder, model_server(words=WORDS) as model, ExitStack() as processes:
@@ -53,19 +54,24 @@ def _measured(how: str, *, old: bool = False, **environment: str) -> list[Result
             processes.enter_context(noting(floor, *BARE, folder=folder))
             processes.enter_context(noting(ours, *AGENT, folder=folder, **model, **environment))
             rounds = anyio.run(_rounds, folder)
-        agents, bares = ([Lags(path).between(*one) for one in rounds] for path in (ours, floor))
-    return [
-        Result(
-            name=f"{what}, {SESSIONS} sessions at once, {how}",
-            unit="ms",
-            values=tuple(max(map(measured, stalls)) for stalls in agents),
-            floor=statistics.median(max(map(measured, stalls)) for stalls in bares),
-            floor_is="a loop with nothing to do, at the same time on the same machine",
-            limit=LIMIT_MS,
-            limit_is="worst, at most",
-        )
-        for what, measured in FIGURES.items()
-    ]
+        agent, bare = Lags(ours), Lags(floor)
+        what = f"{SESSIONS} sessions at once, {how}"
+        return [stalls_of(figure, what, agent, bare, rounds) for figure in FIGURES]
+
+
+def stalls_of(figure: str, what: str, agent: Lags, bare: Lags, rounds: list[Round]) -> Result:
+    """The longest stall of each round in the agent worker, beside that of a loop with nothing to do."""
+    measured = FIGURES[figure]
+    ours, floor = (tuple(max(map(measured, lags.between(*one))) for one in rounds) for lags in (agent, bare))
+    return Result(
+        name=f"{figure}, {what}",
+        unit="ms",
+        values=ours,
+        floor=statistics.median(floor),
+        floor_is="a loop with nothing to do, at the same time on the same machine",
+        limit=LIMIT_MS,
+        limit_is="worst, at most",
+    )
 
 
 async def _live(folder: Path) -> None:

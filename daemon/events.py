@@ -10,7 +10,7 @@ import msgspec
 from daemon.sessionkey import SessionKey
 
 ChatKind = Literal["direct", "group"]
-Command = Literal["", "stop", "status", "help", "usage"]
+Command = Literal["", "stop", "status", "help", "usage", "whoami", "new", "model"]
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +40,8 @@ class Inbound(msgspec.Struct, frozen=True, kw_only=True, tag="inbound"):
     sender_name: str = ""
     text: str
     command: Command = ""
-    """Set for a control command, which does not queue behind a turn."""
+    """Set for a command: ``new`` and ``model`` change the session and wait for their turn, ``stop`` ends the one that
+    runs, all others are answered aside."""
     reply_to: str = ""
     """Id of the message this one answers to, as the platform says it."""
     attachments: tuple[Attachment, ...] = ()
@@ -83,6 +84,17 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
     """A person stopped the turn here; the text is what had come until then."""
     wire: msgspec.Raw
     """The message as the model gets it, JSON; joined into a request without decoding."""
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the people of a session chose for it; kept as long as the session."""
+
+    model: str = ""
+    """Name of a model of the bot's; empty: the first one."""
+
+
+NO_OPTIONS = Options()
+"""Nobody chose anything."""
 
 
 class SessionGrew(msgspec.Struct, frozen=True, kw_only=True, tag="session-grew"):

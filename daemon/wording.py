@@ -47,18 +47,48 @@ _ENGLISH: Mapping[str, str] = {
     "nothing_to_stop": "There is nothing to stop.",
     "help": (
         "Write what you want to say; I answer each message in turn.\n"
+        "/new begins a new conversation; what was said before stays, and is settled into memory\n"
         "/stop ends the answer that is being written and drops what waits\n"
-        "/status says where this conversation stands\n"
+        "/status says where this conversation stands, and what fills its context\n"
         "/usage says what was used today, and what is left\n"
+        "/model shows the models and chooses one for this conversation (administrators)\n"
+        "/whoami says by which names I know you and this chat\n"
         "/help shows this"
     ),
+    "new_conversation": (
+        "New conversation: from here on I no longer see what was said before. It stays, and will be settled into "
+        "memory."
+    ),
+    "admins_only": (
+        "Only administrators of this bot may do that. They are listed in bots.<name>.admins; /whoami shows your name "
+        "for that list."
+    ),
+    "model_used": "Model: {model}\nTo choose from: {models}\n/model NAME chooses one for this conversation.",
+    "model_chosen": "From now on {model} answers in this conversation.",
+    "model_unknown": "This bot has no such model; {model} goes on answering. To choose from: {models}",
+    "model_unusable": "{model} cannot be used: {reason}",
+    "whoami": (
+        "You: {person}{name}\n"
+        "Channel: {channel}\n"
+        "Chat: {chat}\n"
+        "Session: {session}\n"
+        "Memory: {scope}\n"
+        "Administrator: {admin}"
+    ),
+    "whoami_name": " ({name})",
+    "yes": "yes",
+    "no": "no",
     "status": (
         "Model: {model}\n"
-        "Context: about {used} of {budget} tokens\n"
+        "Context: {context}\n"
         "Messages: {head}, settled into memory up to {cursor}\n"
         "Waiting for an answer: {waiting}\n"
         "{doing}"
     ),
+    "status_context": (
+        "{used} of {budget} tokens: system {system}, memory {memory}, tools {tools}, history {history}, free {free}"
+    ),
+    "status_overflow": "what stands in every prompt is more than the {budget} tokens that it may have",
     "status_running": "An answer has been in the making for {seconds} s.",
     "status_parked": "Resting after a failure; tried again in {seconds} s.",
     "status_queued": "Waiting for a free worker.",
@@ -146,18 +176,37 @@ _CHINESE: Mapping[str, str] = {
     "nothing_to_stop": "没有可以停止的内容。",
     "help": (
         "写下你想说的话，我会依次回答每一条消息。\n"
+        "/new 开始新的对话；之前说过的内容会保留，并整理进记忆\n"
         "/stop 结束正在写的回答，并放弃等待中的消息\n"
-        "/status 说明这个对话的状态\n"
+        "/status 说明这个对话的状态，以及上下文里有什么\n"
         "/usage 说明今天的用量和剩余的额度\n"
+        "/model 显示可用的模型，并为这个对话选择一个（仅限管理员）\n"
+        "/whoami 说明我用什么名字称呼你和这个聊天\n"
         "/help 显示这段说明"
     ),
+    "new_conversation": "新的对话：从现在起我不再看到之前说过的内容。那些内容会保留，之后会整理进记忆。",
+    "admins_only": (
+        "只有这个机器人的管理员可以这样做。管理员列在 bots.<name>.admins 中；/whoami 会显示你在那里应写的名字。"
+    ),
+    "model_used": "模型：{model}\n可以选择：{models}\n/model 名称 会为这个对话选择一个。",
+    "model_chosen": "从现在起，这个对话由 {model} 回答。",
+    "model_unknown": "这个机器人没有这个模型；仍由 {model} 回答。可以选择：{models}",
+    "model_unusable": "{model} 不能使用：{reason}",
+    "whoami": ("你：{person}{name}\n渠道：{channel}\n聊天：{chat}\n会话：{session}\n记忆：{scope}\n管理员：{admin}"),
+    "whoami_name": "（{name}）",
+    "yes": "是",
+    "no": "否",
     "status": (
         "模型：{model}\n"
-        "上下文：约 {used} / {budget} 个 token\n"
+        "上下文：{context}\n"
         "消息：{head} 条，已整理进记忆到第 {cursor} 条\n"
         "等待回答：{waiting} 条\n"
         "{doing}"
     ),
+    "status_context": (
+        "{used} / {budget} 个 token：系统 {system}，记忆 {memory}，工具 {tools}，历史 {history}，剩余 {free}"
+    ),
+    "status_overflow": "每次都要发送的内容已超过允许的 {budget} 个 token",
     "status_running": "正在处理一个回答，已 {seconds} 秒。",
     "status_parked": "失败后正在休息；{seconds} 秒后再试。",
     "status_queued": "正在等待空闲的工作进程。",

@@ -12,13 +12,23 @@ from daemon.bus.joined import translated
 from daemon.bus.keys import Keys
 from daemon.bus.line import Part
 from daemon.bus.listen import Heard, Listener, Subscription
-from daemon.bus.live import notify, show_live, tell
-from daemon.bus.publish import Accepted, command_of, longest_deadline_s, publish
+from daemon.bus.live import notify, show_live
+from daemon.bus.publish import (
+    COMMANDS,
+    QUEUED_COMMANDS,
+    Accepted,
+    argument_of,
+    command_of,
+    longest_deadline_s,
+    publish,
+)
 from daemon.bus.replies import pairs
 from daemon.bus.script import Script, load_script
 from daemon.bus.wakeups import mend, reap, take, wake
 
 __all__ = [
+    "COMMANDS",
+    "QUEUED_COMMANDS",
     "START_PATIENCE_S",
     "Accepted",
     "Bus",
@@ -32,6 +42,7 @@ __all__ = [
     "Part",
     "Script",
     "Subscription",
+    "argument_of",
     "command_of",
     "load_script",
     "longest_deadline_s",
@@ -43,7 +54,6 @@ __all__ = [
     "reap",
     "show_live",
     "take",
-    "tell",
     "translated",
     "wake",
 ]

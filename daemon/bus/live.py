@@ -1,14 +1,13 @@
-"""What viewers are shown in passing: text being written, tools at work, asides. None of it is counted on."""
+"""What viewers are shown in passing: text being written, tools at work. None of it is counted on."""
 
 import msgspec
 
 from daemon.bus.connection import Bus
 from daemon.bus.script import load_script
 from daemon.config import QueueConfig
-from daemon.events import Live, Notice, ToolEvent
+from daemon.events import Live, ToolEvent
 
 LIVE = load_script(__file__, "live.lua")
-NOTICE = load_script(__file__, "notice.lua")
 
 _encode = msgspec.json.Encoder().encode
 
@@ -26,12 +25,3 @@ async def show_live(bus: Bus, whole: Live, piece: Live, *, nonce: str, config: Q
 async def notify(bus: Bus, event: ToolEvent) -> None:
     """Publish that a tool began or ended."""
     await bus.call("PUBLISH", bus.keys.events(event.session), _encode(event))
-
-
-async def tell(bus: Bus, session: str, notice: Notice, *, config: QueueConfig) -> None:
-    """Say something aside to whoever watches the session, now or within ``notice_ttl_s``."""
-    await bus.run(
-        NOTICE,
-        [bus.keys.notices(session)],
-        [_encode(notice), round(config.notice_ttl_s * 1000), bus.keys.events(session)],
-    )

@@ -3,8 +3,9 @@
 -- KEYS  1 in (stream)  2 waiting (list)  3 session (hash)  4 seen (string)  5 ready (zset)  6 due (zset)
 --       7 asides (zset)
 -- ARGV  1 session key      2 message id      3 message (JSON)   4 correlation id   5 waiting_max   6 partition_max
---       7 seen TTL (ms)    8 debounce (ms)   9 wake-up (ms)    10 scope           11 command       12 nudge channel
---      13 longest deadline (ms)              14 how many stops may wait beyond waiting_max
+--       7 seen TTL (ms)    8 debounce (ms)   9 wake-up (ms)    10 scope
+--      11 'stop', 'aside' for a command that is answered aside, or whatever waits for its turn
+--      12 nudge channel   13 longest deadline (ms)              14 how many stops may wait beyond waiting_max
 --      15 channel for commands answered aside        16 how many of those may wait in a session
 -- Returns {status, message id, is the session new (1/0)}
 --   accepted   it is on the stream now, or was put there by this very call before its reply got lost
@@ -26,7 +27,7 @@ if seen then
 end
 
 -- Answered aside: it waits for no turn and wakes no session, so it stands on no waiting list and changes no deadline.
-if command == 'status' or command == 'help' or command == 'usage' then
+if command == 'aside' then
   -- '!' comes right after the space that ends a session's name, which itself holds neither.
   local asked = redis.call('ZLEXCOUNT', KEYS[7], '[' .. session .. ' ', '(' .. session .. '!')
   if asked >= tonumber(ARGV[16]) then return {'full', id, 0} end

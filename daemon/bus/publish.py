@@ -17,8 +17,14 @@ PUBLISH = load_script(__file__, "publish.lua")
 MAX_ID_CHARS = 256
 """Longest message id: it stands in a key name, a log entry and every log line."""
 
-ASIDE_COMMANDS = frozenset({"status", "help", "usage"})
-"""Those that are answered aside; ``publish.lua`` knows them too."""
+ASIDE_COMMANDS = frozenset({"status", "help", "usage", "whoami"})
+"""Those that are answered aside."""
+
+QUEUED_COMMANDS = frozenset({"new", "model"})
+"""Those that change the session: each keeps its place in the queue and is carried out when its turn comes."""
+
+WITH_ARGUMENT = frozenset({"model"})
+"""Those that may be followed by something; after any other word of ``COMMANDS`` it is an ordinary message."""
 
 EXTRA_STOPS = 16
 """Stops that are accepted by a session that is full otherwise."""
@@ -27,9 +33,12 @@ ASIDES_MAX = 16
 """Commands of one session that may wait to be answered aside."""
 
 COMMANDS: Mapping[str, Command] = {
+    "/new": "new",
     "/stop": "stop",
     "/status": "status",
     "/usage": "usage",
+    "/model": "model",
+    "/whoami": "whoami",
     "/help": "help",
     "/start": "help",
 }
@@ -51,8 +60,15 @@ class Accepted:
 
 
 def command_of(text: str) -> Command:
-    """The control command that ``text`` is, or an empty string."""
-    return COMMANDS.get(text.strip().lower(), "")
+    """The command that ``text`` is, or an empty string."""
+    word, *argument = text.split(maxsplit=1) or [""]
+    command = COMMANDS.get(word.lower(), "")
+    return command if not argument or command in WITH_ARGUMENT else ""
+
+
+def argument_of(text: str) -> str:
+    """What follows the first word of a command."""
+    return "".join(text.split(maxsplit=1)[1:]).strip()
 
 
 def longest_deadline_s(config: QueueConfig) -> float:
@@ -95,7 +111,7 @@ async def publish(
             _ms(debounce_s),
             _ms(config.wakeup_s),
             scope,
-            inbound.command,
+            "aside" if inbound.command in ASIDE_COMMANDS else inbound.command,
             bus.keys.nudges,
             _ms(longest_deadline_s(config)),
             EXTRA_STOPS,

@@ -17,6 +17,7 @@ __all__ = [
     "Answer",
     "Chunk",
     "CutOff",
+    "FallbackModel",
     "Model",
     "OfflineModel",
     "Request",

@@ -44,8 +44,9 @@ class EventLines:
         self._buffer.extend(piece)
         if b"\n" not in piece:
             return []
-        *lines, self._buffer = self._buffer.split(b"\n")
-        return [payload for line in lines if (payload := self._payload(bytes(line)))]
+        *lines, rest = bytes(self._buffer).split(b"\n")
+        self._buffer = bytearray(rest)
+        return [payload for line in lines if line and (payload := self._payload(line))]
 
     def end(self) -> list[bytes]:
         """What is left when the bytes end: a last line without its end, or the whole of what was no event stream."""

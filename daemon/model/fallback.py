@@ -77,6 +77,10 @@ class FallbackModel:
         """Of the first."""
         self._rungs = tuple(rungs)
 
+    def preferring(self, name: str) -> "FallbackModel":
+        """The same models with the one called ``name`` first; what is known of each of them is shared."""
+        return FallbackModel(sorted(self._rungs, key=lambda rung: rung.model.name != name))
+
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """As ``Model.stream``; when none gave an answer, the error of the first one."""
         failures: dict[Rung, ModelError] = {}

@@ -113,16 +113,15 @@ class OpenAIModel:
 
     async def _next(self, pieces: AsyncIterator[bytes], silence_s: float, deadline: float) -> bytes:
         """The next bytes; none at the end."""
-        left_s = deadline - anyio.current_time()
-        try:
-            with anyio.fail_after(max(0.0, min(silence_s, left_s))):
-                return await anext(pieces, b"")
-        except TimeoutError as error:
-            if silence_s < left_s:
-                what = f"fell silent in the middle of its answer for {silence_s:g} s (chunk_timeout_s)"
-            else:
-                what = f"did not finish within {self._config.call_timeout_s:g} s (call_timeout_s)"
-            raise ModelTimeout(f"{self._asked} {what}") from error
+        silent = anyio.current_time() + silence_s
+        # Not `fail_after`: it costs twice as much, and this is done for every piece of every answer.
+        with anyio.CancelScope(deadline=min(silent, deadline)):
+            return await anext(pieces, b"")
+        if silent < deadline:
+            what = f"fell silent in the middle of its answer for {silence_s:g} s (chunk_timeout_s)"
+        else:
+            what = f"did not finish within {self._config.call_timeout_s:g} s (call_timeout_s)"
+        raise ModelTimeout(f"{self._asked} {what}")
 
     async def _take_place(self, deadline: float) -> None:
         try:

@@ -10,12 +10,14 @@ from daemon.session.census import Standing, oldest_s, standings
 from daemon.session.claim import Begun, Claim, Waiting, after
 from daemon.session.reader import SessionReader, SessionState
 from daemon.session.sayings import Saying, Sayings, saying_id
-from daemon.session.sessions import Commit, Sessions, Word
+from daemon.session.sessions import NO_CHANGE, Change, Commit, Sessions, Word
 
 __all__ = [
+    "NO_CHANGE",
     "Aside",
     "Asides",
     "Begun",
+    "Change",
     "Claim",
     "Commit",
     "Saying",

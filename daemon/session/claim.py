@@ -5,9 +5,10 @@ from typing import Any
 
 import msgspec
 
-from daemon.events import Inbound
+from daemon.events import NO_OPTIONS, Inbound, Options
 
 _decode = msgspec.json.Decoder(Inbound).decode
+_decode_options = msgspec.json.Decoder(Options).decode
 
 
 # Made for every turn, and four times as fast to make as dataclasses.
@@ -44,6 +45,7 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
     stop_upto: str
     """A stop waits: stream id of its entry, else empty."""
     scope: str
+    options: Options = NO_OPTIONS
     dropped: int
     """Waiting messages whose entry was gone from the stream."""
     parked_s: float
@@ -63,7 +65,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 def begun_from(reply: Sequence[Any]) -> Begun:
     """The turn that ``begin()`` of the scripts describes; its first value is the fence."""
-    _, claims, attempts, head, base, start, cursor, tokens, step, stop_upto, scope, dropped, parked, *waiting = reply
+    _, claims, attempts, head, base, start, cursor, tokens, step, *more = reply
+    stop_upto, scope, options, dropped, parked, *waiting = more
     return Begun(
         claims=claims,
         attempts=attempts,
@@ -75,10 +78,21 @@ def begun_from(reply: Sequence[Any]) -> Begun:
         step=step,
         stop_upto=stop_upto.decode(),
         scope=scope.decode(),
+        options=options_from(options),
         dropped=dropped,
         parked_s=parked / 1000,
         waiting=waiting_from(waiting),
     )
+
+
+def options_from(raw: bytes) -> Options:
+    """The options that a session's hash holds; what a hand has spoilt counts as none."""
+    if not raw:
+        return NO_OPTIONS
+    try:
+        return _decode_options(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return NO_OPTIONS
 
 
 def after(stream_id: str, other: str) -> bool:

@@ -1,12 +1,15 @@
 -- Commit a turn: its last entries, head over everything, the reply, session-grew, and what it answered is no longer
 -- waiting; then go on with the session's next message or let it go. Harmless when repeated or late: it names its turn.
+-- A command that changes the session is a turn without entries: what it changes, and what is said of it, come with it.
 --
 -- KEYS  1 session (hash)  2 log (list)    3 waiting (list)  4 in (stream)  5 ready (zset)  6 due (zset)
---       7 live (string)   8 grew (stream) 9 out (stream)   10 dead (stream)
+--       7 live (string)   8 grew (stream) 9 out (stream)   10 dead (stream)  11 notices (stream)
 -- ARGV  1 session key   2 nonce   3 turn   4 step   5 tokens of all the turn's entries   6 reply (JSON or '')
 --       7 reason of a dead letter, or ''   8 go on: how many messages to take next, 0 to let go
 --       9 lease (ms)   10 wake-up (ms)   11 most grew events kept   12 events channel
---      13 claim number   14 how many stream ids follow, then those ids (what this turn answers), then the entries (JSON)
+--      13 claim number   14 start over: '1', or ''      15 options (JSON), or '' to leave them   16 TTL of notices (ms)
+--      17 how many stream ids follow   18 how many notices follow these, then the ids (what this turn answers), the
+--      notices (JSON), and last the entries (JSON)
 -- Returns {status, ...}
 --   next, then what begin() gives   committed, and the caller holds the session's next turn
 --   done                            committed, the session let go; also when this commit had arrived before
@@ -33,8 +36,9 @@ if not held or fields.claims ~= tonumber(ARGV[13]) then return {'stale'} end
 local head = fields.base + redis.call('LLEN', KEYS[2])
 if fields.head ~= turn or head - turn ~= tonumber(ARGV[4]) then return {'stale'} end
 
-local answered = tonumber(ARGV[14])
-for at = 15, 14 + answered do
+local first_notice = 19 + ARGV[17]
+local first_entry = first_notice + ARGV[18]
+for at = 19, first_notice - 1 do
   if ARGV[7] ~= '' then
     local entry = redis.call('XRANGE', KEYS[4], ARGV[at], ARGV[at])[1]
     if entry then
@@ -50,14 +54,22 @@ for at = 15, 14 + answered do
   end
 end
 
-for at = 15 + answered, #ARGV, 1000 do
+for at = first_entry, #ARGV, 1000 do
   head = fields.base + redis.call('RPUSH', KEYS[2], unpack(ARGV, at, math.min(at + 999, #ARGV)))
 end
 redis.call('DEL', KEYS[7])
 if ARGV[6] ~= '' then redis.call('XADD', KEYS[9], '*', 'reply', ARGV[6]) end
-if head > turn then
+for at = first_notice, first_entry - 1 do
+  redis.call('XADD', KEYS[11], 'MAXLEN', '~', 100, '*', 'notice', ARGV[at])
+  redis.call('PEXPIRE', KEYS[11], ARGV[16])
+  redis.call('PUBLISH', ARGV[12], ARGV[at])
+end
+local starts_over = ARGV[14] ~= ''
+if head > turn or starts_over then
   redis.call('XADD', KEYS[8], 'MAXLEN', '~', ARGV[11], '*', 'event',
     '{"type":"session-grew","session":"' .. session .. '","head":' .. head .. '}')
+end
+if head > turn then
   redis.call('PUBLISH', ARGV[12],
     '{"type":"moved","session":"' .. session .. '","head":' .. head .. ',"cursor":' .. fields.cursor .. '}')
 end
@@ -69,8 +81,16 @@ local goes_on = take > 0 and waiting > 0 and redis.call('ZCARD', KEYS[5]) == 0
 fields.head, fields.parked_at = head, 0
 fields.attempts = goes_on and 1 or 0
 redis.call('HSET', KEYS[1], 'head', head, 'done', name, 'attempts', fields.attempts,
-  'tokens', fields.tokens + ARGV[5], 'tokens_start', fields.tokens_start + ARGV[5])
+  'tokens', fields.tokens + ARGV[5], 'tokens_start', starts_over and 0 or fields.tokens_start + ARGV[5])
 fields.tokens = fields.tokens + ARGV[5]
+if starts_over then
+  redis.call('HSET', KEYS[1], 'start', head)
+  fields.start = head
+end
+if ARGV[15] ~= '' then
+  redis.call('HSET', KEYS[1], 'options', ARGV[15])
+  fields.options = ARGV[15]
+end
 
 if goes_on then
   local deadline = now + tonumber(ARGV[9])

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import msgspec
 
 from daemon.bus import Bus, pairs
-from daemon.events import LogEntry
+from daemon.events import NO_OPTIONS, LogEntry, Options
+from daemon.session.claim import options_from
 
 _decode_entry = msgspec.json.Decoder(LogEntry).decode
 
@@ -35,6 +36,7 @@ class SessionState:
     """When its holder began the turn in progress."""
     retry_at_ms: int = 0
     scope: str = ""
+    options: Options = NO_OPTIONS
     waiting: int = 0
     """Messages not yet answered."""
 
@@ -64,6 +66,7 @@ class SessionReader:
             since_ms=int(fields.get(b"since", b"0")),
             retry_at_ms=int(fields.get(b"retry_at", b"0")),
             scope=fields.get(b"scope", b"").decode(),
+            options=options_from(fields.get(b"options", b"")),
             waiting=waiting,
             **numbers,
         )

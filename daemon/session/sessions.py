@@ -11,7 +11,7 @@ import structlog
 from daemon.bus import Bus, load_script, longest_deadline_s, pairs
 from daemon.config import QueueConfig
 from daemon.errors import LeaseLost
-from daemon.events import LogEntry, Notice, Reply
+from daemon.events import LogEntry, Notice, Options, Reply
 from daemon.session.claim import Claim, Waiting, after, begun_from, waiting_from
 
 _PART = ("begin.part.lua",)
@@ -34,6 +34,20 @@ _encode = msgspec.json.Encoder().encode
 _log = structlog.get_logger()
 
 
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """What a turn changes beside the log."""
+
+    notices: tuple[Notice, ...] = ()
+    """What is said aside, to viewers of pull channels."""
+    start_over: bool = False
+    """From now on a model sees nothing of what lies before: ``start`` moves to the new head."""
+    options: Options | None = None
+    """To be kept from now on; None leaves them as they are."""
+
+
+NO_CHANGE = Change()
+
+
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
     """What a turn leaves behind."""
 
@@ -47,6 +61,7 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     """For push channels; pull channels read the log."""
     dead_reason: str = ""
     """Set when the messages could not be answered: they go to ``dead`` with it."""
+    change: Change = NO_CHANGE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +83,7 @@ class Sessions:
         self._worker = worker
         self._lease_ms = round(config.lease_s * 1000)
         self._wakeup_ms = round(config.wakeup_s * 1000)
+        self._notice_ttl_ms = round(config.notice_ttl_s * 1000)
 
     async def claim(self, session: str) -> Claim | None:
         """The session, held for ``lease_s``; None when it is held, backing off, or has nothing waiting.
@@ -157,7 +173,7 @@ class Sessions:
         Raises:
             LeaseLost: somebody else holds the session; nothing was written.
         """
-        keys = self._bus.keys.of(claim.session)
+        keys, change = self._bus.keys.of(claim.session), commit.change
         status, *rest = await self._bus.run(
             COMMIT,
             [
@@ -171,6 +187,7 @@ class Sessions:
                 keys.grew,
                 self._out(claim.session, out_channel),
                 keys.dead,
+                keys.notices,
             ],
             [
                 claim.session,
@@ -186,8 +203,13 @@ class Sessions:
                 GREW_MAX,
                 self._bus.keys.events(claim.session),
                 claim.begun.claims,
+                "1" if change.start_over else "",
+                _encode(change.options) if change.options else "",
+                self._notice_ttl_ms,
                 len(commit.answered),
+                len(change.notices),
                 *commit.answered,
+                *(_encode(notice) for notice in change.notices),
                 *(_encode(entry) for entry in commit.entries),
             ],
         )
@@ -247,7 +269,7 @@ class Sessions:
                 self._wakeup_ms,
                 claim.begun.stop_upto,
                 _encode(word.notice) if word else "",
-                round(self._config.notice_ttl_s * 1000),
+                self._notice_ttl_ms,
                 self._bus.keys.events(claim.session),
                 _encode(reply) if reply else "",
             ],

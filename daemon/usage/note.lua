@@ -7,11 +7,16 @@
 
 local function add(account_key, field, amount) redis.call('HINCRBY', account_key, field, amount) end
 
+local function kept(account_key, ttl)
+  -- Once: each time would be one more line in the append-only file.
+  if redis.call('PTTL', account_key) < 0 then redis.call('PEXPIRE', account_key, ttl) end
+end
+
 if redis.call('HSETNX', KEYS[1], ARGV[1], '1') == 0 then return 'over' end
 for at = 4, #ARGV, 3 do add(KEYS[tonumber(ARGV[at])], ARGV[at + 1], ARGV[at + 2]) end
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
-redis.call('PEXPIRE', KEYS[2], ARGV[2])
-redis.call('PEXPIRE', KEYS[3], ARGV[2])
-redis.call('PEXPIRE', KEYS[4], ARGV[2])
-redis.call('PEXPIRE', KEYS[5], ARGV[2])
+kept(KEYS[1], ARGV[3])
+kept(KEYS[2], ARGV[2])
+kept(KEYS[3], ARGV[2])
+kept(KEYS[4], ARGV[2])
+kept(KEYS[5], ARGV[2])
 return 'noted'

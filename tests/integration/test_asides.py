@@ -21,6 +21,7 @@ from daemon.session import Asides, Word
 from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests.conftest import Lab, mutated
 from workers.agent.asides import Speaker
+from workers.agent.equipment import Equipment
 from workers.agent.kits import Kits
 from workers.agent.service import serve
 
@@ -160,7 +161,7 @@ async def test_commands_are_answered_in_a_session_that_is_full_but_not_without_e
     await ask(lab, "s", session="web:ann:thread")
     await ask(lab, "s", session="web:ann2")
 
-    speaker = Speaker(answering_with(process, ScriptedModel()), Kits(process))
+    speaker = Speaker(answering_with(process, ScriptedModel()), Kits(process), Equipment(process))
     await speaker._answer_all(0)
 
     assert len(await notices_of(lab)) == 16
@@ -247,7 +248,7 @@ async def by_two(first: Process, second: Process, lab: Lab, message_id: str) -> 
     await ask(lab, message_id)
     for process in (first, second):
         try:
-            await Speaker(answering_with(process, ScriptedModel()), Kits(process))._answer_all(0)
+            await Speaker(answering_with(process, ScriptedModel()), Kits(process), Equipment(process))._answer_all(0)
         except BusUnavailable:
             continue
 
@@ -275,7 +276,7 @@ async def test_a_command_for_a_bot_that_this_process_does_not_know_is_left_to_an
     await ask(lab, "s")
     stranger = replace(process, config=Config(queue=lab.queue, bots={"nemo": BotConfig()}))
 
-    await Speaker(answering_with(stranger, ScriptedModel()), Kits(stranger))._answer_all(0)
+    await Speaker(answering_with(stranger, ScriptedModel()), Kits(stranger), Equipment(stranger))._answer_all(0)
     assert await notices_of(lab) == []
     async with working(process, ScriptedModel()):
         notices = await answered(lab)

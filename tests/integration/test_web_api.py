@@ -28,7 +28,7 @@ from channels.web.guard import host_in
 from channels.web.listen import FIRST_PORT, listen
 from channels.web.preview import Preview
 from channels.web.service import serve
-from daemon.bus import notify, show_live, tell
+from daemon.bus import notify, show_live
 from daemon.config import Config, QueueConfig, Secret, WebConfig
 from daemon.errors import BadSessionKey, ConfigError
 from daemon.events import Live, LogEntry, Notice, ToolEvent
@@ -524,6 +524,14 @@ async def show(web: Web, claim: Claim, sequence: int, before: str, piece: str) -
     )
 
 
+async def tell(web: Web, session: str, notice: Notice) -> None:
+    """Say something aside."""
+    bus, text = web.process.bus, msgspec.json.encode(notice)
+    await bus.call("XADD", bus.keys.notices(session), "*", "notice", text)
+    await bus.call("PEXPIRE", bus.keys.notices(session), 60_000)
+    await bus.call("PUBLISH", bus.keys.events(session), text)
+
+
 async def test_a_viewer_gets_the_log_and_what_comes_after(web: Web) -> None:
     await web.post(session="sse", text="one", id="1")
     await answer(web, "web:sse", "eins")
@@ -583,12 +591,7 @@ async def test_text_is_shown_while_it_is_written_and_not_after(web: Web) -> None
         await commit(web.process, claim, "Once upon a time")
         late = live("web:delta", 0, 2, 9, " a time", claim.fence)
         await web.process.bus.call("PUBLISH", web.process.bus.keys.events("web:delta"), msgspec.json.encode(late))
-        await tell(
-            web.process.bus,
-            "web:delta",
-            Notice(kind="aside", text="done", time="2026-11-20T10:00:00.000Z"),
-            config=web.process.config.queue,
-        )
+        await tell(web, "web:delta", Notice(kind="aside", text="done", time="2026-11-20T10:00:00.000Z"))
         committed = await take(events, 3)
 
     assert joined == [("delta", "", {"turn": 0, "fence": 1, "sequence": 0, "offset": 0, "text": "Once"})]
@@ -605,7 +608,7 @@ async def test_a_viewer_who_joins_gets_the_notices_after_the_last_message(web: W
     await answer(web, "web:notice", "eins")
     for text, time_ in (("old", "2026-11-20T08:00:00.000Z"), ("new", "2026-11-20T10:00:00.000Z")):
         notice = Notice(kind="parked", text=text, time=time_, message_id="m")
-        await tell(web.process.bus, "web:notice", notice, config=web.process.config.queue)
+        await tell(web, "web:notice", notice)
 
     async with watching(web, "notice", after="1") as events:
         [(name, at, data)] = await take(events, 1)

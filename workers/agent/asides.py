@@ -1,4 +1,4 @@
-"""Answers ``/status``, ``/usage`` and ``/help`` at once, whatever their session is doing."""
+"""Answers ``/status``, ``/usage``, ``/whoami`` and ``/help`` at once, whatever their session is doing."""
 
 import anyio
 import structlog
@@ -7,13 +7,14 @@ from daemon.clock import age_s, stamp
 from daemon.errors import BusError, ConfigError
 from daemon.events import Inbound, Notice, Reply
 from daemon.process import Process
-from daemon.session import Aside, Asides, SessionReader, SessionState
+from daemon.session import Aside, Asides, SessionReader
 from daemon.usage import User
-from daemon.wording import Language
 from daemon.wording import text as say
+from workers.agent.equipment import Equipment
 from workers.agent.kits import Kits
 from workers.agent.progress import Kit
 from workers.agent.spending import spending
+from workers.agent.status import status, whoami
 
 LOOK_S = 5.0
 """How often is looked when nothing is heard: what was said may have been missed."""
@@ -27,10 +28,11 @@ _log = structlog.get_logger()
 class Speaker:
     """Answers what is asked aside, in every partition; ``run`` must be running in a task group."""
 
-    def __init__(self, process: Process, kits: Kits) -> None:
+    def __init__(self, process: Process, kits: Kits, equipment: Equipment) -> None:
         self._process = process
         self._bus = process.bus
         self._kits = kits
+        self._equipment = equipment
         self._asides = Asides(process.bus, process.config.queue)
         self._reader = SessionReader(process.bus)
 
@@ -86,47 +88,30 @@ class Speaker:
                 _log.info("aside.done", bot=inbound.bot, waited_s=round(waited_s, 4))
 
     async def _say(self, aside: Aside, inbound: Inbound, kit: Kit) -> bool:
-        state = await self._reader.state(aside.session)
-        text = say("help", kit.language)
-        if inbound.command == "status":
-            text = status(state, kit, now_ms=await self._reader.now_ms())
-        elif inbound.command == "usage":
-            user = User(bot=inbound.bot, session=aside.session, channel=inbound.channel, sender_id=inbound.sender_id)
-            text = await spending(self._bus, user, self._process.bot(inbound.bot), self._process.clock)
+        text, head = await self._text(aside.session, inbound, kit)
         notice = Notice(kind="aside", text=text, time=stamp(self._process.clock.now()), message_id=inbound.id)
-        reply = _reply(aside, inbound, text, turn=state.head) if inbound.delivery == "push" else None
+        reply = _reply(aside, inbound, text, turn=head) if inbound.delivery == "push" else None
         return await self._asides.answer(aside, notice, reply, out_channel=inbound.channel)
+
+    async def _text(self, session: str, inbound: Inbound, kit: Kit) -> tuple[str, int]:
+        """What is answered, and the session's head."""
+        state, bot = await self._reader.state(session), self._process.bot(inbound.bot)
+        match inbound.command:
+            case "status":
+                used = self._equipment.known(await self._kits.of(inbound.bot, model=state.options.model))
+                now_ms = await self._reader.now_ms()
+                return await status(self._process, used, state, inbound, now_ms=now_ms), state.head
+            case "usage":
+                user = User(bot=inbound.bot, session=session, channel=inbound.channel, sender_id=inbound.sender_id)
+                return await spending(self._bus, user, bot, self._process.clock), state.head
+            case "whoami":
+                return whoami(bot, state, inbound), state.head
+            case _:
+                return say("help", kit.language), state.head
 
     async def _bury(self, aside: Aside, reason: str) -> None:
         if await self._asides.bury(aside, reason=reason):
             _log.error("aside.dead", session=aside.session, reason=reason)
-
-
-def status(state: SessionState, kit: Kit, *, now_ms: int) -> str:
-    """Where a conversation stands, for its people; times are the server's."""
-    return say(
-        "status",
-        kit.language,
-        model=kit.model.name,
-        used=f"{min(kit.fixed_tokens + state.tokens_start, kit.budget_tokens):,}",
-        budget=f"{kit.budget_tokens:,}",
-        head=state.head,
-        cursor=state.cursor,
-        waiting=state.waiting,
-        doing=_doing(state, kit.language, now_ms),
-    )
-
-
-def _doing(state: SessionState, language: Language, now_ms: int) -> str:
-    if state.worker and state.lease_ms > now_ms:
-        return say("status_running", language, seconds=_seconds(now_ms - state.since_ms))
-    if state.retry_at_ms > now_ms:
-        return say("status_parked", language, seconds=_seconds(state.retry_at_ms - now_ms))
-    return say("status_queued" if state.waiting else "status_idle", language)
-
-
-def _seconds(ms: int) -> int:
-    return max(0, round(ms / 1000))
 
 
 def _reply(aside: Aside, inbound: Inbound, text: str, *, turn: int) -> Reply:

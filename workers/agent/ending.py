@@ -3,21 +3,22 @@
 import math
 import random
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 import anyio
 import structlog
 
 from daemon import metrics
-from daemon.bus import tell
 from daemon.clock import age_s, stamp
-from daemon.errors import BusError, BusUnavailable, ConfigError, MillpondError, RateLimited
+from daemon.errors import BusUnavailable, ConfigError, MillpondError, RateLimited
 from daemon.events import Inbound, LogEntry, Notice, Reply
 from daemon.process import Process
-from daemon.session import Claim, Commit, Sessions, Waiting, Word
+from daemon.session import NO_CHANGE, Change, Claim, Commit, Sessions, Waiting, Word
 from daemon.usage import Room, Spent
 from daemon.wording import Language
 from daemon.wording import text as say
+from workers.agent.commands import Commands, Outcome, before_command, queued
 from workers.agent.entries import open_calls
 from workers.agent.progress import Turn
 from workers.backoff import after_attempts, after_waiting
@@ -55,21 +56,36 @@ async def insist(write: Callable[[], Awaitable[_T]]) -> _T:
     return written[0]
 
 
+@dataclass(frozen=True)
+class _End:
+    """How a turn ends."""
+
+    outcome: str
+    text: str
+    """What a push channel is sent; empty: nothing."""
+    dead_reason: str = ""
+    change: Change = NO_CHANGE
+
+
 class Ending:
     """Ends turns and gives sessions back."""
 
-    def __init__(self, process: Process, sessions: Sessions) -> None:
+    def __init__(self, process: Process, sessions: Sessions, commands: Commands) -> None:
         self._process = process
         self._queue = process.config.queue
         self._sessions = sessions
+        self._commands = commands
 
     async def done(self, turn: Turn, text: str, *, go_on: GoOn) -> Claim | None:
         """The model answered."""
         last = await turn.entries.final(text, answers=_ids(turn.covered))
-        return await self._commit(turn, [last], text, outcome="done", go_on=go_on)
+        return await self._commit(turn, [last], _End("done", text), go_on=go_on)
 
     async def stopped(self, turn: Turn, upto: str, *, go_on: GoOn) -> Claim | None:
-        """A person stopped it: what was finished and said stays, and all that waited before counts as answered."""
+        """A person stopped it: what was finished and said stays, and all that waited before counts as answered.
+
+        But for commands that change the session, which a stop does not take back: they are carried out with it.
+        """
         waiting = [
             entry for entry in await self._sessions.waiting_upto(turn.claim.session, upto) if entry.inbound is not None
         ]
@@ -83,8 +99,25 @@ class Ending:
         turn.covered = tuple(waiting)
         mark = say("stopped", turn.kit.language)
         text = f"{turn.live.text.rstrip()}\n\n{mark}".lstrip()
-        last = await turn.entries.final(text, answers=_ids(waiting), stopped=True)
-        return await self._commit(turn, [*added, last], text, outcome="stopped", go_on=go_on)
+        commands = queued(waiting)
+        outcomes = [await self._commands.outcome(turn.claim, command) for command in commands]
+        answered = {command.id for command in commands}
+        answers = [message_id for message_id in _ids(waiting) if message_id not in answered]
+        last = await turn.entries.final(text, answers=answers, stopped=True)
+        said = zip(commands, outcomes, strict=True)
+        words = [self._word(turn.claim, command, outcome.text) for command, outcome in said]
+        # A push channel is sent one reply for the turn; viewers of others see each notice by itself.
+        sent = "\n\n".join((text, *(outcome.text for outcome in outcomes)))
+        change = _change(words, outcomes)
+        return await self._commit(turn, [*added, last], _End("stopped", sent, change=change), go_on=go_on)
+
+    async def carried_out(self, claim: Claim, command: Inbound, outcome: Outcome, *, go_on: GoOn) -> Claim | None:
+        """The turn of a command that changes the session has come."""
+        covered = [entry for entry in claim.begun.waiting if entry.inbound is command]
+        words = [self._word(claim, command, outcome.text)]
+        following = await self._commit_aside(claim, covered, words, outcomes=[outcome], go_on=go_on)
+        _log.info("command.done", fence=claim.fence, head=claim.begun.head)
+        return following
 
     async def dead(self, turn: Turn, *, go_on: GoOn) -> Claim | None:
         """Its attempts are used up: a dead letter, a line that says so, and the conversation goes on."""
@@ -95,22 +128,25 @@ class Ending:
     async def _dead(self, turn: Turn, text: str, *, reason: str, go_on: GoOn) -> Claim | None:
         added = [await self._cut_off(turn, call.id) for call in open_calls(turn.progress.entries)]
         last = await turn.entries.final(text, dead=_ids(turn.covered))
-        return await self._commit(turn, [*added, last], text, outcome="dead", go_on=go_on, dead_reason=reason)
+        return await self._commit(turn, [*added, last], _End("dead", text, dead_reason=reason), go_on=go_on)
 
     async def aside(self, claim: Claim, *, go_on: GoOn) -> Claim | None:
         """Nothing to answer: a stop that found nothing to stop, or what cannot be read."""
-        waiting = claim.begun.waiting
+        waiting = before_command(claim.begun.waiting)
         if not waiting:
             await self._sessions.hand_over(claim)
             return None
         # What cannot be read is dealt with once nothing that can be read stands before it.
-        commands = [entry for entry in waiting if entry.inbound is not None]
-        command = next((entry.inbound for entry in commands), None)
-        if command is None:
+        stops = [entry for entry in waiting if entry.inbound is not None]
+        if not stops:
             _log.error("message.unreadable", count=len(waiting))
             return await self._commit_aside(claim, waiting, dead_reason="unreadable", go_on=go_on)
-        text = say("nothing_to_stop", self._language(command.bot))
-        return await self._commit_aside(claim, commands, word=self._word(claim, command, text), go_on=go_on)
+        words = [
+            self._word(claim, entry.inbound, say("nothing_to_stop", self._language(entry.inbound.bot)))
+            for entry in stops
+            if entry.inbound is not None
+        ]
+        return await self._commit_aside(claim, stops, words, go_on=go_on)
 
     async def hopeless(self, claim: Claim, first: Inbound, *, go_on: GoOn) -> Claim | None:
         """Not even giving it up as a turn works out: it becomes a dead letter without an entry in the log."""
@@ -119,22 +155,29 @@ class Ending:
         metrics.TURNS.labels("dead").inc()
         text = say("poison", self._language(first.bot), attempts=attempts, correlation=first.correlation)
         covered = [entry for entry in claim.begun.waiting if entry.inbound is first]
-        word = self._word(claim, first, text)
-        return await self._commit_aside(claim, covered, word=word, dead_reason="attempts", go_on=go_on)
+        words = [self._word(claim, first, text)]
+        return await self._commit_aside(claim, covered, words, dead_reason="attempts", go_on=go_on)
 
     async def _commit_aside(
-        self, claim: Claim, covered: Sequence[Waiting], *, word: Word | None = None, dead_reason: str = "", go_on: GoOn
+        self,
+        claim: Claim,
+        covered: Sequence[Waiting],
+        words: Sequence[Word] = (),
+        *,
+        outcomes: Sequence[Outcome] = (),
+        dead_reason: str = "",
+        go_on: GoOn,
     ) -> Claim | None:
-        if word:
-            await self._tell(claim.session, word.notice)
+        """Deal with ``covered`` without an entry in the log; a push channel is sent the first of ``words``."""
         commit = Commit(
             entries=(),
             tokens=0,
             answered=tuple(entry.stream_id for entry in covered),
-            reply=word.reply if word else None,
+            reply=words[0].reply if words else None,
             dead_reason=dead_reason,
+            change=_change(words, outcomes),
         )
-        channel = word.out_channel if word else ""
+        channel = words[0].out_channel if words else ""
         return await insist(
             lambda: self._sessions.commit(claim, commit, step=claim.begun.step, out_channel=channel, go_on=go_on())
         )
@@ -162,7 +205,7 @@ class Ending:
         """The day's tokens are used up: a sentence answers it, which a push channel is sent once a day."""
         text = say(f"spent_{spent.whose}", turn.kit.language)
         last = await turn.entries.final(text, answers=_ids(turn.covered))
-        return await self._commit(turn, [last], text if spent.tell else "", outcome="spent", go_on=go_on)
+        return await self._commit(turn, [last], _End("spent", text if spent.tell else ""), go_on=go_on)
 
     async def _delay(self, turn: Turn, room: Room) -> None:
         """Too many messages in a minute: it waits until there is room, and its people are told once in a flood."""
@@ -193,23 +236,23 @@ class Ending:
         word = self._word(claim, first, say("parked", language), kind="parked")
         await self._sessions.park(claim, delay_s=delay_s, word=word)
 
-    async def _commit(
-        self, turn: Turn, added: Sequence[LogEntry], text: str, *, outcome: str, go_on: GoOn, dead_reason: str = ""
-    ) -> Claim | None:
+    async def _commit(self, turn: Turn, added: Sequence[LogEntry], end: _End, *, go_on: GoOn) -> Claim | None:
         progress, claim = turn.progress, turn.claim
         entries = [*progress.entries, *added]
         commit = Commit(
             entries=tuple(entries[progress.step :]),
             tokens=sum(entry.tokens for entry in entries),
             answered=tuple(entry.stream_id for entry in turn.covered),
-            reply=_reply(turn, text),
-            dead_reason=dead_reason,
+            reply=_reply(turn, end.text),
+            dead_reason=end.dead_reason,
+            change=end.change,
         )
         following = await insist(
             lambda: self._sessions.commit(
                 claim, commit, step=progress.step, out_channel=turn.first.channel, go_on=go_on()
             )
         )
+        outcome = end.outcome
         if outcome in ("done", "stopped"):
             progress.answered(len(turn.covered))
         took_s = self._process.clock.monotonic() - turn.began
@@ -232,12 +275,6 @@ class Ending:
     async def _cut_off(self, turn: Turn, call_id: str) -> LogEntry:
         return await turn.entries.result(call_id, failure(say("interrupted", turn.kit.language)))
 
-    async def _tell(self, session: str, notice: Notice) -> None:
-        try:
-            await tell(self._process.bus, session, notice, config=self._queue)
-        except BusError as error:  # said in passing; what it is about stands in Redis
-            _log.debug("notice.lost", reason=str(error))
-
     def _word(self, claim: Claim, inbound: Inbound, text: str, *, kind: Literal["aside", "parked"] = "aside") -> Word:
         notice = Notice(kind=kind, text=text, time=self._now(), message_id=inbound.id)
         reply = None
@@ -258,6 +295,16 @@ class Ending:
 
     def _now(self) -> str:
         return stamp(self._process.clock.now())
+
+
+def _change(words: Sequence[Word], outcomes: Sequence[Outcome]) -> Change:
+    """What a commit changes beside the log when ``words`` are said aside and commands had ``outcomes``."""
+    chosen = [outcome.options for outcome in outcomes if outcome.options is not None]
+    return Change(
+        notices=tuple(word.notice for word in words),
+        start_over=any(outcome.start_over for outcome in outcomes),
+        options=chosen[-1] if chosen else None,
+    )
 
 
 def _ids(waiting: Sequence[Waiting]) -> list[str]:

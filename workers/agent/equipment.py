@@ -8,6 +8,7 @@ from daemon.errors import ConfigError
 from daemon.process import Process
 from workers.agent.kits import prompts_of
 from workers.agent.progress import Kit
+from workers.agent.prompts import Prompts
 from workers.tools import Registry, Tool
 from workers.tools.mcp import ToolServers
 
@@ -20,21 +21,28 @@ class Equipment:
     def __init__(self, process: Process) -> None:
         self._process = process
         self.servers = ToolServers(process)
-        self._made: dict[str, tuple[Kit, tuple[Tool, ...], Kit]] = {}
+        self._made: dict[Prompts, tuple[tuple[Tool, ...], Kit]] = {}
 
     async def of(self, kit: Kit, bot: str, *, scope: str, session: str) -> Kit:
         """``kit`` with what the bot's servers offer just now."""
         tools = await self.servers.tools(bot, scope=scope, session=session)
         if not tools:
             return kit
-        known = self._made.get(bot)
-        if known is None or known[0] is not kit or known[1] != tools:
-            known = self._made[bot] = (kit, tools, self._equipped(kit, bot, kit.tools.beside(tools)))
-        return known[2]
+        known = self._made.get(kit.prompts)
+        if known is None or known[0] != tools:
+            known = self._made[kit.prompts] = (tools, self._equipped(kit, bot, kit.tools.beside(tools)))
+        return known[1]
+
+    def known(self, kit: Kit) -> Kit:
+        """``kit`` with what the bot's servers offered when a turn last asked them."""
+        found = self._made.get(kit.prompts)
+        return found[1] if found else kit
 
     def _equipped(self, kit: Kit, bot: str, tools: Registry) -> Kit:
         try:
-            return replace(kit, tools=tools, prompts=prompts_of(self._process, bot, kit.tokenizer, tools))
+            return replace(
+                kit, tools=tools, prompts=prompts_of(self._process, bot, kit.prompts.bot, kit.tokenizer, tools)
+            )
         except ConfigError as error:  # their definitions alone would fill the model's window
             _log.error("tools.missing", bot=bot, reason=str(error))
             return kit

@@ -12,6 +12,8 @@ from itertools import groupby
 from threading import Lock
 from typing import NamedTuple
 
+import msgspec
+
 from daemon.events import LogEntry
 from workers.agent.micro import cut_result
 from workers.agent.shorten import Count, Piece
@@ -24,8 +26,11 @@ REMEMBERED_COST_BYTES = 300
 """What remembering one takes besides."""
 
 
-class ShownTurn(NamedTuple):
-    """A turn as it is sent."""
+class ShownTurn(msgspec.Struct, frozen=True, gc=False):
+    """A turn as it is sent.
+
+    Not tracked by the garbage collector, which a long history's would set off several times in every turn.
+    """
 
     messages: tuple[bytes, ...]
     tokens: int
@@ -73,11 +78,12 @@ class View:
         end = len(history)
         while end:
             # By hand, and with as few calls as can be: a long history is walked through at every model call.
-            first, turn = end - 1, history[end - 1].turn
+            two = history[end - 1]
+            first, turn = end - 1, two.turn
             while first and history[first - 1].turn == turn:
                 first -= 1
             if end - first == 2 and not names:
-                one, two = history[first], history[first + 1]
+                one = history[first]
                 said, answer = bytes(one.wire), bytes(two.wire)
                 # Most turns are a message and its answer, which nothing has to be done to.
                 if said.startswith(USER) and answer.startswith(ASSISTANT) and CALLS not in answer:
@@ -157,7 +163,10 @@ def _legal(entries: Sequence[LogEntry]) -> Iterator[_Kept]:
         at += 1
         if role_of(wire) == "tool":
             continue
-        calls = links_of(wire)[0] if CALLS in wire else []
+        if CALLS not in wire:
+            yield _Kept(first, entry, wire)
+            continue
+        calls = links_of(wire)[0]
         results: list[_Kept] = []
         while calls and at < len(entries) and role_of(result := bytes(entries[at].wire)) == "tool":
             results.append(_Kept(at, entries[at], result))

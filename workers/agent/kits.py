@@ -1,36 +1,74 @@
 """What each bot's turns are made with, built once a process."""
 
-import anyio
+from dataclasses import replace
 
-from daemon.config import BotConfig
+import anyio
+import msgspec
+import structlog
+
+from daemon.config import BotConfig, ModelConfig
 from daemon.errors import ConfigError
+from daemon.model import FallbackModel
 from daemon.process import Process
 from daemon.tokens import Tokenizer, load
 from workers.agent.progress import Kit
 from workers.agent.prompts import Prompts
 from workers.tools import BUILTIN, Registry
 
+_log = structlog.get_logger()
+
 
 class Kits:
-    """A kit a bot, made when it is first needed."""
+    """A kit a bot, made when it is first needed; one more for each other model that people choose."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
         self._kits: dict[str, Kit] = {}
+        self._chosen: dict[tuple[str, str], Kit] = {}
         self._lock = anyio.Lock()
 
-    async def of(self, bot: str) -> Kit:
-        """The kit of a bot.
+    async def of(self, bot: str, *, model: str = "") -> Kit:
+        """The kit of a bot, with the one of its models that was chosen; its own where that can be used no longer.
 
         Raises:
             ConfigError: no such bot in this process's configuration.
         """
-        if bot in self._kits:
-            return self._kits[bot]
+        kit = self._kits.get(bot) or await self._own(bot)
+        if not model:
+            return kit
+        try:
+            return await self.choose(bot, model)
+        except ConfigError as error:
+            _log.warning("model.unusable", bot=bot, model=model, reason=str(error))
+            return kit
+
+    async def _own(self, bot: str) -> Kit:
         async with self._lock:
             if bot not in self._kits:
                 self._kits[bot] = await self._made(bot, self._process.bot(bot))
             return self._kits[bot]
+
+    async def choose(self, bot: str, model: str) -> Kit:
+        """The kit of a bot with another of its models, its own if it has none of that name.
+
+        Raises:
+            ConfigError: as for ``of``, or the model has no room for the bot's prompts.
+        """
+        if (bot, model) in self._chosen:
+            return self._chosen[bot, model]
+        kit, own = await self.of(bot), self._process.bot(bot)
+        config = with_model(own, model)
+        if config is own:
+            return kit
+        tokenizer = await load(config.model.name)
+        self._chosen[bot, model] = replace(
+            kit,
+            model=kit.model.preferring(model) if isinstance(kit.model, FallbackModel) else kit.model,
+            tokenizer=tokenizer,
+            prompts=prompts_of(self._process, bot, config, tokenizer, kit.tools),
+            budget_tokens=config.model.budget_tokens,
+        )
+        return self._chosen[bot, model]
 
     async def warm(self) -> None:
         """Make the kits of all bots, so that their first messages need not wait for vocabulary and workspace."""
@@ -49,7 +87,7 @@ class Kits:
             tools = BUILTIN.only(bot.tools)
         except ConfigError as error:
             raise ConfigError(f"bots.{name}.tools: {error}") from error
-        prompts = prompts_of(self._process, name, tokenizer, tools)
+        prompts = prompts_of(self._process, name, bot, tokenizer, tools)
         return Kit(
             model=await self._process.connect_model(bot.model, language=bot.language),
             tokenizer=tokenizer,
@@ -63,15 +101,31 @@ class Kits:
         )
 
 
-def prompts_of(process: Process, name: str, tokenizer: Tokenizer, tools: Registry) -> Prompts:
-    """What a bot's prompts are made with.
+def choices(bot: BotConfig) -> list[str]:
+    """The names of a bot's models, its own first."""
+    if bot.model.offline:
+        return ["offline"]
+    return list(dict.fromkeys(model.name for model in bot.model.chain))
+
+
+def with_model(bot: BotConfig, name: str) -> BotConfig:
+    """``bot`` with name and window of another of its models; the very same when that is its own, or unknown."""
+    names = choices(bot)
+    if name not in names[1:]:
+        return bot
+    model: ModelConfig = next(model for model in bot.model.chain if model.name == name)
+    return msgspec.structs.replace(bot, model=model)
+
+
+def prompts_of(process: Process, name: str, bot: BotConfig, tokenizer: Tokenizer, tools: Registry) -> Prompts:
+    """What a bot's prompts are made with; ``bot`` is its configuration, or that with another of its models.
 
     Raises:
         ConfigError: identity and tools leave nothing of the budget.
     """
     return Prompts(
         name,
-        process.config,
+        msgspec.structs.replace(process.config, bots={**process.config.bots, name: bot}),
         workspace=process.workspace(name),
         tokenizer=tokenizer,
         definitions=tools.definitions,

@@ -29,8 +29,9 @@ class LiveBoard:
 
     def changed(self, text: "LiveText") -> None:
         """Have ``text`` shown when its time has come."""
-        self._changed.add(text)
-        self._wake.set()
+        if text not in self._changed:
+            self._changed.add(text)
+            self._wake.set()
 
     def ended(self, text: "LiveText") -> None:
         """Show no more of ``text``."""

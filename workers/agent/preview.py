@@ -1,13 +1,13 @@
-"""What a session's model would be sent next, without sending it: ``millpond session show --prompt``."""
+"""What a session's model would be sent next, without sending it: ``millpond session show --prompt``, ``/status``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
 import msgspec
 
-from daemon.bus import pairs
+from daemon.bus import QUEUED_COMMANDS, pairs
 from daemon.clock import stamp
 from daemon.errors import InboundError
 from daemon.events import ChatKind, Inbound, LogEntry
@@ -17,13 +17,15 @@ from daemon.sessionkey import SessionKey
 from daemon.tokens import load
 from workers.agent.context import Prompt
 from workers.agent.entries import Entries
-from workers.agent.kits import prompts_of
+from workers.agent.kits import prompts_of, with_model
+from workers.agent.progress import Kit
 from workers.agent.prompts import Prompts
+from workers.agent.reading import newest
 from workers.agent.request import Requests, whole_turns
 from workers.tools import BUILTIN
 
-ENTRIES_MAX = 20_000
-"""Newest messages that are looked at; no window holds more."""
+JOURNAL_MAX = 2_000
+"""Messages of a turn in progress that are looked at; no turn has more."""
 BURST_MAX = 32
 """Waiting messages that one turn answers at most; as ``begin.part.lua`` has it."""
 
@@ -34,10 +36,8 @@ _inbound = msgspec.json.Decoder(Inbound).decode
 class _Next:
     """The turn that would come next, or is in progress."""
 
-    state: SessionState
     said: list[Inbound]
     """The messages that wait for it."""
-    history: Sequence[LogEntry]
     journal: list[LogEntry]
     """What stands in the log of a turn in progress."""
 
@@ -49,15 +49,19 @@ async def preview(process: Process, session: str) -> dict[str, Any]:
         InboundError: nobody ever wrote to the session.
         ConfigError: its bot is not configured here, or its prompt cannot be made.
     """
-    found = await _found(process, session)
-    bot = found.said[0].bot if found.said else unquote(found.state.scope.partition(":")[0])
-    config = process.bot(bot)
+    state = await SessionReader(process.bus).state(session)
+    if not state.exists:
+        raise InboundError(f"session {session}: nobody ever wrote to it; `millpond session list` shows those there are")
+    found = await _found(process, state)
+    bot = found.said[0].bot if found.said else unquote(state.scope.partition(":")[0])
+    config = with_model(process.bot(bot), state.options.model)
     tokenizer = await load(config.model.name)
     tools = BUILTIN.only(config.tools)
-    prompts = prompts_of(process, bot, tokenizer, tools)
-    said = found.said or [_nothing(process, found, session, bot)]
-    requests = Requests(prompts, process.clock, said=said, history=found.history)
-    entries = Entries(tokenizer, process.clock, turn=found.state.head)
+    prompts = prompts_of(process, bot, config, tokenizer, tools)
+    history = await _history(process, state, config.model.budget_tokens)
+    said = found.said or [_nothing(process, state, history, bot)]
+    requests = Requests(prompts, process.clock, said=said, history=history)
+    entries = Entries(tokenizer, process.clock, turn=state.head)
     current = found.journal or [await entries.user(inbound) for inbound in said]
     built = await requests.prompt(current, tools.definitions)
     what = "turn in progress" if found.journal else "waiting message" if found.said else "empty message"
@@ -70,6 +74,36 @@ async def preview(process: Process, session: str) -> dict[str, Any]:
         "messages": [msgspec.json.decode(wire) for wire in built.messages],
         "tools": [msgspec.json.decode(definition) for definition in tools.definitions],
     }
+
+
+async def portions(process: Process, kit: Kit, state: SessionState, asking: Inbound) -> Mapping[str, int]:
+    """What fills the context of a session before anything more is said: tokens by part, which add up to ``budget``.
+
+    Raises:
+        ContextOverflow: what stands in every prompt is more than that.
+    """
+    said = msgspec.structs.replace(asking, text="", attachments=())
+    history = await _history(process, state, kit.budget_tokens)
+    requests = Requests(kit.prompts, process.clock, said=[said], history=history)
+    current = await Entries(kit.tokenizer, process.clock, turn=state.head).user(said)
+    counted = _counted(kit.prompts, requests, await requests.prompt([current], kit.tools.definitions))
+    parts = counted["parts"]
+    told = {name: parts[name] for name in ("memory", "tools", "history", "free")}
+    # Whatever is said, the rest stands in every prompt: the runtime context too.
+    return {**told, "system": counted["budget_tokens"] - sum(told.values()), "budget": counted["budget_tokens"]}
+
+
+async def _history(process: Process, state: SessionState, budget_tokens: int) -> Sequence[LogEntry]:
+    found = await newest(
+        SessionReader(process.bus),
+        state.session,
+        state,
+        upto=state.head,
+        budget_tokens=budget_tokens,
+        micro=process.config.micro_compact,
+    )
+    first = state.head - len(found)
+    return whole_turns(found, first) if first > state.start else found
 
 
 def _counted(prompts: Prompts, requests: Requests, built: Prompt) -> dict[str, Any]:
@@ -93,22 +127,15 @@ def _counted(prompts: Prompts, requests: Requests, built: Prompt) -> dict[str, A
     }
 
 
-async def _found(process: Process, session: str) -> _Next:
+async def _found(process: Process, state: SessionState) -> _Next:
     reader = SessionReader(process.bus)
-    state = await reader.state(session)
-    if not state.exists:
-        raise InboundError(f"session {session}: nobody ever wrote to it; `millpond session list` shows those there are")
-    first = max(state.start, state.head - ENTRIES_MAX)
     # What stands beyond head is the journal of the turn in progress.
-    entries = await reader.log(session, first=first, upto=state.head + ENTRIES_MAX, base=state.base)
-    cut = state.head - max(first, state.base)
-    journal = entries[cut:]
-    said = await _waiting(process, session, first_only=state.attempts > 1 and not journal)
+    journal = await reader.log(state.session, first=state.head, upto=state.head + JOURNAL_MAX, base=state.base)
+    said = await _waiting(process, state.session, first_only=state.attempts > 1 and not journal)
     if journal:
         known = {entry.id for entry in journal if entry.id}
         said = [inbound for inbound in said if inbound.id in known]
-    history = whole_turns(entries[:cut], first) if first > state.start else entries[:cut]
-    return _Next(state=state, said=said, history=history, journal=journal)
+    return _Next(said=said, journal=journal)
 
 
 async def _waiting(process: Process, session: str, *, first_only: bool) -> list[Inbound]:
@@ -123,7 +150,9 @@ async def _waiting(process: Process, session: str, *, first_only: bool) -> list[
         inbox = keys.inbox(keys.partition(session))
         for _, fields in await bus.call("XRANGE", inbox, stream_id, stream_id):
             found += _readable(dict(pairs(fields))[b"message"])
-    return found
+        if found and found[-1].command in QUEUED_COMMANDS:
+            break
+    return [inbound for inbound in found if not inbound.command]
 
 
 def _readable(raw: bytes) -> list[Inbound]:
@@ -131,24 +160,24 @@ def _readable(raw: bytes) -> list[Inbound]:
         inbound = _inbound(raw)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return []
-    return [] if inbound.command else [inbound]
+    return [inbound]
 
 
 def _ms(stream_id: bytes) -> int:
     return int(stream_id.partition(b"-")[0])
 
 
-def _nothing(process: Process, found: _Next, session: str, bot: str) -> Inbound:
+def _nothing(process: Process, state: SessionState, history: Sequence[LogEntry], bot: str) -> Inbound:
     """An empty message from whoever wrote last."""
-    key = SessionKey.parse(session)
-    senders = [entry.sender for entry in found.history if entry.sender]
+    key = SessionKey.parse(state.session)
+    senders = [entry.sender for entry in history if entry.sender]
     return Inbound(
         id="-",
         bot=bot,
         channel=key.channel,
         chat=key.chat,
         thread=key.thread,
-        chat_kind=_kind(found.state.scope, senders),
+        chat_kind=_kind(state.scope, senders),
         sender_id=senders[-1] if senders else key.chat,
         text="",
         received_at=stamp(process.clock.now()),

@@ -32,6 +32,8 @@ conversation always has room. Memory keeps itself far below that (``consolidatio
 edits it may not know."""
 MEMORIES_MAX = 256
 """Memories of scopes, counted once, that are remembered."""
+SYSTEMS_MAX = 16
+"""System messages that are remembered: turns that come one after the other often have the same."""
 TOOL_LISTS_MAX = 16
 
 
@@ -41,11 +43,8 @@ class System:
 
     message: bytes
     sections: tuple[Section, ...]
-
-    @property
-    def tokens(self) -> int:
-        """What it counts."""
-        return sum(section.tokens for section in self.sections)
+    tokens: int
+    """What it counts."""
 
 
 class Prompts:
@@ -70,6 +69,7 @@ class Prompts:
         self._files: Files | None = None
         self._of_files: tuple[list[Section], list[Section]] = ([], [])
         self._memory = lru_cache(MEMORIES_MAX)(self._memory_sections)
+        self._joined = lru_cache(SYSTEMS_MAX)(_joined)
         self._room = self._room_left(name, bot)
         self.rules = Rules(
             budget_tokens=bot.model.budget_tokens,
@@ -86,6 +86,8 @@ class Prompts:
     def rules_now(self) -> Rules:
         """The rules, with the budget in our tokens as far as the provider's are known by now."""
         budget_tokens = calibration(self.bot.model.name).lowered(self.rules.budget_tokens)
+        if budget_tokens == self.rules.budget_tokens:
+            return self.rules
         return replace(self.rules, budget_tokens=budget_tokens)
 
     @property
@@ -113,8 +115,7 @@ class Prompts:
             await to_thread.run_sync(self._memory, memory) if len(memory) > THREAD_SIZE else self._memory(memory)
         )
         found = recalled_section(recalled, int(self._room * RECALLED_SHARE), self.tokenizer.count, self.rules.shares)
-        parts = (*self._identity, *bootstrap, *remembered, *skills, *found)
-        return System(message=system_message(parts), sections=parts)
+        return self._joined((*self._identity, *bootstrap, *remembered, *skills, *found))
 
     async def _workspace_sections(self) -> tuple[list[Section], list[Section]]:
         files = await self.workspace.files()
@@ -141,6 +142,10 @@ class Prompts:
                 f"raise the window, or list fewer tools in bots.{name}.tools"
             )
         return left
+
+
+def _joined(found: tuple[Section, ...]) -> System:
+    return System(message=system_message(found), sections=found, tokens=sum(section.tokens for section in found))
 
 
 def _tools_tokens(tokenizer: Tokenizer, definitions: tuple[bytes, ...]) -> int:

@@ -69,20 +69,22 @@ class Requests:
     async def prompt(self, current: Sequence[LogEntry], tools: Sequence[bytes]) -> Prompt:
         """As ``next``, with what its parts count."""
         if self._scene is None:
-            self._scene = await self._set()
-        scene = replace(self._scene, tools_tokens=self._prompts.tools_tokens(tools))
+            self._scene = await self._set(tools)
+        tools_tokens, scene = self._prompts.tools_tokens(tools), self._scene
+        if tools_tokens != scene.tools_tokens:
+            scene = self._scene = replace(scene, tools_tokens=tools_tokens)
         rules = self._prompts.rules_now()
         make = partial(prompt, rules, scene, current)
         return await to_thread.run_sync(make) if _is_heavy(rules, scene, current) else make()
 
-    async def _set(self) -> Scene:
+    async def _set(self, tools: Sequence[bytes]) -> Scene:
         bot = self._prompts.bot
         self.system = await self._prompts.system()
         context = runtime_context(self._said, self._clock.now(), time_zone=bot.time_zone, language=bot.language)
         return Scene(
             system=self.system.message,
             system_tokens=self.system.tokens,
-            tools_tokens=0,
+            tools_tokens=self._prompts.tools_tokens(tools),
             context=context,
             names=self._said[-1].chat_kind == "group",
             history=self._history,

@@ -3,6 +3,7 @@
 import datetime as dt
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from daemon.events import ChatKind, Inbound
@@ -10,6 +11,9 @@ from daemon.model import RUNTIME_CONTEXT
 from daemon.wording import Language
 from daemon.wording import text as say
 from workers.agent.spoken import one_line
+
+MOMENTS_MAX = 64
+"""Minutes, each in the time zones and languages of the bots, that are remembered: most turns come in the same one."""
 
 _BLANK_LINES = re.compile(r"\n\s*\n")
 
@@ -41,6 +45,11 @@ def runtime_context(
 
 def moment(now: dt.datetime, time_zone: str, language: Language) -> str:
     """A time with its day of the week and its time zone."""
+    return _minute(now.replace(second=0, microsecond=0), time_zone, language)
+
+
+@lru_cache(MOMENTS_MAX)
+def _minute(now: dt.datetime, time_zone: str, language: Language) -> str:
     local = now.astimezone(dt.UTC if time_zone == "UTC" else ZoneInfo(time_zone))
     day = say("weekdays", language).split(",")[local.weekday()]
     offset = "" if time_zone == "UTC" else f", UTC{local:%z}"

@@ -1,5 +1,6 @@
 """What people say, as a model is shown it: files that came along, names in groups, runs as one message. Pure."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,8 @@ NAME_MAX_CHARS = 80
 """Longest name before a message; a channel may allow any."""
 IMAGE_URLS = ("http://", "https://", "data:image/")
 """Addresses of images that a model's server may be given."""
+
+_LIKE_A_NAME = re.compile(r"(?<=[\n\r\v\f\x85\u2028\u2029])\[")
 
 
 def one_line(text: str, max_chars: int = NAME_MAX_CHARS) -> str:
@@ -23,11 +26,16 @@ def named(name: str, content: Content) -> Content:
     """A group's message: ``[Name] text``."""
     mark = f"[{one_line(name).replace('[', '(').replace(']', ')')}] "
     if not isinstance(content, list):
-        return mark + (content or "")
+        return mark + _indented(content or "")
     for at, part in enumerate(content):
         if "text" in part:
-            return [*content[:at], {**part, "text": mark + str(part["text"])}, *content[at + 1 :]]
+            return [*content[:at], {**part, "text": mark + _indented(str(part["text"]))}, *content[at + 1 :]]
     return [text_part(mark.rstrip()), *content]
+
+
+def _indented(text: str) -> str:
+    # Messages of a group stand in one, below each other: a line of a person's own could pass for somebody else's.
+    return _LIKE_A_NAME.sub(" [", text)
 
 
 def with_attachments(text: str, attachments: Sequence[Attachment]) -> Content:

@@ -9,6 +9,7 @@ from daemon.errors import ConfigError, ContextOverflow, InvalidAnswer, ModelRefu
 from daemon.events import Inbound, LogEntry
 from daemon.process import Process
 from daemon.session import Claim, SessionReader, Sessions
+from workers.agent.commands import Commands, before_command, command_first
 from workers.agent.ending import Ending, insist
 from workers.agent.entries import Entries, open_calls
 from workers.agent.equipment import Equipment
@@ -16,14 +17,11 @@ from workers.agent.kits import Kits
 from workers.agent.limits import Gate
 from workers.agent.live import LiveBoard, LiveText
 from workers.agent.loop import Loop
-from workers.agent.micro import least_tokens
 from workers.agent.progress import Kit, Progress, Turn, inbounds
+from workers.agent.reading import newest
 from workers.agent.speech import Speech
 from workers.hold import Hold
 from workers.tools import Folders, ToolContext
-
-HISTORY_CHUNK = 500
-"""Log entries read at once, from the newest backwards, until the budget is full."""
 
 _log = structlog.get_logger()
 
@@ -36,9 +34,10 @@ class Turns:
         self._sessions = sessions
         self._attempts_max = process.config.queue.attempts_max
         self._reader = SessionReader(process.bus)
-        self._ending = Ending(process, sessions)
         self._gate = Gate(process)
         self.kits = Kits(process)
+        self._commands = Commands(process, self.kits)
+        self._ending = Ending(process, sessions, self._commands)
         self.equipment = Equipment(process)
         self.live = LiveBoard(process.bus, process.config.queue)
 
@@ -47,14 +46,17 @@ class Turns:
         claim = hold.claim
         if claim.begun.dropped:
             _log.error("message.missing", count=claim.begun.dropped)
-        readable = inbounds(claim.begun.waiting)
+        command = command_first(claim.begun.waiting)
+        if command is not None:
+            return await self._carry_out(claim, command, go_on=go_on)
+        readable = inbounds(before_command(claim.begun.waiting))
         if not readable:
             return await self._ending.aside(claim, go_on=go_on)
         first = readable[0]
         # For the rest of the claim, whose task has these to itself.
         bind_contextvars(message_id=first.id, correlation=first.correlation, turn=claim.begun.head)
         try:
-            kit = await self.kits.of(first.bot)
+            kit = await self.kits.of(first.bot, model=claim.begun.options.model)
             kit = await self.equipment.of(kit, first.bot, scope=claim.begun.scope, session=claim.session)
         except ConfigError as error:
             await self._ending.misconfigured(claim, first, error)
@@ -67,6 +69,18 @@ class Turns:
             return await self._answer(turn, hold, go_on=go_on)
         finally:
             await self._gate.account(turn)
+
+    async def _carry_out(self, claim: Claim, command: Inbound, *, go_on: Callable[[], bool]) -> Claim | None:
+        """Deal with a command that changes the session; its turn has come."""
+        bind_contextvars(message_id=command.id, correlation=command.correlation, turn=claim.begun.head)
+        if claim.begun.attempts > self._attempts_max:
+            return await self._ending.hopeless(claim, command, go_on=go_on)
+        try:
+            outcome = await self._commands.outcome(claim, command)
+        except ConfigError as error:
+            await self._ending.misconfigured(claim, command, error)
+            return None
+        return await self._ending.carried_out(claim, command, outcome, go_on=go_on)
 
     async def _answer(self, turn: Turn, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
         if turn.claim.begun.attempts > self._attempts_max and not hold.stop_upto:
@@ -91,7 +105,7 @@ class Turns:
         begun = claim.begun
         turn = Turn(
             claim=claim,
-            covered=begun.waiting,
+            covered=before_command(begun.waiting),
             first=first,
             kit=kit,
             entries=Entries(kit.tokenizer, self._process.clock, turn=begun.head),
@@ -126,14 +140,14 @@ class Turns:
     async def _read(self, claim: Claim, budget_tokens: int) -> tuple[list[LogEntry], list[LogEntry]]:
         """The newest history, more than the budget or all there is, and the journal of a predecessor."""
         begun = claim.begun
-        upto, tokens = begun.head + begun.step, 0
-        found: list[LogEntry] = []
-        while upto > begun.start and tokens <= budget_tokens:
-            first = max(begun.start, upto - HISTORY_CHUNK)
-            chunk = await self._reader.log(claim.session, first=first, upto=upto, base=begun.base)
-            found[:0] = chunk
-            tokens += sum(least_tokens(entry, self._process.config.micro_compact) for entry in chunk)
-            upto = first
+        found = await newest(
+            self._reader,
+            claim.session,
+            begun,
+            upto=begun.head + begun.step,
+            budget_tokens=budget_tokens,
+            micro=self._process.config.micro_compact,
+        )
         cut = len(found) - begun.step
         return found[:cut], found[cut:]
 

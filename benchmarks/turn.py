@@ -1,0 +1,156 @@
+"""What a turn costs the worker that answers it, beside the model call that it cannot do without."""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+import anyio
+
+from benchmarks.costs import Costs, counting
+from benchmarks.folder import data_dir
+from benchmarks.history import Past, lived
+from benchmarks.model_server import model_server
+from benchmarks.people import People, people
+from benchmarks.result import Result
+
+CHUNKS = 50
+QUESTION = "Tell me something about ponds."
+ANSWER = "".join(f" word{number}" for number in range(CHUNKS))
+"""What the model's server says."""
+TEXT_BYTES = len(QUESTION) + len(ANSWER)
+
+WINDOW = {"MILLPOND_BOTS__POND__MODEL__CONTEXT_WINDOW_TOKENS": "200000"}
+CHARS = 150
+SHORT, LONG, FULL = 10, 2_000, 6_000
+"""Messages in the log: few, 300 kB of text, and more than the window holds."""
+SETTLED = (100, 100_000)
+"""Older messages of two conversations that must cost the same."""
+
+ROUNDS, LONG_ROUNDS = 9, 7
+TURNS = 20
+"""Of one round: the worker's other work, such as renewing leases, is spread over them."""
+REST_S = 0.05
+"""After the answers, until the worker has noted what they used."""
+
+LIMIT_MS = {SHORT: 3.5, LONG: 7.0}
+SAME = 1.1
+KEPT_BYTES = 2 * TEXT_BYTES + 4_096
+FLOOR_IS = "a bare call through the SDK's HTTP layer: same body, same stream, read to the end"
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round, CPU milliseconds each turn."""
+
+    turn: float
+    bare: float
+
+    @property
+    def more(self) -> float:
+        """What the turn took on top of the bare call."""
+        return self.turn - self.bare
+
+
+def measure() -> list[Result]:
+    """Turns with short and long pasts; what they leave behind; and pasts of which a model sees only the end."""
+    with data_dir() as folder, model_server(words=CHUNKS) as model:
+        anyio.run(_live, folder)
+        with counting(folder, **model, **WINDOW) as costs:
+            return anyio.run(_measure, folder, costs)
+
+
+async def _live(folder: Path) -> None:
+    async with people(folder) as everybody:
+        await lived(everybody, [_short(number) for number in range(ROUNDS * TURNS)], Past(entries=SHORT, chars=CHARS))
+        await lived(everybody, ["long"], Past(entries=LONG, chars=CHARS))
+        for settled in SETTLED:
+            past = Past(entries=LONG, chars=CHARS, settled=settled)
+            await lived(everybody, [f"settled-{settled}"], past)
+            await lived(everybody, [f"full-{settled}"], Past(entries=FULL + settled, chars=CHARS))
+
+
+def _short(number: int) -> str:
+    return f"short-{number}"
+
+
+async def _measure(folder: Path, costs: Costs) -> list[Result]:
+    async with people(folder) as everybody:
+        await _answered(everybody, ["first"])  # the vocabulary is read, the connection to the model made
+        chats = map(_short, count())
+        bytes_before = await _kept_bytes(everybody)
+        short = [await _round(everybody, costs, [next(chats) for _ in range(TURNS)]) for _ in range(ROUNDS)]
+        bytes_after = await _kept_bytes(everybody)
+        long = [await _round(everybody, costs, ["long"] * TURNS) for _ in range(LONG_ROUNDS)]
+        turns = ROUNDS * TURNS
+        return [
+            _cost(SHORT, short),
+            _cost(LONG, long),
+            *(
+                _kept(name, (after - before) / turns)
+                for (name, before), after in zip(bytes_before.items(), bytes_after.values(), strict=True)
+            ),
+            await _same(everybody, costs, "settled", "of which a model sees 2,000 messages"),
+            await _same(everybody, costs, "full", "of which a model sees what its window holds"),
+        ]
+
+
+async def _round(everybody: People, costs: Costs, chats: Sequence[str]) -> Round:
+    before = await costs.spent()
+    await _answered(everybody, chats)
+    spent = await costs.spent() - before
+    return Round(1000 * spent / len(chats), 1000 * await costs.bare(len(chats)))
+
+
+async def _answered(everybody: People, chats: Sequence[str]) -> None:
+    for chat in chats:
+        async with everybody.watching(chat) as watch:
+            await everybody.say(chat, QUESTION)
+            await watch.answered()
+    await anyio.sleep(REST_S)
+
+
+def _cost(messages: int, rounds: Sequence[Round]) -> Result:
+    return Result(
+        name=f"CPU of a turn at {messages:,} messages, on top of the bare call",
+        unit="ms",
+        values=tuple(one.more for one in rounds),
+        floor=statistics.median(one.bare for one in rounds),
+        floor_is=FLOOR_IS,
+        limit=LIMIT_MS[messages],
+    )
+
+
+async def _kept_bytes(everybody: People) -> dict[str, int]:
+    """What Redis holds in memory and has written to its append-only file, in bytes."""
+    call = everybody.bus.call
+    memory, file = await call("INFO", "memory"), await call("INFO", "persistence")
+    return {"memory": int(memory["used_memory_dataset"]), "append-only file": int(file["aof_current_size"])}
+
+
+def _kept(where: str, each: float) -> Result:
+    return Result(
+        name=f"bytes that a turn leaves in Redis's {where}",
+        unit="B",
+        values=(each,),
+        floor=TEXT_BYTES,
+        floor_is="the text of message and answer; at most twice that and 4 kB",
+        limit=KEPT_BYTES,
+    )
+
+
+async def _same(everybody: People, costs: Costs, kind: str, seen: str) -> Result:
+    few, many = SETTLED
+    pairs = [
+        [await _round(everybody, costs, [f"{kind}-{settled}"] * TURNS) for settled in SETTLED]
+        for _ in range(LONG_ROUNDS)
+    ]
+    return Result(
+        name=f"CPU of a turn with {many:,} older messages beside one with {few}, {seen}",
+        unit="x",
+        values=tuple(much.more / little.more for little, much in pairs),
+        floor=1.0,
+        floor_is=f"{statistics.median(little.more for little, _ in pairs):.2f} ms, the same with {few} older messages",
+        limit=SAME,
+    )

@@ -1,0 +1,102 @@
+"""Commands that change their session, ``/new`` and ``/model``: each keeps its place among the messages.
+
+What one changes, and what is said of it, is one commit without entries: refused when the lease is lost, and without
+effect when it arrives twice.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from daemon.bus import QUEUED_COMMANDS, argument_of
+from daemon.config import BotConfig
+from daemon.errors import ConfigError
+from daemon.events import Inbound, Options
+from daemon.process import Process
+from daemon.session import Claim, Waiting
+from daemon.sessionkey import encode_part
+from daemon.wording import text as say
+from workers.agent.kits import Kits, choices
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a command comes to."""
+
+    text: str
+    """What is said of it, in no log."""
+    start_over: bool = False
+    options: Options | None = None
+    """To be kept from now on."""
+
+
+class Commands:
+    """Works out what commands change; nothing is changed here."""
+
+    def __init__(self, process: Process, kits: Kits) -> None:
+        self._process = process
+        self._kits = kits
+
+    async def outcome(self, claim: Claim, inbound: Inbound) -> Outcome:
+        """What ``inbound``, one of ``QUEUED_COMMANDS``, comes to.
+
+        Raises:
+            ConfigError: its bot is not configured here.
+        """
+        bot = self._process.bot(inbound.bot)
+        if inbound.command == "new":
+            return Outcome(text=say("new_conversation", bot.language), start_over=True)
+        return await self._model(claim.begun.options, inbound, bot)
+
+    async def _model(self, options: Options, inbound: Inbound, bot: BotConfig) -> Outcome:
+        if not is_admin(bot, inbound):
+            return Outcome(text=say("admins_only", bot.language))
+        names, wanted = choices(bot), argument_of(inbound.text)
+        used = options.model if options.model in names else names[0]
+        listed = ", ".join(names)
+        if not wanted:
+            return Outcome(text=say("model_used", bot.language, model=used, models=listed))
+        name = next((name for name in names if name.casefold() == wanted.casefold()), "")
+        if not name:
+            return Outcome(text=say("model_unknown", bot.language, model=used, models=listed))
+        try:
+            await self._kits.choose(inbound.bot, name)
+        except ConfigError as error:  # its window may be too small for what stands in every prompt
+            return Outcome(text=say("model_unusable", bot.language, model=name, reason=error))
+        # The bot's own is not kept by name, so that it stays so when the configuration changes.
+        chosen = Options(model="" if name == names[0] else name)
+        return Outcome(text=say("model_chosen", bot.language, model=name), options=chosen)
+
+
+def is_admin(bot: BotConfig, inbound: Inbound) -> bool:
+    """Whether the sender is an admin: listed as ``<channel>:<sender>``, or by the sender's id for every channel."""
+    sender = inbound.sender_id
+    # A client of the API says itself who it is: it must not pass for somebody of another channel.
+    return person_of(inbound) in bot.admins or (":" not in sender and sender in bot.admins)
+
+
+def person_of(inbound: Inbound) -> str:
+    """The sender as the configuration names people, ``<channel instance>:<sender>``, each part percent-encoded."""
+    return f"{encode_part(inbound.channel)}:{encode_part(inbound.sender_id)}"
+
+
+def queued(waiting: Sequence[Waiting]) -> list[Inbound]:
+    """The commands among ``waiting`` that change the session."""
+    return [
+        entry.inbound for entry in waiting if entry.inbound is not None and entry.inbound.command in QUEUED_COMMANDS
+    ]
+
+
+def before_command(waiting: tuple[Waiting, ...]) -> tuple[Waiting, ...]:
+    """What one turn may answer: all up to the first command that changes the session."""
+    for at, entry in enumerate(waiting):
+        if entry.inbound is not None and entry.inbound.command in QUEUED_COMMANDS:
+            return waiting[:at]
+    return waiting
+
+
+def command_first(waiting: Sequence[Waiting]) -> Inbound | None:
+    """The command that is to be carried out before anything else; None when a message or a stop comes first."""
+    for entry in waiting:
+        if entry.inbound is not None:
+            return entry.inbound if entry.inbound.command in QUEUED_COMMANDS else None
+    return None
