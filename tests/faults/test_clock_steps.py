@@ -255,7 +255,7 @@ class Replies:
         if "hang" in said:
             return Hang()
         if "rest" in said and self.away:
-            return Failure(429, headers={"Retry-After": f"{REST_S:g}"})
+            return Failure(503)
         return Say("an answer that is longer than the platform takes in one part, so that it is sent in two parts")
 
 
