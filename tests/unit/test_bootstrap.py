@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.config import BootstrapConfig
-from workers.agent.bootstrap import JOIN, NAMES, Part, bootstrap
+from workers.agent.bootstrap import JOIN, Part, bootstrap
+from workers.tools import BOOTSTRAP_FILES
 
 MARKER = re.compile(r"\n\[\.\.\.truncated (\d+) chars, read ([A-Z]+\.md) for full content\.\.\.\]\n")
 DEFAULT = BootstrapConfig()
@@ -74,7 +75,9 @@ def test_an_allowance_that_the_marker_fills_leaves_the_file_out():
 
 
 @given(
-    st.lists(st.tuples(st.sampled_from(NAMES), st.integers(0, 3_000)), max_size=5, unique_by=lambda each: each[0]),
+    st.lists(
+        st.tuples(st.sampled_from(BOOTSTRAP_FILES), st.integers(0, 3_000)), max_size=5, unique_by=lambda each: each[0]
+    ),
     st.integers(1, 3_000),
     st.integers(1, 5_000),
     st.integers(1, 100),

@@ -135,6 +135,35 @@ async def test_the_memory_of_the_workspace_holds_no_other_scopes(use: Use) -> No
     assert "secret" not in await use("grep", pattern=".", path="memory", scope="pond:workspace")
 
 
+async def test_the_bootstrap_files_can_be_read_in_full_and_not_written(
+    use: Use, workspace: Path, files: Path, outside: Path
+) -> None:
+    (workspace / "AGENTS.md").write_text("rule 1\nrule 2\n")
+    (workspace / "USER.md").symlink_to(outside / "secret.txt")
+    (workspace / "TOOLS.md").mkdir()
+    (workspace / "TOOLS.md" / "inner.txt").write_text(SECRET)
+    (workspace / "other.md").write_text(SECRET)
+    (files / "SOUL.md").write_text("written before that was a name of something else")
+
+    listed = (await use("list_files")).splitlines()
+
+    assert [line for line in listed if ".md" in line and "note" not in line] == ["AGENTS.md (14 bytes, to read only)"]
+    assert await use("read_file", path="./AGENTS.md", offset=2) == "rule 2\n\n[the end, lines 2 to 2]"
+    assert await use("grep", pattern="rule 2", path="AGENTS.md") == "AGENTS.md:2: rule 2"
+    for tool in ("write_file", "edit_file"):
+        arguments = {"content": "x"} if tool == "write_file" else {"old_text": "rule 1", "new_text": "x"}
+        assert "read but not written" in await use(tool, path="AGENTS.md", **arguments)
+    for path in ("USER.md", "TOOLS.md", "TOOLS.md/inner.txt", "SOUL.md", "IDENTITY.md", "other.md", "AGENTS.md/x"):
+        for tool, more in (
+            ("read_file", {}),
+            ("list_files", {}),
+            ("grep", {"pattern": "."}),
+            ("grep", {"pattern": "s"}),
+        ):
+            answer = await use(tool, path=path, **more)
+            assert answer.startswith("Error: "), (tool, path, answer)
+
+
 async def test_a_scope_without_files_has_empty_lists_and_nothing_found(tmp_path: Path) -> None:
     context = a_context(tmp_path / "nothing" / "there")
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from daemon.config import BootstrapConfig
 
-NAMES = ("AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md")
 JOIN = "\n\n---\n\n"
 
 

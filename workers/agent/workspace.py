@@ -11,9 +11,9 @@ import anyio
 import structlog
 from anyio import to_thread
 
-from workers.agent.bootstrap import NAMES
 from workers.agent.front_matter import FrontMatterError
 from workers.agent.skills import Skill, skill
+from workers.tools import BOOTSTRAP_FILES
 
 CHECK_S = 1.0
 """How long what was seen of the files counts as true."""
@@ -77,7 +77,7 @@ class Workspace:
 
 def _versions(folder: Path) -> Iterator[_Version]:
     """Every file that counts, as it lies there now; those that are missing are left out."""
-    for path in (*NAMES, *_skill_paths(folder)):
+    for path in (*BOOTSTRAP_FILES, *_skill_paths(folder)):
         try:
             found = (folder / path).lstat() if "/" in path else (folder / path).stat()
         except OSError as error:
@@ -104,8 +104,8 @@ def _skill_paths(folder: Path) -> list[str]:
 
 def _read(folder: Path, paths: list[str]) -> Files:
     texts = [(path, text) for path in paths if (text := _text(folder, path)) is not None]
-    bootstrap = tuple((path, text) for path, text in texts if path in NAMES and text.strip())
-    skills = (_skill(path, text) for path, text in texts if path not in NAMES)
+    bootstrap = tuple((path, text) for path, text in texts if path in BOOTSTRAP_FILES and text.strip())
+    skills = (_skill(path, text) for path, text in texts if path not in BOOTSTRAP_FILES)
     return Files(bootstrap=bootstrap, skills=tuple(found for found in skills if found is not None))
 
 

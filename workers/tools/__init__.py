@@ -1,7 +1,7 @@
 """Tools that a model may call: one a file, collected in a registry; a failure is a result that the model reads."""
 
 from workers.tools.edit_file import EDIT_FILE
-from workers.tools.folders import Folders
+from workers.tools.folders import BOOTSTRAP_FILES, Folders
 from workers.tools.grep import GREP
 from workers.tools.list_files import LIST_FILES
 from workers.tools.message import MESSAGE
@@ -15,6 +15,7 @@ BUILTIN = Registry((TIME, MESSAGE, READ_FILE, WRITE_FILE, EDIT_FILE, LIST_FILES,
 """Every tool that comes with Millpond; a bot's configuration names the ones it may use."""
 
 __all__ = [
+    "BOOTSTRAP_FILES",
     "BUILTIN",
     "FAILED",
     "Content",

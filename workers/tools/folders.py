@@ -1,7 +1,8 @@
 """What the tools of a turn can reach of a bot's workspace, and nothing else of the machine.
 
-A path that a model writes is looked up in three places below the workspace: ``skills/…`` and ``memory/…`` (the scope's
-own) can be read, everything else is the scope's own ``files/<scope>/``. Each name of a path is opened by itself, below
+A path that a model writes is looked up below the workspace: ``skills/…``, ``memory/…`` (the scope's own) and the
+bootstrap files, which stand in the prompt perhaps not whole, can be read; everything else is the scope's own
+``files/<scope>/``. Each name of a path is opened by itself, below
 the folder that was opened before it, and never through a link: what is swapped in between a look and its use is not
 followed either.
 """
@@ -27,7 +28,11 @@ DEPTH_MAX = 32
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
 """What a person said to a bot is nobody else's to read."""
 
-READ_ONLY = ("skills", "memory")
+BOOTSTRAP_FILES = ("AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md")
+"""Files of the workspace itself that stand in every prompt of a bot, in this order."""
+
+READ_ONLY = ("skills", "memory", *BOOTSTRAP_FILES)
+"""First names of paths that lead out of the folder of a scope's own files."""
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Without O_NONBLOCK opening a pipe waits for its other end, for ever.
@@ -86,6 +91,10 @@ class Folders:
             if self._flat and len(names) > 2:
                 raise ToolError(f"there is no {shown}")
             return Place(shown=shown, root=self._memory, names=names[1:], writable=False)
+        if names and names[0] in BOOTSTRAP_FILES:
+            if len(names) > 1:
+                raise ToolError(f"there is no {shown}")
+            return Place(shown=shown, root=(), names=names, writable=False)
         return Place(shown=shown, root=self._files, names=names, writable=True)
 
     def in_workspace(self, place: Place) -> str:
@@ -100,6 +109,8 @@ class Folders:
         """
         if self._hidden(place) and place.names:
             raise ToolError(f"there is no {place.shown}")
+        if not place.root:
+            raise ToolError(f"{place.shown} is no folder")
         with translated(place), self._walk((*place.root, *place.names)) as folder:
             found = [entry for name in sorted(_names_in(folder)) if (entry := _entry(name, folder)) is not None]
         return [entry for entry in found if not (entry.folder and self._hidden(place))]
@@ -126,7 +137,7 @@ class Folders:
             ToolError: nothing may be written there.
         """
         if not place.writable:
-            raise ToolError(f"{place.shown} can be read but not written: {' and '.join(READ_ONLY)} are kept by others")
+            raise ToolError(f"{place.shown} can be read but not written: it is kept by others")
         if not place.names:
             raise ToolError("name a file, as notes/today.md")
         with translated(place):

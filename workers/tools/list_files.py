@@ -1,11 +1,12 @@
 """The ``list_files`` tool: what is in a folder."""
 
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 from daemon.errors import ToolError
-from workers.tools.folders import READ_ONLY, Entry, Folders, Place
+from workers.tools.folders import BOOTSTRAP_FILES, READ_ONLY, Entry, Folders, Place
 from workers.tools.registry import Tool, ToolContext
 from workers.tools.threads import in_thread
 from workers.tools.walk import Cut, walk
@@ -33,7 +34,7 @@ def _listed(folders: Folders, path: str, deep: bool) -> str:
         if not top:  # no file was ever written: the folder is made with the first
             raise
     if top:
-        lines += [f"{name}/ (to read only)" for name in READ_ONLY if _there(folders, name)]
+        lines += [line for name in READ_ONLY if (line := _to_read(folders, name))]
     return "\n".join(lines) or "(empty)"
 
 
@@ -43,11 +44,16 @@ def _line(place: Place, entry: Entry) -> str:
     return f"{shown}/" if entry.folder else f"{shown} ({entry.size_bytes:,} bytes)"
 
 
-def _there(folders: Folders, name: str) -> bool:
+def _to_read(folders: Folders, name: str) -> str:
+    """The line of what is there to be read only; empty when it is not there."""
+    place = folders.place(name)
     with suppress(ToolError):
-        folders.entries(folders.place(name))
-        return True
-    return False
+        if name in BOOTSTRAP_FILES:
+            with folders.opened(place) as descriptor:
+                return f"{name} ({os.fstat(descriptor).st_size:,} bytes, to read only)"
+        folders.entries(place)
+        return f"{name}/ (to read only)"
+    return ""
 
 
 LIST_FILES = Tool(

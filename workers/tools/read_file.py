@@ -71,7 +71,7 @@ def _page(descriptor: int, offset: int, limit: int) -> str:
 READ_FILE = Tool(
     name=READ_FILE_NAME,
     description=(
-        "Read a file of yours, or one below skills/ or memory/. Texts by lines (one above "
+        "Read a file of yours, one below skills/ or memory/, or one as AGENTS.md. Texts by lines (one above "
         f"{LINE_MAX_CHARS:,} characters counts as several); pictures as pictures."
     ),
     parameters={
