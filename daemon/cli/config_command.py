@@ -45,11 +45,16 @@ def show(ctx: click.Context, *, as_json: bool, defaults: bool) -> None:
 @click.pass_context
 def check(ctx: click.Context) -> None:
     """Say whether the configuration can be used; exit 78 and list what is wrong when it cannot."""
+    from daemon.cli.tooling import problems
     from daemon.config.expected import readable
 
     loaded = _loaded(ctx)
+    found = list(problems(loaded.config))
+    if fatal := [f"  {each.path}: {each.text}" for each in found if each.fatal]:
+        click.echo("\n".join(("millpond: the configuration cannot be used:", *fatal)), err=True)
+        ctx.exit(EX_CONFIG)
     click.echo(f"ok: {readable(str(loaded.path))}" if loaded.path else "ok: no file, defaults and environment alone")
-    for warning in loaded.warnings:
+    for warning in (*loaded.warnings, *(f"{each.path}: {each.text}" for each in found)):
         click.echo(f"warning: {warning}")
 
 

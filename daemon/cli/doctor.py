@@ -12,7 +12,7 @@ from daemon.cli.table import print_json
 
 if TYPE_CHECKING:
     from daemon.cli.finding import Finding
-    from daemon.config import BotConfig, Config, Loaded
+    from daemon.config import Config, Loaded, ModelConfig
 
 PROBE_S = 30.0
 
@@ -53,6 +53,7 @@ def _examined(ctx: click.Context, *, probe_model: bool) -> "list[Finding]":
     findings += _configuration(read)
     findings.append(machine.data_directory(folder))
     findings += anyio.run(_redis, read.config)
+    findings += _tools(read.config)
     findings += anyio.run(_models, read.config, probe_model)
     return [*findings, *machine.ports(read.config)]
 
@@ -62,6 +63,14 @@ def _configuration(read: "Loaded") -> "list[Finding]":
 
     where = str(read.path) if read.path else "no file, defaults and environment alone"
     return [ok("configuration", where), *(warning("configuration", text) for text in read.warnings)]
+
+
+def _tools(config: "Config") -> "list[Finding]":
+    from daemon.cli.finding import error, ok, warning
+    from daemon.cli.tooling import problems
+
+    found = [(error if each.fatal else warning)("tools", f"{each.path}: {each.text}") for each in problems(config)]
+    return found or [ok("tools", "all that the bots name are here")]
 
 
 async def _redis(config: "Config") -> "list[Finding]":
@@ -80,29 +89,34 @@ async def _redis(config: "Config") -> "list[Finding]":
 
 
 async def _models(config: "Config", probe: bool) -> "list[Finding]":
-    from daemon.cli.finding import ok, warning
-
     findings: list[Finding] = []
     for name, bot in config.bots.items():
-        check = f"model of {name}"
-        if bot.model.offline:
-            text = "the offline stand-in, no real one; set OPENAI_API_KEY and OPENAI_MODEL, or bots.<name>.model"
-            findings.append(warning(check, text))
-        elif probe:
-            findings.append(await _probed(check, bot))
-        else:
-            findings.append(ok(check, f"{bot.model.name}; not asked (--probe-model asks it for one token)"))
+        # Each by itself: asked as one, a fallback would answer for a first model that is gone.
+        first, *fallbacks = bot.model.chain
+        findings.append(await _model(f"model of {name}", first, probe))
+        findings += [await _model(f"fallback of {name}", each, probe) for each in fallbacks]
     return findings
 
 
-async def _probed(check: str, bot: "BotConfig") -> "Finding":
+async def _model(check: str, model: "ModelConfig", probe: bool) -> "Finding":
+    from daemon.cli.finding import ok, warning
+
+    if model.offline:
+        text = "the offline stand-in, no real one; set OPENAI_API_KEY and OPENAI_MODEL, or bots.<name>.model"
+        return warning(check, text)
+    if probe:
+        return await _probed(check, model)
+    return ok(check, f"{model.name}; not asked (--probe-model asks it for one token)")
+
+
+async def _probed(check: str, asked: "ModelConfig") -> "Finding":
     import anyio
 
     from daemon.cli.finding import error, ok
     from daemon.errors import InvalidAnswer, MillpondError
     from daemon.model import Request, connect
 
-    model = await connect(bot.model)
+    model = await connect(asked)
     request = Request(messages=(b'{"role":"user","content":"Say yes."}',), max_completion_tokens=1)
     try:
         with anyio.fail_after(PROBE_S):
@@ -111,9 +125,9 @@ async def _probed(check: str, bot: "BotConfig") -> "Finding":
     except InvalidAnswer:
         pass  # cut off after its one token: it answers
     except TimeoutError:
-        return error(check, f"{bot.model.name}: no answer within {PROBE_S:g} s; check base_url and the network")
+        return error(check, f"{asked.name}: no answer within {PROBE_S:g} s; check base_url and the network")
     except MillpondError as failure:
-        return error(check, f"{bot.model.name}: {failure}")
+        return error(check, f"{asked.name}: {failure}")
     finally:
         await model.aclose()
-    return ok(check, f"{bot.model.name} answers")
+    return ok(check, f"{asked.name} answers")

@@ -1,5 +1,6 @@
 """``millpond send``: one message to any session."""
 
+import math
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +18,25 @@ SENDING = "channels.terminal.sending:send"
 """Found by import string, as services are: this room may not import the channels."""
 
 
+def _seconds(ctx: click.Context, option: click.Parameter, value: float | None) -> float | None:
+    # Not a number is in every range: it compares with none of its ends.
+    if value is not None and math.isnan(value):
+        raise click.BadParameter("nan is no number of seconds.")
+    return value
+
+
 @click.command()
 @click.argument("session")
 @click.argument("text")
 @click.option("--id", "message_id", default="", help="The message's own id: sent twice, it is accepted once.")
-@click.option("--wait", "wait_s", type=click.FloatRange(min=0, min_open=True), metavar="S", help="Wait for the answer.")
+@click.option(
+    "--wait",
+    "wait_s",
+    type=click.FloatRange(min=0, min_open=True),
+    callback=_seconds,
+    metavar="S",
+    help="Wait for the answer.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: id, session, status, and reply with --wait.")
 @click.pass_context
 def send(ctx: click.Context, /, session: str, text: str, **options: Any) -> None:

@@ -288,6 +288,14 @@ def test_an_answer_that_does_not_come_in_time_is_75(place: Place) -> None:
     assert "no answer within 0.2 s" in done.stderr
 
 
+@pytest.mark.parametrize("seconds", ["nan", "0", "-1", "soon"])
+def test_no_number_of_seconds_to_wait_is_wrong_usage(place: Place, seconds: str) -> None:
+    done = place("send", "patient", "hello", "--wait", seconds)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Error: Invalid value for '--wait'" in done.stderr
+
+
 @pytest.mark.parametrize("session", ["nowhere:x", "a:b:c:d", "terminal:", "terminal:%zz"])
 def test_a_session_that_cannot_be_is_65(place: Place, session: str) -> None:
     done = place("send", session, "hello")
@@ -395,3 +403,39 @@ def test_the_doctor_says_what_is_wrong(place: Place) -> None:
 
     assert misspelt.returncode == 1
     assert re.search(r"^error +configuration: ", misspelt.stdout, re.MULTILINE)
+
+
+def test_config_check_and_doctor_find_tools_that_are_not_there(place: Place) -> None:
+    checked = place("config", "check", MILLPOND_BOTS__POND__TOOLS="time,tme")
+    examined = place("doctor", MILLPOND_BOTS__POND__TOOLS="time,tme")
+
+    assert checked.returncode == 78
+    assert "bots.pond.tools: there is no tool tme; there are: time," in checked.stderr
+    assert examined.returncode == 1
+    assert re.search(r"^error +tools: bots\.pond\.tools: there is no tool tme", examined.stdout, re.MULTILINE)
+
+
+def test_a_tool_server_whose_program_is_not_there_is_a_warning(place: Place, tmp_path: Path) -> None:
+    file = tmp_path / "servers.toml"
+    file.write_text('[bots.pond.mcp.gone]\ncommand = "no-such-program"\n[bots.pond.mcp.here]\ncommand = "sh"\n')
+
+    checked = place("--config", str(file), "config", "check")
+
+    assert checked.returncode == 0
+    assert "warning: bots.pond.mcp.gone.command: there is no program 'no-such-program'" in checked.stdout
+    assert "mcp.here" not in checked.stdout
+
+
+def test_the_doctor_asks_every_model_by_itself(place: Place, tmp_path: Path) -> None:
+    """A fallback that answers would say of a first model that is gone that it is fine."""
+    file = tmp_path / "models.toml"
+    file.write_text(
+        '[bots.pond.model]\nbase_url = "http://127.0.0.1:1/v1"\nname = "first"\n'
+        '[[bots.pond.model.fallbacks]]\nname = "second"\nbase_url = "http://127.0.0.1:2/v1"\n'
+    )
+
+    done = place("--config", str(file), "doctor", "--probe-model")
+
+    assert done.returncode == 1
+    assert re.search(r"^error +model of pond: first: .*127\.0\.0\.1:1 ", done.stdout, re.MULTILINE)
+    assert re.search(r"^error +fallback of pond: second: .*127\.0\.0\.1:2 ", done.stdout, re.MULTILINE)
