@@ -149,9 +149,10 @@ class Conversation:
         entries = await self._reader.committed(self.session, after=self._next - count - 1, limit=count)
         return [said(index, entry) for index, entry in entries if index < self._next]
 
-    async def answer_to(self, message_id: str) -> Said | None:
-        """The entry that answered a message earlier; None when there is none lately."""
-        found = await self.earlier(LOOK_BACK)
+    async def answer_to(self, message_id: str) -> Said | Notice | None:
+        """The entry that answered a message earlier, of a command the notice; None when there is none lately."""
+        found: list[Said | Notice] = [notice for _, notice in await self._notice_rows("-")]
+        found += await self.earlier(LOOK_BACK)
         return next((one for one in reversed(found) if message_id in settled_by(one)), None)
 
     async def events(self) -> AsyncGenerator[Shown, None]:
@@ -196,13 +197,16 @@ class Conversation:
         return found
 
     async def _new_notices(self) -> list[Notice]:
+        rows = await self._notice_rows(f"({self._last_notice}")
+        if rows:
+            self._last_notice = rows[-1][0]
+        return [notice for _, notice in rows]
+
+    async def _notice_rows(self, first: str) -> list[tuple[str, Notice]]:
+        """The notices from stream id ``first`` on, each with its own."""
         key = self.process.bus.keys.notices(self.session)
-        rows: Any = await self.process.bus.call("XRANGE", key, f"({self._last_notice}", "+")
-        notices: list[Notice] = []
-        for stream_id, fields in rows:
-            self._last_notice = stream_id.decode()
-            notices.append(_decode_notice(dict(pairs(fields))[b"notice"]))
-        return notices
+        rows: Any = await self.process.bus.call("XRANGE", key, first, "+")
+        return [(stream_id.decode(), _decode_notice(dict(pairs(fields))[b"notice"])) for stream_id, fields in rows]
 
     async def _written_so_far(self) -> list[Shown]:
         live = await self._reader.live(self.session)

@@ -17,6 +17,7 @@ from prompt_toolkit.renderer import print_formatted_text
 from prompt_toolkit.styles import Style
 from prompt_toolkit.utils import get_cwidth
 
+from channels.terminal.completion import CommandCompleter
 from channels.terminal.conversation import Conversation, Said, Shown, Writing
 from channels.terminal.interrupt import Interrupt
 from channels.terminal.printable import printable
@@ -50,6 +51,10 @@ class Screen:
             message=self._prompt,
             history=FileHistory(str(history)),
             key_bindings=self._keys(),
+            completer=CommandCompleter([QUIT]),
+            complete_while_typing=False,
+            # Rows for a menu would stand empty below the line at all times.
+            reserve_space_for_menu=0,
             # What was typed is printed by us: the prompt holds the unfinished answer, which must not stay behind.
             erase_when_done=True,
         )

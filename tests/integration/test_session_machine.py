@@ -29,8 +29,8 @@ from hypothesis.stateful import (
 from daemon.bus import open_bus, reap, wake
 from daemon.config import QueueConfig, RedisConfig
 from daemon.errors import LeaseLost, SessionFull
-from daemon.events import LogEntry
-from daemon.session import Claim, Commit
+from daemon.events import LogEntry, Notice
+from daemon.session import Change, Claim, Commit
 from tests.conftest import Lab, an_entry, check_and_remove_keys, mutated, server_ms
 
 SESSIONS = ("web:ann", "web:bob", "web:%E6%88%91")
@@ -67,6 +67,9 @@ class Talk:
     nonce: str = ""
     last_commit: tuple[int, str] = (0, "")
     """Claim number and nonce of the newest commit."""
+    start: int = 0
+    noticed: list[str] = field(default_factory=list)
+    """What was said aside by commits."""
     told: bool = False
     """Whether its people know that it is parked."""
 
@@ -103,6 +106,7 @@ class Seen:
     hashes: dict[str, dict[str, str]]
     logs: dict[str, list[bytes]]
     waiting: dict[str, list[str]]
+    notices: dict[str, list[str]]
 
     def ahead(self, session: str, name: str) -> bool:
         """Whether a deadline keeps others away."""
@@ -134,6 +138,7 @@ async def look(lab: Lab) -> Seen:
             tg.start_soon(read, f"hash {session}", "HGETALL", keys.session(session))
             tg.start_soon(read, f"log {session}", "LRANGE", keys.log(session), 0, -1)
             tg.start_soon(read, f"waiting {session}", "LRANGE", keys.waiting(session), 0, -1)
+            tg.start_soon(read, f"notices {session}", "XRANGE", keys.notices(session), "-", "+")
     return Seen(
         now=await server_ms(lab.bus),
         due={name.decode(): int(float(score)) for name, score in found["due"]},
@@ -146,6 +151,10 @@ async def look(lab: Lab) -> Seen:
         },
         logs={session: found[f"log {session}"] for session in SESSIONS},
         waiting={session: [name.decode() for name in found[f"waiting {session}"]] for session in SESSIONS},
+        notices={
+            session: [msgspec.json.decode(fields[b"notice"])["text"] for _, fields in found[f"notices {session}"]]
+            for session in SESSIONS
+        },
     )
 
 
@@ -255,6 +264,7 @@ class SessionMachine(RuleBasedStateMachine):
         assert (begun.head, begun.step) == (len(talk.log), len(talk.journal))
         assert [entry.inbound.id for entry in begun.waiting if entry.inbound] == talk.taken
         assert begun.tokens == sum(entry.tokens for entry in talk.log)
+        assert begun.start == talk.start
         assert bool(begun.stop_upto) == bool(talk.stop)
         self.held = [*self.held[-REMEMBERED:], Held(session, claim, begun.step, talk.stop)]
 
@@ -302,8 +312,14 @@ class SessionMachine(RuleBasedStateMachine):
         held.step = len(talk.journal)
 
     @precondition(lambda self: self.held)
-    @rule(back=BACK, go_on=st.booleans(), dead=st.sampled_from([False, False, False, True]), aside=st.booleans())
-    def commit(self, back: int, go_on: bool, dead: bool, aside: bool) -> None:
+    @rule(
+        back=BACK,
+        go_on=st.booleans(),
+        dead=st.sampled_from([False, False, False, True]),
+        aside=st.booleans(),
+        over=st.sampled_from([False, False, True]),
+    )
+    def commit(self, back: int, go_on: bool, dead: bool, aside: bool, over: bool) -> None:
         session, held, talk = self.acting(back)
         before, claim = self.see(), held.claim
         given = [entry.inbound for entry in claim.begun.waiting if entry.inbound]
@@ -312,7 +328,10 @@ class SessionMachine(RuleBasedStateMachine):
         last = an_entry(claim.begun.head, dead=ids) if dead else an_entry(claim.begun.head, answers=ids)
         added = () if aside else (*(an_entry(claim.begun.head, id=i) for i in ids if not held.step), last)
         journalled = talk.journal if held.step == len(talk.journal) else []
+        self.count += 1
+        notice = Notice(kind="aside", text=f"over {self.count}", time="2026-11-20T09:00:00.000Z")
         commit = Commit(
+            change=Change(start_over=True, notices=(notice,)) if over else Change(),
             entries=added,
             tokens=sum(entry.tokens for entry in (*journalled, *added)),
             answered=tuple(entry.stream_id for entry in claim.begun.waiting),
@@ -338,6 +357,9 @@ class SessionMachine(RuleBasedStateMachine):
         self.keep()
         talk.last_commit = (claim.begun.claims, claim.nonce)
         self.committed(session, ids, added)
+        if over:
+            talk.start = len(talk.log)
+            talk.noticed.append(notice.text)
         if commit.dead_reason:
             self.dead += ids
         assert (following is not None) == (go_on and bool(talk.waiting) and not before.ready)
@@ -478,7 +500,9 @@ class SessionMachine(RuleBasedStateMachine):
             assert seen.logs[session] == [_encode(entry) for entry in (*talk.log, *talk.journal)]
             assert int(fields.get("head", "0")) == len(talk.log)
             assert int(fields.get("tokens", "0")) == sum(entry.tokens for entry in talk.log)
-            assert fields.get("tokens_start", "0") == fields.get("tokens", "0")
+            assert int(fields.get("start", "0")) == talk.start
+            assert int(fields.get("tokens_start", "0")) == sum(entry.tokens for entry in talk.log[talk.start :])
+            assert seen.notices[session] == talk.noticed
             assert int(fields.get("fence", "0")) == talk.fence
             assert int(fields.get("attempts", "0")) == talk.attempts
             assert fields.get("nonce", "") == talk.nonce

@@ -19,7 +19,10 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
 
+from channels.terminal.completion import CommandCompleter
 from channels.terminal.conversation import Conversation, Said, Shown, Writing
 from channels.terminal.interrupt import Interrupt
 from channels.terminal.piped import lines
@@ -205,6 +208,38 @@ async def test_a_stop_with_nothing_to_stop_is_answered_aside(worker: Process) ->
     assert [shown.kind for shown in seen if isinstance(shown, Notice)] == ["aside"]
 
 
+async def test_a_command_has_one_answer_also_for_whoever_sends_it_again(worker: Process) -> None:
+    key = SessionKey(channel="terminal", chat="ann")
+    first = await Conversation.open(worker, key)
+    await first.send("hello")
+    await first.send("/new", message_id="n")
+    seen = await until(first)
+
+    second = await Conversation.open(worker, key)
+    again = await second.send("/new", message_id="n")
+    found = await second.answer_to("n")
+
+    assert again.status == "duplicate"
+    assert [shown for shown in seen if isinstance(shown, Notice)] == [found]
+    assert found is not None and found.text.startswith("New conversation")
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        *(("/s", ["/stop", "/status"]), ("/WHO", ["/whoami"]), ("/qu", ["/quit"]), ("/model b", []), ("x /s", [])),
+        ("", []),
+    ],
+)
+def test_tab_completes_commands_at_the_beginning_of_a_line(typed: str, completed: list[str]) -> None:
+    completer, document = CommandCompleter(["/quit"]), Document(typed)
+
+    found = list(completer.get_completions(document, CompleteEvent(completion_requested=True)))
+
+    assert [one.text for one in found] == completed
+    assert all(one.start_position == -len(typed) for one in found)
+
+
 class Terminal:
     """A command in a pseudo-terminal, and what it showed."""
 
@@ -279,6 +314,19 @@ def test_on_a_screen_an_answer_streams_and_ctrl_c_twice_quits(place: Place) -> N
 
         assert opened.ended() == 0
         assert opened.restored()
+
+
+def test_a_command_is_completed_and_answered(place: Place) -> None:
+    with terminal(place, "chat", "--session", "asker") as opened:
+        opened.until(READY)
+        opened.type("/who\t")
+        opened.until(r"ami")
+        opened.type("\r")
+        opened.until(r"Session: terminal:asker")
+        opened.until(READY)
+        opened.type("\x04")
+
+        assert opened.ended() == 0
 
 
 def test_ctrl_c_stops_the_answer_and_ctrl_d_leaves(place: Place) -> None:
