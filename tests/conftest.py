@@ -80,6 +80,7 @@ ONE_SERVER_ONLY = {
 ON_ALL_SERVERS = (
     "claims",
     "coalescing",
+    "commands",
     "commit",
     "consolidation_service",
     "dead_letters",

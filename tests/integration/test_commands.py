@@ -50,8 +50,9 @@ async def notices(lab: Lab, session: str = SESSION) -> list[tuple[str, str, str]
     return [(notice["kind"], notice["message_id"], notice["text"]) for notice in decoded]
 
 
-async def replies(lab: Lab, channel: str) -> list[dict[str, Any]]:
-    found = await lab.bus.call("XRANGE", lab.bus.keys.out(0, channel), "-", "+")
+async def replies(lab: Lab, session: str) -> list[dict[str, Any]]:
+    out = lab.bus.keys.out(lab.bus.keys.partition(session), session.partition(":")[0])
+    found = await lab.bus.call("XRANGE", out, "-", "+")
     return [msgspec.json.decode(fields[b"reply"]) for _, fields in found]
 
 
@@ -191,7 +192,7 @@ async def test_people_of_a_push_channel_are_told_by_one_reply(process: Process, 
 
     await worked_off(process, lab, ScriptedModel(), "support:eve")
 
-    found = await replies(lab, "support")
+    found = await replies(lab, "support:eve")
     assert [reply["correlation"] for reply in found] == ["c-n", "c-m"]
     assert len({reply["id"] for reply in found}) == 2
     assert found[0]["text"].startswith("New conversation")
@@ -216,7 +217,7 @@ async def test_a_stop_ends_the_turn_and_carries_out_the_command_that_waited(proc
     assert prompts(model)[-1] == ["text of c"]
     assert state.start == state.head - 2
     assert [message for _, message, _ in await notices(lab)] == ["n"]
-    (reply,) = await replies(lab, "web")
+    (reply,) = await replies(lab, SESSION)
     assert "[stopped]" in reply["text"] and "New conversation" in reply["text"]
 
 
@@ -513,7 +514,7 @@ async def test_whoami_says_who_asks_where_and_whether_that_is_an_admin(process: 
         await until(lambda: some_notice(lab, "w"))
         await until(lambda: said_once(lab))
 
-    (reply,) = await replies(lab, "support")
+    (reply,) = await replies(lab, "support:c%20d:7")
     assert reply["text"].splitlines() == [
         "You: support:ann (Ann B.)",
         "Channel: support",
@@ -526,7 +527,7 @@ async def test_whoami_says_who_asks_where_and_whether_that_is_an_admin(process: 
 
 
 async def said_once(lab: Lab) -> bool:
-    return len(await replies(lab, "support")) == 1
+    return len(await replies(lab, "support:c%20d:7")) == 1
 
 
 async def test_status_tells_what_fills_the_context_by_part(process: Process, lab: Lab) -> None:
