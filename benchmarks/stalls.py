@@ -24,7 +24,7 @@ LIMIT_MS = 25.0
 PAUSE_S = 0.5
 """Between two rounds, so that one does not fall into the other's time."""
 
-LATE, WORK = "longest stall", "of it the loop's own work"
+LATE, WORK = "longest stall", "longest work of the loop without a pause"
 FIGURES: dict[str, Callable[[Stall], float]] = {
     LATE: lambda stall: stall.late_ms,
     WORK: lambda stall: stall.worked_ms,

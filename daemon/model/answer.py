@@ -4,7 +4,7 @@ Servers that call themselves compatible differ in small ways; what was met is ha
 """
 
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
 
@@ -182,11 +182,12 @@ class AnswerParts:
             raise CutOff(text, finish_reason=self._finish, answer=self._so_far())
         if not (self._calls or text.strip()):
             raise InvalidAnswer(f"the answer of {self._asked} is empty")
-        return replace(self._so_far(), tool_calls=self._tool_calls())
+        return self._so_far(self._tool_calls())
 
-    def _so_far(self) -> Answer:
+    def _so_far(self, calls: tuple[ToolCall, ...] = ()) -> Answer:
         return Answer(
             text="".join(self._text),
+            tool_calls=calls,
             reasoning="".join(self._thinking.thoughts),
             usage=self._usage,
             model=self._asked.model,

@@ -1,7 +1,6 @@
 """What a model is to the rest of Millpond: a request in JSON goes in, text comes in pieces, an answer ends it."""
 
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 
 import msgspec
@@ -37,8 +36,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     currency: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Request:
+class Request(msgspec.Struct, frozen=True, kw_only=True):
     """One model call."""
 
     messages: Sequence[bytes]
@@ -52,22 +50,20 @@ class Request:
     """What messages and tools count by our tokenizer; 0: not counted."""
 
 
-@dataclass(frozen=True)
-class TextChunk:
+class TextChunk(msgspec.Struct, frozen=True):
     """A piece of the answer's text."""
 
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """A complete answer; the last thing a stream yields."""
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
     reasoning: str = ""
     """What it thought aloud before; no part of the text, and in no log."""
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = Usage()
     model: str = ""
     """Name of the model that answered, as the configuration has it."""
     version: str = ""

@@ -6,10 +6,10 @@ model, and since a model that failed is asked last for a while, the next attempt
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 
 import anyio
 import structlog
+from msgspec.structs import replace
 
 from daemon.config.schema import ModelConfig
 from daemon.errors import ModelError, ModelRefused, ModelUnavailable, RateLimited

@@ -1,9 +1,7 @@
 """What a call cost: as the provider counted it, or else as we do, at the prices of the configuration."""
 
-from dataclasses import replace
-
-import msgspec
 from anyio import to_thread
+from msgspec.structs import replace
 
 from daemon.config.schema import ModelConfig, PricesConfig
 from daemon.model.base import Answer, Request, Usage
@@ -48,4 +46,4 @@ def priced(usage: Usage, prices: PricesConfig) -> Usage:
     cost = (
         (usage.tokens_in - usage.cached_in) * prices.input + usage.cached_in * cached + usage.tokens_out * prices.output
     )
-    return msgspec.structs.replace(usage, cost_nano=round(cost * NANO_PER_TOKEN), currency=prices.currency)
+    return replace(usage, cost_nano=round(cost * NANO_PER_TOKEN), currency=prices.currency)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 from zoneinfo import ZoneInfo
 
+import msgspec
+
 from daemon.sessionkey import encode_part
 
 By = Literal["day", "bot", "person", "session", "model"]
@@ -14,8 +16,7 @@ NANO = 1_000_000_000
 """Billionths in a currency's unit."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class User:
+class User(msgspec.Struct, frozen=True, kw_only=True):
     """Whose turn it is: a bot, and the person and the chat that it answers."""
 
     bot: str

@@ -35,12 +35,10 @@ class UsageBook:
         keys, total = self._bus.keys, Amount()
         for amount in used.values():
             total.add(amount)
-        told = [
-            *_told(2, user.bot, total),
-            *_told(3, user.person, total),
-            *_told(4, user.session, total),
-            *(part for model, amount in used.items() for part in _told(5, encode_part(model), amount)),
-        ]
+        names, measures = ((2, user.bot), (3, user.person), (4, user.session)), _measures(total)
+        told = [part for key, name in names for part in _told(key, name, measures)]
+        for model, amount in used.items():
+            told += _told(5, encode_part(model), _measures(amount))
         accounts = [keys.usage(day, kind) for kind in ("bot", "person", "session", "model")]
         status = await self._bus.run(
             NOTE, [keys.usage_noted(day), *accounts], [name, KEPT_S * 1000, NOTED_S * 1000, *told]
@@ -100,13 +98,17 @@ _FIELDS = {
 """How a measure is called in Redis → in an ``Amount``."""
 
 
-def _told(key: int, name: str, amount: Amount) -> Iterator[str | int]:
-    """What ``note.lua`` is to add for one name: number of the key, field, amount; nothing where it is 0."""
+def _measures(amount: Amount) -> dict[str, int]:
+    """What was used, as it is called in Redis; nothing that is 0."""
     measures = {measure: getattr(amount, own) for measure, own in _FIELDS.items()}
     measures |= {_COST + encode_part(currency): nano for currency, nano in amount.costs_nano.items()}
+    return {measure: number for measure, number in measures.items() if number}
+
+
+def _told(key: int, name: str, measures: Mapping[str, int]) -> Iterator[str | int]:
+    """What ``note.lua`` is to add for one name: number of the key, field, amount."""
     for measure, number in measures.items():
-        if number:
-            yield from (key, f"{name} {measure}", number)
+        yield from (key, f"{name} {measure}", number)
 
 
 def _amounts(fields: Iterable[tuple[bytes, bytes]]) -> dict[str, Amount]:

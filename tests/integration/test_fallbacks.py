@@ -2,11 +2,11 @@
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import replace
 
 import anyio
 import msgspec
 import pytest
+from msgspec.structs import replace
 from structlog.testing import capture_logs
 
 from daemon.config.schema import FallbackConfig, ModelConfig

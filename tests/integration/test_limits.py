@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import msgspec
 import pytest
+from msgspec import structs
 from structlog.testing import capture_logs
 
 from daemon.cli.usage import last_days
@@ -35,7 +36,7 @@ def says(text: str, *, tokens_in: int = 100, tokens_out: int = 10, **more: Any) 
 
 
 def calls_time(**more: Any) -> Answer:
-    return replace(says("", **more), tool_calls=(ToolCall(id="call-1", name="time", arguments="{}"),))
+    return structs.replace(says("", **more), tool_calls=(ToolCall(id="call-1", name="time", arguments="{}"),))
 
 
 def limited(process: Process, **bot: Any) -> Process:
@@ -132,7 +133,7 @@ async def test_what_a_turn_used_before_an_outage_is_noted_too(process: Process, 
 async def test_answers_that_were_cut_off_are_noted_too(process: Process, lab: Lab) -> None:
     await lab.publish("a")
     cut = CutOff("cut off", finish_reason="length", answer=says("half"))
-    last = replace(says("done"), cut_off=(replace(says("half"), model="other"),))
+    last = structs.replace(says("done"), cut_off=(structs.replace(says("half"), model="other"),))
     async with working(process, ScriptedModel(cut, last)):
         await until(idle(lab))
 

@@ -3,7 +3,6 @@ import json
 import ssl
 import time
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import replace
 
 import anyio
 import anyio.lowlevel
@@ -13,6 +12,7 @@ import msgspec
 import openai
 import pytest
 from httpx2._transports.default import _load_httpcore_exceptions
+from msgspec.structs import replace
 
 from daemon.config.schema import ModelConfig, PricesConfig
 from daemon.config.secret import Secret

@@ -1,7 +1,6 @@
 """What a prompt holds: properties of the pure functions that choose it, counted by a real tokenizer."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -361,7 +360,7 @@ def test_a_trimming_budget_below_the_least_counts_as_the_least() -> None:
 def test_the_head_messages_stand_before_the_history_at_every_call_and_are_never_cut() -> None:
     head = [message("user", "[Conversation compressed.]"), message("assistant", "Understood.")]
     history = [each for n in range(20) for each in (user(2 * n, "word " * 100), answer(2 * n, "word " * 100))]
-    told = replace(scene(history), head=[Piece(wire, TOKENIZER.count_message(wire)) for wire in head])
+    told = msgspec.structs.replace(scene(history), head=[Piece(wire, TOKENIZER.count_message(wire)) for wire in head])
 
     for current in ([user(40, "go")], [user(40, "go"), calls(40, "a"), result(40, "a", LONG)]):
         built = prompt(rules(1_500, later=500), told, current)

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 
+import msgspec
+
 from daemon.config import MicroCompactConfig
 from daemon.errors import ContextOverflow
 from daemon.events import LogEntry
@@ -32,8 +34,7 @@ class Rules:
     view: View
 
 
-@dataclass(frozen=True, kw_only=True)
-class Scene:
+class Scene(msgspec.Struct, frozen=True, kw_only=True):
     """What stays the same through all model calls of a turn."""
 
     system: bytes
@@ -61,8 +62,7 @@ class Scene:
         return sum(piece.tokens for piece in self.head)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Prompt:
+class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     """The messages of a request, JSON each, and what they count."""
 
     messages: tuple[bytes, ...]
@@ -91,9 +91,9 @@ def prompt(rules: Rules, scene: Scene, current: Sequence[LogEntry]) -> Prompt:
     now = _current(rules, scene, current, old=max(0, old - len(scene.history)), room=room)
     current_tokens = sum(piece.tokens for piece in now)
     turns = _newest(rules, scene, old=old, room=room - current_tokens, call=iteration(current))
-    head, newest = (tuple(piece.wire for piece in pieces) for pieces in (scene.head, now))
+    head, newest = [piece.wire for piece in scene.head], [piece.wire for piece in now]
     return Prompt(
-        messages=(scene.system, *_apart((head, *(turn.messages for turn in turns), newest))),
+        messages=(scene.system, *_apart([head, *[turn.messages for turn in turns], newest])),
         system_tokens=scene.system_tokens,
         tools_tokens=scene.tools_tokens,
         history_tokens=scene.head_tokens + sum(turn.tokens for turn in turns),

@@ -52,7 +52,8 @@ class Entries:
 
     def __init__(self, tokenizer: Tokenizer, clock: Clock, *, turn: int) -> None:
         self._tokenizer = tokenizer
-        self._clock = clock
+        self.clock = clock
+        """Tells when each was written."""
         self._turn = turn
 
     async def user(self, inbound: Inbound) -> LogEntry:
@@ -84,7 +85,7 @@ class Entries:
     ) -> LogEntry:
         """The turn's last entry, which names what it answers."""
         return LogEntry(
-            time=stamp(self._clock.now()),
+            time=stamp(self.clock.now()),
             turn=self._turn,
             tokens=await self._tokenizer.acount_said(text),
             answers=tuple(answers),
@@ -96,7 +97,7 @@ class Entries:
     async def _entry(self, message: _Wire) -> LogEntry:
         wire = _encode(message)
         return LogEntry(
-            time=stamp(self._clock.now()),
+            time=stamp(self.clock.now()),
             turn=self._turn,
             tokens=await self._tokenizer.acount_message(wire),
             wire=msgspec.Raw(wire),

@@ -48,12 +48,16 @@ class Gate:
         claim = turn.claim
         name = f"{claim.session}#{claim.begun.head}#{claim.begun.claims}"
         day = self._today(self._process.bot(turn.first.bot))
-        try:
-            # The calls were made: that the process stops changes nothing about what they cost.
-            with anyio.fail_after(NOTE_TIMEOUT_S, shield=True):
+        reason = f"Redis did not answer within {NOTE_TIMEOUT_S:g} s"
+        # The calls were made: that the process stops changes nothing about what they cost.
+        with anyio.CancelScope(deadline=anyio.current_time() + NOTE_TIMEOUT_S, shield=True):
+            try:
                 await self._book.note(name, user_of(turn), day, turn.progress.used)
-        except (BusError, TimeoutError) as error:
-            _log.warning("usage.lost", reason=str(error), model=",".join(turn.progress.used))
+            except BusError as error:
+                reason = str(error)
+            else:
+                return
+        _log.warning("usage.lost", reason=reason, model=",".join(turn.progress.used))
 
     def _today(self, bot: BotConfig) -> str:
         return day_of(self._process.clock.now(), bot.time_zone)

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 
 import anyio
 
@@ -37,7 +36,6 @@ class Loop:
         self._writing = anyio.Lock()
         self._refused: MillpondError | None = None
         """Why the journal took no more."""
-        self._side_by_side = anyio.CapacityLimiter(CALLS_AT_ONCE)
 
     async def run(self) -> str:
         """The answer's text.
@@ -62,22 +60,22 @@ class Loop:
 
     async def _finish_calls(self, interrupted: Sequence[ToolCall] = ()) -> None:
         """Give every open call its result; they run side by side."""
-        names = call_names(self._progress.entries)
+        names, places = call_names(self._progress.entries), anyio.Semaphore(CALLS_AT_ONCE)
         try:
             async with anyio.create_task_group() as tg:
                 for call in open_calls(self._progress.entries):
-                    tg.start_soon(self._finish_call, call, names[call.id], call in interrupted)
+                    if call in interrupted and not self._kit.tools.repeatable(call.name):
+                        tg.start_soon(self._keep, call, failure(say("interrupted", self._kit.language)))
+                    else:
+                        tg.start_soon(self._finish_call, call, names[call.id], places)
         except ExceptionGroup as group:
             # Why the turn cannot go on. The first one ended all the others.
             raise group.exceptions[0] from group
 
-    async def _finish_call(self, call: ToolCall, name: str, interrupted: bool) -> None:
-        if interrupted and not self._kit.tools.repeatable(call.name):
-            await self._keep(call, failure(say("interrupted", self._kit.language)))
-            return
-        async with self._side_by_side:
+    async def _finish_call(self, call: ToolCall, name: str, places: anyio.Semaphore) -> None:
+        async with places:
             await self._turn.live.tool(call, "started")
-            context = replace(self._turn.tool_context, call=name)
+            context = self._turn.context_of(name)
             result = await self._kit.tools.run(call, context, timeout_s=self._kit.tool_timeout_s)
             await self._keep(call, result)
         await self._turn.live.tool(call, "failed" if result.failed else "done")

@@ -1,6 +1,6 @@
 """What a turn is made with, and how far it has come."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from daemon.events import Inbound, LogEntry
@@ -93,7 +93,8 @@ class Turn:
     kit: Kit
     entries: Entries
     live: LiveText
-    tool_context: ToolContext
+    context_of: Callable[[str], ToolContext]
+    """What a tool may know, for a call by its name within the turn."""
     began: float
     """Monotonic seconds."""
     history: list[LogEntry] = field(default_factory=list[LogEntry])

@@ -1,9 +1,9 @@
 """What each model call of a turn is asked with."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
+import msgspec
 from anyio import to_thread
 
 from daemon.clock import Clock
@@ -47,7 +47,7 @@ class Requests:
         first = begun.head - len(turn.history)
         return cls(
             turn.kit.prompts,
-            turn.tool_context.clock,
+            turn.entries.clock,
             said=inbounds(turn.covered) or [turn.first],
             history=whole_turns(turn.history, first) if first > begun.start else turn.history,
         )
@@ -72,7 +72,7 @@ class Requests:
             self._scene = await self._set(tools)
         tools_tokens, scene = self._prompts.tools_tokens(tools), self._scene
         if tools_tokens != scene.tools_tokens:
-            scene = self._scene = replace(scene, tools_tokens=tools_tokens)
+            scene = self._scene = msgspec.structs.replace(scene, tools_tokens=tools_tokens)
         rules = self._prompts.rules_now()
         make = partial(prompt, rules, scene, current)
         return await to_thread.run_sync(make) if _is_heavy(rules, scene, current) else make()

@@ -18,7 +18,8 @@ _LIKE_A_NAME = re.compile(r"(?<=[\n\r\v\f\x85\u2028\u2029])\[")
 def one_line(text: str, max_chars: int = NAME_MAX_CHARS) -> str:
     """``text`` as one printable line: names and titles come from strangers, and a line break in one could pass for
     something that Millpond wrote."""
-    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    printable = text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)
+    line = " ".join(printable.split())
     return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
 
 

@@ -1,6 +1,7 @@
 """The turn: what a claim's messages become. A recipe of named steps; how it ends lies in ``ending``."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import structlog
 from structlog.contextvars import bind_contextvars
@@ -110,7 +111,7 @@ class Turns:
             kit=kit,
             entries=Entries(kit.tokenizer, self._process.clock, turn=begun.head),
             live=LiveText(self.live, claim),
-            tool_context=self._tool_context(claim, first, kit),
+            context_of=partial(self._context_of, claim, first, kit),
             began=self._process.clock.monotonic(),
         )
         turn.history, journal = await self._read(claim, kit.budget_tokens)
@@ -123,7 +124,7 @@ class Turns:
             turn.progress.entries = [await turn.entries.user(inbound) for inbound in inbounds(turn.covered)]
         return turn
 
-    def _tool_context(self, claim: Claim, first: Inbound, kit: Kit) -> ToolContext:
+    def _context_of(self, claim: Claim, first: Inbound, kit: Kit, call: str) -> ToolContext:
         speech = Speech(self._process, self._sessions, claim, first)
         return ToolContext(
             clock=self._process.clock,
@@ -135,6 +136,7 @@ class Turns:
             nonce=claim.nonce,
             folders=Folders(self._process.workspace(first.bot), claim.begun.scope),
             say=speech.say,
+            call=call,
         )
 
     async def _read(self, claim: Claim, budget_tokens: int) -> tuple[list[LogEntry], list[LogEntry]]:
