@@ -1,8 +1,11 @@
 """What is shown of the next prompt is what is sent, to the byte."""
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
+from daemon.config import BotConfig, Config, ModelConfig
 from daemon.errors import InboundError
 from daemon.events import Attachment
 from daemon.model import Answer, ToolCall
@@ -10,6 +13,7 @@ from daemon.process import Process
 from daemon.testing import Gate, ScriptedModel
 from tests.conftest import Lab
 from tests.fakes.said import said
+from tests.integration.test_tools_mcp import program
 from tests.integration.test_turns import Bot, until
 from workers.agent.preview import preview
 
@@ -50,6 +54,40 @@ async def test_the_prompt_shown_for_a_waiting_message_is_the_one_that_is_sent(pr
     assert "Be kind." in shown["messages"][0]["content"]
     assert "how to wade" in shown["messages"][0]["content"]
     assert shown["messages"][-1]["content"][-1] == {"type": "image_url", "image_url": {"url": "https://h/h.png"}}
+
+
+async def test_the_tools_of_servers_are_shown_as_they_are_sent(process: Process, lab: Lab) -> None:
+    process = replace(
+        process, config=Config(bots={"pond": BotConfig(mcp={"fake": program(), "gone": program("gone")})})
+    )
+    model = ScriptedModel("one", "two")
+    await lab.publish("a")
+    await answered(process, lab, model)
+    await lab.publish("b")
+
+    shown = await preview(process, "web:ann")
+    await answered(process, lab, model)
+
+    assert "fake_echo" in [tool["function"]["name"] for tool in shown["tools"]]
+    assert shown["tools"] == [msgspec.json.decode(tool) for tool in model.requests[1].tools]
+    assert shown["tokens"] == model.requests[1].tokens
+
+
+async def test_tools_of_servers_that_would_fill_the_window_are_not_sent_and_not_shown(
+    process: Process, lab: Lab
+) -> None:
+    await lab.publish("a")
+    smallest = ModelConfig(context_window_tokens=4_096, max_completion_tokens=1_024, safety_buffer_tokens=2_048)
+    servers = {f"fake{number}": program() for number in range(8)}
+    process = replace(process, config=Config(bots={"pond": BotConfig(mcp=servers, model=smallest)}))
+    model = ScriptedModel("one")
+
+    shown = await preview(process, "web:ann")
+    await answered(process, lab, model)
+
+    assert [tool["function"]["name"] for tool in shown["tools"]] == ["time"]
+    assert shown["tools"] == [msgspec.json.decode(tool) for tool in model.requests[0].tools]
+    assert shown["tokens"] == model.requests[0].tokens
 
 
 async def test_the_log_keeps_what_was_said_without_the_runtime_context(process: Process, lab: Lab) -> None:

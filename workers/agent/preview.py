@@ -5,16 +5,19 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
+import anyio
 import msgspec
+import structlog
 
 from daemon.bus import QUEUED_COMMANDS, pairs
 from daemon.clock import stamp
-from daemon.errors import InboundError
+from daemon.config import BotConfig
+from daemon.errors import ConfigError, InboundError
 from daemon.events import ChatKind, Inbound, LogEntry
 from daemon.process import Process
 from daemon.session import SessionReader, SessionState
 from daemon.sessionkey import SessionKey
-from daemon.tokens import load
+from daemon.tokens import Tokenizer, load
 from workers.agent.context import Prompt
 from workers.agent.entries import Entries
 from workers.agent.kits import prompts_of, with_model
@@ -22,13 +25,15 @@ from workers.agent.progress import Kit
 from workers.agent.prompts import Prompts
 from workers.agent.reading import newest
 from workers.agent.request import Requests, whole_turns
-from workers.tools import BUILTIN
+from workers.tools import BUILTIN, Registry, Tool
+from workers.tools.mcp import ToolServers
 
 JOURNAL_MAX = 2_000
 """Messages of a turn in progress that are looked at; no turn has more."""
 BURST_MAX = 32
 """Waiting messages that one turn answers at most; as ``begin.part.lua`` has it."""
 
+_log = structlog.get_logger()
 _inbound = msgspec.json.Decoder(Inbound).decode
 
 
@@ -56,8 +61,7 @@ async def preview(process: Process, session: str) -> dict[str, Any]:
     bot = found.said[0].bot if found.said else unquote(state.scope.partition(":")[0])
     config = with_model(process.bot(bot), state.options.model)
     tokenizer = await load(config.model.name)
-    tools = BUILTIN.only(config.tools)
-    prompts = prompts_of(process, bot, config, tokenizer, tools)
+    tools, prompts = await _equipped(process, bot, config, tokenizer, state)
     history = await _history(process, state, config.model.budget_tokens)
     said = found.said or [_nothing(process, state, history, bot)]
     requests = Requests(prompts, process.clock, said=said, history=history)
@@ -74,6 +78,32 @@ async def preview(process: Process, session: str) -> dict[str, Any]:
         "messages": [msgspec.json.decode(wire) for wire in built.messages],
         "tools": [msgspec.json.decode(definition) for definition in tools.definitions],
     }
+
+
+async def _equipped(
+    process: Process, bot: str, config: BotConfig, tokenizer: Tokenizer, state: SessionState
+) -> tuple[Registry, Prompts]:
+    """Tools and prompts as a turn would have them."""
+    builtin = BUILTIN.only(config.tools)
+    if offered := await _offered(process, bot, state):
+        tools = builtin.beside(offered)
+        try:
+            return tools, prompts_of(process, bot, config, tokenizer, tools)
+        except ConfigError as error:  # turns go on without them
+            _log.error("tools.missing", bot=bot, reason=str(error))
+    return builtin, prompts_of(process, bot, config, tokenizer, builtin)
+
+
+async def _offered(process: Process, bot: str, state: SessionState) -> tuple[Tool, ...]:
+    """What the bot's tool servers offer just now: they are asked, and left again."""
+    offered: tuple[Tool, ...] = ()
+    if process.bot(bot).mcp:
+        servers = ToolServers(process)
+        async with anyio.create_task_group() as tg:
+            await tg.start(servers.run)
+            offered = await servers.tools(bot, scope=state.scope, session=state.session)
+            tg.cancel_scope.cancel()
+    return offered
 
 
 async def portions(process: Process, kit: Kit, state: SessionState, asking: Inbound) -> Mapping[str, int]:
