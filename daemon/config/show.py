@@ -10,10 +10,12 @@ from daemon.config.expected import readable
 from daemon.config.keys import fields_of, join
 from daemon.config.load import Loaded
 from daemon.config.schema import Config
-from daemon.config.secret import Secret, masked_url
+from daemon.config.secret import STARS, Secret, masked_url
 
 Values = dict[str, object]
 _URLS = ("redis.url",)
+_QUERY = re.compile(r"(\?).+")
+"""Of an address: some servers want their key there."""
 _PLACE = re.compile(r"\[\d+\]")
 _ESCAPED = re.compile(r'[\x00-\x1f\x7f"\\]')
 
@@ -69,6 +71,8 @@ def _tag(section: msgspec.Struct) -> Values:
 def _shown(path: str, value: object) -> object:
     if isinstance(value, Secret):
         return masked_url(value) if path in _URLS else str(value)
+    if isinstance(value, str) and path.endswith("url"):
+        return _QUERY.sub(rf"\1{STARS}", value)
     return list(cast("tuple[str, ...]", value)) if isinstance(value, tuple) else value
 
 

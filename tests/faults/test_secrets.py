@@ -1,0 +1,533 @@
+"""Secrets planted everywhere in a configuration, and a whole Millpond that runs with it through success and failure.
+
+Every server that is given a secret repeats it in what it says, as badly written ones do. Then all that anybody could
+read is searched: logs at their most talkative, both outputs, every key of Redis, every file, what HTTP answers, what
+commands print, what models and platform were sent. Each secret may stand where it belongs, and nowhere else.
+"""
+
+import base64
+import json
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import quote
+
+import anyio
+import pytest
+from anyio import to_thread
+from anyio.abc import SocketAttribute, SocketStream
+
+from channels.inbound import accept, make_inbound
+from daemon.config import load
+from daemon.process import Process
+from daemon.run import open_process
+from daemon.server import EmbeddedServer
+from daemon.wording import text as say
+from tests.conftest import dump
+from tests.fakes import tool_server
+from tests.fakes.openai_server import Call, Events, Failure, FakeOpenAI, Plain, Reply, Say, delta, fake_openai
+from tests.fakes.sink import Sink, sink
+from tests.processes import ADDRESS, START_LIMIT_S, STOP_LIMIT_S, environment_of, shut_down
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+
+LIMIT_S = 40.0
+SHORT_CHARS = 10
+"""So much of a secret counts as the secret: texts are cut, and the end of a key is enough to guess the rest."""
+
+CONFIG = """
+data_dir = "{data_dir}"
+[redis]
+url = "redis://:{redis_password}@127.0.0.1:{redis_port}"
+[run]
+log_level = "debug"
+grace_s = 5.0
+[queue]
+attempts_max = 20
+backoff_min_s = 0.05
+backoff_max_s = 0.3
+park_max_s = 4.0
+[channels.web]
+token_file = "token"
+port = 0
+
+[bots.pond]
+tools = ["time"]
+[bots.pond.model]
+name = "first"
+base_url = "{model}"
+api_key = "{inline}"
+[[bots.pond.model.fallbacks]]
+name = "second"
+base_url = "{other_model}"
+api_key = "{fallback}"
+[[bots.pond.model.fallbacks]]
+name = "third"
+base_url = "{other_model}"
+api_key_file = "fallback-key"
+[bots.pond.mcp.fake]
+command = "{python}"
+args = ["{tool_server}"]
+env = {{ TOKEN = "{tool_variable}" }}
+[bots.pond.mcp.nobody]
+url = "http://127.0.0.1:1/mcp"
+headers = {{ "X-Key" = "{nobodys_header}" }}
+
+[bots.refused]
+[bots.refused.model]
+name = "refused"
+base_url = "{model}?key={model_query}"
+api_key_file = "refused-key"
+
+[bots.nobody]
+[bots.nobody.model]
+name = "nobody"
+base_url = "http://127.0.0.1:1/v1"
+api_key = "{nobodys_key}"
+
+[bots.plain]
+[bots.plain.model]
+name = "plain"
+base_url = "{model}"
+
+{repeating_servers}
+[channels.pond]
+type = "testing"
+bot = "pond"
+url = "{platform}"
+[channels.refused]
+type = "testing"
+bot = "refused"
+url = "{platform}"
+[channels.nobody]
+type = "testing"
+bot = "nobody"
+url = "{platform}"
+[channels.plain]
+type = "testing"
+bot = "plain"
+url = "{platform}"
+"""
+NAMES = (
+    *("inline", "fallback", "fallback_file", "refused_file", "nobodys_key", "environment", "web_token"),
+    *("tool_variable", "tool_header", "tool_other_header", "tool_query", "nobodys_header", "model_query"),
+)
+REPEATING = """
+[bots.pond.mcp.repeating-{status}]
+url = "{address}/{status}?key={tool_query}"
+headers = {{ Authorization = "Bearer {tool_header}", "X-Key" = "{tool_other_header}" }}
+"""
+STATUSES = (200, 302, 400, 401, 404, 500)
+"""With which tool servers repeat what they were sent."""
+
+CHATS = {"pond": 2, "refused": 8, "nobody": 1, "plain": 1}
+"""By channel: as many at a time as let each refusal be seen before the outage lasts too long."""
+
+
+@dataclass(kw_only=True)
+class Found:
+    """All that anybody could read, by where it stood."""
+
+    planted: dict[str, str]
+    texts: dict[str, str] = field(default_factory=dict[str, str])
+    used: set[str] = field(default_factory=set[str])
+    """Secrets that reached whom they are meant for."""
+    said: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """What people got, by channel."""
+
+    def leaks(self) -> list[str]:
+        """Each secret with each place where it, or a part of it, stands."""
+        return [
+            f"{name} in {where}: …{around(text, piece)}…"
+            for where, text in self.texts.items()
+            for name, secret in self.planted.items()
+            if (piece := next((piece for piece in pieces(secret) if piece in text), ""))
+        ]
+
+
+def pieces(secret: str) -> Iterator[str]:
+    """What gives a secret away."""
+    yield from (secret[at : at + SHORT_CHARS] for at in range(len(secret) - SHORT_CHARS + 1))
+    yield quote(secret, safe="")
+    yield base64.b64encode(secret.encode()).decode().rstrip("=")
+
+
+def around(text: str, piece: str) -> str:
+    at = text.index(piece)
+    return text[max(0, at - 120) : at + 40].replace("\n", " ")
+
+
+def plant() -> dict[str, str]:
+    """A secret for each place, none of them like another."""
+    return {name: f"sk-{secrets.token_hex(6)}+{secrets.token_hex(8)}" for name in NAMES}
+
+
+def everyway(key: str) -> list[Reply]:
+    """Every way in which a model's server can say the key that it was sent."""
+    text = f"Incorrect API key provided: {key}. You sent Authorization: Bearer {key} " + "x" * 200 + key
+    error: dict[str, object] = {"error": {"message": text, "type": "invalid_request_error", "code": key}}
+    return [
+        *(Failure(status, text, code=key, param=key) for status in (400, 401, 403, 404, 409, 422, 500, 503)),
+        Failure(429, text, headers={"Retry-After": "0.1", "X-Key": key}),
+        Failure(302, text, headers={"Location": f"/v1/elsewhere?key={key}"}),
+        Events([error]),
+        Events([delta(content="I begin "), error]),
+        Events([f"data: {{{key}\n\n".encode()]),
+        Events([f'data: {{"choices": "{key}"}}\n\n'.encode()]),
+        Events([delta(finish=key)], done=False, abort=True),
+        Plain(f"<html>{key}</html>".encode()),
+        Plain(json.dumps({"detail": [{"loc": key}]}).encode(), content_type="application/json", status=422),
+        Plain(key.encode(), content_type="text/plain", status=500),
+        Plain(b"\xff" + key.encode(), content_type="application/json"),
+    ]
+
+
+class Talker:
+    """All models; knows by the name in the request which one it is."""
+
+    def __init__(self, found: Found) -> None:
+        self._planted = found.planted
+        self._refusals = everyway(found.planted["refused_file"])
+        self._firsts = everyway(found.planted["inline"])
+        self._seconds = everyway(found.planted["fallback"])
+
+    def __call__(self, body: Mapping[str, Any]) -> Reply:
+        """The answer to a request's body."""
+        if "model" not in body:
+            return Failure(404)  # whoever followed us elsewhere
+        messages: Sequence[Mapping[str, Any]] = body["messages"]
+        match body["model"]:
+            case "refused" if self._refusals:
+                return self._refusals.pop(0)
+            case "first" if self._firsts:
+                return self._firsts.pop(0)
+            case "second" if self._seconds:
+                return self._seconds.pop(0)
+            case "third" if messages[-1]["role"] == "user":
+                offered = {tool["function"]["name"] for tool in body.get("tools", ())}
+                return Say(calls=[Call("fake_act", '{"what": "die"}')]) if "fake_act" in offered else Say("no tools")
+        return Say("fine")
+
+
+async def repeat(stream: SocketStream, heard: list[str]) -> None:
+    """A tool server that answers with the status that its path names, and says no more than what it was sent."""
+    async with stream:
+        with suppress(anyio.EndOfStream, anyio.BrokenResourceError):
+            request = ""
+            while "\r\n\r\n" not in request:
+                request += (await stream.receive()).decode(errors="replace")
+            heard.append(request)
+            path = request.split(" ")[1]
+            head = f"HTTP/1.1 {path[1:4]} {path}\r\nLocation: {path}\r\nContent-Type: application/json"
+            length = f"Content-Length: {len(request)}\r\nConnection: close"
+            await stream.send(f"{head}\r\n{length}\r\n\r\n{request}".encode())
+
+
+def files_of(folder: Path, planted: Mapping[str, str], *, repeating: str, **more: object) -> None:
+    for name, key in (("token", "web_token"), ("fallback-key", "fallback_file"), ("refused-key", "refused_file")):
+        (folder / name).write_text(planted[key])
+    text = CONFIG.format(
+        data_dir=folder / "data",
+        python=sys.executable,
+        tool_server=tool_server.__file__,
+        repeating_servers="".join(REPEATING.format(status=each, address=repeating, **planted) for each in STATUSES),
+        **planted,
+        **more,
+    )
+    (folder / "millpond.toml").write_text(text)
+    for path in folder.iterdir():
+        if path.is_file():
+            path.chmod(0o600)
+
+
+@dataclass(kw_only=True)
+class Stage:
+    """A process under test, and how it is asked."""
+
+    folder: Path
+    found: Found
+    worker: subprocess.Popen[bytes]
+    url: str = ""
+
+    async def address(self) -> str:
+        """Where it listens, once it does."""
+        with anyio.fail_after(START_LIMIT_S):
+            while not (match := ADDRESS.search((self.folder / "output").read_text())):  # noqa: ASYNC110 - its own time
+                await anyio.sleep(0.05)
+        self.url = match.group()
+        return self.url
+
+    def ask(self, method: str, path: str, *, token: str, body: object = None, max_bytes: int = 1_000_000) -> None:
+        """Keep what the API answers."""
+        headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.url}{path}", data=data, headers=headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=START_LIMIT_S) as response:
+                text = f"{response.status} {response.headers}\n"
+                text += response.read1(max_bytes).decode() if "events" in path else response.read().decode()
+        except urllib.error.HTTPError as error:
+            with error:
+                text = f"{error.code} {error.headers}\n{error.read().decode()}"
+        self.found.texts[f"HTTP {method} {path} {'with' if token else 'without'} token"] = text
+
+    def command(self, *words: str, **environment: str) -> None:
+        """Keep what a command prints."""
+        done = subprocess.run(
+            [sys.executable, "-m", "millpond", "--config", str(self.folder / "millpond.toml"), *words],
+            env=self.environment(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LIMIT_S,
+        )
+        text = f"{done.returncode}\n{done.stdout}\n{done.stderr}"
+        self.found.texts[f"command {len(self.found.texts)}: {' '.join(words)}"] = text
+
+    def environment(self, more: Mapping[str, str]) -> dict[str, str]:
+        return {
+            **environment_of(self.folder / "data", {}),
+            "OPENAI_API_KEY": self.found.planted["environment"],
+            **more,
+        }
+
+    def keep_files(self) -> None:
+        """Keep what lies in the data directory, and what anybody on the machine sees of the processes."""
+        for path in (self.folder / "data").rglob("*"):
+            if path.is_file():
+                self.found.texts[f"file {path.relative_to(self.folder)}"] = path.read_bytes().decode("latin-1")
+        for name in ("output", "errors"):
+            self.found.texts[name] = (self.folder / name).read_text(errors="replace")
+
+    def keep_command_lines(self) -> None:
+        for file in Path("/proc").glob("[0-9]*/cmdline"):
+            with suppress(OSError):
+                line = file.read_bytes().decode(errors="replace")
+                if str(self.folder) in line or tool_server.__file__ in line:
+                    self.found.texts[f"command line {file.parent.name}"] = line
+
+
+COMMANDS = (
+    *(("config", "show"), ("config", "show", "--json"), ("config", "show", "--defaults"), ("config", "check")),
+    *(("doctor",), ("doctor", "--json"), ("doctor", "--probe-model")),
+    *(("session", "list"), ("session", "show", "pond:ann0"), ("session", "show", "pond:ann0", "--prompt")),
+    *(("session", "show", "refused:ann0", "--prompt", "--json"), ("queue", "list"), ("queue", "dead", "list")),
+    *(("queue", "unknown"), ("worker", "list"), ("usage",), ("redis-cli", "PING"), ("send", "web:cy", "hello")),
+)
+PATHS = (
+    *("/", "/healthz", "/readyz", "/metrics", "/api/sessions", "/api/sessions/web:bob/messages"),
+    *("/api/events?session=web:bob", "/nowhere", "/api/sessions/::/messages"),
+)
+
+
+async def play(folder: Path) -> Found:
+    """Everything, from the start of the process to its end."""
+    found, heard = Found(planted=plant()), list[str]()
+    redis = await EmbeddedServer(folder / "server", idle_s=600.0).ensure()
+    found.planted["redis_password"] = redis.password.reveal()
+    talker = Talker(found)
+    async with (
+        fake_openai(talker) as model,
+        fake_openai(talker) as other,
+        sink() as platform,
+        await anyio.create_tcp_listener(local_host="127.0.0.1") as listener,
+        anyio.create_task_group() as tg,
+    ):
+        tg.start_soon(listener.serve, partial(repeat, heard=heard))
+        files_of(
+            folder,
+            found.planted,
+            redis_port=redis.port,
+            model=model.base_url,
+            other_model=other.base_url,
+            platform=platform.url,
+            repeating=f"http://127.0.0.1:{listener.extra(SocketAttribute.local_port)}",
+        )
+        await through_it_all(folder, found, platform)
+        keep_requests(found, [model, other], heard)
+        tg.cancel_scope.cancel()
+    return found
+
+
+async def through_it_all(folder: Path, found: Found, platform: Sink) -> None:
+    config = load(folder / "millpond.toml", environ={"OPENAI_API_KEY": found.planted["environment"]}).config
+    async with open_process(config, folder / "data") as process:
+        stage = begun(folder, found)
+        try:
+            await stage.address()
+            await talk(process)
+            token = found.planted["web_token"]
+            post = {"session": "bob", "text": "hello"}
+            asked = [partial(stage.ask, "POST", "/api/messages", token=token, body=post)]
+            asked += [partial(stage.ask, "POST", "/api/messages", token=token, body={"session": 7})]
+            await in_threads(*asked)
+            await until_quiet(process)
+            await in_threads(*(partial(stage.ask, "GET", path, token=each) for path in PATHS for each in (token, "")))
+            await in_threads(partial(stage.ask, "GET", "/api/sessions", token="no" + token[2:]))
+            await in_threads(*(partial(stage.command, *words) for words in COMMANDS), stage.keep_command_lines)
+            await in_threads(*wrong_redis(stage, found.planted["redis_password"]))
+            await in_threads(*wrong_settings(stage, found.planted["inline"]))
+            found.texts["Redis"] = repr(await dump(process.bus))
+            found.said = {chat: platform.texts(chat) for chat in chats()}
+            found.texts["platform"] = repr(platform.posts)
+        finally:
+            stage.worker.send_signal(signal.SIGTERM)
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(stage.worker.wait, STOP_LIMIT_S)
+            stage.keep_files()
+
+
+def begun(folder: Path, found: Found) -> Stage:
+    command = [sys.executable, "-m", "millpond", "--config", str(folder / "millpond.toml"), "run"]
+    environment = {**environment_of(folder / "data", {}), "OPENAI_API_KEY": found.planted["environment"]}
+    with (folder / "output").open("wb") as output, (folder / "errors").open("wb") as errors:
+        worker = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, env=environment)
+    return Stage(folder=folder, found=found, worker=worker)
+
+
+def wrong_redis(stage: Stage, password: str) -> list[Callable[[], None]]:
+    """Commands with a Redis that is not there, or refuses the password."""
+    port = load(stage.folder / "millpond.toml", environ={}).config.redis.url.reveal().rpartition(":")[2]
+    urls = (
+        f"redis://:{password}@127.0.0.1:1",
+        f"redis://somebody:{password}@127.0.0.1:{port}",
+        f"redis://127.0.0.1:{port}?password={password}x",
+        f"redis://:{password}@[::1",
+        f"http://:{password}@h",
+    )
+    return [partial(stage.command, "queue", "list", MILLPOND_REDIS__URL=url) for url in urls]
+
+
+def wrong_settings(stage: Stage, secret: str) -> list[Callable[[], None]]:
+    """Checks of configurations that cannot be used, for what stands where a secret does."""
+    settings = (
+        {"MILLPOND_BOTS__POND__MODEL__API_KEY": f"{secret} and more"},
+        {"MILLPOND_BOTS__POND__MODEL__BASE_URL": f"http://user:{secret}@h/v1"},
+        {"MILLPOND_BOTS__POND__MODEL__API_KEY_FILE": str(stage.folder / "token"), "OPENAI_API_KEY": f"\n{secret}"},
+        {"MILLPOND_BOTS__REFUSED__MODEL__API_KEY": secret},
+        {"MILLPOND_CHANNELS__WEB__TOKEN": secret},
+    )
+    return [partial(stage.command, "config", "check", **each) for each in settings]
+
+
+async def in_threads(*works: Callable[[], None]) -> None:
+    """All of them, a few at a time."""
+    limiter = anyio.CapacityLimiter(6)
+    async with anyio.create_task_group() as tg:
+        for work in works:
+            tg.start_soon(partial(to_thread.run_sync, work, limiter=limiter))
+
+
+def chats() -> Iterator[str]:
+    """The sessions of the push channels."""
+    for channel, count in CHATS.items():
+        yield from (f"{channel}:ann{number}" for number in range(count))
+
+
+async def talk(process: Process) -> None:
+    for session in chats():
+        channel, _, chat = session.partition(":")
+        for name in ("m0", "m1") if channel != "nobody" else ("m0",):
+            inbound = make_inbound(
+                process, channel=channel, chat=chat, text=f"hello {name}", sender_id="ann", message_id=name
+            )
+            await accept(process, inbound)
+
+
+async def until_quiet(process: Process) -> None:
+    """Until everything is answered or given up, and sent."""
+    keys, bus = process.bus.keys, process.bus
+    streams = [keys.inbox(0), *(keys.out(0, channel) for channel in CHATS)]
+    with anyio.move_on_after(LIMIT_S):
+        while any([await bus.call("XLEN", stream) for stream in streams]):  # noqa: ASYNC110 - other processes
+            await anyio.sleep(0.1)
+
+
+OWN_KEYS = {
+    "first": "inline",
+    "second": "fallback",
+    "third": "fallback_file",
+    "refused": "refused_file",
+    "plain": "environment",
+}
+
+
+def keep_requests(found: Found, models: Sequence[FakeOpenAI], heard: Sequence[str]) -> None:
+    """Keep what was sent, without each secret in the one place where it belongs."""
+    for number, request in enumerate(each for model in models for each in model.requests):
+        if request.raw == b"":
+            continue  # see ``Talker``
+        name = OWN_KEYS[str(request.body["model"])]
+        headers = dict(request.headers)
+        if headers.get("authorization") == f"Bearer {found.planted[name]}":
+            found.used.add(name)
+            del headers["authorization"]
+        path = request.path
+        if name == "refused_file":
+            path = path.replace(quote(found.planted["model_query"], safe=""), "")
+            path = path.replace(found.planted["model_query"], "")
+        found.texts[f"request {number} to {request.body['model']}"] = f"{path} {headers} {request.raw.decode()}"
+    for number, text in enumerate(heard):
+        for name in ("tool_header", "tool_other_header", "tool_query"):
+            if found.planted[name] in text:
+                found.used.add(name)
+                text = text.replace(found.planted[name], "")  # noqa: PLW2901 - what is left is searched
+        found.texts[f"request {number} to a tool server"] = text
+
+
+@pytest.fixture(scope="module")
+def found() -> Iterator[Found]:
+    """What there is to read when all is over."""
+    with TemporaryDirectory(prefix="mp-", dir="/tmp") as name:
+        try:
+            yield anyio.run(play, Path(name))
+        finally:
+            shut_down(Path(name) / "server")
+
+
+def test_no_secret_stands_where_anybody_reads(found: Found) -> None:
+    assert found.leaks() == []
+
+
+def test_all_that_could_be_read_was_searched(found: Found) -> None:
+    kinds = {re.split(r"[ /]", where)[0] for where in found.texts}
+
+    assert kinds >= {"HTTP", "command", "request", "Redis", "platform", "output", "errors"}
+    assert '"level": "debug"' in found.texts["errors"]
+    assert "ModelRefused" in found.texts["errors"]
+
+
+def test_secrets_reached_whom_they_are_meant_for(found: Found) -> None:
+    assert found.used == {*OWN_KEYS.values(), "tool_header", "tool_other_header", "tool_query"}
+
+
+def test_conversations_went_on_beside_what_failed(found: Found) -> None:
+    assert found.said.pop("nobody:ann0")[-1].startswith(say("outage", "en", correlation="")[:60])
+    assert found.said["plain:ann0"] == ["fine"] * 2
+    assert {said[-1] for said in found.said.values()} == {"fine"}
+
+
+def test_a_secret_is_found_in_part_and_in_other_forms() -> None:
+    secret = "sk-0123456789+abcdef"
+
+    for text in (
+        secret,
+        f"Bearer {secret[:12]}…",
+        f"…{secret[-10:]}",
+        quote(secret, safe=""),
+        "c2stMDEyMzQ1Njc4OSthYmNkZWY=",
+    ):
+        assert Found(planted={"key": secret}, texts={"log": text}).leaks(), text
+    assert Found(planted={"key": secret}, texts={"log": "sk-012345…"}).leaks() == []
