@@ -80,7 +80,7 @@ def test_a_short_run_loses_doubles_and_reorders_nothing() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(360)
 @pytest.mark.parametrize(
     ("check", "faults", "noticed"),
     [
@@ -100,7 +100,11 @@ def test_a_short_run_loses_doubles_and_reorders_nothing() -> None:
     ],
 )
 def test_a_run_without_one_of_the_checks_fails_for_that_reason(check: str, faults: Sequence[str], noticed: str) -> None:
-    code, found, output = chaos(*SMALL, *faults, "--sabotage", check)
+    for seed in (1, 2, 3):
+        # Where a pause or a kill falls is chance, on a busy machine more than elsewhere: one run may show nothing.
+        code, found, output = chaos(*SMALL, *faults, "--sabotage", check, "--seed", str(seed))
+        if found[noticed]:
+            break
 
     assert code == 1, output
     assert found[noticed] > 0, output

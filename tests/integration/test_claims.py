@@ -349,8 +349,9 @@ async def test_a_stop_behind_thousands_of_messages_is_claimed_and_committed_with
     await lab.publish("m0")
     [first] = await lab.bus.call("LRANGE", lab.bus.keys.waiting("web:ann"), 0, -1)
     [[_, fields]] = await lab.bus.call("XRANGE", lab.bus.keys.inbox(0), first, first)
-    for number in range(1, count):
-        entry = await lab.bus.call("XADD", lab.bus.keys.inbox(0), "*", *(part for pair in pairs(fields) for part in pair))
+    copy = [part for pair in pairs(fields) for part in pair]
+    for _ in range(1, count):
+        entry = await lab.bus.call("XADD", lab.bus.keys.inbox(0), "*", *copy)
         await lab.bus.call("RPUSH", lab.bus.keys.waiting("web:ann"), entry)
     await lab.publish("stop", command="stop")
 
