@@ -11,9 +11,9 @@ import anyio
 from anyio import to_thread
 
 from channels.terminal.conversation import Conversation, Said, settled_by
-from channels.terminal.printable import printable
 from daemon.errors import InboundError, SessionFull
 from daemon.events import Notice
+from daemon.printable import printable
 
 PENDING_MAX = 100
 """Messages sent ahead of their answers: what waits beyond them waits in the pipe."""

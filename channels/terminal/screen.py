@@ -20,9 +20,9 @@ from prompt_toolkit.utils import get_cwidth
 from channels.terminal.completion import CommandCompleter
 from channels.terminal.conversation import Conversation, Said, Shown, Writing
 from channels.terminal.interrupt import Interrupt
-from channels.terminal.printable import printable
 from daemon.errors import MillpondError
 from daemon.events import ToolEvent
+from daemon.printable import printable
 
 EARLIER = 10
 """Messages of the session that are shown when the conversation is entered."""

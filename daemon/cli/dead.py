@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from daemon.cli.connected import loaded, with_bus
-from daemon.cli.table import print_json, table
+from daemon.cli.table import print_json, say, table
 from daemon.errors import InboundError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def show(ctx: click.Context, name: str, *, as_json: bool) -> None:
         print_json(shown)
         return
     for key, value in shown.items():
-        click.echo(f"{key}: {value}")
+        say(f"{key}: {value}")
 
 
 @dead.command()

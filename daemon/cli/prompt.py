@@ -4,7 +4,8 @@ from typing import Any
 
 import click
 
-from daemon.cli.table import table
+from daemon.cli.table import say, table
+from daemon.printable import printable_json
 
 
 def print_prompt(shown: dict[str, Any]) -> None:
@@ -17,17 +18,17 @@ def print_prompt(shown: dict[str, Any]) -> None:
     table(("part", "tokens"), [(part, f"{tokens:,}") for part, tokens in counts.items()])
     for section in shown["system"]:
         _head(f"system: {section['part']}, {section['tokens']:,} tokens")
-        click.echo(section["text"])
+        say(section["text"])
     _head(f"tools, {parts['tools']:,} tokens")
     for tool in shown["tools"]:
-        click.echo(_json(tool))
+        say(_json(tool))
     current = max(at for at, message in enumerate(shown["messages"]) if message["role"] == "user")
     _head(f"history, {shown['history_turns']:,} turns, {parts['history']:,} tokens")
     for message in shown["messages"][1:current]:
-        click.echo(_message(message))
+        say(_message(message))
     _head(f"current, {parts['current']:,} tokens")
     for message in shown["messages"][current:]:
-        click.echo(_message(message))
+        say(_message(message))
 
 
 def _head(text: str) -> None:
@@ -46,4 +47,4 @@ def _message(message: dict[str, Any]) -> str:
 def _json(value: object) -> str:
     import msgspec
 
-    return msgspec.json.encode(value).decode()
+    return printable_json(msgspec.json.encode(value).decode())

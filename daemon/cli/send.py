@@ -9,6 +9,7 @@ import click
 from daemon.cli.connected import with_process
 from daemon.cli.table import print_json
 from daemon.errors import InboundError
+from daemon.printable import printable
 from daemon.services import load
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ async def _plainly(sending: Any, wait_s: float | None) -> None:
     if sending.sent.status == "duplicate":
         click.echo("millpond: duplicate: a message with this id was accepted before; nothing was sent again", err=True)
     if wait_s is not None:
-        click.echo((await sending.reply(limit_s=wait_s)).reply)
+        reply = (await sending.reply(limit_s=wait_s)).reply
+        click.echo(printable(reply) if sys.stdout.isatty() else reply)
 
 
 async def _as_json(sending: Any, wait_s: float | None) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from daemon.cli.connected import loaded, with_bus, with_process
-from daemon.cli.table import print_json, table
+from daemon.cli.table import print_json, say, table
 from daemon.errors import InboundError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def show(ctx: click.Context, name: str, *, after: int | None, limit: int, prompt
     table(("position", "value"), list(shown.positions.items()))
     click.echo()
     for message in shown.messages:
-        click.echo(_line(message))
+        say(_line(message))
 
 
 def _show_prompt(ctx: click.Context, key: str, *, as_json: bool) -> None:

@@ -6,17 +6,24 @@ from typing import Any
 
 import click
 
+from daemon.printable import printable, printable_json
+
+
+def say(text: str) -> None:
+    """Print ``text``, which may hold what people or models wrote: nothing in it rules the terminal."""
+    click.echo(printable(text))
+
 
 def print_json(content: Any) -> None:
     """Print ``content`` as indented JSON."""
     import msgspec
 
-    click.echo(msgspec.json.format(msgspec.json.encode(content), indent=2).decode())
+    click.echo(printable_json(msgspec.json.format(msgspec.json.encode(content), indent=2).decode()))
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print ``rows`` under ``heads``: with lines and colours on a terminal, else in plain columns."""
-    cells = [[str(value) for value in row] for row in rows]
+    cells = [[printable(str(value)) for value in row] for row in rows]
     if sys.stdout.isatty():
         _drawn(heads, cells)
     else:

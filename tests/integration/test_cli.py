@@ -339,6 +339,21 @@ def test_the_next_prompt_of_a_session_is_shown_by_part(place: Place) -> None:
     assert place("session", "show", "nobody-at-all", "--prompt").returncode == 65
 
 
+def test_nothing_that_somebody_wrote_rules_the_terminal_of_who_looks(place: Place) -> None:
+    words = "a\x1b]0;title\x07 \x9b31m \u202eb\tc"
+    place("chat", "--session", "hostile", given=words + "\n")
+
+    shown = place("session", "show", "hostile").stdout
+    prompt = place("session", "show", "hostile", "--prompt").stdout
+    as_json = place("session", "show", "hostile", "--json").stdout
+
+    for printed in (shown, prompt):
+        assert "a\ufffd]0;title\ufffd \ufffd31m \ufffdb\tc" in printed
+    for printed in (shown, prompt, as_json):
+        assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", printed)
+    assert json.loads(as_json)["messages"][0]["content"] == words
+
+
 def test_an_unknown_session_is_65_and_names_the_nearest(place: Place) -> None:
     place("send", "barnaby", "hello")
 

@@ -27,9 +27,9 @@ from channels.terminal.conversation import Conversation, Said, Shown, Writing
 from channels.terminal.interrupt import Interrupt
 from channels.terminal.piped import lines
 from channels.terminal.preview import Preview
-from channels.terminal.printable import printable
 from channels.terminal.screen import tail
 from daemon.events import Live, Notice
+from daemon.printable import printable
 from daemon.process import Process
 from daemon.services import service
 from daemon.sessionkey import SessionKey
