@@ -9,6 +9,7 @@ from anyio import to_thread
 
 from daemon.config import BotConfig, Config
 from daemon.errors import ConfigError
+from daemon.model.turnstile import Turnstile
 from daemon.tokens import THREAD_SIZE, Tokenizer, calibration
 from workers.agent.context import Rules
 from workers.agent.history import Remembered, View
@@ -62,6 +63,8 @@ class Prompts:
         self.workspace = Workspace(workspace)
         self.tokenizer = tokenizer
         self.definitions = tuple(definitions)
+        self.turnstile = Turnstile()
+        """For whoever puts a prompt together: two hundred whose turns begin at once would do so in one go."""
         self._tools_tokens = lru_cache(TOOL_LISTS_MAX)(partial(_tools_tokens, tokenizer))
         self._config = config
         words = identity(name, workspace, bot.language)

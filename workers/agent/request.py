@@ -73,6 +73,7 @@ class Requests:
         tools_tokens, scene = self._prompts.tools_tokens(tools), self._scene
         if tools_tokens != scene.tools_tokens:
             scene = self._scene = msgspec.structs.replace(scene, tools_tokens=tools_tokens)
+        await self._prompts.turnstile.through()
         rules = self._prompts.rules_now()
         make = partial(prompt, rules, scene, current)
         return await to_thread.run_sync(make) if _is_heavy(rules, scene, current) else make()
