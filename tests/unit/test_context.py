@@ -25,6 +25,8 @@ TOKENIZER: Tokenizer = anyio.run(load, "gpt-4o")
 SYSTEM = message("system", "You are a bot.")
 CONTEXT = "[Runtime context]\nTime: 2026-11-20 09:00 Friday (UTC)\nFrom: Ann"
 ANY_NUMBER = 10**9
+ROUNDS_FIT_TOKENS = 3_000
+"""A budget in which the turns made here fit with all their calls, however much their texts must be shortened."""
 
 
 def entry(turn: int, wire: dict[str, Any], *, sender: str = "", message_id: str = "") -> LogEntry:
@@ -157,9 +159,13 @@ def test_a_prompt_is_legal_within_its_budget_and_ends_with_the_current_turn(
     assert counted <= built.tokens <= budget
     now = max(at for at, wire in enumerate(wires) if wire["role"] == "user")
     assert text_of(wires[now]["content"]).startswith(CONTEXT[:17])
-    assert len([w for w in wires[now:] if w["role"] == "tool"]) == sum(
-        bytes(e.wire).startswith(b'{"role":"tool"') for e in current
-    )
+    said = [msgspec.json.decode(entry.wire) for entry in current]
+    shown = [wire["tool_call_id"] for wire in wires[now:] if wire["role"] == "tool"]
+    results = [wire["tool_call_id"] for wire in said if wire["role"] == "tool"]
+    newest = [each for each in results if each.rpartition("-")[0] == results[-1].rpartition("-")[0]]
+    # Short arguments are never cut: what is left of so small a window may be too little for all rounds of the turn.
+    assert shown == results[len(results) - len(shown) :]
+    assert len(shown) >= (len(results) if budget >= ROUNDS_FIT_TOKENS else len(newest))
 
 
 @given(histories(), st.integers(200, 6_000))

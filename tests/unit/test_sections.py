@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
 from daemon.config import BootstrapConfig, BotConfig, Config, ContextConfig, ModelConfig
@@ -148,6 +149,21 @@ def test_bootstrap_and_skills_never_take_more_than_their_share(texts, bodies, sh
         bootstrap, skills = of_workspace(files, ContextConfig(), share, TOKENIZER.count, language="en")
 
     assert sum(section.tokens for section in (*bootstrap, *skills)) <= share
+
+
+@pytest.mark.anyio
+async def test_what_is_wrong_with_a_file_is_logged_with_the_bot_whose_it_is(tmp_path: Path):
+    (tmp_path / "AGENTS.md").write_text("x" * 30_000)
+    (tmp_path / "skills" / "broken").mkdir(parents=True)
+    (tmp_path / "skills" / "broken" / "SKILL.md").write_text("---\nname: [\n---\n")
+
+    with capture_logs(processors=[merge_contextvars]) as logs:
+        await prompts(tmp_path).system()
+
+    assert {(line["event"], line["bot"]) for line in logs} == {
+        ("bootstrap.truncated", "pond"),
+        ("skill.broken", "pond"),
+    }
 
 
 def test_what_is_cut_is_logged_with_both_sizes():

@@ -6,6 +6,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from anyio import to_thread
+from structlog.contextvars import bound_contextvars
 
 from daemon.config import BotConfig, Config
 from daemon.errors import ConfigError
@@ -60,6 +61,7 @@ class Prompts:
     ) -> None:
         bot = config.bots[name]
         self.bot = bot
+        self._name = name
         self.workspace = Workspace(workspace)
         self.tokenizer = tokenizer
         self.definitions = tuple(definitions)
@@ -112,7 +114,8 @@ class Prompts:
             memory: MEMORY.md of the turn's scope.
             recalled: what was found for this turn, unless it stands beside the runtime context.
         """
-        bootstrap, skills = await self._workspace_sections()
+        with bound_contextvars(bot=self._name):  # two bots may have files of one name
+            bootstrap, skills = await self._workspace_sections()
         # A thread when it may be long; what is remembered comes back at once either way.
         remembered = (
             await to_thread.run_sync(self._memory, memory) if len(memory) > THREAD_SIZE else self._memory(memory)

@@ -28,8 +28,9 @@ class Speech:
             said = await self._sayings.say(self._claim, self._said(chat, context.call, saying))
             if said != "foreign":
                 return str(chat)
+        channel = repr(saying.channel) if saying.channel else "this channel"
         raise ToolError(
-            f"there is no chat {saying.chat!r} on {saying.channel or 'this channel'!r} that shares this conversation's "
+            f"there is no chat {saying.chat!r} on {channel} that shares this conversation's "
             "memory; only such chats can be written to"
         )
 
