@@ -123,6 +123,10 @@ _ENGLISH: Mapping[str, str] = {
         "This message could not be answered: the model was away for too long. An administrator finds it as "
         "{correlation}."
     ),
+    "too_long": (
+        "This message, with what belongs to it, is too long for the model. Please send it in shorter parts. An "
+        "administrator finds it as {correlation}, and what to change in the log."
+    ),
     "refused": "The model refused this request: {reason}",
     "too_many_steps": "I have not finished after {count} steps, so I stop here. Ask me to go on if I should.",
     "interrupted": "interrupted, outcome unknown",
@@ -231,6 +235,10 @@ _CHINESE: Mapping[str, str] = {
     "usage_room_bot": "机器人 {left} / {limit}",
     "poison": "这条消息尝试了 {attempts} 次仍无法回答。管理员可以用 {correlation} 找到它。",
     "outage": "这条消息没能得到回答：模型离线太久。管理员可以用 {correlation} 找到它。",
+    "too_long": (
+        "这条消息连同它所需的内容，对模型来说太长。请分成较短的几条发送。管理员可以用 {correlation} 找到它，"
+        "日志里有修改的办法。"
+    ),
     "refused": "模型拒绝了这个请求：{reason}",
     "too_many_steps": "经过 {count} 步仍未完成，我先停在这里。如果需要，请让我继续。",
     "interrupted": "已中断，结果未知",

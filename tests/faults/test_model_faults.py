@@ -48,6 +48,7 @@ RETRY_AFTER_S = 2.2
 FINE, AGAIN = "fine", "and now?"
 PARKED = say("parked", "en")
 GIVEN_UP = say("poison", "en", attempts=ATTEMPTS, correlation="")[:40]
+TOO_LONG = say("too_long", "en", correlation="")[:60]
 TIME = "(UTC)"
 """What the tool ``time`` says in the end."""
 
@@ -89,6 +90,8 @@ send_timeout_s = 2.0
 """
 BOTS = ("pond", "limited", "broken")
 """What befalls a model's server befalls all of its bot's conversations: those have bots of their own."""
+
+OVERFLOW = Failure(400, "maximum context length is 10 tokens", code="context_length_exceeded")
 
 Replies = Callable[[int, Sequence[Mapping[str, Any]]], Reply]
 """What the model says: to which request about a message, counted from 0, with the results in its turn so far."""
@@ -202,10 +205,11 @@ CASES: Mapping[str, Case] = {
     ),
     # Refusals.
     "too large a prompt": Case(
-        replies=always(Failure(400, "maximum context length is 10 tokens", code="context_length_exceeded")),
-        people_read=[GIVEN_UP],
-        dead="attempts",
+        replies=always(OVERFLOW),
+        people_read=[TOO_LONG],
+        dead="ContextOverflow",
     ),
+    "too large a prompt, once\n" + "word " * 20_000: Case(replies=first(OVERFLOW), requests=2),
     "a short limit": Case(replies=first(Failure(429, headers={"Retry-After": "0.2"})), people_read=[FINE], requests=2),
     "a long limit": Case(
         replies=first(*[Failure(429, headers={"Retry-After": str(RETRY_AFTER_S)})] * 2),
@@ -276,8 +280,10 @@ class Talker:
         messages: Sequence[Mapping[str, Any]] = body["messages"]
         self._seen.illegal += illegal(messages)
         at = max(place for place, message in enumerate(messages) if message["role"] == "user")
-        name = said(messages[at]["content"])
-        if name not in CASES:
+        text = said(messages[at]["content"])
+        # One that is shortened begins as ever.
+        name = next((name for name in CASES if name.split("\n")[0] == text.split("\n")[0]), "")
+        if not name:
             return Say(FINE)
         self._seen.asked[name].append(time.monotonic())
         results = [message for message in messages[at:] if message["role"] == "tool"]

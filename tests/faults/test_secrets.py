@@ -216,7 +216,8 @@ class Talker:
                 return self._seconds.pop(0)
             case "third" if messages[-1]["role"] == "user":
                 offered = {tool["function"]["name"] for tool in body.get("tools", ())}
-                return Say(calls=[Call("fake_act", '{"what": "die"}')]) if "fake_act" in offered else Say("no tools")
+                calls = [Call("fake_where", "{}", id="where"), Call("fake_act", '{"what": "die"}', id="die")]
+                return Say(calls=calls) if "fake_act" in offered else Say("no tools")
         return Say("fine")
 
 

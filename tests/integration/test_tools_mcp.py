@@ -156,7 +156,7 @@ async def test_each_scope_has_a_server_of_its_own_that_knows_whose_it_is_and_no_
 
     assert (ann["MILLPOND_SCOPE"], bob["MILLPOND_SCOPE"]) == (ANN, BOB)
     assert (ann["MILLPOND_SESSION"], bob["MILLPOND_SESSION"]) == ("web:ann", "web:bob")
-    assert ann["TOKEN"] == "for the server"
+    assert ann["TOKEN"] == "********", "it knows its own, and nobody else reads it"
     assert ann["pid"] == again["pid"] != bob["pid"]
     assert not {"OPENAI_API_KEY", "MILLPOND_REDIS__URL"} & set(ann["names"])
     assert not alive(ann["pid"]) and not alive(bob["pid"]), "they end with us"

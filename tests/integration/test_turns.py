@@ -252,15 +252,14 @@ async def dead_letters(lab: Lab) -> list[dict[bytes, bytes]]:
     return [fields for _, fields in found]
 
 
-@pytest.mark.parametrize("failure", [InvalidAnswer("garbage"), ContextOverflow("too long")])
 async def test_an_answer_that_is_never_usable_becomes_a_dead_letter_and_the_conversation_goes_on(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]], failure: Exception
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
 ) -> None:
     await lab.publish("poison")
     await lab.publish("next")
-    script = [failure] * process.config.queue.attempts_max
+    script = [InvalidAnswer("garbage")] * process.config.queue.attempts_max
 
-    async with Bot(process, ScriptedModel(*script, "fine")).working():  # type: ignore[arg-type]
+    async with Bot(process, ScriptedModel(*script, "fine")).working():
         await until(nobody_waits)
 
     log = await lab.log()
@@ -270,6 +269,43 @@ async def test_an_answer_that_is_never_usable_becomes_a_dead_letter_and_the_conv
     letter = (await dead_letters(lab))[0]
     assert (letter[b"id"], letter[b"reason"]) == (b"poison", b"attempts")
     assert msgspec.json.decode(letter[b"message"])["text"] == "text of poison"
+
+
+async def test_a_prompt_that_the_model_refuses_as_too_long_is_tried_once_at_half_its_length(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+) -> None:
+    model = ScriptedModel(ContextOverflow("too long"), calls_time(), "fine")
+    await lab.publish("a", text="word " * 10_000)
+
+    async with Bot(process, model).working():
+        await until(nobody_waits)
+
+    log = await lab.log()
+    assert log[-1].answers == ("a",)
+    assert wire(log[0])["content"] == "word " * 10_000, "what is stored stays whole"
+    whole, *shorter = [request.tokens for request in model.requests]
+    assert len(shorter) == 2
+    assert max(shorter) <= whole // 2, "the turn's next calls are not refused again"
+
+
+async def test_a_prompt_that_stays_too_long_becomes_a_dead_letter_that_says_so(
+    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+) -> None:
+    model = ScriptedModel(*[ContextOverflow("check context_window_tokens")] * 2, then="fine")
+    await lab.publish("long", text="word " * 10_000)
+    await lab.publish("next")
+
+    with capture_logs() as logs:
+        async with Bot(process, model).working():
+            await until(nobody_waits)
+
+    log = await lab.log()
+    assert [entry.dead for entry in log if entry.dead] == [("long",)]
+    assert "too long for the model" in said(log)[1][1]
+    assert log[-1].answers == ("next",)
+    assert [letter[b"reason"] for letter in await dead_letters(lab)] == [b"ContextOverflow"]
+    [reason] = [entry["reason"] for entry in logs if entry["event"] == "turn.failed"]
+    assert "check context_window_tokens" in reason
 
 
 async def test_a_turn_that_takes_too_long_counts_and_becomes_a_dead_letter(

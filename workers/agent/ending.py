@@ -11,7 +11,7 @@ import structlog
 
 from daemon import metrics
 from daemon.clock import age_s, stamp
-from daemon.errors import BusUnavailable, ConfigError, MillpondError, RateLimited
+from daemon.errors import BusUnavailable, ConfigError, ContextOverflow, MillpondError, RateLimited
 from daemon.events import Inbound, LogEntry, Notice, Reply
 from daemon.process import Process
 from daemon.session import NO_CHANGE, Change, Claim, Commit, Sessions, Waiting, Word
@@ -221,12 +221,19 @@ class Ending:
         """No process here knows the message's bot: it waits until somebody mends the configuration."""
         await self._park(claim, first, error, delay_s=self._queue.backoff_max_s, language="en")
 
-    async def failed(self, turn: Turn, error: Exception) -> None:
-        """The answer was unusable, or never came: tried again, and counted."""
+    async def failed(self, turn: Turn, error: Exception, *, go_on: GoOn) -> Claim | None:
+        """The answer was unusable, or never came: tried again, and counted.
+
+        A prompt that the model does not take is not: a shorter one has been tried.
+        """
         metrics.TURNS.labels("failed").inc()
         attempts = turn.claim.begun.attempts
         _log.warning("turn.failed", reason=f"{type(error).__name__}: {error}", attempt=attempts)
+        if isinstance(error, ContextOverflow):
+            text = say("too_long", turn.kit.language, correlation=turn.first.correlation)
+            return await self._dead(turn, text, reason=type(error).__name__, go_on=go_on)
         await self._sessions.back_off(turn.claim, delay_s=after_attempts(attempts, self._queue))
+        return None
 
     async def _park(
         self, claim: Claim, first: Inbound, error: MillpondError, *, delay_s: float, language: Language

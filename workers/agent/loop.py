@@ -5,9 +5,9 @@ from contextlib import aclosing
 
 import anyio
 
-from daemon.errors import InvalidAnswer, MillpondError
+from daemon.errors import ContextOverflow, InvalidAnswer, MillpondError
 from daemon.events import LogEntry
-from daemon.model import Answer, CutOff, TextChunk, ToolCall
+from daemon.model import Answer, CutOff, Request, TextChunk, ToolCall
 from daemon.wording import text as say
 from workers.agent.entries import call_names, open_calls, rounds
 from workers.agent.progress import Turn
@@ -109,7 +109,25 @@ class Loop:
         self._progress.step += len(entries)
 
     async def _ask(self) -> Answer:
-        request = await self._requests.next(self._progress.entries, self._kit.tools.definitions)
+        request = await self._request()
+        try:
+            return await self._answer(request)
+        except ContextOverflow as error:
+            # Its server counts otherwise than we do, or the configuration names too large a window.
+            self._requests.shorten(request.tokens // 2)
+            return await self._answer(await self._shorter(error))
+
+    async def _shorter(self, refused: ContextOverflow) -> Request:
+        """A request within the new limit; when there can be none, what the server said is the better reason."""
+        try:
+            return await self._request()
+        except ContextOverflow:
+            raise refused from None
+
+    async def _request(self) -> Request:
+        return await self._requests.next(self._progress.entries, self._kit.tools.definitions)
+
+    async def _answer(self, request: Request) -> Answer:
         self._turn.live.begin()
         try:
             async with aclosing(self._kit.model.stream(request)) as chunks:

@@ -1,6 +1,8 @@
 """What each model call of a turn is asked with."""
 
+import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import msgspec
@@ -37,6 +39,7 @@ class Requests:
         self._said = said
         self._history = history
         self._scene: Scene | None = None
+        self._tokens_max = sys.maxsize
         self.system: System | None = None
         """The system message of the calls made so far."""
 
@@ -51,6 +54,10 @@ class Requests:
             said=inbounds(turn.covered) or [turn.first],
             history=whole_turns(turn.history, first) if first > begun.start else turn.history,
         )
+
+    def shorten(self, tokens_max: int) -> None:
+        """From now on no prompt counts more than this, whatever the budget says."""
+        self._tokens_max = tokens_max
 
     async def next(self, current: Sequence[LogEntry], tools: Sequence[bytes]) -> Request:
         """The request for the turn's next model call, with ``tools`` to choose from.
@@ -75,6 +82,8 @@ class Requests:
             scene = self._scene = msgspec.structs.replace(scene, tools_tokens=tools_tokens)
         await self._prompts.turnstile.through()
         rules = self._prompts.rules_now()
+        if self._tokens_max < rules.budget_tokens:
+            rules = replace(rules, budget_tokens=self._tokens_max)
         make = partial(prompt, rules, scene, current)
         return await to_thread.run_sync(make) if _is_heavy(rules, scene, current) else make()
 

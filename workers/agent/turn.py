@@ -95,12 +95,10 @@ class Turns:
         except (ModelUnavailable, ModelRefused) as error:
             return await self._ending.parked(turn, error, go_on=go_on)
         except (InvalidAnswer, ContextOverflow, TimeoutError) as error:
-            await self._ending.failed(turn, error)
-        else:
-            if answer is None:
-                return await self._ending.stopped(turn, hold.stop_upto, go_on=go_on)
-            return await self._ending.done(turn, answer, go_on=go_on)
-        return None
+            return await self._ending.failed(turn, error, go_on=go_on)
+        if answer is None:
+            return await self._ending.stopped(turn, hold.stop_upto, go_on=go_on)
+        return await self._ending.done(turn, answer, go_on=go_on)
 
     async def _begin(self, claim: Claim, first: Inbound, kit: Kit) -> Turn:
         begun = claim.begun

@@ -20,6 +20,7 @@ from daemon.config import McpConfig
 from daemon.errors import ToolError
 from workers.tools.mcp.bounded import BoundedTransport
 from workers.tools.mcp.program import Program
+from workers.tools.mcp.stars import Stars
 
 OPEN_S = 20.0
 """How long a server may take to be there."""
@@ -69,6 +70,7 @@ class Connection:
     def __init__(self, name: str, config: McpConfig, *, environment: Mapping[str, str], start: Start) -> None:
         self._name = name
         self._config = config
+        self._stars = Stars(config)
         self._environment = environment
         self._start = start
         self._link: _Link | None = None
@@ -144,10 +146,10 @@ class Connection:
                 raise ToolError(
                     f"the tool server {self._name} broke off: {link.why}; {what} may have been done"
                 ) from error
-            raise ToolError(f"{self._name} refuses: {error.message[:REASON_MAX_CHARS]}") from error
+            raise ToolError(f"{self._name} refuses: {self._stars.over(error.message)[:REASON_MAX_CHARS]}") from error
         except Exception as error:  # the edge to a library that lets out whatever its parts raise
             self._lost(link, type(error).__name__)
-            raise ToolError(f"the tool server {self._name} failed in {what}: {_reason(error)}") from error
+            raise ToolError(f"the tool server {self._name} failed in {what}: {self._reason(error)}") from error
 
     async def _look_alive(self, link: _Link) -> None:
         """End a server that answers nothing at all any more; one that only takes long goes on with other calls."""
@@ -195,7 +197,7 @@ class Connection:
             if scope.cancelled_caught:
                 self._lost(link, f"it was not there within {OPEN_S:g} s")
         except Exception as error:  # noqa: BLE001 - as above; a server must not end the worker
-            self._lost(link, _reason(error))
+            self._lost(link, self._reason(error))
         finally:
             link.end("it is closed")
 
@@ -222,14 +224,13 @@ class Connection:
         ):
             yield streams
 
+    def _reason(self, error: BaseException) -> str:
+        """What went wrong, without the groups that task groups wrap it in."""
+        while isinstance(error, BaseExceptionGroup):
+            error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+        return self._stars.over(f"{type(error).__name__}: {error}")[:REASON_MAX_CHARS]
+
 
 def _closed(error: MCPError) -> bool:
     # The code alone is also what servers use for whatever went wrong in a tool.
     return error.code == mcp_types.CONNECTION_CLOSED and error.message.casefold() == "connection closed"
-
-
-def _reason(error: BaseException) -> str:
-    """What went wrong, without the groups that task groups wrap it in."""
-    while isinstance(error, BaseExceptionGroup):
-        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
-    return f"{type(error).__name__}: {error}"[:REASON_MAX_CHARS]

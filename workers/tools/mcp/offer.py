@@ -3,6 +3,7 @@
 import re
 from base64 import b64decode
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import mcp_types
@@ -11,6 +12,7 @@ import structlog
 
 from daemon.config import McpConfig
 from workers.tools.arguments import Checker
+from workers.tools.mcp.stars import Stars
 from workers.tools.read_file import IMAGE_MAX_BYTES, IMAGES
 from workers.tools.registry import NAME_MAX_CHARS, Tool, ToolContext
 from workers.tools.result import Image, Result, failure
@@ -56,7 +58,7 @@ def _tools(server: str, config: McpConfig, offered: Iterable[mcp_types.Tool], ca
             name=name,
             description=(tool.description or tool.title or "")[:DESCRIPTION_MAX_CHARS],
             parameters=tool.input_schema,
-            run=_run(tool.name, call),
+            run=_run(tool.name, call, Stars(config)),
             repeatable=bool(hints and (hints.read_only_hint or hints.idempotent_hint)),
             timeout_s=config.timeout_s + SPARE_S,
         )
@@ -75,9 +77,10 @@ def _problem(name: str, tool: mcp_types.Tool) -> str:
     return ""
 
 
-def _run(name: str, call: Call) -> Callable[[Mapping[str, Any], ToolContext], Awaitable[Result]]:
+def _run(name: str, call: Call, stars: Stars) -> Callable[[Mapping[str, Any], ToolContext], Awaitable[Result]]:
     async def run(arguments: Mapping[str, Any], context: ToolContext) -> Result:
-        return result_of(await call(name, arguments, context))
+        result = result_of(await call(name, arguments, context))
+        return replace(result, text=stars.over(result.text))
 
     return run
 
