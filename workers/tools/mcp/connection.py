@@ -98,7 +98,7 @@ class Connection:
                 if not cursor:
                     break
 
-        await self._use(read, what="to list its tools", timeout_s=self._config.timeout_s)
+        await self._use(read, what="listing its tools", timeout_s=self._config.timeout_s)
         return found
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> mcp_types.CallToolResult:
