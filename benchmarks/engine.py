@@ -1,5 +1,6 @@
 """The engine alone: how many messages a second pass through one process, when model and platform take no time."""
 
+import gc
 import statistics
 import time
 from collections import deque
@@ -134,6 +135,7 @@ async def _measure(folder: Path) -> tuple[list[float], list[float]]:
         tg.start_soon(Consumer(process, sessions, NullTurn(process, sessions), slots=IN_FLIGHT).run)
         tg.start_soon(Outbox(process, NullChannel(), channel).run)
         await _answered(process, "warm", 500)
+        gc.freeze()  # as an agent does when it is warm
         for number in range(ROUNDS):
             floor.append(await _floor(process.bus, MESSAGES))
             engine.append(await _answered(process, f"round{number}", MESSAGES))

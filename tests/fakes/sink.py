@@ -240,7 +240,8 @@ async def sink(script: Iterable[Fault | None] | Callable[[Post], Fault | None] =
 
 def every(number: int) -> Callable[[Post], Fault | None]:
     """Each ``number``-th request meets one of all faults, in turn."""
-    faults = itertools.cycle([Refuse(429, 0.05), Refuse(500), Cut(), Cut(delivered=False), Slow(0.2), Garbled()])
+    # The worst one first: a short run meets few.
+    faults = itertools.cycle([Cut(), Refuse(429, 0.05), Refuse(500), Cut(delivered=False), Slow(0.2), Garbled()])
     requests = itertools.count(1)
     return lambda _post: next(faults) if number and next(requests) % number == 0 else None
 
