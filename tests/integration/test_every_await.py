@@ -16,8 +16,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 from structlog.testing import capture_logs
 
-from daemon.bus import Bus, Script
-from daemon.bus.line import Part
+from daemon.bus import Bus
 from daemon.config import BotConfig, Config
 from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry
@@ -27,6 +26,7 @@ from daemon.session import Sessions
 from daemon.slots import Slots
 from daemon.testing import FailingBus
 from tests.conftest import Lab
+from tests.cut_short import CutBus, Died, DyingBus, InterludeBus, StoppingBus
 from tests.fakes.said import said as words_of
 from tests.integration.test_turns import notices_of, wire
 from workers.agent.turn import Turns
@@ -171,51 +171,6 @@ async def see_all_in_order(lab: Lab, expected: Sequence[str]) -> None:
 # Every call to Redis
 
 
-class Died(BaseException):
-    """The process is dead: not even its ``finally`` blocks reach Redis."""
-
-
-class CutBus(FailingBus):
-    """Has every call go through ``passing``."""
-
-    async def call(self, *command: Part) -> Any:
-        return await self.passing(lambda: Bus.call(self, *command))
-
-    async def run(self, script: Script, keys: Sequence[str], args: Sequence[Part]) -> Any:
-        return await self.passing(lambda: Bus.run(self, script, keys, args))
-
-    async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        raise NotImplementedError
-
-
-class DyingBus(CutBus):
-    """The ``at``-th call is the last that a process makes, and may or may not be carried out."""
-
-    async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        self.calls += 1
-        if self.calls < self._at:
-            return await call()
-        if self.calls == self._at and self._carried_out:
-            await call()
-        raise Died
-
-
-class StoppingBus(CutBus):
-    """Cancels before or after its ``at``-th call; what is shielded goes on all the same."""
-
-    async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        assert self._cancel is not None
-        hit = self._fails()
-        if hit and not self._carried_out:
-            self._cancel.cancel()
-            await checkpoint()
-        result = await call()
-        if hit:
-            self._cancel.cancel()
-            await checkpoint()
-        return result
-
-
 async def a_whole_turn(shop: Shop, lab: Lab, bus: FailingBus) -> None:
     """One that nothing cuts short."""
     await lab.publish("first")
@@ -248,19 +203,6 @@ async def test_a_turn_cut_short_at_any_call_to_redis_is_ended_by_the_next_worker
     # Nothing waits for a lease to run out, unless its holder died, or never heard that it holds the session.
     if kind is not DyingBus:
         assert held == ([1] if kind is FailingBus and carried_out else [])
-
-
-class InterludeBus(CutBus):
-    """Something happens before the ``at``-th call."""
-
-    def __init__(self, bus: Bus, *, at: int, interlude: Callable[[], Awaitable[None]]) -> None:
-        super().__init__(bus, at=at)
-        self._interlude = interlude
-
-    async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        if self._fails():
-            await self._interlude()
-        return await call()
 
 
 @pytest.mark.parametrize("what", ["flush", "kill"])

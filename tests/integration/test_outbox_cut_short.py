@@ -4,25 +4,24 @@ import asyncio
 import os
 import signal
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import anyio
 import pytest
-from anyio.lowlevel import checkpoint
 from structlog.testing import capture_logs
 
 from channels.base import Part
 from channels.outbox import Outbox, ledger, split
-from daemon.bus import Bus, Script
-from daemon.bus.joined import Part as Word
+from daemon.bus import Bus
 from daemon.config import Config, QueueConfig, TestingConfig
 from daemon.errors import SendRefused
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus
+from tests.cut_short import Died, DyingBus, InterludeBus, StoppingBus
 from tests.integration.test_outbox import ANN, BOB, NAME, put, unknown, until_empty
 
 pytestmark = pytest.mark.anyio
@@ -136,51 +135,6 @@ async def see_all_is_well(process: Process, platform: Platform, *, resent: bool 
 # Every call to Redis
 
 
-class Died(BaseException):
-    """The process is dead: not even its ``finally`` blocks reach Redis."""
-
-
-class CutBus(FailingBus):
-    """Has every call go through ``passing``."""
-
-    async def call(self, *command: Word) -> Any:
-        return await self.passing(lambda: Bus.call(self, *command))
-
-    async def run(self, script: Script, keys: Sequence[str], args: Sequence[Word]) -> Any:
-        return await self.passing(lambda: Bus.run(self, script, keys, args))
-
-    async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        raise NotImplementedError
-
-
-class DyingBus(CutBus):
-    """The ``at``-th call is the last that a process makes, and may or may not be carried out."""
-
-    async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        self.calls += 1
-        if 0 < self._at <= self.calls:
-            if self.calls == self._at and self._carried_out:
-                await call()
-            raise Died
-        return await call()
-
-
-class StoppingBus(CutBus):
-    """Cancels before or after its ``at``-th call; what is shielded goes on all the same."""
-
-    async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        assert self._cancel is not None
-        hit = self._fails()
-        if hit and not self._carried_out:
-            self._cancel.cancel()
-            await checkpoint()
-        result = await call()
-        if hit:
-            self._cancel.cancel()
-            await checkpoint()
-        return result
-
-
 async def calls_of_a_dispatch(process: Process) -> int:
     """Calls of one that nothing cuts short."""
     bus, platform = FailingBus(process.bus, at=0), Platform()
@@ -214,19 +168,6 @@ def suppress_death() -> Iterator[None]:
         yield
     except* (Died, Bug):
         pass
-
-
-class InterludeBus(CutBus):
-    """Something happens before the ``at``-th call."""
-
-    def __init__(self, bus: Bus, *, at: int, interlude: Callable[[], Awaitable[None]]) -> None:
-        super().__init__(bus, at=at)
-        self._interlude = interlude
-
-    async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        if self._fails():
-            await self._interlude()
-        return await call()
 
 
 @pytest.mark.parametrize("what", ["flush", "kill"])
