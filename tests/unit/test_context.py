@@ -16,10 +16,10 @@ from daemon.events import LogEntry
 from daemon.tokens import Tokenizer, load
 from workers.agent.context import Prompt, Rules, Scene, prompt
 from workers.agent.history import Remembered, View
-from workers.agent.micro import MARK
 from workers.agent.request import whole_turns
 from workers.agent.shorten import Piece, Shares
-from workers.agent.wires import message, text_of
+from workers.micro import MARK
+from workers.wires import message, text_of
 
 TOKENIZER: Tokenizer = anyio.run(load, "gpt-4o")
 SYSTEM = message("system", "You are a bot.")

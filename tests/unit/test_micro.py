@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from daemon.config import MicroCompactConfig
 from daemon.events import LogEntry
-from workers.agent.micro import MARK, cut_result, least_tokens, old_upto
-from workers.agent.wires import encode, message
+from workers.micro import MARK, cut_result, least_tokens, old_upto
+from workers.wires import encode, message
 
 
 def result(content: object) -> bytes:

@@ -9,7 +9,7 @@ from daemon.model import RUNTIME_CONTEXT, Request
 from daemon.model.offline import OfflineModel
 from workers.agent.runtime import moment, runtime_context
 from workers.agent.spoken import named, one_line, with_attachments
-from workers.agent.wires import merged, message
+from workers.wires import merged, message
 
 NOW = dt.datetime(2026, 11, 20, 16, 30, tzinfo=dt.UTC)
 PICTURE = Attachment(kind="image", name="heron.jpg", url="https://h/heron.jpg")

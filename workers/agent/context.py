@@ -10,10 +10,10 @@ from daemon.config import MicroCompactConfig
 from daemon.errors import ContextOverflow
 from daemon.events import LogEntry
 from workers.agent.history import ShownTurn, View
-from workers.agent.micro import old_upto
 from workers.agent.shorten import Piece, Shares, fitted
 from workers.agent.trim import history_room, iteration
-from workers.agent.wires import USER, merged, message, role_of, taken_apart
+from workers.micro import old_upto
+from workers.wires import USER, merged, message, role_of, taken_apart
 
 MERGE_TOKENS = 8
 """What two messages may count more as one than by themselves."""

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import msgspec
 
 from daemon.events import LogEntry
-from workers.agent.micro import cut_result
 from workers.agent.shorten import Count, Piece
 from workers.agent.spoken import spoken
-from workers.agent.wires import ASSISTANT, CALLS, USER, encode, links_of, role_of, taken_apart
+from workers.micro import cut_result
+from workers.wires import ASSISTANT, CALLS, USER, encode, links_of, role_of, taken_apart
 
 REMEMBERED_BYTES = 32 * 1024 * 1024
 """What the turns that were encoded anew may take in a process, for each bot."""

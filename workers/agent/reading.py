@@ -3,7 +3,7 @@
 from daemon.config import MicroCompactConfig
 from daemon.events import LogEntry
 from daemon.session import Begun, SessionReader, SessionState
-from workers.agent.micro import least_tokens
+from workers.micro import least_tokens
 
 CHUNK = 500
 """Log entries read at once, from the newest backwards, until the budget is full."""

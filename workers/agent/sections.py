@@ -14,8 +14,8 @@ from daemon.wording import text as say
 from workers.agent.bootstrap import JOIN, Part, bootstrap
 from workers.agent.shorten import Shares, shortened_text
 from workers.agent.skills import in_full, listed
-from workers.agent.wires import message
 from workers.agent.workspace import Files
+from workers.wires import message
 
 JOIN_TOKENS = 5
 """What a join counts, and what a section may count more behind it than alone."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workers.agent.wires import Content, encode, parts_of, role_of, taken_apart, text_of, text_part
+from workers.wires import Content, encode, parts_of, role_of, taken_apart, text_of, text_part
 
 Count = Callable[[bytes], int]
 """Gives the tokens of a message."""

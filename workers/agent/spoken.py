@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from daemon.events import Attachment, LogEntry
-from workers.agent.wires import Content, merged, message, taken_apart, text_part
+from workers.wires import Content, merged, message, taken_apart, text_part
 
 NAME_MAX_CHARS = 80
 """Longest name before a message; a channel may allow any."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from daemon.events import LogEntry
-from workers.agent.wires import role_of
+from workers.wires import role_of
 
 LEAST_TOKENS = 500
 """A smaller ``context_budget_tokens`` counts as this."""

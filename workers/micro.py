@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from daemon.config import MicroCompactConfig
 from daemon.events import LogEntry
-from workers.agent.wires import TOOL, Content, encode, role_of, taken_apart, text_of
+from workers.wires import TOOL, Content, encode, role_of, taken_apart, text_of
 
 MARK = "... [truncated]"
 IMAGE = "[image]"
