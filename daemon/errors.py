@@ -20,6 +20,14 @@
     - ModelRefused
     - ContextOverflow
     - InvalidAnswer
+  x ConsolidationError
+    - LockLost
+    - FenceBehind
+    - Misplaced
+  x MemoryRefused
+    - NoSuchVersion
+    - VersionMoved
+  x ArchiveError
   x ToolError
   x Interrupted
   x ChannelError
@@ -124,6 +132,48 @@ class ContextOverflow(ModelError):
 
 class InvalidAnswer(ModelError):
     """The model answered, but not with anything that can be used (cut off, malformed, empty)."""
+
+
+class ConsolidationError(MillpondError):
+    """A range of a log was not consolidated; nothing is lost, and the next try begins where this one did."""
+
+
+class LockLost(ConsolidationError):
+    """Somebody else consolidates the session now; what was to be written was not."""
+
+
+class FenceBehind(ConsolidationError):
+    """A memory has seen a later lock of the session than the one that wants to open it."""
+
+    def __init__(self, message: str, *, highest: int) -> None:
+        super().__init__(message)
+        self.highest = highest
+        """The next lock's fence has to be above it."""
+
+
+class Misplaced(ConsolidationError):
+    """What was to be taken into a memory does not begin where the memory ends."""
+
+    def __init__(self, message: str, *, upto: int) -> None:
+        super().__init__(message)
+        self.upto = upto
+        """What the memory has taken in of the session: everything before this index."""
+
+
+class MemoryRefused(MillpondError):
+    """What a person asked of a memory cannot be done."""
+
+
+class NoSuchVersion(MemoryRefused):
+    """A memory never had a version of that number."""
+
+
+class VersionMoved(MemoryRefused):
+    """A memory was changed by others again and again while this change was tried; nothing was written."""
+
+
+class ArchiveError(MillpondError):
+    """A part of a log was not archived, or cannot be read back."""
 
 
 class ToolError(MillpondError):

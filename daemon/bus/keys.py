@@ -138,6 +138,32 @@ class Keys:
         """``said``, string, TTL a week: a call of the tool ``message`` that has said what it wanted here."""
         return f"{self._of_partition(self.partition(session), 'said')}:{reply}"
 
+    def segments(self, session: str) -> str:
+        """``segments``, list: the parts of the log that are archived, by name, range and checksum."""
+        return self._of_session(session, "segments")
+
+    # One a scope, whose partition is that of its own name. None has a TTL: they are what a bot remembers.
+
+    def memory(self, scope: str) -> str:
+        """``memory``, hash: MEMORY.md and its version; what was taken in of each session, and under which fence."""
+        return self._of_session(scope, "memory")
+
+    def history(self, scope: str) -> str:
+        """``history``, list: what HISTORY.md holds, an entry for each range that was consolidated."""
+        return self._of_session(scope, "history")
+
+    def versions(self, scope: str) -> str:
+        """``versions``, list: every version of MEMORY.md, and what produced it."""
+        return self._of_session(scope, "versions")
+
+    def notes(self, scope: str) -> str:
+        """``notes``, list: what was noted day by day."""
+        return self._of_session(scope, "notes")
+
+    def undigested(self, scope: str) -> str:
+        """``undigested``, list, gone when empty: indexes in ``history`` of raw entries not yet worked into MEMORY.md."""
+        return self._of_session(scope, "undigested")
+
     # One a database.
 
     @property
