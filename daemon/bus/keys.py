@@ -161,7 +161,7 @@ class Keys:
         return self._of_session(scope, "notes")
 
     def undigested(self, scope: str) -> str:
-        """``undigested``, list, gone when empty: indexes in ``history`` of raw entries not yet worked into MEMORY.md."""
+        """``undigested``, list, gone when empty: raw entries that MEMORY.md does not hold yet, by index in history."""
         return self._of_session(scope, "undigested")
 
     # One a database.
