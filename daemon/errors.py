@@ -24,6 +24,10 @@
     - LockLost
     - FenceBehind
     - Misplaced
+    - NoSummary
+      + SummaryFailed
+      + CallSkipped
+      + Unsummarizable
   x MemoryRefused
     - NoSuchVersion
     - VersionMoved
@@ -37,6 +41,10 @@
 
 The first argument is a sentence for people: what is wrong, where, and what to do. Evidence is an attribute.
 """
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
 
 
 class MillpondError(Exception):
@@ -158,6 +166,34 @@ class Misplaced(ConsolidationError):
         super().__init__(message)
         self.upto = upto
         """What the memory has taken in of the session: everything before this index."""
+
+
+class NoSummary(ConsolidationError):
+    """A model was to sum up a part of a conversation, and there is nothing that could be kept."""
+
+    used: Mapping[str, Any] = MappingProxyType({})
+    """What the calls used all the same: model → ``daemon.usage.Amount``."""
+
+
+class SummaryFailed(NoSummary):
+    """The model gave nothing that can be used; counts as a failure of the session."""
+
+
+class CallSkipped(NoSummary):
+    """The model failed so often lately that it is not asked just now; counts as no failure of the session."""
+
+    def __init__(self, message: str, *, retry_after_s: float) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class Unsummarizable(NoSummary):
+    """Every message is too large for a request: the raw entry comes at once."""
+
+    def __init__(self, message: str, *, note: str) -> None:
+        super().__init__(message)
+        self.note = note
+        """What a model is shown in place of a summary."""
 
 
 class MemoryRefused(MillpondError):

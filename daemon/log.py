@@ -16,6 +16,7 @@ KEYS = frozenset(
         *("session", "message_id", "turn", "worker", "attempt", "stream", "head", "cursor", "fence", "model", "tool"),
         *("tokens_in", "tokens_out", "budget_tokens", "waited_s", "took_s", "reason"),
         *("correlation", "channel", "address", "role", "count", "status", "path", "state", "bot", "vocabulary"),
+        *("chunk", "chunks", "ratio", "tokens"),
     }
 )
 """All keys a log line may carry beside the event, level and time; a test holds every call to it."""

@@ -9,3 +9,9 @@ TURN_SECONDS = Histogram(
 )
 DELIVERIES = Counter("millpond_deliveries_total", "Parts of replies, by how sending them ended", ["channel", "outcome"])
 LEASES_LOST = Counter("millpond_leases_lost_total", "Turns ended because another worker held the session")
+SUMMARY_CALLS = Counter(
+    "millpond_summary_calls_total", "Calls for summaries and flushes, by how they ended", ["purpose", "outcome"]
+)
+SUMMARY_SECONDS = Histogram(
+    "millpond_summary_seconds", "One such call, until its answer was read", buckets=(0.1, 0.5, 1, 2, 5, 10, 30, 60)
+)
