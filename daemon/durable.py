@@ -105,22 +105,19 @@ def plain_file(folder: int, name: str, *, change: bool = False) -> Generator[int
         OSError: it is a link, a folder, a pipe or a device, or may not be opened.
     """
     # Before opening too: to open a device can do something to it.
-    _only_plain(os.stat(name, dir_fd=folder, follow_symlinks=False))
+    _only_plain(os.stat(name, dir_fd=folder, follow_symlinks=False), name)
     descriptor = os.open(name, _OLD | (os.O_RDWR if change else os.O_RDONLY), dir_fd=folder)
     try:
-        _only_plain(os.fstat(descriptor))
+        _only_plain(os.fstat(descriptor), name)
         yield descriptor
     finally:
         os.close(descriptor)
 
 
-def _only_plain(found: os.stat_result) -> None:
-    for is_kind, kind in (
-        (stat.S_ISLNK, "a link"),
-        (stat.S_ISDIR, "a folder"),
-        (stat.S_ISFIFO, "a pipe"),
-    ):
-        if is_kind(found.st_mode):
-            raise OSError(errno.EINVAL, f"it is {kind}, no plain file")
+_KINDS = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe"}
+
+
+def _only_plain(found: os.stat_result, name: str) -> None:
     if not stat.S_ISREG(found.st_mode):
-        raise OSError(errno.EINVAL, "it is no plain file")
+        kind = _KINDS.get(stat.S_IFMT(found.st_mode), "a device")
+        raise OSError(errno.EINVAL, f"it is {kind}, no plain file", name)

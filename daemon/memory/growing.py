@@ -19,15 +19,13 @@ def size_of(folder: int, name: str) -> int | None:
         return None
 
 
-def grow(
-    folder: int, name: str, *, known: int, texts: Sequence[str], everything: Callable[[], Sequence[str]]
-) -> int:
+def grow(folder: int, name: str, *, known: int, texts: Sequence[str], everything: Callable[[], Sequence[str]]) -> int:
     """Bring a file in step; its size in bytes afterwards.
 
     Args:
         folder: descriptor of the opened and locked folder.
         name: of the file.
-        known: its bytes when it was last written.
+        known: its bytes when it was last written; 0: nobody knows what it holds.
         texts: what came since.
         everything: gives all that the file is to hold, ``texts`` too; asked when it is missing, or shorter than it was.
 
@@ -42,33 +40,33 @@ def grow(
         return len(content)
     if not texts:
         return known
-    with plain_file(folder, name, change=True) as descriptor, open(descriptor, "rb+", closefd=False) as file:
-        _append(file.fileno(), known=known, texts=texts, size=size)
+    with plain_file(folder, name, change=True) as descriptor:
+        unknown = os.pread(descriptor, size, 0) if size != known else None
+        _append(descriptor, _missing(texts, unknown, known))
         return os.fstat(descriptor).st_size
 
 
-def _append(descriptor: int, *, known: int, texts: Sequence[str], size: int) -> None:
-    content = b""
-    if size != known:
-        content = os.pread(descriptor, size, 0)
+def _missing(texts: Sequence[str], content: bytes | None, known: int) -> bytes:
+    """What is to be appended; ``content`` is the file's when it is longer than it is known to be."""
     addition = (b"\n" if known else b"") + _paragraphs(texts)
-    behind = content[known:]
-    if addition.startswith(behind):
-        # What was cut short in the middle of the last time goes on where it ended.
-        addition = addition[len(behind) :]
-    else:
-        # Somebody else wrote into it, or nobody knows what did: what stands there already is not put there twice.
-        addition = _below(content, [text for text in texts if text.strip().encode() not in content])
+    if content is None:
+        return addition
+    if addition.startswith(content[known:]):
+        # Somebody was killed in the middle of writing it: it goes on where it ended.
+        return addition[len(content) - known :]
+    # Somebody else wrote into it: what stands there already is not put there twice.
+    lines = b"\n" + content + b"\n"
+    absent = [text for text in texts if b"\n" + text.strip("\n").encode() + b"\n" not in lines]
+    if not absent:
+        return b""
+    return (b"\n" if content.endswith(b"\n") else b"\n\n") + _paragraphs(absent)
+
+
+def _append(descriptor: int, addition: bytes) -> None:
     os.lseek(descriptor, 0, os.SEEK_END)
     while addition:
         addition = addition[os.write(descriptor, addition) :]
     os.fsync(descriptor)
-
-
-def _below(content: bytes, texts: Sequence[str]) -> bytes:
-    if not texts:
-        return b""
-    return (b"\n" if content.endswith(b"\n") else b"\n\n") + _paragraphs(texts)
 
 
 def _paragraphs(texts: Sequence[str]) -> bytes:

@@ -1,7 +1,6 @@
 """What Millpond last wrote into the files of a scope's memory, kept beside them; it tells a person's edit from ours."""
 
 import hashlib
-import re
 from collections.abc import Sequence
 
 import msgspec
@@ -12,9 +11,6 @@ SIDE_CAR = ".millpond.json"
 MAX_BYTES = 4 * 1024 * 1024
 """A larger one is none of ours."""
 
-DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-"""What the day of a note looks like; its file is called by it, so nothing else may stand there."""
-
 
 class Told(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How much of a list in Redis is in the files."""
@@ -23,10 +19,11 @@ class Told(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     last: str = ""
     """SHA-256 of the last text; another one in its place shows that Redis lost what it had."""
 
-    @classmethod
-    def all_of(cls, texts: Sequence[str], before: int = 0) -> "Told":
-        """After ``texts``, with ``before`` more in front of them."""
-        return cls(count=before + len(texts), last=checksum(texts[-1].encode()) if texts else "")
+    def and_then(self, texts: Sequence[str]) -> "Told":
+        """After ``texts`` more."""
+        if not texts:
+            return self
+        return Told(count=self.count + len(texts), last=checksum(texts[-1].encode()))
 
 
 class SideCar(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -34,8 +31,10 @@ class SideCar(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     version: int = 0
     """The one that MEMORY.md held."""
+    text: str = ""
+    """SHA-256 of that version: the same number can be given twice after a failover."""
     memory: str = ""
-    """SHA-256 of MEMORY.md; empty: it was never written."""
+    """SHA-256 of MEMORY.md itself, which may differ in how its lines end; empty: it was never written."""
     history: Told = Told()
     notes: Told = Told()
     sizes: dict[str, int] = msgspec.field(default_factory=dict[str, int])
