@@ -368,6 +368,7 @@ def _valid_text(path: str) -> str:
         "channels.terminal.bot": "pond",
         "channels.web.bot": "pond",
         "bots.pond.model.context_window_tokens": "100000",
+        "bots.pond.summary_model.context_window_tokens": "100000",
     }
     kind = _kind(path)
     simple = {bool: "no", int: "2", float: "0.75", str: "text", Secret: "hush"}
