@@ -87,6 +87,8 @@ ON_ALL_SERVERS = (
     "joined",
     "journal",
     "listen",
+    "memories",
+    "memory_machine",
     "outbox",
     "publish",
     "session_machine",
