@@ -14,7 +14,7 @@ import structlog
 KEYS = frozenset(
     {
         *("session", "message_id", "turn", "worker", "attempt", "stream", "head", "cursor", "fence", "model", "tool"),
-        *("tokens_in", "tokens_out", "budget_tokens", "waited_s", "took_s", "reason"),
+        *("tokens_in", "tokens_out", "budget_tokens", "first", "upto", "waited_s", "took_s", "reason"),
         *("correlation", "channel", "address", "role", "count", "status", "path", "state", "bot", "vocabulary"),
         *("chunk", "chunks", "ratio", "tokens"),
     }

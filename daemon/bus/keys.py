@@ -25,7 +25,9 @@ class SessionKeys(NamedTuple):
     due: str
     asides: str
     grew: str
+    unsettled: str
     dead: str
+    lock: str
 
 
 @lru_cache(maxsize=4_096)
@@ -41,7 +43,9 @@ def _named(partition_prefix: str, session: str) -> SessionKeys:
         due=f"{partition_prefix}:due",
         asides=f"{partition_prefix}:asides",
         grew=f"{partition_prefix}:grew",
+        unsettled=f"{partition_prefix}:unsettled",
         dead=f"{partition_prefix}:dead",
+        lock=f"{partition_prefix}:lock:{session}",
     )
 
 
@@ -88,6 +92,10 @@ class Keys:
         """``grew``, stream: ``session-grew`` events, group ``consolidators``. A hint, and bounded."""
         return self._of_partition(partition, "grew")
 
+    def unsettled(self, partition: int) -> str:
+        """``unsettled``, sorted set: sessions of which older messages should be consolidated, by when to look (ms)."""
+        return self._of_partition(partition, "unsettled")
+
     def dead(self, partition: int) -> str:
         """``dead``, stream: messages that could not be answered; a person drops or replays them."""
         return self._of_partition(partition, "dead")
@@ -117,6 +125,10 @@ class Keys:
     def waiting(self, session: str) -> str:
         """``waiting``, list: stream ids in ``in``, oldest first; gone when empty."""
         return self._of_session(session, "waiting")
+
+    def lock(self, session: str) -> str:
+        """``lock``, hash: who consolidates the session just now; its fence outlives every holder."""
+        return self._of_session(session, "lock")
 
     def live(self, session: str) -> str:
         """``live``, string, TTL ``queue.live_ttl_s``: the text being written, for viewers who join."""

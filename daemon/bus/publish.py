@@ -20,7 +20,7 @@ MAX_ID_CHARS = 256
 ASIDE_COMMANDS = frozenset({"status", "help", "usage", "whoami"})
 """Those that are answered aside."""
 
-QUEUED_COMMANDS = frozenset({"new", "model"})
+QUEUED_COMMANDS = frozenset({"new", "model", "compact"})
 """Those that change the session: each keeps its place in the queue and is carried out when its turn comes."""
 
 WITH_ARGUMENT = frozenset({"model"})

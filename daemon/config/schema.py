@@ -98,6 +98,8 @@ class RunConfig(_Section, frozen=True):
 class ConsolidationConfig(_Section, frozen=True):
     """Token-budget consolidation."""
 
+    slots: Count = 8
+    """Sessions that one process consolidates at a time."""
     rounds_max: Count = 5
     failures_max: Count = 3
     """Failures in a row before the range is archived raw."""

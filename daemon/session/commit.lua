@@ -4,12 +4,14 @@
 --
 -- KEYS  1 session (hash)  2 log (list)    3 waiting (list)  4 in (stream)  5 ready (zset)  6 due (zset)
 --       7 live (string)   8 grew (stream) 9 out (stream)   10 dead (stream)  11 notices (stream)
+--       12 unsettled (zset)
 -- ARGV  1 session key   2 nonce   3 turn   4 step   5 tokens of all the turn's entries   6 reply (JSON or '')
 --       7 reason of a dead letter, or ''   8 go on: how many messages to take next, 0 to let go
 --       9 lease (ms)   10 wake-up (ms)   11 most grew events kept   12 events channel
 --      13 claim number   14 start over: '1', or ''      15 options (JSON), or '' to leave them   16 TTL of notices (ms)
---      17 how many stream ids follow   18 how many notices follow these, then the ids (what this turn answers), the
---      notices (JSON), and last the entries (JSON)
+--      17 tokens that stand in every prompt of the session, or ''   18 tokens from the start on from which on it should
+--      be settled, or ''   19 how many stream ids follow   20 how many notices follow these, then the ids (what this
+--      turn answers), the notices (JSON), and last the entries (JSON)
 -- Returns {status, ...}
 --   next, then what begin() gives   committed, and the caller holds the session's next turn
 --   done                            committed, the session let go; also when this commit had arrived before
@@ -36,9 +38,9 @@ if not held or fields.claims ~= tonumber(ARGV[13]) then return {'stale'} end
 local head = fields.base + redis.call('LLEN', KEYS[2])
 if fields.head ~= turn or head - turn ~= tonumber(ARGV[4]) then return {'stale'} end
 
-local first_notice = 19 + ARGV[17]
-local first_entry = first_notice + ARGV[18]
-for at = 19, first_notice - 1 do
+local first_notice = 21 + ARGV[19]
+local first_entry = first_notice + ARGV[20]
+for at = 21, first_notice - 1 do
   if ARGV[7] ~= '' then
     local entry = redis.call('XRANGE', KEYS[4], ARGV[at], ARGV[at])[1]
     if entry then
@@ -80,12 +82,19 @@ local goes_on = take > 0 and waiting > 0 and redis.call('ZCARD', KEYS[5]) == 0
   and not window_ends(fields, KEYS[3], now)
 fields.head, fields.parked_at = head, 0
 fields.attempts = goes_on and 1 or 0
-redis.call('HSET', KEYS[1], 'head', head, 'done', name, 'attempts', fields.attempts,
-  'tokens', fields.tokens + ARGV[5], 'tokens_start', starts_over and 0 or fields.tokens_start + ARGV[5])
 fields.tokens = fields.tokens + ARGV[5]
+fields.tokens_start = starts_over and 0 or fields.tokens_start + ARGV[5]
+redis.call('HSET', KEYS[1], 'head', head, 'done', name, 'attempts', fields.attempts,
+  'tokens', fields.tokens, 'tokens_start', fields.tokens_start)
+if ARGV[17] ~= '' then redis.call('HSET', KEYS[1], 'fixed', ARGV[17]) end
 if starts_over then
   redis.call('HSET', KEYS[1], 'start', head)
-  fields.start = head
+  redis.call('HDEL', KEYS[1], 'continuity')
+  fields.start, fields.continuity = head, ''
+end
+-- Whoever consolidates hears of it by the event; only when nobody comes is it looked for here.
+if (starts_over and head > fields.cursor) or (ARGV[18] ~= '' and fields.tokens_start >= tonumber(ARGV[18])) then
+  redis.call('ZADD', KEYS[12], 'NX', now + ARGV[10], session)
 end
 if ARGV[15] ~= '' then
   redis.call('HSET', KEYS[1], 'options', ARGV[15])

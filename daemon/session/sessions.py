@@ -62,6 +62,10 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     dead_reason: str = ""
     """Set when the messages could not be answered: they go to ``dead`` with it."""
     change: Change = NO_CHANGE
+    fixed_tokens: int | None = None
+    """What stands in every prompt of the session beside memory and history; None leaves what is known."""
+    settle_tokens: int | None = None
+    """Tokens of the messages a model sees from which on some should be consolidated; None: not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,6 +192,7 @@ class Sessions:
                 self._out(claim.session, out_channel),
                 keys.dead,
                 keys.notices,
+                keys.unsettled,
             ],
             [
                 claim.session,
@@ -206,6 +211,8 @@ class Sessions:
                 "1" if change.start_over else "",
                 _encode(change.options) if change.options else "",
                 self._notice_ttl_ms,
+                _or_empty(commit.fixed_tokens),
+                _or_empty(commit.settle_tokens),
                 len(commit.answered),
                 len(change.notices),
                 *commit.answered,
@@ -292,6 +299,10 @@ class Sessions:
     def _out(self, session: str, channel: str) -> str:
         keys = self._bus.keys
         return keys.out(keys.partition(session), channel)
+
+
+def _or_empty(number: int | None) -> int | str:
+    return "" if number is None else number
 
 
 def _lost(claim: Claim) -> LeaseLost:
