@@ -8,9 +8,10 @@ out that comes twice or late is the position that it names. A person's edits nee
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+from anyio import to_thread
 
 from daemon.bus import Bus, Script, load_script
 from daemon.errors import FenceBehind, LockLost, Misplaced, NoSuchVersion, VersionMoved
@@ -29,8 +30,13 @@ WRITE = load_script(__file__, "write.lua", with_parts=_PART)
 CACHED = 256
 """Scopes whose MEMORY.md a process keeps at hand."""
 
+PIECE = 1_000
+"""Records of a list that are read at once."""
+
 TRIES = 10
 """How often a person's change is tried while others change the same memory."""
+
+Record = TypeVar("Record", HistoryEntry, Note)
 
 _encode = msgspec.json.Encoder().encode
 _decode_entry = msgspec.json.Decoder(HistoryEntry).decode
@@ -117,7 +123,10 @@ class Memories:
         Raises:
             LockLost: the session's lock is somebody else's now; nothing was written.
             Misplaced: the range does not begin where the memory ends; nothing was written.
+            ValueError: the entry is of another session than was opened, or of no message at all.
         """
+        if entry.session != opened.session or entry.upto <= entry.first:
+            raise ValueError(f"{entry.session} [{entry.first}, {entry.upto}) is no range of {opened.session}")
         scope, kind = opened.scope, "" if update is None else "rejected" if update.kind == "rejected" else "current"
         keys = self._bus.keys
         return await self._write_locked(
@@ -225,7 +234,9 @@ class Memories:
         keys, name = self._bus.keys, secrets.token_hex(8)
         for _ in range(TRIES):
             current, checksum = await self._current(scope)
-            version = msgspec.structs.replace(change(current), id=name)
+            # In a thread: a text may be as long as a person likes.
+            changed = await to_thread.run_sync(change, current)
+            version = msgspec.structs.replace(changed, id=name)
             if version.text == current.text:
                 return current.version
             status, found = await self._bus.run(
@@ -273,13 +284,21 @@ class Memories:
 
     async def history(self, scope: str, *, first: int = 0) -> list[HistoryEntry]:
         """The entries of HISTORY.md from the ``first`` one on, in the order in which they were written."""
-        found: list[Any] = await self._bus.call("LRANGE", self._bus.keys.history(scope), first, -1)
-        return [_decode_entry(entry) for entry in found]
+        return await self._all(self._bus.keys.history(scope), first, _decode_entry)
 
     async def notes(self, scope: str, *, first: int = 0) -> list[Note]:
         """The daily notes from the ``first`` one on, in the order in which they were written."""
-        found: list[Any] = await self._bus.call("LRANGE", self._bus.keys.notes(scope), first, -1)
-        return [_decode_note(note) for note in found]
+        return await self._all(self._bus.keys.notes(scope), first, _decode_note)
+
+    async def _all(self, key: str, first: int, decode: Callable[[bytes], Record]) -> list[Record]:
+        """A list that is only appended to, piece by piece: other tasks go on between."""
+        found: list[Record] = []
+        while True:
+            at = first + len(found)
+            piece: list[bytes] = await self._bus.call("LRANGE", key, at, at + PIECE - 1)
+            found += [decode(record) for record in piece]
+            if len(piece) < PIECE:
+                return found
 
 
 _NOTHING = Recall(text="", version=0)

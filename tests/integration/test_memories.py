@@ -130,6 +130,14 @@ async def test_a_range_that_does_not_begin_where_the_memory_ends_is_refused(
     assert await dump(recorded) == before
 
 
+@pytest.mark.parametrize("entry", [an_entry(0, 3, BOB), an_entry(0, 0), an_entry(3, 0)])
+async def test_a_range_is_of_the_session_that_was_opened_and_holds_messages(
+    memories: Memories, entry: HistoryEntry
+) -> None:
+    with pytest.raises(ValueError, match="is no range of web:ann"):
+        await memories.apply(await opened(memories), entry, mark="x")
+
+
 async def test_sessions_of_one_scope_have_positions_of_their_own_and_scopes_memories(memories: Memories) -> None:
     await taken_in(memories, await opened(memories), 10, "ann's")
     bob = await opened(memories, BOB)
@@ -826,7 +834,11 @@ async def test_the_newest_versions_come_first_and_not_all_at_once(memories: Memo
     assert (await memories.version(SCOPE, 3)).text == "text 3"
 
 
-async def test_history_is_read_from_where_a_reader_stands(memories: Memories) -> None:
+@pytest.mark.parametrize("piece", [1, 2, 3, 4])
+async def test_history_is_read_from_where_a_reader_stands(
+    memories: Memories, monkeypatch: pytest.MonkeyPatch, piece: int
+) -> None:
+    monkeypatch.setattr(daemon.memory.memories, "PIECE", piece)
     at = await opened(memories)
     for upto in (3, 6, 9):
         at = await taken_in(memories, at, upto)
