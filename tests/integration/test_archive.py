@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import daemon.archive.archive
@@ -239,6 +239,7 @@ async def test_nothing_is_no_segment(lab: Lab, tmp_path: Path) -> None:
 lines = st.lists(st.binary(max_size=40).filter(lambda raw: b"\n" not in raw), min_size=1, max_size=6)
 
 
+@settings(deadline=None)  # it waits for the disk
 @given(lines, st.integers(0, 10**9), st.text(min_size=1, max_size=300))
 def test_whatever_stood_in_the_log_is_read_back_as_it_was_from_a_name_that_file_systems_take(
     tmp_path_factory: pytest.TempPathFactory, raws: list[bytes], first: int, name: str

@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import pytest
 import structlog
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from daemon.bus import Bus
@@ -666,6 +666,7 @@ async def test_a_turn_does_not_wait_for_a_disk_that_hangs(
 texts = st.lists(st.text("ab \n", min_size=1, max_size=6).filter(lambda text: text.strip("\n")), min_size=1, max_size=5)
 
 
+@settings(deadline=None)  # it waits for the disk
 @given(texts, texts, st.data())
 def test_an_append_that_was_cut_anywhere_is_completed_by_the_next(
     tmp_path_factory: pytest.TempPathFactory, before: list[str], added: list[str], data: Any
