@@ -124,9 +124,9 @@ class Requests:
         """``background`` with all but the memory no longer than it may be."""
         return replace(
             background,
-            continuity=await self.within(background.continuity, room.continuity_max_tokens),
-            focus=await self.within(background.focus, room.focus_max_tokens),
-            rejected=await self.within(background.rejected, room.rejected_max_tokens),
+            continuity=await within(self._tokenizer, background.continuity, room.continuity_max_tokens),
+            focus=await within(self._tokenizer, background.focus, room.focus_max_tokens),
+            rejected=await within(self._tokenizer, background.rejected, room.rejected_max_tokens),
         )
 
     async def fitted(self, background: Background, room_tokens: int) -> Background:
@@ -134,22 +134,12 @@ class Requests:
         memory_room = room_tokens - await self.tokens(replace(background, memory=""))
         if await self._tokenizer.acount(background.memory) <= memory_room:
             return background
-        return replace(background, memory=await self.within(background.memory, memory_room), is_cut=True)
+        return replace(background, memory=await within(self._tokenizer, background.memory, memory_room), is_cut=True)
 
     async def tokens(self, background: Background) -> int:
         """What ``background`` counts."""
         shown = (background.memory, background.continuity, background.focus, background.rejected)
         return sum([await self._tokenizer.acount(text) for text in shown if text])
-
-    async def within(self, text: str, max_tokens: int) -> str:
-        """``text``, or as much of its beginning as counts at most ``max_tokens``."""
-        shown, keep_chars = text, len(text)
-        while (tokens := await self._tokenizer.acount(shown)) > max_tokens:
-            keep_chars = keep_chars * max(0, max_tokens) // (tokens + 1)
-            if not keep_chars:
-                return ""
-            shown = cut(text, keep_chars)
-        return shown
 
     async def request(self, background: Background, lines: Sequence[Line], room: Room, *, mark: str = "") -> Request:
         """The request to sum up ``lines``; ``mark`` says which part of the range they are."""
@@ -185,6 +175,17 @@ class Requests:
             save_memory.DEFINITION.decode(),
         )
         return 2 * MESSAGE_TOKENS + sum([await self._tokenizer.acount(text) for text in texts_shown])
+
+
+async def within(tokenizer: Tokenizer, text: str, max_tokens: int) -> str:
+    """``text``, or as much of its beginning as counts at most ``max_tokens`` with a mark behind it."""
+    shown, keep_chars = text, len(text)
+    while (tokens := await tokenizer.acount(shown)) > max_tokens:
+        keep_chars = keep_chars * max(0, max_tokens) // (tokens + 1)
+        if not keep_chars:
+            return ""
+        shown = cut(text, keep_chars)
+    return shown
 
 
 def _user(background: Background, lines: Sequence[Line], *, memory_mark: str, mark: str) -> str:

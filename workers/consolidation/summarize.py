@@ -30,7 +30,7 @@ from daemon.usage import Amount
 from workers.consolidation.breaker import Breaker
 from workers.consolidation.calls import Calls
 from workers.consolidation.render import UNKNOWN_TIME, Line, lines_of, texts, time_of
-from workers.consolidation.request import Background, Requests, Room
+from workers.consolidation.request import Background, Requests, Room, within
 from workers.consolidation.save_memory import Saved, saved
 from workers.consolidation.split import (
     RATIO,
@@ -223,6 +223,8 @@ class Summarizer:
         limit = min(room_tokens, self._limit(work.lines, refused))
         parts = chunks(work.lines, limit)
         if all(line.tokens <= room_tokens for line in work.lines) and (len(parts) > 1 or refused is None):
+            if refused is not None:
+                _log.info("summary.split", chunks=len(parts), reason=type(refused).__name__)
             try:
                 return await self._progressive(work, parts), ()
             except SPLITTABLE as error:
@@ -272,7 +274,7 @@ class Summarizer:
         known = said or "\n".join(filter(None, (before, taken.entries[-1])))
         if not said and await self._tokenizer.acount(known) > most:
             known = taken.entries[-1]
-        taken.background = replace(taken.background, continuity=await self._requests.within(known, most))
+        taken.background = replace(taken.background, continuity=await within(self._tokenizer, known, most))
 
     async def _keep_memory(self, work: _Work, taken: _Taken, found: Saved) -> None:
         update, memory = found.memory_update, taken.background.memory
@@ -281,7 +283,7 @@ class Summarizer:
         taken.rejection = await self._rejection(work, found, update)
         if taken.rejection:
             taken.rejected = update
-            shown = await self._requests.within(update, work.room.rejected_max_tokens)
+            shown = await within(self._tokenizer, update, work.room.rejected_max_tokens)
             taken.background = replace(taken.background, rejected=shown)
             return
         taken.rejected, taken.reason = "", found.memory_reason or taken.reason
@@ -314,8 +316,6 @@ class Summarizer:
         if ratio < RATIO:
             _log.info("chunk.adapted", ratio=round(ratio, 3))
         limit = chunk_tokens(window, ratio, self._reserve_tokens)
-        if refused is not None:
-            _log.info("summary.split", tokens=_tokens(lines), reason=type(refused).__name__)
         # A server that counts otherwise than we do, or whose window is smaller than we were told.
         return min(limit, _tokens(lines) // 2) if isinstance(refused, ContextOverflow) else limit
 
