@@ -1,7 +1,8 @@
 """What tests of consolidation do over and over: fill a session's log, consolidate it, look at what became of it."""
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -33,29 +34,58 @@ def small_window(config: Config, **consolidation: Any) -> Config:
 
 
 class Summaries:
-    """A model that sums up: what it is asked is remembered, what it answers can be scripted."""
+    """A model that answers, and sums up: what it is asked is remembered, what it answers can be scripted."""
 
     name = "summaries"
 
-    def __init__(self, *answers: Any) -> None:
-        self.answers: list[Any] = list(answers)
+    def __init__(self, *summaries: Any, answers: Sequence[Any] = (), flushes: Sequence[Any] = ()) -> None:
+        """Nothing is asked yet.
+
+        Args:
+            summaries: an ``Answer``, an error, or what gives an answer to a request; then summaries that tell their
+                number.
+            answers: the same, to people; then ``ok``.
+            flushes: the same, to silent turns; then there is nothing to store.
+        """
+        self._scripted = {"summary": list(summaries), "answer": list(answers), "flush": list(flushes)}
         self.requests: list[Request] = []
+        """Those for summaries."""
+        self.prompts: list[Request] = []
+        """Those of people's turns."""
+        self.flushes: list[Request] = []
 
     async def stream(self, request: Request) -> Any:
-        """The next scripted answer; else a summary that tells its number. A flush has nothing to store."""
-        self.requests.append(request)
-        if request.force_tool != "save_memory":
-            yield Answer(text="NO_REPLY", model=self.name)
-            return
-        answer = self.answers.pop(0) if self.answers else None
-        if callable(answer):
-            answer = await answer(request)
-        if isinstance(answer, BaseException):
-            raise answer
-        yield answer or saves(f"summary {len(self.requests)}", memory=f"fact {len(self.requests)}")
+        """What is scripted for this kind of request."""
+        kind = _kind(request)
+        asked = {"summary": self.requests, "answer": self.prompts, "flush": self.flushes}[kind]
+        asked.append(request)
+        usual = {
+            "summary": saves(f"summary {len(asked)}", memory=f"fact {len(asked)}"),
+            "answer": Answer(text="ok", model=self.name),
+            "flush": Answer(text="NO_REPLY", model=self.name),
+        }[kind]
+        scripted = self._scripted[kind]
+        said = scripted.pop(0) if scripted else usual
+        if callable(said):
+            said = await said(request)
+        if isinstance(said, BaseException):
+            raise said
+        yield said
 
     async def aclose(self) -> None:
         """Nothing to close."""
+
+
+def _kind(request: Request) -> str:
+    if request.force_tool == "save_memory":
+        return "summary"
+    return "flush" if b"Session nearing compaction" in request.messages[0] else "answer"
+
+
+def messages_of(request: Request) -> list[tuple[str, str]]:
+    """Roles and contents."""
+    found = [msgspec.json.decode(wire) for wire in request.messages]
+    return [(message["role"], message.get("content") or "") for message in found]
 
 
 def saves(entry: str, *, memory: str, **more: str) -> Answer:
@@ -72,7 +102,7 @@ class MemoryLab:
         async def connect(_config: object, *, language: str) -> Model:
             return model
 
-        self.process = msgspec_replaced(process, connect_model=connect)
+        self.process = replace(process, connect_model=connect)
         self.lab = lab
         self.session = session
         self.rooms = rooms_of(self.process)
@@ -144,17 +174,7 @@ class MemoryLab:
         assert state.tokens == tokens
 
 
-def msgspec_replaced(process: Process, **fields: Any) -> Process:
-    """A process with other fields."""
-    from dataclasses import replace
-
-    return replace(process, **fields)
-
-
 def _pairs(found: Sequence[Any]) -> list[tuple[bytes, Any]]:
     if found and isinstance(found[0], list | tuple):
         return [(name, score) for name, score in found]
     return list(zip(found[::2], found[1::2], strict=True))
-
-
-Check = Callable[[], Any]

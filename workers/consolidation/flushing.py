@@ -27,7 +27,7 @@ class Flushing:
     async def before(self, lock: Lock, opened: Opened, part: LogPart) -> Opened:
         """Flush the messages from the cursor on, for a cycle that was not flushed yet.
 
-        A consolidation may end several cycles, one a round: what was shown to the model in the first is not shown again.
+        A consolidation may end several cycles, one a round: what the first one showed is not shown again.
 
         Raises:
             LockLost: somebody else has the session's lock.
