@@ -1,4 +1,4 @@
-"""Promise 2, watched from outside: whoever lost the lease, a session's or an outbox's, writes nothing any more.
+"""Promise 2, watched from outside: who lost a session's lease or lock, or an outbox's lease, writes nothing any more.
 
 A log alone cannot show it. Two workers that answer the same messages write the same turn, the position lets only one of
 them through, and which of them it was is not on record; who was entitled to write it is known here.
@@ -15,6 +15,16 @@ ARGUMENTS = 2
 
 AHEAD, FIELDS = 5, 9
 """Arguments of ``marks.lua`` before those of its steps, and of each step."""
+
+LEASED = {"commit.lua": (0, 1), "journal.lua": (0, 0), "marks.lua": (0, 0), "settle.lua": (1, 1), "note.lua": (1, 0)}
+"""Scripts of who holds a lease or a lock: which of their keys that is, and which of their arguments is his nonce."""
+
+REMEMBERING = ("apply.lua", "append.lua", "digest.lua", "set_back.lua")
+"""Scripts that write a memory; session, fence and nonce are their first arguments."""
+
+
+_Call = tuple[str, Sequence[bytes], Sequence[bytes]]
+"""A script, its keys and its arguments."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +53,16 @@ class Witness:
     def asked(self, command: Sequence[bytes]) -> None:
         """A command is about to be sent."""
         call = self._call(command)
-        if call is None or call[0] not in ("commit.lua", "journal.lua", "marks.lua"):
+        held = call and _held(call)
+        if call is None or held is None:
             return
         if call[0] == "marks.lua":
             for step in _steps(call[2]):
                 if step.what == b"sending":
                     self.book.asked[step.mark] = step.place
         # A repeated call may be answered "done" because of the first one: only that one says anything.
-        name, session = tuple(command), call[1][0]
-        self._begun[name] = -1 if name in self._begun else self._highest.get(session, 0)
+        name = tuple(command)
+        self._begun[name] = -1 if name in self._begun else self._highest.get(held[0], 0)
 
     def answered(self, command: Sequence[bytes], reply: Any) -> None:
         """What the server said to it."""
@@ -65,10 +76,15 @@ class Witness:
                     self._granted(keys[3 + 3 * number], args[5 + 2 * number], begun[0])
         elif kind == "lead.lua" and isinstance(reply, list) and reply[0] == b"held":
             self._granted(keys[0], args[0], reply[1])
+        elif kind == "lock.lua" and isinstance(reply, list) and reply[0] == b"locked":
+            self._granted(keys[1], args[1], reply[1])
+        elif kind == "open.lua" and isinstance(reply, list) and reply[0] == b"open":
+            # A memory knows of a lock from when it was opened under it.
+            self._granted(_memory(keys, args), args[2], int(args[1]))
         elif kind == "marks.lua" and isinstance(reply, list):
             self._enter(keys[0], args, command, reply)
-        elif kind in ("commit.lua", "journal.lua"):
-            self._judge(kind, keys[0], args[1 if kind == "commit.lua" else 0], command, reply)
+        elif held := _held(call):
+            self._judge(kind, *held, command, reply)
 
     def _granted(self, key: bytes, nonce: bytes, fence: int) -> None:
         self._fences[key, nonce] = fence
@@ -90,12 +106,28 @@ class Witness:
             script = kind.removesuffix(".lua")
             self.stale.append(f"{session.decode()}: a {script} under fence {granted} after fence {highest} was granted")
 
-    def _call(self, command: Sequence[bytes]) -> tuple[str, Sequence[bytes], Sequence[bytes]] | None:
+    def _call(self, command: Sequence[bytes]) -> _Call | None:
         """Script, keys and arguments of a script call; None for everything else."""
         if command[0].upper() != b"EVALSHA" or command[1] not in self._names:
             return None
         first, behind = ARGUMENTS + 1, ARGUMENTS + 1 + int(command[ARGUMENTS])
         return self._names[command[1]], command[first:behind], command[behind:]
+
+
+def _held(call: _Call) -> tuple[bytes, bytes] | None:
+    """What a script may only be called by the holder of, and the nonce of who calls it."""
+    kind, keys, args = call
+    if kind in REMEMBERING:
+        return _memory(keys, args), args[2]
+    if kind not in LEASED:
+        return None
+    key, nonce = LEASED[kind]
+    return keys[key], args[nonce]
+
+
+def _memory(keys: Sequence[bytes], args: Sequence[bytes]) -> bytes:
+    """Names a session's part of a memory."""
+    return keys[0] + b" for " + args[0]
 
 
 def _steps(args: Sequence[bytes]) -> list[_Step]:
