@@ -173,11 +173,12 @@ class Accounts:
         self._places = conversation.places()
         self._entries = conversation.entries
         self._by_place = {at: each for each in memory.of(conversation.session) for at in range(each.first, each.upto)}
-        self._applied = {
-            (version.first, version.upto)
+        self._told = {
+            (version.first, version.upto): heard(version.text).get(conversation.chat, NONE)
             for version in memory.versions
             if version.session == conversation.session and version.kind == "consolidation"
         }
+        """Ranges → the messages that MEMORY.md told of once they were taken in."""
 
     def missing(self, call: Shown, budget_tokens: int) -> list[int]:
         """The numbers of the messages that a call should have shown in one way or another, and did not."""
@@ -204,7 +205,9 @@ class Accounts:
     def _is_settled(self, number: int, call: Shown) -> bool:
         """Whether a message was consolidated then, and need not stand in the memory that the call showed."""
         entry = self._by_place.get(self._places[number])
-        if entry is None or _seconds(entry.time) > call.time or (entry.first, entry.upto) in self._applied:
+        if entry is None or _seconds(entry.time) > call.time:
+            return False
+        if number in self._told.get((entry.first, entry.upto), NONE):
             return False
         return entry.kind == "raw" or number in call.continuity
 
