@@ -135,7 +135,8 @@ class Run:
         long = ["count to 20", "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"]
         rounds = ["1", "1", "2", "3", "1 2", "2 1", "1 1 1"]
         text = self.dice.choice([*short, *short, *long, *(f"note {each} for m{number:04}" for each in rounds)])
-        return f"{text} ({mark(chat, number)}{' why' * self.dice.randint(*BALLAST_WORDS)})"
+        # The mark stands first: what has no room is shown without its middle.
+        return f"{mark(chat, number)} {text} ({'why ' * self.dice.randint(*BALLAST_WORDS)})"
 
     async def _publish(self, inbound: Inbound) -> None:
         """Until it is accepted; and sometimes once more, as a platform does that missed our answer."""

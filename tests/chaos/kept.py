@@ -183,19 +183,13 @@ class Accounts:
     def missing(self, call: Shown, budget_tokens: int) -> list[int]:
         """The numbers of the messages that a call should have shown in one way or another, and did not."""
         first, last = min(call.messages), max(call.messages)
-        gaps = [number for number in range(first, last) if number not in call.messages]
+        between = () if call.is_shortened else range(first, last)
+        gaps = [number for number in between if number not in call.messages]
         before = [number for number in range(first) if number not in call.memory]
-        # Of what has no room a turn is left out as a whole, or shortened; all before it is left out, too.
-        if before and self._has_no_room(self._turn_tokens(first - 1), call, budget_tokens):
+        # What has no room is left out turn by turn, the newest first and with it all before it.
+        if before and self._turn_tokens(first - 1) + call.tokens + SLACK_TOKENS > budget_tokens:
             before = []
-        cut = [number for number in gaps if not self._has_no_room(self._tokens(number), call, budget_tokens)]
-        return cut + [number for number in before if not self._is_settled(number, call)]
-
-    def _has_no_room(self, tokens: int, call: Shown, budget_tokens: int) -> bool:
-        return tokens + call.tokens + SLACK_TOKENS > budget_tokens
-
-    def _tokens(self, number: int) -> int:
-        return self._entries[self._places[number]].tokens
+        return gaps + [number for number in before if not self._is_settled(number, call)]
 
     def _turn_tokens(self, number: int) -> int:
         """What the whole turn of a message counts."""

@@ -16,6 +16,7 @@ from tests.chaos.marks import NONE, Numbers, heard, marked
 from tests.fakes.said import said
 
 COMPRESSED = "[Conversation compressed."
+LEFT_OUT = "characters left out ...]"
 
 Message = Mapping[str, Any]
 
@@ -33,6 +34,8 @@ class Shown:
     continuity: Numbers = NONE
     """What the summary before the history told of."""
     tokens: int = 0
+    is_shortened: bool = False
+    """Whether of a message only the beginning and the end were shown."""
 
 
 @dataclass(kw_only=True)
@@ -94,6 +97,7 @@ def shown(messages: Sequence[Message], tokens: int = 0, *, now: float | None = N
         memory=heard(said(system["content"])).get(chat, NONE),
         continuity=heard(before).get(chat, NONE),
         tokens=tokens,
+        is_shortened=any(LEFT_OUT in user for user in users),
     )
 
 

@@ -1,7 +1,7 @@
 """The model of a run: counts when it is asked to, calls tools when it is asked to, else repeats what was said.
 
 ``note 2 1 for m`` is two calls of the tool ``note`` at once, and then one more when their results are there; ``m`` and
-a number name what each of them is for. What stands in brackets is ballast, which fills a window and is not repeated.
+a number name what each of them is for. Marks, and the ballast in brackets, which fills a window, are not repeated.
 """
 
 import itertools
@@ -23,7 +23,7 @@ PAUSES_S = (0.0, 0.1, 0.3, 0.8)
 
 _WANTED = re.compile(r"\bnote((?: [1-9])+) for (\w+)")
 _COUNT = re.compile(r"\bcount to (\d+)")
-_BALLAST = re.compile(r" \([^()]*\)")
+_BALLAST = re.compile(r"@\S+ | \([^()]*\)")
 
 Message = Mapping[str, Any]
 
