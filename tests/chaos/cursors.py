@@ -26,16 +26,15 @@ class Cursors:
         """Look again and again; a server that is away has nothing to say."""
         while True:
             with suppress(RedisError, OSError):
-                self._note(await self._read())
+                await self.look()
             await anyio.sleep(LOOK_S)
 
-    async def _read(self) -> list[int]:
+    async def look(self) -> None:
+        """Read them once."""
         pipeline = self._redis.pipeline(transaction=False)
         for key in self._keys:
             pipeline.hget(key, "cursor")
-        return [int(cursor or 0) for cursor in await pipeline.execute()]
-
-    def _note(self, found: Sequence[int]) -> None:
+        found = [int(cursor or 0) for cursor in await pipeline.execute()]
         self.looks += 1
         for key, cursor in zip(self._keys, found, strict=True):
             if cursor < self._last[key]:

@@ -38,9 +38,11 @@ ROOT = Path(__file__).resolve().parents[2]
 PUSHES = b"redis.call('RPUSH', KEYS[1], ARGV[1]); return 'pushed'"
 RUN_LIMIT_S = 200.0
 SMALL = ("--messages", "200", "--sessions", "10", "--seconds", "10", "--late-max-s", "4", "--drain-s", "10")
+SETTLED = ("--memory-kills", "0", "--memory-pauses", "0", "--doomed", "0")
+"""Nobody dies who consolidates."""
 
-CALM = ("--kills", "0", "--server-kills", "0", "--pauses", "0", "--drop", "0", "--late", "0")
-"""Nothing goes wrong but at the platform."""
+CALM = (*SETTLED, "--kills", "0", "--server-kills", "0", "--pauses", "0", "--drop", "0", "--late", "0")
+"""Nothing goes wrong but at the platform, and with the model that sums up."""
 
 
 # The run.
@@ -77,6 +79,10 @@ def test_a_short_run_loses_doubles_and_reorders_nothing() -> None:
     assert tools is not None
     assert int(tools[1]) >= 100, output
     assert int(tools[2]) > 0, output
+    consolidated = re.search(r"consolidated=(\d+), raw=(\d+)", output)
+    assert consolidated is not None
+    assert int(consolidated[1]) >= 40, output
+    assert int(consolidated[2]) >= 2, output
 
 
 @pytest.mark.slow
@@ -86,17 +92,21 @@ def test_a_short_run_loses_doubles_and_reorders_nothing() -> None:
     [
         (
             "nonce",
-            ("--kills", "0", "--server-kills", "0", "--pauses", "12", "--drop", "0"),
+            (*SETTLED, "--kills", "0", "--server-kills", "0", "--pauses", "12", "--drop", "0"),
             "writes by who had lost the lease",
         ),
-        ("position", ("--kills", "2", "--server-kills", "0", "--late", "0.3"), "messages doubled in a log"),
-        ("dedupe", ("--kills", "2", "--server-kills", "1", "--late", "0.1"), "messages doubled in a log"),
-        ("reaper", ("--kills", "2", "--server-kills", "0"), "accepted messages without an answer"),
+        ("position", (*SETTLED, "--kills", "2", "--server-kills", "0", "--late", "0.3"), "messages doubled in a log"),
+        ("dedupe", (*SETTLED, "--kills", "2", "--server-kills", "1", "--late", "0.1"), "messages doubled in a log"),
+        ("reaper", (*SETTLED, "--kills", "2", "--server-kills", "0"), "accepted messages without an answer"),
         ("journal", (*CALM, "--kills", "16", "--pauses", "6"), "tool calls that ran twice"),
         ("lead", CALM, "writes by who had lost the lease"),
         ("mark", CALM, "unknown outcomes that queue unknown does not list"),
         ("list", CALM, "unknown outcomes that queue unknown does not list"),
         ("list-known", CALM, "lines of queue unknown without an unknown outcome"),
+        ("fence", (*CALM, "--memory-pauses", "8"), "writes by who had lost the lease"),
+        ("cursor", (*CALM, "--late", "1", "--late-max-s", "8"), "cursors that were seen to go back"),
+        ("entry", (*CALM, "--late", "1"), "gaps and overlaps of history entries"),
+        ("recall", CALM, "prompts that missed what moved from log to memory"),
     ],
 )
 def test_a_run_without_one_of_the_checks_fails_for_that_reason(check: str, faults: Sequence[str], noticed: str) -> None:
@@ -215,7 +225,18 @@ def test_however_commands_are_cut_into_pieces_they_come_out_whole(
 
 # The witness.
 
-NAMES = {b"c": "claim.lua", b"m": "commit.lua", b"j": "journal.lua", b"l": "lead.lua", b"k": "marks.lua"}
+NAMES = {
+    b"c": "claim.lua",
+    b"m": "commit.lua",
+    b"j": "journal.lua",
+    b"l": "lead.lua",
+    b"k": "marks.lua",
+    b"lock": "lock.lua",
+    b"settle": "settle.lua",
+    b"note": "note.lua",
+    b"open": "open.lua",
+    b"apply": "apply.lua",
+}
 
 
 def claim(nonce: bytes) -> Sequence[bytes]:
@@ -261,6 +282,32 @@ def test_a_write_that_was_sent_before_the_next_claim_was_granted_is_not_judged()
     assert witness.stale == []
 
 
+def locking(script: bytes, nonce: bytes) -> Sequence[bytes]:
+    args = {b"lock": (b"name", nonce), b"settle": (b"name", nonce, b"0", b"4"), b"note": (nonce, b"failures", b"1")}
+    return (b"EVALSHA", script, b"2", b"session", b"lock", *args[script])
+
+
+def remembering(script: bytes, fence: bytes, nonce: bytes) -> Sequence[bytes]:
+    return (b"EVALSHA", script, b"2", b"memory", b"versions", b"name", fence, nonce, b"0")
+
+
+def test_who_lost_the_lock_of_a_consolidation_and_writes_the_session_is_noticed() -> None:
+    granted = [(locking(b"lock", b"old"), [b"locked", 1]), (locking(b"lock", b"new"), [b"locked", 2])]
+
+    assert len(seen(*granted, (locking(b"settle", b"old"), b"done"))) == 1
+    assert len(seen(*granted, (locking(b"note", b"old"), b"done"))) == 1
+    assert seen(*granted, (locking(b"settle", b"old"), b"stale"), (locking(b"settle", b"new"), b"done")) == []
+
+
+def test_who_writes_a_memory_that_another_has_opened_since_is_noticed() -> None:
+    opened = [(remembering(b"open", fence, nonce), [b"open", []]) for fence, nonce in ((b"1", b"old"), (b"2", b"new"))]
+    late, ours = remembering(b"apply", b"1", b"old"), remembering(b"apply", b"2", b"new")
+
+    assert len(seen(*opened, (late, [b"done", []]))) == 1
+    assert seen(*opened, (late, [b"lost"]), (ours, [b"done", []])) == []
+    assert seen(opened[0], (late, [b"done", []]), opened[1]) == [], "nobody had opened it yet"
+
+
 # The tally.
 
 CHAT = "support:ann"
@@ -304,7 +351,7 @@ def wrong(record: Record) -> set[str]:
 
 def test_nothing_is_wrong_with_a_run_in_which_all_went_well() -> None:
     assert wrong(CLEAN) == set()
-    assert re.findall(r"\d+", tally(CLEAN).report()) == ["0"] * 14
+    assert re.findall(r"\d+", tally(CLEAN).report()) == ["0"] * 26
 
 
 @pytest.mark.parametrize(
