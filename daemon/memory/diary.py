@@ -26,7 +26,9 @@ def history_written(folder: int, side: SideCar, stored: Stored) -> SideCar:
     """
     told, texts = _since(side.history, stored.history, str)
     known = side.sizes.get(HISTORY, 0) if told.count else 0
-    size = grow(folder, HISTORY, known=known, texts=texts, everything=lambda: stored.history(0))
+    count = told.count + len(texts)
+    # Not what has come meanwhile: that is the next look's.
+    size = grow(folder, HISTORY, known=known, texts=texts, everything=lambda: stored.history(0)[:count])
     return _with_sizes(side, {HISTORY: size}, history=told.and_then(texts))
 
 
@@ -37,10 +39,10 @@ def days_written(folder: int, side: SideCar, stored: Stored) -> SideCar:
     for note in notes:
         if _is_day(note.date):
             days.setdefault(note.date, []).append(note.text)
-    sizes: dict[str, int] = {}
+    sizes, count = dict[str, int](), told.count + len(notes)
     for day, texts in days.items():
         known = side.sizes.get(f"{day}.md", 0) if told.count else 0
-        sizes[f"{day}.md"] = grow(folder, f"{day}.md", known=known, texts=texts, everything=_all_of(day, stored))
+        sizes[f"{day}.md"] = grow(folder, f"{day}.md", known=known, texts=texts, everything=_all_of(day, stored, count))
     return _with_sizes(side, sizes, notes=told.and_then([note.text for note in notes]))
 
 
@@ -55,8 +57,8 @@ def _since(
     return Told(), ask(0)
 
 
-def _all_of(day: str, stored: Stored) -> Callable[[], Sequence[str]]:
-    return lambda: [note.text for note in stored.notes(0) if note.date == day]
+def _all_of(day: str, stored: Stored, count: int) -> Callable[[], Sequence[str]]:
+    return lambda: [note.text for note in stored.notes(0)[:count] if note.date == day]
 
 
 def _with_sizes(side: SideCar, sizes: dict[str, int], **told: Told) -> SideCar:

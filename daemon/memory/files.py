@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import unquote
 
 import anyio
@@ -22,7 +23,10 @@ FOLDER = "memory"
 """Below a bot's workspace."""
 
 LOOK_S = 1.0
-"""How long what was seen of a scope's files counts as true."""
+"""How long what was seen of a scope's MEMORY.md counts as true."""
+
+ALL_S = 30.0
+"""How long what was seen of its other files does: nobody is to edit those."""
 
 LIMIT_S = 5.0
 """How long a turn waits for a slow disk before it goes on without."""
@@ -39,6 +43,7 @@ VERSIONS_MAX = 50
 BY_FILE = "file"
 """Who made a version by editing MEMORY.md itself."""
 
+_T = TypeVar("_T")
 _log = structlog.get_logger()
 
 
@@ -85,16 +90,15 @@ class MemoryFiles:
         except MillpondError as error:  # another process may know the bot
             _log.debug("memory.unwritten", reason=str(error))
             return
-        reason = await self._failure(projection, _Asked(self._memories, scope, self._clock))
+        reason = await self._failure(scope, projection, at_once=at_once)
         if reason and looked.is_new(reason):
             _log.warning("memory.unwritten", path=str(projection.path), reason=reason)
-        looked.over()
 
-    async def _failure(self, projection: Projection, stored: "_Asked") -> str:
+    async def _failure(self, scope: str, projection: Projection, *, at_once: bool) -> str:
         """Why the files could not be brought in step; empty when they could."""
         try:
             with anyio.fail_after(LIMIT_S):
-                await to_thread.run_sync(projection.sync, stored, abandon_on_cancel=True, limiter=self._threads)
+                await self._bring_in_step(scope, projection, at_once=at_once)
         except OSError as error:
             name = f" ({error.filename})" if error.filename else ""
             return f"{error.strerror or 'the disk is too slow'}{name}"
@@ -102,12 +106,28 @@ class MemoryFiles:
             return str(error)
         return ""
 
+    async def _bring_in_step(self, scope: str, projection: Projection, *, at_once: bool) -> None:
+        looked = projection.looked
+        if not at_once and anyio.current_time() < looked.all_at:
+            current = await self._memories.current(scope)
+            if current == looked.seen and await self._in_thread(projection.untouched):
+                return
+        looked.begin()
+        looked.all_at = 0.0  # unless it ends well, again the next time
+        await self._in_thread(lambda: projection.sync(_Asked(self._memories, scope, self._clock)))
+        looked.all_at = anyio.current_time() + ALL_S
+
+    async def _in_thread(self, work: Callable[[], _T]) -> _T:
+        return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
+
     def _looked_at(self, scope: str) -> Looked:
-        looked = self._looked.setdefault(scope, Looked())
+        if scope not in self._looked:
+            # There is nothing to be missed of a scope that has neither a memory nor a file.
+            self._looked[scope] = Looked(all_at=anyio.current_time() + ALL_S)
         self._looked.move_to_end(scope)
         if len(self._looked) > SCOPES_MAX:
             self._looked.popitem(last=False)
-        return looked
+        return self._looked[scope]
 
 
 class _Asked:

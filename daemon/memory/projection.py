@@ -23,6 +23,7 @@ LOCK_WAIT_S = 2.0
 
 _log = structlog.get_logger()
 _with = msgspec.structs.replace
+_NOTHING = Recall(text="", version=0)
 
 
 @dataclass
@@ -31,8 +32,12 @@ class Looked:
 
     clean: Stat | None = None
     """How MEMORY.md looked when it was last seen to be what was written."""
-    next_at: float = float("-inf")
+    seen: Recall = _NOTHING
+    """What Redis held then."""
+    next_at: float = 0.0
     """From when on it is worth looking again, by the event loop's clock."""
+    all_at: float = 0.0
+    """From when on it is worth looking at all files, not at MEMORY.md alone."""
     said: frozenset[str] = frozenset()
     """What the last look had to complain of."""
     saying: set[str] = field(default_factory=set[str])
@@ -43,8 +48,8 @@ class Looked:
         self.saying.add(complaint)
         return complaint not in self.said
 
-    def over(self) -> None:
-        """The look has ended."""
+    def begin(self) -> None:
+        """A look at all files begins."""
         self.said, self.saying = frozenset(self.saying), set()
 
 
@@ -54,7 +59,7 @@ class Projection:
     def __init__(self, root: Path, names: tuple[str, ...], looked: Looked) -> None:
         self._root = root
         self._names = names
-        self._looked = looked
+        self.looked = looked
         self.path = root.joinpath(*names)
 
     def sync(self, stored: Stored) -> None:
@@ -76,21 +81,34 @@ class Projection:
                 if side != before:
                     write_side_car(folder, side)
 
+    def untouched(self) -> bool:
+        """Whether MEMORY.md lies there as it was last seen to be what was written; or does not, as then.
+
+        Raises:
+            OSError: the folder cannot be read.
+        """
+        try:
+            found = (self.path / MEMORY).lstat()
+        except FileNotFoundError:
+            return self.looked.clean is None
+        return self.looked.clean == (found.st_ino, found.st_mtime_ns, found.st_size)
+
     def _memory(self, folder: int, side: SideCar, stored: Stored) -> SideCar:
-        found = look(folder, clean=self._looked.clean, written=side.memory)
+        found = look(folder, clean=self.looked.clean, written=side.memory)
         if found.refused:
-            if self._looked.is_new(found.refused):
+            if self.looked.is_new(found.refused):
                 reason = f"{found.refused}; until then nothing is written there"
                 _log.warning("memory.refused", path=str(self.path / MEMORY), reason=reason)
             return side
         if found.text is None or found.checksum == side.memory:
-            self._looked.clean = found.stat if found.settled else None
+            self.looked.clean = found.stat if found.settled else None
         elif found.settled:
             version = self._version_of(found.text, side, stored)
             side = _with(side, version=version, text=checksum(found.text.encode()), memory=found.checksum)
         else:
             return side
-        return self._memory_written(folder, found, side, stored.current())
+        self.looked.seen = stored.current()
+        return self._memory_written(folder, found, side, self.looked.seen)
 
     def _version_of(self, text: str, side: SideCar, stored: Stored) -> int:
         """Which version a text on the disk is; a new one when it is none, for then a person wrote it."""
@@ -116,7 +134,7 @@ class Projection:
             return side
         elif current.version < side.version:
             reason = "Redis has lost the newest versions; `millpond memory edit` can store what the file holds again"
-            if self._looked.is_new(reason):
+            if self.looked.is_new(reason):
                 _log.warning("memory.behind", path=str(self.path / MEMORY), reason=reason)
             return side
         if stat_of(folder) != found.stat:

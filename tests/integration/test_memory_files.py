@@ -23,7 +23,7 @@ from daemon.memory import HistoryEntry, Memories, Note, Version
 from daemon.memory.files import MemoryFiles, memory_folder
 from daemon.memory.growing import grow
 from daemon.memory.sidecar import SideCar, Told, read_side_car, write_side_car
-from daemon.testing import ManualClock
+from daemon.testing import FailingBus, ManualClock
 
 pytestmark = pytest.mark.anyio
 
@@ -162,6 +162,37 @@ async def test_within_a_second_files_are_looked_at_once_unless_something_just_ch
     assert memory.read() == "one"
     await memory.files.sync(SCOPE, at_once=True)
     assert memory.read() == "two"
+
+
+async def test_as_long_as_nothing_changes_a_look_is_one_read_of_redis(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("daemon.memory.files.LOOK_S", 0.0)
+    counting = FailingBus(memory.bus, at=0)
+    files = MemoryFiles(Memories(counting), workspace_of=lambda _bot: memory.workspace)
+    await files.sync(SCOPE)
+    assert (counting.calls, memory.workspace.exists()) == (1, False), "nor is more needed where there is no memory"
+    await memory.consolidated("one")
+    await files.sync(SCOPE)
+    memory.write(memory.read())
+    await files.sync(SCOPE)
+
+    counting.calls = 0
+    await files.sync(SCOPE)
+    assert counting.calls == 1
+    memory.write("one and two")
+    await files.sync(SCOPE)
+    await memory.consolidated("three")
+    await files.sync(SCOPE)
+    assert [text for _, _, text in await memory.versions()] == ["one", "one and two", "three"]
+    assert memory.read() == "three"
+    (memory.folder / "HISTORY.md").unlink()
+    await files.sync(SCOPE)
+    monkeypatch.setattr("daemon.memory.files.ALL_S", -1.0)
+    await files.sync(SCOPE, at_once=True)
+    os.truncate(memory.folder / "HISTORY.md", 1)
+    await files.sync(SCOPE)
+    assert memory.read("HISTORY.md").startswith("[2026-11-20 09:00] x\n")
 
 
 async def test_missing_and_shortened_files_are_written_again(memory: Memory) -> None:
@@ -381,6 +412,36 @@ async def test_many_who_write_at_once_leave_the_newest_version_and_each_entry_on
     assert memory.read() == "text 9"
     assert memory.read("HISTORY.md") == "\n".join(f"[2026-11-20 09:{number:02}] entry\n" for number in range(10))
     assert {kind for _, kind, _ in await memory.versions()} == {"consolidation"}
+
+
+async def test_what_comes_while_a_missing_file_is_written_is_written_once(memory: Memory) -> None:
+    class Meanwhile(Memories):
+        """To which an entry and a note come behind every read."""
+
+        async def history(self, scope: str, *, first: int = 0) -> Any:
+            found = await super().history(scope, first=first)
+            number = len(found) + first
+            await memory.consolidated(None, f"[2026-11-20 09:{number:02}] entry")
+            return found
+
+        async def notes(self, scope: str, *, first: int = 0) -> Any:
+            found = await super().notes(scope, first=first)
+            number = len(found) + first
+            await memory.flushed("", [("2026-11-20", f"note {number:02}")], cycle=number)
+            return found
+
+    files = MemoryFiles(Meanwhile(memory.bus), workspace_of=lambda _bot: memory.workspace)
+    for _ in range(4):
+        await files.sync(SCOPE, at_once=True)
+    (memory.folder / "HISTORY.md").unlink()
+    (memory.folder / "2026-11-20.md").unlink()
+    for _ in range(2):
+        await files.sync(SCOPE, at_once=True)
+
+    for name, many in (("HISTORY.md", 5), ("2026-11-20.md", 5)):
+        found = memory.read(name).split("\n\n")
+        assert len(found) == len(set(found)) >= many
+        assert found == sorted(found)
 
 
 HOLDER = """

@@ -32,6 +32,8 @@ NAME_TOKENS = 5
 # A line of a person's own must not pass for another message, another entry of the history, or a section of a request.
 _LIKE_A_LINE = re.compile(r"(?<=[\n\r\v\f\x85\u2028\u2029])(?=\[|#{1,2} )")
 
+_AFTER_HEAD = re.compile(r"\A (?=[\[#])")
+
 
 class _Function(msgspec.Struct):
     name: str = ""
@@ -123,13 +125,13 @@ def _zone(name: str) -> dt.tzinfo:
 def _line(entry: LogEntry, *, names: bool, zone: dt.tzinfo) -> Line | None:
     message = _decode(entry.wire)
     parts, calls = message.parts, [call.function for call in message.tool_calls or ()]
-    said = "\n".join(filter(None, (_shown(part) for part in parts)))
-    if not (said.strip() or calls):
+    shown = list(filter(None, (_shown(part) for part in parts)))
+    if not (any(map(str.strip, shown)) or calls):
         return None
-    content = "\n".join(filter(None, (said, *(f"{call.name}({call.arguments})" for call in calls))))
+    content = "\n".join((*shown, *(f"{call.name}({_told(call.arguments)})" for call in calls)))
     time, speaker = _time(entry.time, zone), _speaker(entry.sender) if names and message.role == "user" else ""
     tools = f" [tools: {', '.join(call.name for call in calls)}]" if calls else ""
-    text = f"[{time}] {message.role.upper()}{tools}: {speaker}{_LIKE_A_LINE.sub(' ', content)}"
+    text = f"[{time}] {message.role.upper()}{tools}: {speaker}{_AFTER_HEAD.sub('', content)}"
     images = sum(part.text is None for part in parts)
     return Line(text, _tokens(entry, calls=len(calls), images=images, named=bool(speaker)), time)
 
@@ -141,8 +143,13 @@ def _tokens(entry: LogEntry, *, calls: int, images: int, named: bool) -> int:
 
 def _shown(part: _Part) -> str:
     if part.text is not None:
-        return part.text
+        return _told(part.text)
     return f"[image: {_image_name(part.image_url.url if part.image_url else '')}]"
+
+
+def _told(text: str) -> str:
+    # A part may stand on a line of its own.
+    return _LIKE_A_LINE.sub(" ", f"\n{text}")[1:]
 
 
 def _image_name(url: str) -> str:

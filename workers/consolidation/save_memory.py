@@ -73,6 +73,8 @@ class Saved:
     """The whole of MEMORY.md; None: it says in words that nothing changes."""
     continuity: str = ""
     memory_reason: str = ""
+    model: str = ""
+    """Name of the model that says so."""
 
 
 def saved(answer: Answer, *, memory: str) -> Saved:
@@ -99,6 +101,7 @@ def saved(answer: Answer, *, memory: str) -> Saved:
         memory_update=update,
         continuity=texts["continuity"],
         memory_reason=texts["memory_reason"],
+        model=answer.model,
     )
 
 

@@ -106,6 +106,7 @@ class _Taken:
     reason: str = ""
     rejected: str = ""
     rejection: str = ""
+    model: str = ""
 
 
 class Summarizer:
@@ -206,7 +207,7 @@ class Summarizer:
             continuity=taken.background.continuity,
             rejected_update=taken.rejected,
             rejection=taken.rejection,
-            model=next(reversed(work.used), ""),
+            model=taken.model,
             used=work.used,
             complete=not skipped,
         )
@@ -257,6 +258,7 @@ class Summarizer:
             found = await self._calls.ask(
                 request, partial(saved, memory="" if shown.is_cut else shown.memory), work.used
             )
+            taken.model = found.model
             taken.entries.append(_stamped(found.history_entry, (*lines, *work.lines)))
             await self._keep_continuity(work, taken, found.continuity)
             if shown.is_cut:
