@@ -18,10 +18,10 @@ _log = structlog.get_logger()
 class Flushing:
     """Flushes one session. A cycle is named by the cursor, and ends when that moves."""
 
-    def __init__(self, rooms: Rooms, kit: Kit) -> None:
+    def __init__(self, rooms: Rooms, kit: Kit, spent: Spent) -> None:
         self._rooms = rooms
         self._kit = kit
-        self._spent = Spent()
+        self._spent = spent
         self._seen_upto = 0
 
     async def before(self, lock: Lock, opened: Opened, part: LogPart) -> Opened:
@@ -70,7 +70,6 @@ class Flushing:
             took_s = round(self._rooms.clock.monotonic() - began, 3)
             _log.info("flush.done", count=len(answer.notes) + bool(answer.memory), cursor=lock.cursor, took_s=took_s)
         await self._rooms.locks.note(lock, "failures", lock.failures)
-        await self._spent.note(self._rooms, self._kit, lock)
         return opened
 
     async def _append(self, lock: Lock, opened: Opened, answer: FlushAnswer, *, cycle: int) -> Opened:

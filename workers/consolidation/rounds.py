@@ -14,6 +14,7 @@ from workers.consolidation.kits import Kit
 from workers.consolidation.part import LogPart, read, unsettled
 from workers.consolidation.plan import Estimate, Unsettled, head_messages, pick, plan
 from workers.consolidation.rooms import Rooms
+from workers.consolidation.spent import Spent
 from workers.consolidation.taking import Taking, mark_from
 from workers.consolidation.want import Report, Want
 
@@ -35,8 +36,9 @@ class Rounds:
         self._ended = ended
         self._want = want
         self._thresholds = kit.thresholds()
-        self._taking = Taking(rooms, kit, want)
-        self._flushing = Flushing(rooms, kit)
+        self._spent = Spent()
+        self._taking = Taking(rooms, kit, want, self._spent)
+        self._flushing = Flushing(rooms, kit, self._spent)
         self.report = Report()
 
     async def run(self) -> None:
@@ -46,25 +48,51 @@ class Rounds:
             BusError: Redis is away or refused.
             LockLost: somebody else has the session's lock.
         """
-        self.report.first = self.report.upto = self._lock.cursor
-        config = self._rooms.config.consolidation
+        began, report = self._rooms.clock.monotonic(), self.report
+        report.first = report.upto = self._lock.cursor
         try:
-            for _ in range(config.rounds_max):
-                if not await self._round():
-                    self._ended.again_in_s = None
-                    return
-                self.report.rounds += 1
+            await self._all()
         except CallSkipped as error:
-            self.report.outcome = "skipped"
-            self._ended.again_in_s = config.breaker_probe_s
+            report.outcome = "skipped"
+            self._ended.again_in_s = self._rooms.config.consolidation.breaker_probe_s
             _log.info("consolidation.skipped", reason=str(error))
         except LockLost:
             raise
         except (ConsolidationError, ArchiveError) as error:
-            self.report.outcome = "failed"
+            report.outcome = "failed"
             self._ended.again_in_s = after_attempts(self._lock.failures + 1, self._rooms.config.queue)
-            metrics.CONSOLIDATIONS.labels("failed").inc()
             _log.warning("consolidation.failed", reason=str(error), attempt=self._lock.failures + 1)
+        if report.outcome != "nothing":
+            self._tell(self._rooms.clock.monotonic() - began)
+        await self._spent.note(self._rooms, self._kit, self._lock)
+
+    async def _all(self) -> None:
+        for _ in range(self._rooms.config.consolidation.rounds_max):
+            if not await self._round():
+                self._ended.again_in_s = None
+                return
+            self.report.rounds += 1
+
+    def _tell(self, took_s: float) -> None:
+        """The evidence of one consolidation."""
+        report, total = self.report, self._spent.total
+        metrics.CONSOLIDATIONS.labels(report.outcome).inc()
+        metrics.CONSOLIDATION_SECONDS.observe(took_s)
+        metrics.CONSOLIDATED_MESSAGES.inc(report.upto - report.first)
+        _log.info(
+            "consolidation.done",
+            status=report.outcome,
+            first=report.first,
+            upto=report.upto,
+            rounds=report.rounds,
+            raw=self._taking.raw,
+            tokens_before=report.tokens_before,
+            tokens_after=report.tokens_after,
+            model=",".join(self._spent.models),
+            tokens_in=total.tokens_in,
+            tokens_out=total.tokens_out,
+            took_s=round(took_s, 3),
+        )
 
     @property
     def _lock(self) -> Lock:
@@ -103,6 +131,7 @@ class Rounds:
             opened = await self._flush_before(opened, part)
         await self._taking.take_in(self._lock, opened, part.upto(next_plan.upto), moves=True)
         self.report.outcome, self.report.upto = "settled", next_plan.upto
+        self.report.tokens_after -= next_plan.tokens
         return True
 
     async def _opened(self) -> Opened:

@@ -6,7 +6,6 @@ import anyio
 import msgspec
 import structlog
 
-from daemon import metrics
 from daemon.clock import stamp
 from daemon.errors import ArchiveError, CallSkipped, SummaryFailed, Unsummarizable
 from daemon.events import Continuity
@@ -66,11 +65,13 @@ class Taken:
 class Taking:
     """Takes ranges of one session in."""
 
-    def __init__(self, rooms: Rooms, kit: Kit, want: Want) -> None:
+    def __init__(self, rooms: Rooms, kit: Kit, want: Want, spent: Spent) -> None:
         self._rooms = rooms
         self._kit = kit
         self._want = want
-        self._spent = Spent()
+        self._spent = spent
+        self.raw = 0
+        """Ranges that went in as they are."""
 
     async def take_in(self, lock: Lock, opened: Opened, part: LogPart, *, moves: bool) -> None:
         """Take ``part`` in, which begins where ``opened`` ends; with ``moves`` the session's cursor follows.
@@ -81,15 +82,23 @@ class Taking:
             ArchiveError: the disk did not take it; nothing was written.
             LockLost: somebody else has the session's lock.
         """
-        began = self._rooms.clock.monotonic()
-        taken = await self._taken(lock, opened, part)
         try:
-            segment = await self._rooms.archive.write(lock.session, part.first, part.raws)
-        except ArchiveError:
-            await self._rooms.locks.note(lock, "failures", lock.failures)  # the model did its part
+            taken = await self._taken(lock, opened, part)
+            await self._written(lock, opened, part, taken, moves=moves)
+        except (CallSkipped, ArchiveError, anyio.get_cancelled_exc_class()):
+            # The model has not failed: it was not asked, or did its part, or somebody could not wait, or is to stop.
+            with anyio.move_on_after(UNDO_S, shield=True):
+                await self._rooms.locks.note(lock, "failures", lock.failures)
             raise
-        upto = part.upto_index
-        seen = upto > lock.start and moves
+        await self._rooms.files.sync(lock.scope, at_once=True)
+        if taken.summary and opened.undigested and not self._want.awaited:
+            await self._digest(lock)
+            await self._rooms.files.sync(lock.scope, at_once=True)
+
+    async def _written(self, lock: Lock, opened: Opened, part: LogPart, taken: Taken, *, moves: bool) -> None:
+        """Archive first, then memory, then the cursor: whoever dies in between leaves what the next one goes on from."""
+        segment = await self._rooms.archive.write(lock.session, part.first, part.raws)
+        seen = part.upto_index > lock.start and moves
         mark = Mark(
             last=part.last,
             continuity=Continuity(transcript=segment.name, text=taken.continuity) if seen else None,
@@ -98,13 +107,8 @@ class Taking:
         await self._applied(lock, opened, part, taken, mark)
         if moves:
             await self._rooms.locks.settle(
-                lock, upto=upto, tokens=part.tokens, continuity=mark.continuity, flushed=mark.flushed
+                lock, upto=part.upto_index, tokens=part.tokens, continuity=mark.continuity, flushed=mark.flushed
             )
-        await self._tell(lock, part, taken, took_s=self._rooms.clock.monotonic() - began)
-        await self._rooms.files.sync(lock.scope, at_once=True)
-        if taken.summary and opened.undigested and not self._want.awaited:
-            await self._digest(lock)
-            await self._rooms.files.sync(lock.scope, at_once=True)
 
     async def _taken(self, lock: Lock, opened: Opened, part: LogPart) -> Taken:
         """The range's summary, or, when there have been too many failures, the range itself."""
@@ -120,7 +124,6 @@ class Taking:
         except SummaryFailed as error:
             self._spent.add(error.used)
             if lock.failures + 1 < most:
-                await self._account(lock)
                 raise
             _log.warning("consolidation.raw", reason=str(error), count=len(part.entries))
             return self._raw(lock, part)
@@ -146,6 +149,7 @@ class Taking:
         )
 
     def _raw(self, lock: Lock, part: LogPart, *, why: str = "") -> Taken:
+        self.raw += 1
         text = raw_entry(
             part.entries,
             now=self._rooms.clock.now(),
@@ -239,30 +243,6 @@ class Taking:
             reason=summary.memory_reason,
             text=summary.memory_update,
         )
-
-    async def _tell(self, lock: Lock, part: LogPart, taken: Taken, *, took_s: float) -> None:
-        outcome = "summary" if taken.summary else "raw"
-        total = self._spent.total
-        metrics.CONSOLIDATIONS.labels(outcome).inc()
-        metrics.CONSOLIDATION_SECONDS.observe(took_s)
-        metrics.CONSOLIDATED_MESSAGES.inc(len(part.entries))
-        _log.info(
-            "consolidation.done",
-            status=outcome,
-            session=lock.session,
-            first=part.first,
-            upto=part.upto_index,
-            tokens=part.tokens,
-            model=taken.summary.model if taken.summary else "",
-            tokens_in=total.tokens_in,
-            tokens_out=total.tokens_out,
-            took_s=round(took_s, 3),
-            fence=lock.fence,
-        )
-        await self._account(lock)
-
-    async def _account(self, lock: Lock) -> None:
-        await self._spent.note(self._rooms, self._kit, lock)
 
     def _now(self) -> str:
         return stamp(self._rooms.clock.now())
