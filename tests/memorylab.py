@@ -126,6 +126,21 @@ class MemoryLab:
             )
             await self.lab.sessions.commit(claim, commit, step=0)
 
+    async def bulk(self, turns: int, *, words: int = 50, fixed_tokens: int = 300) -> None:
+        """As ``talk``, in one commit: turns of a session that were all there at once."""
+        await self.lab.publish("bulk", session=self.session)
+        claim = await self.lab.claim(self.session)
+        found = [await self.entries(number, turn=2 * number, words=words) for number in range(turns)]
+        entries = tuple(entry for turn in found for entry in turn)
+        commit = Commit(
+            entries=entries,
+            tokens=sum(entry.tokens for entry in entries),
+            answered=tuple(entry.stream_id for entry in claim.begun.waiting),
+            fixed_tokens=fixed_tokens,
+            settle_tokens=0,
+        )
+        await self.lab.sessions.commit(claim, commit, step=0)
+
     async def entries(self, number: int, *, turn: int, words: int) -> tuple[LogEntry, LogEntry]:
         """A question and its answer."""
         tokenizer = await load("offline")

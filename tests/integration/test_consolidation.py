@@ -75,3 +75,17 @@ async def test_compacting_leaves_the_newest_turns(small: Process, lab: Lab) -> N
     assert (report.outcome, report.upto) == ("settled", 6)
     assert b"the numbers" in b"".join(model.requests[0].messages)
     await memory.whole()
+
+
+async def test_a_log_that_nobody_ever_consolidated_is_taken_piece_by_piece(small: Process, lab: Lab) -> None:
+    memory = MemoryLab(small, lab, Summaries())
+    await memory.bulk(400, words=40)
+
+    report = await memory.consolidator.consolidate("web:ann")
+
+    state, entries = await memory.state(), await memory.history()
+    assert (report.outcome, state.head) == ("settled", 800)
+    assert report.rounds > 1
+    assert all(entry.upto % 2 == 0 for entry in entries)
+    assert state.head - state.cursor < 20
+    await memory.whole()

@@ -20,6 +20,9 @@ from workers.consolidation.want import Report, Want
 MEMORY_SHARE = 0.2
 """Of a budget, what MEMORY.md may take in a prompt at most; a person who edits it may not know."""
 
+AT_ONCE = 2
+"""Budgets of messages that one round looks at: a log that nobody ever consolidated is taken piece by piece."""
+
 _log = structlog.get_logger()
 
 
@@ -78,10 +81,10 @@ class Rounds:
         if opened.upto < self._lock.cursor:
             await self._repeat(opened)
             return True
-        part = await read(self._rooms.bus, self._lock, self._lock.cursor, self._lock.head)
-        lock = self._lock
-        left = unsettled(part, self._seen_by(lock), self._rooms.config.micro_compact, self._kit.tokenizer)
-        tokens = await self._estimate(opened, left)
+        lock, enough_tokens = self._lock, AT_ONCE * self._thresholds.budget_tokens
+        part = await read(self._rooms.bus, lock, lock.cursor, lock.head, enough_tokens=enough_tokens)
+        left = await unsettled(part, self._seen_by(lock), self._rooms.config.micro_compact, self._kit.tokenizer)
+        tokens = await self._estimate(opened, left) + lock.tokens - part.tokens
         self._count(tokens)
         if not self.report.rounds and not self._begins(tokens):
             await self._flush(opened, part, tokens)
