@@ -14,20 +14,8 @@ import structlog
 KEYS = frozenset(
     {
         *("session", "message_id", "turn", "worker", "attempt", "stream", "head", "cursor", "fence", "model", "tool"),
-        *(
-            "tokens_in",
-            "tokens_out",
-            "budget_tokens",
-            "first",
-            "upto",
-            "rounds",
-            "raw",
-            "tokens_before",
-            "tokens_after",
-            "waited_s",
-            "took_s",
-            "reason",
-        ),
+        *("tokens_in", "tokens_out", "budget_tokens", "tokens_before", "tokens_after", "tokens"),
+        *("first", "upto", "rounds", "raw", "chunk", "chunks", "ratio", "waited_s", "took_s", "reason"),
         *("first", "upto", "rounds", "raw", "tokens_before", "tokens_after"),
         *("correlation", "channel", "address", "role", "count", "status", "path", "state", "bot", "vocabulary"),
         *("chunk", "chunks", "ratio", "tokens"),

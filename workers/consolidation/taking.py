@@ -96,7 +96,7 @@ class Taking:
             await self._rooms.files.sync(lock.scope, at_once=True)
 
     async def _written(self, lock: Lock, opened: Opened, part: LogPart, taken: Taken, *, moves: bool) -> None:
-        """Archive first, then memory, then the cursor: whoever dies in between leaves what the next one goes on from."""
+        """Archive first, then memory, then the cursor: what is left in between is what the next one goes on from."""
         segment = await self._rooms.archive.write(lock.session, part.first, part.raws)
         seen = part.upto_index > lock.start and moves
         mark = Mark(
