@@ -6,6 +6,7 @@ from daemon.clock import stamp
 from daemon.errors import NoSummary
 from daemon.memory import Note, Opened, Version
 from daemon.session import Lock
+from workers.consolidation.attempt import attempt
 from workers.consolidation.flush import FlushAnswer
 from workers.consolidation.kits import Kit
 from workers.consolidation.part import LogPart, is_group, read
@@ -52,7 +53,13 @@ class Flushing:
     async def _flushed(self, lock: Lock, opened: Opened, part: LogPart) -> Opened:
         if lock.failures >= self._rooms.config.consolidation.failures_max:
             return opened  # this may be what kills its workers
-        await self._rooms.locks.note(lock, "failures", lock.failures + 1)
+        async with attempt(self._rooms, lock):
+            opened = await self._asked(lock, opened, part)
+            await self._rooms.locks.note(lock, "failures", lock.failures)
+        return opened
+
+    async def _asked(self, lock: Lock, opened: Opened, part: LogPart) -> Opened:
+        """Have the model look at ``part``, and append what it wants to keep; its failure is a log line."""
         began = self._rooms.clock.monotonic()
         try:
             answer = await self._kit.flush.ask(
@@ -64,12 +71,11 @@ class Flushing:
         except NoSummary as error:
             self._spent.add(error.used)
             _log.warning("flush.failed", reason=str(error))
-        else:
-            self._spent.add(answer.used)
-            opened = await self._append(lock, opened, answer, cycle=part.first)
-            took_s = round(self._rooms.clock.monotonic() - began, 3)
-            _log.info("flush.done", count=len(answer.notes) + bool(answer.memory), cursor=lock.cursor, took_s=took_s)
-        await self._rooms.locks.note(lock, "failures", lock.failures)
+            return opened
+        self._spent.add(answer.used)
+        opened = await self._append(lock, opened, answer, cycle=part.first)
+        took_s = round(self._rooms.clock.monotonic() - began, 3)
+        _log.info("flush.done", count=len(answer.notes) + bool(answer.memory), cursor=lock.cursor, took_s=took_s)
         return opened
 
     async def _append(self, lock: Lock, opened: Opened, answer: FlushAnswer, *, cycle: int) -> Opened:

@@ -69,7 +69,8 @@ class Rounds:
     async def _all(self) -> None:
         for _ in range(self._rooms.config.consolidation.rounds_max):
             if not await self._round():
-                self._ended.again_in_s = None
+                # What a turn could not wait for is done by a worker, who comes when he hears of it.
+                self._ended.again_in_s = 0.0 if self._want.awaited and self._lock.unflushed else None
                 return
             self.report.rounds += 1
 
@@ -115,7 +116,7 @@ class Rounds:
         tokens = await self._estimate(opened, left) + lock.tokens - part.tokens
         self._count(tokens)
         if not self.report.rounds and not self._begins(tokens):
-            await self._flush(opened, part, tokens)
+            await self._flush(opened, part, now=self._thresholds.needs_flush(tokens))
             return False
         next_plan = plan(
             left,
@@ -125,10 +126,9 @@ class Rounds:
             force=self._want.at == "now" and not self.report.rounds,
         )
         if next_plan is None:
-            await self._flush(opened, part, tokens)
+            await self._flush(opened, part, now=self._thresholds.needs_flush(tokens))
             return False
-        if not self._want.awaited:
-            opened = await self._flush_before(opened, part)
+        opened = await self._flush(opened, part, now=True)
         await self._taking.take_in(self._lock, opened, part.upto(next_plan.upto), moves=True)
         self.report.outcome, self.report.upto = "settled", next_plan.upto
         self.report.tokens_after -= next_plan.tokens
@@ -163,7 +163,12 @@ class Rounds:
         if not part.entries or lock.cursor + len(part.entries) < opened.upto or part.last != mark.last:
             return False
         await self._rooms.locks.settle(
-            lock, upto=opened.upto, tokens=part.tokens, continuity=mark.continuity, flushed=mark.flushed
+            lock,
+            upto=opened.upto,
+            last=part.raws[-1],
+            tokens=part.tokens,
+            continuity=mark.continuity,
+            flushed=mark.flushed,
         )
         self.report.outcome, self.report.upto = "settled", opened.upto
         _log.warning("cursor.followed", cursor=opened.upto)
@@ -208,13 +213,15 @@ class Rounds:
             return self._thresholds.overflows(tokens)
         return self._thresholds.needs_consolidation(tokens)
 
-    async def _flush(self, opened: Opened, part: LogPart, tokens: int) -> None:
-        """What a worker does besides: the flush whose time has come, and one that a turn could not wait for."""
+    async def _flush(self, opened: Opened, part: LogPart, *, now: bool) -> Opened:
+        """What a worker does besides: a flush that a turn could not wait for, and ``now`` that of this cycle.
+
+        In this order: a memory takes no flush of a cycle that is older than the last one.
+        """
         if self._want.awaited:
-            return
-        if self._thresholds.needs_flush(tokens):
-            opened = await self._flush_before(opened, part)
-        await self._flushing.afterwards(self._lock, opened)
+            return opened
+        opened = await self._flushing.afterwards(self._lock, opened)
+        return await self._flush_before(opened, part) if now else opened
 
     async def _flush_before(self, opened: Opened, part: LogPart) -> Opened:
         if not self._kit.flushes or self._lock.flushed == self._lock.cursor:

@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 
-import anyio
 import msgspec
 import structlog
 
 from daemon.clock import stamp
-from daemon.errors import ArchiveError, CallSkipped, SummaryFailed, Unsummarizable
+from daemon.errors import CallSkipped, SummaryFailed, Unsummarizable
 from daemon.events import Continuity
 from daemon.memory import HistoryEntry, Opened, Version
 from daemon.session import Lock
+from workers.consolidation.attempt import attempt
 from workers.consolidation.kits import Kit
 from workers.consolidation.part import LogPart, is_group
 from workers.consolidation.render import raw_entry
@@ -24,8 +24,6 @@ ASKED_AGAIN_MAX = 2
 
 MERGED_MAX = 8
 """How often what others appended meanwhile is put below."""
-
-UNDO_S = 5.0
 
 _encode = msgspec.json.Encoder().encode
 _log = structlog.get_logger()
@@ -82,14 +80,9 @@ class Taking:
             ArchiveError: the disk did not take it; nothing was written.
             LockLost: somebody else has the session's lock.
         """
-        try:
+        async with attempt(self._rooms, lock):
             taken = await self._taken(lock, opened, part)
             await self._written(lock, opened, part, taken, moves=moves)
-        except (CallSkipped, ArchiveError, anyio.get_cancelled_exc_class()):
-            # The model has not failed: it was not asked, or did its part, or somebody could not wait, or is to stop.
-            with anyio.move_on_after(UNDO_S, shield=True):
-                await self._rooms.locks.note(lock, "failures", lock.failures)
-            raise
         await self._rooms.files.sync(lock.scope, at_once=True)
         if taken.summary and opened.undigested and not self._want.awaited:
             await self._digest(lock)
@@ -107,15 +100,21 @@ class Taking:
         await self._applied(lock, opened, part, taken, mark)
         if moves:
             await self._rooms.locks.settle(
-                lock, upto=part.upto_index, tokens=part.tokens, continuity=mark.continuity, flushed=mark.flushed
+                lock,
+                upto=part.upto_index,
+                last=part.raws[-1],
+                tokens=part.tokens,
+                continuity=mark.continuity,
+                flushed=mark.flushed,
             )
+        else:
+            await self._rooms.locks.note(lock, "failures", 0)
 
     async def _taken(self, lock: Lock, opened: Opened, part: LogPart) -> Taken:
         """The range's summary, or, when there have been too many failures, the range itself."""
         most = self._rooms.config.consolidation.failures_max
         if lock.failures >= most:
             return self._raw(lock, part)
-        await self._rooms.locks.note(lock, "failures", lock.failures + 1)
         try:
             summary = await self._summary(lock, opened, part)
         except Unsummarizable as error:
@@ -127,11 +126,6 @@ class Taking:
                 raise
             _log.warning("consolidation.raw", reason=str(error), count=len(part.entries))
             return self._raw(lock, part)
-        except (CallSkipped, anyio.get_cancelled_exc_class()):
-            # Nobody has failed: the model was not asked, or somebody could not wait, or this process is to stop.
-            with anyio.move_on_after(UNDO_S, shield=True):
-                await self._rooms.locks.note(lock, "failures", lock.failures)
-            raise
         self._spent.add(summary.used)
         return Taken(
             text=summary.history_entry, summary=summary, continuity=summary.continuity or summary.history_entry
