@@ -71,8 +71,7 @@ class Rounds:
     async def _all(self) -> None:
         for _ in range(self._rooms.config.consolidation.rounds_max):
             if not await self._round():
-                # What a turn could not wait for is done by a worker, who comes when he hears of it.
-                self._ended.again_in_s = 0.0 if self._want.awaited and self._lock.unflushed else None
+                self._ended.again_in_s = None
                 return
             self.report.rounds += 1
 
