@@ -12,6 +12,9 @@ from daemon.session import Lock, Locks
 GIVE_BACK_S = 5.0
 """Longest that giving a lock back may take; what is not given back ends by itself."""
 
+UNDO_S = 5.0
+"""Longest that taking a failure back may take."""
+
 _log = structlog.get_logger()
 
 
@@ -25,8 +28,12 @@ class Ended:
     """When the session is to be looked at again, at once if the work is cut short; None: when it has grown."""
 
 
-async def hold(locks: Locks, lock: Lock, work: Callable[[Ended], Awaitable[None]], *, renew_s: float) -> Ended:
+async def hold(
+    locks: Locks, lock: Lock, work: Callable[[Ended], Awaitable[None]], *, renew_s: float, rest_s: float
+) -> Ended:
     """Do ``work`` under ``lock``, renewed every ``renew_s``; however it ends, the lock is given back.
+
+    After an error of ``work`` the session rests for ``rest_s``: whatever it is, it will not be over at once.
 
     Raises:
         LockLost: somebody else has the lock; the work was cut short.
@@ -57,6 +64,7 @@ async def hold(locks: Locks, lock: Lock, work: Callable[[Ended], Awaitable[None]
             await work(ended)
             tg.cancel_scope.cancel()
     except ExceptionGroup as group:
+        ended.again_in_s = rest_s
         raise group.exceptions[0] from group
     finally:
         if not lost:
@@ -64,6 +72,15 @@ async def hold(locks: Locks, lock: Lock, work: Callable[[Ended], Awaitable[None]
     if lost:
         raise LockLost(f"session {lock.session} is being consolidated by another worker now; nothing more was written")
     return ended
+
+
+async def take_back(locks: Locks, lock: Lock) -> None:
+    """Take back the failure that was noted before the model was to be asked: nobody has failed.
+
+    The model was not asked, or did its part, or somebody could not wait, or this process is to stop.
+    """
+    with anyio.move_on_after(UNDO_S, shield=True):
+        await locks.note(lock, "failures", lock.failures)
 
 
 async def _give_back(locks: Locks, ended: Ended) -> None:
