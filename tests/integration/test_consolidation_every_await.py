@@ -28,7 +28,7 @@ pytestmark = pytest.mark.anyio
 LIMIT_S = 10.0
 MOST = 300
 """No consolidation makes so many calls: a loop that gets there goes on for ever."""
-CALLS = 15
+CALLS = 10
 """Calls of a consolidation at least: lock, memory, log, flush, summary, archive, cursor, and the same to look again."""
 
 

@@ -10,6 +10,7 @@ from daemon.session import Lock
 from workers.consolidation.rooms import Rooms
 
 UNDO_S = 5.0
+"""Longest that taking a failure back may take."""
 
 NOBODY_FAILED = (CallSkipped, ArchiveError, BusError, Misplaced)
 """The model was not asked, or did its part."""

@@ -3,7 +3,7 @@
 import structlog
 
 from daemon.clock import stamp
-from daemon.errors import NoSummary
+from daemon.errors import CallSkipped, NoSummary
 from daemon.memory import Note, Opened, Version
 from daemon.session import Lock
 from workers.consolidation.attempt import attempt
@@ -28,12 +28,14 @@ class Flushing:
     async def before(self, lock: Lock, opened: Opened, part: LogPart) -> Opened:
         """Flush the messages from the cursor on, for a cycle that was not flushed yet.
 
-        A consolidation may end several cycles, one a round: what the first one showed is not shown again.
+        A consolidation may end several cycles, one a round: what the first one showed is not shown again. Nor is what
+        a worker wrote down who was killed before the session knew of it.
 
         Raises:
+            CallSkipped: the model was not asked; the cycle is still to be flushed.
             LockLost: somebody else has the session's lock.
         """
-        if part.upto_index > self._seen_upto:
+        if part.upto_index > self._seen_upto and opened.flushed < lock.cursor:
             opened = await self._flushed(lock, opened, part)
             self._seen_upto = part.upto_index
         await self._rooms.locks.note(lock, "flushed", lock.cursor)
@@ -59,7 +61,6 @@ class Flushing:
         return opened
 
     async def _asked(self, lock: Lock, opened: Opened, part: LogPart) -> Opened:
-        """Have the model look at ``part``, and append what it wants to keep; its failure is a log line."""
         began = self._rooms.clock.monotonic()
         try:
             answer = await self._kit.flush.ask(
@@ -68,6 +69,8 @@ class Flushing:
                 now=self._rooms.clock.now(),
                 names=is_group(lock.scope, part.entries),
             )
+        except CallSkipped:
+            raise
         except NoSummary as error:
             self._spent.add(error.used)
             _log.warning("flush.failed", reason=str(error))
