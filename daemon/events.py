@@ -10,7 +10,7 @@ import msgspec
 from daemon.sessionkey import SessionKey
 
 ChatKind = Literal["direct", "group"]
-Command = Literal["", "stop", "status", "help", "usage", "whoami", "new", "model", "compact"]
+Command = Literal["", "stop", "status", "help", "usage", "whoami", "memory", "new", "model", "compact"]
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):

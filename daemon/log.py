@@ -14,9 +14,9 @@ import structlog
 KEYS = frozenset(
     {
         *("session", "message_id", "turn", "worker", "attempt", "stream", "head", "cursor", "fence", "model", "tool"),
-        *("tokens_in", "tokens_out", "budget_tokens", "first", "upto", "waited_s", "took_s", "reason"),
+        *("tokens_in", "tokens_out", "budget_tokens", "tokens_before", "tokens_after", "tokens"),
+        *("first", "upto", "rounds", "raw", "chunk", "chunks", "ratio", "waited_s", "took_s", "reason"),
         *("correlation", "channel", "address", "role", "count", "status", "path", "state", "bot", "vocabulary"),
-        *("chunk", "chunks", "ratio", "tokens"),
     }
 )
 """All keys a log line may carry beside the event, level and time; a test holds every call to it."""

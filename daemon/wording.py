@@ -53,6 +53,7 @@ _ENGLISH: Mapping[str, str] = {
         "/status says where this conversation stands, and what fills its context\n"
         "/usage says what was used today, and what is left\n"
         "/model shows the models and chooses one for this conversation (administrators)\n"
+        "/memory shows what I remember here\n"
         "/whoami says by which names I know you and this chat\n"
         "/help shows this"
     ),
@@ -80,6 +81,9 @@ _ENGLISH: Mapping[str, str] = {
         "Administrator: {admin}"
     ),
     "whoami_name": " ({name})",
+    "memory": "What I remember here (version {version}, last changed {time}):\n\n{text}",
+    "memory_more": "{text}…\n\n{left} more characters: `millpond memory show {scope}` shows all of it.",
+    "memory_none": "I remember nothing here yet. What matters is settled into memory as a conversation gets longer.",
     "yes": "yes",
     "no": "no",
     "status": (
@@ -190,6 +194,7 @@ _CHINESE: Mapping[str, str] = {
         "/status 说明这个对话的状态，以及上下文里有什么\n"
         "/usage 说明今天的用量和剩余的额度\n"
         "/model 显示可用的模型，并为这个对话选择一个（仅限管理员）\n"
+        "/memory 显示我在这里记住的内容\n"
         "/whoami 说明我用什么名字称呼你和这个聊天\n"
         "/help 显示这段说明"
     ),
@@ -206,6 +211,9 @@ _CHINESE: Mapping[str, str] = {
     "model_unusable": "{model} 不能使用：{reason}",
     "whoami": ("你：{person}{name}\n渠道：{channel}\n聊天：{chat}\n会话：{session}\n记忆：{scope}\n管理员：{admin}"),
     "whoami_name": "（{name}）",
+    "memory": "我在这里记住的内容（版本 {version}，最后更改于 {time}）：\n\n{text}",
+    "memory_more": "{text}…\n\n还有 {left} 个字符：`millpond memory show {scope}` 会显示全部。",
+    "memory_none": "我在这里还没有记住什么。对话变长时，重要的内容会整理进记忆。",
     "yes": "是",
     "no": "否",
     "status": (

@@ -17,7 +17,7 @@ PUBLISH = load_script(__file__, "publish.lua")
 MAX_ID_CHARS = 256
 """Longest message id: it stands in a key name, a log entry and every log line."""
 
-ASIDE_COMMANDS = frozenset({"status", "help", "usage", "whoami"})
+ASIDE_COMMANDS = frozenset({"status", "help", "usage", "whoami", "memory"})
 """Those that are answered aside."""
 
 QUEUED_COMMANDS = frozenset({"new", "model", "compact"})
@@ -39,6 +39,7 @@ COMMANDS: Mapping[str, Command] = {
     "/usage": "usage",
     "/model": "model",
     "/whoami": "whoami",
+    "/memory": "memory",
     "/help": "help",
     "/start": "help",
 }

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from daemon.errors import ModelUnavailable
+from daemon.model import Answer, Request
 from daemon.process import Process
 from tests.conftest import Lab
-from tests.memorylab import MemoryLab, Summaries, saves, small_window
+from tests.memorylab import SCOPE, MemoryLab, Summaries, messages_of, saves, small_window
 from workers.consolidation import Want
 
 pytestmark = pytest.mark.anyio
@@ -74,4 +75,82 @@ async def test_compacting_leaves_the_newest_turns(small: Process, lab: Lab) -> N
 
     assert (report.outcome, report.upto) == ("settled", 6)
     assert b"the numbers" in b"".join(model.requests[0].messages)
+    await memory.whole()
+
+
+async def test_a_log_that_nobody_ever_consolidated_is_taken_piece_by_piece(small: Process, lab: Lab) -> None:
+    memory = MemoryLab(small, lab, Summaries())
+    await memory.bulk(400, words=40)
+
+    report = await memory.consolidator.consolidate("web:ann")
+
+    state, entries = await memory.state(), await memory.history()
+    assert (report.outcome, state.head) == ("settled", 800)
+    assert report.rounds > 1
+    assert all(entry.upto % 2 == 0 for entry in entries)
+    assert state.head - state.cursor < 20
+    await memory.whole()
+
+
+async def test_what_a_turn_could_not_wait_for_is_flushed_afterwards_over_the_original_messages(
+    small: Process, lab: Lab
+) -> None:
+    model = Summaries(flushes=[Answer(text="- Ann counts.\n# 2026-11-20.md\nShe began today.")])
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(25)
+    assert (await memory.consolidator.consolidate("web:ann", Want(at="budget"))).outcome == "settled"
+    assert not model.flushes
+    assert list(await memory.unsettled(lab.bus)) == ["web:ann"]
+    cursor = (await memory.state()).cursor
+
+    await memory.consolidator.consolidate("web:ann")
+    await memory.consolidator.consolidate("web:ann")
+
+    [flush] = model.flushes
+    shown = b"".join(flush.messages)
+    assert f"question {cursor // 2 - 1} ".encode() in shown
+    assert f"question {cursor // 2} ".encode() not in shown
+    assert (await memory.memories.current(SCOPE)).text.endswith("- Ann counts.")
+    assert [(note.date, note.text) for note in await memory.memories.notes(SCOPE)] == [
+        ("2026-11-20", "She began today.")
+    ]
+    assert await memory.unsettled(lab.bus) == {}
+    await memory.whole()
+
+
+async def test_a_cycle_is_flushed_once_and_before_it_is_consolidated(small: Process, lab: Lab) -> None:
+    model = Summaries(flushes=[Answer(text="- Ann counts.")])
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(10, words=55)
+
+    for _ in range(3):
+        assert (await memory.consolidator.consolidate("web:ann")).outcome == "nothing"
+    assert len(model.flushes) == 1
+    await memory.talk(6, words=55)
+    report = await memory.consolidator.consolidate("web:ann")
+
+    # Each round but the first begins a cycle of its own.
+    assert (report.outcome, len(model.flushes)) == ("settled", report.rounds)
+    assert "- Ann counts." in messages_of(model.requests[0])[1][1]
+    await memory.whole()
+
+
+@pytest.mark.parametrize(("turns", "rounds"), [(0, 2), (2, 2), (12, 4)])
+async def test_what_is_said_meanwhile_is_left_to_the_next_consolidation_unless_that_is_due_already(
+    small: Process, lab: Lab, turns: int, rounds: int
+) -> None:
+    """One that goes on was chased for five rounds, two calls of the model each, a few turns at a time."""
+
+    async def meanwhile(_request: Request) -> Answer:
+        await memory.talk(turns)
+        return saves("[2026-11-20 09:00] They talked.", memory="Ann asks a lot.")
+
+    model = Summaries(*[meanwhile] * 5)
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(14)
+
+    report = await memory.consolidator.consolidate("web:ann")
+
+    assert (report.outcome, report.rounds) == ("settled", rounds)
+    assert report.tokens_after >= (await memory.state()).tokens
     await memory.whole()

@@ -2,16 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import msgspec
+from anyio import to_thread
 
 from daemon.bus import Bus
 from daemon.config import MicroCompactConfig
+from daemon.errors import LockLost
 from daemon.events import LogEntry
 from daemon.session import Lock
 from daemon.tokens import Tokenizer
 from workers.consolidation.plan import Unsettled, seen_tokens
 from workers.micro import old_upto
+
+CHUNK = 500
+"""Log entries read at once."""
+
+THREAD_ENTRIES = 1_000
+"""More messages are counted in a thread: 3 µs each."""
 
 _decode = msgspec.json.Decoder(LogEntry).decode
 
@@ -51,27 +60,56 @@ def identity(entry: LogEntry) -> str:
     return f"{entry.turn} {entry.time} {entry.id}".rstrip()
 
 
-async def read(bus: Bus, lock: Lock, first: int, upto: int) -> LogPart:
+async def read(bus: Bus, lock: Lock, first: int, upto: int, *, enough_tokens: int | None = None) -> LogPart:
     """The messages ``first`` to ``upto`` (exclusive) of a locked session, as far as Redis holds them.
+
+    With ``enough_tokens`` no more whole turns are read once the messages count so many.
 
     Raises:
         BusUnavailable: Redis is away.
+        LockLost: the session was set back by a failover since it was locked: its log may be another one.
     """
     raws: list[bytes] = []
-    if upto > first >= lock.base:
-        raws = await bus.call("LRANGE", bus.keys.log(lock.session), first - lock.base, upto - lock.base - 1)
-    return LogPart(first=first, raws=tuple(raws), entries=tuple(map(_decode, raws)))
+    entries: list[LogEntry] = []
+    tokens, at = 0, first
+    while lock.base <= at < upto and not (enough_tokens and tokens >= enough_tokens and _turns(entries) > 1):
+        most = min(at + CHUNK, upto)
+        found = await bus.call("LRANGE", bus.keys.log(lock.session), at - lock.base, most - lock.base - 1)
+        raws += found
+        entries += map(_decode, found)
+        tokens += sum(entry.tokens for entry in entries[at - first :])
+        at = most
+    if int(await bus.call("HGET", bus.keys.session(lock.session), "cursor") or 0) != lock.cursor:
+        raise LockLost(f"session {lock.session} was set back while it was consolidated; it is begun anew")
+    part = LogPart(first=first, raws=tuple(raws), entries=tuple(entries))
+    # Where reading ended the last turn may go on.
+    return part if at >= upto or not entries else part.upto(first + _begins_at(entries))
 
 
-def unsettled(part: LogPart, lock: Lock, micro: MicroCompactConfig, tokenizer: Tokenizer) -> Unsettled:
+def _turns(entries: Sequence[LogEntry]) -> int:
+    """1 or more than that."""
+    return 1 + (entries[0].turn != entries[-1].turn)
+
+
+def _begins_at(entries: Sequence[LogEntry]) -> int:
+    """Where the last turn begins."""
+    at = len(entries) - 1
+    while at and entries[at - 1].turn == entries[-1].turn:
+        at -= 1
+    return at
+
+
+async def unsettled(part: LogPart, lock: Lock, micro: MicroCompactConfig, tokenizer: Tokenizer) -> Unsettled:
     """The part from the cursor on, with what its messages count in a prompt."""
     entries = part.entries
     names = is_group(lock.scope, entries)
     before_start = max(0, lock.start - part.first)
-    shown = len(entries) - before_start
-    uncut = lock.fixed_tokens + sum(entry.tokens for entry in entries[before_start:])
-    old = before_start + old_upto(shown, (), micro, uncut_tokens=lambda: uncut)
-    seen = seen_tokens(entries, old=old, result_max_chars=micro.max_chars, names=names, count=tokenizer.count_message)
+    shown = lock.head - max(lock.start, part.first)
+    old = before_start + old_upto(shown, (), micro, uncut_tokens=lambda: lock.fixed_tokens + lock.tokens_start)
+    count = partial(
+        seen_tokens, entries, old=old, result_max_chars=micro.max_chars, names=names, count=tokenizer.count_message
+    )
+    seen = await to_thread.run_sync(count) if len(entries) > THREAD_ENTRIES else count()
     return Unsettled(cursor=part.first, start=lock.start, entries=entries, seen=seen)
 
 

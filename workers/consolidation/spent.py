@@ -29,6 +29,11 @@ class Spent:
             self._used.setdefault(model, Amount()).add(amount)
 
     @property
+    def models(self) -> list[str]:
+        """Their names."""
+        return list(self._used)
+
+    @property
     def total(self) -> Amount:
         """Of all models."""
         total = Amount()
