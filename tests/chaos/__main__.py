@@ -27,7 +27,7 @@ LONG = Plan(
     memory_kills=30,
     memory_pauses=20,
     doomed=10,
-    drain_s=180.0,
+    drain_s=600.0,
 )
 """The numbers that a release has to stand."""
 

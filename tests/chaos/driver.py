@@ -8,6 +8,7 @@ and every conversation is consolidated several times.
 import os
 import random
 import signal
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +39,7 @@ from tests.chaos.proxy import Faults, Proxy
 from tests.chaos.recording import Sources, counted, recorded
 from tests.chaos.setting import LEASE_S, MODEL_NAME, PULL, PUSH, configured
 from tests.chaos.tally import Tally, tally
+from tests.chaos.waits import SERVER, Halt
 from tests.chaos.witness import Witness
 from tests.fakes.openai_server import fake_openai
 from tests.fakes.sink import every, sink
@@ -70,6 +72,9 @@ IDLE_S = 600.0
 CALL_WAIT_S = 3.0
 """How long is waited for somebody to ask the model, before he is killed or paused at any other moment."""
 
+FOUND_AGAIN_S = 1.0
+"""How long it takes processes to find a server that is there again."""
+
 PAUSE_S = (1.3 * LEASE_S, 2.0 * LEASE_S)
 
 
@@ -86,6 +91,7 @@ class Run:
     dice: random.Random
     counts: Counts = field(default_factory=Counts)
     accepted: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    halts: list[Halt] = field(default_factory=list[Halt])
 
     async def storm(self) -> None:
         """Publish everything while processes die, then wait until the rest is answered, and consolidated."""
@@ -189,16 +195,18 @@ class Run:
         return CONSOLIDATORS
 
     async def _paused(self, among: tuple[str, ...]) -> bool:
-        member = self.fleet.any(self.dice, among=among)
+        member, began = self.fleet.any(self.dice, among=among), time.time()
         pid = member.pause()
         await anyio.sleep(self.dice.uniform(*PAUSE_S))
+        self.halts.append(Halt(name=member.name, began=began, ended=time.time()))
         return member.go_on(pid)
 
     async def _kill_server(self) -> None:
-        address = await self.server.ensure()
+        address, began = await self.server.ensure(), time.time()
         os.kill(address.pid, signal.SIGKILL)
         await anyio.sleep(self.dice.uniform(0.0, 0.5))
         await self.server.ensure()
+        self.halts.append(Halt(name=SERVER, began=began, ended=time.time() + FOUND_AGAIN_S))
         self.counts.server_kills += 1
 
 
@@ -245,7 +253,13 @@ async def run(plan: Plan, folder: Path) -> tuple[Tally, Counts]:
                 await running.started()
                 await one.storm()
             sources = Sources(
-                folder=folder, process=process, platform=platform, witness=witness, models=models, cursors=cursors
+                folder=folder,
+                process=process,
+                platform=platform,
+                witness=witness,
+                models=models,
+                cursors=cursors,
+                halts=one.halts,
             )
             record = await recorded(one.accepted, sources)
         tg.cancel_scope.cancel()

@@ -29,6 +29,7 @@ class Member:
         self._environment = environment
         self._log = log
         self._process = self._start()
+        self.name = log.stem
         self.paused = False
 
     def _start(self) -> subprocess.Popen[bytes]:

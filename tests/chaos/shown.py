@@ -77,8 +77,8 @@ class Gallery:
         return self._counted[wire]
 
     def _tools_tokens(self, body: Mapping[str, Any]) -> int:
-        tools = body.get("tools")
-        return self.tokenizer.count(json.dumps(tools, ensure_ascii=False, separators=(",", ":"))) if tools else 0
+        tools = [json.dumps(tool, ensure_ascii=False, separators=(",", ":")) for tool in body.get("tools") or ()]
+        return sum(map(self.tokenizer.count, tools))
 
 
 def shown(messages: Sequence[Message], tokens: int = 0, *, now: float | None = None) -> Shown | None:

@@ -4,6 +4,7 @@ import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from tests.chaos.kept import Conversation, Kept, Memory
 from tests.chaos.marks import heard, mark, marked, together, told
 from tests.chaos.shown import COMPRESSED, Gallery, Shown, orphaned, shown
 from tests.chaos.tally import Record, Watched, tally
-from tests.chaos.waits import impatient
+from tests.chaos.waits import SERVER, Halt, impatient, waits
 from tests.fakes.openai_server import Hang, Say
 
 pytestmark = pytest.mark.anyio
@@ -351,16 +352,22 @@ def test_what_memory_was_never_told_of_stands_elsewhere() -> None:
 # Waits and cursors.
 
 
-def test_turns_that_waited_too_long_are_found_in_the_logs(tmp_path: Path) -> None:
-    lines = [
-        "Data directory: x",
-        json.dumps({"event": "turn.waited", "session": SESSION, "turn": 4, "waited_s": 2.0}),
-        json.dumps({"event": "turn.waited", "session": SESSION, "turn": 8, "waited_s": 9.0}),
-        json.dumps({"event": "turn.done", "waited_s": 99.0}),
-    ]
-    (tmp_path / "agent-0.log").write_text("\n".join(lines))
+def waited(turn: int, waited_s: float) -> str:
+    fields = {"timestamp": "2026-11-20T09:00:10.000000Z", "session": SESSION, "turn": turn, "waited_s": waited_s}
+    return json.dumps({"event": "turn.waited", **fields})
 
-    assert impatient(tmp_path, most_s=3.0) == [f"{SESSION} turn 8 waited 9.0 s"]
+
+def test_turns_that_waited_too_long_are_found_in_the_logs(tmp_path: Path) -> None:
+    lines = ["Data directory: x", waited(4, 2.0), waited(8, 9.0), json.dumps({"event": "turn.done", "waited_s": 99.0})]
+    (tmp_path / "agent-0.log").write_text("\n".join(lines))
+    found, at = list(waits(tmp_path)), datetime.fromisoformat("2026-11-20T09:00:10Z").timestamp()
+
+    def halted(name: str) -> list[str]:
+        return impatient(found, [Halt(name=name, began=at - 20, ended=at - 2)], most_s=3.0)
+
+    assert impatient(found, [], most_s=3.0) == [f"{SESSION} turn 8 waited 9.0 s"]
+    assert halted("agent-0") == halted(SERVER) == [], "seven of its nine seconds were not its own"
+    assert len(halted("agent-1")) == 1
 
 
 async def test_a_cursor_that_goes_back_is_seen(address: Address, prefix: str) -> None:
