@@ -176,14 +176,16 @@ class Run:
         self.counts.kills += 1
 
     async def _pause(self) -> None:
-        self.counts.pauses += await self._paused(TURNS)
+        paused = await self._paused(TURNS)
+        self.counts.pauses += paused
 
     async def _kill_consolidator(self) -> None:
         self.fleet.any(self.dice, among=await self._asking()).replace()
         self.counts.memory_kills += 1
 
     async def _pause_consolidator(self) -> None:
-        self.counts.memory_pauses += await self._paused(await self._asking())
+        paused = await self._paused(await self._asking())
+        self.counts.memory_pauses += paused
 
     async def _asking(self) -> tuple[str, ...]:
         """Who waits for the model just now; all who might, when nobody does for a while."""

@@ -24,9 +24,9 @@ DEADLY = 3
 
 WRONG = 0.2
 """How many answers are none that can be used."""
-SLOW = 0.3
+SLOW = 0.4
 """How many take long enough to be met by a kill, or a pause."""
-SLOW_S = (0.3, 1.5)
+SLOW_S = (0.3, 1.8)
 
 UNCHANGED = 0.1
 """How many leave MEMORY.md as it is, though there is something new."""

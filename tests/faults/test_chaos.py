@@ -44,6 +44,9 @@ SETTLED = ("--memory-kills", "0", "--memory-pauses", "0", "--doomed", "0")
 CALM = (*SETTLED, "--kills", "0", "--server-kills", "0", "--pauses", "0", "--drop", "0", "--late", "0")
 """Nothing goes wrong but at the platform, and with the model that sums up."""
 
+BRIEF = ("--messages", "120", "--sessions", "6", "--seconds", "7", "--drain-s", "2")
+"""What is to be found is found while messages flow; nobody has to wait for the rest."""
+
 
 # The run.
 
@@ -103,10 +106,10 @@ def test_a_short_run_loses_doubles_and_reorders_nothing() -> None:
         ("mark", CALM, "unknown outcomes that queue unknown does not list"),
         ("list", CALM, "unknown outcomes that queue unknown does not list"),
         ("list-known", CALM, "lines of queue unknown without an unknown outcome"),
-        ("fence", (*CALM, "--memory-pauses", "8"), "writes by who had lost the lease"),
-        ("cursor", (*CALM, "--late", "1", "--late-max-s", "8"), "cursors that were seen to go back"),
-        ("entry", (*CALM, "--late", "1"), "gaps and overlaps of history entries"),
-        ("recall", CALM, "prompts that missed what moved from log to memory"),
+        ("fence", (*CALM, "--memory-pauses", "4", "--drain-s", "2"), "writes by who had lost the lease"),
+        ("cursor", (*CALM, *BRIEF, "--late", "1", "--late-max-s", "8"), "cursors that were seen to go back"),
+        ("entry", (*CALM, *BRIEF, "--late", "1"), "gaps and overlaps of history entries"),
+        ("recall", (*CALM, *BRIEF), "prompts that missed what moved from log to memory"),
     ],
 )
 def test_a_run_without_one_of_the_checks_fails_for_that_reason(check: str, faults: Sequence[str], noticed: str) -> None:
