@@ -24,10 +24,9 @@ from hypothesis.stateful import run_state_machine_as_test as run
 from structlog.testing import capture_logs
 
 from daemon.bus import Bus, Listener, Script, open_bus
-from daemon.config import Config, RedisConfig
+from daemon.config import Config, RedisConfig, summary_model_of
 from daemon.errors import MillpondError, ModelUnavailable
 from daemon.memory import Memories
-from daemon.model import Answer
 from daemon.process import Process
 from daemon.testing import ManualClock
 from tests.apart import (
@@ -46,11 +45,14 @@ from tests.apart import (
 )
 from tests.conftest import QUEUE, Lab, check_and_remove_keys
 from tests.cut_short import CutBus, Died
-from tests.memorylab import SCOPE, saves
+from tests.memorylab import SCOPE
 from workers.consolidation import BACKGROUND, Want
+from workers.consolidation.breaker import breaker_of
 
 WORKERS = (0, 1)
 HOUR_MS = 3_600_000
+BREAKER_FAILURES = 2
+"""In a row: from then on the model is not asked any more, until it is said to be well."""
 TIME = "2026-11-20T09:00:00.000Z"
 TO_THE_END = 200
 """More calls than any consolidation makes."""
@@ -173,6 +175,7 @@ class ConsolidationMachine(RuleBasedStateMachine):
         for bus in (self.near, self.far):
             self.do(check_and_remove_keys, bus)
         self.apart.model.answer = at_once
+        self.the_model_is_well()
         self.grow(3, over=False)
 
     @property
@@ -189,15 +192,16 @@ class ConsolidationMachine(RuleBasedStateMachine):
     def grow(self, turns: int, over: bool) -> None:
         self.do(self.apart.grow, turns, over=over)
 
-    @rule(back=st.sampled_from([0, 0, 1]))
-    def edit(self, back: int) -> None:
-        self.do(self._edit, back)
+    @rule(back=st.sampled_from([0, 0, 1]), lines=st.sampled_from([1, 1, 100]))
+    def edit(self, back: int, lines: int) -> None:
+        """A long MEMORY.md is not given up for what the model makes of it: that is rejected."""
+        self.do(self._edit, back, lines)
 
-    async def _edit(self, back: int) -> None:
+    async def _edit(self, back: int, lines: int) -> None:
         memories = Memories(self.far)
         current = await memories.current(SCOPE)
-        of = max(0, current.version - back)
-        await memories.edit(SCOPE, of=of, text=f"by hand after {current.version}", by="ann", time=TIME)
+        of, text = max(0, current.version - back), f"by hand after {current.version}\n" * lines
+        await memories.edit(SCOPE, of=of, text=text, by="ann", time=TIME)
 
     # Workers
 
@@ -210,11 +214,11 @@ class ConsolidationMachine(RuleBasedStateMachine):
         self.go(number, calls)
 
     async def _work(self, gate: Gate, want: Want) -> None:
-        async def answered() -> Answer | None:
+        async def answered() -> None:
             await gate.stand()
             if gate.doomed:
                 raise Died
-            return self._answer()
+            self._answer()
 
         model = Teller()
         model.answer = answered
@@ -226,14 +230,9 @@ class ConsolidationMachine(RuleBasedStateMachine):
         finally:
             gate.end()
 
-    def _answer(self) -> Answer | None:
-        match self.moods.pop(0) if self.moods else "well":
-            case "fails":
-                raise ModelUnavailable("away")
-            case "shrinks":
-                return saves("[2026-11-20 09:00] nothing", memory="")
-            case _:
-                return None
+    def _answer(self) -> None:
+        if self.moods and self.moods.pop(0) == "fails":
+            raise ModelUnavailable("away")
 
     @precondition(lambda self: self.gates)
     @rule(data=st.data(), calls=st.integers(1, 12))
@@ -259,9 +258,15 @@ class ConsolidationMachine(RuleBasedStateMachine):
         if gate.ended:
             self.gates.pop(number).work.result()
 
-    @rule(moods=st.lists(st.sampled_from(["fails", "fails", "well"]), min_size=1, max_size=4))
+    @rule(moods=st.lists(st.sampled_from(["fails", "fails", "well"]), min_size=1, max_size=6))
     def the_model_answers_badly(self, moods: list[str]) -> None:
         self.moods = moods
+
+    @rule()
+    def the_model_is_well(self) -> None:
+        config = self.apart.process.config
+        breaker_of(summary_model_of(config.bots["pond"]), config.consolidation).succeeded()
+        self.moods = []
 
     # Time and the network
 
@@ -285,7 +290,8 @@ class ConsolidationMachine(RuleBasedStateMachine):
 
     @rule(number=st.sampled_from(WORKERS))
     def sweep(self, number: int) -> None:
-        """A worker looks for what nobody came for."""
+        """A worker looks for what nobody came for in time."""
+        self.do(lock_shifted, self.apart.lab.bus, SESSION, -HOUR_MS)
         for session in self.do(self.apart.rooms.locks.due, 0):
             assert session == SESSION
             self.begin(number, BACKGROUND, TO_THE_END)
@@ -323,7 +329,7 @@ class ConsolidationMachine(RuleBasedStateMachine):
         for number in sorted(self.gates):
             self.gates[number].doomed = "before"
             self.go(number, TO_THE_END)
-        self.moods = []
+        self.the_model_is_well()
         self.do(self.apart.settle)
         assert self.do(self.apart.position) == self.do(self.apart.state).cursor
         self.torn = False
@@ -408,7 +414,7 @@ def machine(ground: Ground) -> Iterator[type[ConsolidationMachine]]:
             for folder in (ground.near_dir, ground.far_dir)
         )
         process = Process(
-            config=alone(Config(queue=QUEUE)),
+            config=alone(Config(queue=QUEUE), breaker_failures=BREAKER_FAILURES, breaker_probe_s=3_600.0),
             data_dir=ground.data_dir,
             bus=near,
             listener=Listener(near),
