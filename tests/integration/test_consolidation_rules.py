@@ -46,7 +46,7 @@ async def hang(_request: Request) -> Answer:
 
 async def start_over(memory: MemoryLab) -> None:
     """``/new``."""
-    await memory.lab.publish("over", session=memory.session)
+    await memory.lab.publish(f"over {(await memory.state()).head}", session=memory.session)
     claim = await memory.lab.claim(memory.session)
     answered = tuple(entry.stream_id for entry in claim.begun.waiting)
     commit = Commit(entries=(), tokens=0, answered=answered, change=Change(start_over=True))
@@ -307,3 +307,49 @@ async def test_a_digest_that_would_lose_much_is_kept_as_a_rejected_version(small
     newest, *_ = await memory.memories.versions(SCOPE)
     assert (newest.kind, newest.text) == ("rejected", "- short")
     assert (await memory.memories.current(SCOPE)).text == facts
+
+
+# Memory that others write too
+
+
+async def test_what_many_sessions_of_one_scope_come_to_is_all_remembered(small: Process, lab: Lab) -> None:
+    names = [f"web:{name}" for name in ("ann", "bob", "cat", "dan", "eve", "fay", "gus", "hal")]
+    model = Summaries(*[_adds_who_spoke] * 100)
+    sessions = [MemoryLab(small, lab, model, session=name) for name in names]
+    for memory in sessions:
+        await lab.publish(f"hello {memory.session}", session=memory.session)
+        claim = await lab.claim(memory.session)
+        entries = [
+            msgspec.structs.replace(entry, wire=msgspec.Raw(bytes(entry.wire).replace(b"why", memory.session.encode())))
+            for entry in await memory.entries(0, turn=0, words=20)
+        ]
+        tokens = sum(entry.tokens for entry in entries)
+        answered = tuple(entry.stream_id for entry in claim.begun.waiting)
+        await lab.sessions.commit(claim, Commit(entries=tuple(entries), tokens=tokens, answered=answered), step=0)
+        await start_over(memory)
+
+    async with anyio.create_task_group() as tg:
+        for memory in sessions:
+            tg.start_soon(memory.consolidator.consolidate, memory.session)
+    assert len(model.requests) <= 3 * len(names)
+    await sessions[0].talk(3)
+    await start_over(sessions[0])
+    await sessions[0].consolidator.consolidate(names[0])
+    await sessions[0].talk(3)
+    await start_over(sessions[0])
+    await sessions[0].consolidator.consolidate(names[0])
+
+    remembered = (await sessions[0].memories.current(SCOPE)).text
+    assert [name for name in names if name not in remembered] == []
+
+
+async def _adds_who_spoke(request: Request) -> Answer:
+    """As a model does that takes its time, and keeps what there is."""
+    said = msgspec.json.decode(request.messages[1])["content"]
+    memory, _, spoken = said.partition("\n\n## Conversation to Process")
+    memory = memory.partition("## Current Long-term Memory")[2].partition("\n")[2]
+    found = sorted({word for word in spoken.split() if word.startswith("web:")})
+    await anyio.sleep(0.05)
+    return saves(
+        "[2026-11-20 09:00] " + " ".join(found), memory=memory.replace("(empty)", "") + "\n- " + " ".join(found)
+    )

@@ -200,11 +200,12 @@ class MemoryMachine(RuleBasedStateMachine):
         )
         text = model.text if what == "same" else self.new("text")
         kind = {"": "", "rejected": "rejected"}.get(what, "consolidation")
-        update = Version(kind=kind, time=TIME, text=text) if kind else None  # type: ignore[arg-type]
+        written = Version(kind=kind, time=TIME, text=text) if kind else None  # type: ignore[arg-type]
+        versions = {"rejected" if kind == "rejected" else "update": written}
         mark, name = self.new("mark"), (opened.nonce, opened.set_backs, first, first + size)
 
         def call() -> Any:
-            return self.do(self.memories.apply, opened, entry, mark=mark, update=update)
+            return self.do(self.memories.apply, opened, entry, mark=mark, **versions)
 
         if lost:
             self.refused(call, LockLost)
