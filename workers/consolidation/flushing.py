@@ -1,14 +1,13 @@
 """The silent turn before a consolidation: what the model wants to keep is appended to memory, once a cycle."""
 
-import anyio
 import structlog
 
 from daemon.clock import stamp
 from daemon.errors import CallSkipped, NoSummary
 from daemon.memory import Note, Opened, Version
 from daemon.session import Lock
+from workers.consolidation.attempt import attempt
 from workers.consolidation.flush import FlushAnswer
-from workers.consolidation.held import take_back
 from workers.consolidation.kits import Kit
 from workers.consolidation.part import LogPart, is_group, read
 from workers.consolidation.rooms import Rooms
@@ -56,13 +55,9 @@ class Flushing:
     async def _flushed(self, lock: Lock, opened: Opened, part: LogPart) -> Opened:
         if lock.failures >= self._rooms.config.consolidation.failures_max:
             return opened  # this may be what kills its workers
-        await self._rooms.locks.note(lock, "failures", lock.failures + 1)
-        try:
+        async with attempt(self._rooms, lock):
             opened = await self._asked(lock, opened, part)
-        except (CallSkipped, anyio.get_cancelled_exc_class()):
-            await take_back(self._rooms.locks, lock)
-            raise
-        await self._rooms.locks.note(lock, "failures", lock.failures)
+            await self._rooms.locks.note(lock, "failures", lock.failures)
         return opened
 
     async def _asked(self, lock: Lock, opened: Opened, part: LogPart) -> Opened:

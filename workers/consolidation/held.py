@@ -12,9 +12,6 @@ from daemon.session import Lock, Locks
 GIVE_BACK_S = 5.0
 """Longest that giving a lock back may take; what is not given back ends by itself."""
 
-UNDO_S = 5.0
-"""Longest that taking a failure back may take."""
-
 _log = structlog.get_logger()
 
 
@@ -72,15 +69,6 @@ async def hold(
     if lost:
         raise LockLost(f"session {lock.session} is being consolidated by another worker now; nothing more was written")
     return ended
-
-
-async def take_back(locks: Locks, lock: Lock) -> None:
-    """Take back the failure that was noted before the model was to be asked: nobody has failed.
-
-    The model was not asked, or did its part, or somebody could not wait, or this process is to stop.
-    """
-    with anyio.move_on_after(UNDO_S, shield=True):
-        await locks.note(lock, "failures", lock.failures)
 
 
 async def _give_back(locks: Locks, ended: Ended) -> None:

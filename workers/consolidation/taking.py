@@ -3,16 +3,15 @@
 from dataclasses import dataclass
 from functools import partial
 
-import anyio
 import msgspec
 import structlog
 
 from daemon.clock import stamp
-from daemon.errors import ArchiveError, CallSkipped, SummaryFailed, Unsummarizable
+from daemon.errors import CallSkipped, SummaryFailed, Unsummarizable
 from daemon.events import Continuity
 from daemon.memory import HistoryEntry, Opened, Version
 from daemon.session import Lock
-from workers.consolidation.held import take_back
+from workers.consolidation.attempt import attempt
 from workers.consolidation.kits import Kit
 from workers.consolidation.part import LogPart, is_group
 from workers.consolidation.render import raw_entry
@@ -83,12 +82,9 @@ class Taking:
             ArchiveError: the disk did not take it; nothing was written.
             LockLost: somebody else has the session's lock.
         """
-        try:
+        async with attempt(self._rooms, lock):
             taken = await self._taken(lock, opened, part)
             await self._written(lock, opened, part, taken, moves=moves)
-        except (CallSkipped, ArchiveError, anyio.get_cancelled_exc_class()):
-            await take_back(self._rooms.locks, lock)
-            raise
         await self._rooms.files.sync(lock.scope, at_once=True)
         if taken.summary and opened.undigested and not self._want.awaited:
             await self._digest(lock)
@@ -110,7 +106,12 @@ class Taking:
         )
         await self._applied(lock, opened, part, taken, mark)
         await self._rooms.locks.settle(
-            lock, upto=part.upto_index, tokens=part.tokens, continuity=mark.continuity, flushed=mark.flushed
+            lock,
+            upto=part.upto_index,
+            last=part.raws[-1],
+            tokens=part.tokens,
+            continuity=mark.continuity,
+            flushed=mark.flushed,
         )
 
     async def _taken(self, lock: Lock, opened: Opened, part: LogPart) -> Taken:
@@ -118,7 +119,6 @@ class Taking:
         most = self._rooms.config.consolidation.failures_max
         if lock.failures >= most:
             return await self._raw(lock, part)
-        await self._rooms.locks.note(lock, "failures", lock.failures + 1)
         try:
             summary = await self._summary(lock, opened, part)
         except Unsummarizable as error:
