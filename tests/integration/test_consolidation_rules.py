@@ -1,24 +1,30 @@
 """Rules of consolidation that are easily broken: what is owed to a session is done, and once; what counts as failed."""
 
+import itertools
 from dataclasses import replace
 from typing import Any
 
 import anyio
 import msgspec
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from daemon.config import summary_model_of
-from daemon.errors import ArchiveError, ModelUnavailable
+from daemon.errors import ArchiveError, ConfigError, ModelUnavailable
 from daemon.model import Answer, Request
 from daemon.process import Process
 from daemon.session import Change, Commit
 from tests.conftest import Lab
-from tests.memorylab import SCOPE, MemoryLab, Summaries, saves, small_window
+from tests.integration.test_awaited import answered
+from tests.memorylab import SCOPE, MemoryLab, Summaries, messages_of, saves, small_window
 from workers.consolidation import Want, breaker
+from workers.consolidation.service import serve
 
 pytestmark = pytest.mark.anyio
 
 NOW = Want(at="now")
+_numbers = itertools.count()
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +52,7 @@ async def hang(_request: Request) -> Answer:
 
 async def start_over(memory: MemoryLab) -> None:
     """``/new``."""
-    await memory.lab.publish(f"over {(await memory.state()).head}", session=memory.session)
+    await memory.lab.publish(f"over {next(_numbers)}", session=memory.session)
     claim = await memory.lab.claim(memory.session)
     answered = tuple(entry.stream_id for entry in claim.begun.waiting)
     commit = Commit(entries=(), tokens=0, answered=answered, change=Change(start_over=True))
@@ -353,3 +359,253 @@ async def _adds_who_spoke(request: Request) -> Answer:
     return saves(
         "[2026-11-20 09:00] " + " ".join(found), memory=memory.replace("(empty)", "") + "\n- " + " ".join(found)
     )
+
+
+async def test_what_a_person_writes_while_the_model_sums_up_stays_and_the_model_is_asked_again(
+    small: Process, lab: Lab
+) -> None:
+    memory = MemoryLab(small, lab, Summaries())
+
+    async def edited_meanwhile(request: Request) -> Answer:
+        await memory.memories.edit(SCOPE, of=0, text="Ann is a vet.", by="ann", time="2026-11-20T09:00:00.000Z")
+        return saves("[2026-11-20 09:00] A.", memory="- talked")
+
+    async def with_the_edit(request: Request) -> Answer:
+        assert b"Ann is a vet." in request.messages[1]
+        return saves("[2026-11-20 09:00] A.", memory="Ann is a vet.\n- talked")
+
+    model = Summaries(edited_meanwhile, with_the_edit)
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(5)
+
+    await memory.consolidator.consolidate(memory.session, NOW)
+
+    assert (await memory.memories.current(SCOPE)).text == "Ann is a vet.\n- talked"
+    assert len(await memory.history()) == 1
+    await memory.whole()
+
+
+# /new, again
+
+
+async def test_what_lies_before_a_new_conversation_is_taken_whole_and_alone(small: Process, lab: Lab) -> None:
+    model = Summaries(saves("[2026-11-20 09:00] A.", memory="m", continuity="Before."))
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(5)
+    await memory.consolidator.consolidate(memory.session, NOW)
+    await start_over(memory)
+    await memory.talk(2)
+
+    report = await memory.consolidator.consolidate(memory.session)
+
+    # The newest turns before it too, without what stood where, and nothing from behind it.
+    state, asked = await memory.state(), model.requests[-1].messages[1]
+    assert (report.outcome, state.cursor, state.start, state.continuity) == ("settled", 10, 10, None)
+    assert b"Before." not in asked
+    assert b"answer 4 " in asked
+    assert b"question 5 " not in asked
+    await sums_are_true(memory)
+    await memory.whole()
+
+
+# What stands in prompts
+
+
+async def test_a_model_with_a_smaller_window_is_shown_as_much_of_the_summary_as_fits(small: Process, lab: Lab) -> None:
+    model = Summaries()
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(4)
+    await memory.consolidator.consolidate(memory.session, NOW)
+    # Made for a window sixteen times as large.
+    continuity = msgspec.json.encode({"transcript": "transcript_1", "text": "They spoke of it again. " * 400})
+    await lab.bus.call("HSET", lab.bus.keys.session(memory.session), "continuity", continuity)
+
+    await answered(memory, "now")
+
+    [prompt] = model.prompts
+    state = await memory.state()
+    assert prompt.tokens <= 2_048
+    assert "[Conversation compressed. Transcript: transcript_1]" in messages_of(prompt)[1][1]
+    assert "answer 3 " in messages_of(prompt)[-2][1]
+    assert state.cursor == 4
+
+
+async def test_in_a_group_the_summary_is_asked_for_with_names(small: Process, lab: Lab) -> None:
+    model = Summaries()
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(4)
+    entry = (await lab.log(memory.session))[2]
+    said = msgspec.json.encode(msgspec.structs.replace(entry, sender="bob"))
+    await lab.bus.call("LSET", lab.bus.keys.log(memory.session), 2, said)
+
+    await memory.consolidator.consolidate(memory.session, NOW)
+
+    asked = model.requests[0].messages[1]
+    assert b"USER: [ann] question 0 " in asked
+    assert b"USER: [bob] question 1 " in asked
+
+
+async def test_a_memory_file_of_a_megabyte_stops_nothing(small: Process, lab: Lab) -> None:
+    model = Summaries()
+    memory = MemoryLab(small, lab, model)
+    text = "".join(f"- fact {number} of many\n" for number in range(40_000))
+    await memory.memories.edit(SCOPE, of=0, text=text, by="ann", time="2026-11-20T09:00:00.000Z")
+    await memory.talk(14)
+
+    report = await memory.consolidator.consolidate(memory.session)
+
+    assert report.outcome == "settled"
+    assert all(request.tokens <= 2_048 for request in (*model.requests, *model.flushes))
+    assert (await memory.memories.current(SCOPE)).text.startswith(text[:1000])
+    await memory.whole()
+
+
+# Who cannot
+
+
+async def test_a_session_whose_bot_is_not_configured_here_rests(small: Process, lab: Lab) -> None:
+    memory = MemoryLab(small, lab, Summaries())
+    await memory.talk(14)
+    await lab.bus.call("HSET", lab.bus.keys.session(memory.session), "scope", "gone:workspace")
+    stream = lab.bus.keys.grew(lab.bus.keys.partition(memory.session))
+    events = await lab.bus.call("XLEN", stream)
+
+    with pytest.raises(ConfigError):
+        await memory.consolidator.consolidate(memory.session)
+
+    assert await lab.bus.call("XLEN", stream) == events
+    assert (await memory.unsettled(lab.bus))[memory.session] > await lab.server_ms()
+    assert await lab.bus.call("HGET", lab.bus.keys.lock(memory.session), "nonce") is None
+
+
+@pytest.mark.parametrize("scope", ["pond:person:web:%E5%90%B4%3A1%25", "pond:group:slack%3Ateam:C1:17.2"])
+async def test_any_scope_and_session_will_do(small: Process, lab: Lab, scope: str) -> None:
+    memory = MemoryLab(small, lab, Summaries(), session="web:%E5%90%B4%3A%25:2")
+    await memory.talk(14)
+    await lab.bus.call("HSET", lab.bus.keys.session(memory.session), "scope", scope)
+
+    report = await memory.consolidator.consolidate(memory.session)
+
+    assert report.outcome == "settled"
+    assert (await memory.memories.history(scope))[-1].upto == (await memory.state()).cursor
+    [segment, *_] = await memory.rooms.archive.segments(memory.session)
+    assert len(await memory.rooms.archive.read(segment)) == segment.upto
+
+
+# Worker
+
+
+async def test_a_worker_that_stops_gives_its_session_to_the_next_at_once(small: Process, lab: Lab) -> None:
+    asked = anyio.Event()
+
+    async def hangs(request: Request) -> Answer:
+        asked.set()
+        return await hang(request)
+
+    config = msgspec.structs.replace(small.config, run=msgspec.structs.replace(small.config.run, grace_s=0.2))
+    model = Summaries(hangs)
+    memory = MemoryLab(replace(small, config=config), lab, model)
+    await memory.talk(14, settle_tokens=0)
+    process = replace(memory.process, stopping=anyio.Event())
+    async with anyio.create_task_group() as tg:
+        await tg.start(lambda *, task_status: serve(process, task_status=task_status))
+        with anyio.fail_after(10):
+            await asked.wait()
+        process.stopping.set()
+
+    assert (await failures(memory), len(model.requests)) == ("0", 1)
+    assert await lab.bus.call("HGET", lab.bus.keys.lock(memory.session), "nonce") is None
+    await serve_until_settled(memory)
+    assert await failures(memory) == "0"
+    await memory.whole()
+
+
+async def test_events_that_are_lost_doubled_or_garbage_change_nothing(small: Process, lab: Lab) -> None:
+    model = Summaries()
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(14, settle_tokens=0)
+    stream = lab.bus.keys.grew(lab.bus.keys.partition(memory.session))
+    await lab.bus.call("DEL", stream)
+
+    await serve_until_settled(memory)  # by the sweep
+    asked = len(model.requests)
+    event = msgspec.json.encode({"type": "session-grew", "session": memory.session, "head": 1})
+    nobody = msgspec.json.encode({"type": "session-grew", "session": "web:nobody", "head": 1})
+    for garbage in (event, event, b"{}", b"[1]", b"\xff", nobody):
+        await lab.bus.call("XADD", stream, "*", "event", garbage)
+    await serve_until_settled(memory)
+
+    assert len(model.requests) == asked
+    assert await lab.bus.call("EXISTS", lab.bus.keys.session("web:nobody")) == 0
+    await memory.whole()
+
+
+async def test_no_more_sessions_are_consolidated_at_a_time_than_there_are_slots(small: Process, lab: Lab) -> None:
+    at_once = most = 0
+
+    async def slow(_request: Request) -> Answer:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        await anyio.sleep(0.05)
+        at_once -= 1
+        return saves("[2026-11-20 09:00] A.", memory="m")
+
+    config = small_window(small.config, slots=2)
+    sessions = [
+        MemoryLab(replace(small, config=config), lab, Summaries(*[slow] * 9), session=f"web:{at}") for at in range(5)
+    ]
+    for memory in sessions:
+        await memory.talk(14, settle_tokens=0)
+
+    await serve_until_settled(*sessions[:1])
+
+    assert most == 2
+
+
+async def serve_until_settled(memory: MemoryLab) -> None:
+    """A worker until nothing is to be settled, and nothing is to be heard."""
+    process = replace(memory.process, stopping=anyio.Event())
+    keys = memory.lab.bus.keys
+    async with anyio.create_task_group() as tg:
+        await tg.start(lambda *, task_status: serve(process, task_status=task_status))
+        with anyio.fail_after(20):
+            while await memory.unsettled(memory.lab.bus) or await memory.lab.bus.call(  # noqa: ASYNC110 - on the server
+                "XLEN", keys.grew(keys.partition(memory.session))
+            ):
+                await anyio.sleep(0.02)
+        process.stopping.set()
+
+
+# Sums
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.lists(st.sampled_from(["talk", "long", "new", "compact", "settle", "cut", "raw"]), max_size=14))
+async def test_sums_and_entries_are_true_whatever_happens(small: Process, lab: Lab, steps: list[str]) -> None:
+    memory = MemoryLab(small, lab, Summaries(), session=f"web:{next(_numbers)}")
+    await memory.talk(1)
+    for step in steps:
+        await _step(memory, step)
+        await sums_are_true(memory)
+    await memory.consolidator.consolidate(memory.session)
+    await sums_are_true(memory)
+    state = await memory.state()
+    entries = [entry for entry in await memory.history() if entry.session == memory.session]
+    assert [entry.first for entry in entries] == [0, *(entry.upto for entry in entries)][: len(entries)]
+    assert state.cursor == (entries[-1].upto if entries else 0)
+    assert state.cursor >= state.start or state.head == 0
+
+
+async def _step(memory: MemoryLab, step: str) -> None:
+    if step in ("talk", "long"):
+        await memory.talk(2, words=20 if step == "talk" else 300)
+    elif step == "new":
+        await start_over(memory)
+    elif step == "cut":
+        with anyio.move_on_after(0.005):
+            await memory.consolidator.consolidate(memory.session, NOW)
+    else:
+        if step == "raw":
+            await memory.lab.bus.call("HSET", memory.lab.bus.keys.session(memory.session), "failures", 3)
+        await memory.consolidator.consolidate(memory.session, NOW if step == "compact" else Want())
