@@ -430,19 +430,27 @@ async def test_a_model_with_a_smaller_window_is_shown_as_much_of_the_summary_as_
     assert state.cursor == 4
 
 
-async def test_in_a_group_the_summary_is_asked_for_with_names(small: Process, lab: Lab) -> None:
+@pytest.mark.parametrize(
+    ("scope", "second", "named"),
+    [
+        ("pond:workspace", "ann", b""),
+        ("pond:workspace", "bob", b"[bob] "),
+        ("pond:group:web%3Aann", "ann", b"[ann] "),
+    ],
+)
+async def test_in_a_group_the_summary_is_asked_for_with_names(
+    small: Process, lab: Lab, scope: str, second: str, named: bytes
+) -> None:
     model = Summaries()
     memory = MemoryLab(small, lab, model)
     await memory.talk(4)
-    entry = (await lab.log(memory.session))[2]
-    said = msgspec.json.encode(msgspec.structs.replace(entry, sender="bob"))
+    await lab.bus.call("HSET", lab.bus.keys.session(memory.session), "scope", scope)
+    said = msgspec.json.encode(msgspec.structs.replace((await lab.log(memory.session))[2], sender=second))
     await lab.bus.call("LSET", lab.bus.keys.log(memory.session), 2, said)
 
     await memory.consolidator.consolidate(memory.session, NOW)
 
-    asked = model.requests[0].messages[1]
-    assert b"USER: [ann] question 0 " in asked
-    assert b"USER: [bob] question 1 " in asked
+    assert b"USER: " + named + b"question 1 " in model.requests[0].messages[1]
 
 
 async def test_a_memory_file_of_a_megabyte_stops_nothing(small: Process, lab: Lab) -> None:
