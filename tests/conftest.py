@@ -78,10 +78,13 @@ ONE_SERVER_ONLY = {
 
 
 ON_ALL_SERVERS = (
+    "archive",
+    "awaited",
     "claims",
     "coalescing",
     "commands",
     "commit",
+    "consolidation",
     "consolidation_service",
     "dead_letters",
     "joined",

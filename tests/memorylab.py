@@ -98,11 +98,14 @@ def saves(entry: str, *, memory: str, **more: str) -> Answer:
 class MemoryLab:
     """A session that grows, and the consolidator of one process."""
 
-    def __init__(self, process: Process, lab: Lab, model: Model, *, session: str = "web:ann") -> None:
+    def __init__(self, process: Process, lab: Lab, model: Model | None = None, *, session: str = "web:ann") -> None:
+        """Nothing was said yet; ``model`` is every bot's, None leaves them theirs."""
+
         async def connect(_config: object, *, language: str) -> Model:
+            assert model is not None
             return model
 
-        self.process = replace(process, connect_model=connect)
+        self.process = replace(process, connect_model=connect) if model else process
         self.lab = lab
         self.session = session
         self.rooms = rooms_of(self.process)
@@ -126,12 +129,12 @@ class MemoryLab:
             )
             await self.lab.sessions.commit(claim, commit, step=0)
 
-    async def bulk(self, turns: int, *, words: int = 50, fixed_tokens: int = 300) -> None:
+    async def bulk(self, turns: int, *, words: int = 50, fixed_tokens: int = 300, time: str = "") -> None:
         """As ``talk``, in one commit: turns of a session that were all there at once."""
         await self.lab.publish("bulk", session=self.session)
         claim = await self.lab.claim(self.session)
         found = [await self.entries(number, turn=2 * number, words=words) for number in range(turns)]
-        entries = tuple(entry for turn in found for entry in turn)
+        entries = tuple(replace_time(entry, time) for turn in found for entry in turn)
         commit = Commit(
             entries=entries,
             tokens=sum(entry.tokens for entry in entries),
@@ -187,6 +190,11 @@ class MemoryLab:
         assert at == state.cursor
         tokens = sum(entry.tokens for entry in (await self.lab.log(self.session))[state.cursor :])
         assert state.tokens == tokens
+
+
+def replace_time(entry: LogEntry, time: str) -> LogEntry:
+    """The entry with another time; the same without one."""
+    return msgspec.structs.replace(entry, time=time) if time else entry
 
 
 def _pairs(found: Sequence[Any]) -> list[tuple[bytes, Any]]:

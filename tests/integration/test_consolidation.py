@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from daemon.errors import ModelUnavailable
+from daemon.model import Answer
 from daemon.process import Process
 from tests.conftest import Lab
-from tests.memorylab import MemoryLab, Summaries, saves, small_window
+from tests.memorylab import SCOPE, MemoryLab, Summaries, messages_of, saves, small_window
 from workers.consolidation import Want
 
 pytestmark = pytest.mark.anyio
@@ -88,4 +89,47 @@ async def test_a_log_that_nobody_ever_consolidated_is_taken_piece_by_piece(small
     assert report.rounds > 1
     assert all(entry.upto % 2 == 0 for entry in entries)
     assert state.head - state.cursor < 20
+    await memory.whole()
+
+
+async def test_what_a_turn_could_not_wait_for_is_flushed_afterwards_over_the_original_messages(
+    small: Process, lab: Lab
+) -> None:
+    model = Summaries(flushes=[Answer(text="- Ann counts.\n# 2026-11-20.md\nShe began today.")])
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(25)
+    assert (await memory.consolidator.consolidate("web:ann", Want(at="budget"))).outcome == "settled"
+    assert not model.flushes
+    assert list(await memory.unsettled(lab.bus)) == ["web:ann"]
+    cursor = (await memory.state()).cursor
+
+    await memory.consolidator.consolidate("web:ann")
+    await memory.consolidator.consolidate("web:ann")
+
+    [flush] = model.flushes
+    shown = b"".join(flush.messages)
+    assert f"question {cursor // 2 - 1} ".encode() in shown
+    assert f"question {cursor // 2} ".encode() not in shown
+    assert (await memory.memories.current(SCOPE)).text.endswith("- Ann counts.")
+    assert [(note.date, note.text) for note in await memory.memories.notes(SCOPE)] == [
+        ("2026-11-20", "She began today.")
+    ]
+    assert await memory.unsettled(lab.bus) == {}
+    await memory.whole()
+
+
+async def test_a_cycle_is_flushed_once_and_before_it_is_consolidated(small: Process, lab: Lab) -> None:
+    model = Summaries(flushes=[Answer(text="- Ann counts.")])
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(10, words=55)
+
+    for _ in range(3):
+        assert (await memory.consolidator.consolidate("web:ann")).outcome == "nothing"
+    assert len(model.flushes) == 1
+    await memory.talk(6, words=55)
+    report = await memory.consolidator.consolidate("web:ann")
+
+    # Each round but the first begins a cycle of its own.
+    assert (report.outcome, len(model.flushes)) == ("settled", report.rounds)
+    assert "- Ann counts." in messages_of(model.requests[0])[1][1]
     await memory.whole()

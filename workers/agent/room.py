@@ -35,9 +35,7 @@ class Room:
         self._left_s -= took_s
         metrics.CONSOLIDATION_WAITS.observe(took_s)
         _log.info("turn.waited", status=report.outcome, waited_s=round(took_s, 3), tokens=report.tokens_after)
-        if report.outcome == "nothing":
-            return past
-        if report.outcome != "settled":
+        if report.outcome not in ("settled", "nothing"):
             self._left_s = 0.0  # whatever keeps it from being done will not have gone at the next call
         return await self._again(past)
 

@@ -60,6 +60,10 @@ class Consolidator:
         with bound_contextvars(session=session, fence=lock.fence):
             return await self._under(lock, want)
 
+    async def aclose(self) -> None:
+        """Close the models' connections."""
+        await self._kits.aclose()
+
     async def _under(self, lock: Lock, want: Want) -> Report:
         report = Report(first=lock.cursor, upto=lock.cursor)
 

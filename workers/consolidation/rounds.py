@@ -62,6 +62,8 @@ class Rounds:
             report.outcome = "failed"
             self._ended.again_in_s = after_attempts(self._lock.failures + 1, self._rooms.config.queue)
             _log.warning("consolidation.failed", reason=str(error), attempt=self._lock.failures + 1)
+        if report.outcome == "settled" and self._want.awaited and self._kit.flushes:
+            self._ended.again_in_s = 0.0  # what nobody could wait for is flushed now, by a worker
         if report.outcome != "nothing":
             self._tell(self._rooms.clock.monotonic() - began)
         await self._spent.note(self._rooms, self._kit, self._lock)
