@@ -1,5 +1,6 @@
 """The silent turn before a consolidation: what the model wants to keep is appended to memory, once a cycle."""
 
+import anyio
 import structlog
 
 from daemon.clock import stamp
@@ -11,6 +12,7 @@ from workers.consolidation.kits import Kit
 from workers.consolidation.part import LogPart, is_group, read
 from workers.consolidation.rooms import Rooms
 from workers.consolidation.spent import Spent
+from workers.consolidation.taking import UNDO_S
 
 _log = structlog.get_logger()
 
@@ -61,6 +63,11 @@ class Flushing:
                 now=self._rooms.clock.now(),
                 names=is_group(lock.scope, part.entries),
             )
+        except anyio.get_cancelled_exc_class():
+            # The model has not failed: this process is to stop.
+            with anyio.move_on_after(UNDO_S, shield=True):
+                await self._rooms.locks.note(lock, "failures", lock.failures)
+            raise
         except NoSummary as error:
             self._spent.add(error.used)
             _log.warning("flush.failed", reason=str(error))
