@@ -255,9 +255,14 @@ def _range(row: dict[str, Any]) -> tuple[str, ...]:
     archived = f"{segment['bytes']:,} bytes" if segment else ""
     messages = f"{row['first']}-{row['upto'] - 1}"
     if row["entry"] is None:
-        return messages, "", "only archived", segment["time"], "", archived
+        return messages, "", "only archived", _second(segment["time"]), "", archived
     kind = f"{row['kind']}, lost" if row["lost"] else row["kind"]
-    return messages, str(row["entry"]), kind, row["time"], row["model"], archived
+    return messages, str(row["entry"]), kind, _second(row["time"]), row["model"], archived
+
+
+def _second(time: str) -> str:
+    """An ISO 8601 time without its fraction: the table has to fit."""
+    return time.partition(".")[0] + "Z"
 
 
 def _lines(found: Shown) -> list[str]:

@@ -54,7 +54,7 @@ def names_in(path):
 
 
 def key_patterns():
-    """The names of all keys and channels that ``Keys`` makes, as the three pages write them, each with its docstring."""
+    """The names of all keys and channels that ``Keys`` makes, as the pages write them, each with its docstring."""
     keys = Keys(prefix="mp", partitions=1)
     patterns = {}
     for name, member in vars(Keys).items():

@@ -7,7 +7,7 @@ from daemon.process import Process
 from daemon.session import SessionState
 from daemon.tokens import calibration, load
 from workers.choice import with_model
-from workers.consolidation.plan import Estimate, Thresholds, head_messages
+from workers.consolidation.plan import HEAD_SHARE, Estimate, Thresholds, head_messages
 from workers.consolidation.rounds import MEMORY_SHARE
 
 
@@ -29,7 +29,7 @@ async def sizes(process: Process, state: SessionState) -> dict[str, int]:
     prompt = Estimate(
         fixed_tokens=state.fixed_tokens,
         memory_tokens=min(memory_tokens, int(MEMORY_SHARE * thresholds.budget_tokens)),
-        head_tokens=sum(map(tokenizer.count_message, head)),
+        head_tokens=min(sum(map(tokenizer.count_message, head)), int(HEAD_SHARE * thresholds.budget_tokens)),
         history_tokens=state.tokens_start,
     )
     flush = {"flush_point": thresholds.flush_point_tokens} if config.memory_flush.enabled else {}
