@@ -40,6 +40,7 @@ class Rounds:
         self._taking = Taking(rooms, kit, want, self._spent)
         self._flushing = Flushing(rooms, kit, self._spent)
         self._begun = False
+        self._head = ended.lock.head
         self.report = Report()
 
     async def run(self) -> None:
@@ -124,7 +125,7 @@ class Rounds:
             return False
         next_plan = plan(
             left,
-            tokens,
+            tokens - self._said_meanwhile(left, tokens),
             self._thresholds,
             keep_turns=self._rooms.config.consolidation.keep_turns,
             force=self._want.at == "now" and not self._begun,
@@ -214,6 +215,12 @@ class Rounds:
         if not self._begun:
             self.report.tokens_before = tokens
         self.report.tokens_after = tokens
+
+    def _said_meanwhile(self, left: Unsettled, tokens: int) -> int:
+        """Of a prompt's tokens, what is left to the next consolidation: a conversation that goes on is not chased."""
+        if self._thresholds.needs_consolidation(tokens):
+            return 0
+        return sum(left.seen[max(0, self._head - left.cursor) :])
 
     def _begins(self, tokens: int) -> bool:
         if self._want.at == "now" or self._lock.cursor < self._lock.start:
