@@ -6,9 +6,6 @@ the last one, of a person who is asked about much later, goes through real proce
 
 import json
 import random
-import subprocess
-import time
-import urllib.request
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -37,7 +34,8 @@ from daemon.session.synthetic import Plot, synthetic
 from daemon.sessionkey import SessionKey
 from daemon.tokens import MESSAGE_TOKENS, Tokenizer, load
 from tests.fakes.openai_server import Call, Reply, Say, fake_openai
-from tests.processes import Daemon, answered, running
+from tests.processes import running
+from tests.remembering import SMALL, remembered_later
 from workers.agent.bootstrap import bootstrap
 from workers.agent.service import serve as serve_agent
 from workers.consolidation.service import serve as serve_consolidation
@@ -76,18 +74,6 @@ FILES = ("AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md")
 FILE_CHARS, FILE_SPREAD = 1_500, 0.8
 """Median length of a bootstrap file, and the standard deviation of its logarithm."""
 
-SMALL = {"MILLPOND_BOTS__POND__MODEL__CONTEXT_WINDOW_TOKENS": "4096"}
-STATED, ASKED, WANTED, PLANTED = (
-    "记住我的偏好：我喜欢用Python，不用JavaScript",
-    "我刚才说喜欢什么语言？",
-    "Python",
-    "我喜欢用Python",
-)
-CHATTER = "今天池塘的水位比昨天高了一点，北边的水泵晚上又有奇怪的声音，大家都觉得应该等到秋天再说。" * 4
-TURNS_MIN, TURNS_MAX = 20, 80
-"""Between what is stated and the question; until it has been consolidated."""
-REPLY_LIMIT_S = 20.0
-
 
 def measure() -> list[Result]:
     """Each line a number with its limit."""
@@ -95,7 +81,7 @@ def measure() -> list[Result]:
         lived = anyio.run(_lived, folder)
     silent = [float(entry["took_s"]) for entry in logs if entry["event"] == "flush.done"]
     with data_dir() as folder, running(folder, **SMALL) as daemon:
-        told = _told(folder, daemon)
+        told = remembered_later(folder, daemon)
     return [
         _result("stated facts kept through consolidation", "%", lived.kept, limit=95.0, limit_is="at least"),
         _result("silent turn, beside the model's latency", "s", *silent, limit=3.0, limit_is="worst, at most"),
@@ -281,46 +267,3 @@ def _bootstrap() -> Sequence[Result]:
         _result(f"bootstrap files' share of their allowance, {WORKSPACES} workspaces", "%", *used, limit=98.0),
         _result("bootstrap files that are cut", "%", 100 * sum(cut) / len(cut), limit=5.0),
     )
-
-
-@dataclass(kw_only=True)
-class Told:
-    """What became of what a person wanted to be remembered."""
-
-    stands: float
-    recalled: float
-    turns: int
-
-
-def _told(folder: Path, daemon: Daemon) -> Told:
-    """Say it, talk until it has been consolidated, look for it, ask for it; all through the API."""
-    _say(daemon, STATED)
-    turns = 0
-    while turns < TURNS_MIN or (turns < TURNS_MAX and _cursor(daemon) < 2):
-        _say(daemon, f"{turns}：{CHATTER}")
-        turns += 1
-    if _cursor(daemon) < 2:
-        raise RuntimeError(f"nothing was consolidated in {turns} turns")
-    memory = folder / "bots" / "pond" / "memory"
-    found = subprocess.run(
-        ["grep", "-rlF", PLANTED, str(memory), "--include=MEMORY.md"], capture_output=True, text=True, check=False
-    )
-    return Told(stands=len(found.stdout.splitlines()), recalled=WANTED in _say(daemon, ASKED), turns=turns)
-
-
-def _say(daemon: Daemon, text: str) -> str:
-    """The answer."""
-    message_id = daemon.post("told", text)["id"]
-    until = time.monotonic() + REPLY_LIMIT_S
-    while time.monotonic() < until:
-        messages = daemon.messages("web:told")
-        if message_id in answered(messages):
-            return str(messages[-1]["content"])
-        time.sleep(0.02)
-    raise RuntimeError(f"no answer within {REPLY_LIMIT_S:g} s")
-
-
-def _cursor(daemon: Daemon) -> int:
-    with urllib.request.urlopen(f"{daemon.url}/api/sessions", timeout=REPLY_LIMIT_S) as response:
-        [session] = [each for each in json.load(response)["sessions"] if each["session"] == "web:told"]
-    return int(session["cursor"])
