@@ -7,6 +7,7 @@ that fails among others says ``ALONE`` in its place; it is asked for by itself, 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple
 
 import anyio
@@ -16,8 +17,8 @@ from daemon.bus.script import Script
 from daemon.errors import BusError, BusUnavailable
 from daemon.slots import Slots
 
-MOST = 32
-"""So many share one script: about a millisecond during which the server does nothing else."""
+MOST = 64
+"""So many share one script: one to two milliseconds during which the server does nothing else."""
 
 ALONE = b"alone"
 """The result of one that has to be asked for by itself."""
@@ -95,8 +96,8 @@ class Together:
             batch.settle(results)
 
     async def _results(self, script: Script, shared: Asked, asked: Sequence[Asked]) -> Sequence[Any]:
-        keys = [*shared.keys, *(key for one in asked for key in one.keys)]
-        args = [*shared.args, *(arg for one in asked for arg in one.args)]
+        keys = list(chain(shared.keys, *(one.keys for one in asked)))
+        args = list(chain(shared.args, *(one.args for one in asked)))
         try:
             results = await self._call(script, keys, args)
         except BusError as error:
