@@ -1,7 +1,6 @@
 """Accepting a message: the one way into the queues, for every channel."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -53,8 +52,7 @@ FULL_RETRY_S = 5.0
 _encode = msgspec.json.Encoder().encode
 
 
-@dataclass(frozen=True, kw_only=True)
-class Accepted:
+class Accepted(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a message that is now Millpond's to answer."""
 
     status: Literal["accepted", "duplicate"]
@@ -111,7 +109,7 @@ async def publish(
     if status in (b"full", b"busy"):
         raise _full(status, inbound, config, first=bool(new))
     if new:
-        await bus.activity.note(session).wait()
+        await bus.activity.noted(session)
     return Accepted(status="duplicate" if status == b"duplicate" else "accepted", id=message_id.decode())
 
 

@@ -138,9 +138,8 @@ async def publish_all(bus: Bus, queue: QueueConfig, sessions: Sequence[str], mes
     return await gathered(*map(one, sessions))
 
 
-async def test_messages_published_at_once_are_each_accepted_and_answered(
-    bus: Bus, lab: Lab, queue: QueueConfig
-) -> None:
+async def test_messages_published_at_once_are_each_accepted_and_answered(bus: Bus, lab: Lab) -> None:
+    queue = QueueConfig()
     sessions = Sessions(bus, queue, worker="worker")
     assert {accepted.status for accepted in await publish_all(bus, queue, CHATS)} == {"accepted"}
     assert sorted(await lab.ready()) == sorted(CHATS)
