@@ -11,7 +11,9 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import anyio
+from anyio.lowlevel import cancel_shielded_checkpoint
 
+from daemon.bus.joined import WOKEN_AT_ONCE
 from daemon.bus.line import Part
 from daemon.bus.script import Script
 from daemon.errors import BusError, BusUnavailable
@@ -40,11 +42,13 @@ class _Batch:
     asked: list[Asked] = field(default_factory=list[Asked])
     answers: list[asyncio.Future[Any]] = field(default_factory=list[asyncio.Future[Any]])
 
-    def settle(self, results: Sequence[Any]) -> None:
+    async def settle(self, results: Sequence[Any]) -> None:
         """Give each its result or, in its place, an exception; one that was cancelled wants none."""
-        for answer, result in zip(self.answers, results, strict=True):
+        for number, (answer, result) in enumerate(zip(self.answers, results, strict=True), 1):
             if not answer.done():
                 answer.set_result(result)
+            if number % WOKEN_AT_ONCE == 0:
+                await cancel_shielded_checkpoint()
 
 
 class Together:
@@ -93,7 +97,7 @@ class Together:
         try:
             results = await self._results(batch.script, batch.shared, batch.asked)
         finally:
-            batch.settle(results)
+            await batch.settle(results)
 
     async def _results(self, script: Script, shared: Asked, asked: Sequence[Asked]) -> Sequence[Any]:
         keys = list(chain(shared.keys, *(one.keys for one in asked)))
