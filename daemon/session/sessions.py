@@ -24,8 +24,8 @@ RELEASE = load_script(__file__, "release.lua")
 TAKE = 1
 """Messages that one turn answers when the channel has no debounce window."""
 
-CLAIMED_AT_ONCE = 64
-"""Sessions that one script claims: a millisecond during which the server does nothing else."""
+CLAIMED_AT_ONCE = 32
+"""Sessions that one script claims: some 0.5 ms during which the server does nothing else."""
 
 GREW_MAX = 10_000
 """Events kept in ``grew``: a hint, so the oldest may go; consolidation finds their sessions by state."""
