@@ -23,8 +23,8 @@ TEXT_BYTES = len(QUESTION) + len(ANSWER)
 
 WINDOW = {"MILLPOND_BOTS__POND__MODEL__CONTEXT_WINDOW_TOKENS": "200000"}
 CHARS = 150
-SHORT, LONG, FULL = 10, 2_000, 6_000
-"""Messages in the log: few, 300 kB of text, and more than the window holds."""
+SHORT, LONG, FULL = 10, 2_000, 4_000
+"""Messages that a model sees: few, 300 kB of text, and most of what a window holds."""
 SETTLED = (100, 100_000)
 """Older messages of two conversations that must cost the same."""
 
@@ -68,7 +68,7 @@ async def _live(folder: Path) -> None:
         for settled in SETTLED:
             past = Past(entries=LONG, chars=CHARS, settled=settled)
             await lived(everybody, [f"settled-{settled}"], past)
-            await lived(everybody, [f"full-{settled}"], Past(entries=FULL + settled, chars=CHARS))
+            await lived(everybody, [f"full-{settled}"], Past(entries=FULL, chars=CHARS, settled=settled))
 
 
 def _short(number: int) -> str:
@@ -92,7 +92,7 @@ async def _measure(folder: Path, costs: Costs) -> list[Result]:
                 for (name, before), after in zip(bytes_before.items(), bytes_after.values(), strict=True)
             ),
             await _same(everybody, costs, "settled", "of which a model sees 2,000 messages"),
-            await _same(everybody, costs, "full", "of which a model sees what its window holds"),
+            await _same(everybody, costs, "full", "of which a model sees 4,000 messages"),
         ]
 
 

@@ -20,6 +20,18 @@
     - ModelRefused
     - ContextOverflow
     - InvalidAnswer
+  x ConsolidationError
+    - LockLost
+    - FenceBehind
+    - Misplaced
+    - NoSummary
+      + SummaryFailed
+      + CallSkipped
+      + Unsummarizable
+  x MemoryRefused
+    - NoSuchVersion
+    - VersionMoved
+  x ArchiveError
   x ToolError
   x Interrupted
   x ChannelError
@@ -29,6 +41,10 @@
 
 The first argument is a sentence for people: what is wrong, where, and what to do. Evidence is an attribute.
 """
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
 
 
 class MillpondError(Exception):
@@ -124,6 +140,76 @@ class ContextOverflow(ModelError):
 
 class InvalidAnswer(ModelError):
     """The model answered, but not with anything that can be used (cut off, malformed, empty)."""
+
+
+class ConsolidationError(MillpondError):
+    """A range of a log was not consolidated; nothing is lost, and the next try begins where this one did."""
+
+
+class LockLost(ConsolidationError):
+    """Somebody else consolidates the session now; what was to be written was not."""
+
+
+class FenceBehind(ConsolidationError):
+    """A memory has seen a later lock of the session than the one that wants to open it."""
+
+    def __init__(self, message: str, *, highest: int) -> None:
+        super().__init__(message)
+        self.highest = highest
+        """The next lock's fence has to be above it."""
+
+
+class Misplaced(ConsolidationError):
+    """What was to be taken into a memory does not begin where the memory ends."""
+
+    def __init__(self, message: str, *, upto: int) -> None:
+        super().__init__(message)
+        self.upto = upto
+        """What the memory has taken in of the session: everything before this index."""
+
+
+class NoSummary(ConsolidationError):
+    """A model was to sum up a part of a conversation, and there is nothing that could be kept."""
+
+    used: Mapping[str, Any] = MappingProxyType({})
+    """What the calls used all the same: model → ``daemon.usage.Amount``."""
+
+
+class SummaryFailed(NoSummary):
+    """The model gave nothing that can be used; counts as a failure of the session."""
+
+
+class CallSkipped(NoSummary):
+    """The model failed so often lately that it is not asked just now; counts as no failure of the session."""
+
+    def __init__(self, message: str, *, retry_after_s: float) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class Unsummarizable(NoSummary):
+    """Every message is too large for a request: the raw entry comes at once."""
+
+    def __init__(self, message: str, *, note: str) -> None:
+        super().__init__(message)
+        self.note = note
+        """What a model is shown in place of a summary."""
+
+
+class MemoryRefused(MillpondError):
+    """What a person asked of a memory cannot be done."""
+
+
+class NoSuchVersion(MemoryRefused):
+    """A memory never had a version of that number."""
+
+
+class VersionMoved(MemoryRefused):
+    """A memory was changed by others again and again while this change was tried; nothing was written."""
+
+
+class ArchiveError(MillpondError):
+    """A part of a log was not archived, or cannot be read back."""
 
 
 class ToolError(MillpondError):

@@ -10,7 +10,7 @@ import msgspec
 from daemon.sessionkey import SessionKey
 
 ChatKind = Literal["direct", "group"]
-Command = Literal["", "stop", "status", "help", "usage", "whoami", "new", "model"]
+Command = Literal["", "stop", "status", "help", "usage", "whoami", "memory", "new", "model", "compact"]
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,8 +40,8 @@ class Inbound(msgspec.Struct, frozen=True, kw_only=True, tag="inbound"):
     sender_name: str = ""
     text: str
     command: Command = ""
-    """Set for a command: ``new`` and ``model`` change the session and wait for their turn, ``stop`` ends the one that
-    runs, all others are answered aside."""
+    """Set for a command: ``new``, ``model`` and ``compact`` change the session and wait for their turn, ``stop`` ends
+    the one that runs, all others are answered aside."""
     reply_to: str = ""
     """Id of the message this one answers to, as the platform says it."""
     attachments: tuple[Attachment, ...] = ()
@@ -95,6 +95,14 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 NO_OPTIONS = Options()
 """Nobody chose anything."""
+
+
+class Continuity(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Where a conversation stood when older messages were consolidated: two messages that its history begins with."""
+
+    transcript: str = ""
+    """Name of the segment that holds the last range of them."""
+    text: str = ""
 
 
 class SessionGrew(msgspec.Struct, frozen=True, kw_only=True, tag="session-grew"):

@@ -14,7 +14,8 @@ import structlog
 KEYS = frozenset(
     {
         *("session", "message_id", "turn", "worker", "attempt", "stream", "head", "cursor", "fence", "model", "tool"),
-        *("tokens_in", "tokens_out", "budget_tokens", "waited_s", "took_s", "reason"),
+        *("tokens_in", "tokens_out", "budget_tokens", "tokens_before", "tokens_after", "tokens"),
+        *("first", "upto", "rounds", "raw", "chunk", "chunks", "ratio", "waited_s", "took_s", "reason"),
         *("correlation", "channel", "address", "role", "count", "status", "path", "state", "bot", "vocabulary"),
     }
 )

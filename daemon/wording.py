@@ -49,9 +49,11 @@ _ENGLISH: Mapping[str, str] = {
         "Write what you want to say; I answer each message in turn.\n"
         "/new begins a new conversation; what was said before stays, and is settled into memory\n"
         "/stop ends the answer that is being written and drops what waits\n"
+        "/compact replaces older messages by a summary now; words behind it say what to preserve\n"
         "/status says where this conversation stands, and what fills its context\n"
         "/usage says what was used today, and what is left\n"
         "/model shows the models and chooses one for this conversation (administrators)\n"
+        "/memory shows what I remember here\n"
         "/whoami says by which names I know you and this chat\n"
         "/help shows this"
     ),
@@ -59,6 +61,9 @@ _ENGLISH: Mapping[str, str] = {
         "New conversation: from here on I no longer see what was said before. It stays, and will be settled into "
         "memory."
     ),
+    "compacted": "{count} older messages are now a summary: about {before} tokens of context became {after}.",
+    "compact_nothing": "There is nothing to compact: only the newest turns are there, and they stay.",
+    "compact_failed": "The conversation could not be compacted just now. Nothing is lost; try again later.",
     "admins_only": (
         "Only administrators of this bot may do that. They are listed in bots.<name>.admins; /whoami shows your name "
         "for that list."
@@ -76,6 +81,9 @@ _ENGLISH: Mapping[str, str] = {
         "Administrator: {admin}"
     ),
     "whoami_name": " ({name})",
+    "memory": "What I remember here (version {version}, last changed {time}):\n\n{text}",
+    "memory_more": "{text}…\n\n{left} more characters: `millpond memory show {scope}` shows all of it.",
+    "memory_none": "I remember nothing here yet. What matters is settled into memory as a conversation gets longer.",
     "yes": "yes",
     "no": "no",
     "status": (
@@ -182,13 +190,18 @@ _CHINESE: Mapping[str, str] = {
         "写下你想说的话，我会依次回答每一条消息。\n"
         "/new 开始新的对话；之前说过的内容会保留，并整理进记忆\n"
         "/stop 结束正在写的回答，并放弃等待中的消息\n"
+        "/compact 现在就把较早的消息换成摘要；后面的文字说明要保留什么\n"
         "/status 说明这个对话的状态，以及上下文里有什么\n"
         "/usage 说明今天的用量和剩余的额度\n"
         "/model 显示可用的模型，并为这个对话选择一个（仅限管理员）\n"
+        "/memory 显示我在这里记住的内容\n"
         "/whoami 说明我用什么名字称呼你和这个聊天\n"
         "/help 显示这段说明"
     ),
     "new_conversation": "新的对话：从现在起我不再看到之前说过的内容。那些内容会保留，之后会整理进记忆。",
+    "compacted": "{count} 条较早的消息已换成摘要：上下文从约 {before} 个词元减少到 {after} 个。",
+    "compact_nothing": "没有可以压缩的内容：只有最近的几轮对话，它们会保留。",
+    "compact_failed": "现在无法压缩这个对话。没有丢失任何内容，请稍后再试。",
     "admins_only": (
         "只有这个机器人的管理员可以这样做。管理员列在 bots.<name>.admins 中；/whoami 会显示你在那里应写的名字。"
     ),
@@ -198,6 +211,9 @@ _CHINESE: Mapping[str, str] = {
     "model_unusable": "{model} 不能使用：{reason}",
     "whoami": ("你：{person}{name}\n渠道：{channel}\n聊天：{chat}\n会话：{session}\n记忆：{scope}\n管理员：{admin}"),
     "whoami_name": "（{name}）",
+    "memory": "我在这里记住的内容（版本 {version}，最后更改于 {time}）：\n\n{text}",
+    "memory_more": "{text}…\n\n还有 {left} 个字符：`millpond memory show {scope}` 会显示全部。",
+    "memory_none": "我在这里还没有记住什么。对话变长时，重要的内容会整理进记忆。",
     "yes": "是",
     "no": "否",
     "status": (

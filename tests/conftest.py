@@ -78,15 +78,20 @@ ONE_SERVER_ONLY = {
 
 
 ON_ALL_SERVERS = (
+    "archive",
+    "awaited",
     "claims",
     "coalescing",
     "commands",
     "commit",
+    "consolidation",
     "consolidation_service",
     "dead_letters",
     "joined",
     "journal",
     "listen",
+    "memories",
+    "memory_machine",
     "outbox",
     "publish",
     "session_machine",

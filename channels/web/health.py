@@ -94,6 +94,7 @@ async def _lengths(registry: CollectorRegistry, bus: Bus) -> None:
         ("backlog", "Messages accepted and not yet answered", "XLEN", keys.inbox),
         ("ready", "Sessions that want a worker", "ZCARD", keys.ready),
         ("due", "Sessions with something waiting", "ZCARD", keys.due),
+        ("unsettled", "Sessions of which older messages should be consolidated", "ZCARD", keys.unsettled),
         ("dead", "Messages that could not be answered, and replies that could not be delivered", "XLEN", keys.dead),
         ("unknown", "Parts of replies, cut while they were sent, that queue unknown lists", "XLEN", keys.unknown),
     ):

@@ -25,7 +25,9 @@ class SessionKeys(NamedTuple):
     due: str
     asides: str
     grew: str
+    unsettled: str
     dead: str
+    lock: str
 
 
 @lru_cache(maxsize=4_096)
@@ -41,7 +43,9 @@ def _named(partition_prefix: str, session: str) -> SessionKeys:
         due=f"{partition_prefix}:due",
         asides=f"{partition_prefix}:asides",
         grew=f"{partition_prefix}:grew",
+        unsettled=f"{partition_prefix}:unsettled",
         dead=f"{partition_prefix}:dead",
+        lock=f"{partition_prefix}:lock:{session}",
     )
 
 
@@ -88,6 +92,10 @@ class Keys:
         """``grew``, stream: ``session-grew`` events, group ``consolidators``. A hint, and bounded."""
         return self._of_partition(partition, "grew")
 
+    def unsettled(self, partition: int) -> str:
+        """``unsettled``, sorted set: sessions of which older messages should be consolidated, by when to look (ms)."""
+        return self._of_partition(partition, "unsettled")
+
     def dead(self, partition: int) -> str:
         """``dead``, stream: messages that could not be answered; a person drops or replays them."""
         return self._of_partition(partition, "dead")
@@ -118,6 +126,10 @@ class Keys:
         """``waiting``, list: stream ids in ``in``, oldest first; gone when empty."""
         return self._of_session(session, "waiting")
 
+    def lock(self, session: str) -> str:
+        """``lock``, hash: who consolidates the session just now; its fence outlives every holder."""
+        return self._of_session(session, "lock")
+
     def live(self, session: str) -> str:
         """``live``, string, TTL ``queue.live_ttl_s``: the text being written, for viewers who join."""
         return self._of_session(session, "live")
@@ -137,6 +149,32 @@ class Keys:
     def said(self, session: str, reply: str) -> str:
         """``said``, string, TTL a week: a call of the tool ``message`` that has said what it wanted here."""
         return f"{self._of_partition(self.partition(session), 'said')}:{reply}"
+
+    def segments(self, session: str) -> str:
+        """``segments``, list: the parts of the log that are archived, by name, range and checksum."""
+        return self._of_session(session, "segments")
+
+    # One a scope, whose partition is that of its own name. None has a TTL: they are what a bot remembers.
+
+    def memory(self, scope: str) -> str:
+        """``memory``, hash: MEMORY.md and its version; what was taken in of each session, and under which fence."""
+        return self._of_session(scope, "memory")
+
+    def history(self, scope: str) -> str:
+        """``history``, list: what HISTORY.md holds, an entry for each range that was consolidated."""
+        return self._of_session(scope, "history")
+
+    def versions(self, scope: str) -> str:
+        """``versions``, list: every version of MEMORY.md, and what produced it."""
+        return self._of_session(scope, "versions")
+
+    def notes(self, scope: str) -> str:
+        """``notes``, list: what was noted day by day."""
+        return self._of_session(scope, "notes")
+
+    def undigested(self, scope: str) -> str:
+        """``undigested``, list, gone when empty: raw entries that MEMORY.md does not hold yet, by index in history."""
+        return self._of_session(scope, "undigested")
 
     # One a database.
 

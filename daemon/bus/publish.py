@@ -19,10 +19,10 @@ PUBLISH = load_script(__file__, "publish.lua")
 MAX_ID_CHARS = 256
 """Longest message id: it stands in a key name, a log entry and every log line."""
 
-ASIDE_COMMANDS = frozenset({"status", "help", "usage", "whoami"})
+ASIDE_COMMANDS = frozenset({"status", "help", "usage", "whoami", "memory"})
 """Those that are answered aside."""
 
-QUEUED_COMMANDS = frozenset({"new", "model"})
+QUEUED_COMMANDS = frozenset({"new", "model", "compact"})
 """Those that change the session: each keeps its place in the queue and is carried out when its turn comes."""
 
 WITH_ARGUMENT = frozenset({"model"})
@@ -41,6 +41,7 @@ COMMANDS: Mapping[str, Command] = {
     "/usage": "usage",
     "/model": "model",
     "/whoami": "whoami",
+    "/memory": "memory",
     "/help": "help",
     "/start": "help",
 }

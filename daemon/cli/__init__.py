@@ -5,6 +5,8 @@ from daemon.cli.command import root
 from daemon.cli.config_command import config
 from daemon.cli.dead import dead
 from daemon.cli.doctor import doctor
+from daemon.cli.generate import generate
+from daemon.cli.memory import memory
 from daemon.cli.queue import queue
 from daemon.cli.redis_command import redis_cli
 from daemon.cli.run import run
@@ -16,9 +18,10 @@ from daemon.cli.worker import worker
 
 __all__ = ["main"]
 
-for _command in (run, chat, send, session, queue, worker, usage, config, redis_cli, doctor, version):
+for _command in (run, chat, send, session, memory, queue, worker, usage, config, redis_cli, doctor, version):
     root.add_command(_command)
 queue.add_command(dead)
+session.add_command(generate)
 
 
 def main() -> None:

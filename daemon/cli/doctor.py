@@ -89,12 +89,16 @@ async def _redis(config: "Config") -> "list[Finding]":
 
 
 async def _models(config: "Config", probe: bool) -> "list[Finding]":
+    from daemon.config import summary_model_of
+
     findings: list[Finding] = []
     for name, bot in config.bots.items():
         # Each by itself: asked as one, a fallback would answer for a first model that is gone.
         first, *fallbacks = bot.model.chain
         findings.append(await _model(f"model of {name}", first, probe))
         findings += [await _model(f"fallback of {name}", each, probe) for each in fallbacks]
+        if (summing_up := summary_model_of(bot)) != bot.model:
+            findings.append(await _model(f"summary model of {name}", summing_up, probe))
     return findings
 
 

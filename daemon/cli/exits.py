@@ -10,7 +10,9 @@ from daemon.errors import (
     Interrupted,
     MillpondError,
     ModelUnavailable,
+    NoSuchVersion,
     SessionFull,
+    VersionMoved,
 )
 
 FAILED = 1
@@ -29,6 +31,8 @@ _CODES: tuple[tuple[type[Exception], int], ...] = (
     (ConfigError, EX_CONFIG),
     (EngineRefused, EX_CONFIG),
     (SessionFull, EX_TEMPFAIL),
+    (VersionMoved, EX_TEMPFAIL),
+    (NoSuchVersion, EX_DATAERR),
     (InboundError, EX_DATAERR),
     (BusUnavailable, EX_UNAVAILABLE),
     (ModelUnavailable, EX_UNAVAILABLE),

@@ -32,6 +32,8 @@ class Lengths:
     """Sessions with something waiting."""
     grew: int = 0
     """Hints for consolidation."""
+    unsettled: int = 0
+    """Sessions of which older messages should be consolidated."""
     dead: int = 0
     """Messages that could not be answered, and replies that could not be delivered."""
     unknown: int = 0
@@ -171,6 +173,7 @@ async def _lengths(bus: "Bus", partition: int, channels: Sequence[str]) -> Lengt
         ready=await bus.call("ZCARD", keys.ready(partition)),
         due=await bus.call("ZCARD", keys.due(partition)),
         grew=await bus.call("XLEN", keys.grew(partition)),
+        unsettled=await bus.call("ZCARD", keys.unsettled(partition)),
         dead=await bus.call("XLEN", keys.dead(partition)),
         unknown=await bus.call("XLEN", keys.unknown(partition)),
         out={channel: await bus.call("XLEN", keys.out(partition, channel)) for channel in channels},
@@ -184,6 +187,7 @@ def _together(partitions: list[Lengths]) -> Lengths:
         ready=sum(each.ready for each in partitions),
         due=sum(each.due for each in partitions),
         grew=sum(each.grew for each in partitions),
+        unsettled=sum(each.unsettled for each in partitions),
         dead=sum(each.dead for each in partitions),
         unknown=sum(each.unknown for each in partitions),
         out={channel: sum(each.out[channel] for each in partitions) for channel in partitions[0].out},

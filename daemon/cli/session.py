@@ -48,7 +48,7 @@ def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
 @click.pass_context
 def show(ctx: click.Context, name: str, *, after: int | None, limit: int, prompt: bool, as_json: bool) -> None:
     """Show where SESSION stands, and its messages; a bare name is a session of the terminal."""
-    key = _key(ctx, name)
+    key = key_of(ctx, name)
     if prompt:
         _show_prompt(ctx, key, as_json=as_json)
         return
@@ -80,7 +80,12 @@ class Shown:
     messages: list[dict[str, object]]
 
 
-def _key(ctx: click.Context, name: str) -> str:
+def key_of(ctx: click.Context, name: str) -> str:
+    """The session that a person means by ``name``; a bare one is of the terminal.
+
+    Raises:
+        BadSessionKey: it is no session's.
+    """
     from daemon.config import TerminalConfig
     from daemon.sessionkey import SessionKey
 
@@ -123,7 +128,7 @@ async def _shown(bus: "Bus", key: str, *, after: int | None, limit: int) -> Show
     reader = SessionReader(bus)
     state = await reader.state(key)
     if not state.exists:
-        raise InboundError(await _unknown(bus, key))
+        raise InboundError(await unknown(bus, key))
     first = state.head - limit - 1 if after is None else after
     entries = await reader.committed(key, after=max(first, -1), limit=limit)
     seconds, micros = await bus.call("TIME")
@@ -131,7 +136,8 @@ async def _shown(bus: "Bus", key: str, *, after: int | None, limit: int) -> Show
     return Shown(session=key, positions=positions, messages=[_message(index, entry) for index, entry in entries])
 
 
-async def _unknown(bus: "Bus", key: str) -> str:
+async def unknown(bus: "Bus", key: str) -> str:
+    """What is said of a session that is not there, with those that may have been meant."""
     from daemon.session import SessionReader
 
     names = [name for name, _ in await SessionReader(bus).sessions(limit=NEAREST_AMONG)]

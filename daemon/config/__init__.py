@@ -32,6 +32,7 @@ from daemon.config.schema import (
     WebConfig,
 )
 from daemon.config.secret import Secret, decode_secret, encode_secret
+from daemon.config.summary_model import summary_model_of
 
 __all__ = [
     "AgentConfig",
@@ -65,4 +66,5 @@ __all__ = [
     "decode_secret",
     "encode_secret",
     "load",
+    "summary_model_of",
 ]

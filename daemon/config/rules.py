@@ -13,8 +13,18 @@ from daemon.config.expected import got, nearest
 from daemon.config.keys import join
 from daemon.config.paths import data_path
 from daemon.config.reading import Finding
-from daemon.config.schema import BotConfig, Config, McpConfig, ModelConfig, PushConfig, TestingConfig, WebConfig
+from daemon.config.schema import (
+    BotConfig,
+    Config,
+    FallbackConfig,
+    McpConfig,
+    ModelConfig,
+    PushConfig,
+    TestingConfig,
+    WebConfig,
+)
 from daemon.config.secret import Secret
+from daemon.config.summary_model import summary_model_of
 from daemon.errors import ConfigError
 
 _VARIABLE, _HEADER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}"), re.compile(r"[A-Za-z0-9-]{1,128}")
@@ -100,6 +110,8 @@ def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
     yield from _model(f"{path}.model", first)
     for place, fallback in enumerate(fallbacks, 1):
         yield from _fallback(f"{path}.model", place, fallback)
+    if bot.summary_model != FallbackConfig():
+        yield from _model(f"{path}.summary_model", summary_model_of(bot))
     yield from _tool_servers(f"{path}.mcp", bot.mcp)
 
 

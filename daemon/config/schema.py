@@ -98,6 +98,8 @@ class RunConfig(_Section, frozen=True):
 class ConsolidationConfig(_Section, frozen=True):
     """Token-budget consolidation."""
 
+    slots: Count = 8
+    """Sessions that one process consolidates at a time."""
     rounds_max: Count = 5
     failures_max: Count = 3
     """Failures in a row before the range is archived raw."""
@@ -230,7 +232,7 @@ class ModelConfig(_Section, frozen=True):
     def chain(self) -> "tuple[ModelConfig, ...]":
         """This model, then its fallbacks with what they leave open filled in; none of them has fallbacks."""
         alone = msgspec.structs.replace(self, fallbacks=())
-        return (alone, *(_filled(alone, fallback) for fallback in self.fallbacks))
+        return (alone, *(filled(alone, fallback) for fallback in self.fallbacks))
 
     @property
     def offline(self) -> bool:
@@ -248,7 +250,8 @@ class ModelConfig(_Section, frozen=True):
         return self.context_window_tokens - self.completion_tokens - self.safety_buffer_tokens
 
 
-def _filled(first: ModelConfig, fallback: FallbackConfig) -> ModelConfig:
+def filled(first: ModelConfig, fallback: FallbackConfig) -> ModelConfig:
+    """``fallback`` with what it leaves open as ``first`` has it."""
     own = {name: value for name in fallback.__struct_fields__ if (value := getattr(fallback, name)) is not None}
     if not fallback.base_url:
         own["base_url"] = first.base_url
@@ -317,6 +320,8 @@ class BotConfig(_Section, frozen=True):
     """0: every iteration of a turn gets the full history; 1 to 499 count as 500."""
     memory: MemoryConfig = MemoryConfig()
     model: ModelConfig = ModelConfig()
+    summary_model: FallbackConfig = FallbackConfig()
+    """Sums up, see ``summary_model_of``; its name may be left open too."""
     limits: LimitsConfig = LimitsConfig()
     mcp: dict[str, McpConfig] = msgspec.field(default_factory=dict[str, McpConfig])
     """Tool servers by name; their tools are called ``<name>_<tool>``."""

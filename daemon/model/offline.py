@@ -14,7 +14,7 @@ from anyio import to_thread
 from anyio.lowlevel import checkpoint
 
 from daemon.model.base import RUNTIME_CONTEXT, Answer, Chunk, Request, TextChunk, ToolCall, Usage
-from daemon.model.extract import consolidation
+from daemon.model.extract import consolidation, flush
 from daemon.model.words import best, is_question, language_of
 from daemon.wording import Language, text
 
@@ -129,7 +129,7 @@ class _Context:
         if self._request.force_tool == "save_memory":
             return "", (self._call("save_memory", self._consolidation()),)
         if self._is_flush():
-            return "NO_REPLY", ()
+            return flush(self._messages[-1].words), ()
         if self._messages and self._messages[-1].role == "tool":
             return self._labelled(self._results()), ()
         if call := self._wanted_call():

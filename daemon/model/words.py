@@ -37,6 +37,11 @@ _FACT = re.compile(
     r"\b(?:I|I'm|I’m|I've|I’ve|my|mine|we|our)\b|\bremember\b|我|咱|记住|记一下|名字|叫做",
     re.IGNORECASE,
 )
+_REMEMBER = re.compile(
+    r"\bremember\b|\b(?:don't|don’t|do not|never) forget\b|\bkeep in mind\b|\bnote (?:that|down)\b|"
+    "记住|记一下|记下|记得|别忘|不要忘",
+    re.IGNORECASE,
+)
 _ENDING = re.compile(r"(?<=\w{3})(?:'s|’s|ing|ies|ied|ed|es|s|e|y)$")
 
 
@@ -69,7 +74,12 @@ def is_question(sentence: str) -> bool:
 
 def is_fact(sentence: str) -> bool:
     """Whether ``sentence`` is a person's statement about themselves, or a request to remember something."""
-    return bool(_FACT.search(sentence)) and not is_question(sentence)
+    return bool(_FACT.search(sentence) or _REMEMBER.search(sentence)) and not is_question(sentence)
+
+
+def asks_to_remember(sentence: str) -> bool:
+    """Whether ``sentence`` asks outright that something be remembered."""
+    return bool(_REMEMBER.search(sentence)) and not is_question(sentence)
 
 
 def terms(text: str) -> frozenset[str]:

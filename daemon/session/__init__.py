@@ -1,13 +1,14 @@
 """Sessions: the log and its positions, and the lease under which one worker at a time adds to them.
 
 ``Sessions`` claims, renews, journals, commits and releases; ``SessionReader`` reads without holding anything;
-``Asides`` answers commands that wait for no turn; ``Sayings`` says what a turn says before its answer; ``standings``
-tells who is held and who rests.
+``Locks`` is for those who consolidate older messages; ``Asides`` answers commands that wait for no turn; ``Sayings``
+says what a turn says before its answer; ``standings`` tells who is held and who rests.
 """
 
 from daemon.session.asides import Aside, Asides
 from daemon.session.census import Standing, oldest_s, standings
 from daemon.session.claim import Begun, Claim, Waiting, after
+from daemon.session.locks import Lock, Locks
 from daemon.session.reader import SessionReader, SessionState
 from daemon.session.sayings import Saying, Sayings, saying_id
 from daemon.session.sessions import NO_CHANGE, Change, Commit, Sessions, Word
@@ -20,6 +21,8 @@ __all__ = [
     "Change",
     "Claim",
     "Commit",
+    "Lock",
+    "Locks",
     "Saying",
     "Sayings",
     "SessionReader",

@@ -3,16 +3,17 @@
 -- All at once: read one by one they cost as much as the rest of a claim. An absent number is 0, an absent word ''.
 local function fields_of(session_key)
   local fence, claims, attempts, head, base, start, cursor, tokens, tokens_start, parked_at, debounce, lease, retry_at,
-    nonce, done, released, stop_upto, scope, options = unpack(redis.call('HMGET', session_key, 'fence', 'claims', 'attempts', 'head',
-    'base', 'start', 'cursor', 'tokens', 'tokens_start', 'parked_at', 'debounce', 'lease', 'retry_at',
-    'nonce', 'done', 'released', 'stop_upto', 'scope', 'options'))
+    nonce, done, released, stop_upto, scope, options, continuity, flushed = unpack(redis.call('HMGET', session_key,
+    'fence', 'claims', 'attempts', 'head', 'base', 'start', 'cursor', 'tokens', 'tokens_start', 'parked_at',
+    'debounce', 'lease', 'retry_at', 'nonce', 'done', 'released', 'stop_upto', 'scope', 'options', 'continuity',
+    'flushed'))
   return {
     fence = tonumber(fence or 0), claims = tonumber(claims or 0), attempts = tonumber(attempts or 0),
     head = tonumber(head or 0), base = tonumber(base or 0), start = tonumber(start or 0), cursor = tonumber(cursor or 0),
     tokens = tonumber(tokens or 0), tokens_start = tonumber(tokens_start or 0), parked_at = tonumber(parked_at or 0),
     debounce = tonumber(debounce or 0), lease = tonumber(lease or 0), retry_at = tonumber(retry_at or 0),
     nonce = nonce or '', done = done or '', released = released or '', stop_upto = stop_upto or '', scope = scope or '',
-    options = options or '',
+    options = options or '', continuity = continuity or '', flushed = flushed or '',
   }
 end
 
@@ -44,7 +45,8 @@ local function window_ends(first, debounce, stop_upto, now)
 end
 
 -- The turn of a session that was just claimed, with its fields as they are now and the message that waits first:
---   {fence, claims, attempts, head, base, start, cursor, tokens, step, stop_upto, scope, options, dropped, parked,
+--   {fence, claims, attempts, head, base, start, cursor, tokens, step, stop_upto, scope, options, continuity, flushed,
+--    dropped, parked,
 --    stream id, message, stream id, message, ...}
 -- step: how many journal entries lie beyond head. parked: ms since the session was first parked since its last commit.
 -- With a stop waiting, all messages up to it are given, else 'take', or with a debounce window all that came within it
@@ -83,7 +85,8 @@ local function begin(fields, first, session_key, log_key, waiting_key, in_key, t
   local parked = now - fields.parked_at
   if fields.parked_at == 0 or parked < 0 then parked = 0 end
   local begun = {fields.fence, fields.claims, fields.attempts, fields.head, fields.base, fields.start, fields.cursor,
-    fields.tokens, step, stop_upto, fields.scope, fields.options, dropped, parked}
+    fields.tokens, step, stop_upto, fields.scope, fields.options, fields.continuity, fields.flushed,
+    dropped, parked}
   -- One by one: thousands are more than unpack can take.
   for _, value in ipairs(given) do begun[#begun + 1] = value end
   return begun

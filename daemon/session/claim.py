@@ -5,10 +5,11 @@ from typing import Any
 
 import msgspec
 
-from daemon.events import NO_OPTIONS, Inbound, Options
+from daemon.events import NO_OPTIONS, Continuity, Inbound, Options
 
 _decode = msgspec.json.Decoder(Inbound).decode
 _decode_options = msgspec.json.Decoder(Options).decode
+_decode_continuity = msgspec.json.Decoder(Continuity).decode
 
 
 # Made for every turn, and four times as fast to make as dataclasses.
@@ -46,6 +47,10 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
     """A stop waits: stream id of its entry, else empty."""
     scope: str
     options: Options = NO_OPTIONS
+    continuity: Continuity | None = None
+    """What the history begins with, of what lies before the start; None: nothing."""
+    flushed: bool = False
+    """What lies behind the cursor was flushed to memory once: no more is done before it is consolidated."""
     dropped: int
     """Waiting messages whose entry was gone from the stream."""
     parked_s: float
@@ -66,7 +71,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 def begun_from(reply: Sequence[Any]) -> Begun:
     """The turn that ``begin()`` of the scripts describes; its first value is the fence."""
     _, claims, attempts, head, base, start, cursor, tokens, step, *more = reply
-    stop_upto, scope, options, dropped, parked, *waiting = more
+    stop_upto, scope, options, continuity, flushed, dropped, parked, *waiting = more
     return Begun(
         claims=claims,
         attempts=attempts,
@@ -79,6 +84,8 @@ def begun_from(reply: Sequence[Any]) -> Begun:
         stop_upto=stop_upto.decode(),
         scope=scope.decode(),
         options=options_from(options),
+        continuity=continuity_from(continuity),
+        flushed=flushed == b"%d" % cursor,
         dropped=dropped,
         parked_s=parked / 1000,
         waiting=waiting_from(waiting),
@@ -93,6 +100,16 @@ def options_from(raw: bytes) -> Options:
         return _decode_options(raw)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return NO_OPTIONS
+
+
+def continuity_from(raw: bytes) -> Continuity | None:
+    """The continuity that a session's hash holds; what a hand has spoilt counts as none."""
+    if not raw:
+        return None
+    try:
+        return _decode_continuity(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
 
 
 def after(stream_id: str, other: str) -> bool:

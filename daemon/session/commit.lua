@@ -3,15 +3,17 @@
 -- Harmless when repeated or late: a commit names its turn.
 -- A command that changes the session is a turn without entries: what it changes, and what is said of it, come with it.
 --
--- KEYS  1 in (stream)  2 ready (zset)  3 due (zset)  4 grew (stream)  5 dead (stream), then for each turn
+-- KEYS  1 in (stream)  2 ready (zset)  3 due (zset)  4 grew (stream)  5 dead (stream)  6 unsettled (zset), then for
+--       each turn
 --       1 session (hash)  2 log (list)  3 waiting (list)  4 live (string)  5 out (stream)  6 notices (stream)
 -- ARGV  1 lease (ms)  2 wake-up (ms)  3 most grew events kept  4 TTL of notices (ms)  5 events channel of a session,
 --       without its key, then for each turn
 --       1 session key   2 nonce   3 claim number   4 turn   5 step   6 tokens of all its entries   7 reply (JSON or '')
 --       8 go on: how many messages to take next, 0 to let go   9 what else (JSON, or '' for nothing):
 --         {"dead_reason": ..., "start_over": true, "options": JSON, "notices": [JSON, ...]}, each of which may be missing
---      10 how many stream ids follow   11 how many entries follow these, then the ids (what this turn answers), and last
---         the entries (JSON)
+--      10 tokens that stand in every prompt of the session, or ''   11 tokens from the start on from which on it should
+--         be settled, or ''   12 how many stream ids follow   13 how many entries follow these, then the ids (what this
+--         turn answers), and last the entries (JSON)
 -- Returns for each turn {status, ...}
 --   next, then what begin() gives   committed, and the caller holds the session's next turn
 --   done                            committed, the session let go; also when this commit had arrived before
@@ -39,7 +41,8 @@ end
 
 local function commit(key, arg)
   local session_key, log_key, waiting_key, live_key, out_key, notices_key = unpack(KEYS, key + 1, key + 6)
-  local session, nonce, claim, turn, step, tokens, reply, take, more, ids, entries = unpack(ARGV, arg + 1, arg + 11)
+  local session, nonce, claim, turn, step, tokens, reply, take, more, fixed, settle, ids, entries = unpack(
+    ARGV, arg + 1, arg + 13)
   local events = ARGV[5] .. session
   turn, take = tonumber(turn), tonumber(take)
   local holder, done, claims, base, head, cursor, all_tokens, start_tokens, attempts, debounce, stop_upto = unpack(
@@ -65,8 +68,8 @@ local function commit(key, arg)
   if tonumber(head or 0) ~= turn or base + redis.call('LLEN', log_key) ~= turn + step then return {'stale'} end
 
   more = more ~= '' and cjson.decode(more) or {}
-  local first_entry = arg + 12 + ids
-  for at = arg + 12, first_entry - 1 do
+  local first_entry = arg + 14 + ids
+  for at = arg + 14, first_entry - 1 do
     local id = ARGV[at]
     if more.dead_reason then bury(session, attempts or 0, more.dead_reason, id) end
     redis.call('LREM', waiting_key, 1, id)
@@ -97,9 +100,18 @@ local function commit(key, arg)
   -- Going on saves a claim; but sessions that are ready take their turn first, or a flood would keep this slot for ever.
   local goes_on = take > 0 and first and redis.call('ZCARD', KEYS[2]) == 0
     and not window_ends(first, tonumber(debounce or 0), stop_upto or '', now)
+  start_tokens = more.start_over and 0 or (start_tokens or 0) + tokens
   redis.call('HSET', session_key, 'head', new_head, 'done', name, 'attempts', goes_on and '1' or '0',
-    'tokens', (all_tokens or 0) + tokens, 'tokens_start', more.start_over and 0 or (start_tokens or 0) + tokens)
-  if more.start_over then redis.call('HSET', session_key, 'start', new_head) end
+    'tokens', (all_tokens or 0) + tokens, 'tokens_start', start_tokens)
+  if fixed ~= '' then redis.call('HSET', session_key, 'fixed', fixed) end
+  if more.start_over then
+    redis.call('HSET', session_key, 'start', new_head)
+    redis.call('HDEL', session_key, 'continuity')
+  end
+  -- Whoever consolidates hears of it by the event; only when nobody comes is it looked for here.
+  if (more.start_over and new_head > tonumber(cursor or 0)) or (settle ~= '' and start_tokens >= tonumber(settle)) then
+    redis.call('ZADD', KEYS[6], 'NX', wakeup, session)
+  end
   if more.options then redis.call('HSET', session_key, 'options', more.options) end
 
   if goes_on then
@@ -119,9 +131,9 @@ local function commit(key, arg)
   return {'done'}
 end
 
-local count, arg, results = (#KEYS - 5) / 6, 5, {}
+local count, arg, results = (#KEYS - 6) / 6, 5, {}
 for number = 1, count do
-  local key, following = 6 * number - 1, arg + 11 + ARGV[arg + 10] + ARGV[arg + 11]
+  local key, following = 6 * number, arg + 13 + ARGV[arg + 12] + ARGV[arg + 13]
   if count == 1 then
     results[1] = commit(key, arg)
   else

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import msgspec
 
 from daemon.bus import Bus, pairs
-from daemon.events import NO_OPTIONS, LogEntry, Options
-from daemon.session.claim import options_from
+from daemon.events import NO_OPTIONS, Continuity, LogEntry, Options
+from daemon.session.claim import continuity_from, options_from
 
 _decode_entry = msgspec.json.Decoder(LogEntry).decode
 
@@ -37,6 +37,9 @@ class SessionState:
     retry_at_ms: int = 0
     scope: str = ""
     options: Options = NO_OPTIONS
+    continuity: Continuity | None = None
+    fixed_tokens: int = 0
+    """What stands in every prompt beside memory and history; 0: not known yet."""
     waiting: int = 0
     """Messages not yet answered."""
 
@@ -67,6 +70,8 @@ class SessionReader:
             retry_at_ms=int(fields.get(b"retry_at", b"0")),
             scope=fields.get(b"scope", b"").decode(),
             options=options_from(fields.get(b"options", b"")),
+            continuity=continuity_from(fields.get(b"continuity", b"")),
+            fixed_tokens=int(fields.get(b"fixed", b"0")),
             waiting=waiting,
             **numbers,
         )

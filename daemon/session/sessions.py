@@ -62,6 +62,10 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     dead_reason: str = ""
     """Set when the messages could not be answered: they go to ``dead`` with it."""
     change: Change = NO_CHANGE
+    fixed_tokens: int | None = None
+    """What stands in every prompt of the session beside memory and history; None leaves what is known."""
+    settle_tokens: int | None = None
+    """Tokens of the messages a model sees from which on some should be consolidated; None: not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,6 +195,8 @@ class Sessions:
                     _encode(commit.reply) if commit.reply else "",
                     TAKE if go_on else 0,
                     _beside(commit),
+                    _or_empty(commit.fixed_tokens),
+                    _or_empty(commit.settle_tokens),
                     len(commit.answered),
                     len(commit.entries),
                     *commit.answered,
@@ -215,6 +221,7 @@ class Sessions:
                     keys.due(partition),
                     keys.grew(partition),
                     keys.dead(partition),
+                    keys.unsettled(partition),
                 ),
                 (self._lease_ms, self._wakeup_ms, GREW_MAX, self._notice_ttl_ms, keys.events("")),
             )
@@ -308,6 +315,10 @@ def _beside(commit: Commit) -> bytes:
     if change.options:
         beside["options"] = _encode(change.options).decode()
     return _encode(beside)
+
+
+def _or_empty(number: int | None) -> int | str:
+    return "" if number is None else number
 
 
 def _lost(claim: Claim) -> LeaseLost:

@@ -28,7 +28,12 @@ class User(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def person(self) -> str:
-        """The person's name in the accounts, ``<bot> <channel instance>:<sender>``: limits are a bot's own."""
+        """The person's name in the accounts, ``<bot> <channel instance>:<sender>``: limits are a bot's own.
+
+        Empty for what is done for nobody in particular.
+        """
+        if not self.sender_id:
+            return ""
         return f"{self.bot} {encode_part(self.channel)}:{encode_part(self.sender_id)}"
 
 

@@ -36,7 +36,7 @@ class UsageBook:
         for amount in used.values():
             total.add(amount)
         names, measures = ((2, user.bot), (3, user.person), (4, user.session)), _measures(total)
-        told = [part for key, name in names for part in _told(key, name, measures)]
+        told = [part for key, name in names if name for part in _told(key, name, measures)]
         for model, amount in used.items():
             told += _told(5, encode_part(model), _measures(amount))
         accounts = [keys.usage(day, kind) for kind in ("bot", "person", "session", "model")]

@@ -16,9 +16,11 @@ ARGUMENTS = 2
 AHEAD, FIELDS = 5, 9
 """Arguments of ``marks.lua`` before those of its steps, and of each step."""
 
-COMMITS_AHEAD, COMMIT_KEYS, COMMIT_FIELDS = 5, 6, 11
-"""Keys, and likewise arguments, of ``commit.lua`` before those of its turns; keys of each, and arguments of each, the
-ids and entries at its end not counted."""
+SHARED_KEYS, SHARED_ARGS = 6, 5
+"""Keys and arguments of ``commit.lua`` before those of its turns."""
+
+COMMIT_KEYS, COMMIT_ARGS = 6, 13
+"""Keys and arguments of each turn; the ids and entries, whose numbers come last, are not counted."""
 
 
 @dataclass(frozen=True)
@@ -109,10 +111,11 @@ def _holders(kind: str, keys: Sequence[bytes], args: Sequence[bytes]) -> list[tu
     """The key of each lease that a call needs, and the nonce by which it claims to hold it."""
     if kind != "commit.lua":
         return [(keys[0], args[0])]
-    found, at = [], COMMITS_AHEAD
-    for number in range(COMMITS_AHEAD, len(keys), COMMIT_KEYS):
-        found.append((keys[number], args[at + 1]))
-        at += COMMIT_FIELDS + int(args[at + COMMIT_FIELDS - 2]) + int(args[at + COMMIT_FIELDS - 1])
+    found, at = list[tuple[bytes, bytes]](), SHARED_ARGS
+    for session in keys[SHARED_KEYS::COMMIT_KEYS]:
+        found.append((session, args[at + 1]))
+        at += COMMIT_ARGS
+        at += int(args[at - 2]) + int(args[at - 1])
     return found
 
 

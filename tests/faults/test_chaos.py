@@ -224,10 +224,10 @@ def claim(nonce: bytes) -> Sequence[bytes]:
 
 
 def commit(nonce: bytes, turn: bytes = b"0") -> Sequence[bytes]:
-    shared = (b"in", b"ready", b"due", b"grew", b"dead")
+    shared = (b"in", b"ready", b"due", b"grew", b"dead", b"unsettled")
     keys = (b"session", b"log", b"waiting", b"live", b"out", b"notices")
-    args = (b"name", nonce, b"1", turn, b"0", b"0", b"", b"1", b"", b"1", b"1", b"1-0", b"entry")
-    return (b"EVALSHA", b"m", b"11", *shared, *keys, *[b"0"] * 5, *args)
+    args = (b"name", nonce, b"1", turn, b"0", b"0", b"", b"1", b"", b"", b"", b"1", b"1", b"1-0", b"entry")
+    return (b"EVALSHA", b"m", b"12", *shared, *keys, *[b"0"] * 5, *args)
 
 
 def seen(*steps: tuple[Sequence[bytes], Any]) -> list[str]:

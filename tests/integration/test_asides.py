@@ -11,15 +11,16 @@ import anyio
 import msgspec
 import pytest
 
-from daemon.bus import command_of
+from daemon.bus import command_of, publish
 from daemon.config import BotConfig, Config
 from daemon.errors import BusUnavailable, RateLimited, SessionFull
 from daemon.events import Notice, Reply
+from daemon.memory import Memories
 from daemon.model import Model
 from daemon.process import Process
 from daemon.session import Asides, Word
 from daemon.testing import FailingBus, Gate, ScriptedModel
-from tests.conftest import Lab, mutated
+from tests.conftest import Lab, an_inbound, mutated
 from workers.agent.asides import Speaker
 from workers.agent.equipment import Equipment
 from workers.agent.kits import Kits
@@ -126,8 +127,64 @@ async def test_help_names_the_commands_in_the_language_of_the_bot(process: Proce
         await ask(lab, "h", "help", text="/help")
         (notice,) = await answered(lab)
 
-    assert all(command in notice.text for command in ("/stop", "/status", "/help"))
+    assert all(command in notice.text for command in ("/stop", "/status", "/memory", "/help"))
     assert "回答" in notice.text
+
+
+async def test_memory_is_shown_with_its_version_and_when_it_changed_in_the_time_of_the_bot(
+    process: Process, lab: Lab
+) -> None:
+    memories, scope = Memories(lab.bus), "pond:workspace"
+    config = Config(queue=lab.queue, bots={"pond": BotConfig(time_zone="Asia/Shanghai")})
+    await lab.publish("a")
+    async with working(replace(process, config=config), ScriptedModel()):
+        await ask(lab, "n", "memory")
+        await answered(lab)
+        await memories.edit(scope, of=0, text="- likes tea\n", by="test", time="2026-11-20T20:00:00.000Z")
+        await ask(lab, "m", "memory")
+        await answered(lab, 2)
+        await memories.edit(scope, of=1, text="x" * 5_000, by="test", time="2026-11-20T20:00:00.000Z")
+        await ask(lab, "l", "memory")
+        none, short, long = await answered(lab, 3)
+
+    assert none.text.startswith("I remember nothing here yet.")
+    assert short.text == (
+        "What I remember here (version 1, last changed 2026-11-21 04:00 Saturday (Asia/Shanghai, UTC+0800)):\n\n"
+        "- likes tea"
+    )
+    assert f"\n\n{'x' * 3_000}…\n\n2,000 more characters: `millpond memory show {scope}` shows all" in long.text
+
+
+@pytest.mark.parametrize(
+    ("session", "sender", "kind", "shown"),
+    [
+        ("web:ann", "ann", "direct", "of ann"),
+        ("web:bob", "bob", "direct", "of bob"),
+        ("web:pool", "ann", "group", "of the group"),
+        ("web:other", "ann", "group", "nothing"),
+    ],
+)
+async def test_in_a_group_its_own_memory_is_shown_and_nobody_elses(
+    process: Process, lab: Lab, session: str, sender: str, kind: str, shown: str
+) -> None:
+    memories = Memories(lab.bus)
+    for scope, text in (
+        ("pond:person:web:ann", "of ann"),
+        ("pond:person:web:bob", "of bob"),
+        ("pond:group:web:pool", "of the group"),
+        ("pond:workspace", "of all"),
+    ):
+        await memories.edit(scope, of=0, text=text, by="test", time="2026-11-20T20:00:00.000Z")
+
+    async with working(process, ScriptedModel()):
+        inbound = an_inbound("m", session=session, command="memory", chat_kind=kind)
+        inbound = msgspec.structs.replace(inbound, text="/memory", sender_id=sender)
+        await publish(lab.bus, inbound, scope="", config=lab.queue)
+        (notice,) = await answered(lab, 1, session)
+
+    assert shown in notice.text
+    others = {"of ann", "of bob", "of the group", "of all"} - {shown}
+    assert not [text for text in others if text in notice.text]
 
 
 async def test_a_command_wakes_and_makes_no_session(lab: Lab) -> None:

@@ -359,6 +359,8 @@ def _valid_text(path: str) -> str:
         "bots.pond.time_zone": "Europe/Berlin",
         "bots.pond.model.base_url": "http://localhost/v1",
         "bots.pond.model.api_key_file": "secret",
+        "bots.pond.summary_model.base_url": "http://localhost/v1",
+        "bots.pond.summary_model.api_key_file": "secret",
         "channels.web.token_file": "secret",
         "channels.web.type": "web",
         "channels.terminal.type": "terminal",
@@ -366,6 +368,7 @@ def _valid_text(path: str) -> str:
         "channels.terminal.bot": "pond",
         "channels.web.bot": "pond",
         "bots.pond.model.context_window_tokens": "100000",
+        "bots.pond.summary_model.context_window_tokens": "100000",
     }
     kind = _kind(path)
     simple = {bool: "no", int: "2", float: "0.75", str: "text", Secret: "hush"}
@@ -870,6 +873,80 @@ def test_a_fallback_of_the_offline_stand_in_is_refused(file):
     assert line.startswith("bots.pond.model.fallbacks[1]: a fallback of the offline stand-in would never be asked")
 
 
+def summing_up(file, text: str) -> ModelConfig:
+    return daemon_config.summary_model_of(load_text(file, text).config.bots["pond"])
+
+
+def test_without_a_summary_model_the_bots_own_sums_up(file, tmp_path):
+    secret_file(tmp_path / "key", b"third")
+    bot = load_text(file, FALLBACKS).config.bots["pond"]
+
+    assert daemon_config.summary_model_of(bot) is bot.model
+
+
+def test_a_summary_model_leaves_open_what_the_bots_own_has_and_takes_no_key_to_another_server(file, tmp_path):
+    secret_file(tmp_path / "key", b"third")
+    near = summing_up(file, FALLBACKS + '[bots.pond.summary_model]\nname = "small"\n')
+    far = summing_up(file, FALLBACKS + '[bots.pond.summary_model]\nbase_url = "http://far/v1"\n')
+
+    assert (near.base_url, near.name, near.api_key.reveal(), near.fallbacks) == ("http://one/v1", "small", "hush", ())
+    assert (near.context_window_tokens, near.prices.input) == (100_000, 0)
+    assert (far.base_url, far.name, far.api_key.reveal(), far.prices.input) == ("http://far/v1", "one", "", 0)
+
+
+def test_the_same_model_with_another_limit_has_the_same_prices(file, tmp_path):
+    secret_file(tmp_path / "key", b"third")
+    shorter = summing_up(file, FALLBACKS + "[bots.pond.summary_model]\nmax_completion_tokens = 2_000\n")
+
+    assert (shorter.name, shorter.prices.input, shorter.completion_tokens) == ("one", 2.5, 2_000)
+
+
+def test_beside_the_offline_stand_in_it_is_offline_too_unless_it_has_a_server(file):
+    assert summing_up(file, "[bots.pond.summary_model]\nname = 'm'\n").offline
+
+
+def test_an_offline_bot_may_have_a_real_model_that_sums_up(file):
+    model = summing_up(file, "[bots.pond.summary_model]\nname = 'm'\nbase_url = 'http://h/v1'\n")
+
+    assert (model.offline, model.name) == (False, "m")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[bots.pond.summary_model]\napi_key = 'k'", "bots.pond.summary_model.name: missing"),
+        ("[bots.pond.summary_model]\nnam = 'm'", "bots.pond.summary_model.nam: unknown key; did you mean name?"),
+        (
+            "[bots.pond.summary_model]\nbase_url = 'x'\nname = 'm'",
+            "bots.pond.summary_model.base_url: expected http:// or",
+        ),
+        (
+            "[bots.pond.summary_model]\nbase_url = 'http://h'\nname = 'm'\ncontext_window_tokens = 4096\n"
+            "safety_buffer_tokens = 3000",
+            "bots.pond.summary_model.context_window_tokens: 4,096 less 1,024",
+        ),
+        ("[bots.pond]\nsummary_model = 'm'", "bots.pond.summary_model: expected a section"),
+    ],
+)
+def test_a_summary_model_is_checked(file, text, problem):
+    lines = problems(file, text + "\n")
+
+    assert any(problem in line for line in lines), lines
+
+
+def test_a_summary_model_can_be_set_by_variables_and_is_shown(tmp_path):
+    environ = {
+        "MILLPOND_DATA_DIR": str(tmp_path),
+        "OPENAI_API_KEY": "hush",
+        "OPENAI_MODEL": "one",
+        "MILLPOND_BOTS__POND__SUMMARY_MODEL__NAME": "small",
+    }
+    loaded = load(environ=environ)
+
+    assert daemon_config.summary_model_of(loaded.config.bots["pond"]).name == "small"
+    assert '[bots.pond.summary_model]\nname = "small"' in show.toml(loaded)
+
+
 def test_a_list_of_sections_cannot_be_set_by_a_variable(tmp_path):
     with pytest.raises(ConfigError, match="got a variable, which cannot set one"):
         load(environ={"MILLPOND_DATA_DIR": str(tmp_path), "MILLPOND_BOTS__POND__MODEL__FALLBACKS": "x"})
@@ -981,6 +1058,8 @@ _SECTION_PATHS = {
         "bots.pond.limits.tokens_per_day",
         "bots.pond.limits.messages_per_minute",
         "fallbacks.prices",
+        "bots.pond.summary_model",
+        "bots.pond.summary_model.prices",
     ),
 } | {
     key
@@ -999,6 +1078,7 @@ def _sections():
     yield "[bots.<name>.model]", ModelConfig, "bots.pond.model"
     yield "[bots.<name>.model.prices]", daemon_config.PricesConfig, "bots.pond.model.prices"
     yield "[[bots.<name>.model.fallbacks]]", daemon_config.FallbackConfig, "fallbacks"
+    yield "[bots.<name>.summary_model]", daemon_config.FallbackConfig, "bots.pond.summary_model"
     yield "[bots.<name>.mcp.<name>]", daemon_config.McpConfig, "mcp"
     yield "[bots.<name>.limits.tokens_per_day]", daemon_config.EachConfig, "bots.pond.limits.tokens_per_day"
     yield "[bots.<name>.limits.messages_per_minute]", daemon_config.EachConfig, "bots.pond.limits.messages_per_minute"

@@ -16,7 +16,7 @@ from daemon.events import LogEntry
 from daemon.tokens import Tokenizer, load
 from workers.agent.context import Prompt, Rules, Scene, prompt
 from workers.agent.history import Remembered, View
-from workers.agent.request import whole_turns
+from workers.agent.past import whole_turns
 from workers.agent.shorten import Piece, Shares
 from workers.micro import MARK
 from workers.wires import message, text_of

@@ -29,7 +29,7 @@ TERMS = (
 """Words that stand in the code and mean one thing there."""
 
 EXAMPLES = {"partition": 0, "session": "<s>", "message_id": "<id>", "channel": "<channel>", "reply": "<reply>"} | {
-    name: f"<{name}>" for name in ("day", "kind", "bot", "name")
+    name: f"<{name}>" for name in ("day", "kind", "bot", "name", "scope")
 }
 """What redis.md writes for the arguments of the methods of ``Keys``."""
 

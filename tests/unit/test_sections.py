@@ -16,7 +16,8 @@ from daemon.errors import ConfigError
 from daemon.model import RUNTIME_CONTEXT
 from daemon.tokens import Tokenizer, load
 from workers.agent.prompts import Prompts, System
-from workers.agent.sections import identity, of_workspace
+from workers.agent.sections import identity, memory_section, of_workspace
+from workers.agent.shorten import Shares
 from workers.agent.skills import Skill
 from workers.agent.workspace import Files
 
@@ -178,3 +179,11 @@ def test_what_is_cut_is_logged_with_both_sizes():
         ("bootstrap.left_out", "SOUL.md"),
     ]
     assert logs[0]["reason"] == "30,000 characters, 900 of them shown"
+
+
+def test_the_title_of_a_memory_stands_there_once() -> None:
+    [section] = memory_section("# Memory\n\n- Ann likes ponds.\n", 1_000, len, Shares())
+    [other] = memory_section("# Memory of Ann\n\n- ponds\n", 1_000, len, Shares())
+
+    assert section.text == "# Memory\n\n- Ann likes ponds."
+    assert other.text == "# Memory\n\n# Memory of Ann\n\n- ponds"

@@ -35,6 +35,9 @@ def a_context(workspace: Path, *, scope: str = SCOPE) -> ToolContext:
     async def say(_context: ToolContext, _saying: Saying) -> str:
         raise AssertionError("nothing is said here")
 
+    async def compact(_focus: str) -> str:
+        raise AssertionError("nothing is compacted here")
+
     return ToolContext(
         clock=ManualClock(),
         time_zone="UTC",
@@ -45,6 +48,7 @@ def a_context(workspace: Path, *, scope: str = SCOPE) -> ToolContext:
         nonce="n",
         folders=Folders(workspace, scope),
         say=say,
+        compact=compact,
         call="1-0",
     )
 

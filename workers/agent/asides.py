@@ -1,4 +1,4 @@
-"""Answers ``/status``, ``/usage``, ``/whoami`` and ``/help`` at once, whatever their session is doing."""
+"""Answers ``/status``, ``/usage``, ``/memory``, ``/whoami`` and ``/help`` at once, whatever their session is doing."""
 
 import anyio
 import structlog
@@ -6,13 +6,16 @@ import structlog
 from daemon.clock import age_s, stamp
 from daemon.errors import BusError, ConfigError
 from daemon.events import Inbound, Notice, Reply
+from daemon.memory import Memories
 from daemon.process import Process
+from daemon.scope import scope_of
 from daemon.session import Aside, Asides, SessionReader
 from daemon.usage import User
 from daemon.wording import text as say
 from workers.agent.equipment import Equipment
 from workers.agent.kits import Kits
 from workers.agent.progress import Kit
+from workers.agent.remembered import remembered
 from workers.agent.spending import spending
 from workers.agent.status import status, whoami
 
@@ -35,6 +38,7 @@ class Speaker:
         self._equipment = equipment
         self._asides = Asides(process.bus, process.config.queue)
         self._reader = SessionReader(process.bus)
+        self._memories = Memories(process.bus)
 
     async def run(self) -> None:
         """Answer, for ever."""
@@ -104,6 +108,10 @@ class Speaker:
             case "usage":
                 user = User(bot=inbound.bot, session=session, channel=inbound.channel, sender_id=inbound.sender_id)
                 return await spending(self._bus, user, bot, self._process.clock), state.head
+            case "memory":
+                # Nothing was said in a session that is not there yet; its first message will fix it so.
+                scope = state.scope or scope_of(inbound, bot)
+                return await remembered(self._memories, bot, scope), state.head
             case "whoami":
                 return whoami(bot, state, inbound), state.head
             case _:

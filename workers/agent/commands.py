@@ -9,13 +9,16 @@ from dataclasses import dataclass
 
 from daemon.bus import QUEUED_COMMANDS, argument_of
 from daemon.config import BotConfig
-from daemon.errors import ConfigError
+from daemon.errors import BusError, ConfigError
 from daemon.events import Inbound, Options
 from daemon.process import Process
 from daemon.session import Claim, Waiting
 from daemon.sessionkey import encode_part
 from daemon.wording import text as say
-from workers.agent.kits import Kits, choices
+from workers.agent.compacting import told
+from workers.agent.kits import Kits
+from workers.choice import choices
+from workers.consolidation import Consolidator, Report, Want
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,9 +35,10 @@ class Outcome:
 class Commands:
     """Works out what commands change; nothing is changed here."""
 
-    def __init__(self, process: Process, kits: Kits) -> None:
+    def __init__(self, process: Process, kits: Kits, consolidator: Consolidator) -> None:
         self._process = process
         self._kits = kits
+        self._consolidator = consolidator
 
     async def outcome(self, claim: Claim, inbound: Inbound) -> Outcome:
         """What ``inbound``, one of ``QUEUED_COMMANDS``, comes to.
@@ -45,7 +49,18 @@ class Commands:
         bot = self._process.bot(inbound.bot)
         if inbound.command == "new":
             return Outcome(text=say("new_conversation", bot.language), start_over=True)
+        if inbound.command == "compact":
+            return await self._compact(claim, inbound, bot)
         return await self._model(claim.begun.options, inbound, bot)
+
+    async def _compact(self, claim: Claim, inbound: Inbound, bot: BotConfig) -> Outcome:
+        want = Want(at="now", focus=argument_of(inbound.text), correlation=inbound.correlation)
+        within_s = self._process.config.consolidation.call_deadline_s
+        try:
+            report = await self._consolidator.awaited(claim.session, want, within_s=within_s)
+        except BusError:
+            report = Report(outcome="failed")
+        return Outcome(text=told(report, bot.language))
 
     async def _model(self, options: Options, inbound: Inbound, bot: BotConfig) -> Outcome:
         if not is_admin(bot, inbound):

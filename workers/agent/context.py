@@ -48,6 +48,8 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it is a group, whose messages are shown with who said them."""
     history: Sequence[LogEntry]
     """Whole turns from before this one, oldest first."""
+    whole: bool = True
+    """The history goes back to the first message that the model is to see."""
     head: Sequence[Piece] = ()
     """Messages that stand before the history at every call, a user's first: what a consolidation left of older ones."""
 
@@ -73,6 +75,8 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     current_tokens: int
     history_turns: int = 0
     """How many earlier turns are in it."""
+    overflows: bool = False
+    """Not all earlier turns fit, though they may have been left out for another reason too."""
 
     @property
     def tokens(self) -> int:
@@ -90,7 +94,7 @@ def prompt(rules: Rules, scene: Scene, current: Sequence[LogEntry]) -> Prompt:
     room = rules.budget_tokens - scene.fixed_tokens
     now = _current(rules, scene, current, old=max(0, old - len(scene.history)), room=room)
     current_tokens = sum(piece.tokens for piece in now)
-    turns = _newest(rules, scene, old=old, room=room - current_tokens, call=iteration(current))
+    turns, overflows = _newest(rules, scene, old=old, room=room - current_tokens, call=iteration(current))
     head, newest = [piece.wire for piece in scene.head], [piece.wire for piece in now]
     return Prompt(
         messages=(scene.system, *_apart([head, *[turn.messages for turn in turns], newest])),
@@ -99,6 +103,7 @@ def prompt(rules: Rules, scene: Scene, current: Sequence[LogEntry]) -> Prompt:
         history_tokens=scene.head_tokens + sum(turn.tokens for turn in turns),
         current_tokens=current_tokens,
         history_turns=len(turns),
+        overflows=overflows or not scene.whole,
     )
 
 
@@ -127,20 +132,25 @@ def _without_oldest_round(pieces: Sequence[Piece]) -> list[Piece]:
     return [pieces[0], *pieces[answers[1] :]]
 
 
-def _newest(rules: Rules, scene: Scene, *, old: int, room: int, call: int) -> list[ShownTurn]:
-    """The newest whole turns that fit, oldest first: never one with a gap after it."""
+def _newest(rules: Rules, scene: Scene, *, old: int, room: int, call: int) -> tuple[list[ShownTurn], bool]:
+    """The newest whole turns that fit, oldest first, never one with a gap after it; whether there is no room for all.
+
+    From a turn's second call on fewer may be allowed than there is room for.
+    """
     allowed = history_room(room, rules.context_budget_tokens, iteration=call)
     kept: list[ShownTurn] = []
+    tokens = 0
     for turn in rules.view.turns(scene.history, old=old, names=scene.names):
-        if turn.tokens > allowed:
+        tokens += turn.tokens
+        if tokens > room:
             break
-        allowed -= turn.tokens
-        kept.append(turn)
+        if tokens <= allowed:
+            kept.append(turn)
     if not kept and scene.history and room == allowed:
         kept = _last_shortened(rules, scene, old=old, room=room)
     while kept and (not kept[-1].messages or role_of(kept[-1].messages[0]) != "user"):
         kept.pop()
-    return kept[::-1]
+    return kept[::-1], tokens > room
 
 
 def _last_shortened(rules: Rules, scene: Scene, *, old: int, room: int) -> list[ShownTurn]:

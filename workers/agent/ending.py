@@ -244,7 +244,7 @@ class Ending:
         await self._sessions.park(claim, delay_s=delay_s, word=word)
 
     async def _commit(self, turn: Turn, added: Sequence[LogEntry], end: _End, *, go_on: GoOn) -> Claim | None:
-        progress, claim = turn.progress, turn.claim
+        progress, claim, standing = turn.progress, turn.claim, turn.requests.standing
         entries = [*progress.entries, *added]
         commit = Commit(
             entries=tuple(entries[progress.step :]),
@@ -253,6 +253,10 @@ class Ending:
             reply=_reply(turn, end.text),
             dead_reason=end.dead_reason,
             change=end.change,
+            fixed_tokens=standing.fixed_tokens if standing else None,
+            settle_tokens=turn.kit.prompts.settle_tokens(standing.tokens, flushed=claim.begun.flushed)
+            if standing
+            else None,
         )
         following = await insist(
             lambda: self._sessions.commit(

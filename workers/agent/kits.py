@@ -6,13 +6,14 @@ import anyio
 import msgspec
 import structlog
 
-from daemon.config import BotConfig, ModelConfig
+from daemon.config import BotConfig
 from daemon.errors import ConfigError
 from daemon.model import FallbackModel
 from daemon.process import Process
 from daemon.tokens import Tokenizer, load
 from workers.agent.progress import Kit
 from workers.agent.prompts import Prompts
+from workers.choice import with_model
 from workers.tools import BUILTIN, Registry
 
 _log = structlog.get_logger()
@@ -99,22 +100,6 @@ class Kits:
             tool_timeout_s=agent.tool_timeout_s,
             iterations_max=agent.iterations_max,
         )
-
-
-def choices(bot: BotConfig) -> list[str]:
-    """The names of a bot's models, its own first."""
-    if bot.model.offline:
-        return ["offline"]
-    return list(dict.fromkeys(model.name for model in bot.model.chain))
-
-
-def with_model(bot: BotConfig, name: str) -> BotConfig:
-    """``bot`` with name and window of another of its models; the very same when that is its own, or unknown."""
-    names = choices(bot)
-    if name not in names[1:]:
-        return bot
-    model: ModelConfig = next(model for model in bot.model.chain if model.name == name)
-    return msgspec.structs.replace(bot, model=model)
 
 
 def prompts_of(process: Process, name: str, bot: BotConfig, tokenizer: Tokenizer, tools: Registry) -> Prompts:

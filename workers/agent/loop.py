@@ -11,7 +11,6 @@ from daemon.model import Answer, CutOff, Request, TextChunk, ToolCall
 from daemon.wording import text as say
 from workers.agent.entries import call_names, open_calls, rounds
 from workers.agent.progress import Turn
-from workers.agent.request import Requests
 from workers.tools import Result, failure
 
 CALLS_AT_ONCE = 16
@@ -32,7 +31,7 @@ class Loop:
         self._kit = turn.kit
         self._progress = turn.progress
         self._journal = journal
-        self._requests = Requests.of(turn)
+        self._requests = turn.requests
         self._writing = anyio.Lock()
         self._refused: MillpondError | None = None
         """Why the journal took no more."""

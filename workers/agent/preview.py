@@ -14,17 +14,19 @@ from daemon.clock import stamp
 from daemon.config import BotConfig
 from daemon.errors import ConfigError, InboundError
 from daemon.events import ChatKind, Inbound, LogEntry
+from daemon.memory import Memories
 from daemon.process import Process
 from daemon.session import SessionReader, SessionState
 from daemon.sessionkey import SessionKey
 from daemon.tokens import Tokenizer, load
 from workers.agent.context import Prompt
 from workers.agent.entries import Entries
-from workers.agent.kits import prompts_of, with_model
+from workers.agent.kits import prompts_of
+from workers.agent.past import Past, PastReader
 from workers.agent.progress import Kit
 from workers.agent.prompts import Prompts
-from workers.agent.reading import newest
-from workers.agent.request import Requests, whole_turns
+from workers.agent.request import Requests
+from workers.choice import with_model
 from workers.tools import BUILTIN, Registry, Tool
 from workers.tools.mcp import ToolServers
 
@@ -62,9 +64,9 @@ async def preview(process: Process, session: str) -> dict[str, Any]:
     config = with_model(process.bot(bot), state.options.model)
     tokenizer = await load(config.model.name)
     tools, prompts = await _equipped(process, bot, config, tokenizer, state)
-    history = await _history(process, state, config.model.budget_tokens)
-    said = found.said or [_nothing(process, state, history, bot)]
-    requests = Requests(prompts, process.clock, said=said, history=history)
+    past = await _past(process, state, config.model.budget_tokens)
+    said = found.said or [_nothing(process, state, past.history, bot)]
+    requests = Requests(prompts, process.clock, said=said, past=past)
     entries = Entries(tokenizer, process.clock, turn=state.head)
     current = found.journal or [await entries.user(inbound) for inbound in said]
     built = await requests.prompt(current, tools.definitions)
@@ -113,8 +115,8 @@ async def portions(process: Process, kit: Kit, state: SessionState, asking: Inbo
         ContextOverflow: what stands in every prompt is more than that.
     """
     said = msgspec.structs.replace(asking, text="", attachments=())
-    history = await _history(process, state, kit.budget_tokens)
-    requests = Requests(kit.prompts, process.clock, said=[said], history=history)
+    past = await _past(process, state, kit.budget_tokens)
+    requests = Requests(kit.prompts, process.clock, said=[said], past=past)
     current = await Entries(kit.tokenizer, process.clock, turn=state.head).user(said)
     counted = _counted(kit.prompts, requests, await requests.prompt([current], kit.tools.definitions))
     parts = counted["parts"]
@@ -123,17 +125,10 @@ async def portions(process: Process, kit: Kit, state: SessionState, asking: Inbo
     return {**told, "system": counted["budget_tokens"] - sum(told.values()), "budget": counted["budget_tokens"]}
 
 
-async def _history(process: Process, state: SessionState, budget_tokens: int) -> Sequence[LogEntry]:
-    found = await newest(
-        SessionReader(process.bus),
-        state.session,
-        state,
-        upto=state.head,
-        budget_tokens=budget_tokens,
-        micro=process.config.micro_compact,
-    )
-    first = state.head - len(found)
-    return whole_turns(found, first) if first > state.start else found
+async def _past(process: Process, state: SessionState, budget_tokens: int) -> Past:
+    pasts = PastReader(SessionReader(process.bus), Memories(process.bus), process.config.micro_compact)
+    past, _ = await pasts.read(state.session, state, upto=state.head, budget_tokens=budget_tokens)
+    return past
 
 
 def _counted(prompts: Prompts, requests: Requests, built: Prompt) -> dict[str, Any]:

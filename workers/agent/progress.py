@@ -12,6 +12,7 @@ from daemon.wording import Language
 from workers.agent.entries import Entries
 from workers.agent.live import LiveText
 from workers.agent.prompts import Prompts
+from workers.agent.request import Requests
 from workers.tools import Registry, ToolContext
 
 
@@ -97,7 +98,7 @@ class Turn:
     """What a tool may know, for a call by its name within the turn."""
     began: float
     """Monotonic seconds."""
-    history: list[LogEntry] = field(default_factory=list[LogEntry])
+    requests: Requests
     progress: Progress = field(default_factory=Progress)
 
 

@@ -25,6 +25,7 @@ from workers.agent.sections import (
 )
 from workers.agent.shorten import Shares
 from workers.agent.workspace import Files, Workspace
+from workers.consolidation.plan import Thresholds
 
 LEAST_TURN_TOKENS = 256
 """What identity and tools must leave of a budget."""
@@ -94,6 +95,20 @@ class Prompts:
         if budget_tokens == self.rules.budget_tokens:
             return self.rules
         return replace(self.rules, budget_tokens=budget_tokens)
+
+    def settle_tokens(self, standing_tokens: int, *, flushed: bool) -> int:
+        """Tokens of history from which on a session should be looked at by a consolidation worker.
+
+        Args:
+            standing_tokens: what stands in its prompts beside the history.
+            flushed: it was flushed since it was last consolidated.
+        """
+        thresholds = Thresholds.of(
+            self.bot.model, self._config.memory_flush, lowered=calibration(self.bot.model.name).lowered
+        )
+        awaits_flush = self._config.memory_flush.enabled and not flushed
+        at = thresholds.flush_point_tokens if awaits_flush else thresholds.consolidation_start_tokens
+        return max(0, at - standing_tokens)
 
     @property
     def fixed_tokens(self) -> int:

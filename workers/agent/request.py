@@ -2,19 +2,21 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import msgspec
 from anyio import to_thread
 
 from daemon.clock import Clock
-from daemon.events import Inbound, LogEntry
+from daemon.events import Continuity, Inbound, LogEntry
 from daemon.model import Request
 from workers.agent.context import Prompt, Rules, Scene, prompt
-from workers.agent.progress import Turn, inbounds
+from workers.agent.past import Past
 from workers.agent.prompts import Prompts, System
+from workers.agent.room import Room
 from workers.agent.runtime import runtime_context
+from workers.consolidation import Report, head_messages
 
 THREAD_TOKENS = 4_000
 """A turn in progress above this is put together in a thread: counting and shortening it may take tens of ms."""
@@ -22,38 +24,69 @@ NEAR = 200
 """As many messages of a group are put together on the event loop: each may have to be encoded and counted anew."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """What stands in every prompt of a turn, in tokens."""
+
+    fixed_tokens: int
+    """The system message without memory, and the tools' definitions."""
+    memory_tokens: int
+    head_tokens: int
+    """What the history begins with, of what was consolidated."""
+
+    @property
+    def tokens(self) -> int:
+        """All of it."""
+        return self.fixed_tokens + self.memory_tokens + self.head_tokens
+
+
 class Requests:
     """Asks for one turn; what does not change from call to call is made at the first."""
 
-    def __init__(self, prompts: Prompts, clock: Clock, *, said: Sequence[Inbound], history: Sequence[LogEntry]) -> None:
-        """Nothing is read yet.
+    def __init__(
+        self, prompts: Prompts, clock: Clock, *, said: Sequence[Inbound], past: Past, room: Room | None = None
+    ) -> None:
+        """Nothing is made yet.
 
         Args:
             prompts: the bot's.
             clock: tells the time of the runtime context.
             said: the messages that the turn answers, one at least.
-            history: the log before the turn, whole turns.
+            past: what lies before the turn.
+            room: makes room when a prompt does not fit; None: the oldest messages are left out.
         """
         self._prompts = prompts
         self._clock = clock
         self._said = said
-        self._history = history
+        self.past = past
+        self._room = room
         self._scene: Scene | None = None
         self._tokens_max = sys.maxsize
         self.system: System | None = None
         """The system message of the calls made so far."""
 
-    @classmethod
-    def of(cls, turn: Turn) -> "Requests":
-        """The requests of a turn that has begun."""
-        begun = turn.claim.begun
-        first = begun.head - len(turn.history)
-        return cls(
-            turn.kit.prompts,
-            turn.entries.clock,
-            said=inbounds(turn.covered) or [turn.first],
-            history=whole_turns(turn.history, first) if first > begun.start else turn.history,
+    @property
+    def standing(self) -> Standing | None:
+        """What stands in the prompts beside the history; None before the first one."""
+        if self._scene is None or self.system is None:
+            return None
+        memory_tokens = sum(section.tokens for section in self.system.sections if section.part == "memory")
+        return Standing(
+            fixed_tokens=self.system.tokens - memory_tokens + self._scene.tools_tokens,
+            memory_tokens=memory_tokens,
+            head_tokens=self._scene.head_tokens,
         )
+
+    async def compact(self, focus: str) -> Report:
+        """Have all but the newest turns consolidated now; later calls of the turn see what is left."""
+        if self._room is None:
+            return Report()
+        report, past = await self._room.compact(focus, self.past)
+        self._renew(past)
+        return report
+
+    def _renew(self, past: Past) -> None:
+        self.past, self._scene = past, None
 
     def shorten(self, tokens_max: int) -> None:
         """From now on no prompt counts more than this, whatever the budget says."""
@@ -66,6 +99,14 @@ class Requests:
             ContextOverflow: the turn cannot be made to fit.
         """
         built = await self.prompt(current, tools)
+        standing = self.standing
+        if built.overflows and self._room is not None and standing is not None:
+            past = await self._room.make(
+                self.past, fixed_tokens=standing.fixed_tokens, current_tokens=built.current_tokens
+            )
+            if past is not self.past:
+                self._renew(past)
+                built = await self.prompt(current, tools)
         return Request(
             messages=built.messages,
             tools=tools,
@@ -89,7 +130,8 @@ class Requests:
 
     async def _set(self, tools: Sequence[bytes]) -> Scene:
         bot = self._prompts.bot
-        self.system = await self._prompts.system()
+        past = self.past
+        self.system = await self._prompts.system(memory=past.memory)
         context = runtime_context(self._said, self._clock.now(), time_zone=bot.time_zone, language=bot.language)
         return Scene(
             system=self.system.message,
@@ -97,7 +139,9 @@ class Requests:
             tools_tokens=self._prompts.tools_tokens(tools),
             context=context,
             names=self._said[-1].chat_kind == "group",
-            history=self._history,
+            history=past.history,
+            whole=past.whole,
+            head=[self._prompts.rules.view.counted(wire) for wire in _head(past.continuity)],
         )
 
 
@@ -109,12 +153,5 @@ def _is_heavy(rules: Rules, scene: Scene, current: Sequence[LogEntry]) -> bool:
     return now > THREAD_TOKENS or is_close or (scene.names and len(scene.history) > NEAR)
 
 
-def whole_turns(history: Sequence[LogEntry], first: int) -> Sequence[LogEntry]:
-    """``history`` without the rest of a turn whose beginning was not read; ``first`` is the index of its first message.
-
-    A turn is named by the index of its own first message.
-    """
-    if not history or history[0].turn >= first:
-        return history
-    begins = next((at for at, entry in enumerate(history) if entry.turn != history[0].turn), len(history))
-    return history[begins:]
+def _head(continuity: Continuity | None) -> tuple[bytes, ...]:
+    return head_messages(continuity.text, continuity.transcript) if continuity else ()

@@ -25,6 +25,8 @@ SKILL_SHARE = 4
 """The list of skills gets at most one part in so many of the workspace's allowance, and so much is kept for those that
 stand in the prompt in full."""
 
+MEMORY_TITLE = "# Memory"
+
 Count = Callable[[str], int]
 
 _log = structlog.get_logger()
@@ -96,7 +98,10 @@ def _warn(parts: Sequence[Part]) -> None:
 
 def memory_section(memory: str, max_tokens: int, count: Count, shares: Shares) -> list[Section]:
     """``# Memory``; more than it may take is shown by its beginning and its end."""
-    return _headed("memory", "# Memory", memory, max_tokens, count, shares)
+    # Models begin the file with its title, which stands here already.
+    titled = memory.strip()
+    text = titled.removeprefix(MEMORY_TITLE) if titled.startswith(f"{MEMORY_TITLE}\n") else titled
+    return _headed("memory", MEMORY_TITLE, text, max_tokens, count, shares)
 
 
 def recalled_section(recalled: str, max_tokens: int, count: Count, shares: Shares) -> list[Section]:

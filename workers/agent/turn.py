@@ -11,6 +11,7 @@ from daemon.events import Inbound, LogEntry
 from daemon.process import Process
 from daemon.session import Claim, SessionReader, Sessions
 from workers.agent.commands import Commands, before_command, command_first
+from workers.agent.compacting import compacted
 from workers.agent.ending import Ending, insist
 from workers.agent.entries import Entries, open_calls
 from workers.agent.equipment import Equipment
@@ -18,9 +19,13 @@ from workers.agent.kits import Kits
 from workers.agent.limits import Gate
 from workers.agent.live import LiveBoard, LiveText
 from workers.agent.loop import Loop
+from workers.agent.past import PastReader
 from workers.agent.progress import Kit, Progress, Turn, inbounds
-from workers.agent.reading import newest
+from workers.agent.request import Requests
+from workers.agent.room import Rooms
 from workers.agent.speech import Speech
+from workers.consolidation import Consolidator, rooms_of
+from workers.consolidation import Kits as ConsolidationKits
 from workers.hold import Hold
 from workers.tools import Folders, ToolContext
 
@@ -34,10 +39,14 @@ class Turns:
         self._process = process
         self._sessions = sessions
         self._attempts_max = process.config.queue.attempts_max
-        self._reader = SessionReader(process.bus)
         self._gate = Gate(process)
         self.kits = Kits(process)
-        self._commands = Commands(process, self.kits)
+        consolidator = Consolidator(rooms_of(process), ConsolidationKits(process))
+        self._files = consolidator.rooms.files
+        reader = SessionReader(process.bus)
+        self._pasts = PastReader(reader, consolidator.rooms.memories, process.config.micro_compact)
+        self._rooms = Rooms(consolidator, reader, self._pasts)
+        self._commands = Commands(process, self.kits, consolidator)
         self._ending = Ending(process, sessions, self._commands)
         self.equipment = Equipment(process)
         self.live = LiveBoard(process.bus, process.config.queue)
@@ -101,28 +110,40 @@ class Turns:
         return await self._ending.done(turn, answer, go_on=go_on)
 
     async def _begin(self, claim: Claim, first: Inbound, kit: Kit) -> Turn:
-        begun = claim.begun
-        turn = Turn(
-            claim=claim,
-            covered=before_command(begun.waiting),
-            first=first,
-            kit=kit,
-            entries=Entries(kit.tokenizer, self._process.clock, turn=begun.head),
-            live=LiveText(self.live, claim),
-            context_of=partial(self._context_of, claim, first, kit),
-            began=self._process.clock.monotonic(),
+        begun, covered = claim.begun, before_command(claim.begun.waiting)
+        entries = Entries(kit.tokenizer, self._process.clock, turn=begun.head)
+        await self._files.sync(begun.scope)
+        past, journal = await self._pasts.read(
+            claim.session, begun, upto=begun.head + begun.step, budget_tokens=kit.budget_tokens
         )
-        turn.history, journal = await self._read(claim, kit.budget_tokens)
         if journal:
             # Its first record fixed what the turn covers; a message deleted since is not waiting any more.
             known = {entry.id for entry in journal if entry.id}
-            turn.covered = tuple(entry for entry in turn.covered if entry.inbound and entry.inbound.id in known)
-            turn.progress = Progress(entries=journal, step=len(journal), cut_off=open_calls(journal))
+            covered = tuple(entry for entry in covered if entry.inbound and entry.inbound.id in known)
+            progress = Progress(entries=journal, step=len(journal), cut_off=open_calls(journal))
         else:
-            turn.progress.entries = [await turn.entries.user(inbound) for inbound in inbounds(turn.covered)]
-        return turn
+            progress = Progress(entries=[await entries.user(inbound) for inbound in inbounds(covered)])
+        requests = Requests(
+            kit.prompts,
+            self._process.clock,
+            said=inbounds(covered) or [first],
+            past=past,
+            room=self._rooms.of(claim.session, budget_tokens=kit.budget_tokens, correlation=first.correlation),
+        )
+        return Turn(
+            claim=claim,
+            covered=covered,
+            first=first,
+            kit=kit,
+            entries=entries,
+            live=LiveText(self.live, claim),
+            requests=requests,
+            context_of=partial(self._context_of, claim, first, kit, requests),
+            began=self._process.clock.monotonic(),
+            progress=progress,
+        )
 
-    def _context_of(self, claim: Claim, first: Inbound, kit: Kit, call: str) -> ToolContext:
+    def _context_of(self, claim: Claim, first: Inbound, kit: Kit, requests: Requests, call: str) -> ToolContext:
         speech = Speech(self._process, self._sessions, claim, first)
         return ToolContext(
             clock=self._process.clock,
@@ -134,22 +155,9 @@ class Turns:
             nonce=claim.nonce,
             folders=Folders(self._process.workspace(first.bot), claim.begun.scope),
             say=speech.say,
+            compact=lambda focus: compacted(requests, focus),
             call=call,
         )
-
-    async def _read(self, claim: Claim, budget_tokens: int) -> tuple[list[LogEntry], list[LogEntry]]:
-        """The newest history, more than the budget or all there is, and the journal of a predecessor."""
-        begun = claim.begun
-        found = await newest(
-            self._reader,
-            claim.session,
-            begun,
-            upto=begun.head + begun.step,
-            budget_tokens=budget_tokens,
-            micro=self._process.config.micro_compact,
-        )
-        cut = len(found) - begun.step
-        return found[:cut], found[cut:]
 
     async def _run(self, turn: Turn) -> str:
         async def journal(step: int, entries: Sequence[LogEntry]) -> None:

@@ -1,1 +1,12 @@
-"""The consolidation worker: consumes ``session-grew``."""
+"""Consolidation: older messages become history and memory, and the session's cursor moves over them.
+
+``Consolidator`` does it, under the session's lock: for the role ``consolidation``, which consumes
+``session-grew``, for a turn that waits, and for whoever asks.
+"""
+
+from workers.consolidation.consolidator import Consolidator, rooms_of
+from workers.consolidation.kits import Kits
+from workers.consolidation.plan import Thresholds, head_messages
+from workers.consolidation.want import BACKGROUND, Report, Want
+
+__all__ = ["BACKGROUND", "Consolidator", "Kits", "Report", "Thresholds", "Want", "head_messages", "rooms_of"]

@@ -1,7 +1,7 @@
-"""The role ``consolidation``: reads ``session-grew`` as a member of the group ``consolidators``.
+"""The role ``consolidation``: hears ``session-grew`` as a member of the group ``consolidators``.
 
-The event is a hint, the session's state decides. Nothing is settled into memory yet, so a session's state never asks
-for anything: events are read, logged and removed, and the stream stays as short as its readers are quick.
+The event is a hint, the session's state decides: a commit that finds a session above its threshold puts it into
+``unsettled``. What stands there too long, because its event was lost or its worker died, is found by the sweep.
 """
 
 import anyio
@@ -9,42 +9,120 @@ import msgspec
 import structlog
 from anyio.lowlevel import checkpoint
 
-from daemon.errors import BusError
+from daemon.errors import BusError, ConfigError
 from daemon.events import SessionGrew
 from daemon.heartbeat import beat
 from daemon.process import Process
-from workers.consolidation.grew import GrewReader
+from daemon.slots import Slots
+from workers.consolidation.consolidator import Consolidator, rooms_of
+from workers.consolidation.grew import Event, GrewReader
+from workers.consolidation.kits import Kits
 
 AWAY_PAUSE_S = 0.5
+
+LOOK_S = 1.0
+"""How often is looked, while there is no room, whether the process is to stop."""
 
 _log = structlog.get_logger()
 _decode = msgspec.json.Decoder(SessionGrew).decode
 
 
 async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-    """Read events until the process stops."""
-    async with anyio.create_task_group() as tg:
-        tg.start_soon(beat, process, "consolidation", lambda: 0)
-        task_status.started()
-        reader = GrewReader(process.bus, consumer=process.name)
-        while not process.stopping.is_set():
+    """Consolidate until the process stops; what is under way then is given back after the grace time."""
+    kits = Kits(process)
+    worker = Worker(process, Consolidator(rooms_of(process), kits))
+    try:
+        async with anyio.create_task_group() as tg:
+            tg.start_soon(beat, process, "consolidation", lambda: worker.holding)
+            tg.start_soon(worker.sweep)
+            worker.slots.open(tg)
+            task_status.started()
+            await worker.read()
+            worker.slots.close()
+            with anyio.move_on_after(process.config.run.grace_s):
+                await worker.done()
+            tg.cancel_scope.cancel()
+    finally:
+        with anyio.move_on_after(1, shield=True):
+            await kits.aclose()
+
+
+class Worker:
+    """Consolidates the sessions that one process hears of."""
+
+    def __init__(self, process: Process, consolidator: Consolidator) -> None:
+        self._process = process
+        self._consolidator = consolidator
+        self._config = process.config
+        self._busy: set[str] = set()
+        self._room = anyio.Condition()
+        self.slots: Slots[str] = Slots(self._consolidate)
+
+    @property
+    def holding(self) -> int:
+        """Sessions it is at."""
+        return len(self._busy)
+
+    async def read(self) -> None:
+        """Hear of sessions until the process stops; no more than there is room for."""
+        reader = GrewReader(self._process.bus, consumer=self._process.name)
+        while not self._process.stopping.is_set():
             # Reading is shielded, so this is where the loop can be cancelled.
             await checkpoint()
             try:
-                for partition, event_id, raw in await reader.read():
-                    _note(raw)
-                    await reader.remove(partition, event_id)
+                for event in await reader.read():
+                    await self._hear(event)
+                    await reader.remove(event[0], event[1])
             except BusError as error:
                 _log.debug("queue.away", reason=str(error))
                 await anyio.sleep(AWAY_PAUSE_S)
-        tg.cancel_scope.cancel()
 
+    async def sweep(self) -> None:
+        """Look for sessions that nobody came for, for ever."""
+        while True:
+            await anyio.sleep(self._config.queue.wakeup_s)
+            try:
+                for partition in range(self._process.bus.keys.partitions):
+                    for session in await self._consolidator.rooms.locks.due(partition):
+                        _log.debug("session.overdue", session=session)
+                        await self._take(session)
+            except BusError as error:
+                _log.debug("queue.away", reason=str(error))
 
-def _note(raw: bytes) -> None:
-    try:
-        event = _decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        # Only a hint: the session's own state says what there is to do.
-        _log.warning("event.unreadable", reason=type(error).__name__)
-    else:
-        _log.debug("session.grew", session=event.session, head=event.head)
+    async def done(self) -> None:
+        """Wait until nothing is under way."""
+        async with self._room:
+            while self._busy:
+                await self._room.wait()
+
+    async def _hear(self, event: Event) -> None:
+        try:
+            session = _decode(event[2]).session
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            # Only a hint: the session's own state says what there is to do.
+            _log.warning("event.unreadable", reason=type(error).__name__)
+            return
+        if await self._consolidator.rooms.locks.is_unsettled(session):
+            await self._take(session)
+
+    async def _take(self, session: str) -> None:
+        async with self._room:
+            while len(self._busy) >= self._config.consolidation.slots and not self._process.stopping.is_set():
+                with anyio.move_on_after(LOOK_S):
+                    await self._room.wait()
+        if session not in self._busy and not self._process.stopping.is_set():
+            self._busy.add(session)
+            self.slots.give(session)
+
+    async def _consolidate(self, session: str) -> None:
+        try:
+            await self._consolidator.consolidate(session)
+        except (BusError, ConfigError) as error:
+            _log.warning("consolidation.put_off", session=session, reason=str(error))
+        except Exception:  # noqa: BLE001  one session's trouble must not end the work on all others
+            _log.exception("consolidation.broken", session=session)
+        finally:
+            self._busy.discard(session)
+            with anyio.CancelScope(shield=True):
+                async with self._room:
+                    self._room.notify_all()

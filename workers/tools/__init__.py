@@ -1,5 +1,6 @@
 """Tools that a model may call: one a file, collected in a registry; a failure is a result that the model reads."""
 
+from workers.tools.compact import COMPACT
 from workers.tools.edit_file import EDIT_FILE
 from workers.tools.folders import BOOTSTRAP_FILES, Folders
 from workers.tools.grep import GREP
@@ -11,7 +12,7 @@ from workers.tools.result import FAILED, Content, Image, Result, failure
 from workers.tools.time_tool import TIME
 from workers.tools.write_file import WRITE_FILE
 
-BUILTIN = Registry((TIME, MESSAGE, READ_FILE, WRITE_FILE, EDIT_FILE, LIST_FILES, GREP))
+BUILTIN = Registry((TIME, MESSAGE, READ_FILE, WRITE_FILE, EDIT_FILE, LIST_FILES, GREP, COMPACT))
 """Every tool that comes with Millpond; a bot's configuration names the ones it may use."""
 
 __all__ = [

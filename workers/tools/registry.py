@@ -57,6 +57,8 @@ class ToolContext:
     folders: Folders
     say: Callable[["ToolContext", Saying], Awaitable[str]]
     """Says something; gives the session key of the chat. Raises ``ToolError``, ``LeaseLost`` and ``BusUnavailable``."""
+    compact: Callable[[str], Awaitable[str]]
+    """Consolidates older messages now, its summary preserving what is named; gives a sentence that says what it did."""
     call: str = ""
     """Names the call within its turn, the same for whoever goes on with the turn."""
 

@@ -1,0 +1,320 @@
+"""``millpond memory``: what a bot remembers of a person, a group or a session, how it came to, and changes by hand."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from daemon.cli.connected import loaded, with_bus
+from daemon.cli.draft import edited_draft, text_of
+from daemon.cli.session import key_of, unknown
+from daemon.cli.table import print_json, say, table
+from daemon.errors import BadSessionKey, ConfigError, InboundError
+
+if TYPE_CHECKING:
+    from daemon.bus import Bus
+    from daemon.config import Config
+    from daemon.memory import Memories, MemoryFiles, Recall, Version
+
+_T = TypeVar("_T")
+
+NAME = click.argument("name", metavar="SCOPE|SESSION")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+REASON_CHARS = 60
+"""What the list shows of a reason."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named:
+    """The memory that a command is about."""
+
+    memories: "Memories"
+    scope: str
+
+
+@click.group()
+def memory() -> None:
+    """Look at what bots remember, and change it.
+
+    SCOPE is whose memory it is, as `millpond session show` tells it; a SESSION stands for its own.
+    """
+
+
+@memory.command()
+@NAME
+@click.option("--version", type=click.IntRange(1), metavar="N", help="An older version, or a rejected one.")
+@click.option("--history", is_flag=True, help="HISTORY.md instead: an entry for each part of a conversation.")
+@click.option("--notes", is_flag=True, help="The daily notes instead.")
+@JSON
+@click.pass_context
+def show(ctx: click.Context, name: str, *, version: int | None, history: bool, notes: bool, as_json: bool) -> None:
+    """Show MEMORY.md, which stands in every prompt."""
+    if (version is not None) + history + notes > 1:
+        raise click.UsageError("name one of --version, --history and --notes")
+    if history or notes:
+        _print_entries(_with_memory(ctx, name, _history if history else _notes), as_json=as_json)
+        return
+    shown = _with_memory(ctx, name, lambda named: _shown(named, version))
+    if as_json:
+        print_json(shown)
+        return
+    text = shown.pop("text")
+    table(("memory", "value"), list(shown.items()))
+    click.echo()
+    say(text)
+
+
+@memory.command("log")
+@NAME
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many, the newest first.")
+@JSON
+@click.pass_context
+def log_(ctx: click.Context, name: str, *, limit: int, as_json: bool) -> None:
+    """List the versions of MEMORY.md, and what produced each.
+
+    A star marks the current one; "+" and "-" count the characters of lines that came and went.
+    """
+    rows = _with_memory(ctx, name, lambda named: _log(named, limit))
+    if as_json:
+        print_json({"versions": rows})
+        return
+    heads = ("version", "kind", "time", "session", "messages", "model", "by", "+", "-", "reason")
+    table(heads, [[_short(row, head) for head in heads] for row in rows])
+
+
+@memory.command()
+@NAME
+@click.argument("first", metavar="A", type=click.IntRange(0))
+@click.argument("second", metavar="[B]", type=click.IntRange(0), required=False)
+@JSON
+@click.pass_context
+def diff(ctx: click.Context, name: str, *, first: int, second: int | None, as_json: bool) -> None:
+    """Show what changed from version A to version B, or to the current one; 0 is what was before the first."""
+    shown = _with_memory(ctx, name, lambda named: _diff(named, first, second))
+    if as_json:
+        print_json(shown)
+    elif shown["diff"]:
+        say(shown["diff"])
+
+
+@memory.command()
+@NAME
+@click.argument("version", metavar="N", type=click.IntRange(1))
+@JSON
+@click.pass_context
+def restore(ctx: click.Context, name: str, *, version: int, as_json: bool) -> None:
+    """Make version N the current one again, as a new version; a rejected one too."""
+
+    async def change(named: Named) -> int:
+        by, time = _author()
+        return await named.memories.restore(named.scope, version=version, by=by, time=time)
+
+    _print_stored(_stored(ctx, name, change), as_json=as_json)
+
+
+@memory.command()
+@NAME
+@click.option(
+    "--file", "path", type=click.Path(path_type=Path), help="Take the text from a file, - for standard input."
+)
+@click.option(
+    "--of", type=click.IntRange(0), metavar="N", help="The version that is changed; default: the current one."
+)
+@JSON
+@click.pass_context
+def edit(ctx: click.Context, name: str, *, path: Path | None, of: int | None, as_json: bool) -> None:
+    """Change MEMORY.md in $VISUAL or $EDITOR.
+
+    What comes to it after the version that is changed is appended below.
+    """
+    seen = _with_memory(ctx, name, lambda named: _seen(named, of))
+    if path is not None:
+        stored = _stored(ctx, name, _edit(seen, text_of(path)))
+    else:
+        with edited_draft(seen.text) as text:
+            stored = _stored(ctx, name, _edit(seen, text))
+    _print_stored(stored, as_json=as_json)
+
+
+# Which memory
+
+
+def _with_memory(ctx: click.Context, name: str, work: Callable[[Named], Awaitable[_T]]) -> _T:
+    async def named(bus: "Bus") -> _T:
+        from daemon.memory import Memories
+
+        return await work(Named(memories=Memories(bus), scope=await _scope(ctx, bus, name)))
+
+    return with_bus(ctx, named)
+
+
+async def _scope(ctx: click.Context, bus: "Bus", name: str) -> str:
+    """The scope that a name means: one that has a memory, or a session's own."""
+    from daemon.session import SessionReader
+
+    # Nothing keeps people from naming a channel like a bot: what has a memory is a scope.
+    if await bus.call("EXISTS", bus.keys.memory(name)):
+        return name
+    try:
+        session = key_of(ctx, name)
+    except BadSessionKey as error:
+        raise InboundError(f"{name} is neither a scope of which anything is remembered, nor a session") from error
+    state = await SessionReader(bus).state(session)
+    if not state.scope:
+        raise InboundError(await unknown(bus, session))
+    return state.scope
+
+
+# What is shown
+
+
+async def _shown(named: Named, version: int | None) -> dict[str, Any]:
+    current = await named.memories.current(named.scope)
+    number = version or current.version
+    shown: dict[str, Any] = {"scope": named.scope, "version": number, "current": current.version}
+    if not number:
+        return shown | {"text": ""}
+    found = await named.memories.version(named.scope, number)
+    return shown | {"kind": found.kind, "time": found.time, "characters": len(found.text), "text": found.text}
+
+
+async def _history(named: Named) -> "Sequence[tuple[str, object]]":
+    return [(entry.text, entry) for entry in await named.memories.history(named.scope)]
+
+
+async def _notes(named: Named) -> "Sequence[tuple[str, object]]":
+    return [(f"{note.date}: {note.text}", note) for note in await named.memories.notes(named.scope)]
+
+
+def _print_entries(entries: "Sequence[tuple[str, object]]", *, as_json: bool) -> None:
+    if as_json:
+        print_json({"entries": [entry for _, entry in entries]})
+        return
+    say("\n\n".join(text.strip("\n") for text, _ in entries))
+
+
+async def _log(named: Named, limit: int) -> list[dict[str, Any]]:
+    current = (await named.memories.current(named.scope)).version
+    versions = await named.memories.versions(named.scope, limit=limit)
+    before = await _text_before(named, versions[-1].version) if versions else ""
+    rows: list[dict[str, Any]] = []
+    for version in reversed(versions):
+        rows.insert(0, _row(version, before, current))
+        before = before if version.kind == "rejected" else version.text
+    return rows
+
+
+async def _text_before(named: Named, number: int) -> str:
+    """What MEMORY.md read before a version was written: rejected ones were never in it."""
+    while number := number - 1:
+        version = await named.memories.version(named.scope, number)
+        if version.kind != "rejected":
+            return version.text
+    return ""
+
+
+def _row(version: "Version", before: str, current: int) -> dict[str, Any]:
+    from daemon.memory.changes import characters
+
+    came, went = characters(before, version.text)
+    return {
+        "version": version.version,
+        "current": version.version == current,
+        "kind": version.kind,
+        "time": version.time,
+        "session": version.session,
+        "messages": f"{version.first}-{version.upto - 1}" if version.upto else "",
+        "model": version.model,
+        "by": version.by,
+        "of": version.of,
+        "+": came,
+        "-": went,
+        "reason": version.reason or (f"version {version.of}" if version.of else ""),
+    }
+
+
+def _short(row: dict[str, Any], head: str) -> str:
+    text = " ".join(str(row[head]).split())
+    if head == "version" and row["current"]:
+        return f"{text}*"
+    return text if len(text) <= REASON_CHARS or head != "reason" else f"{text[: REASON_CHARS - 1]}…"
+
+
+async def _diff(named: Named, first: int, second: int | None) -> dict[str, Any]:
+    from daemon.memory.changes import unified
+
+    old, new = await _seen(named, first), await _seen(named, second)
+    names = {"old_name": f"version {old.version}", "new_name": f"version {new.version}"}
+    changes = unified(old.text, new.text, **names)
+    return {"scope": named.scope, "from": old.version, "to": new.version, "diff": changes}
+
+
+async def _seen(named: Named, number: int | None) -> "Recall":
+    """A version, or the current one."""
+    from daemon.memory import Recall
+
+    if number is None:
+        return await named.memories.current(named.scope)
+    text = (await named.memories.version(named.scope, number)).text if number else ""
+    return Recall(text=text, version=number)
+
+
+# What is changed
+
+
+def _edit(seen: "Recall", text: str) -> Callable[[Named], Awaitable[int]]:
+    async def change(named: Named) -> int:
+        by, time = _author()
+        return await named.memories.edit(named.scope, of=seen.version, text=text, by=by, time=time)
+
+    return change
+
+
+def _author() -> tuple[str, str]:
+    """Who changes something, and when."""
+    import getpass
+
+    from daemon.clock import SystemClock, stamp
+
+    try:
+        name = getpass.getuser()
+    except (OSError, KeyError):  # a user id without a name, as in containers
+        name = "somebody"
+    return name, stamp(SystemClock().now())
+
+
+def _stored(ctx: click.Context, name: str, change: Callable[[Named], Awaitable[int]]) -> dict[str, Any]:
+    config = loaded(ctx).config
+
+    async def work(named: Named) -> dict[str, Any]:
+        files = _files(named, config)
+        await files.sync(named.scope)  # a file that was edited is a version before this one
+        before = (await named.memories.current(named.scope)).version
+        version = await change(named)
+        await files.sync(named.scope, at_once=True)
+        return {"scope": named.scope, "version": version, "changed": version != before}
+
+    return _with_memory(ctx, name, work)
+
+
+def _files(named: Named, config: "Config") -> "MemoryFiles":
+    from daemon.config import bot_workspace
+    from daemon.memory import MemoryFiles
+
+    def workspace_of(bot: str) -> Path:
+        if bot not in config.bots:
+            raise ConfigError(f"bots.{bot}: this configuration has no such bot")
+        return bot_workspace(config, bot)
+
+    return MemoryFiles(named.memories, workspace_of=workspace_of)
+
+
+def _print_stored(stored: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json(stored)
+    elif stored["changed"]:
+        click.echo(f"the memory of {stored['scope']} is at version {stored['version']} now")
+    else:
+        click.echo(f"nothing has changed: the memory of {stored['scope']} is at version {stored['version']}")

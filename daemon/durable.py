@@ -1,0 +1,123 @@
+"""Files that are there whole or not at all, also when the machine stops, in folders that are never reached by a link.
+
+All of it blocks: call it in a thread. Errors are those of the system (``OSError``), for the caller to translate.
+"""
+
+import errno
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+FOLDER_MODE, FILE_MODE = 0o700, 0o600
+"""What a person said to a bot is nobody else's to read."""
+
+LOCK_LOOK_S = 0.01
+"""How often is looked whether a lock was given back."""
+
+DRAFT = ".draft"
+"""What is being written has this name until it is whole; the lock of its folder makes it one writer's."""
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+# Without O_NONBLOCK opening a pipe waits for its other end, for ever.
+_OLD = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@contextmanager
+def folder_below(root: Path, *names: str, make: bool) -> Generator[int]:
+    """A descriptor of the folder ``names`` below ``root``, each opened by itself; ``make`` makes those missing."""
+    if make:
+        root.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+    # The root itself is the administrator's and may be a link.
+    here = os.open(root, _FOLDER & ~os.O_NOFOLLOW)
+    try:
+        for name in names:
+            following = _inside(here, name, make=make)
+            os.close(here)
+            here = following
+        yield here
+    finally:
+        os.close(here)
+
+
+def _inside(folder: int, name: str, *, make: bool) -> int:
+    if make:
+        with suppress(FileExistsError):
+            os.mkdir(name, FOLDER_MODE, dir_fd=folder)
+            os.fsync(folder)
+    return os.open(name, _FOLDER, dir_fd=folder)
+
+
+@contextmanager
+def folder_lock(folder: int, *, wait_s: float) -> Generator[None]:
+    """Hold the flock of an opened folder, against other processes and other threads alike.
+
+    Raises:
+        TimeoutError: somebody else has held it for ``wait_s``.
+    """
+    until = time.monotonic() + wait_s
+    while not _locked(folder):
+        if time.monotonic() >= until:
+            raise TimeoutError(errno.ETIMEDOUT, "another process has been changing this folder for too long")
+        time.sleep(LOCK_LOOK_S)
+    try:
+        yield
+    finally:
+        fcntl.flock(folder, fcntl.LOCK_UN)
+
+
+def _locked(folder: int) -> bool:
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def write_whole(folder: int, name: str, content: bytes) -> None:
+    """Put a file into an opened and locked folder, in the place of any of that name, even a link."""
+    with suppress(FileNotFoundError):
+        os.unlink(DRAFT, dir_fd=folder)  # of a writer that was killed
+    descriptor = os.open(DRAFT, _NEW, FILE_MODE, dir_fd=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(descriptor)
+        os.replace(DRAFT, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(DRAFT, dir_fd=folder)
+        raise
+    os.fsync(folder)
+
+
+@contextmanager
+def plain_file(folder: int, name: str, *, change: bool = False) -> Generator[int]:
+    """A descriptor of a plain file in an opened folder, for reading, or with ``change`` for both.
+
+    Raises:
+        FileNotFoundError: there is none.
+        OSError: it is a link, a folder, a pipe or a device, or may not be opened.
+    """
+    # Before opening too: to open a device can do something to it.
+    _only_plain(os.stat(name, dir_fd=folder, follow_symlinks=False), name)
+    descriptor = os.open(name, _OLD | (os.O_RDWR if change else os.O_RDONLY), dir_fd=folder)
+    try:
+        _only_plain(os.fstat(descriptor), name)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+_KINDS = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe"}
+
+
+def _only_plain(found: os.stat_result, name: str) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(found.st_mode), "a device")
+        raise OSError(errno.EINVAL, f"it is {kind}, no plain file", name)

@@ -1,0 +1,66 @@
+"""HISTORY.md and the files of single days, which only grow, brought in step with Redis. All of it blocks."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from daemon.memory.growing import grow
+from daemon.memory.sidecar import SideCar, Told, checksum
+from daemon.memory.stored import Stored
+
+HISTORY = "HISTORY.md"
+
+_is_day = re.compile(r"\d{4}-\d{2}-\d{2}").fullmatch
+"""What a note's day looks like; its file is called by it, so nothing else may stand there."""
+
+_Entry = TypeVar("_Entry")
+
+
+def history_written(folder: int, side: SideCar, stored: Stored) -> SideCar:
+    """The side-car after HISTORY.md was brought in step.
+
+    Raises:
+        OSError: it could not be written.
+    """
+    told, texts = _since(side.history, stored.history, str)
+    known = side.sizes.get(HISTORY, 0) if told.count else 0
+    count = told.count + len(texts)
+    # Not what has come meanwhile: that is the next look's.
+    size = grow(folder, HISTORY, known=known, texts=texts, everything=lambda: stored.history(0)[:count])
+    return _with_sizes(side, {HISTORY: size}, history=told.and_then(texts))
+
+
+def days_written(folder: int, side: SideCar, stored: Stored) -> SideCar:
+    """The side-car after the files of all days were brought in step. Errors as for ``history_written``."""
+    told, notes = _since(side.notes, stored.notes, lambda note: note.text)
+    days: dict[str, list[str]] = {day: [] for name in side.sizes if _is_day(day := name.removesuffix(".md"))}
+    for note in notes:
+        if _is_day(note.date):
+            days.setdefault(note.date, []).append(note.text)
+    sizes, count = dict[str, int](), told.count + len(notes)
+    for day, texts in days.items():
+        known = side.sizes.get(f"{day}.md", 0) if told.count else 0
+        sizes[f"{day}.md"] = grow(folder, f"{day}.md", known=known, texts=texts, everything=_all_of(day, stored, count))
+    return _with_sizes(side, sizes, notes=told.and_then([note.text for note in notes]))
+
+
+def _since(
+    told: Told, ask: Callable[[int], Sequence[_Entry]], text_of: Callable[[_Entry], str]
+) -> tuple[Told, Sequence[_Entry]]:
+    """What the files hold, and what came since; when Redis has lost what they hold, nothing, and all there is."""
+    if told.count:
+        last, *since = ask(told.count - 1) or (None,)
+        if last is not None and checksum(text_of(last).encode()) == told.last:
+            return told, since
+    return Told(), ask(0)
+
+
+def _all_of(day: str, stored: Stored, count: int) -> Callable[[], Sequence[str]]:
+    return lambda: [note.text for note in stored.notes(0)[:count] if note.date == day]
+
+
+def _with_sizes(side: SideCar, sizes: dict[str, int], **told: Told) -> SideCar:
+    sizes = side.sizes | {name: size for name, size in sizes.items() if size}
+    return msgspec.structs.replace(side, sizes=sizes, **told)

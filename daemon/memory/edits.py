@@ -1,0 +1,19 @@
+"""A person's edit of a MEMORY.md that has moved on meanwhile."""
+
+import re
+
+
+def edited(text: str, *, of: str, current: str) -> str:
+    """What MEMORY.md is to read like after a person turned ``of`` into ``text`` while it became ``current``.
+
+    The person's text, and below it the lines that came since: those of ``current`` that neither ``of`` nor the
+    person's text has.
+    """
+    if current == of:
+        return text
+    known = {line.strip() for line in (*of.splitlines(), *text.splitlines())}
+    since = [line for line in current.splitlines() if not line.strip() or line.strip() not in known]
+    fresh = re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in since)).strip("\n")
+    if not fresh:
+        return text
+    return f"{text.rstrip()}\n\n{fresh}\n" if text.strip() else f"{fresh}\n"

@@ -1,0 +1,159 @@
+"""A memory's files in the workspace of its bot: what people and tools read, and where a person may edit MEMORY.md."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import unquote
+
+import anyio
+import msgspec
+import structlog
+from anyio import CapacityLimiter, from_thread, to_thread
+
+from daemon.clock import Clock, SystemClock, stamp
+from daemon.errors import MillpondError
+from daemon.memory.memories import Memories
+from daemon.memory.opened import Recall
+from daemon.memory.projection import Looked, Projection
+from daemon.memory.records import Note
+from daemon.scope import folder_of
+
+FOLDER = "memory"
+"""Below a bot's workspace."""
+
+LOOK_S = 1.0
+"""How long what was seen of a scope's MEMORY.md counts as true."""
+
+ALL_S = 30.0
+"""How long what was seen of its other files does: nobody is to edit those."""
+
+LIMIT_S = 5.0
+"""How long a turn waits for a slow disk before it goes on without."""
+
+THREADS = 8
+"""A file system that hangs holds up so many looks, and nothing else of the process."""
+
+SCOPES_MAX = 1_024
+"""Scopes of which a process remembers how their files looked."""
+
+VERSIONS_MAX = 50
+"""Newest versions among which a text on the disk is looked for."""
+
+BY_FILE = "file"
+"""Who made a version by editing MEMORY.md itself."""
+
+_T = TypeVar("_T")
+_log = structlog.get_logger()
+
+
+def memory_folder(scope: str) -> tuple[str, ...]:
+    """Names of the folders, below the workspace of the scope's bot, that its memory lies in."""
+    # The workspace's own lies beside the folders of all other scopes.
+    flat = scope.endswith(":workspace") and scope.count(":") == 1
+    return (FOLDER,) if flat else (FOLDER, folder_of(scope))
+
+
+def bot_of(scope: str) -> str:
+    """Name of the bot whose memory it is."""
+    return unquote(scope.partition(":")[0])
+
+
+class MemoryFiles:
+    """The files of all scopes, as one process brings them in step with Redis."""
+
+    def __init__(self, memories: Memories, *, workspace_of: Callable[[str], Path], clock: Clock | None = None) -> None:
+        """Nothing is looked at yet.
+
+        Args:
+            memories: what the files show.
+            workspace_of: gives the folder of a bot by its name, or raises ConfigError.
+            clock: for the versions that a person's edits become.
+        """
+        self._memories = memories
+        self._workspace_of = workspace_of
+        self._clock = clock or SystemClock()
+        self._looked: OrderedDict[str, Looked] = OrderedDict()
+        self._threads = CapacityLimiter(THREADS)
+
+    async def sync(self, scope: str, *, at_once: bool = False) -> None:
+        """Take in a person's edit, and write what is new; never raises, for no turn should fail for it.
+
+        Within ``LOOK_S`` of the last look nothing is done, unless ``at_once`` says that something has just changed.
+        """
+        looked = self._looked_at(scope)
+        if anyio.current_time() < looked.next_at and not at_once:
+            return
+        looked.next_at = anyio.current_time() + LOOK_S
+        try:
+            projection = Projection(self._workspace_of(bot_of(scope)), memory_folder(scope), looked)
+        except MillpondError as error:  # another process may know the bot
+            _log.debug("memory.unwritten", reason=str(error))
+            return
+        reason = await self._failure(scope, projection, at_once=at_once)
+        if reason and looked.is_new(reason):
+            _log.warning("memory.unwritten", path=str(projection.path), reason=reason)
+
+    async def _failure(self, scope: str, projection: Projection, *, at_once: bool) -> str:
+        """Why the files could not be brought in step; empty when they could."""
+        try:
+            with anyio.fail_after(LIMIT_S):
+                await self._bring_in_step(scope, projection, at_once=at_once)
+        except OSError as error:
+            name = f" ({error.filename})" if error.filename else ""
+            return f"{error.strerror or 'the disk is too slow'}{name}"
+        except (MillpondError, msgspec.MsgspecError, UnicodeError) as error:
+            return str(error)
+        return ""
+
+    async def _bring_in_step(self, scope: str, projection: Projection, *, at_once: bool) -> None:
+        looked = projection.looked
+        if not at_once and anyio.current_time() < looked.all_at:
+            current = await self._memories.current(scope)
+            if current == looked.seen and await self._in_thread(projection.untouched):
+                return
+        looked.begin()
+        looked.all_at = 0.0  # unless it ends well, again the next time
+        await self._in_thread(lambda: projection.sync(_Asked(self._memories, scope, self._clock)))
+        looked.all_at = anyio.current_time() + ALL_S
+
+    async def _in_thread(self, work: Callable[[], _T]) -> _T:
+        return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
+
+    def _looked_at(self, scope: str) -> Looked:
+        if scope not in self._looked:
+            # There is nothing to be missed of a scope that has neither a memory nor a file.
+            self._looked[scope] = Looked(all_at=anyio.current_time() + ALL_S)
+        self._looked.move_to_end(scope)
+        if len(self._looked) > SCOPES_MAX:
+            self._looked.popitem(last=False)
+        return self._looked[scope]
+
+
+class _Asked:
+    """``Stored``, asked from a thread in the event loop that waits for it."""
+
+    def __init__(self, memories: Memories, scope: str, clock: Clock) -> None:
+        self._memories = memories
+        self._scope = scope
+        self._clock = clock
+
+    def current(self) -> Recall:
+        return from_thread.run(self._memories.current, self._scope)
+
+    def history(self, first: int) -> Sequence[str]:
+        return [entry.text for entry in from_thread.run(lambda: self._memories.history(self._scope, first=first))]
+
+    def notes(self, first: int) -> Sequence[Note]:
+        return from_thread.run(lambda: self._memories.notes(self._scope, first=first))
+
+    def version_that_reads(self, text: str, *, after: int) -> int:
+        newest_first = from_thread.run(lambda: self._memories.versions(self._scope, limit=VERSIONS_MAX))
+        return next(
+            (v.version for v in newest_first if v.version > after and v.kind != "rejected" and v.text == text), 0
+        )
+
+    def edit(self, text: str, *, of: int) -> Recall:
+        time = stamp(self._clock.now())
+        from_thread.run(lambda: self._memories.edit(self._scope, of=of, text=text, by=BY_FILE, time=time))
+        return self.current()

@@ -1,0 +1,325 @@
+"""The memories of one database: what a scope's MEMORY.md reads like and why, its history and its notes.
+
+What is written for a session is written by whoever holds its consolidation lock, who opens the memory first. The lock
+may lie on another server: what keeps an earlier holder out is the fence that opening records, and what keeps a command
+out that comes twice or late is the position that it names. A person's edits need no lock: they name the version.
+"""
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+from anyio import to_thread
+
+from daemon.bus import Bus, Script, load_script
+from daemon.errors import FenceBehind, LockLost, Misplaced, NoSuchVersion, VersionMoved
+from daemon.memory.edits import edited
+from daemon.memory.opened import Applied, Opened, Recall, SetBack, appended_since, decode_version, opened_from
+from daemon.memory.records import HistoryEntry, Note, Version
+
+_PART = ("memory.part.lua",)
+OPEN = load_script(__file__, "open.lua", with_parts=_PART)
+APPLY = load_script(__file__, "apply.lua", with_parts=_PART)
+SET_BACK = load_script(__file__, "set_back.lua", with_parts=_PART)
+APPEND = load_script(__file__, "append.lua", with_parts=_PART)
+DIGEST = load_script(__file__, "digest.lua", with_parts=_PART)
+WRITE = load_script(__file__, "write.lua", with_parts=_PART)
+
+CACHED = 256
+"""Scopes whose MEMORY.md a process keeps at hand."""
+
+PIECE = 1_000
+"""Records of a list that are read at once."""
+
+TRIES = 10
+"""How often a person's change is tried while others change the same memory."""
+
+Record = TypeVar("Record", HistoryEntry, Note)
+
+_encode = msgspec.json.Encoder().encode
+_decode_entry = msgspec.json.Decoder(HistoryEntry).decode
+_decode_note = msgspec.json.Decoder(Note).decode
+
+
+class Memories:
+    """Reads and writes the memories of all scopes. All methods raise BusUnavailable when Redis is away."""
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+        self._cached: OrderedDict[str, tuple[bytes, Recall]] = OrderedDict()
+
+    # For a prompt
+
+    async def current(self, scope: str) -> Recall:
+        """MEMORY.md as it reads now; its text is fetched only when it is another than the last time."""
+        key = self._bus.keys.memory(scope)
+        version, checksum = await self._bus.call("HMGET", key, "version", "checksum")
+        if version is None:
+            return _NOTHING
+        cached = self._cached.get(scope)
+        if cached is not None and cached[0] == checksum and cached[1].version == int(version):
+            self._cached.move_to_end(scope)
+            return cached[1]
+        recall, checksum = await self._current(scope)
+        self._cached[scope] = (checksum.encode(), recall)
+        self._cached.move_to_end(scope)
+        if len(self._cached) > CACHED:
+            self._cached.popitem(last=False)
+        return recall
+
+    async def _current(self, scope: str) -> tuple[Recall, str]:
+        """MEMORY.md and its checksum."""
+        key = self._bus.keys.memory(scope)
+        text, version, checksum = await self._bus.call("HMGET", key, "text", "version", "checksum")
+        return Recall(text=(text or b"").decode(), version=int(version or 0)), (checksum or b"").decode()
+
+    # For the holder of a session's consolidation lock
+
+    async def open(self, scope: str, session: str, *, fence: int, nonce: str) -> Opened:
+        """The memory, for the holder of the session's lock; from now on no earlier holder can write.
+
+        Raises:
+            FenceBehind: it was opened under a later lock, or under another one that was given the same fence.
+        """
+        asked = Opened(
+            scope=scope,
+            session=session,
+            fence=fence,
+            nonce=nonce,
+            text="",
+            version=0,
+            checksum="",
+            upto=0,
+            mark="",
+            flushed=-1,
+            set_backs=0,
+            rejected="",
+            undigested=0,
+        )
+        keys = self._bus.keys
+        status, found = await self._bus.run(
+            OPEN, [keys.memory(scope), keys.versions(scope), keys.undigested(scope)], [session, fence, nonce]
+        )
+        if status == b"behind":
+            raise FenceBehind(
+                f"the memory of session {session} was opened under fence {found}, and this lock's is {fence}; "
+                "take the lock again with a higher one",
+                highest=int(found),
+            )
+        return opened_from(found, asked)
+
+    async def apply(self, opened: Opened, entry: HistoryEntry, *, mark: str, update: Version | None = None) -> Applied:
+        """Take a consolidated range in: ``entry`` into the history, ``update`` as MEMORY.md, and the position.
+
+        Args:
+            opened: the memory as it was opened, or as the last write gave it.
+            entry: begins where the memory ends.
+            mark: identity of the range's last message.
+            update: the new MEMORY.md, made from ``opened.text``; one of kind ``rejected`` is only kept, for the next
+                request; None leaves it as it is. Only a new MEMORY.md can end in the status ``version``.
+
+        Raises:
+            LockLost: the session's lock is somebody else's now; nothing was written.
+            Misplaced: the range does not begin where the memory ends; nothing was written.
+            ValueError: the entry is of another session than was opened, or of no message at all.
+        """
+        if entry.session != opened.session or entry.upto <= entry.first:
+            raise ValueError(f"{entry.session} [{entry.first}, {entry.upto}) is no range of {opened.session}")
+        scope, kind = opened.scope, "" if update is None else "rejected" if update.kind == "rejected" else "current"
+        keys = self._bus.keys
+        return await self._write_locked(
+            opened,
+            APPLY,
+            [keys.memory(scope), keys.history(scope), keys.versions(scope), keys.undigested(scope)],
+            [
+                *(opened.set_backs, entry.first, entry.upto, mark, _encode(entry), entry.kind),
+                *(opened.version, opened.checksum, kind, *_parts(update)),
+            ],
+        )
+
+    async def append(
+        self, opened: Opened, update: Version | None, *, cycle: int, notes: Sequence[Note] = ()
+    ) -> Applied:
+        """Append what a flush of ``cycle`` found: ``update.added`` to MEMORY.md, and the notes. Once a cycle.
+
+        The status is ``over`` when this cycle was flushed before. Errors as for ``apply``.
+        """
+        scope, keys = opened.scope, self._bus.keys
+        record, _ = _parts(update)
+        return await self._write_locked(
+            opened,
+            APPEND,
+            [keys.memory(scope), keys.versions(scope), keys.notes(scope), keys.undigested(scope)],
+            [opened.set_backs, cycle, record, update.added if update else "", *(_encode(note) for note in notes)],
+        )
+
+    async def digest(self, opened: Opened, *, index: int, update: Version | None) -> Applied:
+        """Work the raw entry with this index in the history into MEMORY.md after all; None: nothing in it was new.
+
+        Raises:
+            LockLost: as for ``apply``.
+        """
+        scope, keys = opened.scope, self._bus.keys
+        return await self._write_locked(
+            opened,
+            DIGEST,
+            [keys.memory(scope), keys.versions(scope), keys.undigested(scope)],
+            [index, opened.version, opened.checksum, *_parts(update)],
+        )
+
+    async def set_back(self, opened: Opened, *, head: int) -> SetBack:
+        """Mark as lost what the memory took in of messages that the session has no more: those from ``head`` on.
+
+        Every entry that holds any of them is marked, and ``upto`` goes back to where the first of these began.
+        Errors as for ``apply``.
+        """
+        scope, keys = opened.scope, self._bus.keys
+        status, *rest = await self._bus.run(
+            SET_BACK,
+            [keys.memory(scope), keys.history(scope), keys.versions(scope), keys.undigested(scope)],
+            [opened.session, opened.fence, opened.nonce, opened.set_backs, opened.upto, head],
+        )
+        now = _checked(opened, status, rest)
+        return SetBack(opened=now, lost=tuple(_decode_entry(entry) for entry in rest[1]))
+
+    async def _write_locked(
+        self, opened: Opened, script: Script, keys: Sequence[str], args: Sequence[str | int | bytes]
+    ) -> Applied:
+        status, *rest = await self._bus.run(script, keys, [opened.session, opened.fence, opened.nonce, *args])
+        now = _checked(opened, status, rest)
+        if status == b"version":
+            since = [decode_version(version) for version in rest[1]]
+            return Applied(status="version", opened=now, appended=appended_since(opened, since))
+        return Applied(status="over" if status == b"over" else "done", opened=now)
+
+    async def undigested(self, scope: str, *, limit: int = 1) -> list[tuple[int, HistoryEntry]]:
+        """The oldest raw entries that MEMORY.md does not hold yet, each with its index in the history."""
+        keys = self._bus.keys
+        indexes = [int(index) for index in await self._bus.call("LRANGE", keys.undigested(scope), 0, limit - 1)]
+        found = [await self._bus.call("LINDEX", keys.history(scope), index) for index in indexes]
+        return [(index, _decode_entry(entry)) for index, entry in zip(indexes, found, strict=True) if entry]
+
+    # For people
+
+    async def edit(self, scope: str, *, of: int, text: str, by: str, time: str) -> int:
+        """Make ``text``, a person's edit of version ``of``, the newest version; the number of what is current then.
+
+        When there are newer versions than ``of``, the lines that came since are appended below ``text``.
+
+        Raises:
+            VersionMoved: others changed the memory all the time.
+        """
+        seen = (await self._find(scope, of)) or Version(kind="edit", time=time)
+
+        def change(current: Recall) -> Version:
+            whole = current.text if text == seen.text else edited(text, of=seen.text, current=current.text)
+            return Version(kind="edit", time=time, by=by, of=of, text=whole)
+
+        return await self._change(scope, change)
+
+    async def restore(self, scope: str, *, version: int, by: str, time: str) -> int:
+        """Make an older version the newest one, a rejected one too; the number of what is current then.
+
+        Raises:
+            NoSuchVersion: there is none of that number.
+            VersionMoved: others changed the memory all the time.
+        """
+        old = await self.version(scope, version)
+        restored = Version(kind="restore", time=time, by=by, of=version, text=old.text)
+        return await self._change(scope, lambda _: restored)
+
+    async def _change(self, scope: str, change: Callable[[Recall], Version]) -> int:
+        keys, name = self._bus.keys, secrets.token_hex(8)
+        for _ in range(TRIES):
+            current, checksum = await self._current(scope)
+            # In a thread: a text may be as long as a person likes.
+            changed = await to_thread.run_sync(change, current)
+            version = msgspec.structs.replace(changed, id=name)
+            if version.text == current.text:
+                return current.version
+            status, found = await self._bus.run(
+                WRITE,
+                [keys.memory(scope), keys.versions(scope)],
+                [current.version, checksum, *_parts(version)],
+            )
+            if status == b"done":
+                return int(found)
+            # The reply to the first of two copies may have been lost: then this change is one of those that came since.
+            own = [since.version for since in map(decode_version, found) if since.id == name]
+            if own:
+                return own[0]
+        raise VersionMoved(
+            f"MEMORY.md of {scope} was changed {TRIES} times while this change was tried; it was not written, try again"
+        )
+
+    # Reading
+
+    async def version(self, scope: str, number: int) -> Version:
+        """One version with its text.
+
+        Raises:
+            NoSuchVersion: there is none of that number.
+        """
+        found = await self._find(scope, number)
+        if found is None:
+            there = int(await self._bus.call("LLEN", self._bus.keys.versions(scope)))
+            raise NoSuchVersion(
+                f"MEMORY.md of {scope} has no version {number}; "
+                + (f"there are 1 to {there}" if there else "there is none")
+            )
+        return found
+
+    async def _find(self, scope: str, number: int) -> Version | None:
+        if number < 1:
+            return None
+        found = await self._bus.call("LINDEX", self._bus.keys.versions(scope), number - 1)
+        return decode_version(found) if found else None
+
+    async def versions(self, scope: str, *, limit: int = 100) -> list[Version]:
+        """The newest versions with their texts, newest first, rejected ones among them."""
+        found: list[Any] = await self._bus.call("LRANGE", self._bus.keys.versions(scope), -limit, -1)
+        return [decode_version(version) for version in reversed(found)]
+
+    async def history(self, scope: str, *, first: int = 0) -> list[HistoryEntry]:
+        """The entries of HISTORY.md from the ``first`` one on, in the order in which they were written."""
+        return await self._all(self._bus.keys.history(scope), first, _decode_entry)
+
+    async def notes(self, scope: str, *, first: int = 0) -> list[Note]:
+        """The daily notes from the ``first`` one on, in the order in which they were written."""
+        return await self._all(self._bus.keys.notes(scope), first, _decode_note)
+
+    async def _all(self, key: str, first: int, decode: Callable[[bytes], Record]) -> list[Record]:
+        """A list that is only appended to, piece by piece: other tasks go on between."""
+        found: list[Record] = []
+        while True:
+            at = first + len(found)
+            piece: list[bytes] = await self._bus.call("LRANGE", key, at, at + PIECE - 1)
+            found += [decode(record) for record in piece]
+            if len(piece) < PIECE:
+                return found
+
+
+_NOTHING = Recall(text="", version=0)
+
+
+def _parts(version: Version | None) -> tuple[bytes, str]:
+    """A version's JSON without number and text, and its text: the scripts put them together."""
+    if version is None:
+        return b"", ""
+    return _encode(msgspec.structs.replace(version, version=0, text="")), version.text
+
+
+def _checked(opened: Opened, status: bytes, rest: Sequence[Any]) -> Opened:
+    """The memory as it reads after a script of the lock's holder; raises what the script refused."""
+    if status == b"lost":
+        raise LockLost(f"session {opened.session} is consolidated by somebody else now; its memory was not written")
+    now = opened_from(rest[0], opened)
+    if status == b"misplaced":
+        raise Misplaced(
+            f"the memory of session {opened.session} ends before message {now.upto}, not {opened.upto}; "
+            "open it again and begin there",
+            upto=now.upto,
+        )
+    return now

@@ -1,0 +1,77 @@
+"""What a scope's memory is made of, as it is stored: one JSON object each, and none is ever taken away."""
+
+from typing import Literal
+
+import msgspec
+
+EntryKind = Literal["summary", "raw"]
+
+VersionKind = Literal["consolidation", "flush", "edit", "restore", "digest", "rejected"]
+"""How a version came about; a rejected one was never current."""
+
+# The scripts read `session`, `first` and `upto` of stored entries, and put `version` in front of a version and `text`
+# behind it. Texts stand last, so that what stands before them can be read in a terminal.
+
+
+class HistoryEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One range of a session's log, consolidated."""
+
+    time: str
+    """When it was written: ISO 8601, UTC."""
+    session: str
+    first: int
+    """Index of its first message in the session's log."""
+    upto: int
+    """One past the last."""
+    kind: EntryKind
+    """``raw``: the messages as they were, since no summary could be made."""
+    model: str = ""
+    """What summarised it."""
+    correlation: str = ""
+    """Correlation id of what had it consolidated."""
+    text: str
+    """As it stands in HISTORY.md; begins with ``[YYYY-MM-DD HH:MM]``."""
+    lost: bool = False
+    """The session lost these messages in a failover after they had been consolidated."""
+
+
+class Version(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How MEMORY.md came to read as it does."""
+
+    version: int = 0
+    """1, 2, 3 …, given when it is stored; rejected ones take a number too."""
+    kind: VersionKind
+    time: str
+    """When it was written: ISO 8601, UTC."""
+    id: str = ""
+    """Names the call that wrote it, which is known by it when it comes again."""
+    session: str = ""
+    """Whose log it came from."""
+    first: int = 0
+    """Of a consolidation: the first message that it worked in."""
+    upto: int = 0
+    """One past the last."""
+    model: str = ""
+    reason: str = ""
+    """Why so much was left out, in the model's words, or why it was rejected."""
+    by: str = ""
+    """Who edited or restored it."""
+    of: int = 0
+    """Which version was edited or restored."""
+    added: str = ""
+    """Of a flush: what was appended to the version before."""
+    text: str = ""
+    """The whole of it."""
+
+
+class Note(msgspec.Struct, frozen=True, kw_only=True):
+    """Something noted for a day, by a flush."""
+
+    time: str
+    """When it was written: ISO 8601, UTC."""
+    date: str
+    """The day, in the person's time zone: ``YYYY-MM-DD``."""
+    session: str
+    cycle: int
+    """The session's cursor at that time."""
+    text: str

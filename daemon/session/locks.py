@@ -1,0 +1,192 @@
+"""The consolidation lock of a session, and everything that only its holder may do."""
+
+import secrets
+from typing import Any, Literal
+
+import msgspec
+
+from daemon.bus import Bus, load_script, longest_deadline_s
+from daemon.config import QueueConfig
+from daemon.errors import LockLost
+from daemon.events import NO_OPTIONS, Continuity, Options
+from daemon.session.claim import continuity_from, options_from
+from daemon.session.sessions import GREW_MAX
+
+LOCK = load_script(__file__, "lock.lua")
+NOTE = load_script(__file__, "note.lua")
+RELOCK = load_script(__file__, "relock.lua")
+SETTLE = load_script(__file__, "settle.lua")
+SWEEP = load_script(__file__, "sweep.lua")
+UNLOCK = load_script(__file__, "unlock.lua")
+
+SWEPT_MOST = 100
+"""Sessions of one partition that a sweep gives at once; the next one follows soon."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Lock(msgspec.Struct, frozen=True, kw_only=True):
+    """A session under its consolidation lock, with its positions when it was taken."""
+
+    session: str
+    nonce: str
+    """Random, one a lock: what every script of the holder is checked by."""
+    fence: int
+    """Rises with every lock: what the memory of its scope is written under."""
+    base: int
+    cursor: int
+    start: int
+    head: int
+    tokens: int
+    """Of the messages from the cursor on."""
+    tokens_start: int
+    """Of the messages from the start on."""
+    scope: str
+    options: Options = NO_OPTIONS
+    continuity: Continuity | None = None
+    fixed_tokens: int = 0
+    """What stands in every prompt beside memory and history; 0: not known yet."""
+    flushed: int = -1
+    """The cursor of the cycle that was flushed last; -1: none was."""
+    unflushed: tuple[int, int] | None = None
+    """Messages that were consolidated before they were flushed: first, and one past the last."""
+    failures: int = 0
+    """Attempts in a row that brought no summary."""
+
+
+class Locks:
+    """The scripts of one process's consolidation locks."""
+
+    def __init__(self, bus: Bus, config: QueueConfig, *, worker: str) -> None:
+        self._bus = bus
+        self._worker = worker
+        self.lease_s = config.lease_s
+        self._lease_ms = round(config.lease_s * 1000)
+        self._longest_ms = round(longest_deadline_s(config) * 1000)
+        self._put_off_ms = round((config.lease_s + config.wakeup_s) * 1000)
+
+    async def take(self, session: str, *, above: int = 0) -> Lock | None:
+        """The lock, with a fence above ``above``; None when somebody else has it, or there is no such session.
+
+        Raises:
+            BusUnavailable: Redis is away; the lock may be held under a nonce nobody knows until its lease ends.
+        """
+        nonce, keys = secrets.token_hex(8), self._bus.keys.of(session)
+        status, *found = await self._bus.run(
+            LOCK,
+            [keys.session, keys.lock, keys.unsettled],
+            [session, nonce, self._worker, self._lease_ms, self._longest_ms, above, ""],
+        )
+        return _lock(session, nonce, found) if status == b"locked" else None
+
+    async def again(self, lock: Lock, *, above: int = 0) -> Lock:
+        """The lock with the positions as they are now, and a fence above ``above``; it is still ours.
+
+        Raises:
+            LockLost: it is not.
+        """
+        keys = self._bus.keys.of(lock.session)
+        status, *found = await self._bus.run(
+            LOCK,
+            [keys.session, keys.lock, keys.unsettled],
+            [lock.session, lock.nonce, self._worker, self._lease_ms, self._longest_ms, above, "1"],
+        )
+        if status != b"locked":
+            raise _lost(lock)
+        return _lock(lock.session, lock.nonce, found)
+
+    async def renew(self, lock: Lock) -> None:
+        """Extend the lease.
+
+        Raises:
+            LockLost: somebody else has the lock.
+        """
+        keys = self._bus.keys.of(lock.session)
+        if (
+            await self._bus.run(RELOCK, [keys.lock, keys.unsettled], [lock.session, lock.nonce, self._lease_ms])
+            != b"held"
+        ):
+            raise _lost(lock)
+
+    async def note(self, lock: Lock, what: Literal["failures", "flushed", "unflushed"], value: int | str) -> None:
+        """Note something in the session; as ``Lock`` has it.
+
+        Raises:
+            LockLost: somebody else has the lock; nothing was written.
+        """
+        keys = self._bus.keys.of(lock.session)
+        if await self._bus.run(NOTE, [keys.session, keys.lock], [lock.nonce, what, value]) != b"done":
+            raise _lost(lock)
+
+    async def settle(self, lock: Lock, *, upto: int, tokens: int, continuity: Continuity | None, flushed: bool) -> None:
+        """Move the cursor from where the lock has it to ``upto``, over messages that count ``tokens``.
+
+        Raises:
+            LockLost: somebody else has the lock, or the cursor is elsewhere; nothing was written.
+        """
+        keys = self._bus.keys.of(lock.session)
+        status = await self._bus.run(
+            SETTLE,
+            [keys.session, keys.lock],
+            [
+                lock.session,
+                lock.nonce,
+                lock.cursor,
+                upto,
+                tokens,
+                _encode(continuity) if continuity else "",
+                "" if flushed else "1",
+                self._bus.keys.events(lock.session),
+            ],
+        )
+        if status != b"done":
+            raise _lost(lock)
+
+    async def give_back(self, lock: Lock, *, again_in_s: float | None) -> None:
+        """End the lock. The session is looked at again after ``again_in_s``, or, with None, when it has grown."""
+        keys = self._bus.keys.of(lock.session)
+        delay_ms = -1 if again_in_s is None else round(again_in_s * 1000)
+        await self._bus.run(
+            UNLOCK,
+            [keys.session, keys.lock, keys.unsettled, keys.grew],
+            [lock.session, lock.nonce, lock.head, delay_ms, GREW_MAX],
+        )
+
+    async def due(self, partition: int) -> list[str]:
+        """Sessions that should be settled and that nobody came for in time."""
+        found = await self._bus.run(
+            SWEEP, [self._bus.keys.unsettled(partition)], [self._put_off_ms, self._longest_ms, SWEPT_MOST]
+        )
+        return [session.decode() for session in found]
+
+    async def is_unsettled(self, session: str) -> bool:
+        """Whether a commit found that some of the session's messages should be consolidated."""
+        return await self._bus.call("ZSCORE", self._bus.keys.of(session).unsettled, session) is not None
+
+
+def _lock(session: str, nonce: str, found: list[Any]) -> Lock:
+    fence, base, cursor, start, head, tokens, tokens_start, scope, options, continuity, *more = found
+    fixed, flushed, unflushed, failures = more
+    first, _, upto = unflushed.decode().partition(" ")
+    return Lock(
+        session=session,
+        nonce=nonce,
+        fence=int(fence),
+        base=int(base or 0),
+        cursor=int(cursor or 0),
+        start=int(start or 0),
+        head=int(head or 0),
+        tokens=int(tokens or 0),
+        tokens_start=int(tokens_start or 0),
+        scope=scope.decode(),
+        options=options_from(options),
+        continuity=continuity_from(continuity),
+        fixed_tokens=int(fixed or 0),
+        flushed=int(flushed or -1),
+        unflushed=(int(first), int(upto)) if upto else None,
+        failures=int(failures or 0),
+    )
+
+
+def _lost(lock: Lock) -> LockLost:
+    return LockLost(f"session {lock.session} is being consolidated by another worker now; nothing more was written")

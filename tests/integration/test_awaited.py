@@ -1,0 +1,217 @@
+"""Turns whose conversations have grown: what they wait for, what their models see, what people ask for."""
+
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+from structlog.testing import capture_logs
+
+from daemon.errors import ModelUnavailable
+from daemon.events import Notice
+from daemon.model import Answer, Request, ToolCall
+from daemon.process import Process
+from tests.conftest import Lab
+from tests.memorylab import WINDOW_TOKENS, MemoryLab, Summaries, messages_of, saves, small_window
+from workers.agent.service import serve
+
+pytestmark = pytest.mark.anyio
+
+LIMIT_S = 10.0
+BUDGET_TOKENS = WINDOW_TOKENS // 2
+
+
+@pytest.fixture
+def small(process: Process) -> Process:
+    """A process whose bot has a small window, and whose turns wait half a second."""
+    return replace(process, config=small_window(process.config, turn_wait_s=0.5))
+
+
+@asynccontextmanager
+async def working(memory: MemoryLab) -> AsyncGenerator[None]:
+    process = replace(memory.process, stopping=anyio.Event())
+
+    async def run(*, task_status: anyio.abc.TaskStatus[None]) -> None:
+        await serve(process, task_status=task_status)
+
+    async with anyio.create_task_group() as tg:
+        await tg.start(run)
+        yield
+        process.stopping.set()
+
+
+async def answered(memory: MemoryLab, message_id: str, **more: Any) -> None:
+    """Say something and wait for its answer."""
+    await memory.lab.publish(message_id, session=memory.session, **more)
+    async with working(memory):
+        await until(lambda: _nobody_waits(memory))
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    with anyio.fail_after(LIMIT_S):
+        while not await condition():  # noqa: ASYNC110 - what is waited for happens on the server
+            await anyio.sleep(0.01)
+
+
+async def _nobody_waits(memory: MemoryLab) -> bool:
+    state = await memory.state()
+    return state.waiting == 0 and not state.worker
+
+
+async def notices(memory: MemoryLab) -> list[Notice]:
+    found = await memory.lab.bus.call("XRANGE", memory.lab.bus.keys.notices(memory.session), "-", "+")
+    return [msgspec.json.decode(fields[b"notice"], type=Notice) for _, fields in _fields(found)]
+
+
+def _fields(found: Any) -> list[tuple[bytes, dict[bytes, bytes]]]:
+    return [
+        (entry_id, fields if isinstance(fields, dict) else dict(zip(fields[::2], fields[1::2], strict=True)))
+        for entry_id, fields in found
+    ]
+
+
+async def test_a_turn_whose_prompt_does_not_fit_consolidates_first(small: Process, lab: Lab) -> None:
+    model = Summaries(saves("[2026-11-20 09:00] They talked.", memory="Ann asks.", continuity="Ann wants to know why."))
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(25)
+
+    await answered(memory, "now")
+
+    state = await memory.state()
+    [prompt] = model.prompts
+    (_, system), (_, head), (_, understood), *rest = messages_of(prompt)
+    assert prompt.tokens <= BUDGET_TOKENS
+    assert 0 < state.cursor < state.head
+    assert "# Memory\n\n" in system
+    assert head.startswith("[Conversation compressed. Transcript: transcript_")
+    assert understood == "Understood. I have the context from the summary. Continuing."
+    assert rest[0][0] == "user"
+    assert f"question {state.cursor // 2} " in rest[0][1]
+    await memory.whole()
+
+
+async def test_a_turn_waits_no_longer_than_its_deadline_and_takes_the_failure_back(small: Process, lab: Lab) -> None:
+    async def hang(_request: Request) -> Answer:
+        await anyio.sleep(60)
+        raise AssertionError
+
+    model = Summaries(hang)
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(25)
+
+    began = anyio.current_time()
+    await answered(memory, "now")
+
+    assert anyio.current_time() - began < 3
+    [prompt] = model.prompts
+    assert prompt.tokens <= BUDGET_TOKENS
+    assert "question 24 " in messages_of(prompt)[-3][1]
+    assert (await lab.fields()).get("failures", "0") == "0"
+    assert await lab.bus.call("HGET", lab.bus.keys.lock("web:ann"), "nonce") is None
+    assert "web:ann" in await memory.unsettled(lab.bus)
+    assert (await memory.consolidator.consolidate("web:ann")).outcome == "settled"
+    await memory.whole()
+
+
+async def test_a_model_that_gives_no_summary_leaves_the_newest_messages_in_sight(small: Process, lab: Lab) -> None:
+    model = Summaries(ModelUnavailable("away"))
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(25)
+
+    await answered(memory, "now")
+
+    [prompt] = model.prompts
+    assert prompt.tokens <= BUDGET_TOKENS
+    assert "answer 24 " in messages_of(prompt)[-2][1]
+    assert (await lab.fields())["failures"] == "1"
+    assert (await memory.state()).cursor == 0
+
+
+async def test_a_consolidation_under_way_elsewhere_is_waited_for(small: Process, lab: Lab) -> None:
+    model = Summaries()
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(25)
+    lock = await memory.rooms.locks.take("web:ann")
+    assert lock is not None
+
+    with capture_logs() as logs:
+        await answered(memory, "now")
+
+    [waited] = [line for line in logs if line["event"] == "turn.waited"]
+    assert waited["status"] == "busy"
+    assert 0.4 < waited["waited_s"] < 2
+    assert model.prompts[0].tokens <= BUDGET_TOKENS
+    await memory.rooms.locks.give_back(lock, again_in_s=None)
+
+
+async def test_the_model_can_have_the_conversation_compacted_within_its_turn(small: Process, lab: Lab) -> None:
+    call = ToolCall(id="c1", name="compact", arguments=json.dumps({"focus": "the numbers"}))
+    model = Summaries(
+        saves("[2026-11-20 09:00] Talk.", memory="", continuity="Numbers matter."),
+        answers=[Answer(text="", tool_calls=(call,)), Answer(text="done")],
+    )
+    config = small.config
+    bot = msgspec.structs.replace(config.bots["pond"], tools=("compact",))
+    small = replace(small, config=msgspec.structs.replace(config, bots={"pond": bot}))
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(6)
+
+    await answered(memory, "now")
+
+    first, second = model.prompts
+    assert not any("Conversation compressed" in text for _, text in messages_of(first))
+    assert "Numbers matter." in messages_of(second)[1][1]
+    assert [role for role, _ in messages_of(second)[-3:]] == ["user", "assistant", "tool"]
+    assert "older messages are now a summary" in messages_of(second)[-1][1]
+    assert "the numbers" in messages_of(model.requests[0])[1][1]
+    assert (await memory.state()).cursor == 8
+    await memory.whole()
+
+
+async def test_people_can_have_a_conversation_compacted(small: Process, lab: Lab) -> None:
+    model = Summaries()
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(6)
+
+    await answered(memory, "now", command="compact", text="/compact what we decided")
+
+    [notice] = await notices(memory)
+    assert notice.text.startswith("8 older messages are now a summary")
+    assert "what we decided" in messages_of(model.requests[0])[1][1]
+    assert ((await memory.state()).cursor, (await memory.state()).head) == (8, 12)
+    await answered(memory, "again", command="compact", text="/compact")
+    assert (await notices(memory))[-1].text.startswith("There is nothing to compact")
+
+
+async def test_a_new_conversation_is_settled_in_the_background_and_not_carried_over(small: Process, lab: Lab) -> None:
+    model = Summaries()
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(3)
+    await answered(memory, "over", command="new", text="/new")
+    assert list(await memory.unsettled(lab.bus)) == ["web:ann"]
+
+    report = await memory.consolidator.consolidate("web:ann")
+
+    state = await memory.state()
+    assert (report.outcome, state.cursor, state.start, state.continuity) == ("settled", 6, 6, None)
+    await answered(memory, "fresh")
+    system, *rest = messages_of(model.prompts[0])
+    assert len(rest) == 1
+    assert "fact 1" in system[1]
+    await memory.whole()
+
+
+async def test_a_turn_that_ends_above_the_threshold_signals_it(small: Process, lab: Lab) -> None:
+    memory = MemoryLab(small, lab, Summaries())
+    await answered(memory, "short")
+    assert await memory.unsettled(lab.bus) == {}
+    await memory.talk(10, settle_tokens=100_000)
+
+    await answered(memory, "long")
+
+    assert list(await memory.unsettled(lab.bus)) == ["web:ann"]
+    assert 200 < int((await lab.fields())["fixed"]) < 1_500

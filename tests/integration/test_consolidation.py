@@ -1,0 +1,135 @@
+"""A consolidation on a real server: from the log into memory, whatever goes wrong on the way."""
+
+from dataclasses import replace
+
+import pytest
+
+from daemon.errors import ModelUnavailable
+from daemon.model import Answer
+from daemon.process import Process
+from tests.conftest import Lab
+from tests.memorylab import SCOPE, MemoryLab, Summaries, messages_of, saves, small_window
+from workers.consolidation import Want
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def small(process: Process) -> Process:
+    """A process whose bot has a small window."""
+    return replace(process, config=small_window(process.config))
+
+
+async def test_below_the_start_nothing_is_done(small: Process, lab: Lab) -> None:
+    model = Summaries()
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(3)
+
+    report = await memory.consolidator.consolidate("web:ann")
+
+    assert (report.outcome, report.first, report.upto) == ("nothing", 0, 0)
+    assert not model.requests
+
+
+async def test_a_long_conversation_is_consolidated_down_to_its_target(small: Process, lab: Lab) -> None:
+    model = Summaries(saves("[2026-11-20 09:00] They talked.", memory="Ann asks a lot.", continuity="Still asking."))
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(14)
+
+    report = await memory.consolidator.consolidate("web:ann")
+
+    state = await memory.state()
+    assert report.outcome == "settled"
+    assert 0 < state.cursor == state.start < state.head
+    assert report.tokens_after <= 1_024 < report.tokens_before
+    entries = await memory.history()
+    assert (entries[0].text, entries[0].kind) == ("[2026-11-20 09:00] They talked.", "summary")
+    assert entries[-1].upto == state.cursor
+    assert b"Ann asks a lot." in b"".join(model.requests[1].messages)
+    assert b"Still asking." in b"".join(model.requests[1].messages)
+    assert state.continuity is not None
+    assert state.continuity.transcript.startswith("transcript_")
+    assert await memory.unsettled(lab.bus) == {}
+    await memory.whole()
+
+
+async def test_what_fails_three_times_goes_in_as_it_is(small: Process, lab: Lab) -> None:
+    memory = MemoryLab(small, lab, Summaries(*[ModelUnavailable("away")] * 3))
+    await memory.talk(14)
+
+    outcomes = [(await memory.consolidator.consolidate("web:ann")).outcome for _ in range(3)]
+
+    assert outcomes == ["failed", "failed", "settled"]
+    first, *_ = await memory.history()
+    assert first.kind == "raw"
+    assert "[RAW]" in first.text
+    await memory.whole()
+
+
+async def test_compacting_leaves_the_newest_turns(small: Process, lab: Lab) -> None:
+    model = Summaries()
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(5)
+
+    report = await memory.consolidator.consolidate("web:ann", Want(at="now", focus="the numbers"))
+
+    assert (report.outcome, report.upto) == ("settled", 6)
+    assert b"the numbers" in b"".join(model.requests[0].messages)
+    await memory.whole()
+
+
+async def test_a_log_that_nobody_ever_consolidated_is_taken_piece_by_piece(small: Process, lab: Lab) -> None:
+    memory = MemoryLab(small, lab, Summaries())
+    await memory.bulk(400, words=40)
+
+    report = await memory.consolidator.consolidate("web:ann")
+
+    state, entries = await memory.state(), await memory.history()
+    assert (report.outcome, state.head) == ("settled", 800)
+    assert report.rounds > 1
+    assert all(entry.upto % 2 == 0 for entry in entries)
+    assert state.head - state.cursor < 20
+    await memory.whole()
+
+
+async def test_what_a_turn_could_not_wait_for_is_flushed_afterwards_over_the_original_messages(
+    small: Process, lab: Lab
+) -> None:
+    model = Summaries(flushes=[Answer(text="- Ann counts.\n# 2026-11-20.md\nShe began today.")])
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(25)
+    assert (await memory.consolidator.consolidate("web:ann", Want(at="budget"))).outcome == "settled"
+    assert not model.flushes
+    assert list(await memory.unsettled(lab.bus)) == ["web:ann"]
+    cursor = (await memory.state()).cursor
+
+    await memory.consolidator.consolidate("web:ann")
+    await memory.consolidator.consolidate("web:ann")
+
+    [flush] = model.flushes
+    shown = b"".join(flush.messages)
+    assert f"question {cursor // 2 - 1} ".encode() in shown
+    assert f"question {cursor // 2} ".encode() not in shown
+    assert (await memory.memories.current(SCOPE)).text.endswith("- Ann counts.")
+    assert [(note.date, note.text) for note in await memory.memories.notes(SCOPE)] == [
+        ("2026-11-20", "She began today.")
+    ]
+    assert await memory.unsettled(lab.bus) == {}
+    await memory.whole()
+
+
+async def test_a_cycle_is_flushed_once_and_before_it_is_consolidated(small: Process, lab: Lab) -> None:
+    model = Summaries(flushes=[Answer(text="- Ann counts.")])
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(10, words=55)
+
+    for _ in range(3):
+        assert (await memory.consolidator.consolidate("web:ann")).outcome == "nothing"
+    assert len(model.flushes) == 1
+    await memory.talk(6, words=55)
+    report = await memory.consolidator.consolidate("web:ann")
+
+    # Each round but the first begins a cycle of its own.
+    assert (report.outcome, len(model.flushes)) == ("settled", report.rounds)
+    assert "- Ann counts." in messages_of(model.requests[0])[1][1]
+    await memory.whole()

@@ -1,0 +1,37 @@
+"""Consolidating because somebody asked, and saying what came of it: the tool ``compact`` and ``/compact``."""
+
+from daemon.errors import BusError, ConfigError, ToolError
+from daemon.wording import Language
+from daemon.wording import text as say
+from workers.agent.request import Requests
+from workers.consolidation import Report
+
+
+async def compacted(requests: Requests, focus: str) -> str:
+    """What the tool tells the model.
+
+    Raises:
+        ToolError: it could not be done now.
+    """
+    try:
+        report = await requests.compact(focus)
+    except (BusError, ConfigError) as error:
+        raise ToolError(f"the conversation could not be compacted now: {error}") from error
+    if report.outcome in ("failed", "skipped", "busy"):
+        raise ToolError("the conversation could not be compacted now; it stays as it is, go on without")
+    return told(report, "en")
+
+
+def told(report: Report, language: Language) -> str:
+    """What became of it, for people."""
+    if report.outcome == "nothing":
+        return say("compact_nothing", language)
+    if report.outcome != "settled":
+        return say("compact_failed", language)
+    return say(
+        "compacted",
+        language,
+        count=report.upto - report.first,
+        before=f"{report.tokens_before:,}",
+        after=f"{report.tokens_after:,}",
+    )

@@ -1,0 +1,75 @@
+"""What lies before a turn, as its model sees it: older messages, what they begin with, and the scope's memory."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import structlog
+
+from daemon.config import MicroCompactConfig
+from daemon.events import Continuity, LogEntry
+from daemon.memory import Memories
+from daemon.session import Begun, SessionReader, SessionState
+from workers.agent.reading import newest
+
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Past:
+    """What a prompt is made of beside what is said now."""
+
+    history: Sequence[LogEntry] = ()
+    """Whole turns, oldest first."""
+    whole: bool = True
+    """The history goes back to the session's start."""
+    continuity: Continuity | None = None
+    """What was left of still older messages when they were consolidated."""
+    memory: str = ""
+    """MEMORY.md."""
+
+
+class PastReader:
+    """Reads it, in the order in which nothing can be missed.
+
+    Log and cursor come first, memory after them: a range that is consolidated meanwhile may be seen in both, and never
+    in neither.
+    """
+
+    def __init__(self, reader: SessionReader, memories: Memories, micro: MicroCompactConfig) -> None:
+        self._reader = reader
+        self._memories = memories
+        self._micro = micro
+
+    async def read(
+        self, session: str, at: Begun | SessionState, *, upto: int, budget_tokens: int
+    ) -> tuple[Past, list[LogEntry]]:
+        """The past of the turn that begins at ``at.head``, and its journal: what stands from there up to ``upto``.
+
+        Of the history as much as fills ``budget_tokens``, or all there is.
+
+        Raises:
+            BusUnavailable: Redis is away.
+        """
+        found = await newest(self._reader, session, at, upto=upto, budget_tokens=budget_tokens, micro=self._micro)
+        memory = await self._memories.current(at.scope) if at.scope else None
+        cut = len(found) - (upto - at.head)
+        history = found[:cut]
+        first = at.head - len(history)
+        past = Past(
+            history=whole_turns(history, first) if first > at.start else history,
+            whole=first <= at.start,
+            continuity=at.continuity,
+            memory=memory.text if memory else "",
+        )
+        return past, found[cut:]
+
+
+def whole_turns(history: Sequence[LogEntry], first: int) -> Sequence[LogEntry]:
+    """``history`` without the rest of a turn whose beginning was not read; ``first`` is the index of its first message.
+
+    A turn is named by the index of its own first message.
+    """
+    if not history or history[0].turn >= first:
+        return history
+    begins = next((at for at, entry in enumerate(history) if entry.turn != history[0].turn), len(history))
+    return history[begins:]

@@ -1,0 +1,96 @@
+"""Consolidating a session: taking its lock, the rounds, giving it back. One of these serves a process."""
+
+import anyio
+import structlog
+from structlog.contextvars import bound_contextvars
+
+from daemon.archive import Archive
+from daemon.errors import ConfigError, LockLost
+from daemon.memory import Memories
+from daemon.memory.files import MemoryFiles
+from daemon.process import Process
+from daemon.session import Lock, Locks
+from daemon.usage import UsageBook
+from workers.consolidation.held import Ended, hold
+from workers.consolidation.kits import Kits
+from workers.consolidation.rooms import Rooms
+from workers.consolidation.rounds import Rounds
+from workers.consolidation.want import BACKGROUND, Report, Want
+
+LOOK_S = 0.2
+"""How often a turn that waits for somebody else's consolidation looks whether it is over."""
+
+_log = structlog.get_logger()
+
+
+def rooms_of(process: Process) -> Rooms:
+    """What consolidations need of a process."""
+    config, memories = process.config, Memories(process.bus)
+    return Rooms(
+        config=config,
+        bus=process.bus,
+        locks=Locks(process.bus, config.queue, worker=process.name),
+        memories=memories,
+        archive=Archive(process.bus, process.data_dir, clock=process.clock),
+        files=MemoryFiles(memories, workspace_of=process.workspace, clock=process.clock),
+        book=UsageBook(process.bus),
+        clock=process.clock,
+    )
+
+
+class Consolidator:
+    """Consolidates sessions, for the background, for turns that wait, and for whoever asks."""
+
+    def __init__(self, rooms: Rooms, kits: Kits) -> None:
+        self.rooms = rooms
+        self._kits = kits
+
+    async def consolidate(self, session: str, want: Want = BACKGROUND) -> Report:
+        """Consolidate as much of ``session`` as it takes to reach the target.
+
+        Whatever ends it early, a failure or a cancellation, nothing is lost: the next one goes on from there.
+
+        Raises:
+            BusError: Redis is away.
+            ConfigError: its bot is not configured here.
+        """
+        lock = await self.rooms.locks.take(session)
+        if lock is None:
+            return Report(outcome="busy")
+        with bound_contextvars(session=session, fence=lock.fence):
+            return await self._under(lock, want)
+
+    async def aclose(self) -> None:
+        """Close the models' connections."""
+        await self._kits.aclose()
+
+    async def _under(self, lock: Lock, want: Want) -> Report:
+        report = Report(first=lock.cursor, upto=lock.cursor)
+
+        async def work(ended: Ended) -> None:
+            nonlocal report
+            try:
+                kit = await self._kits.of(lock)
+            except ConfigError:
+                ended.again_in_s = self.rooms.config.queue.backoff_max_s
+                raise
+            rounds = Rounds(self.rooms, kit, ended, want)
+            report = rounds.report
+            await rounds.run()
+
+        try:
+            await hold(self.rooms.locks, lock, work, renew_s=self.rooms.config.queue.renew_s)
+        except LockLost as error:
+            _log.warning("consolidation.lost", reason=str(error))
+            report.outcome = "busy"
+        return report
+
+    async def awaited(self, session: str, want: Want, *, within_s: float) -> Report:
+        """As ``consolidate``, for somebody who waits at most ``within_s``, also for one under way elsewhere."""
+        report = Report(outcome="skipped")
+        with anyio.move_on_after(within_s):
+            report = await self.consolidate(session, want)
+            while report.outcome == "busy":
+                await anyio.sleep(LOOK_S)
+                report = await self.consolidate(session, want)
+        return report

@@ -1,0 +1,89 @@
+"""The silent turn before a consolidation: what the model wants to keep is appended to memory, once a cycle."""
+
+import structlog
+
+from daemon.clock import stamp
+from daemon.errors import NoSummary
+from daemon.memory import Note, Opened, Version
+from daemon.session import Lock
+from workers.consolidation.flush import FlushAnswer
+from workers.consolidation.kits import Kit
+from workers.consolidation.part import LogPart, is_group, read
+from workers.consolidation.rooms import Rooms
+from workers.consolidation.spent import Spent
+
+_log = structlog.get_logger()
+
+
+class Flushing:
+    """Flushes one session. A cycle is named by the cursor, and ends when that moves."""
+
+    def __init__(self, rooms: Rooms, kit: Kit, spent: Spent) -> None:
+        self._rooms = rooms
+        self._kit = kit
+        self._spent = spent
+        self._seen_upto = 0
+
+    async def before(self, lock: Lock, opened: Opened, part: LogPart) -> Opened:
+        """Flush the messages from the cursor on, for a cycle that was not flushed yet.
+
+        A consolidation may end several cycles, one a round: what the first one showed is not shown again.
+
+        Raises:
+            LockLost: somebody else has the session's lock.
+        """
+        if part.upto_index > self._seen_upto:
+            opened = await self._flushed(lock, opened, part)
+            self._seen_upto = part.upto_index
+        await self._rooms.locks.note(lock, "flushed", lock.cursor)
+        return opened
+
+    async def afterwards(self, lock: Lock, opened: Opened) -> Opened:
+        """Flush messages that were consolidated before there was time for it. Errors as for ``before``."""
+        if lock.unflushed is None:
+            return opened
+        first, upto = lock.unflushed
+        part = await read(self._rooms.bus, lock, first, upto)
+        if self._kit.flushes and part.entries:
+            opened = await self._flushed(lock, opened, part)
+        await self._rooms.locks.note(lock, "unflushed", "")
+        return opened
+
+    async def _flushed(self, lock: Lock, opened: Opened, part: LogPart) -> Opened:
+        if lock.failures >= self._rooms.config.consolidation.failures_max:
+            return opened  # this may be what kills its workers
+        await self._rooms.locks.note(lock, "failures", lock.failures + 1)
+        began = self._rooms.clock.monotonic()
+        try:
+            answer = await self._kit.flush.ask(
+                part.entries,
+                memory=opened.text,
+                now=self._rooms.clock.now(),
+                names=is_group(lock.scope, part.entries),
+            )
+        except NoSummary as error:
+            self._spent.add(error.used)
+            _log.warning("flush.failed", reason=str(error))
+        else:
+            self._spent.add(answer.used)
+            opened = await self._append(lock, opened, answer, cycle=part.first)
+            took_s = round(self._rooms.clock.monotonic() - began, 3)
+            _log.info("flush.done", count=len(answer.notes) + bool(answer.memory), cursor=lock.cursor, took_s=took_s)
+        await self._rooms.locks.note(lock, "failures", lock.failures)
+        return opened
+
+    async def _append(self, lock: Lock, opened: Opened, answer: FlushAnswer, *, cycle: int) -> Opened:
+        if not answer.memory and not answer.notes:
+            return opened
+        time = stamp(self._rooms.clock.now())
+        update = None
+        if answer.memory:
+            update = Version(
+                kind="flush", time=time, session=lock.session, first=cycle, model=answer.model, added=answer.memory
+            )
+        notes = [
+            Note(time=time, date=date, session=lock.session, cycle=cycle, text=text) for date, text in answer.notes
+        ]
+        applied = await self._rooms.memories.append(opened, update, cycle=cycle, notes=notes)
+        await self._rooms.files.sync(lock.scope, at_once=True)
+        return applied.opened

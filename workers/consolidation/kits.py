@@ -1,0 +1,85 @@
+"""What the consolidations of each bot are made with, built once a process."""
+
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+import anyio
+
+from daemon.config import BotConfig, Config, summary_model_of
+from daemon.model import Model
+from daemon.process import Process
+from daemon.session import Lock
+from daemon.tokens import Tokenizer, calibration, load
+from workers.choice import with_model
+from workers.consolidation.breaker import breaker_of
+from workers.consolidation.flush import Flush
+from workers.consolidation.plan import Thresholds
+from workers.consolidation.summarize import Summarizer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kit:
+    """Of one bot, and one of its models."""
+
+    bot: BotConfig
+    """With the model that the session's people chose."""
+    config: Config
+    tokenizer: Tokenizer
+    """Of the model that answers: prompts are counted by it."""
+    summarizer: Summarizer
+    flush: Flush
+
+    @property
+    def flushes(self) -> bool:
+        """Whether there is a silent turn before a consolidation."""
+        return self.config.memory_flush.enabled
+
+    def thresholds(self) -> Thresholds:
+        """The sizes that hold just now, by what is known of how the provider counts."""
+        lowered = calibration(self.bot.model.name).lowered
+        return Thresholds.of(self.bot.model, self.config.memory_flush, lowered=lowered)
+
+
+class Kits:
+    """A kit for each bot and each model that people chose, made when it is first needed."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._models: dict[str, Model] = {}
+        self._kits: dict[tuple[str, str], Kit] = {}
+        self._lock = anyio.Lock()
+
+    async def of(self, lock: Lock) -> Kit:
+        """The kit for a locked session.
+
+        Raises:
+            ConfigError: its bot is not configured here, or its model cannot be connected to.
+        """
+        name, model = unquote(lock.scope.partition(":")[0]), lock.options.model
+        async with self._lock:
+            if (name, model) not in self._kits:
+                self._kits[name, model] = await self._made(name, model)
+            return self._kits[name, model]
+
+    async def aclose(self) -> None:
+        """Close the models' connections."""
+        for model in self._models.values():
+            await model.aclose()
+
+    async def _made(self, name: str, chosen: str) -> Kit:
+        config = self._process.config
+        bot = with_model(self._process.bot(name), chosen)
+        window = summary_model_of(self._process.bot(name))
+        if name not in self._models:
+            self._models[name] = await self._process.connect_model(window, language=bot.language)
+        model, tokenizer = self._models[name], await load(window.name)
+        breaker = breaker_of(window, config.consolidation)
+        return Kit(
+            bot=bot,
+            config=config,
+            tokenizer=await load(bot.model.name),
+            summarizer=Summarizer(
+                model=model, window=window, tokenizer=tokenizer, config=config, breaker=breaker, bot=bot
+            ),
+            flush=Flush(model=model, window=window, tokenizer=tokenizer, config=config, breaker=breaker, bot=bot),
+        )

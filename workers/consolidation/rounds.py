@@ -1,0 +1,231 @@
+"""The rounds of one consolidation, under its session's lock: from the log into memory, until the prompt is small."""
+
+import msgspec
+import structlog
+
+from daemon import metrics
+from daemon.errors import ArchiveError, CallSkipped, ConsolidationError, FenceBehind, LockLost
+from daemon.memory import Opened
+from daemon.session import Lock
+from workers.backoff import after_attempts
+from workers.consolidation.flushing import Flushing
+from workers.consolidation.held import Ended
+from workers.consolidation.kits import Kit
+from workers.consolidation.part import LogPart, read, unsettled
+from workers.consolidation.plan import Estimate, Unsettled, head_messages, pick, plan
+from workers.consolidation.rooms import Rooms
+from workers.consolidation.spent import Spent
+from workers.consolidation.taking import Taking, mark_from
+from workers.consolidation.want import Report, Want
+
+MEMORY_SHARE = 0.2
+"""Of a budget, what MEMORY.md may take in a prompt at most; a person who edits it may not know."""
+
+AT_ONCE = 2
+"""Budgets of messages that one round looks at: a log that nobody ever consolidated is taken piece by piece."""
+
+_log = structlog.get_logger()
+
+
+class Rounds:
+    """One session's; ``run`` once."""
+
+    def __init__(self, rooms: Rooms, kit: Kit, ended: Ended, want: Want) -> None:
+        self._rooms = rooms
+        self._kit = kit
+        self._ended = ended
+        self._want = want
+        self._thresholds = kit.thresholds()
+        self._spent = Spent()
+        self._taking = Taking(rooms, kit, want, self._spent)
+        self._flushing = Flushing(rooms, kit, self._spent)
+        self.report = Report()
+
+    async def run(self) -> None:
+        """Round by round; ``report`` and ``ended.again_in_s`` say how it went.
+
+        Raises:
+            BusError: Redis is away or refused.
+            LockLost: somebody else has the session's lock.
+        """
+        began, report = self._rooms.clock.monotonic(), self.report
+        report.first = report.upto = self._lock.cursor
+        try:
+            await self._all()
+        except CallSkipped as error:
+            report.outcome = "skipped"
+            self._ended.again_in_s = self._rooms.config.consolidation.breaker_probe_s
+            _log.info("consolidation.skipped", reason=str(error))
+        except LockLost:
+            raise
+        except (ConsolidationError, ArchiveError) as error:
+            report.outcome = "failed"
+            self._ended.again_in_s = after_attempts(self._lock.failures + 1, self._rooms.config.queue)
+            _log.warning("consolidation.failed", reason=str(error), attempt=self._lock.failures + 1)
+        if report.outcome == "settled" and self._want.awaited and self._kit.flushes:
+            self._ended.again_in_s = 0.0  # what nobody could wait for is flushed now, by a worker
+        if report.outcome != "nothing":
+            self._tell(self._rooms.clock.monotonic() - began)
+        await self._spent.note(self._rooms, self._kit, self._lock)
+
+    async def _all(self) -> None:
+        for _ in range(self._rooms.config.consolidation.rounds_max):
+            if not await self._round():
+                self._ended.again_in_s = None
+                return
+            self.report.rounds += 1
+
+    def _tell(self, took_s: float) -> None:
+        """The evidence of one consolidation."""
+        report, total = self.report, self._spent.total
+        metrics.CONSOLIDATIONS.labels(report.outcome).inc()
+        metrics.CONSOLIDATION_SECONDS.observe(took_s)
+        metrics.CONSOLIDATED_MESSAGES.inc(report.upto - report.first)
+        _log.info(
+            "consolidation.done",
+            status=report.outcome,
+            first=report.first,
+            upto=report.upto,
+            rounds=report.rounds,
+            raw=self._taking.raw,
+            tokens_before=report.tokens_before,
+            tokens_after=report.tokens_after,
+            model=",".join(self._spent.models),
+            tokens_in=total.tokens_in,
+            tokens_out=total.tokens_out,
+            took_s=round(took_s, 3),
+        )
+
+    @property
+    def _lock(self) -> Lock:
+        return self._ended.lock
+
+    async def _again(self, *, above: int = 0) -> None:
+        self._ended.lock = await self._rooms.locks.again(self._lock, above=above)
+
+    async def _round(self) -> bool:
+        """Whether there may be more to do."""
+        if self.report.rounds:
+            await self._again()
+        opened = await self._opened()
+        if opened.upto < self._lock.cursor:
+            await self._repeat(opened)
+            return True
+        lock, enough_tokens = self._lock, AT_ONCE * self._thresholds.budget_tokens
+        part = await read(self._rooms.bus, lock, lock.cursor, lock.head, enough_tokens=enough_tokens)
+        left = await unsettled(part, self._seen_by(lock), self._rooms.config.micro_compact, self._kit.tokenizer)
+        tokens = await self._estimate(opened, left) + lock.tokens - part.tokens
+        self._count(tokens)
+        if not self.report.rounds and not self._begins(tokens):
+            await self._flush(opened, part, tokens)
+            return False
+        next_plan = plan(
+            left,
+            tokens,
+            self._thresholds,
+            keep_turns=self._rooms.config.consolidation.keep_turns,
+            force=self._want.at == "now" and not self.report.rounds,
+        )
+        if next_plan is None:
+            await self._flush(opened, part, tokens)
+            return False
+        if not self._want.awaited:
+            opened = await self._flush_before(opened, part)
+        await self._taking.take_in(self._lock, opened, part.upto(next_plan.upto), moves=True)
+        self.report.outcome, self.report.upto = "settled", next_plan.upto
+        self.report.tokens_after -= next_plan.tokens
+        return True
+
+    async def _opened(self) -> Opened:
+        """The scope's memory, with the session's cursor where that has it."""
+        while True:
+            lock = self._lock
+            try:
+                opened = await self._rooms.memories.open(lock.scope, lock.session, fence=lock.fence, nonce=lock.nonce)
+            except FenceBehind as error:
+                # The session was set back by a failover, and its fences with it.
+                await self._again(above=error.highest)
+                continue
+            if opened.upto <= lock.cursor:
+                return opened
+            if await self._rolled_forward(opened):
+                await self._again()
+                continue
+            back = await self._rooms.memories.set_back(opened, head=lock.cursor)
+            _log.error("memory.set_back", count=len(back.lost), cursor=lock.cursor, head=lock.head, upto=opened.upto)
+            return back.opened
+
+    async def _rolled_forward(self, opened: Opened) -> bool:
+        """Move the cursor to where the memory is; False when the log is not the one that it took in.
+
+        Whoever wrote the memory died before he could, or the session was set back by a failover.
+        """
+        lock, mark = self._lock, mark_from(opened.mark)
+        part = await read(self._rooms.bus, lock, lock.cursor, min(opened.upto, lock.head))
+        if not part.entries or lock.cursor + len(part.entries) < opened.upto or part.last != mark.last:
+            return False
+        await self._rooms.locks.settle(
+            lock, upto=opened.upto, tokens=part.tokens, continuity=mark.continuity, flushed=mark.flushed
+        )
+        self.report.outcome, self.report.upto = "settled", opened.upto
+        _log.warning("cursor.followed", cursor=opened.upto)
+        return True
+
+    async def _repeat(self, opened: Opened) -> None:
+        """Take in again what a memory has lost in a failover; the cursor stays where it is."""
+        lock = self._lock
+        part = await read(self._rooms.bus, lock, opened.upto, lock.cursor)
+        boundary = pick(part.entries, self._thresholds.target_tokens) or len(part.entries)
+        _log.warning("memory.repeated", first=opened.upto, upto=opened.upto + boundary, cursor=lock.cursor)
+        await self._taking.take_in(lock, opened, part.upto(part.first + boundary), moves=False)
+
+    def _seen_by(self, lock: Lock) -> Lock:
+        """The lock with what stands in the prompt of whoever asks."""
+        fixed = self._want.fixed_tokens
+        return lock if fixed is None else replace_fixed(lock, fixed)
+
+    async def _estimate(self, opened: Opened, left: Unsettled) -> int:
+        lock, tokenizer = self._lock, self._kit.tokenizer
+        memory_tokens = await tokenizer.acount(opened.text)
+        continuity = lock.continuity
+        head = head_messages(continuity.text, continuity.transcript) if continuity else ()
+        fixed = self._want.fixed_tokens
+        return Estimate(
+            fixed_tokens=lock.fixed_tokens if fixed is None else fixed,
+            memory_tokens=min(memory_tokens, int(MEMORY_SHARE * self._thresholds.budget_tokens)),
+            head_tokens=sum(map(tokenizer.count_message, head)),
+            history_tokens=left.history_tokens,
+            current_tokens=self._want.current_tokens,
+        ).tokens
+
+    def _count(self, tokens: int) -> None:
+        if not self.report.rounds:
+            self.report.tokens_before = tokens
+        self.report.tokens_after = tokens
+
+    def _begins(self, tokens: int) -> bool:
+        if self._want.at == "now" or self._lock.cursor < self._lock.start:
+            return True
+        if self._want.at == "budget":
+            return self._thresholds.overflows(tokens)
+        return self._thresholds.needs_consolidation(tokens)
+
+    async def _flush(self, opened: Opened, part: LogPart, tokens: int) -> None:
+        """What a worker does besides: the flush whose time has come, and one that a turn could not wait for."""
+        if self._want.awaited:
+            return
+        if self._thresholds.needs_flush(tokens):
+            opened = await self._flush_before(opened, part)
+        await self._flushing.afterwards(self._lock, opened)
+
+    async def _flush_before(self, opened: Opened, part: LogPart) -> Opened:
+        if not self._kit.flushes or self._lock.flushed == self._lock.cursor:
+            return opened
+        opened = await self._flushing.before(self._lock, opened, part)
+        self._ended.lock = msgspec.structs.replace(self._lock, flushed=self._lock.cursor)
+        return opened
+
+
+def replace_fixed(lock: Lock, fixed_tokens: int) -> Lock:
+    """``lock`` with another number of tokens that stand in every prompt."""
+    return msgspec.structs.replace(lock, fixed_tokens=fixed_tokens)

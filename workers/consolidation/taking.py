@@ -1,0 +1,248 @@
+"""Taking a range of a log into memory: summarised or as it is, archived, applied, and then the cursor moves."""
+
+from dataclasses import dataclass
+
+import anyio
+import msgspec
+import structlog
+
+from daemon.clock import stamp
+from daemon.errors import ArchiveError, CallSkipped, SummaryFailed, Unsummarizable
+from daemon.events import Continuity
+from daemon.memory import HistoryEntry, Opened, Version
+from daemon.session import Lock
+from workers.consolidation.kits import Kit
+from workers.consolidation.part import LogPart, is_group
+from workers.consolidation.render import raw_entry
+from workers.consolidation.rooms import Rooms
+from workers.consolidation.spent import Spent
+from workers.consolidation.summarize import Summary
+from workers.consolidation.want import Want
+
+ASKED_AGAIN_MAX = 2
+"""How often a model is asked again because somebody else changed MEMORY.md meanwhile."""
+
+MERGED_MAX = 8
+"""How often what others appended meanwhile is put below."""
+
+UNDO_S = 5.0
+
+_encode = msgspec.json.Encoder().encode
+_log = structlog.get_logger()
+
+
+class Mark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a memory keeps beside a session's position, for whoever has to move the cursor in our stead."""
+
+    last: str = ""
+    """Identity of the last message taken in."""
+    continuity: Continuity | None = None
+    flushed: bool = True
+
+
+_decode_mark = msgspec.json.Decoder(Mark).decode
+
+
+def mark_from(text: str) -> Mark:
+    """The mark as it is stored; what a hand has spoilt is none."""
+    try:
+        return _decode_mark(text or "{}")
+    except msgspec.DecodeError:
+        return Mark()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Taken:
+    """What a range comes to."""
+
+    text: str
+    """Of its history entry."""
+    summary: Summary | None = None
+    """None: it goes in as it is."""
+    continuity: str = ""
+
+
+class Taking:
+    """Takes ranges of one session in."""
+
+    def __init__(self, rooms: Rooms, kit: Kit, want: Want, spent: Spent) -> None:
+        self._rooms = rooms
+        self._kit = kit
+        self._want = want
+        self._spent = spent
+        self.raw = 0
+        """Ranges that went in as they are."""
+
+    async def take_in(self, lock: Lock, opened: Opened, part: LogPart, *, moves: bool) -> None:
+        """Take ``part`` in, which begins where ``opened`` ends; with ``moves`` the session's cursor follows.
+
+        Raises:
+            CallSkipped: the model was not asked; nothing was written.
+            SummaryFailed: it gave no summary; nothing was written.
+            ArchiveError: the disk did not take it; nothing was written.
+            LockLost: somebody else has the session's lock.
+        """
+        try:
+            taken = await self._taken(lock, opened, part)
+            await self._written(lock, opened, part, taken, moves=moves)
+        except (CallSkipped, ArchiveError, anyio.get_cancelled_exc_class()):
+            # The model has not failed: it was not asked, or did its part, or somebody could not wait, or is to stop.
+            with anyio.move_on_after(UNDO_S, shield=True):
+                await self._rooms.locks.note(lock, "failures", lock.failures)
+            raise
+        await self._rooms.files.sync(lock.scope, at_once=True)
+        if taken.summary and opened.undigested and not self._want.awaited:
+            await self._digest(lock)
+            await self._rooms.files.sync(lock.scope, at_once=True)
+
+    async def _written(self, lock: Lock, opened: Opened, part: LogPart, taken: Taken, *, moves: bool) -> None:
+        """Archive first, then memory, then the cursor: what is left in between is what the next one goes on from."""
+        segment = await self._rooms.archive.write(lock.session, part.first, part.raws)
+        seen = part.upto_index > lock.start and moves
+        mark = Mark(
+            last=part.last,
+            continuity=Continuity(transcript=segment.name, text=taken.continuity) if seen else None,
+            flushed=not self._kit.flushes or lock.flushed == lock.cursor,
+        )
+        await self._applied(lock, opened, part, taken, mark)
+        if moves:
+            await self._rooms.locks.settle(
+                lock, upto=part.upto_index, tokens=part.tokens, continuity=mark.continuity, flushed=mark.flushed
+            )
+
+    async def _taken(self, lock: Lock, opened: Opened, part: LogPart) -> Taken:
+        """The range's summary, or, when there have been too many failures, the range itself."""
+        most = self._rooms.config.consolidation.failures_max
+        if lock.failures >= most:
+            return self._raw(lock, part)
+        await self._rooms.locks.note(lock, "failures", lock.failures + 1)
+        try:
+            summary = await self._summary(lock, opened, part)
+        except Unsummarizable as error:
+            self._spent.add(error.used)
+            return self._raw(lock, part, why=error.note)
+        except SummaryFailed as error:
+            self._spent.add(error.used)
+            if lock.failures + 1 < most:
+                raise
+            _log.warning("consolidation.raw", reason=str(error), count=len(part.entries))
+            return self._raw(lock, part)
+        except (CallSkipped, anyio.get_cancelled_exc_class()):
+            # Nobody has failed: the model was not asked, or somebody could not wait, or this process is to stop.
+            with anyio.move_on_after(UNDO_S, shield=True):
+                await self._rooms.locks.note(lock, "failures", lock.failures)
+            raise
+        self._spent.add(summary.used)
+        return Taken(
+            text=summary.history_entry, summary=summary, continuity=summary.continuity or summary.history_entry
+        )
+
+    async def _summary(self, lock: Lock, opened: Opened, part: LogPart) -> Summary:
+        earlier = lock.continuity.text if lock.continuity and part.first >= lock.start else ""
+        return await self._kit.summarizer.summarize(
+            part.entries,
+            memory=opened.text,
+            continuity=earlier,
+            focus=self._want.focus,
+            rejected=opened.rejected,
+            names=is_group(lock.scope, part.entries),
+        )
+
+    def _raw(self, lock: Lock, part: LogPart, *, why: str = "") -> Taken:
+        self.raw += 1
+        text = raw_entry(
+            part.entries,
+            now=self._rooms.clock.now(),
+            names=is_group(lock.scope, part.entries),
+            time_zone=self._kit.bot.time_zone,
+        )
+        told = why or f"[Session context was compacted: {len(part.entries)} messages, {part.tokens} tokens.]"
+        earlier = lock.continuity.text if lock.continuity and part.first >= lock.start else ""
+        return Taken(text=text, continuity="\n\n".join(filter(None, (earlier, told))))
+
+    async def _applied(self, lock: Lock, opened: Opened, part: LogPart, taken: Taken, mark: Mark) -> None:
+        """Write the memory; when somebody else wrote it meanwhile, merge, ask again, or leave MEMORY.md alone."""
+        marked, summary, asked_again = _encode(mark).decode(), taken.summary, 0
+        entry = HistoryEntry(
+            time=self._now(),
+            session=lock.session,
+            first=part.first,
+            upto=part.upto_index,
+            kind="summary" if summary else "raw",
+            model=summary.model if summary else "",
+            correlation=self._want.correlation,
+            text=taken.text,
+        )
+        update = self._version(lock, part, summary)
+        for _ in range(MERGED_MAX):
+            applied = await self._rooms.memories.apply(opened, entry, mark=marked, update=update)
+            if applied.status != "version" or update is None:
+                return
+            opened, merged = applied.opened, applied.merged(update.text)
+            if merged is not None:
+                update = msgspec.structs.replace(update, text=merged)
+            elif asked_again < ASKED_AGAIN_MAX:
+                asked_again += 1
+                update = self._version(lock, part, await self._again(lock, opened, part))
+            else:
+                update = None
+        await self._rooms.memories.apply(opened, entry, mark=marked)
+
+    async def _again(self, lock: Lock, opened: Opened, part: LogPart) -> Summary | None:
+        """What the model makes of the same range and a MEMORY.md that somebody changed meanwhile."""
+        try:
+            summary = await self._summary(lock, opened, part)
+        except (SummaryFailed, CallSkipped, Unsummarizable) as error:
+            _log.warning("memory.unmerged", reason=str(error))
+            return None
+        self._spent.add(summary.used)
+        return summary
+
+    def _version(self, lock: Lock, part: LogPart, summary: Summary | None) -> Version | None:
+        """What a summary makes of MEMORY.md; None: it stays as it is."""
+        if summary is None or (summary.memory_update is None and not summary.rejected):
+            return None
+        rejected = summary.memory_update is None
+        return Version(
+            kind="rejected" if rejected else "consolidation",
+            time=self._now(),
+            session=lock.session,
+            first=part.first,
+            upto=part.upto_index,
+            model=summary.model,
+            reason=summary.rejection if rejected else summary.memory_reason,
+            text=summary.rejected_update if rejected else summary.memory_update or "",
+        )
+
+    async def _digest(self, lock: Lock) -> None:
+        """The model answers again: what went in as it was is worked into MEMORY.md now; HISTORY stays as it is."""
+        for _ in range(self._rooms.config.consolidation.rounds_max):
+            found = await self._rooms.memories.undigested(lock.scope)
+            if not found:
+                return
+            [(index, entry)] = found
+            opened = await self._rooms.memories.open(lock.scope, lock.session, fence=lock.fence, nonce=lock.nonce)
+            try:
+                summary = await self._kit.summarizer.digest(entry.text, memory=opened.text)
+            except (SummaryFailed, CallSkipped, Unsummarizable) as error:
+                _log.info("memory.undigested", reason=str(error))
+                return
+            self._spent.add(summary.used)
+            await self._rooms.memories.digest(opened, index=index, update=self._digested(entry, summary))
+
+    def _digested(self, entry: HistoryEntry, summary: Summary) -> Version | None:
+        if summary.memory_update is None:
+            return None
+        return Version(
+            kind="digest",
+            time=self._now(),
+            session=entry.session,
+            first=entry.first,
+            upto=entry.upto,
+            model=summary.model,
+            reason=summary.memory_reason,
+            text=summary.memory_update,
+        )
+
+    def _now(self) -> str:
+        return stamp(self._rooms.clock.now())

@@ -1,0 +1,39 @@
+"""The ``compact`` tool: has older messages of the conversation consolidated now."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from workers.tools.registry import Tool, ToolContext
+
+FOCUS_MAX_CHARS = 2_000
+
+TIMEOUT_S = 75.0
+"""As long as a summary may take, and what is around it."""
+
+
+async def _compact(arguments: Mapping[str, Any], context: ToolContext) -> str:
+    return await context.compact(arguments.get("focus", ""))
+
+
+COMPACT = Tool(
+    name="compact",
+    description=(
+        "Replace older messages of this conversation by a summary now, to make room in the context. The newest turns "
+        "and this one stay; everything stays in the transcript."
+    ),
+    parameters={
+        "type": "object",
+        "properties": {
+            "focus": {
+                "type": "string",
+                "maxLength": FOCUS_MAX_CHARS,
+                "description": "What the summary is to preserve.",
+            },
+        },
+        "additionalProperties": False,
+    },
+    run=_compact,
+    # What was consolidated once is not consolidated again.
+    repeatable=True,
+    timeout_s=TIMEOUT_S,
+)
