@@ -44,7 +44,7 @@ local function window_ends(first, debounce, stop_upto, now)
   return nil
 end
 
--- The turn of a session that was just claimed, with its fields as they are now and the message that waits first:
+-- The turn of a session that was just claimed, with its fields as they are now; first: what waits first, or nil to look:
 --   {fence, claims, attempts, head, base, start, cursor, tokens, step, stop_upto, scope, options, continuity, flushed,
 --    dropped, parked,
 --    stream id, message, stream id, message, ...}
@@ -54,7 +54,7 @@ end
 -- only: one of the others may be what kills it.
 -- An id whose entry is gone from the stream (deleted by hand, lost in a failover) is dropped from the list and counted.
 -- A stop that no longer waits, for the same reason, is forgotten: nothing else would ever clear it.
-local function begin(fields, first, session_key, log_key, waiting_key, in_key, take, now)
+local function begin(fields, session_key, log_key, waiting_key, in_key, first, take, now)
   local stop_upto, given, dropped, at, window = fields.stop_upto, {}, 0, 0, nil
   local step = fields.base + redis.call('LLEN', log_key) - fields.head
   local debounce = fields.debounce

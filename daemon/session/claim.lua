@@ -37,7 +37,7 @@ local function later(session, deadline, status)
 end
 
 local function claimed(fields, first, session_key, log_key, waiting_key)
-  local begun = begin(fields, first, session_key, log_key, waiting_key, KEYS[1], take, now)
+  local begun = begin(fields, session_key, log_key, waiting_key, KEYS[1], first, take, now)
   table.insert(begun, 1, 'claimed')
   return begun
 end

@@ -50,7 +50,8 @@ local function commit(key, arg)
       'attempts', 'debounce', 'stop_upto'))
 
   local function go_on()
-    local begun = begin(fields_of(session_key), nil, session_key, log_key, waiting_key, KEYS[1], take, now)
+    local fields = fields_of(session_key)
+    local begun = begin(fields, session_key, log_key, waiting_key, KEYS[1], nil, take, now)
     table.insert(begun, 1, 'next')
     return begun
   end
