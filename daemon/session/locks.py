@@ -1,5 +1,6 @@
 """The consolidation lock of a session, and everything that only its holder may do."""
 
+import hashlib
 import secrets
 from typing import Any, Literal
 
@@ -118,16 +119,19 @@ class Locks:
         if await self._bus.run(NOTE, [keys.session, keys.lock], [lock.nonce, what, value]) != b"done":
             raise _lost(lock)
 
-    async def settle(self, lock: Lock, *, upto: int, tokens: int, continuity: Continuity | None, flushed: bool) -> None:
+    async def settle(
+        self, lock: Lock, *, upto: int, last: bytes, tokens: int, continuity: Continuity | None, flushed: bool
+    ) -> None:
         """Move the cursor from where the lock has it to ``upto``, over messages that count ``tokens``.
 
         Raises:
-            LockLost: somebody else has the lock, or the cursor is elsewhere; nothing was written.
+            LockLost: somebody else has the lock, the cursor is elsewhere, or the log holds another message than
+                ``last`` before ``upto``, since a failover set it back; nothing was written.
         """
         keys = self._bus.keys.of(lock.session)
         status = await self._bus.run(
             SETTLE,
-            [keys.session, keys.lock],
+            [keys.session, keys.lock, keys.log],
             [
                 lock.session,
                 lock.nonce,
@@ -137,6 +141,7 @@ class Locks:
                 _encode(continuity) if continuity else "",
                 "" if flushed else "1",
                 self._bus.keys.events(lock.session),
+                hashlib.sha1(last, usedforsecurity=False).hexdigest(),
             ],
         )
         if status != b"done":

@@ -11,9 +11,12 @@ end
 redis.call('HDEL', KEYS[2], 'nonce', 'lease', 'worker', 'since')
 redis.call('HSET', KEYS[2], 'released', ARGV[2])
 local delay = tonumber(ARGV[4])
-local head = redis.call('HGET', KEYS[1], 'head') or '0'
+local fields = redis.call('HMGET', KEYS[1], 'head', 'start', 'cursor', 'unflushed')
+local head = fields[1] or '0'
+-- A new conversation that began meanwhile, and what a turn had no time to flush.
+local is_owed = tonumber(fields[2] or 0) > tonumber(fields[3] or 0) or (fields[4] or '') ~= ''
 -- What came meanwhile has signalled to nobody: everybody saw the lock.
-if delay < 0 and head == ARGV[3] then
+if delay < 0 and head == ARGV[3] and not is_owed then
   redis.call('ZREM', KEYS[3], ARGV[1])
   return 'done'
 end

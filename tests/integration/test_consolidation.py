@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from daemon.errors import ModelUnavailable
-from daemon.model import Answer
+from daemon.model import Answer, Request
 from daemon.process import Process
 from tests.conftest import Lab
 from tests.memorylab import SCOPE, MemoryLab, Summaries, messages_of, saves, small_window
@@ -132,4 +132,25 @@ async def test_a_cycle_is_flushed_once_and_before_it_is_consolidated(small: Proc
     # Each round but the first begins a cycle of its own.
     assert (report.outcome, len(model.flushes)) == ("settled", report.rounds)
     assert "- Ann counts." in messages_of(model.requests[0])[1][1]
+    await memory.whole()
+
+
+@pytest.mark.parametrize(("turns", "rounds"), [(0, 2), (2, 2), (12, 4)])
+async def test_what_is_said_meanwhile_is_left_to_the_next_consolidation_unless_that_is_due_already(
+    small: Process, lab: Lab, turns: int, rounds: int
+) -> None:
+    """One that goes on was chased for five rounds, two calls of the model each, a few turns at a time."""
+
+    async def meanwhile(_request: Request) -> Answer:
+        await memory.talk(turns)
+        return saves("[2026-11-20 09:00] They talked.", memory="Ann asks a lot.")
+
+    model = Summaries(*[meanwhile] * 5)
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(14)
+
+    report = await memory.consolidator.consolidate("web:ann")
+
+    assert (report.outcome, report.rounds) == ("settled", rounds)
+    assert report.tokens_after >= (await memory.state()).tokens
     await memory.whole()

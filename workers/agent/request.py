@@ -16,7 +16,9 @@ from workers.agent.past import Past
 from workers.agent.prompts import Prompts, System
 from workers.agent.room import Room
 from workers.agent.runtime import runtime_context
+from workers.agent.shorten import fitted
 from workers.consolidation import Report, head_messages
+from workers.consolidation.plan import HEAD_SHARE
 
 THREAD_TOKENS = 4_000
 """A turn in progress above this is put together in a thread: counting and shortening it may take tens of ms."""
@@ -130,7 +132,8 @@ class Requests:
 
     async def _set(self, tools: Sequence[bytes]) -> Scene:
         bot = self._prompts.bot
-        past = self.past
+        past, rules = self.past, self._prompts.rules_now()
+        head = [rules.view.counted(wire) for wire in _head(past.continuity)]
         self.system = await self._prompts.system(memory=past.memory)
         context = runtime_context(self._said, self._clock.now(), time_zone=bot.time_zone, language=bot.language)
         return Scene(
@@ -141,7 +144,8 @@ class Requests:
             names=self._said[-1].chat_kind == "group",
             history=past.history,
             whole=past.whole,
-            head=[self._prompts.rules.view.counted(wire) for wire in _head(past.continuity)],
+            # It may have been made for a model with a larger window than the one that people chose since.
+            head=fitted(head, int(HEAD_SHARE * rules.budget_tokens), rules.view.count, rules.shares),
         )
 
 

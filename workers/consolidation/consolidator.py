@@ -5,7 +5,7 @@ import structlog
 from structlog.contextvars import bound_contextvars
 
 from daemon.archive import Archive
-from daemon.errors import ConfigError, LockLost
+from daemon.errors import LockLost
 from daemon.memory import Memories
 from daemon.memory.files import MemoryFiles
 from daemon.process import Process
@@ -69,17 +69,13 @@ class Consolidator:
 
         async def work(ended: Ended) -> None:
             nonlocal report
-            try:
-                kit = await self._kits.of(lock)
-            except ConfigError:
-                ended.again_in_s = self.rooms.config.queue.backoff_max_s
-                raise
-            rounds = Rounds(self.rooms, kit, ended, want)
+            rounds = Rounds(self.rooms, await self._kits.of(lock), ended, want)
             report = rounds.report
             await rounds.run()
 
+        queue = self.rooms.config.queue
         try:
-            await hold(self.rooms.locks, lock, work, renew_s=self.rooms.config.queue.renew_s)
+            await hold(self.rooms.locks, lock, work, renew_s=queue.renew_s, rest_s=queue.backoff_max_s)
         except LockLost as error:
             _log.warning("consolidation.lost", reason=str(error))
             report.outcome = "busy"

@@ -3,9 +3,10 @@
 import structlog
 
 from daemon.clock import stamp
-from daemon.errors import NoSummary
+from daemon.errors import CallSkipped, NoSummary
 from daemon.memory import Note, Opened, Version
 from daemon.session import Lock
+from workers.consolidation.attempt import attempt
 from workers.consolidation.flush import FlushAnswer
 from workers.consolidation.kits import Kit
 from workers.consolidation.part import LogPart, is_group, read
@@ -27,12 +28,14 @@ class Flushing:
     async def before(self, lock: Lock, opened: Opened, part: LogPart) -> Opened:
         """Flush the messages from the cursor on, for a cycle that was not flushed yet.
 
-        A consolidation may end several cycles, one a round: what the first one showed is not shown again.
+        A consolidation may end several cycles, one a round: what the first one showed is not shown again. Nor is what
+        a worker wrote down who was killed before the session knew of it.
 
         Raises:
+            CallSkipped: the model was not asked; the cycle is still to be flushed.
             LockLost: somebody else has the session's lock.
         """
-        if part.upto_index > self._seen_upto:
+        if part.upto_index > self._seen_upto and opened.flushed < lock.cursor:
             opened = await self._flushed(lock, opened, part)
             self._seen_upto = part.upto_index
         await self._rooms.locks.note(lock, "flushed", lock.cursor)
@@ -52,7 +55,12 @@ class Flushing:
     async def _flushed(self, lock: Lock, opened: Opened, part: LogPart) -> Opened:
         if lock.failures >= self._rooms.config.consolidation.failures_max:
             return opened  # this may be what kills its workers
-        await self._rooms.locks.note(lock, "failures", lock.failures + 1)
+        async with attempt(self._rooms, lock):
+            opened = await self._asked(lock, opened, part)
+            await self._rooms.locks.note(lock, "failures", lock.failures)
+        return opened
+
+    async def _asked(self, lock: Lock, opened: Opened, part: LogPart) -> Opened:
         began = self._rooms.clock.monotonic()
         try:
             answer = await self._kit.flush.ask(
@@ -61,15 +69,16 @@ class Flushing:
                 now=self._rooms.clock.now(),
                 names=is_group(lock.scope, part.entries),
             )
+        except CallSkipped:
+            raise
         except NoSummary as error:
             self._spent.add(error.used)
             _log.warning("flush.failed", reason=str(error))
-        else:
-            self._spent.add(answer.used)
-            opened = await self._append(lock, opened, answer, cycle=part.first)
-            took_s = round(self._rooms.clock.monotonic() - began, 3)
-            _log.info("flush.done", count=len(answer.notes) + bool(answer.memory), cursor=lock.cursor, took_s=took_s)
-        await self._rooms.locks.note(lock, "failures", lock.failures)
+            return opened
+        self._spent.add(answer.used)
+        opened = await self._append(lock, opened, answer, cycle=part.first)
+        took_s = round(self._rooms.clock.monotonic() - began, 3)
+        _log.info("flush.done", count=len(answer.notes) + bool(answer.memory), cursor=lock.cursor, took_s=took_s)
         return opened
 
     async def _append(self, lock: Lock, opened: Opened, answer: FlushAnswer, *, cycle: int) -> Opened:

@@ -25,8 +25,12 @@ class Ended:
     """When the session is to be looked at again, at once if the work is cut short; None: when it has grown."""
 
 
-async def hold(locks: Locks, lock: Lock, work: Callable[[Ended], Awaitable[None]], *, renew_s: float) -> Ended:
+async def hold(
+    locks: Locks, lock: Lock, work: Callable[[Ended], Awaitable[None]], *, renew_s: float, rest_s: float
+) -> Ended:
     """Do ``work`` under ``lock``, renewed every ``renew_s``; however it ends, the lock is given back.
+
+    After an error of ``work`` the session rests for ``rest_s``: whatever it is, it will not be over at once.
 
     Raises:
         LockLost: somebody else has the lock; the work was cut short.
@@ -57,6 +61,7 @@ async def hold(locks: Locks, lock: Lock, work: Callable[[Ended], Awaitable[None]
             await work(ended)
             tg.cancel_scope.cancel()
     except ExceptionGroup as group:
+        ended.again_in_s = rest_s
         raise group.exceptions[0] from group
     finally:
         if not lost:

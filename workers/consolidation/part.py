@@ -9,6 +9,7 @@ from anyio import to_thread
 
 from daemon.bus import Bus
 from daemon.config import MicroCompactConfig
+from daemon.errors import LockLost
 from daemon.events import LogEntry
 from daemon.session import Lock
 from daemon.tokens import Tokenizer
@@ -66,6 +67,7 @@ async def read(bus: Bus, lock: Lock, first: int, upto: int, *, enough_tokens: in
 
     Raises:
         BusUnavailable: Redis is away.
+        LockLost: the session was set back by a failover since it was locked: its log may be another one.
     """
     raws: list[bytes] = []
     entries: list[LogEntry] = []
@@ -77,6 +79,8 @@ async def read(bus: Bus, lock: Lock, first: int, upto: int, *, enough_tokens: in
         entries += map(_decode, found)
         tokens += sum(entry.tokens for entry in entries[at - first :])
         at = most
+    if int(await bus.call("HGET", bus.keys.session(lock.session), "cursor") or 0) != lock.cursor:
+        raise LockLost(f"session {lock.session} was set back while it was consolidated; it is begun anew")
     part = LogPart(first=first, raws=tuple(raws), entries=tuple(entries))
     # Where reading ended the last turn may go on.
     return part if at >= upto or not entries else part.upto(first + _begins_at(entries))

@@ -22,6 +22,9 @@ SOFT_SHARE = 2
 FLUSH_GAP_SHARE = 16
 """The flush point lies at least one part in so many of the budget below it."""
 
+HEAD_SHARE = 0.2
+"""Of a budget, what the head messages may take at most: they may have been made for a model with a larger window."""
+
 NAME_MAX_CHARS = 80
 """No more of a name is shown before a message."""
 

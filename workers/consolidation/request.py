@@ -10,6 +10,7 @@ from daemon.config import BotConfig, ConsolidationConfig, ModelConfig
 from daemon.model import Request
 from daemon.tokens import MESSAGE_TOKENS, Tokenizer, calibration
 from workers.consolidation import save_memory
+from workers.consolidation.plan import HEAD_SHARE
 from workers.consolidation.render import Line, cut, texts
 from workers.wires import message
 
@@ -117,7 +118,7 @@ class Requests:
         return Room(
             open_tokens=left,
             memory_max_tokens=min(share, int(answer * MEMORY_OF_ANSWER), left // 3),
-            continuity_max_tokens=min(CONTINUITY_MAX_TOKENS, answer // 4, left // 8),
+            continuity_max_tokens=min(continuity_max_tokens(self._bot.model), answer // 4, left // 8),
         )
 
     async def trimmed(self, background: Background, room: Room) -> Background:
@@ -175,6 +176,11 @@ class Requests:
             save_memory.DEFINITION.decode(),
         )
         return 2 * MESSAGE_TOKENS + sum([await self._tokenizer.acount(text) for text in texts_shown])
+
+
+def continuity_max_tokens(model: ModelConfig) -> int:
+    """The most that a summary of where things stand may take in the prompts of ``model``."""
+    return min(CONTINUITY_MAX_TOKENS, int(model.budget_tokens * HEAD_SHARE / 2))
 
 
 async def within(tokenizer: Tokenizer, text: str, max_tokens: int) -> str:

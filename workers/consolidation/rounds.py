@@ -12,7 +12,7 @@ from workers.consolidation.flushing import Flushing
 from workers.consolidation.held import Ended
 from workers.consolidation.kits import Kit
 from workers.consolidation.part import LogPart, read, unsettled
-from workers.consolidation.plan import Estimate, Unsettled, head_messages, pick, plan
+from workers.consolidation.plan import HEAD_SHARE, Estimate, Unsettled, head_messages, pick, plan
 from workers.consolidation.rooms import Rooms
 from workers.consolidation.spent import Spent
 from workers.consolidation.taking import Taking, mark_from
@@ -39,6 +39,8 @@ class Rounds:
         self._spent = Spent()
         self._taking = Taking(rooms, kit, want, self._spent)
         self._flushing = Flushing(rooms, kit, self._spent)
+        self._begun = False
+        self._head = ended.lock.head
         self.report = Report()
 
     async def run(self) -> None:
@@ -54,16 +56,18 @@ class Rounds:
             await self._all()
         except CallSkipped as error:
             report.outcome = "skipped"
-            self._ended.again_in_s = self._rooms.config.consolidation.breaker_probe_s
+            self._spent.add(error.used)
+            self._ended.again_in_s = min(error.retry_after_s, self._rooms.config.queue.backoff_max_s)
             _log.info("consolidation.skipped", reason=str(error))
         except LockLost:
             raise
         except (ConsolidationError, ArchiveError) as error:
             report.outcome = "failed"
-            self._ended.again_in_s = after_attempts(self._lock.failures + 1, self._rooms.config.queue)
-            _log.warning("consolidation.failed", reason=str(error), attempt=self._lock.failures + 1)
-        if report.outcome == "settled" and self._want.awaited and self._kit.flushes:
-            self._ended.again_in_s = 0.0  # what nobody could wait for is flushed now, by a worker
+            queue, attempt = self._rooms.config.queue, self._lock.failures + 1
+            # A disk is not full for a moment, and each attempt is paid for.
+            is_disk = isinstance(error, ArchiveError)
+            self._ended.again_in_s = queue.backoff_max_s if is_disk else after_attempts(attempt, queue)
+            _log.warning("consolidation.failed", reason=str(error), attempt=attempt)
         if report.outcome != "nothing":
             self._tell(self._rooms.clock.monotonic() - began)
         await self._spent.note(self._rooms, self._kit, self._lock)
@@ -116,21 +120,21 @@ class Rounds:
         left = await unsettled(part, self._seen_by(lock), self._rooms.config.micro_compact, self._kit.tokenizer)
         tokens = await self._estimate(opened, left) + lock.tokens - part.tokens
         self._count(tokens)
-        if not self.report.rounds and not self._begins(tokens):
-            await self._flush(opened, part, tokens)
+        if not self._begun and not self._begins(tokens):
+            await self._flush(opened, part, is_due=self._thresholds.needs_flush(tokens))
             return False
         next_plan = plan(
             left,
-            tokens,
+            tokens - self._said_meanwhile(left, tokens),
             self._thresholds,
             keep_turns=self._rooms.config.consolidation.keep_turns,
-            force=self._want.at == "now" and not self.report.rounds,
+            force=self._want.at == "now" and not self._begun,
         )
+        self._begun = True
         if next_plan is None:
-            await self._flush(opened, part, tokens)
+            await self._flush(opened, part, is_due=self._thresholds.needs_flush(tokens))
             return False
-        if not self._want.awaited:
-            opened = await self._flush_before(opened, part)
+        opened = await self._flush(opened, part, is_due=True)
         await self._taking.take_in(self._lock, opened, part.upto(next_plan.upto), moves=True)
         self.report.outcome, self.report.upto = "settled", next_plan.upto
         self.report.tokens_after -= next_plan.tokens
@@ -164,18 +168,27 @@ class Rounds:
         part = await read(self._rooms.bus, lock, lock.cursor, min(opened.upto, lock.head))
         if not part.entries or lock.cursor + len(part.entries) < opened.upto or part.last != mark.last:
             return False
+        # Up to the start and then on from there: the sums before and behind it are kept apart.
+        upto = lock.start if lock.cursor < lock.start < opened.upto else opened.upto
+        part = part.upto(upto)
         await self._rooms.locks.settle(
-            lock, upto=opened.upto, tokens=part.tokens, continuity=mark.continuity, flushed=mark.flushed
+            lock,
+            upto=upto,
+            last=part.raws[-1],
+            tokens=part.tokens,
+            continuity=mark.continuity,
+            flushed=mark.flushed,
         )
-        self.report.outcome, self.report.upto = "settled", opened.upto
-        _log.warning("cursor.followed", cursor=opened.upto)
+        self.report.outcome, self.report.upto = "settled", upto
+        _log.warning("cursor.followed", cursor=upto)
         return True
 
     async def _repeat(self, opened: Opened) -> None:
         """Take in again what a memory has lost in a failover; the cursor stays where it is."""
         lock = self._lock
         part = await read(self._rooms.bus, lock, opened.upto, lock.cursor)
-        boundary = pick(part.entries, self._thresholds.target_tokens) or len(part.entries)
+        target, whole = self._thresholds.target_tokens, len(part.entries)
+        boundary = whole if part.tokens <= target else pick(part.entries, target) or whole
         _log.warning("memory.repeated", first=opened.upto, upto=opened.upto + boundary, cursor=lock.cursor)
         await self._taking.take_in(lock, opened, part.upto(part.first + boundary), moves=False)
 
@@ -193,15 +206,21 @@ class Rounds:
         return Estimate(
             fixed_tokens=lock.fixed_tokens if fixed is None else fixed,
             memory_tokens=min(memory_tokens, int(MEMORY_SHARE * self._thresholds.budget_tokens)),
-            head_tokens=sum(map(tokenizer.count_message, head)),
+            head_tokens=min(sum(map(tokenizer.count_message, head)), int(HEAD_SHARE * self._thresholds.budget_tokens)),
             history_tokens=left.history_tokens,
             current_tokens=self._want.current_tokens,
         ).tokens
 
     def _count(self, tokens: int) -> None:
-        if not self.report.rounds:
+        if not self._begun:
             self.report.tokens_before = tokens
         self.report.tokens_after = tokens
+
+    def _said_meanwhile(self, left: Unsettled, tokens: int) -> int:
+        """Of a prompt's tokens, what is left to the next consolidation: a conversation that goes on is not chased."""
+        if self._thresholds.needs_consolidation(tokens):
+            return 0
+        return sum(left.seen[max(0, self._head - left.cursor) :])
 
     def _begins(self, tokens: int) -> bool:
         if self._want.at == "now" or self._lock.cursor < self._lock.start:
@@ -210,16 +229,13 @@ class Rounds:
             return self._thresholds.overflows(tokens)
         return self._thresholds.needs_consolidation(tokens)
 
-    async def _flush(self, opened: Opened, part: LogPart, tokens: int) -> None:
-        """What a worker does besides: the flush whose time has come, and one that a turn could not wait for."""
+    async def _flush(self, opened: Opened, part: LogPart, *, is_due: bool) -> Opened:
+        """What a worker does besides: what a turn could not wait for is flushed, and then what ``is_due`` now."""
         if self._want.awaited:
-            return
-        if self._thresholds.needs_flush(tokens):
-            opened = await self._flush_before(opened, part)
-        await self._flushing.afterwards(self._lock, opened)
-
-    async def _flush_before(self, opened: Opened, part: LogPart) -> Opened:
-        if not self._kit.flushes or self._lock.flushed == self._lock.cursor:
+            return opened
+        # In this order: a cycle that comes after one that was flushed is taken for done.
+        opened = await self._flushing.afterwards(self._lock, opened)
+        if not is_due or not self._kit.flushes or self._lock.flushed == self._lock.cursor:
             return opened
         opened = await self._flushing.before(self._lock, opened, part)
         self._ended.lock = msgspec.structs.replace(self._lock, flushed=self._lock.cursor)

@@ -81,13 +81,24 @@ class Worker:
         """Look for sessions that nobody came for, for ever."""
         while True:
             await anyio.sleep(self._config.queue.wakeup_s)
+            for session in await self._overdue():
+                _log.debug("session.overdue", session=session)
+                await self._take(session)
+
+    async def _overdue(self) -> list[str]:
+        found: list[str] = []
+
+        async def look(partition: int) -> None:
             try:
-                for partition in range(self._process.bus.keys.partitions):
-                    for session in await self._consolidator.rooms.locks.due(partition):
-                        _log.debug("session.overdue", session=session)
-                        await self._take(session)
-            except BusError as error:
+                found.extend(await self._consolidator.rooms.locks.due(partition))
+            except BusError as error:  # other partitions may lie elsewhere
                 _log.debug("queue.away", reason=str(error))
+
+        # At once, so that they share pipelines.
+        async with anyio.create_task_group() as tg:
+            for partition in range(self._process.bus.keys.partitions):
+                tg.start_soon(look, partition)
+        return found
 
     async def done(self) -> None:
         """Wait until nothing is under way."""

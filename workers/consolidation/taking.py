@@ -2,18 +2,19 @@
 
 from dataclasses import dataclass
 
-import anyio
 import msgspec
 import structlog
 
 from daemon.clock import stamp
-from daemon.errors import ArchiveError, CallSkipped, SummaryFailed, Unsummarizable
+from daemon.errors import CallSkipped, SummaryFailed, Unsummarizable
 from daemon.events import Continuity
 from daemon.memory import HistoryEntry, Opened, Version
 from daemon.session import Lock
+from workers.consolidation.attempt import attempt
 from workers.consolidation.kits import Kit
 from workers.consolidation.part import LogPart, is_group
 from workers.consolidation.render import raw_entry
+from workers.consolidation.request import continuity_max_tokens, within
 from workers.consolidation.rooms import Rooms
 from workers.consolidation.spent import Spent
 from workers.consolidation.summarize import Summary
@@ -24,8 +25,6 @@ ASKED_AGAIN_MAX = 2
 
 MERGED_MAX = 8
 """How often what others appended meanwhile is put below."""
-
-UNDO_S = 5.0
 
 _encode = msgspec.json.Encoder().encode
 _log = structlog.get_logger()
@@ -82,14 +81,9 @@ class Taking:
             ArchiveError: the disk did not take it; nothing was written.
             LockLost: somebody else has the session's lock.
         """
-        try:
+        async with attempt(self._rooms, lock):
             taken = await self._taken(lock, opened, part)
             await self._written(lock, opened, part, taken, moves=moves)
-        except (CallSkipped, ArchiveError, anyio.get_cancelled_exc_class()):
-            # The model has not failed: it was not asked, or did its part, or somebody could not wait, or is to stop.
-            with anyio.move_on_after(UNDO_S, shield=True):
-                await self._rooms.locks.note(lock, "failures", lock.failures)
-            raise
         await self._rooms.files.sync(lock.scope, at_once=True)
         if taken.summary and opened.undigested and not self._want.awaited:
             await self._digest(lock)
@@ -97,58 +91,60 @@ class Taking:
 
     async def _written(self, lock: Lock, opened: Opened, part: LogPart, taken: Taken, *, moves: bool) -> None:
         """Archive first, then memory, then the cursor: what is left in between is what the next one goes on from."""
+        if not moves:
+            # It was archived before the cursor moved over it.
+            await self._applied(lock, opened, part, taken, Mark(last=part.last))
+            await self._rooms.locks.note(lock, "failures", 0)
+            return
         segment = await self._rooms.archive.write(lock.session, part.first, part.raws)
-        seen = part.upto_index > lock.start and moves
+        is_seen = part.upto_index > lock.start
         mark = Mark(
             last=part.last,
-            continuity=Continuity(transcript=segment.name, text=taken.continuity) if seen else None,
+            continuity=Continuity(transcript=segment.name, text=taken.continuity) if is_seen else None,
             flushed=not self._kit.flushes or lock.flushed == lock.cursor,
         )
         await self._applied(lock, opened, part, taken, mark)
-        if moves:
-            await self._rooms.locks.settle(
-                lock, upto=part.upto_index, tokens=part.tokens, continuity=mark.continuity, flushed=mark.flushed
-            )
+        await self._rooms.locks.settle(
+            lock,
+            upto=part.upto_index,
+            last=part.raws[-1],
+            tokens=part.tokens,
+            continuity=mark.continuity,
+            flushed=mark.flushed,
+        )
 
     async def _taken(self, lock: Lock, opened: Opened, part: LogPart) -> Taken:
         """The range's summary, or, when there have been too many failures, the range itself."""
         most = self._rooms.config.consolidation.failures_max
         if lock.failures >= most:
-            return self._raw(lock, part)
-        await self._rooms.locks.note(lock, "failures", lock.failures + 1)
+            return await self._raw(lock, part)
         try:
             summary = await self._summary(lock, opened, part)
         except Unsummarizable as error:
             self._spent.add(error.used)
-            return self._raw(lock, part, why=error.note)
+            return await self._raw(lock, part, why=error.note)
         except SummaryFailed as error:
             self._spent.add(error.used)
             if lock.failures + 1 < most:
                 raise
             _log.warning("consolidation.raw", reason=str(error), count=len(part.entries))
-            return self._raw(lock, part)
-        except (CallSkipped, anyio.get_cancelled_exc_class()):
-            # Nobody has failed: the model was not asked, or somebody could not wait, or this process is to stop.
-            with anyio.move_on_after(UNDO_S, shield=True):
-                await self._rooms.locks.note(lock, "failures", lock.failures)
-            raise
+            return await self._raw(lock, part)
         self._spent.add(summary.used)
         return Taken(
             text=summary.history_entry, summary=summary, continuity=summary.continuity or summary.history_entry
         )
 
     async def _summary(self, lock: Lock, opened: Opened, part: LogPart) -> Summary:
-        earlier = lock.continuity.text if lock.continuity and part.first >= lock.start else ""
         return await self._kit.summarizer.summarize(
             part.entries,
             memory=opened.text,
-            continuity=earlier,
+            continuity=self._earlier(lock, part),
             focus=self._want.focus,
             rejected=opened.rejected,
             names=is_group(lock.scope, part.entries),
         )
 
-    def _raw(self, lock: Lock, part: LogPart, *, why: str = "") -> Taken:
+    async def _raw(self, lock: Lock, part: LogPart, *, why: str = "") -> Taken:
         self.raw += 1
         text = raw_entry(
             part.entries,
@@ -157,8 +153,15 @@ class Taking:
             time_zone=self._kit.bot.time_zone,
         )
         told = why or f"[Session context was compacted: {len(part.entries)} messages, {part.tokens} tokens.]"
-        earlier = lock.continuity.text if lock.continuity and part.first >= lock.start else ""
+        tokenizer, most = self._kit.tokenizer, continuity_max_tokens(self._kit.bot.model)
+        # As many raw entries as there may be, they leave no more behind than a summary.
+        earlier = await within(tokenizer, self._earlier(lock, part), most - tokenizer.count(told))
         return Taken(text=text, continuity="\n\n".join(filter(None, (earlier, told))))
+
+    @staticmethod
+    def _earlier(lock: Lock, part: LogPart) -> str:
+        """Where the conversation stood before ``part``."""
+        return lock.continuity.text if lock.continuity and part.first >= lock.start else ""
 
     async def _applied(self, lock: Lock, opened: Opened, part: LogPart, taken: Taken, mark: Mark) -> None:
         """Write the memory; when somebody else wrote it meanwhile, merge, ask again, or leave MEMORY.md alone."""
@@ -231,17 +234,18 @@ class Taking:
             await self._rooms.memories.digest(opened, index=index, update=self._digested(entry, summary))
 
     def _digested(self, entry: HistoryEntry, summary: Summary) -> Version | None:
-        if summary.memory_update is None:
+        if summary.memory_update is None and not summary.rejected:
             return None
+        rejected = summary.memory_update is None
         return Version(
-            kind="digest",
+            kind="rejected" if rejected else "digest",
             time=self._now(),
             session=entry.session,
             first=entry.first,
             upto=entry.upto,
             model=summary.model,
-            reason=summary.memory_reason,
-            text=summary.memory_update,
+            reason=summary.rejection if rejected else summary.memory_reason,
+            text=summary.rejected_update if rejected else summary.memory_update or "",
         )
 
     def _now(self) -> str:

@@ -1,0 +1,258 @@
+"""A session on one server and its memory on another, each of which can be set back by itself; and what must hold.
+
+Every message has a name of its own in its text, and the model sums up by naming what it was shown: so entries tell
+which messages they stand for, whatever was lost, set back or written twice.
+"""
+
+import re
+import tempfile
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+from anyio.lowlevel import checkpoint
+
+from daemon.bus import Bus
+from daemon.config import Config
+from daemon.events import LogEntry
+from daemon.memory import HistoryEntry, Memories
+from daemon.memory.files import MemoryFiles
+from daemon.model import Answer, Chunk, Request
+from daemon.process import Process
+from daemon.server import EmbeddedServer
+from daemon.server.layout import Layout
+from daemon.session import Change, Commit
+from tests.conftest import Lab, all_keys, shut_down
+from tests.memorylab import SCOPE, MemoryLab, saves, small_window
+from workers.consolidation import Consolidator, Kits, rooms_of
+from workers.consolidation.rooms import Rooms
+
+SESSION = "web:ann"
+TURN_TOKENS = 600
+"""Of each turn, as the log says: four of them are more than what a window of 4,096 begins to consolidate at."""
+FIXED_TOKENS = 300
+SETTLE_TOKENS = 1_500
+"""Of the history: less than where a worker begins, as a commit would ask for it."""
+FAILURES_MOST = 3
+LOOKS_MOST = 12
+"""So many consolidations settle any session here."""
+
+_named = re.compile(r"\bmsg\d+\b").findall
+
+
+def names_in(text: str) -> list[str]:
+    """Names of the messages that a text tells of."""
+    return _named(text)
+
+
+@contextmanager
+def another_server() -> Iterator[Path]:
+    """The data directory of one more embedded server."""
+    with tempfile.TemporaryDirectory(prefix="mp-", dir="/tmp") as folder:
+        data = Path(folder) / "data"
+        address = anyio.run(EmbeddedServer(data, idle_s=600.0).ensure)
+        yield data
+        shut_down(address, Layout(data.resolve()))
+
+
+class Teller:
+    """A model that sums up by naming what it was shown, and writes something down in each flush."""
+
+    name = "teller"
+
+    def __init__(self) -> None:
+        self.summaries = self.flushes = 0
+        self.answer: Callable[[], Awaitable[Answer | None]] = at_once
+        """Called before each answer: may wait, raise, or give another one."""
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk]:
+        """What ``answer`` gives, else what the request asks for."""
+        answer = await self.answer()
+        yield answer or (self._told(request) if request.force_tool == "save_memory" else self._kept())
+
+    def _told(self, request: Request) -> Answer:
+        self.summaries += 1
+        shown = msgspec.json.decode(request.messages[-1])["content"].rpartition("## Conversation to Process")[2]
+        entry = f"[2026-11-20 09:00] They said {' '.join(names_in(shown))}."
+        return saves(entry, memory=f"fact {self.summaries}")
+
+    def _kept(self) -> Answer:
+        self.flushes += 1
+        return Answer(text=f"# MEMORY.md\nkept {self.flushes}\n# 2026-11-20.md\nnoted {self.flushes}", model=self.name)
+
+    async def aclose(self) -> None:
+        """Nothing to close."""
+
+
+async def at_once() -> None:
+    """Wait no longer than a provider does at least: a cancellation comes there."""
+    await checkpoint()
+
+
+@dataclass
+class Copy:
+    """All keys of a bus, as a replica has them that lags behind."""
+
+    found: dict[bytes, tuple[bytes, int]]
+    """Each key's value, and how long it lives (ms)."""
+
+    @classmethod
+    async def of(cls, bus: Bus) -> "Copy":
+        """As they are now."""
+        keys = await all_keys(bus)
+        values = await bus.each([("DUMP", key) for key in keys])
+        lives = await bus.each([("PTTL", key) for key in keys])
+        return cls({key: (value, max(0, ttl)) for key, value, ttl in zip(keys, values, lives, strict=True)})
+
+    async def takes_over(self, bus: Bus) -> None:
+        """What came since is lost, and nobody is told."""
+        keys = await all_keys(bus)
+        if keys:
+            await bus.call("UNLINK", *keys)
+        for answer in await bus.each([("RESTORE", key, ttl, value) for key, (value, ttl) in self.found.items()]):
+            assert not isinstance(answer, BaseException), answer
+
+
+class Apart(MemoryLab):
+    """A session on the server of ``lab``, the memory of its scope on another."""
+
+    def __init__(self, process: Process, lab: Lab, far: Bus, model: Teller) -> None:
+        super().__init__(process, lab, model, session=SESSION)
+        self.far = far
+        self.model = model
+        self.kits = Kits(self.process)
+        self.rooms = self._rooms(self.process.bus, far)
+        self.consolidator = Consolidator(self.rooms, self.kits)
+        self.memories = Memories(far)
+        self._names = 0
+
+    def through(self, near: Bus, far: Bus) -> Consolidator:
+        """Another worker, on connections of its own."""
+        return Consolidator(self._rooms(near, far), self.kits)
+
+    def _rooms(self, near: Bus, far: Bus) -> Rooms:
+        memories = Memories(far)
+        files = MemoryFiles(memories, workspace_of=self.process.workspace, clock=self.process.clock)
+        return replace(rooms_of(replace(self.process, bus=near)), memories=memories, files=files)
+
+    # What happens to a session
+
+    async def grow(self, turns: int = 1, *, over: bool = False, tokens: int = TURN_TOKENS) -> None:
+        """People say something and are answered, so many times; with ``over`` they begin anew with ``/new``."""
+        for _ in range(turns):
+            self._names += 2
+            await self.lab.publish(f"p{self._names}", session=self.session)
+            await self.lab.expire(self.session)
+            claim = await self.lab.claim(self.session)
+            entries = [] if over else self.said(claim.begun.head, tokens)
+            commit = Commit(
+                change=Change(start_over=over),
+                entries=tuple(entries),
+                tokens=sum(entry.tokens for entry in entries),
+                answered=tuple(entry.stream_id for entry in claim.begun.waiting),
+                fixed_tokens=FIXED_TOKENS,
+                settle_tokens=SETTLE_TOKENS,
+            )
+            await self.lab.sessions.commit(claim, commit, step=0, go_on=False)
+
+    def said(self, turn: int, tokens: int) -> list[LogEntry]:
+        """A question and its answer, of names that no others ever have."""
+        found: list[LogEntry] = []
+        for role, name in (("user", f"msg{self._names}"), ("assistant", f"msg{self._names + 1}")):
+            wire = msgspec.Raw(msgspec.json.encode({"role": role, "content": f"{name} said"}))
+            time = f"2026-11-20T{9 + self._names // 3600:02}:{self._names // 60 % 60:02}:{self._names % 60:02}.000Z"
+            who = {"id": name, "sender": "ann"} if role == "user" else {"answers": (f"p{self._names}",)}
+            found.append(LogEntry(time=time, turn=turn, tokens=tokens // 2, wire=wire, **who))  # type: ignore[arg-type]
+        return found
+
+    async def expire(self) -> None:
+        """Whoever has the session's lock has had it for too long, and it is time to look at the session."""
+        await lock_shifted(self.lab.bus, self.session, -3_600_000)
+
+    # What must hold
+
+    async def settle(self) -> None:
+        """Let other workers do what there is to do, and see that nothing is left."""
+        await self.expire()
+        for _ in range(LOOKS_MOST):
+            report = await self.consolidator.consolidate(self.session)
+            assert report.outcome in ("settled", "nothing"), report
+            if report.outcome == "nothing" and not await self.unsettled(self.lab.bus):
+                break
+        else:
+            raise AssertionError("it is consolidated again and again")
+        await self.whole()
+        assert await self.free()
+        assert await self.unsettled(self.lab.bus) == {}
+        assert await self.failures() <= FAILURES_MOST
+
+    async def free(self) -> bool:
+        """Whether nobody has the session's lock."""
+        return await self.lab.bus.call("HGET", self.lab.bus.keys.of(self.session).lock, "nonce") is None
+
+    async def failures(self) -> int:
+        """Attempts in a row that brought nothing, as the session counts them."""
+        return int((await self.lab.fields(self.session)).get("failures", "0"))
+
+    async def whole(self) -> None:
+        """Nothing is in progress: every message is in exactly one place, and all sums are right."""
+        await super().whole()
+        state, log = await self.state(), await self.lab.log(self.session)
+        for entry in await self.history():
+            told = Counter(names_in(entry.text))
+            assert told == names_of(log[entry.first : entry.upto]), (entry, names_of(log[entry.first : entry.upto]))
+        assert state.tokens_start == sum(entry.tokens for entry in log[state.start :])
+        assert state.cursor <= state.start <= state.head == len(log)
+        await self.memory_is_a_version()
+
+    async def memory_is_a_version(self) -> None:
+        """MEMORY.md reads like its newest version that was not rejected."""
+        versions = [version for version in await self.memories.versions(SCOPE) if version.kind != "rejected"]
+        current = await Memories(self.far).current(SCOPE)
+        newest = (versions[0].text, versions[0].version) if versions else ("", 0)
+        assert (current.text, current.version) == newest
+
+    async def flushed(self) -> Counter[int]:
+        """How often each cycle was flushed into MEMORY.md."""
+        versions = await self.memories.versions(SCOPE, limit=100_000)
+        return Counter(version.first for version in versions if version.kind == "flush")
+
+    async def entries_now(self) -> list[HistoryEntry]:
+        """Of this session, those that are not lost, by position."""
+        return sorted(await self.history(), key=lambda entry: entry.first)
+
+    async def position(self) -> int:
+        """Where the memory of the session ends."""
+        found = await self.far.call("HGET", self.far.keys.memory(SCOPE), f"upto:{self.session}")
+        return int(found or 0)
+
+    async def memory_tiles(self) -> None:
+        """What stands in the memory follows one upon the other, from the first message to its position."""
+        upto = await self.position()
+        spans = [(0, 0), *((entry.first, entry.upto) for entry in await self.entries_now()), (upto, upto)]
+        assert all(one[1] == other[0] for one, other in pairwise(spans)), spans
+
+
+def names_of(entries: Sequence[LogEntry]) -> Counter[str]:
+    """Names of messages."""
+    return Counter(name for entry in entries for name in names_in(bytes(entry.wire).decode()))
+
+
+async def lock_shifted(bus: Bus, session: str, by_ms: int) -> None:
+    """Move every deadline of a session's lock, and when it is to be looked at."""
+    keys = bus.keys.of(session)
+    if await bus.call("HEXISTS", keys.lock, "lease"):
+        await bus.call("HINCRBY", keys.lock, "lease", by_ms)
+    await bus.call("ZADD", keys.unsettled, "XX", "INCR", by_ms, session)
+
+
+def alone(config: Config, **consolidation: Any) -> Config:
+    """A configuration whose locks are never renewed here: time is moved by hand."""
+    queue = msgspec.structs.replace(config.queue, lease_s=600.0, renew_s=500.0, wakeup_s=600.0, backoff_max_s=600.0)
+    return msgspec.structs.replace(small_window(config, **consolidation), queue=queue)

@@ -1,0 +1,36 @@
+"""An attempt to have something summed up: counted before it begins, since it may kill its worker."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+
+import anyio
+
+from daemon.errors import ArchiveError, BusError, CallSkipped, LockLost, Misplaced
+from daemon.session import Lock
+from workers.consolidation.rooms import Rooms
+
+UNDO_S = 5.0
+"""Longest that taking a failure back may take."""
+
+NOBODY_FAILED = (CallSkipped, ArchiveError, BusError, Misplaced)
+"""The model was not asked, or did its part."""
+
+
+@asynccontextmanager
+async def attempt(rooms: Rooms, lock: Lock) -> AsyncGenerator[None]:
+    """Count one more failure in a row of the locked session; whoever succeeds sets the count anew.
+
+    It is taken back when the model has not failed, somebody could not wait, or this process is to stop. There are never
+    more failures than it takes to do without a model.
+
+    Raises:
+        LockLost: somebody else has the session's lock.
+    """
+    most = rooms.config.consolidation.failures_max
+    try:
+        await rooms.locks.note(lock, "failures", min(lock.failures + 1, most))
+        yield
+    except (*NOBODY_FAILED, anyio.get_cancelled_exc_class()):
+        with anyio.move_on_after(UNDO_S, shield=True), suppress(BusError, LockLost):
+            await rooms.locks.note(lock, "failures", lock.failures)
+        raise
