@@ -132,7 +132,7 @@ async def test_who_comes_while_a_flood_is_worked_off_is_answered_next(process: P
 async def test_a_worker_that_goes_on_with_the_flood_is_noticed(
     process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    commit = mutated(sessions.COMMIT, "and redis.call('ZCARD', KEYS[5]) == 0", "")
+    commit = mutated(sessions.COMMIT, "and redis.call('ZCARD', KEYS[2]) == 0", "")
     monkeypatch.setattr(sessions, "COMMIT", commit)
 
     with pytest.raises(AssertionError):
