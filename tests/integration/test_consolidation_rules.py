@@ -623,6 +623,110 @@ async def test_a_turn_misses_nothing_that_moves_into_memory_while_it_reads(small
         await lab.bus.call("DEL", lab.bus.keys.memory(SCOPE))
 
 
+async def test_what_is_said_and_begun_anew_while_the_model_sums_up_keeps_the_sums_true(
+    small: Process, lab: Lab
+) -> None:
+    async def talks(_request: Request) -> Answer:
+        await memory.talk(2)
+        return saves("[2026-11-20 09:00] A.", memory="m", continuity="Talking.")
+
+    async def starts_over(_request: Request) -> Answer:
+        await start_over(memory)
+        return saves("[2026-11-20 09:01] B.", memory="m", continuity="Talking still.")
+
+    memory = MemoryLab(small, lab, Summaries(talks, starts_over))
+    await memory.talk(5)
+
+    await memory.consolidator.consolidate(memory.session, NOW)
+    await sums_are_true(memory)
+    assert [(await memory.state()).cursor, (await memory.state()).head] == [6, 14]
+    await memory.consolidator.consolidate(memory.session, NOW)
+
+    # The second range ended before the new start: what is said of it is nobody's continuity.
+    state = await memory.state()
+    assert (state.cursor, state.start, state.head, state.continuity) == (14, 14, 14, None)
+    await sums_are_true(memory)
+    await memory.whole()
+
+
+async def test_a_turn_in_progress_goes_on_over_a_cursor_that_moves(small: Process, lab: Lab) -> None:
+    memory = MemoryLab(small, lab, Summaries())
+    await memory.talk(6)
+    await lab.publish("now", session=memory.session)
+    claim = await lab.claim(memory.session)
+    question, answer = await memory.entries(6, turn=claim.begun.head, words=20)
+    await lab.sessions.journal(claim, step=0, entries=[question])
+
+    await memory.consolidator.consolidate(memory.session, NOW)
+    answered_ids = tuple(entry.stream_id for entry in claim.begun.waiting)
+    commit = Commit(entries=(answer,), tokens=question.tokens + answer.tokens, answered=answered_ids)
+    await lab.sessions.commit(claim, commit, step=1)
+
+    state = await memory.state()
+    assert (state.cursor, state.head) == (8, 14)
+    await sums_are_true(memory)
+    await memory.whole()
+
+
+async def test_a_turn_whose_consolidation_is_skipped_waits_for_nothing_and_nobody_has_failed(
+    small: Process, lab: Lab
+) -> None:
+    model = Summaries()
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(25)
+    of_model = breaker.breaker_of(summary_model_of(small.config.bots["pond"]), small.config.consolidation)
+    for _ in range(5):
+        of_model.failed()
+
+    with capture_logs() as logs:
+        await answered(memory, "now")
+
+    [waited] = [line for line in logs if line["event"] == "turn.waited"]
+    assert (waited["status"], await failures(memory)) == ("skipped", "0")
+    assert waited["waited_s"] < 1
+    [prompt] = model.prompts
+    assert prompt.tokens <= 2_048
+    assert "answer 24 " in messages_of(prompt)[-2][1]
+    assert not model.requests
+
+
+async def test_all_models_are_closed_that_a_process_connected_to(small: Process, lab: Lab) -> None:
+    connected: list[Summaries] = []
+    closed: list[Summaries] = []
+
+    class Connected(Summaries):
+        async def aclose(self) -> None:
+            closed.append(self)
+
+    async def connect(_config: object, *, language: str) -> Summaries:
+        connected.append(Connected())
+        return connected[-1]
+
+    memory = MemoryLab(small, lab, Summaries())
+    memory.process = replace(memory.process, connect_model=connect)
+    await memory.talk(25)
+
+    await answered(memory, "now")
+
+    assert len(connected) == 2
+    assert closed == connected
+
+
+async def test_a_turn_that_could_not_wait_tells_a_worker(small: Process, lab: Lab) -> None:
+    memory = MemoryLab(small, lab, Summaries(hang))
+    await memory.talk(25)
+    stream = lab.bus.keys.grew(lab.bus.keys.partition(memory.session))
+    await lab.bus.call("DEL", stream)
+
+    report = await memory.consolidator.awaited(memory.session, Want(at="budget"), within_s=0.3)
+
+    assert (report.outcome, await failures(memory)) == ("skipped", "0")
+    assert await lab.bus.call("XLEN", stream) == 1
+    await serve_until_settled(memory)
+    assert (await memory.state()).cursor > 0
+    await memory.whole()
+
+
 async def _lists_questions(request: Request) -> Answer:
     said = messages_of(request)[1][1]
     memory = "".join(f"question {number} \n" for number in range(14) if f"question {number} " in said)
