@@ -85,6 +85,7 @@ ON_ALL_SERVERS = (
     "commands",
     "commit",
     "consolidation",
+    "consolidation_rules",
     "consolidation_service",
     "dead_letters",
     "joined",

@@ -1,7 +1,9 @@
 """Rules of consolidation that are easily broken: what is owed to a session is done, and once; what counts as failed."""
 
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import anyio
@@ -9,15 +11,18 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
 from daemon.config import summary_model_of
-from daemon.errors import ArchiveError, ConfigError, ModelUnavailable
-from daemon.model import Answer, Request
+from daemon.errors import ConfigError, ModelUnavailable
+from daemon.memory import Memories
+from daemon.model import Answer, Request, Usage
 from daemon.process import Process
-from daemon.session import Change, Commit
+from daemon.session import Change, Commit, SessionReader
 from tests.conftest import Lab
 from tests.integration.test_awaited import answered
 from tests.memorylab import SCOPE, MemoryLab, Summaries, messages_of, saves, small_window
+from workers.agent.past import PastReader
 from workers.consolidation import Want, breaker
 from workers.consolidation.service import serve
 
@@ -251,22 +256,37 @@ async def test_what_nobody_foresaw_lets_the_session_rest(small: Process, lab: La
     assert (await memory.unsettled(lab.bus))[memory.session] > await lab.server_ms()
 
 
-async def test_a_full_disk_is_no_failure_of_the_model_and_the_session_rests_long(
-    small: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    memory = MemoryLab(small, lab, Summaries())
+async def test_a_full_disk_is_no_failure_of_the_model_and_the_session_rests_long(small: Process, lab: Lab) -> None:
+    model = Summaries()
+    memory = MemoryLab(small, lab, model)
     await memory.talk(14)
+    folder = small.data_dir / "transcripts"
+    folder.write_bytes(b"no folder")
 
-    async def full(*_args: Any) -> None:
-        raise ArchiveError("no room")
+    outcomes = [(await memory.consolidator.consolidate(memory.session)).outcome for _ in range(3)]
 
-    monkeypatch.setattr(memory.rooms.archive, "write", full)
-    report = await memory.consolidator.consolidate(memory.session)
-
-    assert (report.outcome, await failures(memory), (await memory.state()).cursor) == ("failed", "0", 0)
+    assert (outcomes, await failures(memory), (await memory.state()).cursor) == (["failed"] * 3, "0", 0)
     assert await memory.memories.history(SCOPE) == []
     rests_ms = (await memory.unsettled(lab.bus))[memory.session] - await lab.server_ms()
     assert rests_ms > 0.8 * 1000 * small.config.queue.backoff_max_s
+    # Only the first time was a summary paid for.
+    assert len(model.requests) == 1
+    folder.unlink()
+    assert (await memory.consolidator.consolidate(memory.session)).outcome == "settled"
+    await memory.whole()
+
+
+async def test_what_was_cut_short_is_told_and_accounted_for(small: Process, lab: Lab) -> None:
+    paid = saves("[2026-11-20 09:00] A.", memory="m")
+    model = Summaries(msgspec.structs.replace(paid, usage=Usage(tokens_in=1_000, tokens_out=100)), hang)
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(14)
+
+    with capture_logs() as logs, anyio.move_on_after(0.5):
+        await memory.consolidator.consolidate(memory.session)
+
+    [done] = [line for line in logs if line["event"] == "consolidation.done"]
+    assert (done["status"], done["upto"], done["tokens_in"]) == ("settled", (await memory.state()).cursor, 1_000)
 
 
 # Raw entries
@@ -583,6 +603,49 @@ async def serve_until_settled(memory: MemoryLab) -> None:
             ):
                 await anyio.sleep(0.02)
         process.stopping.set()
+
+
+# Beside a turn
+
+
+async def test_a_turn_misses_nothing_that_moves_into_memory_while_it_reads(small: Process, lab: Lab) -> None:
+    for moment in range(4):
+        memory = MemoryLab(small, lab, Summaries(*[_lists_questions] * 9), session=f"web:{moment}")
+        await memory.talk(14)
+        claimed = await memory.state()
+        bus = _Interrupted(lab.bus, moment, partial(memory.consolidator.consolidate, memory.session, NOW))
+        reader = PastReader(SessionReader(bus), Memories(bus), small.config.micro_compact)
+
+        past, _ = await reader.read(memory.session, claimed, upto=claimed.head, budget_tokens=100_000)
+
+        shown = b"".join(bytes(entry.wire) for entry in past.history).decode() + past.memory
+        assert [number for number in range(14) if f"question {number} " not in shown] == []
+        await lab.bus.call("DEL", lab.bus.keys.memory(SCOPE))
+
+
+async def _lists_questions(request: Request) -> Answer:
+    said = messages_of(request)[1][1]
+    memory = "".join(f"question {number} \n" for number in range(14) if f"question {number} " in said)
+    return saves("[2026-11-20 09:00] A.", memory=memory)
+
+
+class _Interrupted:
+    """A bus at whose ``moment``-th call, counted from 0, something else comes first."""
+
+    def __init__(self, bus: Any, moment: int, first: Callable[[], Any]) -> None:
+        self._bus = bus
+        self._left = moment
+        self._first = first
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._bus, name)
+
+    async def call(self, *parts: Any) -> Any:
+        """As the bus."""
+        if self._left == 0:
+            await self._first()
+        self._left -= 1
+        return await self._bus.call(*parts)
 
 
 # Sums
