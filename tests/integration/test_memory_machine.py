@@ -456,7 +456,7 @@ LOST = "if behind(fields, ARGV[2], ARGV[3]) then return {'lost'} end"
         ("APPLY", "if behind(fields, fence, nonce) then return {'lost'} end", ""),
         ("APPLY", "if fields.applied == name then", "if false then"),
         ("APPLY", "or fields.upto ~= tonumber(ARGV[5])", ""),
-        ("APPLY", "if becomes == 'current' and (fields", "if false and (fields"),
+        ("APPLY", "if ARGV[12] ~= '' and (fields", "if false and (fields"),
         ("SET_BACK", LOST, ""),
         ("SET_BACK", "or fields.upto ~= tonumber(ARGV[5])", ""),
         ("SET_BACK", "and not entry.lost", ""),
