@@ -91,6 +91,7 @@ ON_ALL_SERVERS = (
     "joined",
     "journal",
     "listen",
+    "locks",
     "memories",
     "memory_machine",
     "outbox",
