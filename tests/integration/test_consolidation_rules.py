@@ -335,6 +335,38 @@ async def test_a_digest_that_would_lose_much_is_kept_as_a_rejected_version(small
     assert (await memory.memories.current(SCOPE)).text == facts
 
 
+async def test_a_digest_that_kills_its_workers_is_given_up(small: Process, lab: Lab) -> None:
+    class Killed(BaseException):
+        pass
+
+    async def summed_up(_request: Request) -> Answer:
+        return saves("[2026-11-20 09:00] A.", memory="m")
+
+    async def kill(_request: Request) -> Answer:
+        raise Killed
+
+    model = Summaries(*[summed_up, kill] * 3)
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(5)
+    await lab.bus.call("HSET", lab.bus.keys.session(memory.session), "failures", 3)
+    await memory.consolidator.consolidate(memory.session, NOW)
+    for _ in range(3):
+        await start_over(memory)
+        await memory.talk(2)
+        await start_over(memory)
+        with pytest.raises(BaseExceptionGroup):
+            await memory.consolidator.consolidate(memory.session)
+    assert len(await memory.memories.undigested(SCOPE)) == 1
+
+    await memory.talk(2)
+    await start_over(memory)
+    await memory.consolidator.consolidate(memory.session)
+
+    assert await memory.memories.undigested(SCOPE) == []
+    assert "digests" not in await lab.fields()
+    await memory.whole()
+
+
 # Memory that others write too
 
 

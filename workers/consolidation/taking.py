@@ -234,18 +234,31 @@ class Taking:
             if not found:
                 return
             [(index, entry)] = found
-            opened = await self._rooms.memories.open(lock.scope, lock.session, fence=lock.fence, nonce=lock.nonce)
-            try:
-                summary = await self._kit.summarizer.digest(entry.text, memory=opened.text)
-            except (SummaryFailed, CallSkipped, Unsummarizable) as error:
-                _log.info("memory.undigested", reason=str(error))
+            async with attempt(self._rooms, lock, "digests"):
+                done = await self._digested(lock, index, entry)
+            await self._rooms.locks.note(lock, "digests", "")
+            if not done:
                 return
-            self._spent.add(summary.used)
-            await self._rooms.memories.digest(opened, index=index, update=self._digested(entry, summary))
+            lock = msgspec.structs.replace(lock, digests=0)
 
-    def _digested(self, entry: HistoryEntry, summary: Summary) -> Version | None:
+    async def _digested(self, lock: Lock, index: int, entry: HistoryEntry) -> bool:
+        """Whether the model answered; what kills its workers is left to HISTORY."""
+        opened = await self._rooms.memories.open(lock.scope, lock.session, fence=lock.fence, nonce=lock.nonce)
+        if lock.digests >= self._rooms.config.consolidation.failures_max:
+            _log.warning("memory.undigested", reason="nobody came back from it", count=lock.digests)
+            await self._rooms.memories.digest(opened, index=index, update=None)
+            return True
+        try:
+            summary = await self._kit.summarizer.digest(entry.text, memory=opened.text)
+        except (SummaryFailed, CallSkipped, Unsummarizable) as error:
+            self._spent.add(error.used)
+            _log.info("memory.undigested", reason=str(error))
+            return False
+        self._spent.add(summary.used)
         update, rejected = self._versions(entry, summary)
-        return rejected if update is None else msgspec.structs.replace(update, kind="digest")
+        digest = rejected if update is None else msgspec.structs.replace(update, kind="digest")
+        await self._rooms.memories.digest(opened, index=index, update=digest)
+        return True
 
     def _now(self) -> str:
         return stamp(self._rooms.clock.now())
