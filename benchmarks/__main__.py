@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import crowd, engine, flood, idle, imports, latency, ready, stalls, startup, turn
+from benchmarks import consolidation, crowd, engine, flood, idle, imports, latency, memory, ready, stalls, startup, turn
 from benchmarks.result import Result, shown
 
 ALL = {
@@ -23,6 +23,8 @@ ALL = {
     "flood": flood,
     "ready": ready,
     "turn": turn,
+    "consolidation": consolidation,
+    "memory": memory,
 }
 TABLE_WIDTH = 150
 """Narrower the table cannot be read."""

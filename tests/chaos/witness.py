@@ -16,6 +16,12 @@ ARGUMENTS = 2
 AHEAD, FIELDS = 5, 9
 """Arguments of ``marks.lua`` before those of its steps, and of each step."""
 
+SHARED_KEYS, SHARED_ARGS = 6, 5
+"""Keys and arguments of ``commit.lua`` before those of its turns."""
+
+COMMIT_KEYS, COMMIT_ARGS = 6, 13
+"""Keys and arguments of each turn; the ids and entries, whose numbers come last, are not counted."""
+
 
 @dataclass(frozen=True)
 class _Step:
@@ -50,8 +56,9 @@ class Witness:
                 if step.what == b"sending":
                     self.book.asked[step.mark] = step.place
         # A repeated call may be answered "done" because of the first one: only that one says anything.
-        name, session = tuple(command), call[1][0]
-        self._begun[name] = -1 if name in self._begun else self._highest.get(session, 0)
+        for key, _ in _holders(*call):
+            name = key, *command
+            self._begun[name] = -1 if name in self._begun else self._highest.get(key, 0)
 
     def answered(self, command: Sequence[bytes], reply: Any) -> None:
         """What the server said to it."""
@@ -67,8 +74,10 @@ class Witness:
             self._granted(keys[0], args[0], reply[1])
         elif kind == "marks.lua" and isinstance(reply, list):
             self._enter(keys[0], args, command, reply)
-        elif kind in ("commit.lua", "journal.lua"):
-            self._judge(kind, keys[0], args[1 if kind == "commit.lua" else 0], command, reply)
+        elif kind == "journal.lua" or (kind == "commit.lua" and isinstance(reply, list)):
+            replies = reply if kind == "commit.lua" else [reply]
+            for (session, nonce), said in zip(_holders(*call), replies, strict=True):
+                self._judge(kind, session, nonce, command, said)
 
     def _granted(self, key: bytes, nonce: bytes, fence: int) -> None:
         self._fences[key, nonce] = fence
@@ -85,7 +94,7 @@ class Witness:
 
     def _judge(self, kind: str, session: bytes, nonce: bytes, command: Sequence[bytes], reply: Any) -> None:
         status = reply[0] if isinstance(reply, list) else reply
-        granted, highest = self._fences.get((session, nonce)), self._begun.get(tuple(command), -1)
+        granted, highest = self._fences.get((session, nonce)), self._begun.get((session, *command), -1)
         if status in (b"done", b"next") and granted is not None and highest > granted:
             script = kind.removesuffix(".lua")
             self.stale.append(f"{session.decode()}: a {script} under fence {granted} after fence {highest} was granted")
@@ -96,6 +105,18 @@ class Witness:
             return None
         first, behind = ARGUMENTS + 1, ARGUMENTS + 1 + int(command[ARGUMENTS])
         return self._names[command[1]], command[first:behind], command[behind:]
+
+
+def _holders(kind: str, keys: Sequence[bytes], args: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
+    """The key of each lease that a call needs, and the nonce by which it claims to hold it."""
+    if kind != "commit.lua":
+        return [(keys[0], args[0])]
+    found, at = list[tuple[bytes, bytes]](), SHARED_ARGS
+    for session in keys[SHARED_KEYS::COMMIT_KEYS]:
+        found.append((session, args[at + 1]))
+        at += COMMIT_ARGS
+        at += int(args[at - 2]) + int(args[at - 1])
+    return found
 
 
 def _steps(args: Sequence[bytes]) -> list[_Step]:

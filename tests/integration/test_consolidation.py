@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+import anyio
 import pytest
 
 from daemon.errors import ModelUnavailable
-from daemon.model import Answer
+from daemon.model import Answer, Request
 from daemon.process import Process
 from tests.conftest import Lab
 from tests.memorylab import SCOPE, MemoryLab, Summaries, messages_of, saves, small_window
@@ -78,6 +79,29 @@ async def test_compacting_leaves_the_newest_turns(small: Process, lab: Lab) -> N
     await memory.whole()
 
 
+async def test_a_flush_that_is_cut_short_by_a_stop_is_no_failure(small: Process, lab: Lab) -> None:
+    begun = anyio.Event()
+
+    async def hang(_request: Request) -> Answer:
+        begun.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    memory = MemoryLab(small, lab, Summaries(flushes=[hang]))
+    await memory.talk(14)
+
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(memory.consolidator.consolidate, "web:ann")
+        await begun.wait()
+        noted = await lab.bus.call("HGET", lab.bus.keys.session("web:ann"), "failures")
+        tg.cancel_scope.cancel()
+
+    assert noted == b"1"
+    assert await lab.bus.call("HGET", lab.bus.keys.session("web:ann"), "failures") == b"0"
+    assert (await memory.consolidator.consolidate("web:ann")).outcome == "settled"
+    await memory.whole()
+
+
 async def test_a_log_that_nobody_ever_consolidated_is_taken_piece_by_piece(small: Process, lab: Lab) -> None:
     memory = MemoryLab(small, lab, Summaries())
     await memory.bulk(400, words=40)
@@ -132,4 +156,25 @@ async def test_a_cycle_is_flushed_once_and_before_it_is_consolidated(small: Proc
     # Each round but the first begins a cycle of its own.
     assert (report.outcome, len(model.flushes)) == ("settled", report.rounds)
     assert "- Ann counts." in messages_of(model.requests[0])[1][1]
+    await memory.whole()
+
+
+@pytest.mark.parametrize(("turns", "rounds"), [(0, 2), (2, 2), (12, 4)])
+async def test_what_is_said_meanwhile_is_left_to_the_next_consolidation_unless_that_is_due_already(
+    small: Process, lab: Lab, turns: int, rounds: int
+) -> None:
+    """One that goes on was chased for five rounds, two calls of the model each, a few turns at a time."""
+
+    async def meanwhile(_request: Request) -> Answer:
+        await memory.talk(turns)
+        return saves("[2026-11-20 09:00] They talked.", memory="Ann asks a lot.")
+
+    model = Summaries(*[meanwhile] * 5)
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(14)
+
+    report = await memory.consolidator.consolidate("web:ann")
+
+    assert (report.outcome, report.rounds) == ("settled", rounds)
+    assert report.tokens_after >= (await memory.state()).tokens
     await memory.whole()

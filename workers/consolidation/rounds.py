@@ -1,5 +1,6 @@
 """The rounds of one consolidation, under its session's lock: from the log into memory, until the prompt is small."""
 
+import anyio
 import msgspec
 import structlog
 
@@ -24,6 +25,9 @@ MEMORY_SHARE = 0.2
 AT_ONCE = 2
 """Budgets of messages that one round looks at: a log that nobody ever consolidated is taken piece by piece."""
 
+NOTE_S = 5.0
+"""Longest that putting down what it has cost may take."""
+
 _log = structlog.get_logger()
 
 
@@ -40,6 +44,7 @@ class Rounds:
         self._taking = Taking(rooms, kit, want, self._spent)
         self._flushing = Flushing(rooms, kit, self._spent)
         self._begun = False
+        self._head = ended.lock.head
         self.report = Report()
 
     async def run(self) -> None:
@@ -59,7 +64,7 @@ class Rounds:
             self._ended.again_in_s = min(error.retry_after_s, self._rooms.config.queue.backoff_max_s)
             _log.info("consolidation.skipped", reason=str(error))
         except LockLost:
-            raise
+            raise  # of those below
         except (ConsolidationError, ArchiveError) as error:
             report.outcome = "failed"
             queue, attempt = self._rooms.config.queue, self._lock.failures + 1
@@ -67,9 +72,12 @@ class Rounds:
             is_disk = isinstance(error, ArchiveError)
             self._ended.again_in_s = queue.backoff_max_s if is_disk else after_attempts(attempt, queue)
             _log.warning("consolidation.failed", reason=str(error), attempt=attempt)
-        if report.outcome != "nothing":
-            self._tell(self._rooms.clock.monotonic() - began)
-        await self._spent.note(self._rooms, self._kit, self._lock)
+        finally:
+            # What was cut short has come so far, and was paid for.
+            with anyio.move_on_after(NOTE_S, shield=True):
+                if report.outcome != "nothing":
+                    self._tell(self._rooms.clock.monotonic() - began)
+                await self._spent.note(self._rooms, self._kit, self._lock)
 
     async def _all(self) -> None:
         for _ in range(self._rooms.config.consolidation.rounds_max):
@@ -124,7 +132,7 @@ class Rounds:
             return False
         next_plan = plan(
             left,
-            tokens,
+            tokens - self._said_meanwhile(left, tokens),
             self._thresholds,
             keep_turns=self._rooms.config.consolidation.keep_turns,
             force=self._want.at == "now" and not self._begun,
@@ -214,6 +222,12 @@ class Rounds:
         if not self._begun:
             self.report.tokens_before = tokens
         self.report.tokens_after = tokens
+
+    def _said_meanwhile(self, left: Unsettled, tokens: int) -> int:
+        """Of a prompt's tokens, what is left to the next consolidation: a conversation that goes on is not chased."""
+        if self._thresholds.needs_consolidation(tokens):
+            return 0
+        return sum(left.seen[max(0, self._head - left.cursor) :])
 
     def _begins(self, tokens: int) -> bool:
         if self._want.at == "now" or self._lock.cursor < self._lock.start:
