@@ -24,6 +24,9 @@ TERMINAL = "channels.terminal.service:serve"
 PREVIEW = "workers.agent.preview:preview"
 """Gives what a session's model would be sent next: ``preview(process, session)``, ready to be printed as JSON."""
 
+SIZES = "workers.consolidation.sizes:sizes"
+"""Gives what a session's prompt counts, and when it is consolidated: ``sizes(process, state)``, tokens by name."""
+
 Service = Callable[..., Coroutine[Any, Any, Any]]
 
 

@@ -11,6 +11,7 @@ from enum import Enum, auto
 from typing import Any, Literal
 
 import anyio
+import msgspec
 import structlog
 
 from daemon.bus import Bus, load_script
@@ -39,8 +40,10 @@ RETRY_PAUSE_S = 0.1
 _log = structlog.get_logger()
 
 
-@dataclass(kw_only=True, slots=True, eq=False)
-class Place:
+# Made for every part, and several times as fast to make as dataclasses.
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """One part of a reply."""
 
     stream_id: bytes
@@ -51,8 +54,7 @@ class Place:
     """Whether the reply ends with this part."""
 
 
-@dataclass(kw_only=True, slots=True, eq=False)
-class Step:
+class Step(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """One attempt at sending one part."""
 
     place: Place

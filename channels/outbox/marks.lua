@@ -21,8 +21,11 @@
 local FIELDS = 9
 local leads = redis.call('HGET', KEYS[1], 'nonce') == ARGV[1]
 
+-- Taken out at the end, all at once.
+local left = {}
+
 local function leave(sent_key, stream_id)
-  redis.call('XDEL', KEYS[2], stream_id)
+  left[#left + 1] = stream_id
   redis.call('PEXPIRE', sent_key, ARGV[3])
 end
 
@@ -99,4 +102,5 @@ for at = 4, #KEYS do
   local handle = step.what == 'sending' and sending or outcome
   results[#results + 1], results[#results + 2] = handle(KEYS[at], step)
 end
+for at = 1, #left, 1000 do redis.call('XDEL', KEYS[2], unpack(left, at, math.min(at + 999, #left))) end
 return results

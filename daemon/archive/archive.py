@@ -35,6 +35,8 @@ class Archive:
         self._data_dir = data_dir
         self._clock = clock or SystemClock()
         self._threads = CapacityLimiter(THREADS)
+        self.is_failing = False
+        """The disk did not take what was last written."""
 
     async def write(self, session: str, first: int, raws: Sequence[bytes]) -> Segment:
         """Archive ``raws``, the log's stored messages from index ``first`` on; doing so again changes nothing.
@@ -48,9 +50,11 @@ class Archive:
         if not raws:
             raise ValueError(f"session {session}: there is nothing to be archived")
         time = stamp(self._clock.now())
+        self.is_failing = True  # until it is written
         stored = await self._on_disk(
             session, lambda: store(self._data_dir, segment_of(session, first, raws, time=time), lines_of(raws))
         )
+        self.is_failing = False
         keys = self._bus.keys
         listed: bytes = await self._bus.run(
             LIST,

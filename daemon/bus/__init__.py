@@ -24,6 +24,7 @@ from daemon.bus.publish import (
 )
 from daemon.bus.replies import pairs
 from daemon.bus.script import Script, load_script
+from daemon.bus.together import Asked
 from daemon.bus.wakeups import mend, reap, take, wake
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "QUEUED_COMMANDS",
     "START_PATIENCE_S",
     "Accepted",
+    "Asked",
     "Bus",
     "Changes",
     "Cluster",

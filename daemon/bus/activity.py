@@ -1,5 +1,6 @@
 """The index of sessions by their last activity, which lists them for people; nothing is decided by it."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 import anyio
@@ -18,24 +19,32 @@ class Activity:
         self._write = write
         self._noted: set[str] = set()
         self._asked = anyio.Event()
-        self._written = anyio.Event()
+        self._waiters: list[asyncio.Future[None]] = []
 
-    def note(self, session: str) -> anyio.Event:
-        """Have a session noted soon; the event is set when that was tried."""
+    def note(self, session: str) -> None:
+        """Have a session noted soon."""
         self._noted.add(session)
         self._asked.set()
-        return self._written
+
+    async def noted(self, session: str) -> None:
+        """Have a session noted, and wait until that was tried."""
+        self.note(session)
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        await waiter
 
     async def run(self) -> None:
         """Write what is noted, for ever."""
         while True:
             await self._asked.wait()
             self._asked = anyio.Event()
-            noted, written = self._noted, self._written
-            self._noted, self._written = set(), anyio.Event()
+            noted, waiters = self._noted, self._waiters
+            self._noted, self._waiters = set(), []
             try:
                 await self._write(sorted(noted))
             except BusError as error:  # only the list of sessions is the worse for it
                 _log.debug("session.unlisted", count=len(noted), reason=str(error))
             finally:
-                written.set()
+                for waiter in waiters:
+                    if not waiter.done():
+                        waiter.set_result(None)

@@ -22,6 +22,7 @@ from daemon.bus.keys import Keys
 from daemon.bus.lanes import Lanes
 from daemon.bus.line import AWAY, Client, Line, Part, pipeline
 from daemon.bus.script import Script, load_script
+from daemon.bus.together import Asked, Together
 from daemon.config import RedisConfig
 from daemon.errors import BusError, BusUnavailable, ConfigError
 from daemon.server import EmbeddedServer
@@ -74,6 +75,7 @@ class Bus:
         self._blocked = anyio.Lock()
         self._changes: dict[str, Changes] = {}
         self._tasks: TaskGroup | None = None
+        self._together = Together(self.run)
         self.keys = Keys(prefix=prefix, partitions=1)
         self.activity = Activity(lambda sessions: self.run(TOUCH, [self.keys.sessions], sessions))
         self.cluster: Cluster | None = None
@@ -101,6 +103,13 @@ class Bus:
     async def run(self, script: Script, keys: Sequence[str], args: Sequence[Part]) -> Any:
         """The result of ``script``; errors as for ``call``."""
         return await self._joined.call("EVALSHA", script.sha, len(keys), *keys, *args, script=script)
+
+    async def share(self, script: Script, shared: Asked, own: Asked) -> Any:
+        """The result for ``own`` of a script that does the same for several, run with what is asked in the same tick.
+
+        ``shared`` are its keys and arguments that are the same for all of them. Errors as for ``call``.
+        """
+        return await self._together.ask(script, shared, own)
 
     async def each(self, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
         """The answers to commands that are sent once, whatever happens; one that failed is answered by its exception.
@@ -142,6 +151,7 @@ class Bus:
         """Send what is called, for ever; started by ``open_bus``."""
         async with anyio.create_task_group() as self._tasks:
             self._tasks.start_soon(self._joined.run)
+            self._tasks.start_soon(self._together.run)
             self._tasks.start_soon(self.activity.run)
 
     async def check(self, partitions: int | None, *, patience_s: float) -> None:

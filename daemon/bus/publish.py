@@ -1,13 +1,15 @@
 """Accepting a message: the one way into the queues, for every channel."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
 
 from daemon.bus.connection import Bus
+from daemon.bus.keys import Keys
 from daemon.bus.script import load_script
+from daemon.bus.together import Asked
 from daemon.config import QueueConfig
 from daemon.errors import InboundError, MessageTooLarge, SessionFull
 from daemon.events import Command, Inbound
@@ -51,8 +53,7 @@ FULL_RETRY_S = 5.0
 _encode = msgspec.json.Encoder().encode
 
 
-@dataclass(frozen=True, kw_only=True)
-class Accepted:
+class Accepted(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a message that is now Millpond's to answer."""
 
     status: Literal["accepted", "duplicate"]
@@ -90,41 +91,45 @@ async def publish(
     _check(inbound, config)
     session = str(inbound.session)
     keys = bus.keys.of(session)
-    status, message_id, new = await bus.run(
+    status, message_id, new = await bus.share(
         PUBLISH,
-        [
-            keys.inbox,
-            keys.waiting,
-            keys.session,
-            bus.keys.seen(session, seen_as or inbound.id),
-            keys.ready,
-            keys.due,
-            keys.asides,
-        ],
-        [
-            session,
-            inbound.id,
-            _encode(inbound),
-            inbound.correlation,
-            config.waiting_max,
-            config.partition_max,
-            _ms(config.seen_ttl_s),
-            _ms(debounce_s),
-            _ms(config.wakeup_s),
-            scope,
-            "aside" if inbound.command in ASIDE_COMMANDS else inbound.command,
-            bus.keys.nudges,
-            _ms(longest_deadline_s(config)),
-            EXTRA_STOPS,
-            bus.keys.commands,
-            ASIDES_MAX,
-        ],
+        _shared(bus.keys, bus.keys.partition(session), config),
+        Asked(
+            (keys.session, keys.waiting, bus.keys.seen(session, seen_as or inbound.id)),
+            (
+                session,
+                inbound.id,
+                _encode(inbound),
+                inbound.correlation,
+                _ms(debounce_s),
+                scope,
+                "aside" if inbound.command in ASIDE_COMMANDS else inbound.command,
+            ),
+        ),
     )
     if status in (b"full", b"busy"):
         raise _full(status, inbound, config, first=bool(new))
     if new:
-        await bus.activity.note(session).wait()
+        await bus.activity.noted(session)
     return Accepted(status="duplicate" if status == b"duplicate" else "accepted", id=message_id.decode())
+
+
+@lru_cache
+def _shared(keys: Keys, partition: int, config: QueueConfig) -> Asked:
+    return Asked(
+        (keys.inbox(partition), keys.ready(partition), keys.due(partition), keys.asides(partition)),
+        (
+            config.waiting_max,
+            config.partition_max,
+            _ms(config.seen_ttl_s),
+            _ms(config.wakeup_s),
+            _ms(longest_deadline_s(config)),
+            EXTRA_STOPS,
+            ASIDES_MAX,
+            keys.nudges,
+            keys.commands,
+        ),
+    )
 
 
 def _check(inbound: Inbound, config: QueueConfig) -> None:

@@ -7,6 +7,9 @@ import click
 from daemon.cli.table import say, table
 from daemon.printable import printable_json
 
+HEAD_MESSAGES = 2
+"""What stands for consolidated messages: a user's message with the summary, and an answer to it."""
+
 
 def print_prompt(shown: dict[str, Any]) -> None:
     """Print what ``workers.agent.preview`` found: the parts with their tokens, then every word of it."""
@@ -23,8 +26,13 @@ def print_prompt(shown: dict[str, Any]) -> None:
     for tool in shown["tools"]:
         say(_json(tool))
     current = max(at for at, message in enumerate(shown["messages"]) if message["role"] == "user")
+    first = 1 + (HEAD_MESSAGES if parts["continuity"] else 0)
+    if first > 1:
+        _head(f"continuity, {parts['continuity']:,} tokens")
+        for message in shown["messages"][1:first]:
+            say(_message(message))
     _head(f"history, {shown['history_turns']:,} turns, {parts['history']:,} tokens")
-    for message in shown["messages"][1:current]:
+    for message in shown["messages"][first:current]:
         say(_message(message))
     _head(f"current, {parts['current']:,} tokens")
     for message in shown["messages"][current:]:

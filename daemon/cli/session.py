@@ -2,18 +2,19 @@
 
 import difflib
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from daemon.cli.connected import loaded, with_bus, with_process
-from daemon.cli.table import print_json, say, table
+from daemon.cli.shown import Shown, print_shown, shown
+from daemon.cli.table import print_json, table
 from daemon.errors import InboundError
 
 if TYPE_CHECKING:
     from daemon.bus import Bus
-    from daemon.events import LogEntry
+    from daemon.process import Process
     from daemon.session import SessionState
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -47,19 +48,19 @@ def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
 @JSON
 @click.pass_context
 def show(ctx: click.Context, name: str, *, after: int | None, limit: int, prompt: bool, as_json: bool) -> None:
-    """Show where SESSION stands, and its messages; a bare name is a session of the terminal."""
+    """Show where SESSION stands, and its messages; a bare name is a session of the terminal.
+
+    A drawing shows what of its log was consolidated, and how far its prompt is from the next consolidation.
+    """
     key = key_of(ctx, name)
     if prompt:
         _show_prompt(ctx, key, as_json=as_json)
         return
-    shown = with_bus(ctx, lambda bus: _shown(bus, key, after=after, limit=limit))
+    found = with_process(ctx, lambda process: _found(process, key, after=after, limit=limit))
     if as_json:
-        print_json(asdict(shown))
-        return
-    table(("position", "value"), list(shown.positions.items()))
-    click.echo()
-    for message in shown.messages:
-        say(_line(message))
+        print_json(asdict(found))
+    else:
+        print_shown(found)
 
 
 def _show_prompt(ctx: click.Context, key: str, *, as_json: bool) -> None:
@@ -67,17 +68,8 @@ def _show_prompt(ctx: click.Context, key: str, *, as_json: bool) -> None:
     from daemon.services import PREVIEW, load
 
     preview = load(PREVIEW)
-    shown: dict[str, Any] = with_process(ctx, lambda process: preview(process, key))
-    (print_json if as_json else print_prompt)(shown)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shown:
-    """A session as ``session show`` prints it."""
-
-    session: str
-    positions: dict[str, object]
-    messages: list[dict[str, object]]
+    prompt: dict[str, Any] = with_process(ctx, lambda process: preview(process, key))
+    (print_json if as_json else print_prompt)(prompt)
 
 
 def key_of(ctx: click.Context, name: str) -> str:
@@ -122,18 +114,13 @@ async def _rows(bus: "Bus", limit: int) -> list[dict[str, object]]:
     ]
 
 
-async def _shown(bus: "Bus", key: str, *, after: int | None, limit: int) -> Shown:
+async def _found(process: "Process", key: str, *, after: int | None, limit: int) -> Shown:
     from daemon.session import SessionReader
 
-    reader = SessionReader(bus)
-    state = await reader.state(key)
+    state = await SessionReader(process.bus).state(key)
     if not state.exists:
-        raise InboundError(await unknown(bus, key))
-    first = state.head - limit - 1 if after is None else after
-    entries = await reader.committed(key, after=max(first, -1), limit=limit)
-    seconds, micros = await bus.call("TIME")
-    positions = _positions(state, now_ms=int(seconds) * 1000 + int(micros) // 1000)
-    return Shown(session=key, positions=positions, messages=[_message(index, entry) for index, entry in entries])
+        raise InboundError(await unknown(process.bus, key))
+    return await shown(process, state, after=after, limit=limit)
 
 
 async def unknown(bus: "Bus", key: str) -> str:
@@ -144,39 +131,6 @@ async def unknown(bus: "Bus", key: str) -> str:
     near = difflib.get_close_matches(key, names, n=3)
     meant = f"; did you mean {' or '.join(near)}?" if near else "; `millpond session list` shows those there are"
     return f"session {key}: nobody ever wrote to it{meant}"
-
-
-def _positions(state: "SessionState", *, now_ms: int) -> dict[str, object]:
-    lease_s = max(0.0, (state.lease_ms - now_ms) / 1000)
-    return {
-        "session": state.session,
-        "scope": state.scope,
-        "base": state.base,
-        "cursor": state.cursor,
-        "start": state.start,
-        "head": state.head,
-        "tokens": state.tokens,
-        "waiting": state.waiting,
-        "held_by": state.worker if lease_s else "",
-        "lease_left_s": round(lease_s, 1),
-        "attempts": state.attempts,
-        "retry_in_s": round(max(0.0, (state.retry_at_ms - now_ms) / 1000), 1),
-    }
-
-
-def _message(index: int, entry: "LogEntry") -> dict[str, Any]:
-    import msgspec
-
-    fields: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(entry))
-    return {"index": index, **fields.pop("wire"), **fields}
-
-
-def _line(message: dict[str, Any]) -> str:
-    who = message["role"] + (f" {message['sender']}" if message.get("sender") else "")
-    calls = [f"{call['function']['name']}({call['function']['arguments']})" for call in message.get("tool_calls") or ()]
-    content = message.get("content") or ""
-    text = content if isinstance(content, str) else " ".join(part.get("text", "[media]") for part in content)
-    return f"[{message['index']}] {message['time']} {who}: " + " ".join(filter(None, (text, *calls)))
 
 
 def _moment(at_ms: int) -> str:

@@ -1,4 +1,4 @@
--- Work a raw entry into MEMORY.md after all. The entry stays in the history. Harmless when repeated or late: it names
+-- Work an entry into MEMORY.md after all. The entry stays in the history. Harmless when repeated or late: it names
 -- the version, and once it is done the entry is undigested no more.
 --
 -- KEYS  1 memory (hash)  2 versions (list)  3 undigested (list)

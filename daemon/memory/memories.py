@@ -110,15 +110,26 @@ class Memories:
             )
         return opened_from(found, asked)
 
-    async def apply(self, opened: Opened, entry: HistoryEntry, *, mark: str, update: Version | None = None) -> Applied:
+    async def apply(
+        self,
+        opened: Opened,
+        entry: HistoryEntry,
+        *,
+        mark: str,
+        update: Version | None = None,
+        rejected: Version | None = None,
+        is_owed: bool = False,
+    ) -> Applied:
         """Take a consolidated range in: ``entry`` into the history, ``update`` as MEMORY.md, and the position.
 
         Args:
             opened: the memory as it was opened, or as the last write gave it.
             entry: begins where the memory ends.
             mark: identity of the range's last message.
-            update: the new MEMORY.md, made from ``opened.text``; one of kind ``rejected`` is only kept, for the next
-                request; None leaves it as it is. Only a new MEMORY.md can end in the status ``version``.
+            update: the new MEMORY.md, made from ``opened.text``; None leaves it as it is. Only a new MEMORY.md can end
+                in the status ``version``.
+            rejected: what is only kept, for the next request.
+            is_owed: MEMORY.md is still to learn what the entry says (``digest``), as of every raw entry.
 
         Raises:
             LockLost: the session's lock is somebody else's now; nothing was written.
@@ -127,15 +138,15 @@ class Memories:
         """
         if entry.session != opened.session or entry.upto <= entry.first:
             raise ValueError(f"{entry.session} [{entry.first}, {entry.upto}) is no range of {opened.session}")
-        scope, kind = opened.scope, "" if update is None else "rejected" if update.kind == "rejected" else "current"
-        keys = self._bus.keys
+        scope, keys = opened.scope, self._bus.keys
+        is_owed = is_owed or entry.kind == "raw"
         return await self._write_locked(
             opened,
             APPLY,
             [keys.memory(scope), keys.history(scope), keys.versions(scope), keys.undigested(scope)],
             [
                 *(opened.set_backs, entry.first, entry.upto, mark, _encode(entry), entry.kind),
-                *(opened.version, opened.checksum, kind, *_parts(update)),
+                *(opened.version, opened.checksum, *_parts(update), *_parts(rejected), "1" if is_owed else ""),
             ],
         )
 
@@ -156,7 +167,7 @@ class Memories:
         )
 
     async def digest(self, opened: Opened, *, index: int, update: Version | None) -> Applied:
-        """Work the raw entry with this index in the history into MEMORY.md after all; None: nothing in it was new.
+        """Work the entry with this index in the history into MEMORY.md after all; None: nothing in it was new.
 
         Raises:
             LockLost: as for ``apply``.
@@ -195,7 +206,7 @@ class Memories:
         return Applied(status="over" if status == b"over" else "done", opened=now)
 
     async def undigested(self, scope: str, *, limit: int = 1) -> list[tuple[int, HistoryEntry]]:
-        """The oldest raw entries that MEMORY.md does not hold yet, each with its index in the history."""
+        """The oldest entries that MEMORY.md does not hold yet, raw ones mostly, each with its index in the history."""
         keys = self._bus.keys
         indexes = [int(index) for index in await self._bus.call("LRANGE", keys.undigested(scope), 0, limit - 1)]
         found = [await self._bus.call("LINDEX", keys.history(scope), index) for index in indexes]

@@ -46,7 +46,7 @@ class Opened:
     rejected: str
     """A rejected text that the next request carries; empty: none."""
     undigested: int
-    """How many raw entries the scope's MEMORY.md does not hold yet."""
+    """How many entries the scope's MEMORY.md does not hold yet."""
 
 
 @dataclass(frozen=True, kw_only=True)

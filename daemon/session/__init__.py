@@ -2,7 +2,8 @@
 
 ``Sessions`` claims, renews, journals, commits and releases; ``SessionReader`` reads without holding anything;
 ``Locks`` is for those who consolidate older messages; ``Asides`` answers commands that wait for no turn; ``Sayings``
-says what a turn says before its answer; ``standings`` tells who is held and who rests.
+says what a turn says before its answer; ``standings`` tells who is held and who rests, ``settlement_of`` how far a
+session is consolidated.
 """
 
 from daemon.session.asides import Aside, Asides
@@ -12,6 +13,7 @@ from daemon.session.locks import Lock, Locks
 from daemon.session.reader import SessionReader, SessionState
 from daemon.session.sayings import Saying, Sayings, saying_id
 from daemon.session.sessions import NO_CHANGE, Change, Commit, Sessions, Word
+from daemon.session.settlement import Settlement, settlement_of
 
 __all__ = [
     "NO_CHANGE",
@@ -28,11 +30,13 @@ __all__ = [
     "SessionReader",
     "SessionState",
     "Sessions",
+    "Settlement",
     "Standing",
     "Waiting",
     "Word",
     "after",
     "oldest_s",
     "saying_id",
+    "settlement_of",
     "standings",
 ]

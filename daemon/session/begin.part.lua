@@ -35,19 +35,16 @@ end
 
 local BURST = 32
 
--- When the window of the first waiting message is over, or nil: it is, there is none, or a stop does not wait for it.
-local function window_ends(fields, waiting_key, now)
-  local debounce = fields.debounce
-  if debounce == 0 or fields.stop_upto ~= '' then return nil end
-  local first = redis.call('LINDEX', waiting_key, 0)
-  if not first then return nil end
+-- When the window of the message that waits first is over, or nil: it is, there is none, or a stop does not wait for it.
+local function window_ends(first, debounce, stop_upto, now)
+  if not first or debounce == 0 or stop_upto ~= '' then return nil end
   local ends = position(first) + debounce
   -- Further off than the window is long: the server's clock was set back.
   if ends > now and ends <= now + debounce then return ends end
   return nil
 end
 
--- The turn of a session that was just claimed, with its fields as they are now:
+-- The turn of a session that was just claimed, with its fields as they are now; first: what waits first, or nil to look:
 --   {fence, claims, attempts, head, base, start, cursor, tokens, step, stop_upto, scope, options, continuity, flushed,
 --    dropped, parked,
 --    stream id, message, stream id, message, ...}
@@ -57,14 +54,15 @@ end
 -- only: one of the others may be what kills it.
 -- An id whose entry is gone from the stream (deleted by hand, lost in a failover) is dropped from the list and counted.
 -- A stop that no longer waits, for the same reason, is forgotten: nothing else would ever clear it.
-local function begin(fields, session_key, log_key, waiting_key, in_key, take, now)
+local function begin(fields, session_key, log_key, waiting_key, in_key, first, take, now)
   local stop_upto, given, dropped, at, window = fields.stop_upto, {}, 0, 0, nil
   local step = fields.base + redis.call('LLEN', log_key) - fields.head
   local debounce = fields.debounce
   if fields.attempts > 1 and step == 0 then debounce = 0 end
   while at < take or window or stop_upto ~= '' do
-    local id = redis.call('LINDEX', waiting_key, at)
+    local id = first or redis.call('LINDEX', waiting_key, at)
     if not id then break end
+    first = nil
     local wanted = at < take
     if window and at < BURST and position(id) <= window then wanted = true end
     if stop_upto ~= '' and at_or_before(id, stop_upto) then wanted = true end

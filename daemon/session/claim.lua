@@ -22,21 +22,30 @@ local function ahead(deadline)
   return nil
 end
 
+-- Written at the end, for all sessions at once.
+local taken, deadlines = {}, {}
+
+local function set_deadline(session, deadline)
+  taken[#taken + 1] = session
+  deadlines[#deadlines + 1] = deadline
+  deadlines[#deadlines + 1] = session
+end
+
 local function later(session, deadline, status)
-  redis.call('ZREM', KEYS[2], session)
-  redis.call('ZADD', KEYS[3], deadline, session)
+  set_deadline(session, deadline)
   return {status, deadline - now}
 end
 
-local function claimed(fields, session_key, log_key, waiting_key)
-  local begun = begin(fields, session_key, log_key, waiting_key, KEYS[1], take, now)
+local function claimed(fields, first, session_key, log_key, waiting_key)
+  local begun = begin(fields, session_key, log_key, waiting_key, KEYS[1], first, take, now)
   table.insert(begun, 1, 'claimed')
   return begun
 end
 
 local function claim(session, nonce, session_key, log_key, waiting_key)
   local fields = fields_of(session_key)
-  if fields.nonce == nonce then return claimed(fields, session_key, log_key, waiting_key) end
+  local first = redis.call('LINDEX', waiting_key, 0)
+  if fields.nonce == nonce then return claimed(fields, first, session_key, log_key, waiting_key) end
 
   -- A copy that arrives after its turn was committed or given back: its sender had the other copy's answer, and nobody
   -- would work under this one.
@@ -46,11 +55,11 @@ local function claim(session, nonce, session_key, log_key, waiting_key)
 
   if ahead(fields.lease) then return later(session, fields.lease, 'held') end
   if ahead(fields.retry_at) then return later(session, fields.retry_at, 'parked') end
-  local ends = window_ends(fields, waiting_key, now)
+  local ends = window_ends(first, fields.debounce, fields.stop_upto, now)
   if ends then return later(session, ends, 'parked') end
 
-  redis.call('ZREM', KEYS[2], session)
-  if redis.call('LLEN', waiting_key) == 0 then
+  if not first then
+    redis.call('ZREM', KEYS[2], session)
     redis.call('ZREM', KEYS[3], session)
     redis.call('HDEL', session_key, 'nonce', 'lease', 'worker', 'since', 'retry_at', 'stop_upto')
     return {'empty'}
@@ -61,8 +70,8 @@ local function claim(session, nonce, session_key, log_key, waiting_key)
   redis.call('HSET', session_key, 'fence', fields.fence, 'claims', fields.claims, 'attempts', fields.attempts,
     'nonce', nonce, 'worker', ARGV[1], 'lease', deadline, 'since', now)
   if fields.retry_at ~= 0 then redis.call('HDEL', session_key, 'retry_at') end
-  redis.call('ZADD', KEYS[3], deadline, session)
-  return claimed(fields, session_key, log_key, waiting_key)
+  set_deadline(session, deadline)
+  return claimed(fields, first, session_key, log_key, waiting_key)
 end
 
 local results = {}
@@ -71,5 +80,9 @@ for number = 1, (#KEYS - 3) / 3 do
   -- A session whose keys somebody has spoilt must not keep the others from being claimed.
   local ok, result = pcall(claim, ARGV[arg], ARGV[arg + 1], KEYS[key], KEYS[key + 1], KEYS[key + 2])
   results[number] = ok and result or {'refused', type(result) == 'table' and result.err or result}
+end
+if taken[1] then
+  redis.call('ZREM', KEYS[2], unpack(taken))
+  redis.call('ZADD', KEYS[3], unpack(deadlines))
 end
 return results

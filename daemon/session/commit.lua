@@ -1,120 +1,152 @@
--- Commit a turn: its last entries, head over everything, the reply, session-grew, and what it answered is no longer
--- waiting; then go on with the session's next message or let it go. Harmless when repeated or late: it names its turn.
+-- Commit turns of one partition, each of a session of its own: its last entries, head over everything, the reply,
+-- session-grew, and what it answered is no longer waiting; then go on with the session's next message or let it go.
+-- Harmless when repeated or late: a commit names its turn.
 -- A command that changes the session is a turn without entries: what it changes, and what is said of it, come with it.
 --
--- KEYS  1 session (hash)  2 log (list)    3 waiting (list)  4 in (stream)  5 ready (zset)  6 due (zset)
---       7 live (string)   8 grew (stream) 9 out (stream)   10 dead (stream)  11 notices (stream)
---       12 unsettled (zset)
--- ARGV  1 session key   2 nonce   3 turn   4 step   5 tokens of all the turn's entries   6 reply (JSON or '')
---       7 reason of a dead letter, or ''   8 go on: how many messages to take next, 0 to let go
---       9 lease (ms)   10 wake-up (ms)   11 most grew events kept   12 events channel
---      13 claim number   14 start over: '1', or ''      15 options (JSON), or '' to leave them   16 TTL of notices (ms)
---      17 tokens that stand in every prompt of the session, or ''   18 tokens from the start on from which on it should
---      be settled, or ''   19 how many stream ids follow   20 how many notices follow these, then the ids (what this
---      turn answers), the notices (JSON), and last the entries (JSON)
--- Returns {status, ...}
+-- KEYS  1 in (stream)  2 ready (zset)  3 due (zset)  4 grew (stream)  5 dead (stream)  6 unsettled (zset), then for
+--       each turn
+--       1 session (hash)  2 log (list)  3 waiting (list)  4 live (string)  5 out (stream)  6 notices (stream)
+-- ARGV  1 lease (ms)  2 wake-up (ms)  3 most grew events kept  4 TTL of notices (ms)  5 events channel of a session,
+--       without its key, then for each turn
+--       1 session key   2 nonce   3 claim number   4 turn   5 step   6 tokens of all its entries   7 reply (JSON or '')
+--       8 go on: how many messages to take next, 0 to let go   9 what else (JSON, or '' for nothing):
+--         {"dead_reason": ..., "start_over": true, "options": JSON, "notices": [JSON, ...]}, each of which may be missing
+--      10 tokens that stand in every prompt of the session, or ''   11 tokens from the start on from which on it should
+--         be settled, or ''   12 how many stream ids follow   13 how many entries follow these, then the ids (what this
+--         turn answers), and last the entries (JSON)
+-- Returns for each turn {status, ...}
 --   next, then what begin() gives   committed, and the caller holds the session's next turn
 --   done                            committed, the session let go; also when this commit had arrived before
 --   stale                           refused: somebody else holds the session, or another position
+-- or 'alone' for one that failed among others
 
-local session, nonce, turn, take = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[8])
--- The claim number, not the turn, tells commits apart: one that only says something aside leaves the head where it is.
-local name = ARGV[13] .. ' ' .. nonce
-local fields, now = fields_of(KEYS[1]), now_ms()
-local held = fields.nonce == nonce
+local now = now_ms()
+local wakeup = now + ARGV[2]
+-- Written at the end, for all turns at once.
+local answered, over = {}, {}
 
-local function go_on()
-  local begun = begin(fields, KEYS[1], KEYS[2], KEYS[3], KEYS[4], take, now)
-  table.insert(begun, 1, 'next')
-  return begun
+local function bury(session, attempts, reason, id)
+  local entry = redis.call('XRANGE', KEYS[1], id, id)[1]
+  if entry then
+    redis.call('XADD', KEYS[5], '*', 'session', session, 'id', entry[2][4], 'reason', reason, 'attempts', attempts,
+      'message', entry[2][6])
+  end
 end
 
-if fields.done == name then
-  -- It arrived before and its reply got lost. Still held: the next turn had begun, and begins again.
-  if held then return go_on() end
-  return {'done'}
+local function tell(notices_key, events, notice)
+  redis.call('XADD', notices_key, 'MAXLEN', '~', 100, '*', 'notice', notice)
+  redis.call('PEXPIRE', notices_key, ARGV[4])
+  redis.call('PUBLISH', events, notice)
 end
-if not held or fields.claims ~= tonumber(ARGV[13]) then return {'stale'} end
-local head = fields.base + redis.call('LLEN', KEYS[2])
-if fields.head ~= turn or head - turn ~= tonumber(ARGV[4]) then return {'stale'} end
 
-local first_notice = 21 + ARGV[19]
-local first_entry = first_notice + ARGV[20]
-for at = 21, first_notice - 1 do
-  if ARGV[7] ~= '' then
-    local entry = redis.call('XRANGE', KEYS[4], ARGV[at], ARGV[at])[1]
-    if entry then
-      redis.call('XADD', KEYS[10], '*', 'session', session, 'id', entry[2][4], 'reason', ARGV[7],
-        'attempts', fields.attempts, 'message', entry[2][6])
+local function commit(key, arg)
+  local session_key, log_key, waiting_key, live_key, out_key, notices_key = unpack(KEYS, key + 1, key + 6)
+  local session, nonce, claim, turn, step, tokens, reply, take, more, fixed, settle, ids, entries = unpack(
+    ARGV, arg + 1, arg + 13)
+  local events = ARGV[5] .. session
+  turn, take = tonumber(turn), tonumber(take)
+  local holder, done, claims, base, head, cursor, all_tokens, start_tokens, attempts, debounce, stop_upto = unpack(
+    redis.call('HMGET', session_key, 'nonce', 'done', 'claims', 'base', 'head', 'cursor', 'tokens', 'tokens_start',
+      'attempts', 'debounce', 'stop_upto'))
+
+  local function go_on()
+    local fields = fields_of(session_key)
+    local begun = begin(fields, session_key, log_key, waiting_key, KEYS[1], nil, take, now)
+    table.insert(begun, 1, 'next')
+    return begun
+  end
+
+  -- The claim number, not the turn, tells commits apart: one that only says something aside leaves the head where it is.
+  local name = claim .. ' ' .. nonce
+  local held = holder == nonce
+  if done == name then
+    -- It arrived before and its reply got lost. Still held: the next turn had begun, and begins again.
+    if held then return go_on() end
+    return {'done'}
+  end
+  if not held or claims ~= claim then return {'stale'} end
+  base = tonumber(base or 0)
+  if tonumber(head or 0) ~= turn or base + redis.call('LLEN', log_key) ~= turn + step then return {'stale'} end
+
+  more = more ~= '' and cjson.decode(more) or {}
+  local first_entry = arg + 14 + ids
+  for at = arg + 14, first_entry - 1 do
+    local id = ARGV[at]
+    if more.dead_reason then bury(session, attempts or 0, more.dead_reason, id) end
+    redis.call('LREM', waiting_key, 1, id)
+    answered[#answered + 1] = id
+    if id == stop_upto then
+      redis.call('HDEL', session_key, 'stop_upto')
+      stop_upto = false
     end
   end
-  redis.call('LREM', KEYS[3], 1, ARGV[at])
-  redis.call('XDEL', KEYS[4], ARGV[at])
-  if ARGV[at] == fields.stop_upto then
-    redis.call('HDEL', KEYS[1], 'stop_upto')
-    fields.stop_upto = ''
+
+  local last_entry, new_head = first_entry + entries - 1, turn + step
+  for at = first_entry, last_entry, 1000 do
+    new_head = base + redis.call('RPUSH', log_key, unpack(ARGV, at, math.min(at + 999, last_entry)))
   end
+  redis.call('DEL', live_key)
+  if reply ~= '' then redis.call('XADD', out_key, '*', 'reply', reply) end
+  for _, notice in ipairs(more.notices or {}) do tell(notices_key, events, notice) end
+  if new_head > turn or more.start_over then
+    redis.call('XADD', KEYS[4], 'MAXLEN', '~', ARGV[3], '*', 'event',
+      '{"type":"session-grew","session":"' .. session .. '","head":' .. new_head .. '}')
+  end
+  if new_head > turn then
+    redis.call('PUBLISH', events,
+      '{"type":"moved","session":"' .. session .. '","head":' .. new_head .. ',"cursor":' .. (cursor or 0) .. '}')
+  end
+
+  local first = redis.call('LINDEX', waiting_key, 0)
+  -- Going on saves a claim; but sessions that are ready take their turn first, or a flood would keep this slot for ever.
+  local goes_on = take > 0 and first and redis.call('ZCARD', KEYS[2]) == 0
+    and not window_ends(first, tonumber(debounce or 0), stop_upto or '', now)
+  start_tokens = more.start_over and 0 or (start_tokens or 0) + tokens
+  redis.call('HSET', session_key, 'head', new_head, 'done', name, 'attempts', goes_on and '1' or '0',
+    'tokens', (all_tokens or 0) + tokens, 'tokens_start', start_tokens)
+  if fixed ~= '' then redis.call('HSET', session_key, 'fixed', fixed) end
+  if more.start_over then
+    redis.call('HSET', session_key, 'start', new_head)
+    redis.call('HDEL', session_key, 'continuity')
+  end
+  -- Whoever consolidates hears of it by the event; only when nobody comes is it looked for here.
+  if (more.start_over and new_head > tonumber(cursor or 0)) or (settle ~= '' and start_tokens >= tonumber(settle)) then
+    redis.call('ZADD', KEYS[6], 'NX', wakeup, session)
+  end
+  if more.options then redis.call('HSET', session_key, 'options', more.options) end
+
+  if goes_on then
+    local deadline = now + ARGV[1]
+    redis.call('HSET', session_key, 'claims', claims + 1, 'lease', deadline, 'since', now)
+    redis.call('HDEL', session_key, 'retry_at', 'parked_at')
+    redis.call('ZADD', KEYS[3], deadline, session)
+    return go_on()
+  end
+  redis.call('HDEL', session_key, 'nonce', 'lease', 'worker', 'since', 'retry_at', 'parked_at')
+  if first then
+    redis.call('ZADD', KEYS[2], 'NX', now, session)
+    redis.call('ZADD', KEYS[3], wakeup, session)
+  else
+    over[#over + 1] = session
+  end
+  return {'done'}
 end
 
-for at = first_entry, #ARGV, 1000 do
-  head = fields.base + redis.call('RPUSH', KEYS[2], unpack(ARGV, at, math.min(at + 999, #ARGV)))
+local count, arg, results = (#KEYS - 6) / 6, 5, {}
+for number = 1, count do
+  local key, following = 6 * number, arg + 13 + ARGV[arg + 12] + ARGV[arg + 13]
+  if count == 1 then
+    results[1] = commit(key, arg)
+  else
+    -- A session whose keys somebody has spoilt must not take the others along.
+    local ok, result = pcall(commit, key, arg)
+    results[number] = ok and result or 'alone'
+  end
+  arg = following
 end
-redis.call('DEL', KEYS[7])
-if ARGV[6] ~= '' then redis.call('XADD', KEYS[9], '*', 'reply', ARGV[6]) end
-for at = first_notice, first_entry - 1 do
-  redis.call('XADD', KEYS[11], 'MAXLEN', '~', 100, '*', 'notice', ARGV[at])
-  redis.call('PEXPIRE', KEYS[11], ARGV[16])
-  redis.call('PUBLISH', ARGV[12], ARGV[at])
+for at = 1, #answered, 1000 do redis.call('XDEL', KEYS[1], unpack(answered, at, math.min(at + 999, #answered))) end
+if over[1] then
+  redis.call('ZREM', KEYS[2], unpack(over))
+  redis.call('ZREM', KEYS[3], unpack(over))
 end
-local starts_over = ARGV[14] ~= ''
-if head > turn or starts_over then
-  redis.call('XADD', KEYS[8], 'MAXLEN', '~', ARGV[11], '*', 'event',
-    '{"type":"session-grew","session":"' .. session .. '","head":' .. head .. '}')
-end
-if head > turn then
-  redis.call('PUBLISH', ARGV[12],
-    '{"type":"moved","session":"' .. session .. '","head":' .. head .. ',"cursor":' .. fields.cursor .. '}')
-end
-
-local waiting = redis.call('LLEN', KEYS[3])
--- Going on saves a claim; but sessions that are ready take their turn first, or a flood would keep this slot for ever.
-local goes_on = take > 0 and waiting > 0 and redis.call('ZCARD', KEYS[5]) == 0
-  and not window_ends(fields, KEYS[3], now)
-fields.head, fields.parked_at = head, 0
-fields.attempts = goes_on and 1 or 0
-fields.tokens = fields.tokens + ARGV[5]
-fields.tokens_start = starts_over and 0 or fields.tokens_start + ARGV[5]
-redis.call('HSET', KEYS[1], 'head', head, 'done', name, 'attempts', fields.attempts,
-  'tokens', fields.tokens, 'tokens_start', fields.tokens_start)
-if ARGV[17] ~= '' then redis.call('HSET', KEYS[1], 'fixed', ARGV[17]) end
-if starts_over then
-  redis.call('HSET', KEYS[1], 'start', head)
-  redis.call('HDEL', KEYS[1], 'continuity')
-  fields.start, fields.continuity = head, ''
-end
--- Whoever consolidates hears of it by the event; only when nobody comes is it looked for here.
-if (starts_over and head > fields.cursor) or (ARGV[18] ~= '' and fields.tokens_start >= tonumber(ARGV[18])) then
-  redis.call('ZADD', KEYS[12], 'NX', now + ARGV[10], session)
-end
-if ARGV[15] ~= '' then
-  redis.call('HSET', KEYS[1], 'options', ARGV[15])
-  fields.options = ARGV[15]
-end
-
-if goes_on then
-  local deadline = now + tonumber(ARGV[9])
-  fields.claims = fields.claims + 1
-  redis.call('HSET', KEYS[1], 'claims', fields.claims, 'lease', deadline, 'since', now)
-  redis.call('HDEL', KEYS[1], 'retry_at', 'parked_at')
-  redis.call('ZADD', KEYS[6], deadline, session)
-  return go_on()
-end
-redis.call('HDEL', KEYS[1], 'retry_at', 'parked_at', 'nonce', 'lease', 'worker', 'since')
-if waiting > 0 then
-  redis.call('ZADD', KEYS[5], 'NX', now, session)
-  redis.call('ZADD', KEYS[6], now + tonumber(ARGV[10]), session)
-else
-  redis.call('ZREM', KEYS[5], session)
-  redis.call('ZREM', KEYS[6], session)
-end
-return {'done'}
+return results

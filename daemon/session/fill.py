@@ -38,4 +38,4 @@ async def fill(bus: Bus, session: str, entries: Sequence[LogEntry], *, scope: st
     )
     if status != b"done":
         raise InboundError(f"session {session} exists already, and what was said in it stays; choose another name")
-    await bus.activity.note(session).wait()
+    await bus.activity.noted(session)

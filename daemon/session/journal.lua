@@ -7,7 +7,7 @@
 if redis.call('HGET', KEYS[1], 'nonce') ~= ARGV[1] then return 'stale' end
 local head = tonumber(redis.call('HGET', KEYS[1], 'head'))
 if head ~= tonumber(ARGV[2]) then return 'stale' end
-local step = tonumber(redis.call('HGET', KEYS[1], 'base')) + redis.call('LLEN', KEYS[2]) - head
+local step = tonumber(redis.call('HGET', KEYS[1], 'base') or 0) + redis.call('LLEN', KEYS[2]) - head
 local first, count = tonumber(ARGV[3]), #ARGV - 3
 if step == first + count and redis.call('LINDEX', KEYS[2], -1) == ARGV[#ARGV] then return 'done' end
 if step ~= first then return 'stale' end

@@ -6,7 +6,7 @@
 --       7 '1': only if it is still held under this nonce
 -- Returns {status, ...}
 --   locked, fence, base, cursor, start, head, tokens, tokens_start, scope, options, continuity, fixed, flushed,
---     unflushed, failures      held now; also when this very command arrives again before it was given back
+--     unflushed, failures, digests      held now; also when this very command arrives again before it was given back
 --   held, ms until it ends     somebody else settles it
 --   ended                      this very lock was taken, used and given back already, or it is not held under this nonce any more
 --   none                       there is no such session
@@ -16,9 +16,9 @@ local fence, nonce, deadline, released = tonumber(lock[1] or 0), lock[2] or '', 
 
 local function locked()
   local fields = redis.call('HMGET', KEYS[1], 'base', 'cursor', 'start', 'head', 'tokens', 'tokens_start', 'scope',
-    'options', 'continuity', 'fixed', 'flushed', 'unflushed', 'failures')
+    'options', 'continuity', 'fixed', 'flushed', 'unflushed', 'failures', 'digests')
   local found = {'locked', fence}
-  for at = 1, 13 do found[#found + 1] = fields[at] or '' end
+  for at = 1, 14 do found[#found + 1] = fields[at] or '' end
   return found
 end
 

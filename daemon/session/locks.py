@@ -53,6 +53,8 @@ class Lock(msgspec.Struct, frozen=True, kw_only=True):
     """Messages that were consolidated before they were flushed: first, and one past the last."""
     failures: int = 0
     """Attempts in a row that brought no summary."""
+    digests: int = 0
+    """Attempts in a row to work in an entry that MEMORY.md does not hold yet, of which nobody came back."""
 
 
 class Locks:
@@ -109,7 +111,9 @@ class Locks:
         ):
             raise _lost(lock)
 
-    async def note(self, lock: Lock, what: Literal["failures", "flushed", "unflushed"], value: int | str) -> None:
+    async def note(
+        self, lock: Lock, what: Literal["failures", "digests", "flushed", "unflushed"], value: int | str
+    ) -> None:
         """Note something in the session; as ``Lock`` has it.
 
         Raises:
@@ -171,7 +175,7 @@ class Locks:
 
 def _lock(session: str, nonce: str, found: list[Any]) -> Lock:
     fence, base, cursor, start, head, tokens, tokens_start, scope, options, continuity, *more = found
-    fixed, flushed, unflushed, failures = more
+    fixed, flushed, unflushed, failures, digests = more
     first, _, upto = unflushed.decode().partition(" ")
     return Lock(
         session=session,
@@ -190,6 +194,7 @@ def _lock(session: str, nonce: str, found: list[Any]) -> Lock:
         flushed=int(flushed or -1),
         unflushed=(int(first), int(upto)) if upto else None,
         failures=int(failures or 0),
+        digests=int(digests or 0),
     )
 
 

@@ -2,7 +2,7 @@
 -- counts too. Or that a cycle is flushed, which is done at most once.
 --
 -- KEYS  1 session (hash)  2 lock (hash)
--- ARGV  1 nonce  2 'failures', 'flushed' or 'unflushed'  3 its value; '' removes it
+-- ARGV  1 nonce  2 'failures', 'digests', 'flushed' or 'unflushed'  3 its value; '' removes it
 -- Returns 'done' or 'stale'
 
 if redis.call('HGET', KEYS[2], 'nonce') ~= ARGV[1] then return 'stale' end

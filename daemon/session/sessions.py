@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 import structlog
 
-from daemon.bus import Bus, load_script, longest_deadline_s, pairs
+from daemon.bus import Asked, Bus, load_script, longest_deadline_s, pairs
 from daemon.config import QueueConfig
 from daemon.errors import LeaseLost
 from daemon.events import LogEntry, Notice, Options, Reply
@@ -88,6 +88,7 @@ class Sessions:
         self._lease_ms = round(config.lease_s * 1000)
         self._wakeup_ms = round(config.wakeup_s * 1000)
         self._notice_ttl_ms = round(config.notice_ttl_s * 1000)
+        self._of_partition: dict[int, Asked] = {}
 
     async def claim(self, session: str) -> Claim | None:
         """The session, held for ``lease_s``; None when it is held, backing off, or has nothing waiting.
@@ -177,54 +178,54 @@ class Sessions:
         Raises:
             LeaseLost: somebody else holds the session; nothing was written.
         """
-        keys, change = self._bus.keys.of(claim.session), commit.change
-        status, *rest = await self._bus.run(
+        keys, begun = self._bus.keys.of(claim.session), claim.begun
+        out = self._out(claim.session, out_channel)
+        status, *rest = await self._bus.share(
             COMMIT,
-            [
-                keys.session,
-                keys.log,
-                keys.waiting,
-                keys.inbox,
-                keys.ready,
-                keys.due,
-                keys.live,
-                keys.grew,
-                self._out(claim.session, out_channel),
-                keys.dead,
-                keys.notices,
-                keys.unsettled,
-            ],
-            [
-                claim.session,
-                claim.nonce,
-                claim.begun.head,
-                step,
-                commit.tokens,
-                _encode(commit.reply) if commit.reply else "",
-                commit.dead_reason,
-                TAKE if go_on else 0,
-                self._lease_ms,
-                self._wakeup_ms,
-                GREW_MAX,
-                self._bus.keys.events(claim.session),
-                claim.begun.claims,
-                "1" if change.start_over else "",
-                _encode(change.options) if change.options else "",
-                self._notice_ttl_ms,
-                _or_empty(commit.fixed_tokens),
-                _or_empty(commit.settle_tokens),
-                len(commit.answered),
-                len(change.notices),
-                *commit.answered,
-                *(_encode(notice) for notice in change.notices),
-                *(_encode(entry) for entry in commit.entries),
-            ],
+            self._shared(self._bus.keys.partition(claim.session)),
+            Asked(
+                (keys.session, keys.log, keys.waiting, keys.live, out, keys.notices),
+                (
+                    claim.session,
+                    claim.nonce,
+                    begun.claims,
+                    begun.head,
+                    step,
+                    commit.tokens,
+                    _encode(commit.reply) if commit.reply else "",
+                    TAKE if go_on else 0,
+                    _beside(commit),
+                    _or_empty(commit.fixed_tokens),
+                    _or_empty(commit.settle_tokens),
+                    len(commit.answered),
+                    len(commit.entries),
+                    *commit.answered,
+                    *map(_encode, commit.entries),
+                ),
+            ),
         )
         if status == b"stale":
             raise _lost(claim)
         if status == b"done":
             return None
         return msgspec.structs.replace(claim, fence=int(rest[0]), begun=begun_from(rest))
+
+    def _shared(self, partition: int) -> Asked:
+        """What is the same for all commits of a partition."""
+        if partition not in self._of_partition:
+            keys = self._bus.keys
+            self._of_partition[partition] = Asked(
+                (
+                    keys.inbox(partition),
+                    keys.ready(partition),
+                    keys.due(partition),
+                    keys.grew(partition),
+                    keys.dead(partition),
+                    keys.unsettled(partition),
+                ),
+                (self._lease_ms, self._wakeup_ms, GREW_MAX, self._notice_ttl_ms, keys.events("")),
+            )
+        return self._of_partition[partition]
 
     async def hand_over(self, claim: Claim) -> None:
         """Give the session to the next worker at once; this attempt does not count."""
@@ -299,6 +300,21 @@ class Sessions:
     def _out(self, session: str, channel: str) -> str:
         keys = self._bus.keys
         return keys.out(keys.partition(session), channel)
+
+
+def _beside(commit: Commit) -> bytes:
+    """What a commit does that few do, as ``commit.lua`` reads it; empty for nothing."""
+    change = commit.change
+    if change is NO_CHANGE and not commit.dead_reason:
+        return b""
+    beside: dict[str, Any] = {"notices": [_encode(notice).decode() for notice in change.notices]}
+    if commit.dead_reason:
+        beside["dead_reason"] = commit.dead_reason
+    if change.start_over:
+        beside["start_over"] = True
+    if change.options:
+        beside["options"] = _encode(change.options).decode()
+    return _encode(beside)
 
 
 def _or_empty(number: int | None) -> int | str:

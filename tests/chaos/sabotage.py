@@ -82,7 +82,7 @@ async def _as_once_read(memories: Memories, scope: str) -> Recall:
 
 
 _NOT_OURS = r"if redis\.call\('HGET', KEYS\[1\], 'nonce'\) ~= ARGV\[\d\] then return"
-_CLAIM_NUMBER = r" or fields\.claims ~= tonumber\(ARGV\[13\]\)"
+_CLAIM_NUMBER = r" or claims ~= claim"
 
 # Who has once been the leader thinks that it is for ever: the lease runs out, and another takes it.
 _BLIND = (
@@ -95,7 +95,7 @@ _MEMORY_SCRIPTS = (OPEN, APPLY, APPEND, DIGEST, SET_BACK)
 CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
     # Whoever calls counts as the holder. A claim number names a holder as well as a place, so it goes in both.
     "nonce": (
-        Cut(COMMIT, r"local held = fields\.nonce == nonce", "local held = true"),
+        Cut(COMMIT, r"local held = holder == nonce", "local held = true"),
         Cut(COMMIT, _CLAIM_NUMBER, ""),
         Cut(JOURNAL, _NOT_OURS, "if false then return"),
         Cut(RENEW, _NOT_OURS, "if false then return"),
@@ -103,7 +103,7 @@ CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
     ),
     "position": (
         Cut(COMMIT, _CLAIM_NUMBER, ""),
-        Cut(COMMIT, r"if fields.head ~= turn or [^\n]* then return \{'stale'\} end", ""),
+        Cut(COMMIT, r"if tonumber\(head or 0\) ~= turn or [^\n]* then return \{'stale'\} end", ""),
         Cut(JOURNAL, r"if head ~= tonumber\(ARGV\[2\]\) then return 'stale' end", ""),
         Cut(JOURNAL, r"if step == first \+ count and [^\n]* then return 'done' end", ""),
         Cut(JOURNAL, r"if step ~= first then return 'stale' end", ""),

@@ -16,7 +16,13 @@ ARGUMENTS = 2
 AHEAD, FIELDS = 5, 9
 """Arguments of ``marks.lua`` before those of its steps, and of each step."""
 
-LEASED = {"commit.lua": (0, 1), "journal.lua": (0, 0), "marks.lua": (0, 0), "settle.lua": (1, 1), "note.lua": (1, 0)}
+SHARED_KEYS, SHARED_ARGS = 6, 5
+"""Keys and arguments of ``commit.lua`` before those of its turns."""
+
+COMMIT_KEYS, COMMIT_ARGS = 6, 13
+"""Keys and arguments of each turn; the ids and entries, whose numbers come last, are not counted."""
+
+LEASED = {"journal.lua": (0, 0), "marks.lua": (0, 0), "settle.lua": (1, 1), "note.lua": (1, 0)}
 """Scripts of who holds a lease or a lock: which of their keys that is, and which of their arguments is his nonce."""
 
 REMEMBERING = ("apply.lua", "append.lua", "digest.lua", "set_back.lua")
@@ -53,16 +59,16 @@ class Witness:
     def asked(self, command: Sequence[bytes]) -> None:
         """A command is about to be sent."""
         call = self._call(command)
-        held = call and _held(call)
-        if call is None or held is None:
+        if call is None:
             return
         if call[0] == "marks.lua":
             for step in _steps(call[2]):
                 if step.what == b"sending":
                     self.book.asked[step.mark] = step.place
         # A repeated call may be answered "done" because of the first one: only that one says anything.
-        name = tuple(command)
-        self._begun[name] = -1 if name in self._begun else self._highest.get(held[0], 0)
+        for key, _ in _holders(call):
+            name = key, *command
+            self._begun[name] = -1 if name in self._begun else self._highest.get(key, 0)
 
     def answered(self, command: Sequence[bytes], reply: Any) -> None:
         """What the server said to it."""
@@ -83,8 +89,10 @@ class Witness:
             self._granted(_memory(keys, args), args[2], int(args[1]))
         elif kind == "marks.lua" and isinstance(reply, list):
             self._enter(keys[0], args, command, reply)
-        elif held := _held(call):
-            self._judge(kind, *held, command, reply)
+        else:
+            replies = reply if kind == "commit.lua" and isinstance(reply, list) else [reply]
+            for (key, nonce), said in zip(_holders(call), replies, strict=False):
+                self._judge(kind, key, nonce, command, said)
 
     def _granted(self, key: bytes, nonce: bytes, fence: int) -> None:
         self._fences[key, nonce] = fence
@@ -101,7 +109,7 @@ class Witness:
 
     def _judge(self, kind: str, session: bytes, nonce: bytes, command: Sequence[bytes], reply: Any) -> None:
         status = reply[0] if isinstance(reply, list) else reply
-        granted, highest = self._fences.get((session, nonce)), self._begun.get(tuple(command), -1)
+        granted, highest = self._fences.get((session, nonce)), self._begun.get((session, *command), -1)
         if status in (b"done", b"next") and granted is not None and highest > granted:
             script = kind.removesuffix(".lua")
             self.stale.append(f"{session.decode()}: a {script} under fence {granted} after fence {highest} was granted")
@@ -114,15 +122,19 @@ class Witness:
         return self._names[command[1]], command[first:behind], command[behind:]
 
 
-def _held(call: _Call) -> tuple[bytes, bytes] | None:
-    """What a script may only be called by the holder of, and the nonce of who calls it."""
+def _holders(call: _Call) -> list[tuple[bytes, bytes]]:
+    """The key of each lease or lock that a call needs, and the nonce by which it claims to hold it."""
     kind, keys, args = call
     if kind in REMEMBERING:
-        return _memory(keys, args), args[2]
-    if kind not in LEASED:
-        return None
-    key, nonce = LEASED[kind]
-    return keys[key], args[nonce]
+        return [(_memory(keys, args), args[2])]
+    if kind != "commit.lua":
+        return [(keys[key], args[nonce]) for key, nonce in [LEASED[kind]]] if kind in LEASED else []
+    found, at = list[tuple[bytes, bytes]](), SHARED_ARGS
+    for session in keys[SHARED_KEYS::COMMIT_KEYS]:
+        found.append((session, args[at + 1]))
+        at += COMMIT_ARGS
+        at += int(args[at - 2]) + int(args[at - 1])
+    return found
 
 
 def _memory(keys: Sequence[bytes], args: Sequence[bytes]) -> bytes:

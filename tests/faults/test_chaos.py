@@ -248,7 +248,10 @@ def claim(nonce: bytes) -> Sequence[bytes]:
 
 
 def commit(nonce: bytes, turn: bytes = b"0") -> Sequence[bytes]:
-    return (b"EVALSHA", b"m", b"1", b"session", b"name", nonce, turn)
+    shared = (b"in", b"ready", b"due", b"grew", b"dead", b"unsettled")
+    keys = (b"session", b"log", b"waiting", b"live", b"out", b"notices")
+    args = (b"name", nonce, b"1", turn, b"0", b"0", b"", b"1", b"", b"", b"", b"1", b"1", b"1-0", b"entry")
+    return (b"EVALSHA", b"m", b"12", *shared, *keys, *[b"0"] * 5, *args)
 
 
 def seen(*steps: tuple[Sequence[bytes], Any]) -> list[str]:
@@ -263,15 +266,15 @@ def test_a_write_under_an_older_fence_is_noticed() -> None:
     granted = [(claim(b"old"), [[b"claimed", 1]]), (claim(b"new"), [[b"claimed", 2]])]
     journal = (b"EVALSHA", b"j", b"1", b"session", b"old", b"0", b"0")
 
-    assert len(seen(*granted, (commit(b"old"), [b"done"]))) == 1
+    assert len(seen(*granted, (commit(b"old"), [[b"done"]]))) == 1
     assert len(seen(*granted, (journal, b"done"))) == 1
-    assert seen(*granted, (commit(b"old"), [b"stale"]), (commit(b"new"), [b"next", 2])) == []
+    assert seen(*granted, (commit(b"old"), [[b"stale"]]), (commit(b"new"), [[b"next", 2]])) == []
 
 
 def test_a_commit_that_is_repeated_after_the_next_claim_is_no_second_write() -> None:
     first, again = (claim(b"old"), [[b"claimed", 1]]), (claim(b"new"), [[b"claimed", 2]])
 
-    assert seen(first, (commit(b"old"), [b"done"]), again, (commit(b"old"), [b"done"])) == []
+    assert seen(first, (commit(b"old"), [[b"done"]]), again, (commit(b"old"), [[b"done"]])) == []
 
 
 def test_a_write_that_was_sent_before_the_next_claim_was_granted_is_not_judged() -> None:
@@ -279,7 +282,7 @@ def test_a_write_that_was_sent_before_the_next_claim_was_granted_is_not_judged()
     witness.answered(claim(b"old"), [[b"claimed", 1]])
     witness.asked(commit(b"old"))
     witness.answered(claim(b"new"), [[b"claimed", 2]])
-    witness.answered(commit(b"old"), [b"done"])
+    witness.answered(commit(b"old"), [[b"done"]])
     witness.answered(commit(b"old"), hiredis.ReplyError("LOADING"))
 
     assert witness.stale == []

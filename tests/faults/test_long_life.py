@@ -35,7 +35,7 @@ pytestmark = pytest.mark.anyio
 SESSION, SCOPE, MODEL = "web:ann", "pond:workspace", "long-life"
 ANSWERED_LIMIT_S = 30.0
 """Of one message."""
-GRACE_S = 0.25
+GRACE_S = 0.4
 """Above what a turn may wait: taking a failure back and giving the lock back are not cut short."""
 MARK = re.compile(r"#(\d+)#")
 """Stands at the beginning of what a person says."""
@@ -55,8 +55,9 @@ class Life:
 
     messages: int
     window_tokens: int
-    call_deadline_s: float = 0.3
-    turn_wait_s: float = 0.5
+    call_deadline_s: float = 1.2
+    turn_wait_s: float = 0.4
+    """As with the defaults, a call may take several times as long as a turn waits."""
     shares: tuple[float, float, float] = (0.90, 0.09, 0.01)
     """Of small, long and huge messages."""
     seed: int = 1
@@ -304,6 +305,6 @@ async def test_a_long_conversation_whose_summaries_fail_and_hang_is_answered_who
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1_200)  # takes 150 s on two cores that do nothing else
+@pytest.mark.timeout(1_200)  # took 210 to 450 s on two cores with other work to do
 async def test_ten_thousand_turns_are_answered_whole(process: Process, lab: Lab) -> None:
     await lived(process, lab, Life(messages=10_000, window_tokens=65_536))

@@ -333,7 +333,7 @@ def test_the_next_prompt_of_a_session_is_shown_by_part(place: Place) -> None:
     assert sum(parts.values()) == shown["budget_tokens"]
     assert shown["tokens"] == shown["budget_tokens"] - parts["free"]
     assert [message["role"] for message in shown["messages"]] == ["system", "user", "assistant", "user"]
-    assert f"history    {parts['history']}" in plain
+    assert f"history     {parts['history']}" in plain
     assert "user: hello" in plain
     assert "[Runtime context]" in plain
     assert place("session", "show", "nobody-at-all", "--prompt").returncode == 65

@@ -58,7 +58,8 @@ class Talk:
             found: dict[str, Any] = {"session": "terminal:talk", "first": first, "upto": first + 4, "time": TIME}
             update = Version(kind=kind, model="offline", text=text, reason="too short" if first == 4 else "", **found)  # type: ignore[arg-type]
             entry = HistoryEntry(kind="summary", text=f"[2026-11-20 09:0{first}] {kind}", **found)
-            opened = (await memories.apply(opened, entry, mark="m", update=update)).opened
+            versions = {"rejected" if kind == "rejected" else "update": update}
+            opened = (await memories.apply(opened, entry, mark="m", **versions)).opened
         note = Note(time=TIME, date="2026-11-20", text="talked", session="terminal:talk", cycle=0)
         await memories.append(opened, None, cycle=0, notes=[note])
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import anyio
 import pytest
 
 from daemon.errors import ModelUnavailable
@@ -75,6 +76,29 @@ async def test_compacting_leaves_the_newest_turns(small: Process, lab: Lab) -> N
 
     assert (report.outcome, report.upto) == ("settled", 6)
     assert b"the numbers" in b"".join(model.requests[0].messages)
+    await memory.whole()
+
+
+async def test_a_flush_that_is_cut_short_by_a_stop_is_no_failure(small: Process, lab: Lab) -> None:
+    begun = anyio.Event()
+
+    async def hang(_request: Request) -> Answer:
+        begun.set()
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    memory = MemoryLab(small, lab, Summaries(flushes=[hang]))
+    await memory.talk(14)
+
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(memory.consolidator.consolidate, "web:ann")
+        await begun.wait()
+        noted = await lab.bus.call("HGET", lab.bus.keys.session("web:ann"), "failures")
+        tg.cancel_scope.cancel()
+
+    assert noted == b"1"
+    assert await lab.bus.call("HGET", lab.bus.keys.session("web:ann"), "failures") == b"0"
+    assert (await memory.consolidator.consolidate("web:ann")).outcome == "settled"
     await memory.whole()
 
 

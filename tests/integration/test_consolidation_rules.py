@@ -1,24 +1,35 @@
 """Rules of consolidation that are easily broken: what is owed to a session is done, and once; what counts as failed."""
 
+import itertools
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import anyio
 import msgspec
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from structlog.testing import capture_logs
 
 from daemon.config import summary_model_of
-from daemon.errors import ArchiveError, ModelUnavailable
-from daemon.model import Answer, Request
+from daemon.errors import ConfigError, ModelUnavailable
+from daemon.memory import Memories
+from daemon.model import Answer, Request, Usage
 from daemon.process import Process
-from daemon.session import Change, Commit
+from daemon.session import Change, Commit, SessionReader
 from tests.conftest import Lab
-from tests.memorylab import SCOPE, MemoryLab, Summaries, saves, small_window
+from tests.integration.test_awaited import answered
+from tests.memorylab import SCOPE, MemoryLab, Summaries, messages_of, saves, small_window
+from workers.agent.past import PastReader
 from workers.consolidation import Want, breaker
+from workers.consolidation.service import serve
 
 pytestmark = pytest.mark.anyio
 
 NOW = Want(at="now")
+_numbers = itertools.count()
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +57,7 @@ async def hang(_request: Request) -> Answer:
 
 async def start_over(memory: MemoryLab) -> None:
     """``/new``."""
-    await memory.lab.publish("over", session=memory.session)
+    await memory.lab.publish(f"over {next(_numbers)}", session=memory.session)
     claim = await memory.lab.claim(memory.session)
     answered = tuple(entry.stream_id for entry in claim.begun.waiting)
     commit = Commit(entries=(), tokens=0, answered=answered, change=Change(start_over=True))
@@ -245,22 +256,37 @@ async def test_what_nobody_foresaw_lets_the_session_rest(small: Process, lab: La
     assert (await memory.unsettled(lab.bus))[memory.session] > await lab.server_ms()
 
 
-async def test_a_full_disk_is_no_failure_of_the_model_and_the_session_rests_long(
-    small: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    memory = MemoryLab(small, lab, Summaries())
+async def test_a_full_disk_is_no_failure_of_the_model_and_the_session_rests_long(small: Process, lab: Lab) -> None:
+    model = Summaries()
+    memory = MemoryLab(small, lab, model)
     await memory.talk(14)
+    folder = small.data_dir / "transcripts"
+    folder.write_bytes(b"no folder")
 
-    async def full(*_args: Any) -> None:
-        raise ArchiveError("no room")
+    outcomes = [(await memory.consolidator.consolidate(memory.session)).outcome for _ in range(3)]
 
-    monkeypatch.setattr(memory.rooms.archive, "write", full)
-    report = await memory.consolidator.consolidate(memory.session)
-
-    assert (report.outcome, await failures(memory), (await memory.state()).cursor) == ("failed", "0", 0)
+    assert (outcomes, await failures(memory), (await memory.state()).cursor) == (["failed"] * 3, "0", 0)
     assert await memory.memories.history(SCOPE) == []
     rests_ms = (await memory.unsettled(lab.bus))[memory.session] - await lab.server_ms()
     assert rests_ms > 0.8 * 1000 * small.config.queue.backoff_max_s
+    # Only the first time was a summary paid for.
+    assert len(model.requests) == 1
+    folder.unlink()
+    assert (await memory.consolidator.consolidate(memory.session)).outcome == "settled"
+    await memory.whole()
+
+
+async def test_what_was_cut_short_is_told_and_accounted_for(small: Process, lab: Lab) -> None:
+    paid = saves("[2026-11-20 09:00] A.", memory="m")
+    model = Summaries(msgspec.structs.replace(paid, usage=Usage(tokens_in=1_000, tokens_out=100)), hang)
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(14)
+
+    with capture_logs() as logs, anyio.move_on_after(0.5):
+        await memory.consolidator.consolidate(memory.session)
+
+    [done] = [line for line in logs if line["event"] == "consolidation.done"]
+    assert (done["status"], done["upto"], done["tokens_in"]) == ("settled", (await memory.state()).cursor, 1_000)
 
 
 # Raw entries
@@ -307,3 +333,486 @@ async def test_a_digest_that_would_lose_much_is_kept_as_a_rejected_version(small
     newest, *_ = await memory.memories.versions(SCOPE)
     assert (newest.kind, newest.text) == ("rejected", "- short")
     assert (await memory.memories.current(SCOPE)).text == facts
+
+
+async def test_a_digest_that_kills_its_workers_is_given_up(small: Process, lab: Lab) -> None:
+    class Killed(BaseException):
+        pass
+
+    async def summed_up(_request: Request) -> Answer:
+        return saves("[2026-11-20 09:00] A.", memory="m")
+
+    async def kill(_request: Request) -> Answer:
+        raise Killed
+
+    model = Summaries(*[summed_up, kill] * 3)
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(5)
+    await lab.bus.call("HSET", lab.bus.keys.session(memory.session), "failures", 3)
+    await memory.consolidator.consolidate(memory.session, NOW)
+    for _ in range(3):
+        await start_over(memory)
+        await memory.talk(2)
+        await start_over(memory)
+        with pytest.raises(BaseExceptionGroup):
+            await memory.consolidator.consolidate(memory.session)
+    assert len(await memory.memories.undigested(SCOPE)) == 1
+
+    await memory.talk(2)
+    await start_over(memory)
+    await memory.consolidator.consolidate(memory.session)
+
+    assert await memory.memories.undigested(SCOPE) == []
+    assert "digests" not in await lab.fields()
+    await memory.whole()
+
+
+# Memory that others write too
+
+
+async def test_what_many_sessions_of_one_scope_come_to_is_all_remembered(small: Process, lab: Lab) -> None:
+    names = [f"web:{name}" for name in ("ann", "bob", "cat", "dan", "eve", "fay", "gus", "hal")]
+    model = Summaries(*[_adds_who_spoke] * 100)
+    sessions = [MemoryLab(small, lab, model, session=name) for name in names]
+    for memory in sessions:
+        await lab.publish(f"hello {memory.session}", session=memory.session)
+        claim = await lab.claim(memory.session)
+        entries = [
+            msgspec.structs.replace(entry, wire=msgspec.Raw(bytes(entry.wire).replace(b"why", memory.session.encode())))
+            for entry in await memory.entries(0, turn=0, words=20)
+        ]
+        tokens = sum(entry.tokens for entry in entries)
+        answered = tuple(entry.stream_id for entry in claim.begun.waiting)
+        await lab.sessions.commit(claim, Commit(entries=tuple(entries), tokens=tokens, answered=answered), step=0)
+        await start_over(memory)
+
+    async with anyio.create_task_group() as tg:
+        for memory in sessions:
+            tg.start_soon(memory.consolidator.consolidate, memory.session)
+    assert len(model.requests) <= 3 * len(names)
+    await sessions[0].talk(3)
+    await start_over(sessions[0])
+    await sessions[0].consolidator.consolidate(names[0])
+    await sessions[0].talk(3)
+    await start_over(sessions[0])
+    await sessions[0].consolidator.consolidate(names[0])
+
+    remembered = (await sessions[0].memories.current(SCOPE)).text
+    assert [name for name in names if name not in remembered] == []
+
+
+async def _adds_who_spoke(request: Request) -> Answer:
+    """As a model does that takes its time, and keeps what there is."""
+    said = msgspec.json.decode(request.messages[1])["content"]
+    memory, _, spoken = said.partition("\n\n## Conversation to Process")
+    memory = memory.partition("## Current Long-term Memory")[2].partition("\n")[2]
+    found = sorted({word for word in spoken.split() if word.startswith("web:")})
+    await anyio.sleep(0.05)
+    return saves(
+        "[2026-11-20 09:00] " + " ".join(found), memory=memory.replace("(empty)", "") + "\n- " + " ".join(found)
+    )
+
+
+async def test_what_a_person_writes_while_the_model_sums_up_stays_and_the_model_is_asked_again(
+    small: Process, lab: Lab
+) -> None:
+    memory = MemoryLab(small, lab, Summaries())
+
+    async def edited_meanwhile(request: Request) -> Answer:
+        await memory.memories.edit(SCOPE, of=0, text="Ann is a vet.", by="ann", time="2026-11-20T09:00:00.000Z")
+        return saves("[2026-11-20 09:00] A.", memory="- talked")
+
+    async def with_the_edit(request: Request) -> Answer:
+        assert b"Ann is a vet." in request.messages[1]
+        return saves("[2026-11-20 09:00] A.", memory="Ann is a vet.\n- talked")
+
+    model = Summaries(edited_meanwhile, with_the_edit)
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(5)
+
+    await memory.consolidator.consolidate(memory.session, NOW)
+
+    assert (await memory.memories.current(SCOPE)).text == "Ann is a vet.\n- talked"
+    assert len(await memory.history()) == 1
+    await memory.whole()
+
+
+# /new, again
+
+
+async def test_what_lies_before_a_new_conversation_is_taken_whole_and_alone(small: Process, lab: Lab) -> None:
+    model = Summaries(saves("[2026-11-20 09:00] A.", memory="m", continuity="Before."))
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(5)
+    await memory.consolidator.consolidate(memory.session, NOW)
+    await start_over(memory)
+    await memory.talk(2)
+
+    report = await memory.consolidator.consolidate(memory.session)
+
+    # The newest turns before it too, without what stood where, and nothing from behind it.
+    state, asked = await memory.state(), model.requests[-1].messages[1]
+    assert (report.outcome, state.cursor, state.start, state.continuity) == ("settled", 10, 10, None)
+    assert b"Before." not in asked
+    assert b"answer 4 " in asked
+    assert b"question 5 " not in asked
+    await sums_are_true(memory)
+    await memory.whole()
+
+
+# What stands in prompts
+
+
+async def test_a_model_with_a_smaller_window_is_shown_as_much_of_the_summary_as_fits(small: Process, lab: Lab) -> None:
+    model = Summaries()
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(4)
+    await memory.consolidator.consolidate(memory.session, NOW)
+    # Made for a window sixteen times as large.
+    continuity = msgspec.json.encode({"transcript": "transcript_1", "text": "They spoke of it again. " * 400})
+    await lab.bus.call("HSET", lab.bus.keys.session(memory.session), "continuity", continuity)
+
+    await answered(memory, "now")
+
+    [prompt] = model.prompts
+    state = await memory.state()
+    assert prompt.tokens <= 2_048
+    assert "[Conversation compressed. Transcript: transcript_1]" in messages_of(prompt)[1][1]
+    assert "answer 3 " in messages_of(prompt)[-2][1]
+    assert state.cursor == 4
+
+
+@pytest.mark.parametrize(
+    ("scope", "second", "named"),
+    [
+        ("pond:workspace", "ann", b""),
+        ("pond:workspace", "bob", b"[bob] "),
+        ("pond:group:web%3Aann", "ann", b"[ann] "),
+    ],
+)
+async def test_in_a_group_the_summary_is_asked_for_with_names(
+    small: Process, lab: Lab, scope: str, second: str, named: bytes
+) -> None:
+    model = Summaries()
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(4)
+    await lab.bus.call("HSET", lab.bus.keys.session(memory.session), "scope", scope)
+    said = msgspec.json.encode(msgspec.structs.replace((await lab.log(memory.session))[2], sender=second))
+    await lab.bus.call("LSET", lab.bus.keys.log(memory.session), 2, said)
+
+    await memory.consolidator.consolidate(memory.session, NOW)
+
+    assert b"USER: " + named + b"question 1 " in model.requests[0].messages[1]
+
+
+async def test_a_memory_file_of_a_megabyte_stops_nothing(small: Process, lab: Lab) -> None:
+    model = Summaries()
+    memory = MemoryLab(small, lab, model)
+    text = "".join(f"- fact {number} of many\n" for number in range(40_000))
+    await memory.memories.edit(SCOPE, of=0, text=text, by="ann", time="2026-11-20T09:00:00.000Z")
+    await memory.talk(14)
+
+    report = await memory.consolidator.consolidate(memory.session)
+
+    assert report.outcome == "settled"
+    assert all(request.tokens <= 2_048 for request in (*model.requests, *model.flushes))
+    assert (await memory.memories.current(SCOPE)).text.startswith(text[:1000])
+    await memory.whole()
+
+
+# Who cannot
+
+
+async def test_a_session_whose_bot_is_not_configured_here_rests(small: Process, lab: Lab) -> None:
+    memory = MemoryLab(small, lab, Summaries())
+    await memory.talk(14)
+    await lab.bus.call("HSET", lab.bus.keys.session(memory.session), "scope", "gone:workspace")
+    stream = lab.bus.keys.grew(lab.bus.keys.partition(memory.session))
+    events = await lab.bus.call("XLEN", stream)
+
+    with pytest.raises(ConfigError):
+        await memory.consolidator.consolidate(memory.session)
+
+    assert await lab.bus.call("XLEN", stream) == events
+    assert (await memory.unsettled(lab.bus))[memory.session] > await lab.server_ms()
+    assert await lab.bus.call("HGET", lab.bus.keys.lock(memory.session), "nonce") is None
+
+
+@pytest.mark.parametrize("scope", ["pond:person:web:%E5%90%B4%3A1%25", "pond:group:slack%3Ateam:C1:17.2"])
+async def test_any_scope_and_session_will_do(small: Process, lab: Lab, scope: str) -> None:
+    memory = MemoryLab(small, lab, Summaries(), session="web:%E5%90%B4%3A%25:2")
+    await memory.talk(14)
+    await lab.bus.call("HSET", lab.bus.keys.session(memory.session), "scope", scope)
+
+    report = await memory.consolidator.consolidate(memory.session)
+
+    assert report.outcome == "settled"
+    assert (await memory.memories.history(scope))[-1].upto == (await memory.state()).cursor
+    [segment, *_] = await memory.rooms.archive.segments(memory.session)
+    assert len(await memory.rooms.archive.read(segment)) == segment.upto
+
+
+# Worker
+
+
+async def test_a_worker_that_stops_gives_its_session_to_the_next_at_once(small: Process, lab: Lab) -> None:
+    asked = anyio.Event()
+
+    async def hangs(request: Request) -> Answer:
+        asked.set()
+        return await hang(request)
+
+    config = msgspec.structs.replace(small.config, run=msgspec.structs.replace(small.config.run, grace_s=0.2))
+    model = Summaries(hangs)
+    memory = MemoryLab(replace(small, config=config), lab, model)
+    await memory.talk(14, settle_tokens=0)
+    process = replace(memory.process, stopping=anyio.Event())
+    async with anyio.create_task_group() as tg:
+        await tg.start(lambda *, task_status: serve(process, task_status=task_status))
+        with anyio.fail_after(10):
+            await asked.wait()
+        process.stopping.set()
+
+    assert (await failures(memory), len(model.requests)) == ("0", 1)
+    assert await lab.bus.call("HGET", lab.bus.keys.lock(memory.session), "nonce") is None
+    await serve_until_settled(memory)
+    assert await failures(memory) == "0"
+    await memory.whole()
+
+
+async def test_events_that_are_lost_doubled_or_garbage_change_nothing(small: Process, lab: Lab) -> None:
+    model = Summaries()
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(14, settle_tokens=0)
+    stream = lab.bus.keys.grew(lab.bus.keys.partition(memory.session))
+    await lab.bus.call("DEL", stream)
+
+    await serve_until_settled(memory)  # by the sweep
+    asked = len(model.requests)
+    event = msgspec.json.encode({"type": "session-grew", "session": memory.session, "head": 1})
+    nobody = msgspec.json.encode({"type": "session-grew", "session": "web:nobody", "head": 1})
+    for garbage in (event, event, b"{}", b"[1]", b"\xff", nobody):
+        await lab.bus.call("XADD", stream, "*", "event", garbage)
+    await serve_until_settled(memory)
+
+    assert len(model.requests) == asked
+    assert await lab.bus.call("EXISTS", lab.bus.keys.session("web:nobody")) == 0
+    await memory.whole()
+
+
+async def test_no_more_sessions_are_consolidated_at_a_time_than_there_are_slots(small: Process, lab: Lab) -> None:
+    at_once = most = 0
+
+    async def slow(_request: Request) -> Answer:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        await anyio.sleep(0.05)
+        at_once -= 1
+        return saves("[2026-11-20 09:00] A.", memory="m")
+
+    config = small_window(small.config, slots=2)
+    sessions = [
+        MemoryLab(replace(small, config=config), lab, Summaries(*[slow] * 9), session=f"web:{at}") for at in range(5)
+    ]
+    for memory in sessions:
+        await memory.talk(14, settle_tokens=0)
+
+    await serve_until_settled(*sessions[:1])
+
+    assert most == 2
+
+
+async def serve_until_settled(memory: MemoryLab) -> None:
+    """A worker until nothing is to be settled, and nothing is to be heard."""
+    process = replace(memory.process, stopping=anyio.Event())
+    keys = memory.lab.bus.keys
+    async with anyio.create_task_group() as tg:
+        await tg.start(lambda *, task_status: serve(process, task_status=task_status))
+        with anyio.fail_after(20):
+            while await memory.unsettled(memory.lab.bus) or await memory.lab.bus.call(  # noqa: ASYNC110 - on the server
+                "XLEN", keys.grew(keys.partition(memory.session))
+            ):
+                await anyio.sleep(0.02)
+        process.stopping.set()
+
+
+# Beside a turn
+
+
+async def test_a_turn_misses_nothing_that_moves_into_memory_while_it_reads(small: Process, lab: Lab) -> None:
+    for moment in range(4):
+        memory = MemoryLab(small, lab, Summaries(*[_lists_questions] * 9), session=f"web:{moment}")
+        await memory.talk(14)
+        claimed = await memory.state()
+        bus = _Interrupted(lab.bus, moment, partial(memory.consolidator.consolidate, memory.session, NOW))
+        reader = PastReader(SessionReader(bus), Memories(bus), small.config.micro_compact)
+
+        past, _ = await reader.read(memory.session, claimed, upto=claimed.head, budget_tokens=100_000)
+
+        shown = b"".join(bytes(entry.wire) for entry in past.history).decode() + past.memory
+        assert [number for number in range(14) if f"question {number} " not in shown] == []
+        await lab.bus.call("DEL", lab.bus.keys.memory(SCOPE))
+
+
+async def test_what_is_said_and_begun_anew_while_the_model_sums_up_keeps_the_sums_true(
+    small: Process, lab: Lab
+) -> None:
+    async def talks(_request: Request) -> Answer:
+        await memory.talk(2)
+        return saves("[2026-11-20 09:00] A.", memory="m", continuity="Talking.")
+
+    async def starts_over(_request: Request) -> Answer:
+        await start_over(memory)
+        return saves("[2026-11-20 09:01] B.", memory="m", continuity="Talking still.")
+
+    memory = MemoryLab(small, lab, Summaries(talks, starts_over))
+    await memory.talk(5)
+
+    await memory.consolidator.consolidate(memory.session, NOW)
+    await sums_are_true(memory)
+    assert [(await memory.state()).cursor, (await memory.state()).head] == [6, 14]
+    await memory.consolidator.consolidate(memory.session, NOW)
+
+    # The second range ended before the new start: what is said of it is nobody's continuity.
+    state = await memory.state()
+    assert (state.cursor, state.start, state.head, state.continuity) == (14, 14, 14, None)
+    await sums_are_true(memory)
+    await memory.whole()
+
+
+async def test_a_turn_in_progress_goes_on_over_a_cursor_that_moves(small: Process, lab: Lab) -> None:
+    memory = MemoryLab(small, lab, Summaries())
+    await memory.talk(6)
+    await lab.publish("now", session=memory.session)
+    claim = await lab.claim(memory.session)
+    question, answer = await memory.entries(6, turn=claim.begun.head, words=20)
+    await lab.sessions.journal(claim, step=0, entries=[question])
+
+    await memory.consolidator.consolidate(memory.session, NOW)
+    answered_ids = tuple(entry.stream_id for entry in claim.begun.waiting)
+    commit = Commit(entries=(answer,), tokens=question.tokens + answer.tokens, answered=answered_ids)
+    await lab.sessions.commit(claim, commit, step=1)
+
+    state = await memory.state()
+    assert (state.cursor, state.head) == (8, 14)
+    await sums_are_true(memory)
+    await memory.whole()
+
+
+async def test_a_turn_whose_consolidation_is_skipped_waits_for_nothing_and_nobody_has_failed(
+    small: Process, lab: Lab
+) -> None:
+    model = Summaries()
+    memory = MemoryLab(small, lab, model)
+    await memory.talk(25)
+    of_model = breaker.breaker_of(summary_model_of(small.config.bots["pond"]), small.config.consolidation)
+    for _ in range(5):
+        of_model.failed()
+
+    with capture_logs() as logs:
+        await answered(memory, "now")
+
+    [waited] = [line for line in logs if line["event"] == "turn.waited"]
+    assert (waited["status"], await failures(memory)) == ("skipped", "0")
+    assert waited["waited_s"] < 1
+    [prompt] = model.prompts
+    assert prompt.tokens <= 2_048
+    assert "answer 24 " in messages_of(prompt)[-2][1]
+    assert not model.requests
+
+
+async def test_all_models_are_closed_that_a_process_connected_to(small: Process, lab: Lab) -> None:
+    connected: list[Summaries] = []
+    closed: list[Summaries] = []
+
+    class Connected(Summaries):
+        async def aclose(self) -> None:
+            closed.append(self)
+
+    async def connect(_config: object, *, language: str) -> Summaries:
+        connected.append(Connected())
+        return connected[-1]
+
+    memory = MemoryLab(small, lab, Summaries())
+    memory.process = replace(memory.process, connect_model=connect)
+    await memory.talk(25)
+
+    await answered(memory, "now")
+
+    assert len(connected) == 2
+    assert closed == connected
+
+
+async def test_a_turn_that_could_not_wait_tells_a_worker(small: Process, lab: Lab) -> None:
+    memory = MemoryLab(small, lab, Summaries(hang))
+    await memory.talk(25)
+    stream = lab.bus.keys.grew(lab.bus.keys.partition(memory.session))
+    await lab.bus.call("DEL", stream)
+
+    report = await memory.consolidator.awaited(memory.session, Want(at="budget"), within_s=0.3)
+
+    assert (report.outcome, await failures(memory)) == ("skipped", "0")
+    assert await lab.bus.call("XLEN", stream) == 1
+    await serve_until_settled(memory)
+    assert (await memory.state()).cursor > 0
+    await memory.whole()
+
+
+async def _lists_questions(request: Request) -> Answer:
+    said = messages_of(request)[1][1]
+    memory = "".join(f"question {number} \n" for number in range(14) if f"question {number} " in said)
+    return saves("[2026-11-20 09:00] A.", memory=memory)
+
+
+class _Interrupted:
+    """A bus at whose ``moment``-th call, counted from 0, something else comes first."""
+
+    def __init__(self, bus: Any, moment: int, first: Callable[[], Any]) -> None:
+        self._bus = bus
+        self._left = moment
+        self._first = first
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._bus, name)
+
+    async def call(self, *parts: Any) -> Any:
+        """As the bus."""
+        if self._left == 0:
+            await self._first()
+        self._left -= 1
+        return await self._bus.call(*parts)
+
+
+# Sums
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.lists(st.sampled_from(["talk", "long", "new", "compact", "settle", "cut", "raw"]), max_size=14))
+async def test_sums_and_entries_are_true_whatever_happens(small: Process, lab: Lab, steps: list[str]) -> None:
+    memory = MemoryLab(small, lab, Summaries(), session=f"web:{next(_numbers)}")
+    await memory.talk(1)
+    for step in steps:
+        await _step(memory, step)
+        await sums_are_true(memory)
+    await memory.consolidator.consolidate(memory.session)
+    await sums_are_true(memory)
+    state = await memory.state()
+    entries = [entry for entry in await memory.history() if entry.session == memory.session]
+    assert [entry.first for entry in entries] == [0, *(entry.upto for entry in entries)][: len(entries)]
+    assert state.cursor == (entries[-1].upto if entries else 0)
+    assert state.cursor >= state.start or state.head == 0
+
+
+async def _step(memory: MemoryLab, step: str) -> None:
+    if step in ("talk", "long"):
+        await memory.talk(2, words=20 if step == "talk" else 300)
+    elif step == "new":
+        await start_over(memory)
+    elif step == "cut":
+        with anyio.move_on_after(0.005):
+            await memory.consolidator.consolidate(memory.session, NOW)
+    else:
+        if step == "raw":
+            await memory.lab.bus.call("HSET", memory.lab.bus.keys.session(memory.session), "failures", 3)
+        await memory.consolidator.consolidate(memory.session, NOW if step == "compact" else Want())

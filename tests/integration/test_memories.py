@@ -68,9 +68,10 @@ async def taken_in(
     entry_text: str = "x",
 ) -> Opened:
     """A range that goes in."""
-    update = None if memory is None else a_version(memory, "rejected" if rejected else "consolidation")
+    update = None if memory is None or rejected else a_version(memory)
+    refused = a_version(memory or "", "rejected") if rejected else None
     entry = an_entry(at.upto, upto, at.session, kind="raw" if raw else "summary", text=entry_text)
-    applied = await memories.apply(at, entry, mark=f"m{upto - 1}", update=update)
+    applied = await memories.apply(at, entry, mark=f"m{upto - 1}", update=update, rejected=refused)
     assert (applied.status, applied.opened.upto) == ("done", upto)
     return applied.opened
 
@@ -325,6 +326,25 @@ async def test_a_rejected_version_is_kept_and_shown_until_the_next_summary(memor
     assert (at.rejected, at.version) == ("far too short", 3)
     at = await taken_in(memories, at, 25)
     assert at.rejected == ""
+
+
+async def test_a_memory_and_a_rejected_version_may_come_of_one_range(memories: Memories) -> None:
+    at = await opened(memories)
+
+    update, rejected = a_version("long"), a_version("short", "rejected")
+    now = (await memories.apply(at, an_entry(0, 9), mark="x", update=update, rejected=rejected)).opened
+
+    assert [(v.version, v.kind) for v in await memories.versions(SCOPE)] == [(2, "rejected"), (1, "consolidation")]
+    assert (now.text, now.version, now.rejected) == ("long", 1, "short")
+
+
+async def test_an_entry_whose_memory_is_owed_waits_until_it_is_worked_in(memories: Memories) -> None:
+    at = await opened(memories)
+
+    now = (await memories.apply(at, an_entry(0, 9), mark="x", is_owed=True)).opened
+
+    assert now.undigested == 1
+    assert [(index, entry.kind) for index, entry in await memories.undigested(SCOPE)] == [(0, "summary")]
 
 
 @pytest.mark.parametrize(("kind", "rejected"), [("raw", "short"), ("summary", "")])

@@ -200,11 +200,12 @@ class MemoryMachine(RuleBasedStateMachine):
         )
         text = model.text if what == "same" else self.new("text")
         kind = {"": "", "rejected": "rejected"}.get(what, "consolidation")
-        update = Version(kind=kind, time=TIME, text=text) if kind else None  # type: ignore[arg-type]
+        written = Version(kind=kind, time=TIME, text=text) if kind else None  # type: ignore[arg-type]
+        versions = {"rejected" if kind == "rejected" else "update": written}
         mark, name = self.new("mark"), (opened.nonce, opened.set_backs, first, first + size)
 
         def call() -> Any:
-            return self.do(self.memories.apply, opened, entry, mark=mark, update=update)
+            return self.do(self.memories.apply, opened, entry, mark=mark, **versions)
 
         if lost:
             self.refused(call, LockLost)
@@ -455,7 +456,7 @@ LOST = "if behind(fields, ARGV[2], ARGV[3]) then return {'lost'} end"
         ("APPLY", "if behind(fields, fence, nonce) then return {'lost'} end", ""),
         ("APPLY", "if fields.applied == name then", "if false then"),
         ("APPLY", "or fields.upto ~= tonumber(ARGV[5])", ""),
-        ("APPLY", "if becomes == 'current' and (fields", "if false and (fields"),
+        ("APPLY", "if ARGV[12] ~= '' and (fields", "if false and (fields"),
         ("SET_BACK", LOST, ""),
         ("SET_BACK", "or fields.upto ~= tonumber(ARGV[5])", ""),
         ("SET_BACK", "and not entry.lost", ""),

@@ -714,7 +714,7 @@ async def test_what_was_sent_is_noted_though_the_lease_went_to_another_meanwhile
 async def test_an_outcome_is_not_noted_once_the_part_was_sent_again(bus: Bus, queue: QueueConfig) -> None:
     old, new, step = await taken_over(bus, queue)
     await bus.call("HSET", bus.keys.sent(ANN, step.place.reply.id), "0", "sending 1 0 mark")
-    again = replace(step, attempt=2, mark="other")
+    again = msgspec.structs.replace(step, attempt=2, mark="other")
     async with new.kept():
         assert await new.sending(again) is Word.SEND_AGAIN
 
@@ -730,7 +730,7 @@ async def test_a_mark_repeated_under_its_own_name_is_no_unknown_outcome(bus: Bus
 
     async with new.kept():
         assert [await new.sending(step), await new.sending(step)] == [Word.SEND, Word.SEND]
-        assert await new.sending(replace(step, mark="other")) == 1
+        assert await new.sending(msgspec.structs.replace(step, mark="other")) == 1
     assert await unknown(bus) == []
 
 

@@ -590,10 +590,10 @@ def test_every_accepted_message_is_answered_once_and_in_order_however_long_it_go
     [
         (
             "daemon.session.sessions.COMMIT",
-            "local held = fields.nonce == nonce",
+            "local held = holder == nonce",
             "local held = true",
         ),
-        ("daemon.session.sessions.COMMIT", "if fields.done == name then", "if false then"),
+        ("daemon.session.sessions.COMMIT", "if done == name then", "if false then"),
         ("daemon.session.sessions.JOURNAL", "if step ~= first then return 'stale' end", ""),
         ("daemon.session.sessions.RENEW", "~= ARGV[2]", "== 'x'"),
         ("daemon.session.sessions.RELEASE", "if redis.call('HGET', KEYS[1], 'nonce') ~= ARGV[2]", "if false"),

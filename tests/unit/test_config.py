@@ -1092,7 +1092,8 @@ def _plain(value: object) -> object:
 
 def _documented() -> dict[str, dict[str, str]]:
     tables: dict[str, dict[str, str]] = {}
-    for line in (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8").splitlines():
+    pages = ("configuration.md", "configuration-bots.md")
+    for line in "".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in pages).splitlines():
         if line.startswith("#"):
             table = tables.setdefault(line.lstrip("# ").replace("`", ""), {})
         elif line.startswith("| `"):

@@ -31,7 +31,7 @@ TERMS = (
 EXAMPLES = {"partition": 0, "session": "<s>", "message_id": "<id>", "channel": "<channel>", "reply": "<reply>"} | {
     name: f"<{name}>" for name in ("day", "kind", "bot", "name", "scope")
 }
-"""What redis.md writes for the arguments of the methods of ``Keys``."""
+"""What the pages write for the arguments of the methods of ``Keys``."""
 
 
 def names_in(path):
@@ -54,7 +54,7 @@ def names_in(path):
 
 
 def key_patterns():
-    """The names of all keys and channels that ``Keys`` makes, as the two pages write them, each with its docstring."""
+    """The names of all keys and channels that ``Keys`` makes, as the pages write them, each with its docstring."""
     keys = Keys(prefix="mp", partitions=1)
     patterns = {}
     for name, member in vars(Keys).items():
@@ -72,8 +72,9 @@ def key_patterns():
 
 
 def key_sections():
-    """Text below each key's heading in redis.md, by the key."""
-    pages = "\n".join((DOCS / page).read_text(encoding="utf-8") for page in ("redis.md", "redis-database.md"))
+    """Text below each key's heading in the three pages, by the key."""
+    names = ("redis.md", "redis-memory.md", "redis-database.md")
+    pages = "\n".join((DOCS / name).read_text(encoding="utf-8") for name in names)
     parts = re.split(r"^### `([^`]+)`$", pages, flags=re.MULTILINE)
     return {
         key: re.split(r"^## ", text, flags=re.MULTILINE)[0] for key, text in zip(parts[1::2], parts[2::2], strict=True)

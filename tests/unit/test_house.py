@@ -145,13 +145,13 @@ def test_nothing_in_the_tree_says_where_packages_come_from() -> None:
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
 def test_a_script_touches_only_keys_that_it_declares(path: Path) -> None:
-    """On a cluster an undeclared key fails a script in the middle: each is KEYS[n], or a parameter so named."""
+    """On a cluster an undeclared key fails a script in the middle: each is KEYS[n], or so named and taken from KEYS."""
     text = re.sub(r"--.*", "", path.read_text())
     calls = re.findall(r"redis\.call\(\s*'(\w+)'\s*(?:,\s*([^,()\s]+(?:\[[^\]]*\])?))?", text)
     parameters = {
         name.strip()
-        for signature in re.findall(r"local function \w+\(([^)]*)\)", text)
-        for name in signature.split(",")
+        for signature in re.findall(r"local function \w+\(([^)]*)\)|local ([\w, ]+) = unpack\(KEYS\b", text)
+        for name in ",".join(signature).split(",")
         if name.strip().endswith("_key")
     }
 

@@ -120,7 +120,8 @@ async def portions(process: Process, kit: Kit, state: SessionState, asking: Inbo
     current = await Entries(kit.tokenizer, process.clock, turn=state.head).user(said)
     counted = _counted(kit.prompts, requests, await requests.prompt([current], kit.tools.definitions))
     parts = counted["parts"]
-    told = {name: parts[name] for name in ("memory", "tools", "history", "free")}
+    told = {name: parts[name] for name in ("memory", "tools", "free")}
+    told["history"] = parts["continuity"] + parts["history"]
     # Whatever is said, the rest stands in every prompt: the runtime context too.
     return {**told, "system": counted["budget_tokens"] - sum(told.values()), "budget": counted["budget_tokens"]}
 
@@ -136,14 +137,16 @@ def _counted(prompts: Prompts, requests: Requests, built: Prompt) -> dict[str, A
     system: dict[str, int] = dict.fromkeys(("identity", "bootstrap", "memory", "skills", "recalled"), 0)
     for section in sections:
         system[section.part] += section.tokens
-    budget_tokens = prompts.rules_now().budget_tokens
+    budget_tokens, standing = prompts.rules_now().budget_tokens, requests.standing
+    head_tokens = standing.head_tokens if standing else 0
     return {
         "budget_tokens": budget_tokens,
         "tokens": built.tokens,
         "parts": {
             **system,
             "tools": built.tools_tokens,
-            "history": built.history_tokens,
+            "continuity": head_tokens,
+            "history": built.history_tokens - head_tokens,
             "current": built.current_tokens,
             "free": budget_tokens - built.tokens,
         },

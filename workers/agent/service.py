@@ -33,7 +33,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
             tg.cancel_scope.cancel()
     finally:
         with anyio.move_on_after(1, shield=True):
-            await turns.kits.aclose()
+            await turns.aclose()
 
 
 async def _warm(kits: Kits) -> None:

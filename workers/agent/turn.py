@@ -41,7 +41,7 @@ class Turns:
         self._attempts_max = process.config.queue.attempts_max
         self._gate = Gate(process)
         self.kits = Kits(process)
-        consolidator = Consolidator(rooms_of(process), ConsolidationKits(process))
+        self._consolidator = consolidator = Consolidator(rooms_of(process), ConsolidationKits(process))
         self._files = consolidator.rooms.files
         reader = SessionReader(process.bus)
         self._pasts = PastReader(reader, consolidator.rooms.memories, process.config.micro_compact)
@@ -79,6 +79,11 @@ class Turns:
             return await self._answer(turn, hold, go_on=go_on)
         finally:
             await self._gate.account(turn)
+
+    async def aclose(self) -> None:
+        """Close the models' connections."""
+        await self.kits.aclose()
+        await self._consolidator.aclose()
 
     async def _carry_out(self, claim: Claim, command: Inbound, *, go_on: Callable[[], bool]) -> Claim | None:
         """Deal with a command that changes the session; its turn has come."""

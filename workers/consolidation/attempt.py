@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
+from typing import Literal
 
 import anyio
 
@@ -17,7 +18,7 @@ NOBODY_FAILED = (CallSkipped, ArchiveError, BusError, Misplaced)
 
 
 @asynccontextmanager
-async def attempt(rooms: Rooms, lock: Lock) -> AsyncGenerator[None]:
+async def attempt(rooms: Rooms, lock: Lock, what: Literal["failures", "digests"] = "failures") -> AsyncGenerator[None]:
     """Count one more failure in a row of the locked session; whoever succeeds sets the count anew.
 
     It is taken back when the model has not failed, somebody could not wait, or this process is to stop. There are never
@@ -26,11 +27,12 @@ async def attempt(rooms: Rooms, lock: Lock) -> AsyncGenerator[None]:
     Raises:
         LockLost: somebody else has the session's lock.
     """
+    before = lock.failures if what == "failures" else lock.digests
     most = rooms.config.consolidation.failures_max
     try:
-        await rooms.locks.note(lock, "failures", min(lock.failures + 1, most))
+        await rooms.locks.note(lock, what, min(before + 1, most))
         yield
     except (*NOBODY_FAILED, anyio.get_cancelled_exc_class()):
         with anyio.move_on_after(UNDO_S, shield=True), suppress(BusError, LockLost):
-            await rooms.locks.note(lock, "failures", lock.failures)
+            await rooms.locks.note(lock, what, before)
         raise

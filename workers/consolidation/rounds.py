@@ -1,5 +1,6 @@
 """The rounds of one consolidation, under its session's lock: from the log into memory, until the prompt is small."""
 
+import anyio
 import msgspec
 import structlog
 
@@ -23,6 +24,9 @@ MEMORY_SHARE = 0.2
 
 AT_ONCE = 2
 """Budgets of messages that one round looks at: a log that nobody ever consolidated is taken piece by piece."""
+
+NOTE_S = 5.0
+"""Longest that putting down what it has cost may take."""
 
 _log = structlog.get_logger()
 
@@ -60,7 +64,7 @@ class Rounds:
             self._ended.again_in_s = min(error.retry_after_s, self._rooms.config.queue.backoff_max_s)
             _log.info("consolidation.skipped", reason=str(error))
         except LockLost:
-            raise
+            raise  # of those below
         except (ConsolidationError, ArchiveError) as error:
             report.outcome = "failed"
             queue, attempt = self._rooms.config.queue, self._lock.failures + 1
@@ -68,9 +72,12 @@ class Rounds:
             is_disk = isinstance(error, ArchiveError)
             self._ended.again_in_s = queue.backoff_max_s if is_disk else after_attempts(attempt, queue)
             _log.warning("consolidation.failed", reason=str(error), attempt=attempt)
-        if report.outcome != "nothing":
-            self._tell(self._rooms.clock.monotonic() - began)
-        await self._spent.note(self._rooms, self._kit, self._lock)
+        finally:
+            # What was cut short has come so far, and was paid for.
+            with anyio.move_on_after(NOTE_S, shield=True):
+                if report.outcome != "nothing":
+                    self._tell(self._rooms.clock.monotonic() - began)
+                await self._spent.note(self._rooms, self._kit, self._lock)
 
     async def _all(self) -> None:
         for _ in range(self._rooms.config.consolidation.rounds_max):

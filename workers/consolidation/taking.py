@@ -1,6 +1,7 @@
 """Taking a range of a log into memory: summarised or as it is, archived, applied, and then the cursor moves."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import msgspec
 import structlog
@@ -82,6 +83,9 @@ class Taking:
             LockLost: somebody else has the session's lock.
         """
         async with attempt(self._rooms, lock):
+            if moves and self._rooms.archive.is_failing:
+                # Nobody is to pay for a summary that cannot be kept.
+                await self._rooms.archive.write(lock.session, part.first, part.raws)
             taken = await self._taken(lock, opened, part)
             await self._written(lock, opened, part, taken, moves=moves)
         await self._rooms.files.sync(lock.scope, at_once=True)
@@ -176,20 +180,24 @@ class Taking:
             correlation=self._want.correlation,
             text=taken.text,
         )
-        update = self._version(lock, part, summary)
+        update, rejected = self._versions(entry, summary)
+        is_owed = False
         for _ in range(MERGED_MAX):
-            applied = await self._rooms.memories.apply(opened, entry, mark=marked, update=update)
+            applied = await self._rooms.memories.apply(
+                opened, entry, mark=marked, update=update, rejected=rejected, is_owed=is_owed
+            )
             if applied.status != "version" or update is None:
                 return
             opened, merged = applied.opened, applied.merged(update.text)
             if merged is not None:
                 update = msgspec.structs.replace(update, text=merged)
-            elif asked_again < ASKED_AGAIN_MAX:
-                asked_again += 1
-                update = self._version(lock, part, await self._again(lock, opened, part))
-            else:
-                update = None
-        await self._rooms.memories.apply(opened, entry, mark=marked)
+                continue
+            asked_again += 1
+            again = await self._again(lock, opened, part) if asked_again <= ASKED_AGAIN_MAX else None
+            update, rejected = self._versions(entry, again)
+            # Too many write it just now: it learns later what the entry says.
+            is_owed = again is None
+        await self._rooms.memories.apply(opened, entry, mark=marked, rejected=rejected, is_owed=True)
 
     async def _again(self, lock: Lock, opened: Opened, part: LogPart) -> Summary | None:
         """What the model makes of the same range and a MEMORY.md that somebody changed meanwhile."""
@@ -201,20 +209,22 @@ class Taking:
         self._spent.add(summary.used)
         return summary
 
-    def _version(self, lock: Lock, part: LogPart, summary: Summary | None) -> Version | None:
-        """What a summary makes of MEMORY.md; None: it stays as it is."""
-        if summary is None or (summary.memory_update is None and not summary.rejected):
-            return None
-        rejected = summary.memory_update is None
-        return Version(
-            kind="rejected" if rejected else "consolidation",
+    def _versions(self, entry: HistoryEntry, summary: Summary | None) -> tuple[Version | None, Version | None]:
+        """What a summary makes of MEMORY.md, None: it stays as it is; and what was not taken over."""
+        if summary is None:
+            return None, None
+        update, rejected = summary.memory_update, summary.rejected_update
+        made = partial(
+            Version,
             time=self._now(),
-            session=lock.session,
-            first=part.first,
-            upto=part.upto_index,
+            session=entry.session,
+            first=entry.first,
+            upto=entry.upto,
             model=summary.model,
-            reason=summary.rejection if rejected else summary.memory_reason,
-            text=summary.rejected_update if rejected else summary.memory_update or "",
+        )
+        return (
+            None if update is None else made(kind="consolidation", reason=summary.memory_reason, text=update),
+            made(kind="rejected", reason=summary.rejection, text=rejected) if rejected else None,
         )
 
     async def _digest(self, lock: Lock) -> None:
@@ -224,29 +234,31 @@ class Taking:
             if not found:
                 return
             [(index, entry)] = found
-            opened = await self._rooms.memories.open(lock.scope, lock.session, fence=lock.fence, nonce=lock.nonce)
-            try:
-                summary = await self._kit.summarizer.digest(entry.text, memory=opened.text)
-            except (SummaryFailed, CallSkipped, Unsummarizable) as error:
-                _log.info("memory.undigested", reason=str(error))
+            async with attempt(self._rooms, lock, "digests"):
+                done = await self._digested(lock, index, entry)
+            await self._rooms.locks.note(lock, "digests", "")
+            if not done:
                 return
-            self._spent.add(summary.used)
-            await self._rooms.memories.digest(opened, index=index, update=self._digested(entry, summary))
+            lock = msgspec.structs.replace(lock, digests=0)
 
-    def _digested(self, entry: HistoryEntry, summary: Summary) -> Version | None:
-        if summary.memory_update is None and not summary.rejected:
-            return None
-        rejected = summary.memory_update is None
-        return Version(
-            kind="rejected" if rejected else "digest",
-            time=self._now(),
-            session=entry.session,
-            first=entry.first,
-            upto=entry.upto,
-            model=summary.model,
-            reason=summary.rejection if rejected else summary.memory_reason,
-            text=summary.rejected_update if rejected else summary.memory_update or "",
-        )
+    async def _digested(self, lock: Lock, index: int, entry: HistoryEntry) -> bool:
+        """Whether the model answered; what kills its workers is left to HISTORY."""
+        opened = await self._rooms.memories.open(lock.scope, lock.session, fence=lock.fence, nonce=lock.nonce)
+        if lock.digests >= self._rooms.config.consolidation.failures_max:
+            _log.warning("memory.undigested", reason="nobody came back from it", count=lock.digests)
+            await self._rooms.memories.digest(opened, index=index, update=None)
+            return True
+        try:
+            summary = await self._kit.summarizer.digest(entry.text, memory=opened.text)
+        except (SummaryFailed, CallSkipped, Unsummarizable) as error:
+            self._spent.add(error.used)
+            _log.info("memory.undigested", reason=str(error))
+            return False
+        self._spent.add(summary.used)
+        update, rejected = self._versions(entry, summary)
+        digest = rejected if update is None else msgspec.structs.replace(update, kind="digest")
+        await self._rooms.memories.digest(opened, index=index, update=digest)
+        return True
 
     def _now(self) -> str:
         return stamp(self._rooms.clock.now())

@@ -1,0 +1,115 @@
+"""Scripts that do the same for several: what is asked in one tick of the event loop shares one.
+
+Such a script takes keys and arguments that are the same for all, then those of each, and returns a list of results. One
+that fails among others says ``ALONE`` in its place; it is asked for by itself, so that its error is its own.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, NamedTuple
+
+import anyio
+from anyio.lowlevel import cancel_shielded_checkpoint
+
+from daemon.bus.joined import WOKEN_AT_ONCE
+from daemon.bus.line import Part
+from daemon.bus.script import Script
+from daemon.errors import BusError, BusUnavailable
+from daemon.slots import Slots
+
+MOST = 64
+"""So many share one script: one to two milliseconds during which the server does nothing else."""
+
+ALONE = b"alone"
+"""The result of one that has to be asked for by itself."""
+
+Call = Callable[[Script, Sequence[str], Sequence[Part]], Awaitable[list[Any]]]
+
+
+class Asked(NamedTuple):
+    """Keys and arguments, of one or of all."""
+
+    keys: tuple[str, ...]
+    args: tuple[Part, ...]
+
+
+@dataclass(eq=False, slots=True)
+class _Batch:
+    script: Script
+    shared: Asked
+    asked: list[Asked] = field(default_factory=list[Asked])
+    answers: list[asyncio.Future[Any]] = field(default_factory=list[asyncio.Future[Any]])
+
+    async def settle(self, results: Sequence[Any]) -> None:
+        """Give each its result or, in its place, an exception; one that was cancelled wants none."""
+        for number, (answer, result) in enumerate(zip(self.answers, results, strict=True), 1):
+            if not answer.done():
+                answer.set_result(result)
+            if number % WOKEN_AT_ONCE == 0:
+                await cancel_shielded_checkpoint()
+
+
+class Together:
+    """Collects what is asked; ``run`` must be running in a task group for ``ask`` to be answered."""
+
+    def __init__(self, call: Call) -> None:
+        """``call`` gives the result of a script."""
+        self._call = call
+        self._open: dict[tuple[bytes, Asked], _Batch] = {}
+        self._work: Slots[_Batch] = Slots(self._carry_out)
+        self._closed = False
+
+    async def run(self) -> None:
+        """Run scripts, for ever."""
+        try:
+            async with anyio.create_task_group() as tasks:
+                self._work.open(tasks)
+                await anyio.sleep_forever()
+        finally:
+            self._closed = True
+
+    async def ask(self, script: Script, shared: Asked, own: Asked) -> Any:
+        """The result of ``script`` for ``own``; errors as for ``Bus.run``."""
+        if self._closed:
+            raise BusUnavailable("this process has closed its connection to Redis")
+        name = script.sha, shared
+        batch = self._open.get(name)
+        if batch is None:
+            batch = self._open[name] = _Batch(script, shared)
+            self._work.give(batch)  # it begins when this tick is over
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        batch.asked.append(own)
+        batch.answers.append(answer)
+        if len(batch.asked) == MOST:
+            del self._open[name]
+        result = await answer
+        if isinstance(result, BaseException):
+            raise result
+        return result
+
+    async def _carry_out(self, batch: _Batch) -> None:
+        name = batch.script.sha, batch.shared
+        if self._open.get(name) is batch:
+            del self._open[name]
+        results: Sequence[Any] = [BusUnavailable("this process is closing its connection to Redis")] * len(batch.asked)
+        try:
+            results = await self._results(batch.script, batch.shared, batch.asked)
+        finally:
+            await batch.settle(results)
+
+    async def _results(self, script: Script, shared: Asked, asked: Sequence[Asked]) -> Sequence[Any]:
+        keys = list(chain(shared.keys, *(one.keys for one in asked)))
+        args = list(chain(shared.args, *(one.args for one in asked)))
+        try:
+            results = await self._call(script, keys, args)
+        except BusError as error:
+            return [error] * len(asked)
+        except UnicodeEncodeError as error:
+            # Somebody's argument cannot be sent: that must not be the others' fault.
+            results = [ALONE] * len(asked) if len(asked) > 1 else [error]
+        return [
+            (await self._results(script, shared, [one]))[0] if result == ALONE else result
+            for one, result in zip(asked, results, strict=True)
+        ]

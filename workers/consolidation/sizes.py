@@ -1,0 +1,42 @@
+"""What a session's prompt counts, and the sizes at which something happens to it; told without its lock."""
+
+from urllib.parse import unquote
+
+from daemon.memory import Memories
+from daemon.process import Process
+from daemon.session import SessionState
+from daemon.tokens import calibration, load
+from workers.choice import with_model
+from workers.consolidation.plan import HEAD_SHARE, Estimate, Thresholds, head_messages
+from workers.consolidation.rounds import MEMORY_SHARE
+
+
+async def sizes(process: Process, state: SessionState) -> dict[str, int]:
+    """Tokens by name: of the prompt between turns, estimated as what is stored counts, and of each threshold.
+
+    What a provider's counting has taught other processes is not known here.
+
+    Raises:
+        ConfigError: its bot is not configured here.
+        BusUnavailable: Redis is away.
+    """
+    config = process.config
+    model = with_model(process.bot(unquote(state.scope.partition(":")[0])), state.options.model).model
+    thresholds = Thresholds.of(model, config.memory_flush, lowered=calibration(model.name).lowered)
+    tokenizer = await load(model.name)
+    memory_tokens = await tokenizer.acount((await Memories(process.bus).current(state.scope)).text)
+    head = head_messages(state.continuity.text, state.continuity.transcript) if state.continuity else ()
+    prompt = Estimate(
+        fixed_tokens=state.fixed_tokens,
+        memory_tokens=min(memory_tokens, int(MEMORY_SHARE * thresholds.budget_tokens)),
+        head_tokens=min(sum(map(tokenizer.count_message, head)), int(HEAD_SHARE * thresholds.budget_tokens)),
+        history_tokens=state.tokens_start,
+    )
+    flush = {"flush_point": thresholds.flush_point_tokens} if config.memory_flush.enabled else {}
+    return {
+        "prompt": prompt.tokens,
+        "target": thresholds.target_tokens,
+        **flush,
+        "consolidation_start": thresholds.consolidation_start_tokens,
+        "budget": thresholds.budget_tokens,
+    }
