@@ -60,7 +60,7 @@ AGAIN_CHANCE = 0.1
 BURST_CHANCE = 0.6
 """The next message of a session follows at once."""
 
-BALLAST_WORDS = (20, 140)
+BALLAST_WORDS = (30, 160)
 """What a message carries besides."""
 
 SESSIONS_A_PERSON = 5

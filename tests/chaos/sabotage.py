@@ -37,11 +37,20 @@ class Cut:
     """Regular expression that matches once."""
     instead: str
 
-    def make(self) -> None:
-        """Change the script, and the hash it is called by, wherever it was imported."""
+    def cut(self) -> str:
+        """The script as it is to be.
+
+        Raises:
+            LookupError: what is to be cut is not there, or not only once.
+        """
         text, found = re.subn(self.pattern, self.instead, self.script.text.decode(), flags=re.DOTALL)
         if found != 1:
             raise LookupError(f"{self.script.name}: {self.pattern!r} was found {found} times, not once")
+        return text
+
+    def make(self) -> None:
+        """Change the script, and the hash it is called by, wherever it was imported."""
+        text = self.cut()
         object.__setattr__(self.script, "text", text.encode())
         object.__setattr__(self.script, "sha", hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest().encode())
 
@@ -150,7 +159,7 @@ CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
     "entry": (
         Cut(APPLY, r" or fields\.upto ~= tonumber\(ARGV\[5\]\)", ""),
         Cut(APPLY, r"if fields\.applied == name then[^\n]*", ""),
-        Cut(APPLY, r"if becomes == 'current' and \(fields\.version [^\n]* then", "if false then"),
+        Cut(APPLY, r"if [^\n]* and \(fields\.version ~= [^\n]* then", "if false then"),
     ),
     "recall": (Swap(Memories, "current", _as_once_read),),
     "reaper": (Cut(REAP, r"\A.*\Z", "return {0, -1}"),),

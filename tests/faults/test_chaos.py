@@ -27,10 +27,12 @@ from daemon.server import Address
 from tests.chaos.outcomes import GIVEN_UP, RESENT, Attempt, Book, Outcome, Place, doubled, listed_doubled
 from tests.chaos.proxy import Commands, Faults, Proxy, packed
 from tests.chaos.runs import BEGAN, ENDED, INTERRUPTED, Run, Runs, Told, append, read
+from tests.chaos.sabotage import CHECKS, Cut
 from tests.chaos.talker import Talker
 from tests.chaos.tally import Record, tally
 from tests.chaos.witness import Witness
-from tests.fakes.sink import Cut, Garbled, Hang, Refuse, Slow, sink
+from tests.fakes.sink import Cut as CutOff
+from tests.fakes.sink import Garbled, Hang, Refuse, Slow, sink
 
 pytestmark = pytest.mark.anyio
 
@@ -123,6 +125,15 @@ def test_a_run_without_one_of_the_checks_fails_for_that_reason(check: str, fault
     assert found[noticed] > 0, output
     # Something was answered: a run in which nothing starts would fail as well, and prove nothing.
     assert found["accepted messages without an answer"] < 200, output
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_what_is_to_be_switched_off_is_there(check: str) -> None:
+    for change in CHECKS[check]:
+        if isinstance(change, Cut):
+            assert change.cut() != change.script.text.decode()
+        else:
+            assert change.name in vars(change.owner)
 
 
 @pytest.mark.slow
@@ -555,7 +566,7 @@ def test_of_a_part_that_was_given_up_no_order_is_expected() -> None:
 async def test_the_platform_knows_whether_its_answer_was_taken_in() -> None:
     leave_early, in_time = 0.05, 5.0
     async with (
-        sink([None, Refuse(429), Garbled(), Cut(), Slow(0.3), Hang()]) as platform,
+        sink([None, Refuse(429), Garbled(), CutOff(), Slow(0.3), Hang()]) as platform,
         httpx2.AsyncClient() as client,
     ):
         for timeout_s in (in_time, in_time, in_time, in_time, leave_early, leave_early):
