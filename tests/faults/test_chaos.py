@@ -39,7 +39,7 @@ pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).resolve().parents[2]
 PUSHES = b"redis.call('RPUSH', KEYS[1], ARGV[1]); return 'pushed'"
 RUN_LIMIT_S = 200.0
-SMALL = ("--messages", "200", "--sessions", "10", "--seconds", "10", "--late-max-s", "4", "--drain-s", "10")
+SMALL = ("--messages", "200", "--sessions", "10", "--seconds", "10", "--late-max-s", "4", "--drain-s", "6")
 SETTLED = ("--memory-kills", "0", "--memory-pauses", "0", "--doomed", "0")
 """Nobody dies who consolidates."""
 
@@ -139,7 +139,7 @@ def test_what_is_to_be_switched_off_is_there(check: str) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_leaders_that_do_not_know_that_they_lost_their_lease_are_stopped_by_its_nonce() -> None:
-    code, _, output = chaos(*SMALL, *CALM, "--sabotage", "lead-by-clock")
+    code, _, output = chaos(*SMALL, *CALM, "--drain-s", "30", "--sabotage", "lead-by-clock")
 
     assert code == 0, output
 
