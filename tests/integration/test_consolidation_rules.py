@@ -600,6 +600,27 @@ async def test_events_that_are_lost_doubled_or_garbage_change_nothing(small: Pro
     await memory.whole()
 
 
+async def test_a_session_that_rests_after_a_failure_is_not_asked_for_again_by_whatever_is_said(
+    small: Process, lab: Lab
+) -> None:
+    memory = MemoryLab(small, lab, Summaries(ModelUnavailable("away")))
+    locks = memory.rooms.locks
+    await memory.talk(14, settle_tokens=0)
+    assert await locks.wants(memory.session)
+    assert (await memory.consolidator.consolidate(memory.session)).outcome == "failed"
+
+    await memory.talk(3, settle_tokens=0)
+
+    assert not await locks.wants(memory.session)
+    with anyio.fail_after(10):
+        while memory.session not in await locks.due(_at(memory)):  # noqa: ASYNC110 - its rest ends on the server
+            await anyio.sleep(0.02)
+
+
+def _at(memory: MemoryLab) -> int:
+    return memory.lab.bus.keys.partition(memory.session)
+
+
 async def test_no_more_sessions_are_consolidated_at_a_time_than_there_are_slots(small: Process, lab: Lab) -> None:
     at_once = most = 0
 

@@ -113,7 +113,7 @@ class Worker:
             # Only a hint: the session's own state says what there is to do.
             _log.warning("event.unreadable", reason=type(error).__name__)
             return
-        if await self._consolidator.rooms.locks.is_unsettled(session):
+        if await self._consolidator.rooms.locks.wants(session):
             await self._take(session)
 
     async def _take(self, session: str) -> None:
