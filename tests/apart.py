@@ -18,12 +18,12 @@ import anyio
 import msgspec
 from anyio.lowlevel import checkpoint
 
-from daemon.bus import Bus
+from daemon.bus import Bus, Script
 from daemon.config import Config
 from daemon.events import LogEntry
 from daemon.memory import HistoryEntry, Memories
 from daemon.memory.files import MemoryFiles
-from daemon.model import Answer, Chunk, Request
+from daemon.model import Answer, Chunk, Model, Request
 from daemon.process import Process
 from daemon.server import EmbeddedServer
 from daemon.server.layout import Layout
@@ -40,6 +40,8 @@ FIXED_TOKENS = 300
 SETTLE_TOKENS = 1_500
 """Of the history: less than where a worker begins, as a commit would ask for it."""
 FAILURES_MOST = 3
+AGES_MS = 1_000_000_000
+"""Longer than any deadline, however often a clock was set back."""
 LOOKS_MOST = 12
 """So many consolidations settle any session here."""
 
@@ -132,9 +134,20 @@ class Apart(MemoryLab):
         self.memories = Memories(far)
         self._names = 0
 
-    def through(self, near: Bus, far: Bus) -> Consolidator:
+    def through(
+        self, near: Bus, far: Bus, *, kits: Kits | None = None, files: MemoryFiles | None = None
+    ) -> Consolidator:
         """Another worker, on connections of its own."""
-        return Consolidator(self._rooms(near, far), self.kits)
+        rooms = self._rooms(near, far)
+        return Consolidator(replace(rooms, files=files) if files else rooms, kits or self.kits)
+
+    def kits_of(self, model: Teller) -> Kits:
+        """With a model of one's own."""
+
+        async def connect(_config: object, *, language: str) -> Model:
+            return model
+
+        return Kits(replace(self.process, connect_model=connect))
 
     def _rooms(self, near: Bus, far: Bus) -> Rooms:
         memories = Memories(far)
@@ -173,7 +186,7 @@ class Apart(MemoryLab):
 
     async def expire(self) -> None:
         """Whoever has the session's lock has had it for too long, and it is time to look at the session."""
-        await lock_shifted(self.lab.bus, self.session, -3_600_000)
+        await lock_shifted(self.lab.bus, self.session, -AGES_MS)
 
     # What must hold
 
@@ -242,6 +255,34 @@ class Apart(MemoryLab):
 def names_of(entries: Sequence[LogEntry]) -> Counter[str]:
     """Names of messages."""
     return Counter(name for entry in entries for name in names_in(bytes(entry.wire).decode()))
+
+
+OF_THE_SESSION = {"note.lua": 0, "relock.lua": 1, "settle.lua": 1, "unlock.lua": 1}
+"""Scripts that only the holder of a session's lock may call, and where his nonce stands among the arguments."""
+OF_THE_MEMORY = ("open.lua", "apply.lua", "append.lua", "digest.lua", "set_back.lua")
+"""Scripts that carry session, fence and nonce, and write nothing when the memory has seen a later lock."""
+
+
+async def watched(bus: Bus, script: Script, keys: Sequence[str], args: Sequence[Any]) -> Any:
+    """Run a script; one of somebody who has the session's lock no more must not change anything."""
+    if script.name in OF_THE_SESSION:
+        of_session = bus.keys.of(SESSION)
+        lost = await bus.call("HGET", of_session.lock, "nonce") != args[OF_THE_SESSION[script.name]].encode()
+        looks = [("HGETALL", of_session.session), ("HGETALL", of_session.lock)]
+    elif script.name in OF_THE_MEMORY:
+        lost = _is_behind(await bus.call("HGET", bus.keys.memory(SCOPE), f"fence:{SESSION}"), *args[1:3])
+        looks = [("HGETALL", bus.keys.memory(SCOPE)), ("LLEN", bus.keys.history(SCOPE))]
+    else:
+        lost, looks = False, []
+    before = await bus.each(looks) if lost else []
+    answer = await bus.run(script, keys, args)
+    assert not lost or await bus.each(looks) == before, f"{script.name} of somebody who lost the lock"
+    return answer
+
+
+def _is_behind(seen: bytes | None, fence: int, nonce: str) -> bool:
+    highest, _, holder = (seen or b"0 ").decode().partition(" ")
+    return int(highest) > fence or (int(highest) == fence and holder != nonce)
 
 
 async def lock_shifted(bus: Bus, session: str, by_ms: int) -> None:
