@@ -12,11 +12,23 @@ from pathlib import Path
 import anyio
 
 from daemon import log
-from tests.chaos.driver import Plan, run
+from tests.chaos.driver import run
+from tests.chaos.plan import Plan
 from tests.chaos.sabotage import CHECKS, switch_off
 from tests.processes import shut_down
 
-LONG = Plan(messages=5_000, sessions=50, seconds=300.0, kills=60, server_kills=15, pauses=30, drain_s=180.0)
+LONG = Plan(
+    messages=5_000,
+    sessions=50,
+    seconds=300.0,
+    kills=60,
+    server_kills=15,
+    pauses=30,
+    memory_kills=30,
+    memory_pauses=20,
+    doomed=10,
+    drain_s=600.0,
+)
 """The numbers that a release has to stand."""
 
 

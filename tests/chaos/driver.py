@@ -1,137 +1,81 @@
 """The run: producers publish, the dice kill and pause, the proxy loses and delays; then all is counted.
 
 The bot's model is a server beside the run, and its tool notes outside of Redis what it does: four of ten messages
-ask for it, up to three times, at once or one after the other.
+ask for it, up to three times, at once or one after the other. All messages carry ballast: the bot's window is small,
+and every conversation is consolidated several times.
 """
 
 import os
 import random
 import signal
-from collections import Counter
+import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
+from redis.asyncio import Redis
 
 from channels.inbound import accept, make_inbound
 from channels.outbox.lease import LEAD
 from channels.outbox.ledger import MARKS
-from daemon.cli.queue import Unknown, read_unknown
-from daemon.config import Config, load
+from daemon import tokens
+from daemon.config import load
 from daemon.errors import BusUnavailable, SessionFull
 from daemon.events import Inbound
+from daemon.memory.memories import APPEND, APPLY, DIGEST, OPEN, SET_BACK
 from daemon.process import Process
 from daemon.run import open_process
 from daemon.server import EmbeddedServer
-from daemon.session import SessionReader
+from daemon.session.locks import LOCK, NOTE, SETTLE
 from daemon.session.sessions import CLAIM, COMMIT, JOURNAL
-from tests.chaos import runs
-from tests.chaos.fleet import NOTES_FILE, Fleet, fleet
-from tests.chaos.outcomes import Attempt, Book, Outcome, Place, doubled, listed_doubled
+from tests.chaos.cursors import Cursors
+from tests.chaos.fleet import Fleet, fleet
+from tests.chaos.keeper import Keeper
+from tests.chaos.marks import mark
+from tests.chaos.models import Models
+from tests.chaos.plan import Counts, Plan
 from tests.chaos.proxy import Faults, Proxy
-from tests.chaos.talker import NOTE, Talker
-from tests.chaos.tally import Record, Tally, tally
+from tests.chaos.recording import Sources, counted, recorded
+from tests.chaos.setting import LEASE_S, MODEL_NAME, PULL, PUSH, configured
+from tests.chaos.tally import Tally, tally
+from tests.chaos.waits import SERVER, Halt
 from tests.chaos.witness import Witness
 from tests.fakes.openai_server import fake_openai
-from tests.fakes.sink import Attempt as SeenAttempt
-from tests.fakes.sink import Sink, every, sink
+from tests.fakes.sink import every, sink
 
-ROLES = ("agent", "agent", "agent", "channels", "channels")
-LEASE_S = 1.5
-PUSH, PULL = "support", "web"
-DEBOUNCE_S = 0.2
-PART_MAX_CHARS = 60
-SEND_TIMEOUT_S = 0.5
+TURNS = ("agent-0", "agent-1", "agent-2", "channels-0", "channels-1")
+DRIVER = "driver-0"
+CONSOLIDATORS = ("consolidation-0", "consolidation-1")
+
+SCRIPTS = (CLAIM, COMMIT, JOURNAL, LEAD, MARKS, LOCK, NOTE, SETTLE, OPEN, APPLY, APPEND, DIGEST, SET_BACK)
+"""What the witness looks at."""
+
 SINK_FAULT_EVERY = 15
 """Each so-many-th request to the platform goes wrong in some way."""
 
-UNKNOWN_ALL = 10_000
 AGAIN_CHANCE = 0.1
 """A platform delivers the same update twice."""
 
 BURST_CHANCE = 0.6
 """The next message of a session follows at once."""
 
+BALLAST_WORDS = (30, 160)
+"""What a message carries besides."""
+
+SESSIONS_A_PERSON = 5
+"""Half of them on each channel, in one memory."""
+
 LOOK_S = 0.2
 IDLE_S = 600.0
-LOG_ALL = 100_000
 
-CONFIG_FILE = "millpond.toml"
-CONFIG = """
-data_dir = "{data_dir}"
-[redis]
-url = "{url}"
-[queue]
-lease_s = {lease_s}
-renew_s = 0.4
-wakeup_s = 1.0
-backoff_min_s = 0.1
-backoff_max_s = 2.0
-attempts_max = 1000
-[run]
-grace_s = 5.0
-[bots.pond]
-tools = ["{tool}"]
-[bots.pond.model]
-name = "talker"
-base_url = "{model}"
-[channels.support]
-type = "testing"
-url = "{sink}"
-debounce_s = {debounce_s}
-send_timeout_s = {send_timeout_s}
-part_max_chars = {part_max_chars}
-"""
-"""Short times. Attempts are not what is tested: a message that meets many kills is no poison."""
+CALL_WAIT_S = 3.0
+"""How long is waited for somebody to ask the model, before he is killed or paused at any other moment."""
 
+FOUND_AGAIN_S = 1.0
+"""How long it takes processes to find a server that is there again."""
 
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """How large a run is, and how bad."""
-
-    messages: int = 400
-    sessions: int = 20
-    seconds: float = 30.0
-    """How long messages flow, and the dice fall."""
-    kills: int = 10
-    server_kills: int = 3
-    pauses: int = 6
-    drop: float = 0.01
-    late: float = 0.1
-    late_max_s: float = 20.0
-    drain_s: float = 60.0
-    """How long the rest of the answers is awaited."""
-    seed: int = 1
-    sabotage: str = ""
-
-
-@dataclass(kw_only=True)
-class Counts:
-    """What was done to it."""
-
-    kills: int = 0
-    server_kills: int = 0
-    pauses: int = 0
-    dropped: int = 0
-    late: int = 0
-    bursts: int = 0
-    """Turns that answered several messages."""
-    doubled: int = 0
-    """Parts that arrived twice."""
-    listed_doubled: int = 0
-    """Lines of ``queue unknown`` of which the platform knows that both attempts arrived: as many."""
-    listed_cut: int = 0
-    """Lines of an attempt that arrived and whose answer was not taken in."""
-    listed_answered: int = 0
-    """Lines of an attempt that was answered, and whose sender died or lost its lease before it said so."""
-    listed_unseen: int = 0
-    """Lines of an attempt that was marked and never arrived."""
-    tools: int = 0
-    """Runs of tools."""
-    interrupted: int = 0
-    """Calls of which the model was told that nobody knows."""
-    left: int = 0
-    """Messages and replies still queued at the end."""
+PAUSE_S = (1.3 * LEASE_S, 2.0 * LEASE_S)
 
 
 @dataclass(kw_only=True)
@@ -139,22 +83,24 @@ class Run:
     """One run under way."""
 
     plan: Plan
-    folder: Path
     process: Process
     fleet: Fleet
     server: EmbeddedServer
     proxy: Proxy
+    keeper: Keeper
     dice: random.Random
     counts: Counts = field(default_factory=Counts)
     accepted: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    halts: list[Halt] = field(default_factory=list[Halt])
 
     async def storm(self) -> None:
-        """Publish everything while processes die, then wait until the rest is answered."""
+        """Publish everything while processes die, then wait until the rest is answered, and consolidated."""
         async with anyio.create_task_group() as tg:
             tg.start_soon(self._let_fall)
-            for number in range(self.plan.sessions):
-                tg.start_soon(self._produce, number)
+            for session in self.accepted:
+                tg.start_soon(self._produce, session)
         self.proxy.faults.drop = self.proxy.faults.late = 0.0
+        self.keeper.calm = True
         with anyio.move_on_after(self.plan.drain_s):
             while self.proxy.pending or await self._left():  # noqa: ASYNC110 - nobody tells when all is quiet
                 await anyio.sleep(LOOK_S)
@@ -164,37 +110,39 @@ class Run:
     async def _left(self) -> int:
         keys, bus = self.process.bus.keys, self.process.bus
         try:
-            return int(await bus.call("XLEN", keys.inbox(0))) + int(await bus.call("XLEN", keys.out(0, PUSH)))
+            waiting = int(await bus.call("XLEN", keys.inbox(0))) + int(await bus.call("XLEN", keys.out(0, PUSH)))
+            return waiting + int(await bus.call("ZCARD", keys.unsettled(0)))
         except BusUnavailable:
             return -1
 
     # What is published.
 
-    async def _produce(self, number: int) -> None:
-        channel, chat = (PUSH, PULL)[number % 2], f"s{number:02}"
-        ids = self.accepted[f"{channel}:{chat}"] = []
+    async def _produce(self, session: str) -> None:
+        channel, _, chat = session.partition(":")
+        ids = self.accepted[session]
         count = self.plan.messages // self.plan.sessions
         pause_s = self.plan.seconds / count / (1 - BURST_CHANCE)
-        for _ in range(count):
-            name = f"m{len(ids):04}"
+        for number in range(count):
             inbound = make_inbound(
                 self.process,
                 channel=channel,
                 chat=chat,
-                text=self._text(name),
-                sender_id="ann",
-                message_id=name,
+                text=self._text(chat, number),
+                sender_id=f"p{int(chat[1:]) // SESSIONS_A_PERSON}",
+                message_id=f"m{number:04}",
             )
             await self._publish(inbound)
             ids.append(inbound.id)
             if self.dice.random() > BURST_CHANCE:
                 await anyio.sleep(pause_s * self.dice.uniform(0.0, 2.0))
 
-    def _text(self, name: str) -> str:
+    def _text(self, chat: str, number: int) -> str:
         short = ["hello", "what time is it?", f"count to {self.dice.randint(1, 4)}", "我叫小明"]
         long = ["count to 20", "one two three four five six seven eight nine ten eleven twelve thirteen fourteen"]
         rounds = ["1", "1", "2", "3", "1 2", "2 1", "1 1 1"]
-        return self.dice.choice([*short, *short, *long, *(f"note {each} for {name}" for each in rounds)])
+        text = self.dice.choice([*short, *short, *long, *(f"note {each} for m{number:04}" for each in rounds)])
+        # The mark stands first: what has no room is shown without its middle.
+        return f"{mark(chat, number)} {text} ({'why ' * self.dice.randint(*BALLAST_WORDS)})"
 
     async def _publish(self, inbound: Inbound) -> None:
         """Until it is accepted; and sometimes once more, as a platform does that missed our answer."""
@@ -210,7 +158,13 @@ class Run:
 
     async def _let_fall(self) -> None:
         plan = self.plan
-        falls = [self._kill] * plan.kills + [self._kill_server] * plan.server_kills + [self._pause] * plan.pauses
+        falls: list[Callable[[], Awaitable[None]]] = [
+            *[self._kill] * plan.kills,
+            *[self._kill_server] * plan.server_kills,
+            *[self._pause] * plan.pauses,
+            *[self._kill_consolidator] * plan.memory_kills,
+            *[self._pause_consolidator] * plan.memory_pauses,
+        ]
         self.dice.shuffle(falls)
         async with anyio.create_task_group() as tg:
             for fall in falls:
@@ -218,21 +172,49 @@ class Run:
                 tg.start_soon(fall)
 
     async def _kill(self) -> None:
-        self.fleet.any(self.dice).replace()
+        self.fleet.any(self.dice, among=TURNS).replace()
         self.counts.kills += 1
 
     async def _pause(self) -> None:
-        member = self.fleet.any(self.dice)
+        paused = await self._paused(TURNS)
+        self.counts.pauses += paused
+
+    async def _kill_consolidator(self) -> None:
+        self.fleet.any(self.dice, among=await self._asking()).replace()
+        self.counts.memory_kills += 1
+
+    async def _pause_consolidator(self) -> None:
+        paused = await self._paused(await self._asking())
+        self.counts.memory_pauses += paused
+
+    async def _asking(self) -> tuple[str, ...]:
+        """Who waits for the model just now; all who might, when nobody does for a while."""
+        with anyio.move_on_after(CALL_WAIT_S):
+            while True:
+                if asking := tuple(name for name in CONSOLIDATORS if name in self.keeper.waiting()):
+                    return asking
+                await anyio.sleep(LOOK_S / 10)
+        return CONSOLIDATORS
+
+    async def _paused(self, among: tuple[str, ...]) -> bool:
+        member, began = self.fleet.any(self.dice, among=among), time.time()
         pid = member.pause()
-        await anyio.sleep(LEASE_S * self.dice.uniform(1.3, 2.0))
-        self.counts.pauses += member.go_on(pid)
+        await anyio.sleep(self.dice.uniform(*PAUSE_S))
+        self.halts.append(Halt(name=member.name, began=began, ended=time.time()))
+        return member.go_on(pid)
 
     async def _kill_server(self) -> None:
-        address = await self.server.ensure()
+        address, began = await self.server.ensure(), time.time()
         os.kill(address.pid, signal.SIGKILL)
         await anyio.sleep(self.dice.uniform(0.0, 0.5))
         await self.server.ensure()
+        self.halts.append(Halt(name=SERVER, began=began, ended=time.time() + FOUND_AGAIN_S))
         self.counts.server_kills += 1
+
+
+def sessions_of(plan: Plan) -> dict[str, list[str]]:
+    """The sessions of a run, without a message yet."""
+    return {f"{(PUSH, PULL)[number % 2]}:s{number:02}": [] for number in range(plan.sessions)}
 
 
 async def run(plan: Plan, folder: Path) -> tuple[Tally, Counts]:
@@ -240,96 +222,48 @@ async def run(plan: Plan, folder: Path) -> tuple[Tally, Counts]:
     dice = random.Random(plan.seed)
     server = EmbeddedServer(folder / "data", idle_s=IDLE_S)
     address = await server.ensure()
-    witness = Witness({script.sha: script.name for script in (CLAIM, COMMIT, JOURNAL, LEAD, MARKS)})
+    password, sessions = address.password.reveal(), sessions_of(plan)
+    witness = Witness({script.sha: script.name for script in SCRIPTS})
     faults = Faults(drop=plan.drop, late=plan.late, late_max_s=plan.late_max_s)
-    proxy = Proxy(address.port, address.password.reveal(), dice=dice, faults=faults, observer=witness)
-    talker = Talker()
+    proxy = Proxy(address.port, password, dice=dice, faults=faults, observer=witness)
+    keeper = Keeper(random.Random(plan.seed), doomed=[f"s{number:02}" for number in range(plan.doomed)])
+    models = Models(await tokens.load(MODEL_NAME), keeper)
     async with (
         sink(every(SINK_FAULT_EVERY)) as platform,
-        fake_openai(talker) as model,
+        fake_openai(models) as models.server,
+        Redis(port=address.port, password=password) as straight,
         anyio.create_task_group() as tg,
     ):
-        port = await tg.start(proxy.serve)
-        url = f"redis://:{address.password.reveal()}@127.0.0.1:{port}"
-        config = configured(folder, url, platform=platform.url, model=model.base_url)
-        async with open_process(config, folder / "data") as process:
-            with fleet(folder, ROLES, folder / CONFIG_FILE, sabotage=plan.sabotage) as members:
+        url = f"redis://:{password}@127.0.0.1:{await tg.start(proxy.serve)}"
+        names, model = (DRIVER, *TURNS, *CONSOLIDATORS), models.server.base_url.removesuffix("/v1")
+        configs = configured(folder, url, platform=platform.url, model=model, names=names)
+        async with open_process(load(configs.pop(DRIVER), environ={}).config, folder / "data") as process:
+            cursors = Cursors(straight, [process.bus.keys.session(session) for session in sessions])
+            tg.start_soon(cursors.watch)
+            with fleet(folder, configs, sabotage=plan.sabotage) as running:
+                keeper.kill = lambda name: running.members[name].replace()
                 one = Run(
                     plan=plan,
-                    folder=folder,
                     process=process,
-                    fleet=members,
+                    fleet=running,
                     server=server,
                     proxy=proxy,
+                    keeper=keeper,
                     dice=dice,
+                    accepted=sessions,
                 )
+                await running.started()
                 await one.storm()
-            record = await recorded(one, platform, witness, talker)
+            sources = Sources(
+                folder=folder,
+                process=process,
+                platform=platform,
+                witness=witness,
+                models=models,
+                cursors=cursors,
+                halts=one.halts,
+            )
+            record = await recorded(one.accepted, sources)
         tg.cancel_scope.cancel()
-    found = tally(record)
-    one.counts.bursts = sum(len(entry.answers) > 1 for log in record.logs.values() for entry in log)
-    _count(record, one.counts)
-    return found, one.counts
-
-
-def _count(record: Record, counts: Counts) -> None:
-    answered = {attempt.place: attempt.answered for attempt in record.attempts}
-    kinds = Counter(answered.get(outcome.place) for outcome in record.unknown)
-    counts.doubled = doubled(record.attempts)
-    counts.listed_doubled = listed_doubled(record.attempts, record.unknown)
-    counts.tools, counts.interrupted = len(record.runs.began), runs.interrupted(record.logs)
-    counts.listed_cut, counts.listed_answered, counts.listed_unseen = kinds[False], kinds[True], kinds[None]
-
-
-def configured(folder: Path, url: str, *, platform: str, model: str) -> Config:
-    """The configuration of the run, also written to its folder for its processes."""
-    text = CONFIG.format(
-        data_dir=folder / "data",
-        url=url,
-        lease_s=LEASE_S,
-        tool=NOTE,
-        model=model,
-        sink=platform,
-        debounce_s=DEBOUNCE_S,
-        part_max_chars=PART_MAX_CHARS,
-        send_timeout_s=SEND_TIMEOUT_S,
-    )
-    file = folder / CONFIG_FILE
-    file.write_text(text)
-    file.chmod(0o600)
-    return load(file, environ={}).config
-
-
-async def recorded(one: Run, platform: Sink, witness: Witness, talker: Talker) -> Record:
-    """What the run left, read from the logs, the platform, the model and the tools."""
-    reader = SessionReader(one.process.bus)
-    logs = {name: [entry for _, entry in await reader.committed(name, limit=LOG_ALL)] for name in one.accepted}
-    unknown, book = await read_unknown(one.process.bus, limit=UNKNOWN_ALL), witness.book
-    return Record(
-        accepted=one.accepted,
-        logs=logs,
-        attempts=[_attempt(each, book) for each in platform.attempts if each.post["attempt"] in book.asked],
-        unmarked=[each.post["reply"] for each in platform.attempts if each.post["attempt"] not in book.asked],
-        unknown=[_outcome(each) for each in unknown],
-        book=book,
-        push=frozenset(name for name in one.accepted if name.startswith(f"{PUSH}:")),
-        part_max_chars=PART_MAX_CHARS,
-        stale=witness.stale,
-        runs=runs.read(one.folder / NOTES_FILE),
-        told=talker.told,
-    )
-
-
-def _attempt(seen: SeenAttempt, book: Book) -> Attempt:
-    mark: str = seen.post["attempt"]
-    return Attempt(
-        place=book.asked[mark],
-        leader=mark.rpartition("-")[0],
-        taken=seen.delivered,
-        answered=seen.answered,
-        in_time=seen.took_s < SEND_TIMEOUT_S / 2,
-    )
-
-
-def _outcome(listed: Unknown) -> Outcome:
-    return Outcome(place=Place(reply=listed.reply, part=listed.part, number=listed.attempt), action=listed.action)
+    counted(record, sources, one.counts)
+    return tally(record), one.counts

@@ -1,4 +1,4 @@
-"""The processes of a run: agent workers and replicas with outboxes, killed, paused and started again."""
+"""The processes of a run: workers of all kinds and replicas with outboxes, killed, paused and started again."""
 
 import os
 import random
@@ -9,10 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import anyio
+
 from tests.processes import STOP_LIMIT_S, environment_of
 
 NOTES_FILE = "notes"
 """Where tools note what they do."""
+
+STARTED = b'"process.started"'
+START_LIMIT_S = 60.0
+LOOK_S = 0.2
 
 
 class Member:
@@ -23,6 +29,7 @@ class Member:
         self._environment = environment
         self._log = log
         self._process = self._start()
+        self.name = log.stem
         self.paused = False
 
     def _start(self) -> subprocess.Popen[bytes]:
@@ -30,6 +37,11 @@ class Member:
             return subprocess.Popen(
                 self._command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=self._environment
             )
+
+    @property
+    def has_started(self) -> bool:
+        """Whether it said so."""
+        return STARTED in self._log.read_bytes()
 
     def kill(self) -> None:
         """SIGKILL, also while it is paused."""
@@ -60,32 +72,46 @@ class Member:
 class Fleet:
     """All processes but the server's."""
 
-    def __init__(self, folder: Path, roles: Sequence[str], config: Path, *, sabotage: str) -> None:
-        module = ["tests.fakes.tool_worker", *([sabotage] if sabotage else [])]
-        self.members = [
-            Member(
-                # The file is named here: a variable of the environment would not get past the package of tests.
-                [sys.executable, "-m", *module, "--config", str(config), "run", "--role", role],
-                environment_of(folder / "data", {"NOTES": str(folder / NOTES_FILE)}),
-                folder / f"{role}-{number}.log",
-            )
-            for number, role in enumerate(roles)
-        ]
+    def __init__(self, folder: Path, configs: Mapping[str, Path], *, sabotage: str) -> None:
+        """Start them.
 
-    def any(self, dice: random.Random) -> Member:
-        """One of them; one that is paused only when all are."""
-        return dice.choice([member for member in self.members if not member.paused] or self.members)
+        Args:
+            folder: the run's.
+            configs: the configuration of each, by its name, ``<role>-<number>``.
+            sabotage: the check that is switched off in all; empty: none.
+        """
+        module = ["tests.fakes.tool_worker", *([sabotage] if sabotage else [])]
+        self.members = {
+            name: Member(
+                # The file is named here: a variable of the environment would not get past the package of tests.
+                [sys.executable, "-m", *module, "--config", str(config), "run", "--role", name.partition("-")[0]],
+                environment_of(folder / "data", {"NOTES": str(folder / NOTES_FILE)}),
+                folder / f"{name}.log",
+            )
+            for name, config in configs.items()
+        }
+
+    def any(self, dice: random.Random, *, among: Sequence[str]) -> Member:
+        """One of those with the names ``among``; one that is paused only when all are."""
+        members = [self.members[name] for name in among]
+        return dice.choice([member for member in members if not member.paused] or members)
+
+    async def started(self) -> None:
+        """Wait until all have; a run that begins before meets nobody that it could kill."""
+        with anyio.fail_after(START_LIMIT_S):
+            while not all(member.has_started for member in self.members.values()):  # noqa: ASYNC110 - their logs say it
+                await anyio.sleep(LOOK_S)
 
     def kill(self) -> None:
         """End all."""
-        for member in self.members:
+        for member in self.members.values():
             member.kill()
 
 
 @contextmanager
-def fleet(folder: Path, roles: Sequence[str], config: Path, *, sabotage: str) -> Iterator[Fleet]:
+def fleet(folder: Path, configs: Mapping[str, Path], *, sabotage: str) -> Iterator[Fleet]:
     """Processes for the length of the block."""
-    members = Fleet(folder, roles, config, sabotage=sabotage)
+    members = Fleet(folder, configs, sabotage=sabotage)
     try:
         yield members
     finally:

@@ -20,6 +20,10 @@ from daemon.bus import Script
 from daemon.bus.publish import PUBLISH
 from daemon.bus.wakeups import REAP
 from daemon.events import LogEntry
+from daemon.memory import Memories, Recall
+from daemon.memory.memories import APPEND, APPLY, DIGEST, OPEN, SET_BACK
+from daemon.session import Lock, Locks
+from daemon.session.locks import SETTLE
 from daemon.session.sessions import COMMIT, JOURNAL, RELEASE, RENEW
 from workers.agent.loop import Loop
 
@@ -33,11 +37,20 @@ class Cut:
     """Regular expression that matches once."""
     instead: str
 
-    def make(self) -> None:
-        """Change the script, and the hash it is called by, wherever it was imported."""
+    def cut(self) -> str:
+        """The script as it is to be.
+
+        Raises:
+            LookupError: what is to be cut is not there, or not only once.
+        """
         text, found = re.subn(self.pattern, self.instead, self.script.text.decode(), flags=re.DOTALL)
         if found != 1:
             raise LookupError(f"{self.script.name}: {self.pattern!r} was found {found} times, not once")
+        return text
+
+    def make(self) -> None:
+        """Change the script, and the hash it is called by, wherever it was imported."""
+        text = self.cut()
         object.__setattr__(self.script, "text", text.encode())
         object.__setattr__(self.script, "sha", hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest().encode())
 
@@ -65,6 +78,18 @@ async def _only_remember(loop: Loop, entry: LogEntry) -> None:
     loop._progress.entries.append(entry)
 
 
+async def _never_lost(_locks: Locks, _lock: Lock) -> None:
+    pass
+
+
+_current = Memories.current
+
+
+async def _as_once_read(memories: Memories, scope: str) -> Recall:
+    known = memories._cached.get(scope)
+    return known[1] if known else await _current(memories, scope)
+
+
 _NOT_OURS = r"if redis\.call\('HGET', KEYS\[1\], 'nonce'\) ~= ARGV\[\d\] then return"
 _CLAIM_NUMBER = r" or claims ~= claim"
 
@@ -73,6 +98,8 @@ _BLIND = (
     Swap(Lease, "keep", _never_end),
     Swap(Lease, "left_s", property(lambda lease: math.inf if lease._held_until else 0.0)),
 )
+
+_MEMORY_SCRIPTS = (OPEN, APPLY, APPEND, DIGEST, SET_BACK)
 
 CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
     # Whoever calls counts as the holder. A claim number names a holder as well as a place, so it goes in both.
@@ -117,6 +144,24 @@ CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
             "\n  if word == 'refused' then list_unknown(step, last, 'resent') end",
         ),
     ),
+    # Who has once held a consolidation lock thinks that it is for ever, and the memory takes what he writes.
+    "fence": (
+        Swap(Locks, "renew", _never_lost),
+        *(Cut(script, r"if highest > fence or [^\n]* then", "if false then") for script in _MEMORY_SCRIPTS),
+    ),
+    "fence-by-renewal": (Swap(Locks, "renew", _never_lost),),
+    # Late copies are kept out by the nonce of a lock as well as by the place that they name, so both go.
+    "cursor": (
+        Cut(SETTLE, r"if redis\.call\('HGET', KEYS\[2\], 'nonce'\) ~= ARGV\[2\] then", "if false then"),
+        Cut(SETTLE, r"tonumber\(fields\[1\] or 0\) ~= from or ", ""),
+    ),
+    # So they are by the name of the call, and by the version of MEMORY.md where they write another.
+    "entry": (
+        Cut(APPLY, r" or fields\.upto ~= tonumber\(ARGV\[5\]\)", ""),
+        Cut(APPLY, r"if fields\.applied == name then[^\n]*", ""),
+        Cut(APPLY, r"if [^\n]* and \(fields\.version ~= [^\n]* then", "if false then"),
+    ),
+    "recall": (Swap(Memories, "current", _as_once_read),),
     "reaper": (Cut(REAP, r"\A.*\Z", "return {0, -1}"),),
 }
 """What can be switched off, and how."""

@@ -1,7 +1,7 @@
 """The model of a run: counts when it is asked to, calls tools when it is asked to, else repeats what was said.
 
 ``note 2 1 for m`` is two calls of the tool ``note`` at once, and then one more when their results are there; ``m`` and
-a number name what each of them is for.
+a number name what each of them is for. Marks, and the ballast in brackets, which fills a window, are not repeated.
 """
 
 import itertools
@@ -23,6 +23,7 @@ PAUSES_S = (0.0, 0.1, 0.3, 0.8)
 
 _WANTED = re.compile(r"\bnote((?: [1-9])+) for (\w+)")
 _COUNT = re.compile(r"\bcount to (\d+)")
+_BALLAST = re.compile(r"@\S+ | \([^()]*\)")
 
 Message = Mapping[str, Any]
 
@@ -41,7 +42,7 @@ class Talker:
             if message["role"] == "tool":
                 self.told.results.setdefault(message["tool_call_id"], set()).add(message["content"])
         at = max(place for place, message in enumerate(messages) if message["role"] == "user")
-        text = said(messages[at]["content"])
+        text = _BALLAST.sub("", said(messages[at]["content"]))
         rounds = [jobs for match in _WANTED.finditer(text) for jobs in _rounds(match[1].split(), match[2])]
         done = sum(bool(message.get("tool_calls")) for message in messages[at:])
         if done < len(rounds):

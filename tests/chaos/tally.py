@@ -8,11 +8,27 @@ import msgspec
 
 from channels.outbox import split
 from daemon.events import LogEntry
+from tests.chaos import kept
+from tests.chaos.kept import Kept
 from tests.chaos.outcomes import GIVEN_UP, Attempt, Book, Outcome, unfounded, unlisted
 from tests.chaos.runs import Runs, Told, invented, mismatched, rerun, unrecorded, untold
+from tests.chaos.shown import Shown
 
 SHOWN = 5
 """Findings of a kind that the report shows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watched:
+    """What was seen of consolidation while messages flowed."""
+
+    calls: Sequence[Shown] = ()
+    """What each model call of a turn was shown."""
+    budget_tokens: int = 0
+    overfull: Sequence[str] = ()
+    orphaned: Sequence[str] = ()
+    backward: Sequence[str] = ()
+    impatient: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +53,10 @@ class Record:
     runs: Runs = field(default_factory=Runs)
     """What tools did."""
     told: Told = field(default_factory=Told)
+    kept: Kept = field(default_factory=Kept)
+    """What was consolidated."""
+    watched: Watched = field(default_factory=Watched)
+    """What was seen while it was."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +77,18 @@ class Tally:
     mismatched: list[str] = field(metadata={"text": "tool calls without their one result in the log"})
     invented: list[str] = field(metadata={"text": "results that no tool gave"})
     untold: list[str] = field(metadata={"text": "results of which the model was told otherwise"})
+    backward: list[str] = field(metadata={"text": "cursors that were seen to go back"})
+    untiled: list[str] = field(metadata={"text": "gaps and overlaps of history entries"})
+    unsaid: list[str] = field(metadata={"text": "history entries of other messages than their range's"})
+    unraw: list[str] = field(metadata={"text": "summaries that killed their workers and ended as no raw entry"})
+    unversioned: list[str] = field(metadata={"text": "memories that are not their newest version"})
+    unfiled: list[str] = field(metadata={"text": "files that do not hold what memory does"})
+    unarchived: list[str] = field(metadata={"text": "consolidated messages that the archive has otherwise"})
+    unreleased: list[str] = field(metadata={"text": "sessions locked or unsettled at the end"})
+    missing: list[str] = field(metadata={"text": "prompts that missed what moved from log to memory"})
+    overfull: list[str] = field(metadata={"text": "prompts above their window or budget"})
+    orphaned: list[str] = field(metadata={"text": "prompts with calls and results apart"})
+    impatient: list[str] = field(metadata={"text": "turns that waited too long for a consolidation"})
 
     @property
     def ok(self) -> bool:
@@ -92,7 +124,21 @@ def tally(record: Record) -> Tally:
         mismatched=[each for name, log in record.logs.items() for each in mismatched(name, log)],
         invented=invented(record.runs, record.logs),
         untold=list(untold(record.told, record.logs)),
+        **_consolidated(record.kept, record.watched),
     )
+
+
+def _consolidated(found: Kept, watched: Watched) -> dict[str, list[str]]:
+    """What is wrong with what was consolidated."""
+    checks = (kept.untiled, kept.unsaid, kept.unraw, kept.unversioned, kept.unfiled, kept.unarchived, kept.unreleased)
+    return {
+        **{check.__name__: list(check(found)) for check in checks},
+        "missing": list(kept.missing(found, watched.calls, budget_tokens=watched.budget_tokens)),
+        "backward": list(watched.backward),
+        "overfull": list(watched.overfull),
+        "orphaned": list(watched.orphaned),
+        "impatient": list(watched.impatient),
+    }
 
 
 def said(log: Iterable[LogEntry]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Promise 2, watched from outside: whoever lost the lease, a session's or an outbox's, writes nothing any more.
+"""Promise 2, watched from outside: who lost a session's lease or lock, or an outbox's lease, writes nothing any more.
 
 A log alone cannot show it. Two workers that answer the same messages write the same turn, the position lets only one of
 them through, and which of them it was is not on record; who was entitled to write it is known here.
@@ -21,6 +21,16 @@ SHARED_KEYS, SHARED_ARGS = 6, 5
 
 COMMIT_KEYS, COMMIT_ARGS = 6, 13
 """Keys and arguments of each turn; the ids and entries, whose numbers come last, are not counted."""
+
+LEASED = {"journal.lua": (0, 0), "marks.lua": (0, 0), "settle.lua": (1, 1), "note.lua": (1, 0)}
+"""Scripts of who holds a lease or a lock: which of their keys that is, and which of their arguments is his nonce."""
+
+REMEMBERING = ("apply.lua", "append.lua", "digest.lua", "set_back.lua")
+"""Scripts that write a memory; session, fence and nonce are their first arguments."""
+
+
+_Call = tuple[str, Sequence[bytes], Sequence[bytes]]
+"""A script, its keys and its arguments."""
 
 
 @dataclass(frozen=True)
@@ -49,14 +59,14 @@ class Witness:
     def asked(self, command: Sequence[bytes]) -> None:
         """A command is about to be sent."""
         call = self._call(command)
-        if call is None or call[0] not in ("commit.lua", "journal.lua", "marks.lua"):
+        if call is None:
             return
         if call[0] == "marks.lua":
             for step in _steps(call[2]):
                 if step.what == b"sending":
                     self.book.asked[step.mark] = step.place
         # A repeated call may be answered "done" because of the first one: only that one says anything.
-        for key, _ in _holders(*call):
+        for key, _ in _holders(call):
             name = key, *command
             self._begun[name] = -1 if name in self._begun else self._highest.get(key, 0)
 
@@ -72,12 +82,17 @@ class Witness:
                     self._granted(keys[3 + 3 * number], args[5 + 2 * number], begun[0])
         elif kind == "lead.lua" and isinstance(reply, list) and reply[0] == b"held":
             self._granted(keys[0], args[0], reply[1])
+        elif kind == "lock.lua" and isinstance(reply, list) and reply[0] == b"locked":
+            self._granted(keys[1], args[1], reply[1])
+        elif kind == "open.lua" and isinstance(reply, list) and reply[0] == b"open":
+            # A memory knows of a lock from when it was opened under it.
+            self._granted(_memory(keys, args), args[2], int(args[1]))
         elif kind == "marks.lua" and isinstance(reply, list):
             self._enter(keys[0], args, command, reply)
-        elif kind == "journal.lua" or (kind == "commit.lua" and isinstance(reply, list)):
-            replies = reply if kind == "commit.lua" else [reply]
-            for (session, nonce), said in zip(_holders(*call), replies, strict=True):
-                self._judge(kind, session, nonce, command, said)
+        else:
+            replies = reply if kind == "commit.lua" and isinstance(reply, list) else [reply]
+            for (key, nonce), said in zip(_holders(call), replies, strict=False):
+                self._judge(kind, key, nonce, command, said)
 
     def _granted(self, key: bytes, nonce: bytes, fence: int) -> None:
         self._fences[key, nonce] = fence
@@ -99,7 +114,7 @@ class Witness:
             script = kind.removesuffix(".lua")
             self.stale.append(f"{session.decode()}: a {script} under fence {granted} after fence {highest} was granted")
 
-    def _call(self, command: Sequence[bytes]) -> tuple[str, Sequence[bytes], Sequence[bytes]] | None:
+    def _call(self, command: Sequence[bytes]) -> _Call | None:
         """Script, keys and arguments of a script call; None for everything else."""
         if command[0].upper() != b"EVALSHA" or command[1] not in self._names:
             return None
@@ -107,16 +122,24 @@ class Witness:
         return self._names[command[1]], command[first:behind], command[behind:]
 
 
-def _holders(kind: str, keys: Sequence[bytes], args: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
-    """The key of each lease that a call needs, and the nonce by which it claims to hold it."""
+def _holders(call: _Call) -> list[tuple[bytes, bytes]]:
+    """The key of each lease or lock that a call needs, and the nonce by which it claims to hold it."""
+    kind, keys, args = call
+    if kind in REMEMBERING:
+        return [(_memory(keys, args), args[2])]
     if kind != "commit.lua":
-        return [(keys[0], args[0])]
+        return [(keys[key], args[nonce]) for key, nonce in [LEASED[kind]]] if kind in LEASED else []
     found, at = list[tuple[bytes, bytes]](), SHARED_ARGS
     for session in keys[SHARED_KEYS::COMMIT_KEYS]:
         found.append((session, args[at + 1]))
         at += COMMIT_ARGS
         at += int(args[at - 2]) + int(args[at - 1])
     return found
+
+
+def _memory(keys: Sequence[bytes], args: Sequence[bytes]) -> bytes:
+    """Names a session's part of a memory."""
+    return keys[0] + b" for " + args[0]
 
 
 def _steps(args: Sequence[bytes]) -> list[_Step]:

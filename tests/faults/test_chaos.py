@@ -27,10 +27,12 @@ from daemon.server import Address
 from tests.chaos.outcomes import GIVEN_UP, RESENT, Attempt, Book, Outcome, Place, doubled, listed_doubled
 from tests.chaos.proxy import Commands, Faults, Proxy, packed
 from tests.chaos.runs import BEGAN, ENDED, INTERRUPTED, Run, Runs, Told, append, read
+from tests.chaos.sabotage import CHECKS, Cut
 from tests.chaos.talker import Talker
 from tests.chaos.tally import Record, tally
 from tests.chaos.witness import Witness
-from tests.fakes.sink import Cut, Garbled, Hang, Refuse, Slow, sink
+from tests.fakes.sink import Cut as CutOff
+from tests.fakes.sink import Garbled, Hang, Refuse, Slow, sink
 
 pytestmark = pytest.mark.anyio
 
@@ -38,9 +40,14 @@ ROOT = Path(__file__).resolve().parents[2]
 PUSHES = b"redis.call('RPUSH', KEYS[1], ARGV[1]); return 'pushed'"
 RUN_LIMIT_S = 200.0
 SMALL = ("--messages", "200", "--sessions", "10", "--seconds", "10", "--late-max-s", "4", "--drain-s", "10")
+SETTLED = ("--memory-kills", "0", "--memory-pauses", "0", "--doomed", "0")
+"""Nobody dies who consolidates."""
 
-CALM = ("--kills", "0", "--server-kills", "0", "--pauses", "0", "--drop", "0", "--late", "0")
-"""Nothing goes wrong but at the platform."""
+CALM = (*SETTLED, "--kills", "0", "--server-kills", "0", "--pauses", "0", "--drop", "0", "--late", "0")
+"""Nothing goes wrong but at the platform, and with the model that sums up."""
+
+BRIEF = ("--messages", "120", "--sessions", "6", "--seconds", "7", "--drain-s", "2")
+"""What is to be found is found while messages flow; nobody has to wait for the rest."""
 
 
 # The run.
@@ -77,6 +84,10 @@ def test_a_short_run_loses_doubles_and_reorders_nothing() -> None:
     assert tools is not None
     assert int(tools[1]) >= 100, output
     assert int(tools[2]) > 0, output
+    consolidated = re.search(r"consolidated=(\d+), raw=(\d+)", output)
+    assert consolidated is not None
+    assert int(consolidated[1]) >= 40, output
+    assert int(consolidated[2]) >= 2, output
 
 
 @pytest.mark.slow
@@ -86,17 +97,21 @@ def test_a_short_run_loses_doubles_and_reorders_nothing() -> None:
     [
         (
             "nonce",
-            ("--kills", "0", "--server-kills", "0", "--pauses", "12", "--drop", "0"),
+            (*SETTLED, "--kills", "0", "--server-kills", "0", "--pauses", "12", "--drop", "0"),
             "writes by who had lost the lease",
         ),
-        ("position", ("--kills", "2", "--server-kills", "0", "--late", "0.3"), "messages doubled in a log"),
-        ("dedupe", ("--kills", "2", "--server-kills", "1", "--late", "0.1"), "messages doubled in a log"),
-        ("reaper", ("--kills", "2", "--server-kills", "0"), "accepted messages without an answer"),
+        ("position", (*SETTLED, "--kills", "2", "--server-kills", "0", "--late", "0.3"), "messages doubled in a log"),
+        ("dedupe", (*SETTLED, "--kills", "2", "--server-kills", "1", "--late", "0.1"), "messages doubled in a log"),
+        ("reaper", (*SETTLED, "--kills", "2", "--server-kills", "0"), "accepted messages without an answer"),
         ("journal", (*CALM, "--kills", "16", "--pauses", "6"), "tool calls that ran twice"),
         ("lead", CALM, "writes by who had lost the lease"),
         ("mark", CALM, "unknown outcomes that queue unknown does not list"),
         ("list", CALM, "unknown outcomes that queue unknown does not list"),
         ("list-known", CALM, "lines of queue unknown without an unknown outcome"),
+        ("fence", (*CALM, "--memory-pauses", "4", "--drain-s", "2"), "writes by who had lost the lease"),
+        ("cursor", (*CALM, *BRIEF, "--late", "1", "--late-max-s", "8"), "cursors that were seen to go back"),
+        ("entry", (*CALM, *BRIEF, "--late", "1"), "gaps and overlaps of history entries"),
+        ("recall", (*CALM, *BRIEF), "prompts that missed what moved from log to memory"),
     ],
 )
 def test_a_run_without_one_of_the_checks_fails_for_that_reason(check: str, faults: Sequence[str], noticed: str) -> None:
@@ -110,6 +125,15 @@ def test_a_run_without_one_of_the_checks_fails_for_that_reason(check: str, fault
     assert found[noticed] > 0, output
     # Something was answered: a run in which nothing starts would fail as well, and prove nothing.
     assert found["accepted messages without an answer"] < 200, output
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_what_is_to_be_switched_off_is_there(check: str) -> None:
+    for change in CHECKS[check]:
+        if isinstance(change, Cut):
+            assert change.cut() != change.script.text.decode()
+        else:
+            assert change.name in vars(change.owner)
 
 
 @pytest.mark.slow
@@ -215,7 +239,18 @@ def test_however_commands_are_cut_into_pieces_they_come_out_whole(
 
 # The witness.
 
-NAMES = {b"c": "claim.lua", b"m": "commit.lua", b"j": "journal.lua", b"l": "lead.lua", b"k": "marks.lua"}
+NAMES = {
+    b"c": "claim.lua",
+    b"m": "commit.lua",
+    b"j": "journal.lua",
+    b"l": "lead.lua",
+    b"k": "marks.lua",
+    b"lock": "lock.lua",
+    b"settle": "settle.lua",
+    b"note": "note.lua",
+    b"open": "open.lua",
+    b"apply": "apply.lua",
+}
 
 
 def claim(nonce: bytes) -> Sequence[bytes]:
@@ -264,6 +299,32 @@ def test_a_write_that_was_sent_before_the_next_claim_was_granted_is_not_judged()
     assert witness.stale == []
 
 
+def locking(script: bytes, nonce: bytes) -> Sequence[bytes]:
+    args = {b"lock": (b"name", nonce), b"settle": (b"name", nonce, b"0", b"4"), b"note": (nonce, b"failures", b"1")}
+    return (b"EVALSHA", script, b"2", b"session", b"lock", *args[script])
+
+
+def remembering(script: bytes, fence: bytes, nonce: bytes) -> Sequence[bytes]:
+    return (b"EVALSHA", script, b"2", b"memory", b"versions", b"name", fence, nonce, b"0")
+
+
+def test_who_lost_the_lock_of_a_consolidation_and_writes_the_session_is_noticed() -> None:
+    granted = [(locking(b"lock", b"old"), [b"locked", 1]), (locking(b"lock", b"new"), [b"locked", 2])]
+
+    assert len(seen(*granted, (locking(b"settle", b"old"), b"done"))) == 1
+    assert len(seen(*granted, (locking(b"note", b"old"), b"done"))) == 1
+    assert seen(*granted, (locking(b"settle", b"old"), b"stale"), (locking(b"settle", b"new"), b"done")) == []
+
+
+def test_who_writes_a_memory_that_another_has_opened_since_is_noticed() -> None:
+    opened = [(remembering(b"open", fence, nonce), [b"open", []]) for fence, nonce in ((b"1", b"old"), (b"2", b"new"))]
+    late, ours = remembering(b"apply", b"1", b"old"), remembering(b"apply", b"2", b"new")
+
+    assert len(seen(*opened, (late, [b"done", []]))) == 1
+    assert seen(*opened, (late, [b"lost"]), (ours, [b"done", []])) == []
+    assert seen(opened[0], (late, [b"done", []]), opened[1]) == [], "nobody had opened it yet"
+
+
 # The tally.
 
 CHAT = "support:ann"
@@ -307,7 +368,7 @@ def wrong(record: Record) -> set[str]:
 
 def test_nothing_is_wrong_with_a_run_in_which_all_went_well() -> None:
     assert wrong(CLEAN) == set()
-    assert re.findall(r"\d+", tally(CLEAN).report()) == ["0"] * 14
+    assert re.findall(r"\d+", tally(CLEAN).report()) == ["0"] * 26
 
 
 @pytest.mark.parametrize(
@@ -505,7 +566,7 @@ def test_of_a_part_that_was_given_up_no_order_is_expected() -> None:
 async def test_the_platform_knows_whether_its_answer_was_taken_in() -> None:
     leave_early, in_time = 0.05, 5.0
     async with (
-        sink([None, Refuse(429), Garbled(), Cut(), Slow(0.3), Hang()]) as platform,
+        sink([None, Refuse(429), Garbled(), CutOff(), Slow(0.3), Hang()]) as platform,
         httpx2.AsyncClient() as client,
     ):
         for timeout_s in (in_time, in_time, in_time, in_time, leave_early, leave_early):
