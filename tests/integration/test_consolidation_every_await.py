@@ -242,7 +242,7 @@ async def another_takes_over(apart: Apart) -> None:
 async def another_holds_it(apart: Apart) -> None:
     """He pauses for longer than his lock lasts, and another one has only just come."""
     await apart.expire()
-    lock = await apart.rooms.locks.take(SESSION)
+    lock = await apart.stores.locks.take(SESSION)
     assert lock is not None
     await apart.memories.open(SCOPE, SESSION, fence=lock.fence, nonce=lock.nonce)
 

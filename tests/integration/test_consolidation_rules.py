@@ -173,11 +173,11 @@ async def test_a_cycle_whose_flush_a_killed_worker_wrote_is_not_flushed_again(sm
 async def test_a_new_conversation_begun_beside_a_look_at_the_session_is_not_forgotten(small: Process, lab: Lab) -> None:
     memory = MemoryLab(small, lab, Summaries())
     await memory.talk(3)
-    lock = await memory.rooms.locks.take(memory.session)
+    lock = await memory.stores.locks.take(memory.session)
     assert lock is not None
     await start_over(memory)
 
-    await memory.rooms.locks.give_back(lock, again_in_s=None)
+    await memory.stores.locks.give_back(lock, again_in_s=None)
 
     assert list(await memory.unsettled(lab.bus)) == [memory.session]
     report = await memory.consolidator.consolidate(memory.session)
@@ -548,8 +548,8 @@ async def test_any_scope_and_session_will_do(small: Process, lab: Lab, scope: st
 
     assert report.outcome == "settled"
     assert (await memory.memories.history(scope))[-1].upto == (await memory.state()).cursor
-    [segment, *_] = await memory.rooms.archive.segments(memory.session)
-    assert len(await memory.rooms.archive.read(segment)) == segment.upto
+    [segment, *_] = await memory.stores.archive.segments(memory.session)
+    assert len(await memory.stores.archive.read(segment)) == segment.upto
 
 
 # Worker
@@ -604,7 +604,7 @@ async def test_a_session_that_rests_after_a_failure_is_not_asked_for_again_by_wh
     small: Process, lab: Lab
 ) -> None:
     memory = MemoryLab(small, lab, Summaries(ModelUnavailable("away")))
-    locks = memory.rooms.locks
+    locks = memory.stores.locks
     await memory.talk(14, settle_tokens=0)
     assert await locks.wants(memory.session)
     assert (await memory.consolidator.consolidate(memory.session)).outcome == "failed"
