@@ -23,8 +23,9 @@ from tests.conftest import Lab
 from tests.integration.test_awaited import answered
 from tests.memorylab import SCOPE, MemoryLab, Summaries, messages_of, saves, small_window
 from workers.agent.past import PastReader
-from workers.consolidation import Want, breaker
+from workers.consolidation import Want
 from workers.consolidation.service import serve
+from workers.consolidation.summary import breaker
 
 pytestmark = pytest.mark.anyio
 
