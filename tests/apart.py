@@ -30,8 +30,8 @@ from daemon.server.layout import Layout
 from daemon.session import Change, Commit
 from tests.conftest import Lab, all_keys, shut_down
 from tests.memorylab import SCOPE, MemoryLab, saves, small_window
-from workers.consolidation import Consolidator, Kits, rooms_of
-from workers.consolidation.rooms import Rooms
+from workers.consolidation import Consolidator, Kits, stores_of
+from workers.consolidation.stores import Stores
 
 SESSION = "web:ann"
 TURN_TOKENS = 600
@@ -129,8 +129,8 @@ class Apart(MemoryLab):
         self.far = far
         self.model = model
         self.kits = Kits(self.process)
-        self.rooms = self._rooms(self.process.bus, far)
-        self.consolidator = Consolidator(self.rooms, self.kits)
+        self.stores = self._stores(self.process.bus, far)
+        self.consolidator = Consolidator(self.stores, self.kits)
         self.memories = Memories(far)
         self._names = 0
 
@@ -138,8 +138,8 @@ class Apart(MemoryLab):
         self, near: Bus, far: Bus, *, kits: Kits | None = None, files: MemoryFiles | None = None
     ) -> Consolidator:
         """Another worker, on connections of its own."""
-        rooms = self._rooms(near, far)
-        return Consolidator(replace(rooms, files=files) if files else rooms, kits or self.kits)
+        stores = self._stores(near, far)
+        return Consolidator(replace(stores, files=files) if files else stores, kits or self.kits)
 
     def kits_of(self, model: Teller) -> Kits:
         """With a model of one's own."""
@@ -149,10 +149,10 @@ class Apart(MemoryLab):
 
         return Kits(replace(self.process, connect_model=connect))
 
-    def _rooms(self, near: Bus, far: Bus) -> Rooms:
+    def _stores(self, near: Bus, far: Bus) -> Stores:
         memories = Memories(far)
         files = MemoryFiles(memories, workspace_of=self.process.workspace, clock=self.process.clock)
-        return replace(rooms_of(replace(self.process, bus=near)), memories=memories, files=files)
+        return replace(stores_of(replace(self.process, bus=near)), memories=memories, files=files)
 
     # What happens to a session
 

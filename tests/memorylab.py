@@ -16,7 +16,7 @@ from daemon.process import Process
 from daemon.session import Commit, SessionState
 from daemon.tokens import load
 from tests.conftest import Lab
-from workers.consolidation import Consolidator, Kits, rooms_of
+from workers.consolidation import Consolidator, Kits, stores_of
 
 SCOPE = "pond:workspace"
 WINDOW_TOKENS = 4_096
@@ -108,9 +108,9 @@ class MemoryLab:
         self.process = replace(process, connect_model=connect) if model else process
         self.lab = lab
         self.session = session
-        self.rooms = rooms_of(self.process)
-        self.consolidator = Consolidator(self.rooms, Kits(self.process))
-        self.memories: Memories = self.rooms.memories
+        self.stores = stores_of(self.process)
+        self.consolidator = Consolidator(self.stores, Kits(self.process))
+        self.memories: Memories = self.stores.memories
         self._numbers = itertools.count()
 
     async def talk(self, turns: int, *, words: int = 50, fixed_tokens: int = 300, settle_tokens: int = 0) -> None:

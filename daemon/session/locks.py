@@ -168,9 +168,15 @@ class Locks:
         )
         return [session.decode() for session in found]
 
-    async def is_unsettled(self, session: str) -> bool:
-        """Whether a commit found that some of the session's messages should be consolidated."""
-        return await self._bus.call("ZSCORE", self._bus.keys.of(session).unsettled, session) is not None
+    async def wants(self, session: str) -> bool:
+        """Whether some of the session's messages should be consolidated now.
+
+        One that rests after a failure wants nothing, however much is said in it: its time comes with ``due``.
+        """
+        keys = self._bus.keys.of(session)
+        if await self._bus.call("ZSCORE", keys.unsettled, session) is None:
+            return False
+        return int(await self._bus.call("HGET", keys.session, "failures") or 0) == 0
 
 
 def _lock(session: str, nonce: str, found: list[Any]) -> Lock:

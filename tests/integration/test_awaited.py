@@ -135,7 +135,7 @@ async def test_a_consolidation_under_way_elsewhere_is_waited_for(small: Process,
     model = Summaries()
     memory = MemoryLab(small, lab, model)
     await memory.talk(25)
-    lock = await memory.rooms.locks.take("web:ann")
+    lock = await memory.stores.locks.take("web:ann")
     assert lock is not None
 
     with capture_logs() as logs:
@@ -145,7 +145,7 @@ async def test_a_consolidation_under_way_elsewhere_is_waited_for(small: Process,
     assert waited["status"] == "busy"
     assert 0.4 < waited["waited_s"] < 2
     assert model.prompts[0].tokens <= BUDGET_TOKENS
-    await memory.rooms.locks.give_back(lock, again_in_s=None)
+    await memory.stores.locks.give_back(lock, again_in_s=None)
 
 
 async def test_the_model_can_have_the_conversation_compacted_within_its_turn(small: Process, lab: Lab) -> None:

@@ -47,7 +47,7 @@ from tests.conftest import QUEUE, Lab, check_and_remove_keys
 from tests.cut_short import CutBus, Died
 from tests.memorylab import SCOPE
 from workers.consolidation import BACKGROUND, Want
-from workers.consolidation.breaker import breaker_of
+from workers.consolidation.summary.breaker import breaker_of
 
 WORKERS = (0, 1)
 HOUR_MS = 3_600_000
@@ -292,7 +292,7 @@ class ConsolidationMachine(RuleBasedStateMachine):
     def sweep(self, number: int) -> None:
         """A worker looks for what nobody came for in time."""
         self.do(lock_shifted, self.apart.lab.bus, SESSION, -HOUR_MS)
-        for session in self.do(self.apart.rooms.locks.due, 0):
+        for session in self.do(self.apart.stores.locks.due, 0):
             assert session == SESSION
             self.begin(number, BACKGROUND, TO_THE_END)
 

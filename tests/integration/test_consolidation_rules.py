@@ -23,8 +23,9 @@ from tests.conftest import Lab
 from tests.integration.test_awaited import answered
 from tests.memorylab import SCOPE, MemoryLab, Summaries, messages_of, saves, small_window
 from workers.agent.past import PastReader
-from workers.consolidation import Want, breaker
+from workers.consolidation import Want
 from workers.consolidation.service import serve
+from workers.consolidation.summary import breaker
 
 pytestmark = pytest.mark.anyio
 
@@ -173,11 +174,11 @@ async def test_a_cycle_whose_flush_a_killed_worker_wrote_is_not_flushed_again(sm
 async def test_a_new_conversation_begun_beside_a_look_at_the_session_is_not_forgotten(small: Process, lab: Lab) -> None:
     memory = MemoryLab(small, lab, Summaries())
     await memory.talk(3)
-    lock = await memory.rooms.locks.take(memory.session)
+    lock = await memory.stores.locks.take(memory.session)
     assert lock is not None
     await start_over(memory)
 
-    await memory.rooms.locks.give_back(lock, again_in_s=None)
+    await memory.stores.locks.give_back(lock, again_in_s=None)
 
     assert list(await memory.unsettled(lab.bus)) == [memory.session]
     report = await memory.consolidator.consolidate(memory.session)
@@ -548,8 +549,8 @@ async def test_any_scope_and_session_will_do(small: Process, lab: Lab, scope: st
 
     assert report.outcome == "settled"
     assert (await memory.memories.history(scope))[-1].upto == (await memory.state()).cursor
-    [segment, *_] = await memory.rooms.archive.segments(memory.session)
-    assert len(await memory.rooms.archive.read(segment)) == segment.upto
+    [segment, *_] = await memory.stores.archive.segments(memory.session)
+    assert len(await memory.stores.archive.read(segment)) == segment.upto
 
 
 # Worker
@@ -598,6 +599,27 @@ async def test_events_that_are_lost_doubled_or_garbage_change_nothing(small: Pro
     assert len(model.requests) == asked
     assert await lab.bus.call("EXISTS", lab.bus.keys.session("web:nobody")) == 0
     await memory.whole()
+
+
+async def test_a_session_that_rests_after_a_failure_is_not_asked_for_again_by_whatever_is_said(
+    small: Process, lab: Lab
+) -> None:
+    memory = MemoryLab(small, lab, Summaries(ModelUnavailable("away")))
+    locks = memory.stores.locks
+    await memory.talk(14, settle_tokens=0)
+    assert await locks.wants(memory.session)
+    assert (await memory.consolidator.consolidate(memory.session)).outcome == "failed"
+
+    await memory.talk(3, settle_tokens=0)
+
+    assert not await locks.wants(memory.session)
+    with anyio.fail_after(10):
+        while memory.session not in await locks.due(_at(memory)):  # noqa: ASYNC110 - its rest ends on the server
+            await anyio.sleep(0.02)
+
+
+def _at(memory: MemoryLab) -> int:
+    return memory.lab.bus.keys.partition(memory.session)
 
 
 async def test_no_more_sessions_are_consolidated_at_a_time_than_there_are_slots(small: Process, lab: Lab) -> None:

@@ -20,7 +20,7 @@ from daemon.tokens import load
 from tests.conftest import Lab, an_entry
 from tests.integration.test_cli import Place
 from tests.memorylab import SCOPE, MemoryLab
-from workers.consolidation.split import is_oversized
+from workers.consolidation.summary.split import is_oversized
 
 pytestmark = pytest.mark.anyio
 

@@ -107,9 +107,9 @@ async def test_what_a_new_conversation_leaves_behind_is_told_apart(
 async def test_who_consolidates_and_the_turn_in_progress_are_shown(
     settled: MemoryLab, lab: Lab, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lock = await settled.rooms.locks.take("web:ann")
+    lock = await settled.stores.locks.take("web:ann")
     assert lock is not None
-    await settled.rooms.locks.note(lock, "failures", 2)
+    await settled.stores.locks.note(lock, "failures", 2)
     await lab.publish("waits", session="web:ann")
     claim = await lab.claim("web:ann")
     step: list[LogEntry] = [*await settled.entries(99, turn=claim.begun.head, words=2)]
@@ -128,7 +128,7 @@ async def test_a_range_that_was_archived_and_not_applied_is_shown_as_that(
     settled: MemoryLab, lab: Lab, capsys: pytest.CaptureFixture[str]
 ) -> None:
     raws = await lab.bus.call("LRANGE", lab.bus.keys.log("web:ann"), 16, 17)
-    await settled.rooms.archive.write("web:ann", 16, raws)
+    await settled.stores.archive.write("web:ann", 16, raws)
 
     found = await shown(settled)
 

@@ -19,10 +19,10 @@ from daemon.testing import ScriptedModel
 from daemon.tokens import load
 from tests.answers import FIELDS, FIRST, KINDS, MEMORY, Kind, called
 from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Reply, fake_openai
-from workers.consolidation.breaker import Breaker
-from workers.consolidation.flush import Flush
-from workers.consolidation.render import raw_entry
-from workers.consolidation.summarize import Summarizer
+from workers.consolidation.summary.breaker import Breaker
+from workers.consolidation.summary.flush import Flush
+from workers.consolidation.summary.render import raw_entry
+from workers.consolidation.summary.summarize import Summarizer
 
 pytestmark = pytest.mark.anyio
 

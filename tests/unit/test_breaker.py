@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from daemon.config import ConsolidationConfig, ModelConfig
 from daemon.errors import CallSkipped
 from daemon.testing import ManualClock
-from workers.consolidation.breaker import Breaker, breaker_of
+from workers.consolidation.summary.breaker import Breaker, breaker_of
 
 
 def opened(clock: ManualClock, failures: int = 5) -> Breaker:

@@ -11,9 +11,9 @@ from daemon.events import LogEntry
 from daemon.model import Answer, CutOff, Usage
 from daemon.testing import ScriptedModel
 from daemon.tokens import load
-from workers.consolidation.breaker import Breaker
-from workers.consolidation.flush import Flush, newest, parts_of
-from workers.consolidation.render import Line
+from workers.consolidation.summary.breaker import Breaker
+from workers.consolidation.summary.flush import Flush, newest, parts_of
+from workers.consolidation.summary.render import Line
 
 pytestmark = pytest.mark.anyio
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from daemon.events import LogEntry
 from daemon.tokens import IMAGE_TOKENS, load
-from workers.consolidation.render import Line, cut, lines_of, minute, raw_entry, time_of
+from workers.consolidation.summary.render import Line, cut, lines_of, minute, raw_entry, time_of
 
 pytestmark = pytest.mark.anyio
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.consolidation.render import Line
-from workers.consolidation.split import (
+from workers.consolidation.summary.render import Line
+from workers.consolidation.summary.split import (
     chunk_ratio,
     chunk_tokens,
     chunks,

@@ -69,7 +69,7 @@ class Rooms:
     """Gives every turn of a process its own."""
 
     def __init__(self, consolidator: Consolidator, reader: SessionReader, pasts: PastReader) -> None:
-        config = consolidator.rooms.config.consolidation
+        config = consolidator.stores.config.consolidation
         self.consolidator = consolidator
         self.reader = reader
         self.pasts = pasts

@@ -24,7 +24,7 @@ from workers.agent.progress import Kit, Progress, Turn, inbounds
 from workers.agent.request import Requests
 from workers.agent.room import Rooms
 from workers.agent.speech import Speech
-from workers.consolidation import Consolidator, rooms_of
+from workers.consolidation import Consolidator, stores_of
 from workers.consolidation import Kits as ConsolidationKits
 from workers.hold import Hold
 from workers.tools import Folders, ToolContext
@@ -41,10 +41,10 @@ class Turns:
         self._attempts_max = process.config.queue.attempts_max
         self._gate = Gate(process)
         self.kits = Kits(process)
-        self._consolidator = consolidator = Consolidator(rooms_of(process), ConsolidationKits(process))
-        self._files = consolidator.rooms.files
+        self._consolidator = consolidator = Consolidator(stores_of(process), ConsolidationKits(process))
+        self._files = consolidator.stores.files
         reader = SessionReader(process.bus)
-        self._pasts = PastReader(reader, consolidator.rooms.memories, process.config.micro_compact)
+        self._pasts = PastReader(reader, consolidator.stores.memories, process.config.micro_compact)
         self._rooms = Rooms(consolidator, reader, self._pasts)
         self._commands = Commands(process, self.kits, consolidator)
         self._ending = Ending(process, sessions, self._commands)

@@ -4,9 +4,9 @@
 ``session-grew``, for a turn that waits, and for whoever asks.
 """
 
-from workers.consolidation.consolidator import Consolidator, rooms_of
+from workers.consolidation.consolidator import Consolidator, stores_of
 from workers.consolidation.kits import Kits
 from workers.consolidation.plan import Thresholds, head_messages
 from workers.consolidation.want import BACKGROUND, Report, Want
 
-__all__ = ["BACKGROUND", "Consolidator", "Kits", "Report", "Thresholds", "Want", "head_messages", "rooms_of"]
+__all__ = ["BACKGROUND", "Consolidator", "Kits", "Report", "Thresholds", "Want", "head_messages", "stores_of"]

@@ -8,7 +8,7 @@ import anyio
 
 from daemon.errors import ArchiveError, BusError, CallSkipped, LockLost, Misplaced
 from daemon.session import Lock
-from workers.consolidation.rooms import Rooms
+from workers.consolidation.stores import Stores
 
 UNDO_S = 5.0
 """Longest that taking a failure back may take."""
@@ -18,7 +18,9 @@ NOBODY_FAILED = (CallSkipped, ArchiveError, BusError, Misplaced)
 
 
 @asynccontextmanager
-async def attempt(rooms: Rooms, lock: Lock, what: Literal["failures", "digests"] = "failures") -> AsyncGenerator[None]:
+async def attempt(
+    stores: Stores, lock: Lock, what: Literal["failures", "digests"] = "failures"
+) -> AsyncGenerator[None]:
     """Count one more failure in a row of the locked session; whoever succeeds sets the count anew.
 
     It is taken back when the model has not failed, somebody could not wait, or this process is to stop. There are never
@@ -28,11 +30,11 @@ async def attempt(rooms: Rooms, lock: Lock, what: Literal["failures", "digests"]
         LockLost: somebody else has the session's lock.
     """
     before = lock.failures if what == "failures" else lock.digests
-    most = rooms.config.consolidation.failures_max
+    most = stores.config.consolidation.failures_max
     try:
-        await rooms.locks.note(lock, what, min(before + 1, most))
+        await stores.locks.note(lock, what, min(before + 1, most))
         yield
     except (*NOBODY_FAILED, anyio.get_cancelled_exc_class()):
         with anyio.move_on_after(UNDO_S, shield=True), suppress(BusError, LockLost):
-            await rooms.locks.note(lock, what, before)
+            await stores.locks.note(lock, what, before)
         raise

@@ -13,8 +13,8 @@ from daemon.session import Lock, Locks
 from daemon.usage import UsageBook
 from workers.consolidation.held import Ended, hold
 from workers.consolidation.kits import Kits
-from workers.consolidation.rooms import Rooms
 from workers.consolidation.rounds import Rounds
+from workers.consolidation.stores import Stores
 from workers.consolidation.want import BACKGROUND, Report, Want
 
 LOOK_S = 0.2
@@ -23,10 +23,10 @@ LOOK_S = 0.2
 _log = structlog.get_logger()
 
 
-def rooms_of(process: Process) -> Rooms:
+def stores_of(process: Process) -> Stores:
     """What consolidations need of a process."""
     config, memories = process.config, Memories(process.bus)
-    return Rooms(
+    return Stores(
         config=config,
         bus=process.bus,
         locks=Locks(process.bus, config.queue, worker=process.name),
@@ -41,8 +41,8 @@ def rooms_of(process: Process) -> Rooms:
 class Consolidator:
     """Consolidates sessions, for the background, for turns that wait, and for whoever asks."""
 
-    def __init__(self, rooms: Rooms, kits: Kits) -> None:
-        self.rooms = rooms
+    def __init__(self, stores: Stores, kits: Kits) -> None:
+        self.stores = stores
         self._kits = kits
 
     async def consolidate(self, session: str, want: Want = BACKGROUND) -> Report:
@@ -54,7 +54,7 @@ class Consolidator:
             BusError: Redis is away.
             ConfigError: its bot is not configured here.
         """
-        lock = await self.rooms.locks.take(session)
+        lock = await self.stores.locks.take(session)
         if lock is None:
             return Report(outcome="busy")
         with bound_contextvars(session=session, fence=lock.fence):
@@ -69,13 +69,13 @@ class Consolidator:
 
         async def work(ended: Ended) -> None:
             nonlocal report
-            rounds = Rounds(self.rooms, await self._kits.of(lock), ended, want)
+            rounds = Rounds(self.stores, await self._kits.of(lock), ended, want)
             report = rounds.report
             await rounds.run()
 
-        queue = self.rooms.config.queue
+        queue = self.stores.config.queue
         try:
-            await hold(self.rooms.locks, lock, work, renew_s=queue.renew_s, rest_s=queue.backoff_max_s)
+            await hold(self.stores.locks, lock, work, renew_s=queue.renew_s, rest_s=queue.backoff_max_s)
         except LockLost as error:
             _log.warning("consolidation.lost", reason=str(error))
             report.outcome = "busy"

@@ -7,11 +7,11 @@ from daemon.errors import CallSkipped, NoSummary
 from daemon.memory import Note, Opened, Version
 from daemon.session import Lock
 from workers.consolidation.attempt import attempt
-from workers.consolidation.flush import FlushAnswer
 from workers.consolidation.kits import Kit
 from workers.consolidation.part import LogPart, is_group, read
-from workers.consolidation.rooms import Rooms
 from workers.consolidation.spent import Spent
+from workers.consolidation.stores import Stores
+from workers.consolidation.summary.flush import FlushAnswer
 
 _log = structlog.get_logger()
 
@@ -19,8 +19,8 @@ _log = structlog.get_logger()
 class Flushing:
     """Flushes one session. A cycle is named by the cursor, and ends when that moves."""
 
-    def __init__(self, rooms: Rooms, kit: Kit, spent: Spent) -> None:
-        self._rooms = rooms
+    def __init__(self, stores: Stores, kit: Kit, spent: Spent) -> None:
+        self._stores = stores
         self._kit = kit
         self._spent = spent
         self._seen_upto = 0
@@ -38,7 +38,7 @@ class Flushing:
         if part.upto_index > self._seen_upto and opened.flushed < lock.cursor:
             opened = await self._flushed(lock, opened, part)
             self._seen_upto = part.upto_index
-        await self._rooms.locks.note(lock, "flushed", lock.cursor)
+        await self._stores.locks.note(lock, "flushed", lock.cursor)
         return opened
 
     async def afterwards(self, lock: Lock, opened: Opened) -> Opened:
@@ -46,27 +46,27 @@ class Flushing:
         if lock.unflushed is None:
             return opened
         first, upto = lock.unflushed
-        part = await read(self._rooms.bus, lock, first, upto)
+        part = await read(self._stores.bus, lock, first, upto)
         if self._kit.flushes and part.entries:
             opened = await self._flushed(lock, opened, part)
-        await self._rooms.locks.note(lock, "unflushed", "")
+        await self._stores.locks.note(lock, "unflushed", "")
         return opened
 
     async def _flushed(self, lock: Lock, opened: Opened, part: LogPart) -> Opened:
-        if lock.failures >= self._rooms.config.consolidation.failures_max:
+        if lock.failures >= self._stores.config.consolidation.failures_max:
             return opened  # this may be what kills its workers
-        async with attempt(self._rooms, lock):
+        async with attempt(self._stores, lock):
             opened = await self._asked(lock, opened, part)
-            await self._rooms.locks.note(lock, "failures", lock.failures)
+            await self._stores.locks.note(lock, "failures", lock.failures)
         return opened
 
     async def _asked(self, lock: Lock, opened: Opened, part: LogPart) -> Opened:
-        began = self._rooms.clock.monotonic()
+        began = self._stores.clock.monotonic()
         try:
             answer = await self._kit.flush.ask(
                 part.entries,
                 memory=opened.text,
-                now=self._rooms.clock.now(),
+                now=self._stores.clock.now(),
                 names=is_group(lock.scope, part.entries),
             )
         except CallSkipped:
@@ -77,14 +77,14 @@ class Flushing:
             return opened
         self._spent.add(answer.used)
         opened = await self._append(lock, opened, answer, cycle=part.first)
-        took_s = round(self._rooms.clock.monotonic() - began, 3)
+        took_s = round(self._stores.clock.monotonic() - began, 3)
         _log.info("flush.done", count=len(answer.notes) + bool(answer.memory), cursor=lock.cursor, took_s=took_s)
         return opened
 
     async def _append(self, lock: Lock, opened: Opened, answer: FlushAnswer, *, cycle: int) -> Opened:
         if not answer.memory and not answer.notes:
             return opened
-        time = stamp(self._rooms.clock.now())
+        time = stamp(self._stores.clock.now())
         update = None
         if answer.memory:
             update = Version(
@@ -93,6 +93,6 @@ class Flushing:
         notes = [
             Note(time=time, date=date, session=lock.session, cycle=cycle, text=text) for date, text in answer.notes
         ]
-        applied = await self._rooms.memories.append(opened, update, cycle=cycle, notes=notes)
-        await self._rooms.files.sync(lock.scope, at_once=True)
+        applied = await self._stores.memories.append(opened, update, cycle=cycle, notes=notes)
+        await self._stores.files.sync(lock.scope, at_once=True)
         return applied.opened

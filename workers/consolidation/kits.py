@@ -11,10 +11,10 @@ from daemon.process import Process
 from daemon.session import Lock
 from daemon.tokens import Tokenizer, calibration, load
 from workers.choice import with_model
-from workers.consolidation.breaker import breaker_of
-from workers.consolidation.flush import Flush
 from workers.consolidation.plan import Thresholds
-from workers.consolidation.summarize import Summarizer
+from workers.consolidation.summary.breaker import breaker_of
+from workers.consolidation.summary.flush import Flush
+from workers.consolidation.summary.summarize import Summarizer
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,8 +14,8 @@ from workers.consolidation.held import Ended
 from workers.consolidation.kits import Kit
 from workers.consolidation.part import LogPart, read, unsettled
 from workers.consolidation.plan import HEAD_SHARE, Estimate, Unsettled, head_messages, pick, plan
-from workers.consolidation.rooms import Rooms
 from workers.consolidation.spent import Spent
+from workers.consolidation.stores import Stores
 from workers.consolidation.taking import Taking, mark_from
 from workers.consolidation.want import Report, Want
 
@@ -34,15 +34,15 @@ _log = structlog.get_logger()
 class Rounds:
     """One session's; ``run`` once."""
 
-    def __init__(self, rooms: Rooms, kit: Kit, ended: Ended, want: Want) -> None:
-        self._rooms = rooms
+    def __init__(self, stores: Stores, kit: Kit, ended: Ended, want: Want) -> None:
+        self._stores = stores
         self._kit = kit
         self._ended = ended
         self._want = want
         self._thresholds = kit.thresholds()
         self._spent = Spent()
-        self._taking = Taking(rooms, kit, want, self._spent)
-        self._flushing = Flushing(rooms, kit, self._spent)
+        self._taking = Taking(stores, kit, want, self._spent)
+        self._flushing = Flushing(stores, kit, self._spent)
         self._begun = False
         self._head = ended.lock.head
         self.report = Report()
@@ -54,20 +54,20 @@ class Rounds:
             BusError: Redis is away or refused.
             LockLost: somebody else has the session's lock.
         """
-        began, report = self._rooms.clock.monotonic(), self.report
+        began, report = self._stores.clock.monotonic(), self.report
         report.first = report.upto = self._lock.cursor
         try:
             await self._all()
         except CallSkipped as error:
             report.outcome = "skipped"
             self._spent.add(error.used)
-            self._ended.again_in_s = min(error.retry_after_s, self._rooms.config.queue.backoff_max_s)
+            self._ended.again_in_s = min(error.retry_after_s, self._stores.config.queue.backoff_max_s)
             _log.info("consolidation.skipped", reason=str(error))
         except LockLost:
             raise  # of those below
         except (ConsolidationError, ArchiveError) as error:
             report.outcome = "failed"
-            queue, attempt = self._rooms.config.queue, self._lock.failures + 1
+            queue, attempt = self._stores.config.queue, self._lock.failures + 1
             # A disk is not full for a moment, and each attempt is paid for.
             is_disk = isinstance(error, ArchiveError)
             self._ended.again_in_s = queue.backoff_max_s if is_disk else after_attempts(attempt, queue)
@@ -76,11 +76,11 @@ class Rounds:
             # What was cut short has come so far, and was paid for.
             with anyio.move_on_after(NOTE_S, shield=True):
                 if report.outcome != "nothing":
-                    self._tell(self._rooms.clock.monotonic() - began)
-                await self._spent.note(self._rooms, self._kit, self._lock)
+                    self._tell(self._stores.clock.monotonic() - began)
+                await self._spent.note(self._stores, self._kit, self._lock)
 
     async def _all(self) -> None:
-        for _ in range(self._rooms.config.consolidation.rounds_max):
+        for _ in range(self._stores.config.consolidation.rounds_max):
             if not await self._round():
                 self._ended.again_in_s = None
                 return
@@ -112,7 +112,7 @@ class Rounds:
         return self._ended.lock
 
     async def _again(self, *, above: int = 0) -> None:
-        self._ended.lock = await self._rooms.locks.again(self._lock, above=above)
+        self._ended.lock = await self._stores.locks.again(self._lock, above=above)
 
     async def _round(self) -> bool:
         """Whether there may be more to do."""
@@ -123,8 +123,8 @@ class Rounds:
             await self._repeat(opened)
             return True
         lock, enough_tokens = self._lock, AT_ONCE * self._thresholds.budget_tokens
-        part = await read(self._rooms.bus, lock, lock.cursor, lock.head, enough_tokens=enough_tokens)
-        left = await unsettled(part, self._seen_by(lock), self._rooms.config.micro_compact, self._kit.tokenizer)
+        part = await read(self._stores.bus, lock, lock.cursor, lock.head, enough_tokens=enough_tokens)
+        left = await unsettled(part, self._seen_by(lock), self._stores.config.micro_compact, self._kit.tokenizer)
         tokens = await self._estimate(opened, left) + lock.tokens - part.tokens
         self._count(tokens)
         if not self._begun and not self._begins(tokens):
@@ -134,7 +134,7 @@ class Rounds:
             left,
             tokens - self._said_meanwhile(left, tokens),
             self._thresholds,
-            keep_turns=self._rooms.config.consolidation.keep_turns,
+            keep_turns=self._stores.config.consolidation.keep_turns,
             force=self._want.at == "now" and not self._begun,
         )
         self._begun = True
@@ -152,7 +152,7 @@ class Rounds:
         while True:
             lock = self._lock
             try:
-                opened = await self._rooms.memories.open(lock.scope, lock.session, fence=lock.fence, nonce=lock.nonce)
+                opened = await self._stores.memories.open(lock.scope, lock.session, fence=lock.fence, nonce=lock.nonce)
             except FenceBehind as error:
                 # The session was set back by a failover, and its fences with it.
                 await self._again(above=error.highest)
@@ -162,7 +162,7 @@ class Rounds:
             if await self._rolled_forward(opened):
                 await self._again()
                 continue
-            back = await self._rooms.memories.set_back(opened, head=lock.cursor)
+            back = await self._stores.memories.set_back(opened, head=lock.cursor)
             _log.error("memory.set_back", count=len(back.lost), cursor=lock.cursor, head=lock.head, upto=opened.upto)
             return back.opened
 
@@ -172,13 +172,13 @@ class Rounds:
         Whoever wrote the memory died before he could, or the session was set back by a failover.
         """
         lock, mark = self._lock, mark_from(opened.mark)
-        part = await read(self._rooms.bus, lock, lock.cursor, min(opened.upto, lock.head))
+        part = await read(self._stores.bus, lock, lock.cursor, min(opened.upto, lock.head))
         if not part.entries or lock.cursor + len(part.entries) < opened.upto or part.last != mark.last:
             return False
         # Up to the start and then on from there: the sums before and behind it are kept apart.
         upto = lock.start if lock.cursor < lock.start < opened.upto else opened.upto
         part = part.upto(upto)
-        await self._rooms.locks.settle(
+        await self._stores.locks.settle(
             lock,
             upto=upto,
             last=part.raws[-1],
@@ -193,7 +193,7 @@ class Rounds:
     async def _repeat(self, opened: Opened) -> None:
         """Take in again what a memory has lost in a failover; the cursor stays where it is."""
         lock = self._lock
-        part = await read(self._rooms.bus, lock, opened.upto, lock.cursor)
+        part = await read(self._stores.bus, lock, opened.upto, lock.cursor)
         target, whole = self._thresholds.target_tokens, len(part.entries)
         boundary = whole if part.tokens <= target else pick(part.entries, target) or whole
         _log.warning("memory.repeated", first=opened.upto, upto=opened.upto + boundary, cursor=lock.cursor)

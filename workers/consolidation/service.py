@@ -14,7 +14,7 @@ from daemon.events import SessionGrew
 from daemon.heartbeat import beat
 from daemon.process import Process
 from daemon.slots import Slots
-from workers.consolidation.consolidator import Consolidator, rooms_of
+from workers.consolidation.consolidator import Consolidator, stores_of
 from workers.consolidation.grew import Event, GrewReader
 from workers.consolidation.kits import Kits
 
@@ -30,7 +30,7 @@ _decode = msgspec.json.Decoder(SessionGrew).decode
 async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
     """Consolidate until the process stops; what is under way then is given back after the grace time."""
     kits = Kits(process)
-    worker = Worker(process, Consolidator(rooms_of(process), kits))
+    worker = Worker(process, Consolidator(stores_of(process), kits))
     try:
         async with anyio.create_task_group() as tg:
             tg.start_soon(beat, process, "consolidation", lambda: worker.holding)
@@ -90,7 +90,7 @@ class Worker:
 
         async def look(partition: int) -> None:
             try:
-                found.extend(await self._consolidator.rooms.locks.due(partition))
+                found.extend(await self._consolidator.stores.locks.due(partition))
             except BusError as error:  # other partitions may lie elsewhere
                 _log.debug("queue.away", reason=str(error))
 
@@ -113,7 +113,7 @@ class Worker:
             # Only a hint: the session's own state says what there is to do.
             _log.warning("event.unreadable", reason=type(error).__name__)
             return
-        if await self._consolidator.rooms.locks.is_unsettled(session):
+        if await self._consolidator.stores.locks.wants(session):
             await self._take(session)
 
     async def _take(self, session: str) -> None:

@@ -11,7 +11,7 @@ from daemon.session import Lock
 from daemon.sessionkey import SessionKey
 from daemon.usage import Amount, User, day_of
 from workers.consolidation.kits import Kit
-from workers.consolidation.rooms import Rooms
+from workers.consolidation.stores import Stores
 
 _log = structlog.get_logger()
 
@@ -41,7 +41,7 @@ class Spent:
             total.add(amount)
         return total
 
-    async def note(self, rooms: Rooms, kit: Kit, lock: Lock) -> None:
+    async def note(self, stores: Stores, kit: Kit, lock: Lock) -> None:
         """Put it into the accounts, once; never raises for a Redis that is away."""
         if not self._used:
             return
@@ -51,9 +51,9 @@ class Spent:
             metrics.CONSOLIDATION_TOKENS.labels("in").inc(amount.tokens_in)
             metrics.CONSOLIDATION_TOKENS.labels("out").inc(amount.tokens_out)
         name = f"{lock.session}#memory-{lock.fence}-{lock.nonce}-{self._noted}"
-        day = day_of(rooms.clock.now(), kit.bot.time_zone)
+        day = day_of(stores.clock.now(), kit.bot.time_zone)
         try:
-            await rooms.book.note(name, user_of(lock), day, used)
+            await stores.book.note(name, user_of(lock), day, used)
         except BusError as error:
             _log.warning("usage.lost", reason=str(error), model=",".join(used))
 

@@ -14,11 +14,11 @@ from daemon.session import Lock
 from workers.consolidation.attempt import attempt
 from workers.consolidation.kits import Kit
 from workers.consolidation.part import LogPart, is_group
-from workers.consolidation.render import raw_entry
-from workers.consolidation.request import continuity_max_tokens, within
-from workers.consolidation.rooms import Rooms
 from workers.consolidation.spent import Spent
-from workers.consolidation.summarize import Summary
+from workers.consolidation.stores import Stores
+from workers.consolidation.summary.render import raw_entry
+from workers.consolidation.summary.request import continuity_max_tokens, within
+from workers.consolidation.summary.summarize import Summary
 from workers.consolidation.want import Want
 
 ASKED_AGAIN_MAX = 2
@@ -65,8 +65,8 @@ class Taken:
 class Taking:
     """Takes ranges of one session in."""
 
-    def __init__(self, rooms: Rooms, kit: Kit, want: Want, spent: Spent) -> None:
-        self._rooms = rooms
+    def __init__(self, stores: Stores, kit: Kit, want: Want, spent: Spent) -> None:
+        self._stores = stores
         self._kit = kit
         self._want = want
         self._spent = spent
@@ -82,25 +82,25 @@ class Taking:
             ArchiveError: the disk did not take it; nothing was written.
             LockLost: somebody else has the session's lock.
         """
-        async with attempt(self._rooms, lock):
-            if moves and self._rooms.archive.is_failing:
+        async with attempt(self._stores, lock):
+            if moves and self._stores.archive.is_failing:
                 # Nobody is to pay for a summary that cannot be kept.
-                await self._rooms.archive.write(lock.session, part.first, part.raws)
+                await self._stores.archive.write(lock.session, part.first, part.raws)
             taken = await self._taken(lock, opened, part)
             await self._written(lock, opened, part, taken, moves=moves)
-        await self._rooms.files.sync(lock.scope, at_once=True)
+        await self._stores.files.sync(lock.scope, at_once=True)
         if taken.summary and opened.undigested and not self._want.awaited:
             await self._digest(lock)
-            await self._rooms.files.sync(lock.scope, at_once=True)
+            await self._stores.files.sync(lock.scope, at_once=True)
 
     async def _written(self, lock: Lock, opened: Opened, part: LogPart, taken: Taken, *, moves: bool) -> None:
         """Archive first, then memory, then the cursor: what is left in between is what the next one goes on from."""
         if not moves:
             # It was archived before the cursor moved over it.
             await self._applied(lock, opened, part, taken, Mark(last=part.last))
-            await self._rooms.locks.note(lock, "failures", 0)
+            await self._stores.locks.note(lock, "failures", 0)
             return
-        segment = await self._rooms.archive.write(lock.session, part.first, part.raws)
+        segment = await self._stores.archive.write(lock.session, part.first, part.raws)
         is_seen = part.upto_index > lock.start
         mark = Mark(
             last=part.last,
@@ -108,7 +108,7 @@ class Taking:
             flushed=not self._kit.flushes or lock.flushed == lock.cursor,
         )
         await self._applied(lock, opened, part, taken, mark)
-        await self._rooms.locks.settle(
+        await self._stores.locks.settle(
             lock,
             upto=part.upto_index,
             last=part.raws[-1],
@@ -119,7 +119,7 @@ class Taking:
 
     async def _taken(self, lock: Lock, opened: Opened, part: LogPart) -> Taken:
         """The range's summary, or, when there have been too many failures, the range itself."""
-        most = self._rooms.config.consolidation.failures_max
+        most = self._stores.config.consolidation.failures_max
         if lock.failures >= most:
             return await self._raw(lock, part)
         try:
@@ -152,7 +152,7 @@ class Taking:
         self.raw += 1
         text = raw_entry(
             part.entries,
-            now=self._rooms.clock.now(),
+            now=self._stores.clock.now(),
             names=is_group(lock.scope, part.entries),
             time_zone=self._kit.bot.time_zone,
         )
@@ -183,7 +183,7 @@ class Taking:
         update, rejected = self._versions(entry, summary)
         is_owed = False
         for _ in range(MERGED_MAX):
-            applied = await self._rooms.memories.apply(
+            applied = await self._stores.memories.apply(
                 opened, entry, mark=marked, update=update, rejected=rejected, is_owed=is_owed
             )
             if applied.status != "version" or update is None:
@@ -197,7 +197,7 @@ class Taking:
             update, rejected = self._versions(entry, again)
             # Too many write it just now: it learns later what the entry says.
             is_owed = again is None
-        await self._rooms.memories.apply(opened, entry, mark=marked, rejected=rejected, is_owed=True)
+        await self._stores.memories.apply(opened, entry, mark=marked, rejected=rejected, is_owed=True)
 
     async def _again(self, lock: Lock, opened: Opened, part: LogPart) -> Summary | None:
         """What the model makes of the same range and a MEMORY.md that somebody changed meanwhile."""
@@ -229,24 +229,24 @@ class Taking:
 
     async def _digest(self, lock: Lock) -> None:
         """The model answers again: what went in as it was is worked into MEMORY.md now; HISTORY stays as it is."""
-        for _ in range(self._rooms.config.consolidation.rounds_max):
-            found = await self._rooms.memories.undigested(lock.scope)
+        for _ in range(self._stores.config.consolidation.rounds_max):
+            found = await self._stores.memories.undigested(lock.scope)
             if not found:
                 return
             [(index, entry)] = found
-            async with attempt(self._rooms, lock, "digests"):
+            async with attempt(self._stores, lock, "digests"):
                 done = await self._digested(lock, index, entry)
-            await self._rooms.locks.note(lock, "digests", "")
+            await self._stores.locks.note(lock, "digests", "")
             if not done:
                 return
             lock = msgspec.structs.replace(lock, digests=0)
 
     async def _digested(self, lock: Lock, index: int, entry: HistoryEntry) -> bool:
         """Whether the model answered; what kills its workers is left to HISTORY."""
-        opened = await self._rooms.memories.open(lock.scope, lock.session, fence=lock.fence, nonce=lock.nonce)
-        if lock.digests >= self._rooms.config.consolidation.failures_max:
+        opened = await self._stores.memories.open(lock.scope, lock.session, fence=lock.fence, nonce=lock.nonce)
+        if lock.digests >= self._stores.config.consolidation.failures_max:
             _log.warning("memory.undigested", reason="nobody came back from it", count=lock.digests)
-            await self._rooms.memories.digest(opened, index=index, update=None)
+            await self._stores.memories.digest(opened, index=index, update=None)
             return True
         try:
             summary = await self._kit.summarizer.digest(entry.text, memory=opened.text)
@@ -257,8 +257,8 @@ class Taking:
         self._spent.add(summary.used)
         update, rejected = self._versions(entry, summary)
         digest = rejected if update is None else msgspec.structs.replace(update, kind="digest")
-        await self._rooms.memories.digest(opened, index=index, update=digest)
+        await self._stores.memories.digest(opened, index=index, update=digest)
         return True
 
     def _now(self) -> str:
-        return stamp(self._rooms.clock.now())
+        return stamp(self._stores.clock.now())

@@ -27,12 +27,12 @@ from daemon.events import LogEntry
 from daemon.model import Model
 from daemon.tokens import THREAD_SIZE, Tokenizer
 from daemon.usage import Amount
-from workers.consolidation.breaker import Breaker
-from workers.consolidation.calls import Calls
-from workers.consolidation.render import UNKNOWN_TIME, Line, lines_of, texts, time_of
-from workers.consolidation.request import Background, Requests, Room, within
-from workers.consolidation.save_memory import Saved, saved
-from workers.consolidation.split import (
+from workers.consolidation.summary.breaker import Breaker
+from workers.consolidation.summary.calls import Calls
+from workers.consolidation.summary.render import UNKNOWN_TIME, Line, lines_of, texts, time_of
+from workers.consolidation.summary.request import Background, Requests, Room, within
+from workers.consolidation.summary.save_memory import Saved, saved
+from workers.consolidation.summary.split import (
     RATIO,
     chunk_ratio,
     chunk_tokens,

@@ -17,11 +17,11 @@ from daemon.events import LogEntry
 from daemon.model import Answer, Model, Request
 from daemon.tokens import MESSAGE_TOKENS, THREAD_SIZE, Tokenizer, calibration
 from daemon.usage import Amount, day_of
-from workers.consolidation.breaker import Breaker
-from workers.consolidation.calls import Calls
-from workers.consolidation.render import Line, lines_of, texts
-from workers.consolidation.request import within
-from workers.consolidation.save_memory import cleaned
+from workers.consolidation.summary.breaker import Breaker
+from workers.consolidation.summary.calls import Calls
+from workers.consolidation.summary.render import Line, lines_of, texts
+from workers.consolidation.summary.request import within
+from workers.consolidation.summary.save_memory import cleaned
 from workers.wires import message
 
 SYSTEM = "Session nearing compaction. Store durable memories now."

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from daemon.config import BotConfig, ConsolidationConfig, ModelConfig
 from daemon.model import Request
 from daemon.tokens import MESSAGE_TOKENS, Tokenizer, calibration
-from workers.consolidation import save_memory
 from workers.consolidation.plan import HEAD_SHARE
-from workers.consolidation.render import Line, cut, texts
+from workers.consolidation.summary import save_memory
+from workers.consolidation.summary.render import Line, cut, texts
 from workers.wires import message
 
 SYSTEM = "You are a memory consolidation agent. Call the save_memory tool with your consolidation of the conversation."

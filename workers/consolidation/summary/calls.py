@@ -14,7 +14,7 @@ from daemon.model import Answer, CutOff, Model, Request
 from daemon.tokens import THREAD_SIZE
 from daemon.usage import Amount
 from workers.accounts import account
-from workers.consolidation.breaker import Breaker
+from workers.consolidation.summary.breaker import Breaker
 
 T = TypeVar("T")
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
-from workers.consolidation.render import Line
+from workers.consolidation.summary.render import Line
 
 RATIO = 0.4
 """A chunk's share of the window, before the reserve."""

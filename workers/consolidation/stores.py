@@ -13,7 +13,7 @@ from daemon.usage import UsageBook
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rooms:
+class Stores:
     """Where the sessions lie, where their memory lies, and what writes both; the two may be different servers."""
 
     config: Config

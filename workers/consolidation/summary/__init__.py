@@ -1,0 +1,11 @@
+"""Summing up: what a model is asked about older messages, and what is understood of its answer; nothing is written.
+
+``Summarizer`` sums up a range, ``Flush`` holds the silent turn before it; both ask through a ``Breaker``.
+"""
+
+from workers.consolidation.summary.breaker import breaker_of
+from workers.consolidation.summary.flush import Flush, FlushAnswer
+from workers.consolidation.summary.render import raw_entry
+from workers.consolidation.summary.summarize import Summarizer, Summary
+
+__all__ = ["Flush", "FlushAnswer", "Summarizer", "Summary", "breaker_of", "raw_entry"]
