@@ -25,7 +25,7 @@ from daemon.session.synthetic import SENTENCES
 from daemon.sessionkey import SessionKey
 from daemon.tokens import Tokenizer, load
 from workers.agent.service import serve as serve_agent
-from workers.consolidation import Consolidator, Kits, rooms_of
+from workers.consolidation import Consolidator, Kits, stores_of
 from workers.consolidation.service import serve as serve_consolidation
 
 CONSOLIDATIONS = 10
@@ -145,7 +145,7 @@ async def _cost(folder: Path) -> Result:
     async with open_process(Config(), folder) as opened:
         process = _with(opened, NullModel())
         await load("offline")
-        consolidator = Consolidator(rooms_of(process), Kits(process))
+        consolidator = Consolidator(stores_of(process), Kits(process))
         spent = [await _spent(process, consolidator, f"cost-{number}") for number in range(ROUNDS + 1)]
     return Result(
         name=f"CPU of a consolidation of {MESSAGES} messages, beside the calls",
