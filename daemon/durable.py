@@ -18,7 +18,7 @@ FOLDER_MODE, FILE_MODE = 0o700, 0o600
 LOCK_LOOK_S = 0.01
 """How often is looked whether a lock was given back."""
 
-DRAFT = ".draft"
+DRAFT = ".millpond.draft"
 """What is being written has this name until it is whole; the lock of its folder makes it one writer's."""
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -104,7 +104,7 @@ async def test_what_a_writer_that_was_killed_has_left_is_completed(lab: Lab, tmp
     archive = archive_of(lab, tmp_path)
     stored = store(tmp_path, segment_of(ANN, 0, raws, time=TIME), lines_of(raws))
     if draft:
-        stored.path(tmp_path).rename(stored.path(tmp_path).parent / ".draft")
+        stored.path(tmp_path).rename(stored.path(tmp_path).parent / ".millpond.draft")
 
     segment = await archive.write(ANN, 0, raws)
 

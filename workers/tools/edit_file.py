@@ -4,8 +4,9 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
+from daemon.durable import write_whole
 from daemon.errors import ToolError
-from workers.tools.file_text import WRITE_MAX_BYTES, changing, whole, write
+from workers.tools.file_text import WRITE_MAX_BYTES, changing, whole
 from workers.tools.folders import Folders
 from workers.tools.registry import Tool, ToolContext
 from workers.tools.threads import in_thread
@@ -35,7 +36,7 @@ def _edit(folders: Folders, path: str, old: str, new: str) -> str:
             raise ToolError(f"{place.shown} is no UTF-8 text") from error
         if len(changed) > WRITE_MAX_BYTES:
             raise ToolError(f"{place.shown} would have {len(changed):,} bytes; at most {WRITE_MAX_BYTES:,} are written")
-        write(folder, place.names[-1], changed)
+        write_whole(folder, place.names[-1], changed)
     return f"changed {place.shown}"
 
 

@@ -4,8 +4,9 @@ import os
 import re
 from contextlib import suppress
 
+from daemon.durable import write_whole
 from daemon.errors import ToolError
-from workers.tools.file_text import changing, write
+from workers.tools.file_text import changing
 from workers.tools.folders import Folders
 from workers.tools.result import Result, ends_of, valid
 from workers.tools.threads import in_thread
@@ -47,7 +48,7 @@ def _cut(result: Result, folders: Folders, where: str) -> Result:
 def _keep(folders: Folders, where: str, text: str) -> None:
     place = folders.place(where)
     with changing(folders, place, make=True) as folder:
-        write(folder, place.names[-1], text.encode())
+        write_whole(folder, place.names[-1], text.encode())
         _make_room(folder)
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from daemon.durable import write_whole
 from daemon.errors import ToolError
-from workers.tools.file_text import WRITE_MAX_BYTES, changing, write
+from workers.tools.file_text import WRITE_MAX_BYTES, changing
 from workers.tools.folders import Folders
 from workers.tools.registry import Tool, ToolContext
 from workers.tools.threads import in_thread
@@ -19,7 +20,7 @@ def _write(folders: Folders, path: str, content: str) -> str:
     if len(encoded) > WRITE_MAX_BYTES:
         raise ToolError(f"the content has {len(encoded):,} bytes; at most {WRITE_MAX_BYTES:,} are written")
     with changing(folders, place, make=True) as folder:
-        write(folder, place.names[-1], encoded)
+        write_whole(folder, place.names[-1], encoded)
     return f"wrote {len(encoded):,} bytes to {place.shown}"
 
 
