@@ -92,8 +92,7 @@ async def _read(client: openai.AsyncOpenAI, body: bytes) -> None:
 def main() -> None:
     """See the module."""
     ROLES["agent"] = "benchmarks.cost:serve"
-    # The choice of roles is read when the command is imported.
-    from millpond import main as millpond  # noqa: PLC0415 - see above
+    from millpond import main as millpond  # noqa: PLC0415 - its import reads the roles
 
     millpond()
 

@@ -55,8 +55,7 @@ def main() -> None:
         anyio.run(_bare)
         return
     ROLES["lag"] = "benchmarks.lag:serve"
-    # The choice of roles is read when the command is imported.
-    from millpond import main as millpond  # noqa: PLC0415 - see above
+    from millpond import main as millpond  # noqa: PLC0415 - its import reads the roles
 
     millpond()
 

@@ -77,8 +77,7 @@ class People:
     async def all_answered(self) -> None:
         """Wait until no message waits."""
         with anyio.fail_after(ANSWER_LIMIT_S):
-            # The server sends no event when a stream becomes empty.
-            while await self.waiting():  # noqa: ASYNC110 - see above
+            while await self.waiting():  # noqa: ASYNC110 - the server tells nobody
                 await anyio.sleep(LOOK_S)
 
 

@@ -19,7 +19,10 @@ LOCK_LOOK_S = 0.01
 """How often is looked whether a lock was given back."""
 
 DRAFT = ".millpond.draft"
-"""What is being written has this name until it is whole; the lock of its folder makes it one writer's."""
+"""What is being written has this name until it is whole; the lock of its folder makes it one writer's.
+
+Nobody gives a file of his own such a name: what is left of a killed writer is deleted.
+"""
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

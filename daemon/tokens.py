@@ -183,8 +183,7 @@ def _built(name: str) -> Tokenizer:
 
 
 def _encoder(name: str) -> Callable[[str], int]:
-    # Imported here: tiktoken costs 40 ms, and a process that counts nothing does without.
-    from tiktoken import Encoding  # noqa: PLC0415  see above
+    from tiktoken import Encoding  # noqa: PLC0415 - it takes 40 ms, which who counts nothing does without
 
     def bundled(_url: str, expected_hash: str) -> dict[bytes, int]:
         return _ranks(name, expected_hash)

@@ -37,8 +37,7 @@ async def connect(config: ModelConfig, *, language: Language = "en") -> Model:
 
 
 def _openai_model(config: ModelConfig) -> Model:
-    # The SDK takes 0.4 s to import and its client 40 ms: in a thread, and only where a model is configured.
-    from daemon.model.openai_model import OpenAIModel  # noqa: PLC0415  see above
+    from daemon.model.openai_model import OpenAIModel  # noqa: PLC0415 - 0.4 s: in a thread, where one is configured
 
     rungs = [Rung(OpenAIModel(each), each) for each in config.chain]
     return FallbackModel(rungs) if len(rungs) > 1 else rungs[0].model

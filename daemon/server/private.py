@@ -46,7 +46,7 @@ def socket_path(data_dir: Path, runtime_dir: str) -> Path:
     name = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:10]
     places = [Path(runtime_dir) / f"millpond-{name}"] if runtime_dir else []
     # The shared /tmp is meant: it is short everywhere, and the folder's owner is checked.
-    places.append(Path(f"/tmp/millpond-{os.geteuid()}-{name}"))  # noqa: S108
+    places.append(Path(f"/tmp/millpond-{os.geteuid()}-{name}"))  # noqa: S108 - its owner is checked below
     for place in places:
         if len(os.fsencode(place / "redis.sock")) <= MAX_SOCKET_BYTES and make_own(place):
             return place / "redis.sock"

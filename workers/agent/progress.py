@@ -9,6 +9,7 @@ from daemon.session import Claim, Waiting
 from daemon.tokens import Tokenizer
 from daemon.usage import Amount
 from daemon.wording import Language
+from workers.accounts import account
 from workers.agent.entries import Entries
 from workers.agent.live import LiveText
 from workers.agent.prompts import Prompts
@@ -62,19 +63,7 @@ class Progress:
 
     def account(self, answer: Answer) -> None:
         """Note what the calls used that led to ``answer``."""
-        for before in answer.cut_off:
-            self.account(before)
-        usage = answer.usage
-        self.used.setdefault(answer.model, Amount()).add(
-            Amount(
-                calls=1,
-                tokens_in=usage.tokens_in,
-                cached_in=usage.cached_in,
-                tokens_out=usage.tokens_out,
-                estimated=int(usage.estimated),
-                costs_nano={usage.currency: usage.cost_nano} if usage.cost_nano else {},
-            )
-        )
+        account(self.used, answer)
 
     def answered(self, count: int) -> None:
         """Note that so many messages were answered; they count for the model that had the last word."""

@@ -202,7 +202,7 @@ class Rounds:
     def _seen_by(self, lock: Lock) -> Lock:
         """The lock with what stands in the prompt of whoever asks."""
         fixed = self._want.fixed_tokens
-        return lock if fixed is None else replace_fixed(lock, fixed)
+        return lock if fixed is None else msgspec.structs.replace(lock, fixed_tokens=fixed)
 
     async def _estimate(self, opened: Opened, left: Unsettled) -> int:
         lock, tokenizer = self._lock, self._kit.tokenizer
@@ -247,8 +247,3 @@ class Rounds:
         opened = await self._flushing.before(self._lock, opened, part)
         self._ended.lock = msgspec.structs.replace(self._lock, flushed=self._lock.cursor)
         return opened
-
-
-def replace_fixed(lock: Lock, fixed_tokens: int) -> Lock:
-    """``lock`` with another number of tokens that stand in every prompt."""
-    return msgspec.structs.replace(lock, fixed_tokens=fixed_tokens)
