@@ -66,7 +66,7 @@ async def shown(process: "Process", state: "SessionState", *, after: int | None,
 
     reader = SessionReader(process.bus)
     first = state.head - limit - 1 if after is None else after
-    entries = await reader.committed(state.session, after=max(first, -1), limit=limit)
+    entries = await process.transcripts.committed(state.session, after=max(first, -1), limit=limit)
     settlement = await settlement_of(process.bus, state)
     positions = _positions(state, now_ms := await reader.now_ms()) | _settlement(settlement, now_ms)
     try:

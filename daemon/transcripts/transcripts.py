@@ -35,9 +35,9 @@ class Piece:
     segment: str = ""
     """Name of the segment that they were read from; empty: they stand in the log."""
 
-    def entries(self, most: int | None = None) -> list[tuple[int, LogEntry]]:
-        """The messages, ``most`` of them at most, each with its index."""
-        return [(index, _decode(raw)) for index, raw in enumerate(self.raws[:most], self.first)]
+    def entries(self, begin: int = 0, end: int | None = None) -> list[tuple[int, LogEntry]]:
+        """Its messages ``begin`` to ``end`` (exclusive), counted from its own first, each with its index in the log."""
+        return [(index, _decode(raw)) for index, raw in enumerate(self.raws[begin:end], self.first + begin)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +115,7 @@ class Transcripts:
                 if piece.reason and found:
                     break
                 _check(piece)
-                for index, entry in piece.entries(limit - len(found)):
+                for index, entry in piece.entries(0, limit - len(found)):
                     found.append((index, entry))
                     size += len(memoryview(entry.wire))
                     if most_bytes is not None and size >= most_bytes:
