@@ -32,6 +32,10 @@
     - NoSuchVersion
     - VersionMoved
   x ArchiveError
+  x JobError
+    - JobLost
+    - JobWaits
+    - JobRefused
   x ToolError
   x Interrupted
   x ChannelError
@@ -210,6 +214,26 @@ class VersionMoved(MemoryRefused):
 
 class ArchiveError(MillpondError):
     """A part of a log was not archived, or cannot be read back."""
+
+
+class JobError(MillpondError):
+    """A job cannot be done just now, here, or at all."""
+
+
+class JobLost(JobError):
+    """Another process does the job now; what was to be written was not."""
+
+
+class JobWaits(JobError):
+    """A job has to wait for others, for no fault of its own; it goes on later."""
+
+    def __init__(self, message: str, *, delay_s: float) -> None:
+        super().__init__(message)
+        self.delay_s = delay_s
+
+
+class JobRefused(JobError):
+    """A job can never be done as it is; its text is the report."""
 
 
 class ToolError(MillpondError):

@@ -18,7 +18,7 @@ from channels.terminal.naming import sender_of
 from channels.terminal.preview import Preview
 from daemon.bus import Accepted, Subscription, pairs
 from daemon.clock import stamp
-from daemon.errors import ArchiveError, BusUnavailable
+from daemon.errors import BusUnavailable
 from daemon.events import Live, LogEntry, Moved, Notice, ToolEvent
 from daemon.process import Process
 from daemon.session import SessionReader
@@ -149,14 +149,14 @@ class Conversation:
 
     async def earlier(self, count: int) -> list[Said]:
         """The last ``count`` entries before the conversation was opened."""
-        try:
-            entries = await self.process.transcripts.committed(
-                self.session, after=max(self._next - count, 0) - 1, limit=count
-            )
-        except ArchiveError as error:
-            _log.warning("transcript.unread", session=self.session, reason=str(error))
-            return []
-        return [said(index, entry) for index, entry in entries if index < self._next]
+        found: list[Said] = []
+        pieces = self.process.transcripts.pieces(self.session, self._next - count, self._next, chunk=CHUNK)
+        async with aclosing(pieces):
+            async for piece in pieces:
+                found += [said(index, entry) for index, entry in piece.entries()]
+                if piece.reason:
+                    _log.warning("transcript.unread", session=self.session, reason=piece.reason)
+        return found
 
     async def answer_to(self, message_id: str) -> Said | Notice | None:
         """The entry that answered a message earlier, of a command the notice; None when there is none lately."""

@@ -33,6 +33,12 @@ KEEP_ALIVE_S = 15.0
 BATCH = 50
 """Messages read and written at once."""
 
+GAPS_MAX = 3
+"""Parts of the archive that cannot be read, in one look, before the rest of it is left out."""
+
+GAP_S = 1.0
+"""Once one took longer than this to find out, the rest is left out too."""
+
 Write = Callable[[bytes], Awaitable[None]]
 """Sends bytes to the viewer; raises when the viewer takes none."""
 
@@ -121,16 +127,21 @@ class Viewer:
         return state
 
     async def _write_upto(self, state: SessionState) -> None:
+        gaps, asked_at = 0, self._clock.monotonic()
         async with aclosing(self._transcripts.pieces(self._session, self._next, state.head, chunk=BATCH)) as pieces:
             async for piece in pieces:
                 if piece.reason:
-                    # Nobody is to wait for a store that is away: what is in the log can be shown.
-                    await self._skip(piece, upto=max(piece.upto, min(state.base, state.head)))
-                    return
+                    gaps += 1
+                    if gaps >= GAPS_MAX or self._clock.monotonic() - asked_at > GAP_S:
+                        # Nobody is to wait for a store that is away: what is in the log can be shown.
+                        await self._skip(piece, upto=max(piece.upto, min(state.base, state.head)))
+                        return
+                    await self._skip(piece, upto=piece.upto)
                 for at in range(0, len(piece.raws), BATCH):
                     entries = piece.entries(at, at + BATCH)
                     await self._write(b"".join(event_of("message", shown(n, entry), at=n) for n, entry in entries))
                     self._next = entries[-1][0] + 1
+                asked_at = self._clock.monotonic()
         # There may be fewer: what was forgotten, or never was, has no place to wait at.
         self._next = max(self._next, state.head)
 

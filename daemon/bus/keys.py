@@ -193,6 +193,22 @@ class Keys:
         """``workers``, hash: a heartbeat a process; stale ones are removed by whoever beats next."""
         return f"{self.prefix}:workers"
 
+    # What must go on after a crash; all in one slot.
+
+    @property
+    def jobs(self) -> str:
+        """``jobs``, sorted set: jobs that have not ended, by when somebody is to take them (ms)."""
+        return f"{self.prefix}:jobs:{{jobs}}"
+
+    @property
+    def jobs_ended(self) -> str:
+        """``ended``, sorted set, TTL 30 days: jobs that have ended, by when (ms)."""
+        return f"{self.prefix}:ended:{{jobs}}"
+
+    def job(self, job_id: str) -> str:
+        """``job``, hash: what is to be done, how far it has come, who is at it; TTL 30 days once it has ended."""
+        return f"{self.prefix}:job:{{jobs}}:{encode_part(job_id)}"
+
     # One a day or a bot, each in one slot of its own.
 
     def usage(self, day: str, kind: str) -> str:

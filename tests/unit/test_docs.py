@@ -21,16 +21,31 @@ TERMS = (
     *("claim", "claim number", "commit", "compaction", "consolidation", "correlation id", "cursor", "dead letter"),
     "deadline",
     *("debounce", "dispatcher", "due", "fence", "flush", "grace time", "hand over", "head", "hint", "inbound"),
-    *("interrupted", "journal", "lease", "live text", "log", "mark", "nonce", "notice", "nudge", "outbox", "park"),
+    *(
+        "interrupted",
+        "job",
+        "journal",
+        "lease",
+        "live text",
+        "log",
+        "mark",
+        "nonce",
+        "notice",
+        "nudge",
+        "outbox",
+        "park",
+    ),
     *("part", "partition", "ready", "reaper", "release", "reply", "role", "scope", "service", "session"),
     *("session key", "settle", "slot", "start", "step", "stop", "take", "transcript", "turn", "unknown outcome"),
     *("wake-up", "waiting", "wire", "worker", "workspace"),
 )
 """Words that stand in the code and mean one thing there."""
 
-EXAMPLES = {"partition": 0, "session": "<s>", "message_id": "<id>", "channel": "<channel>", "reply": "<reply>"} | {
-    name: f"<{name}>" for name in ("day", "kind", "bot", "name", "scope")
-}
+EXAMPLES = (
+    {"partition": 0, "session": "<s>", "message_id": "<id>", "channel": "<channel>", "reply": "<reply>"}
+    | {name: f"<{name}>" for name in ("day", "kind", "bot", "name", "scope")}
+    | {"job_id": "<id>"}
+)
 """What the pages write for the arguments of the methods of ``Keys``."""
 
 
