@@ -32,10 +32,12 @@
     - NoSuchVersion
     - VersionMoved
   x ArchiveError
+    - NoSuchTranscript
   x JobError
     - JobLost
     - JobWaits
     - JobRefused
+  x OutputError
   x ToolError
   x Interrupted
   x ChannelError
@@ -234,6 +236,14 @@ class JobWaits(JobError):
 
 class JobRefused(JobError):
     """A job can never be done as it is; its text is the report."""
+
+
+class NoSuchTranscript(ArchiveError):
+    """There is no transcript of that name."""
+
+
+class OutputError(MillpondError):
+    """A file that a person asked for was not written."""
 
 
 class ToolError(MillpondError):

@@ -154,6 +154,10 @@ class Keys:
         """``segments``, list: the parts of the log that are archived, by name, range and checksum."""
         return self._of_session(session, "segments")
 
+    def restoring(self, session: str, nonce: str) -> str:
+        """``restoring``, list, TTL an hour: messages of an older session that are about to become this one's log."""
+        return f"{self._of_session(session, 'restoring')}:{nonce}"
+
     # One a scope, whose partition is that of its own name. None has a TTL: they are what a bot remembers.
 
     def memory(self, scope: str) -> str:

@@ -78,7 +78,7 @@ async def shown(process: "Process", state: "SessionState", *, after: int | None,
         positions=positions,
         sizes=sizes,
         consolidated=await _consolidated(process, state),
-        messages=[_message(index, entry) for index, entry in entries],
+        messages=[message_of(index, entry) for index, entry in entries],
     )
 
 
@@ -159,7 +159,8 @@ def _fields(segment: "Segment | None") -> dict[str, Any] | None:
     return None if segment is None else msgspec.structs.asdict(segment)
 
 
-def _message(index: int, entry: "LogEntry") -> dict[str, Any]:
+def message_of(index: int, entry: "LogEntry") -> dict[str, Any]:
+    """A message of the log with its index, ready to be printed as JSON."""
     import msgspec
 
     fields: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(entry))

@@ -108,6 +108,10 @@ class Memories:
             )
         return opened_from(found, asked)
 
+    async def begin_at(self, scope: str, session: str, upto: int) -> None:
+        """Note that a new session's first message has index ``upto``: nothing that lies before is to be taken in."""
+        await self._bus.call("HSETNX", self._bus.keys.memory(scope), f"upto:{session}", upto)
+
     async def apply(
         self,
         opened: Opened,

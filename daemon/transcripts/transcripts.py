@@ -56,6 +56,14 @@ class Transcripts:
         self._bus = bus
         self._archive = archive
 
+    async def segments(self, session: str) -> list[Segment]:
+        """What is archived of a session, in order of the messages; errors as for ``Archive.segments``."""
+        return await self._archive.segments(session)
+
+    async def segment(self, segment: Segment) -> list[bytes]:
+        """The messages of one segment; errors as for ``Archive.read``."""
+        return await self._archive.read(segment)
+
     async def pieces(
         self, session: str, first: int = 0, upto: int | None = None, *, chunk: int = CHUNK, journal: bool = False
     ) -> AsyncGenerator[Piece]:
