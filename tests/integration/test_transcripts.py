@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import tracemalloc
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
@@ -18,7 +19,7 @@ from daemon.archive import Archive, Segment
 from daemon.bus import open_bus
 from daemon.config import RedisConfig
 from daemon.errors import ArchiveError
-from daemon.transcripts import Piece, Transcripts
+from daemon.transcripts import Hit, Needle, Piece, Transcripts, Unread, search
 from tests.conftest import QUEUE, Lab, RecordingBus, an_entry, check_and_remove_keys
 
 pytestmark = pytest.mark.anyio
@@ -265,3 +266,32 @@ async def follow(shelf: Shelf, steps: list[Any]) -> None:
         page = await shelf.transcripts.committed(ANN, after=first - 1, limit=limit)
         assert [index for index, _ in page] == list(range(first, min(first + limit, len(shelf.raws))))
         assert joined(await pieces_of(shelf, chunk=chunk)) == shelf.raws
+
+
+# Of any length
+
+
+async def test_a_session_of_a_hundred_thousand_messages_is_searched_with_little_memory(
+    lab: Lab, tmp_path: Path
+) -> None:
+    shelf, size = Shelf(lab, tmp_path), 2_000
+    for _ in range(50):
+        await shelf.say(size)
+        first = len(shelf.raws) - size
+        await shelf.store((first, len(shelf.raws)))
+        await shelf.trim(len(shelf.raws) - 100)
+    held = sum(map(len, shelf.raws))
+    found = list[Hit | Unread]()
+
+    tracemalloc.start()
+    try:
+        async with aclosing(search(shelf.transcripts, [ANN], Needle("消息 9"), limit=5)) as hits:
+            found += [hit async for hit in hits]
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert [hit.index for hit in found if isinstance(hit, Hit)] == [99_999, 99_998, 99_997, 99_996, 99_995]
+    assert len(found) == 5
+    assert held > 10_000_000
+    assert peak < 3_000_000
