@@ -4,10 +4,10 @@
 among the scope's own.
 """
 
-from daemon.export.contents import Exported, Sources, export
-from daemon.export.own import EXPORTS, Kept, export_here
+from daemon.export.contents import EXPORTS, Exported, Sources, export
+from daemon.export.own import Kept, export_here
 from daemon.export.package import Package
-from daemon.export.subject import Subject, person_scopes, subject_of
+from daemon.export.subject import Subject, family, person_scopes, subject_of
 
 __all__ = [
     "EXPORTS",
@@ -18,6 +18,7 @@ __all__ = [
     "Subject",
     "export",
     "export_here",
+    "family",
     "person_scopes",
     "subject_of",
 ]

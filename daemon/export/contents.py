@@ -12,12 +12,14 @@ import msgspec
 from daemon.archive.segment import lines_of
 from daemon.bus import Bus, DeadLetters, pairs
 from daemon.clock import Clock, stamp
-from daemon.errors import ArchiveError, ConfigError
+from daemon.errors import ConfigError
 from daemon.export.about import about
 from daemon.export.folders import Names, files_below, pieces_of
 from daemon.export.package import Package
 from daemon.export.subject import Subject
 from daemon.memory import Memories
+from daemon.memory.files import bot_of
+from daemon.memory.lists import Kind
 from daemon.scope import folder_of
 from daemon.transcripts import Transcripts
 from daemon.usage import UsageBook
@@ -26,6 +28,8 @@ from daemon.wording import Language
 
 EXPORTS = "exports"
 """Folder of a scope's own files in which its export is left; it is in no export itself."""
+
+KINDS: tuple[Kind, ...] = ("history", "versions", "notes")
 
 DAY_S = 86_400
 
@@ -68,7 +72,11 @@ async def export(sources: Sources, subject: Subject, package: Package, *, langua
         BusUnavailable: Redis is away.
         OSError: the package cannot be written.
     """
-    return await _Writing(sources, subject, package).whole(language)
+    try:
+        return await _Writing(sources, subject, package).whole(language)
+    except BaseException:
+        package.abandon()
+        raise
 
 
 class _Writing:
@@ -102,34 +110,22 @@ class _Writing:
     async def _memory(self, scope: str) -> None:
         folder, memories = f"memory/{folder_of(scope)}", self._sources.memories
         await self._package.add_text(f"{folder}/MEMORY.md", (await memories.current(scope)).text)
-        await self._tried(f"{folder}/HISTORY.md", self._texts(scope))
-        for kind in ("history", "versions", "notes"):
-            await self._tried(f"{folder}/{kind}.jsonl", self._records(kind, scope))
+        await self._package.add(f"{folder}/HISTORY.md", self._texts(scope))
+        for kind in KINDS:
+            await self._package.add(f"{folder}/{kind}.jsonl", self._records(kind, scope))
 
     async def _texts(self, scope: str) -> AsyncGenerator[bytes]:
-        async with aclosing(self._sources.memories.records("history", scope)) as pieces:
+        # What cannot be read is said of history.jsonl, which holds the same.
+        async with aclosing(self._sources.memories.records("history", scope, missing=[])) as pieces:
             async for records in pieces:
                 for entry in map(_decode_text, records):
                     yield f"{entry.text.strip(_LINE_END)}\n\n".encode("utf-8", "replace")
 
-    async def _records(self, kind: Any, scope: str) -> AsyncGenerator[bytes]:
-        async with aclosing(self._sources.memories.records(kind, scope)) as pieces:
+    async def _records(self, kind: Kind, scope: str) -> AsyncGenerator[bytes]:
+        missing = self._done.missing
+        async with aclosing(self._sources.memories.records(kind, scope, missing=missing)) as pieces:
             async for records in pieces:
-                if records:
-                    yield lines_of(records)
-
-    async def _tried(self, name: str, pieces: AsyncGenerator[bytes]) -> None:
-        """Write an entry as far as it can be read."""
-
-        async def as_far() -> AsyncGenerator[bytes]:
-            async with aclosing(pieces):
-                try:
-                    async for piece in pieces:
-                        yield piece
-                except ArchiveError as error:
-                    self._done.missing.append(f"{name}: {error}")
-
-        await self._package.add(name, as_far())
+                yield lines_of(records)
 
     # Files
 
@@ -232,13 +228,6 @@ class _Text(msgspec.Struct):
 
 
 _decode_text = msgspec.json.Decoder(_Text).decode
-
-
-def bot_of(scope: str) -> str:
-    """Name of the bot whose memory it is."""
-    from urllib.parse import unquote
-
-    return unquote(scope.partition(":")[0])
 
 
 def _text(raw: bytes) -> str:

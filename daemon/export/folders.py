@@ -8,7 +8,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from daemon.durable import folder_below, plain_file
+from daemon.durable import folder_below, names_in, plain_file
 
 PIECE_BYTES = 1024 * 1024
 
@@ -19,7 +19,7 @@ Names = tuple[str, ...]
 
 
 async def files_below(root: Path, names: Sequence[str], *, but: str) -> list[Names]:
-    """The plain files below folder ``names`` of ``root``, by their names from there on; none below its entry ``but``."""
+    """The plain files in folder ``names`` of ``root``, named from there on, without those below its entry ``but``."""
     return await to_thread.run_sync(lambda: [found for found in _walk(root, tuple(names), ()) if found[0] != but])
 
 
@@ -28,7 +28,7 @@ def _walk(root: Path, folder: Names, below: Names) -> Iterator[Names]:
         return
     folders: list[str] = []
     with suppress(FileNotFoundError, NotADirectoryError), folder_below(root, *folder, *below, make=False) as opened:
-        for name in sorted(os.listdir(opened)):
+        for name in names_in(opened):
             with suppress(FileNotFoundError):
                 mode = os.stat(name, dir_fd=opened, follow_symlinks=False).st_mode
                 if stat.S_ISREG(mode):

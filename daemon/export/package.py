@@ -2,8 +2,8 @@
 
 import datetime as dt
 import zipfile
-from collections.abc import AsyncIterable, AsyncIterator, Callable
-from typing import IO, TypeVar
+from collections.abc import AsyncIterable, AsyncIterator
+from typing import IO
 
 from anyio import to_thread
 
@@ -12,11 +12,6 @@ LEVEL = 6
 
 FILE_MODE = 0o600
 """What a person said to a bot is nobody else's to read, unpacked either."""
-
-FLAG_UTF8 = 0x800
-"""APPNOTE.TXT 4.4.4, bit 11: names are UTF-8."""
-
-_T = TypeVar("_T")
 
 
 class Package:
@@ -30,6 +25,8 @@ class Package:
     async def add(self, name: str, pieces: AsyncIterable[bytes]) -> int:
         """Write an entry of ``pieces``; how many bytes it has. Nothing is written when there are none.
 
+        A write that has begun is waited for, also by whoever is cancelled: the file is still open.
+
         Raises:
             OSError: the file cannot be written.
         """
@@ -37,8 +34,8 @@ class Package:
         try:
             async for piece in pieces:
                 if entry is None:
-                    entry = await _in_thread(lambda: self._opened(name))
-                await _in_thread(lambda whole=piece, into=entry: into.write(whole))
+                    entry = await to_thread.run_sync(self._opened, name)
+                await to_thread.run_sync(entry.write, piece)
                 size += len(piece)
         finally:
             if entry is not None:
@@ -56,7 +53,12 @@ class Package:
 
     async def close(self) -> None:
         """Write the list of all entries; without it there is no zip file."""
-        await _in_thread(self._zip.close)
+        await to_thread.run_sync(self._zip.close)
+
+    def abandon(self) -> None:
+        """Leave the file as it is: it is not to be used."""
+        # Else it would be written to once more when this is collected, long after the file was closed.
+        self._zip.fp = None
 
     def _opened(self, name: str) -> IO[bytes]:
         # A name that is no text (of a file that somebody put there) is spelled out.
@@ -65,8 +67,3 @@ class Package:
         found.compress_type = zipfile.ZIP_DEFLATED
         found.external_attr = FILE_MODE << 16
         return self._zip.open(found, "w", force_zip64=True)
-
-
-async def _in_thread(work: Callable[[], _T]) -> _T:
-    # Not abandoned: a thread that goes on writing after its file was closed would spoil another's.
-    return await to_thread.run_sync(work)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from daemon.bus import Bus, scan
+from daemon.memory import Memories
 from daemon.session import sessions_of, sessions_where
-
 
 _PERSON = "person:"
 
@@ -24,14 +24,17 @@ class Subject:
     def people(self) -> list[str]:
         """The persons among the scopes, as accounts of usage name them: ``<bot> <channel>:<sender>``."""
         parts = [(scope.partition(":")[0], scope.partition(":")[2]) for scope in self.scopes]
-        return [
-            f"{unquote(bot)} {rest.removeprefix(_PERSON)}" for bot, rest in parts if rest.startswith(_PERSON)
-        ]
+        return [f"{unquote(bot)} {rest.removeprefix(_PERSON)}" for bot, rest in parts if rest.startswith(_PERSON)]
 
 
 async def subject_of(bus: Bus, scopes: Sequence[str]) -> Subject:
     """What belongs to ``scopes``. Raises BusUnavailable."""
     return Subject(scopes=tuple(scopes), sessions=await sessions_of(bus, scopes))
+
+
+async def family(memories: Memories, scope: str) -> list[str]:
+    """The scope that is home to ``scope``, and all that are linked with it. Raises BusUnavailable."""
+    return [scope]
 
 
 async def person_scopes(bus: Bus, person: str) -> list[str]:

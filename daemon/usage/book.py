@@ -88,7 +88,12 @@ class UsageBook:
         return amounts["person"], amounts["session"], amounts["bot"]
 
     async def named(
-        self, days: Sequence[str], kind: Literal["person", "session"], names: Sequence[str], *, currencies: Sequence[str]
+        self,
+        days: Sequence[str],
+        kind: Literal["person", "session"],
+        names: Sequence[str],
+        *,
+        currencies: Sequence[str],
     ) -> list[tuple[str, str, Amount]]:
         """What ``names`` used, a row for each day and name that used anything: day, name, how much.
 
