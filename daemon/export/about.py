@@ -22,7 +22,7 @@ usage.jsonl                    what was used, by day: messages, calls of models,
 dead.jsonl                     messages that could not be answered, and replies that could not be delivered
 contents.json                  the list of scopes and conversations, and what could not be read
 
-What there is nothing of is left out. Names of folders and files are percent-encoded. Not in here: what a person said in
+What there is nothing of is left out; contents.json says which name stands for which. Not in here: what a person said in
 groups (it is the groups'), backups, and what channels and models keep themselves.
 """,
     "zh": """\
@@ -42,7 +42,7 @@ usage.jsonl                    每天的用量：消息、模型调用、token�
 dead.jsonl                     没能回答的消息，以及没能送达的回复
 contents.json                  所有记忆和对话的列表，以及没能读取的内容
 
-没有内容的部分会被省略。文件夹和文件的名字使用百分号编码。这里不包含：一个人在群里说的话（属于那个群）、备份，
+没有内容的部分会被省略；contents.json 说明每个名字代表什么。这里不包含：一个人在群里说的话（属于那个群）、备份，
 以及渠道和模型自己保存的内容。
 """,
 }

@@ -15,6 +15,7 @@ from daemon.clock import Clock, stamp
 from daemon.errors import ConfigError
 from daemon.export.about import about
 from daemon.export.folders import Names, files_below, pieces_of
+from daemon.export.naming import names_of
 from daemon.export.package import Package
 from daemon.export.subject import Subject
 from daemon.memory import Memories
@@ -55,8 +56,10 @@ class Sources:
 class Exported:
     """What was written."""
 
-    scopes: list[str]
-    sessions: list[str]
+    scopes: dict[str, str]
+    """Each with the name of its folders."""
+    sessions: dict[str, str]
+    """Each with the name of its files."""
     messages: int = 0
     files: int = 0
     missing: list[str] = field(default_factory=list[str])
@@ -86,8 +89,8 @@ class _Writing:
         self._sources = sources
         self._subject = subject
         self._package = package
-        names = [session for session, _ in subject.sessions]
-        self._done = Exported(scopes=list(subject.scopes), sessions=names)
+        sessions = names_of([session for session, _ in subject.sessions])
+        self._done = Exported(scopes=names_of(subject.scopes), sessions=sessions)
 
     async def whole(self, language: Language) -> Exported:
         time = stamp(self._sources.clock.now())
@@ -108,7 +111,7 @@ class _Writing:
     # Memory
 
     async def _memory(self, scope: str) -> None:
-        folder, memories = f"memory/{folder_of(scope)}", self._sources.memories
+        folder, memories = f"memory/{self._done.scopes[scope]}", self._sources.memories
         await self._package.add_text(f"{folder}/MEMORY.md", (await memories.current(scope)).text)
         await self._package.add(f"{folder}/HISTORY.md", self._texts(scope))
         for kind in KINDS:
@@ -142,11 +145,9 @@ class _Writing:
             self._done.missing.append(f"files of {scope}: {error.strerror}")
             return
         for names in found:
-            await self._file(root, place, names)
+            await self._file(root, place, names, name="/".join(("files", self._done.scopes[scope], *names)))
 
-    async def _file(self, root: Path, place: Names, names: Names) -> None:
-        name = "/".join((*place, *names))
-
+    async def _file(self, root: Path, place: Names, names: Names, *, name: str) -> None:
         async def as_far() -> AsyncGenerator[bytes]:
             try:
                 async with aclosing(pieces_of(root, (*place, *names))) as pieces:
@@ -161,7 +162,7 @@ class _Writing:
     # Sessions
 
     async def _transcript(self, session: str) -> None:
-        await self._package.add(f"transcripts/{folder_of(session)}.jsonl", self._lines(session))
+        await self._package.add(f"transcripts/{self._done.sessions[session]}.jsonl", self._lines(session))
 
     async def _lines(self, session: str) -> AsyncGenerator[bytes]:
         async with aclosing(self._sources.transcripts.pieces(session)) as pieces:
@@ -189,10 +190,10 @@ class _Writing:
             "notices": [_json_or_text(dict(pairs(entry))[b"notice"]) for _, entry in notices],
         }
         text = msgspec.json.format(_encode(content), indent=2).decode()
-        await self._package.add_text(f"sessions/{folder_of(session)}.json", text)
+        await self._package.add_text(f"sessions/{self._done.sessions[session]}.json", text)
 
     async def _dead(self) -> AsyncGenerator[bytes]:
-        wanted = set(self._done.sessions)
+        wanted = self._done.sessions
         async with aclosing(self._sources.dead.all()) as letters:
             async for letter in letters:
                 if letter.session in wanted:
@@ -206,7 +207,7 @@ class _Writing:
         # A day begins earlier or later where the bot lives.
         first = today - dt.timedelta(days=int(KEPT_S) // DAY_S)
         days = [(first + dt.timedelta(days=number)).isoformat() for number in range(int(KEPT_S) // DAY_S + 2)]
-        named: Mapping[Any, Sequence[str]] = {"person": self._subject.people, "session": self._done.sessions}
+        named: Mapping[Any, Sequence[str]] = {"person": self._subject.people, "session": list(self._done.sessions)}
         for kind, names in named.items():
             for at in range(0, len(names), USAGE_NAMES):
                 part = names[at : at + USAGE_NAMES]

@@ -358,10 +358,14 @@ def test_everything_of_a_person_is_one_file(talk: Talk, tmp_path: Path, whose: l
 
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert (told["scopes"], told["sessions"], told["messages"]) == ([SCOPE], [KEY], 20)
+    assert (told["scopes"], told["sessions"], told["messages"]) == (
+        {SCOPE: "1_pond_person_terminal_ann"},
+        {KEY: "1_terminal_talk"},
+        20,
+    )
     found = zipfile.ZipFile(path)
     assert found.testzip() is None
-    assert found.read("transcripts/terminal%3atalk.jsonl") == b"".join(raw + b"\n" for raw in talk.raws)
+    assert found.read("transcripts/1_terminal_talk.jsonl") == b"".join(raw + b"\n" for raw in talk.raws)
     assert path.stat().st_mode & 0o777 == 0o600
 
 

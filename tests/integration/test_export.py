@@ -20,6 +20,7 @@ from daemon.config import BotConfig, Config
 from daemon.durable import DRAFT
 from daemon.events import Notice
 from daemon.export import Package, export, export_here, person_scopes, subject_of
+from daemon.export.naming import names_of
 from daemon.memory import HistoryEntry, Memories, Note, Version
 from daemon.process import Process
 from daemon.scope import folder_of
@@ -132,18 +133,19 @@ async def test_an_export_holds_what_redis_archive_and_disk_hold(home: Home, tmp_
     found, done = await home.export(tmp_path / "ann.zip")
 
     assert found.testzip() is None
-    memory, files = f"memory/{folder_of(ANN)}", f"files/{folder_of(ANN)}"
+    memory, files = "memory/1_pond_person_web_ann", "files/1_pond_person_web_ann"
+    folder = home.workspace / "files" / folder_of(ANN)
     assert sorted(found.namelist()) == sorted(
         [
             *("README.txt", "contents.json", "usage.jsonl", "dead.jsonl"),
             *(f"{memory}/{name}" for name in ("MEMORY.md", "HISTORY.md", "history.jsonl", "versions.jsonl")),
             *(f"{memory}/notes.jsonl", f"{files}/tea.txt", f"{files}/deep/er/big.bin", f"{files}/empty"),
-            *("transcripts/web%3aann.jsonl", "transcripts/web%3aann%3at.jsonl"),
-            *("sessions/web%3aann.json", "sessions/web%3aann%3at.json"),
+            *("transcripts/1_web_ann.jsonl", "transcripts/2_web_ann_t.jsonl"),
+            *("sessions/1_web_ann.json", "sessions/2_web_ann_t.json"),
         ]
     )
-    assert found.read("transcripts/web%3aann.jsonl") == lines(home.raws["web:ann"])
-    assert found.read("transcripts/web%3aann%3at.jsonl") == lines(home.raws["web:ann:t"])
+    assert found.read("transcripts/1_web_ann.jsonl") == lines(home.raws["web:ann"])
+    assert found.read("transcripts/2_web_ann_t.jsonl") == lines(home.raws["web:ann:t"])
     for kind in ("history", "versions", "notes"):
         stored = await bus.call("LRANGE", getattr(keys, kind)(ANN), 0, -1)
         assert len(stored) in (1, 2)
@@ -151,9 +153,12 @@ async def test_an_export_holds_what_redis_archive_and_disk_hold(home: Home, tmp_
     assert found.read(f"{memory}/MEMORY.md").decode() == (await home.memories.current(ANN)).text
     assert found.read(f"{memory}/HISTORY.md").decode().count("Ann likes 茶") == 2
     for name in ("tea.txt", "deep/er/big.bin", "empty"):
-        assert found.read(f"{files}/{name}") == (home.workspace / files / name).read_bytes()
+        assert found.read(f"{files}/{name}") == (folder / name).read_bytes()
     assert (done.messages, done.files, done.missing) == (22, 3, [])
-    assert msgspec.json.decode(found.read("contents.json"))["sessions"] == ["web:ann", "web:ann:t"]
+    assert msgspec.json.decode(found.read("contents.json"))["sessions"] == {
+        "web:ann": "1_web_ann",
+        "web:ann:t": "2_web_ann_t",
+    }
     assert ANN in found.read("README.txt").decode()
 
 
@@ -162,7 +167,7 @@ async def test_what_waits_what_died_and_what_was_used_is_in_it(home: Home, tmp_p
 
     found, _ = await home.export(tmp_path / "ann.zip")
 
-    session = msgspec.json.decode(found.read("sessions/web%3aann.json"))
+    session = msgspec.json.decode(found.read("sessions/1_web_ann.json"))
     assert session["fields"]["scope"] == ANN
     assert "nonce" not in session["fields"]
     assert [message["text"] for message in session["waiting"]] == ["still waiting"]
@@ -196,10 +201,17 @@ async def test_what_cannot_be_read_is_said_and_the_rest_is_there(home: Home, tmp
 
     found, done = await home.export(tmp_path / "ann.zip")
 
-    assert found.read("transcripts/web%3aann.jsonl") == lines(home.raws["web:ann"][4:])
+    assert found.read("transcripts/1_web_ann.jsonl") == lines(home.raws["web:ann"][4:])
     [missing] = done.missing
     assert missing.startswith("messages 0 to 3 of session web:ann: ")
     assert msgspec.json.decode(found.read("contents.json"))["missing"] == [missing]
+
+
+def test_names_can_be_read_and_are_safe_and_never_the_same() -> None:
+    keys = ["web:%E7%8E%8B%E5%B3%B0", "web:a%2F..%5Cb%3Ac", "web:A", "web:a", "web:" + 400 * "x"]
+
+    assert list(names_of(keys).values())[:4] == ["1_web_王峰", "2_web_a_.._b_c", "3_web_A", "4_web_a"]
+    assert len(names_of(keys)[keys[4]]) < 70
 
 
 async def test_a_person_is_known_in_all_bots(home: Home) -> None:
@@ -226,7 +238,7 @@ async def test_a_long_conversation_takes_little_memory(home: Home, tmp_path: Pat
         tracemalloc.stop()
 
     assert done.messages == 20_000
-    assert found.getinfo("transcripts/web%3aann.jsonl").file_size == len(lines(home.raws["web:ann"])) > 10_000_000
+    assert found.getinfo("transcripts/1_web_ann.jsonl").file_size == len(lines(home.raws["web:ann"])) > 10_000_000
     assert peak < 4_000_000
 
 
@@ -267,7 +279,7 @@ async def test_a_person_is_given_everything_as_a_file(home: Home) -> None:
     assert sorted(path.parent.iterdir()) == sorted([path, fresh])
     assert path.stat().st_mode & 0o777 == 0o600
     found = zipfile.ZipFile(path)
-    assert found.read("transcripts/web%3aann.jsonl") == lines(home.raws["web:ann"])
+    assert found.read("transcripts/1_web_ann.jsonl") == lines(home.raws["web:ann"])
     assert (await home.lab.state("web:ann")).head == 20
 
 
