@@ -151,7 +151,7 @@ class Keys:
         return f"{self._of_partition(self.partition(session), 'said')}:{reply}"
 
     def segments(self, session: str) -> str:
-        """``segments``, list: the parts of the log that are archived, by name, range and checksum."""
+        """``segments``, list: the newest archived parts of the log, by range and checksum, and where older ones stand."""
         return self._of_session(session, "segments")
 
     # One a scope, whose partition is that of its own name. None has a TTL: they are what a bot remembers.
@@ -176,17 +176,26 @@ class Keys:
         """``undigested``, list, gone when empty: raw entries that MEMORY.md does not hold yet, by index in history."""
         return self._of_session(scope, "undigested")
 
+    def shelved(self, scope: str) -> str:
+        """``shelved``, list, gone when empty: the archived parts of history, versions and notes, as in ``segments``."""
+        return self._of_session(scope, "shelved")
+
     # One a database.
 
     @property
     def meta(self) -> str:
-        """``meta``, hash: schema and number of partitions, fixed at first use."""
+        """``meta``, hash: schema and number of partitions, fixed at first use; the database's id."""
         return f"{self.prefix}:meta"
 
     @property
     def sessions(self) -> str:
         """``sessions``, sorted set: every session by its last activity (ms)."""
         return f"{self.prefix}:sessions"
+
+    @property
+    def archives(self) -> str:
+        """``archives``, hash: every archive that a process of this database writes to, by its id."""
+        return f"{self.prefix}:archives"
 
     @property
     def workers(self) -> str:

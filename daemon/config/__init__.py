@@ -7,6 +7,7 @@ from daemon.config.load import Loaded, load
 from daemon.config.paths import bot_workspace, data_path
 from daemon.config.schema import (
     AgentConfig,
+    ArchiveConfig,
     BootstrapConfig,
     BotConfig,
     ChannelConfig,
@@ -36,6 +37,7 @@ from daemon.config.summary_model import summary_model_of
 
 __all__ = [
     "AgentConfig",
+    "ArchiveConfig",
     "BootstrapConfig",
     "BotConfig",
     "ChannelConfig",

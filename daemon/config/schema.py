@@ -1,8 +1,8 @@
 """The sections of the configuration as frozen structs; every default carries its unit in its name.
 
 Where no other source is named, a default is the system's own specification. Sections are ``[redis]``, ``[queue]``,
-``[agent]``, ``[run]``, ``[consolidation]``, ``[memory_flush]``, ``[memory_search]``, ``[micro_compact]``,
-``[context]``, ``[context.bootstrap]``, ``[bots.<name>]`` and ``[channels.<name>]``.
+``[agent]``, ``[run]``, ``[consolidation]``, ``[archive]``, ``[memory_flush]``, ``[memory_search]``,
+``[micro_compact]``, ``[context]``, ``[context.bootstrap]``, ``[bots.<name>]`` and ``[channels.<name>]``.
 """
 
 from typing import Annotated, Literal
@@ -112,6 +112,17 @@ class ConsolidationConfig(_Section, frozen=True):
     breaker_probe_s: Seconds = 30.0
     memory_max_share: Share = 0.1
     """MEMORY.md's share of the context window."""
+
+
+class ArchiveConfig(_Section, frozen=True):
+    """Where consolidated messages go."""
+
+    url: Secret = NO_SECRET
+    """Empty: the folder ``transcripts`` of the data directory. An address may hold a key."""
+    orphan_after_s: Seconds = 86_400.0
+    """Age of a file that nothing lists, from which on it is deleted."""
+    segments_listed: Count = 3
+    """Newest segments that a list in Redis holds itself; older ones stand in a file."""
 
 
 class MemoryFlushConfig(_Section, frozen=True):
@@ -390,6 +401,7 @@ class Config(_Section, frozen=True):
     agent: AgentConfig = AgentConfig()
     run: RunConfig = RunConfig()
     consolidation: ConsolidationConfig = ConsolidationConfig()
+    archive: ArchiveConfig = ArchiveConfig()
     memory_flush: MemoryFlushConfig = MemoryFlushConfig()
     memory_search: MemorySearchConfig = MemorySearchConfig()
     micro_compact: MicroCompactConfig = MicroCompactConfig()
