@@ -34,6 +34,12 @@
     - VersionMoved
   x ArchiveError
     - ArchiveMissing
+    - NoSuchTranscript
+  x JobError
+    - JobLost
+    - JobWaits
+    - JobRefused
+  x OutputError
   x ToolError
   x Interrupted
   x ChannelError
@@ -225,6 +231,34 @@ class ArchiveError(MillpondError):
 
 class ArchiveMissing(ArchiveError):
     """A file of the archive, or a part of a log, is not there."""
+
+
+class JobError(MillpondError):
+    """A job cannot be done just now, here, or at all."""
+
+
+class JobLost(JobError):
+    """Another process does the job now; what was to be written was not."""
+
+
+class JobWaits(JobError):
+    """A job has to wait for others, for no fault of its own; it goes on later."""
+
+    def __init__(self, message: str, *, delay_s: float) -> None:
+        super().__init__(message)
+        self.delay_s = delay_s
+
+
+class JobRefused(JobError):
+    """A job can never be done as it is; its text is the report."""
+
+
+class NoSuchTranscript(ArchiveError):
+    """There is no transcript of that name."""
+
+
+class OutputError(MillpondError):
+    """A file that a person asked for was not written."""
 
 
 class ToolError(MillpondError):

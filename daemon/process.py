@@ -9,11 +9,13 @@ from pathlib import Path
 
 import anyio
 
+from daemon.archive import Archive
 from daemon.bus import Bus, Listener
 from daemon.clock import Clock, SystemClock
 from daemon.config import BotConfig, Config
 from daemon.errors import ConfigError
 from daemon.model import Model, connect
+from daemon.transcripts import Transcripts
 
 
 def worker_name() -> str:
@@ -37,6 +39,11 @@ class Process:
     """Gives the model of a ``ModelConfig``, ``language`` by name; tests put their own in."""
     announce: Callable[[str], None] = field(default=lambda _line: None)
     """Says a line to the person who started the process."""
+
+    @property
+    def transcripts(self) -> Transcripts:
+        """Reads sessions from their first message on, whatever has left Redis."""
+        return Transcripts(self.bus, Archive(self.bus, self.data_dir, clock=self.clock))
 
     def bot(self, name: str) -> BotConfig:
         """The configuration of a bot.

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-import msgspec
 import structlog
 
 from daemon.archive.catalogue import entry_of, newest
@@ -88,8 +87,8 @@ class Archive:
         found = await self._list(shelf, stored, raws)
         if not found:
             raise ArchiveError(
-                f"{shelf.what}: Redis does not hold messages {first} to {stored.upto - 1} as they were archived (it was "
-                f"set back, or somebody changed them); {self.storage.where}/{stored.place} is not listed"
+                f"{shelf.what}: Redis does not hold messages {first} to {stored.upto - 1} as they were archived (it "
+                f"was set back, or somebody changed them); {self.storage.where}/{stored.place} is not listed"
             )
         return segment_from(found, shelf.owner)
 
@@ -275,7 +274,8 @@ class Archive:
         """What the pieces hold; ``found`` keeps what was read, and nothing for what could not be."""
         joined: list[bytes] = []
         for piece in pieces:
-            assert piece.segment is not None
+            if piece.segment is None:
+                continue
             if not found.get(piece.segment):
                 found[piece.segment] = []
                 found[piece.segment] = await self.files.load(piece.segment)
@@ -309,19 +309,17 @@ class Archive:
         for piece in cover(mine, base, upto):
             first, last = piece.first, min(piece.upto, piece.first + GAP_MAX) if not piece.segment else piece.upto
             held = await self._bus.call("LRANGE", shelf.list_key(keys), first - base, last - 1 - base)
-            if piece.segment and await self._holds(piece, raws_of(lines_of(held))):
+            if piece.segment and await self._holds(piece, piece.segment, raws_of(lines_of(held))):
                 continue
             if held:
                 await self.write(shelf, first, held)
             return first
         return upto
 
-    async def _holds(self, piece: Piece, held: Sequence[bytes]) -> bool:
-        """Whether a piece's segment can be read back, and holds the same as Redis."""
-        assert piece.segment is not None
+    async def _holds(self, piece: Piece, segment: Segment, held: Sequence[bytes]) -> bool:
+        """Whether the segment of a piece can be read back, and holds the same as Redis."""
         with suppress(ArchiveError):
-            read = await self.files.load(piece.segment)
-            return read[piece.first - piece.segment.first : piece.upto - piece.segment.first] == held
+            return (await self.files.load(segment))[piece.first - segment.first : piece.upto - segment.first] == held
         return False
 
     async def _shorten(self, shelf: Shelf) -> None:
@@ -331,7 +329,11 @@ class Archive:
         if len(listing.entries) <= most + LISTED_SLACK and len(listing.catalogues) <= 1:
             return
         moved = listing.entries[: len(listing.entries) - most]
-        old = [segment for _, catalogue in listing.catalogues for segment in await self.files.load_catalogue(shelf, catalogue)]
+        old = [
+            segment
+            for _, catalogue in listing.catalogues
+            for segment in await self.files.load_catalogue(shelf, catalogue)
+        ]
         catalogue = await self.files.store_catalogue(shelf, newest([*old, *(segment for _, segment in moved)]))
         replaced = [raw for raw, _ in listing.catalogues] + [raw for raw, _ in moved]
         if await self._swap(shelf, entry_of(catalogue), replaced):

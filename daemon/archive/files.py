@@ -1,4 +1,4 @@
-"""Segments and catalogues as files of one storage: written so that none is ever spoilt, read so that none is mistaken."""
+"""Segments and catalogues as files of one storage: none is ever overwritten by another, or taken for another."""
 
 import hashlib
 from collections.abc import Callable
@@ -86,7 +86,9 @@ class ArchiveFiles:
             ArchiveMissing: there is no such file.
             ArchiveError: it cannot be read, lies in another archive, or does not hold what was archived.
         """
-        await self._check_here(segment.archive, f"messages {segment.first} to {segment.upto - 1} of {segment.shelf.what}")
+        await self._check_here(
+            segment.archive, f"messages {segment.first} to {segment.upto - 1} of {segment.shelf.what}"
+        )
         lines = await self._lines_or_raise(segment.place, segment.bytes)
         if lines is None or not await _aside(segment.bytes, lambda: is_of(segment, lines)):
             reason = "it cannot be unpacked" if lines is None else "its checksum is another one"
@@ -129,11 +131,13 @@ class ArchiveFiles:
         )
 
     async def _lines(self, place: str, size: int) -> bytes | None:
-        """As ``_lines_or_raise``, and None for one that is not there, too."""
+        """As ``_lines_or_raise``; None for one that is not there, nothing for what is no such file at all."""
         try:
             return await self._lines_or_raise(place, size)
         except ArchiveMissing:
             return None
+        except ArchiveError:
+            return b""
 
     async def _lines_or_raise(self, place: str, size: int) -> bytes | None:
         """What a file unpacks to, and no more than one byte above ``size``; None when it cannot be unpacked."""
@@ -144,4 +148,3 @@ class ArchiveFiles:
 async def _aside(size: int, work: Callable[[], _T]) -> _T:
     """What ``work`` on so many bytes gives; done in a thread when it takes long."""
     return work() if size <= INLINE_BYTES else await to_thread.run_sync(work)
-

@@ -26,8 +26,10 @@ class LocalStorage:
 
     kind: Kind = "local"
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, root: Path, *inside: str) -> None:
+        """The folder ``inside`` of ``root``, which may be a link itself, and nothing below it."""
+        self._base, self._inside = root, inside
+        self._root = root.joinpath(*inside)
         self._threads = CapacityLimiter(THREADS)
 
     @property
@@ -37,16 +39,16 @@ class LocalStorage:
 
     async def create(self, name: str, content: bytes) -> bool:
         """See ``Storage``."""
-        return await self._run(lambda: self._write(name, content, replace=False))
+        return await self._run(lambda: self._write(name, content, replace=False), name)
 
     async def put(self, name: str, content: bytes) -> None:
         """See ``Storage``."""
-        await self._run(lambda: self._write(name, content, replace=True))
+        await self._run(lambda: self._write(name, content, replace=True), name)
 
     async def get(self, name: str, *, max_bytes: int = FILE_MAX_BYTES) -> bytes:
         """See ``Storage``."""
         try:
-            return await self._run(lambda: self._read(name, max_bytes))
+            return await self._run(lambda: self._read(name, max_bytes), name)
         except ArchiveError as error:
             if isinstance(error.__cause__, FileNotFoundError):
                 raise ArchiveMissing(f"{self._root / name} is not there; put it back from a backup") from error
@@ -54,27 +56,33 @@ class LocalStorage:
 
     async def list(self, folder: str) -> Sequence[Stored]:
         """See ``Storage``."""
-        return await self._run(lambda: self._listed(folder))
+        return await self._run(lambda: self._listed(folder), f"{folder}/")
 
     async def folders(self) -> Sequence[str]:
         """See ``Storage``."""
-        return await self._run(self._folders)
+        return await self._run(self._folders, "")
 
     async def delete(self, name: str) -> None:
         """See ``Storage``."""
-        await self._run(lambda: self._delete(name))
+        await self._run(lambda: self._delete(name), name)
 
     def _write(self, name: str, content: bytes, *, replace: bool) -> bool:
-        folders, file = _parted(name)
-        with folder_below(self._root, *folders, make=True) as folder, folder_lock(folder, wait_s=LOCK_WAIT_S):
+        folders, file = _parted(self._inside, name)
+        with (
+            folder_below(self._base, *folders, make=True) as folder,
+            folder_lock(folder, wait_s=LOCK_WAIT_S),
+        ):
             if not replace and _is_there(folder, file):
                 return False
             write_whole(folder, file, content)
         return True
 
     def _read(self, name: str, max_bytes: int) -> bytes:
-        folders, file = _parted(name)
-        with folder_below(self._root, *folders, make=False) as folder, plain_file(folder, file) as descriptor:
+        folders, file = _parted(self._inside, name)
+        with (
+            folder_below(self._base, *folders, make=False) as folder,
+            plain_file(folder, file) as descriptor,
+        ):
             if os.fstat(descriptor).st_size > max_bytes:
                 raise ArchiveError(f"{self._root / name} is larger than what was put there; put it back from a backup")
             with open(descriptor, "rb", closefd=False) as content:
@@ -82,8 +90,8 @@ class LocalStorage:
 
     def _listed(self, folder: str) -> Sequence[Stored]:
         found: list[Stored] = []
-        with suppress(FileNotFoundError), folder_below(self._root, folder, make=False) as opened:
-            for file in sorted(os.listdir(opened)):
+        with suppress(FileNotFoundError), folder_below(self._base, *self._inside, folder, make=False) as opened:
+            for file in sorted(os.listdir(opened)):  # noqa: PTH208 - a descriptor
                 if file == DRAFT:
                     continue
                 with suppress(FileNotFoundError):
@@ -93,42 +101,43 @@ class LocalStorage:
 
     def _folders(self) -> Sequence[str]:
         try:
-            with os.scandir(self._root) as entries:
+            with folder_below(self._base, *self._inside, make=False) as opened, os.scandir(opened) as entries:
                 return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
         except FileNotFoundError:
             return []
 
     def _delete(self, name: str) -> None:
-        folders, file = _parted(name)
+        folders, file = _parted(self._inside, name)
         with (
             suppress(FileNotFoundError),
-            folder_below(self._root, *folders, make=False) as folder,
+            folder_below(self._base, *folders, make=False) as folder,
             folder_lock(folder, wait_s=LOCK_WAIT_S),
         ):
             os.unlink(file, dir_fd=folder)
             os.fsync(folder)
 
-    async def _run(self, work: Callable[[], _T]) -> _T:
+    async def _run(self, work: Callable[[], _T], name: str) -> _T:
+        folder = self._root / name.rpartition("/")[0]
         try:
             with anyio.fail_after(STORAGE_LIMIT_S):
                 return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
         except TimeoutError as error:
             raise ArchiveError(
-                f"{self._root}: the disk has not answered for {STORAGE_LIMIT_S:.0f} s; look after it"
+                f"{folder}: the disk has not answered for {STORAGE_LIMIT_S:.0f} s; look after it"
             ) from error
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            name = f" ({error.filename})" if error.filename else ""
+            file = f" ({error.filename})" if error.filename else ""
             raise ArchiveError(
-                f"the archive in {self._root} cannot be used: {reason}{name}; make room there, or put its rights right"
+                f"the archive in {folder} cannot be used: {reason}{file}; make room there, or put its rights right"
             ) from error
 
 
-def _parted(name: str) -> tuple[tuple[str, ...], str]:
+def _parted(inside: Sequence[str], name: str) -> tuple[tuple[str, ...], str]:
     *folders, file = name.split("/")
     if len(folders) > 1 or not all(part.strip(".") for part in (*folders, file)):
         raise ValueError(f"{name!r} names no file of an archive")
-    return tuple(folders), file
+    return (*inside, *folders), file
 
 
 def _is_there(folder: int, file: str) -> bool:

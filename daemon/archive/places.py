@@ -3,11 +3,9 @@
 from pathlib import Path
 
 from daemon.archive.local import LocalStorage
+from daemon.archive.shelf import FOLDER
 from daemon.archive.storage import Storage
 from daemon.config import ArchiveConfig
-
-FOLDER = "transcripts"
-"""Of the local archive, below the data directory: a folder for each session and scope."""
 
 
 def storage_of(config: ArchiveConfig, data_dir: Path) -> Storage:
@@ -16,4 +14,4 @@ def storage_of(config: ArchiveConfig, data_dir: Path) -> Storage:
     Raises:
         ConfigError: the address cannot be used.
     """
-    return LocalStorage(data_dir / FOLDER)
+    return LocalStorage(data_dir, FOLDER)

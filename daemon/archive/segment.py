@@ -6,10 +6,11 @@ import hashlib
 import zlib
 from collections.abc import Sequence
 from io import BytesIO
+from pathlib import Path
 
 import msgspec
 
-from daemon.archive.shelf import Shelf, ShelfKind
+from daemon.archive.shelf import FOLDER, Shelf, ShelfKind
 from daemon.scope import folder_of
 
 NAME_MAX_CHARS = 128
@@ -55,6 +56,10 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
     def place(self) -> str:
         """Its name in its storage."""
         return f"{self.shelf.folder}/{self.name}"
+
+    def path(self, data_dir: Path) -> Path:
+        """Where its file lies, when it is in the local archive of a data directory."""
+        return data_dir / FOLDER / self.shelf.folder / self.name
 
     @property
     def other_name(self) -> str:

@@ -1,4 +1,4 @@
-"""Shelves: what can be archived. The log of a session, and the lists of a scope's memory, each with indexes of its own."""
+"""Shelves: what can be archived, the log of a session and the lists of a scope's memory, each with its own indexes."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,6 +11,9 @@ ShelfKind = Literal["log", ScopeKind]
 
 _WORDS: dict[ShelfKind, str] = {"log": "transcript", "history": "history", "versions": "versions", "notes": "notes"}
 """What the names of the files begin with."""
+
+FOLDER = "transcripts"
+"""Of the local archive, below the data directory: a folder for each session and scope."""
 
 SCOPE_FOLDER = "scope="
 """What the folders of scopes begin with; ``folder_of`` leaves no ``=`` in the name of a session's."""

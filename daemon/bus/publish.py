@@ -25,7 +25,7 @@ ASIDE_COMMANDS = frozenset({"status", "help", "usage", "whoami", "memory"})
 QUEUED_COMMANDS = frozenset({"new", "model", "compact"})
 """Those that change the session: each keeps its place in the queue and is carried out when its turn comes."""
 
-WITH_ARGUMENT = frozenset({"model"})
+WITH_ARGUMENT = frozenset({"model", "compact"})
 """Those that may be followed by something; after any other word of ``COMMANDS`` it is an ordinary message."""
 
 EXTRA_STOPS = 16
@@ -40,6 +40,7 @@ COMMANDS: Mapping[str, Command] = {
     "/status": "status",
     "/usage": "usage",
     "/model": "model",
+    "/compact": "compact",
     "/whoami": "whoami",
     "/memory": "memory",
     "/help": "help",

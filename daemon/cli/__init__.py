@@ -12,13 +12,28 @@ from daemon.cli.redis_command import redis_cli
 from daemon.cli.run import run
 from daemon.cli.send import send
 from daemon.cli.session import session
+from daemon.cli.transcript import transcript
 from daemon.cli.usage import usage
 from daemon.cli.version import version
 from daemon.cli.worker import worker
 
 __all__ = ["main"]
 
-for _command in (run, chat, send, session, memory, queue, worker, usage, config, redis_cli, doctor, version):
+for _command in (
+    run,
+    chat,
+    send,
+    session,
+    memory,
+    transcript,
+    queue,
+    worker,
+    usage,
+    config,
+    redis_cli,
+    doctor,
+    version,
+):
     root.add_command(_command)
 queue.add_command(dead)
 session.add_command(generate)

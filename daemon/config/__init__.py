@@ -5,23 +5,25 @@
 
 from daemon.config.load import Loaded, load
 from daemon.config.paths import bot_workspace, data_path
+from daemon.config.remembering import (
+    ArchiveConfig,
+    ConsolidationConfig,
+    MemoryFlushConfig,
+    MemorySearchConfig,
+    MicroCompactConfig,
+)
 from daemon.config.schema import (
     AgentConfig,
-    ArchiveConfig,
     BootstrapConfig,
     BotConfig,
     ChannelConfig,
     Config,
-    ConsolidationConfig,
     ContextConfig,
     EachConfig,
     FallbackConfig,
     LimitsConfig,
     McpConfig,
     MemoryConfig,
-    MemoryFlushConfig,
-    MemorySearchConfig,
-    MicroCompactConfig,
     ModelConfig,
     PricesConfig,
     PushConfig,

@@ -114,7 +114,8 @@ def chain(*names: str) -> tuple[FallbackModel, dict[str, Named]]:
     [
         *(("/new", "new", ""), (" /NEW\n", "new", ""), ("/new please", "", ""), ("/whoami", "whoami", "")),
         *(("/model", "model", ""), ("/Model  gpt-5 ", "model", "gpt-5"), ("/models", "", ""), ("/model@bot", "", "")),
-        *(("say /new", "", ""), ("/", "", ""), ("/compact", "", ""), ("", "", "")),
+        *(("/compact", "compact", ""), ("/compact the plans", "compact", "the plans"), ("/compacted", "", "")),
+        *(("say /new", "", ""), ("/", "", ""), ("/unheard-of", "", ""), ("", "", "")),
     ],
 )
 def test_only_known_words_are_commands_and_only_some_take_an_argument(text: str, command: str, argument: str) -> None:
