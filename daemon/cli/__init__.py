@@ -5,6 +5,7 @@ from daemon.cli.command import root
 from daemon.cli.config_command import config
 from daemon.cli.dead import dead
 from daemon.cli.doctor import doctor
+from daemon.cli.exporting import export
 from daemon.cli.generate import generate
 from daemon.cli.memory import memory
 from daemon.cli.queue import queue
@@ -37,6 +38,7 @@ for _command in (
     root.add_command(_command)
 queue.add_command(dead)
 session.add_command(generate)
+session.add_command(export)
 
 
 def main() -> None:

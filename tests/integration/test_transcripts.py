@@ -15,10 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from channels.terminal.conversation import Conversation, Said
 from daemon.archive import Archive, Segment
 from daemon.bus import open_bus
 from daemon.config import RedisConfig
 from daemon.errors import ArchiveError
+from daemon.process import Process
+from daemon.sessionkey import SessionKey
 from daemon.transcripts import Hit, Needle, Piece, Transcripts, Unread, search
 from tests.conftest import QUEUE, Lab, RecordingBus, an_entry, check_and_remove_keys
 
@@ -267,6 +270,41 @@ async def follow(shelf: Shelf, steps: list[Any]) -> None:
         page = await shelf.transcripts.committed(ANN, after=first - 1, limit=limit)
         assert [index for index, _ in page] == list(range(first, min(first + limit, len(shelf.raws))))
         assert joined(await pieces_of(shelf, chunk=chunk)) == shelf.raws
+
+
+# In a terminal
+
+
+async def test_on_entering_what_was_said_is_shown_also_what_has_left_redis(process: Process, lab: Lab) -> None:
+    shelf = Shelf(lab, process.data_dir)
+    await shelf.say(8)
+    segments = await shelf.store((0, 4), (4, 6))
+    await shelf.trim(6)
+
+    conversation = await Conversation.open(process, SessionKey.parse(ANN))
+    assert [one.text for one in await conversation.earlier(5)] == [f"消息 {n}" for n in (3, 4, 5, 6, 7)]
+    assert [one.index for one in await conversation.earlier(100)] == list(range(8))
+
+    segments[1].path(process.data_dir).unlink()
+    assert [one.index for one in await conversation.earlier(100)] == [0, 1, 2, 3, 6, 7]
+
+
+async def test_what_was_said_and_left_while_a_terminal_was_away_is_shown(process: Process, lab: Lab) -> None:
+    shelf = Shelf(lab, process.data_dir)
+    await shelf.say(2)
+    conversation = await Conversation.open(process, SessionKey.parse(ANN))
+
+    await shelf.say(6)
+    segments = await shelf.store((0, 5), (5, 7))
+    await shelf.trim(7)
+    shown = await conversation._new_entries()
+    assert [one.index for one in shown if isinstance(one, Said)] == [2, 3, 4, 5, 6, 7]
+
+    conversation._next = 4
+    segments[1].path(process.data_dir).unlink()
+    shown = await conversation._new_entries()
+    assert [one.index if isinstance(one, Said) else one.kind for one in shown] == [4, "aside", 7]
+    assert await conversation._new_entries() == []
 
 
 # Of any length
