@@ -38,6 +38,7 @@ class Shelf:
     def __init__(self, lab: Lab, data_dir: Path) -> None:
         self.lab = lab
         self.archive = Archive(lab.bus, data_dir)
+        self.data_dir = data_dir
         self.transcripts = Transcripts(lab.bus, self.archive)
         self.raws: list[bytes] = []
 
@@ -140,7 +141,7 @@ async def test_a_gap_is_told_and_what_lies_around_it_can_be_read(shelf: Shelf) -
     await shelf.say(10)
     segments = await shelf.store((0, 3), (3, 6), (5, 8))
     await shelf.trim(8)
-    segments[1].path(shelf.archive._data_dir).write_bytes(b"\x1f\x8bspoilt")  # type: ignore[attr-defined]
+    segments[1].path(shelf.data_dir).write_bytes(b"\x1f\x8bspoilt")
 
     found = await pieces_of(shelf)
 
@@ -173,7 +174,7 @@ async def test_of_several_segments_another_stands_in_for_a_spoilt_one(shelf: She
     await shelf.say(6)
     segments = await shelf.store((0, 2), (0, 6), (2, 6))
     await shelf.trim(6)
-    segments[1].path(shelf.archive._data_dir).unlink()  # type: ignore[attr-defined]
+    segments[1].path(shelf.data_dir).unlink()
 
     assert await shelf.transcripts.read(ANN, 0, 6) == shelf.raws
 
@@ -214,7 +215,7 @@ async def test_reading_is_the_same_when_messages_leave_between_any_two_steps(she
         await shelf.trim(240)
 
     bus = Meddling(shelf.lab, at, leave)
-    shelf.transcripts = Transcripts(bus, Archive(bus, shelf.archive._data_dir))  # type: ignore[attr-defined]
+    shelf.transcripts = Transcripts(bus, Archive(bus, shelf.data_dir))
 
     assert joined(await pieces_of(shelf, chunk=40)) == shelf.raws
 
