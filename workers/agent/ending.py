@@ -159,7 +159,9 @@ class Ending:
         text = say("poison", self._language(first.bot), attempts=attempts, correlation=first.correlation)
         covered = [entry for entry in claim.begun.waiting if entry.inbound is first]
         words = [self._word(claim, first, text)]
-        return await self._commit_aside(claim, covered, words, dead_reason="attempts", go_on=go_on)
+        # A letter would keep what is to be forgotten.
+        reason = "" if first.command == "forget" else "attempts"
+        return await self._commit_aside(claim, covered, words, dead_reason=reason, go_on=go_on)
 
     async def _commit_aside(
         self,
