@@ -13,6 +13,7 @@
   x SessionError
     - LeaseLost
     - SessionFull
+    - Trimmed
   x ModelError
     - ModelUnavailable
       + RateLimited
@@ -32,6 +33,13 @@
     - NoSuchVersion
     - VersionMoved
   x ArchiveError
+    - ArchiveMissing
+    - NoSuchTranscript
+  x JobError
+    - JobLost
+    - JobWaits
+    - JobRefused
+  x OutputError
   x ToolError
   x Interrupted
   x ChannelError
@@ -108,6 +116,15 @@ class SessionFull(SessionError):
         self.retry_after_s = retry_after_s
         self.first = first
         """Nobody of this session was told since it last accepted a message: a channel that sends says so now."""
+
+
+class Trimmed(SessionError):
+    """Messages that were to be read have left Redis for the archive meanwhile: read the positions again."""
+
+    def __init__(self, message: str, *, base: int) -> None:
+        super().__init__(message)
+        self.base = base
+        """Index of the first message that Redis still holds."""
 
 
 class ModelError(MillpondError):
@@ -210,6 +227,38 @@ class VersionMoved(MemoryRefused):
 
 class ArchiveError(MillpondError):
     """A part of a log was not archived, or cannot be read back."""
+
+
+class ArchiveMissing(ArchiveError):
+    """A file of the archive, or a part of a log, is not there."""
+
+
+class JobError(MillpondError):
+    """A job cannot be done just now, here, or at all."""
+
+
+class JobLost(JobError):
+    """Another process does the job now; what was to be written was not."""
+
+
+class JobWaits(JobError):
+    """A job has to wait for others, for no fault of its own; it goes on later."""
+
+    def __init__(self, message: str, *, delay_s: float) -> None:
+        super().__init__(message)
+        self.delay_s = delay_s
+
+
+class JobRefused(JobError):
+    """A job can never be done as it is; its text is the report."""
+
+
+class NoSuchTranscript(ArchiveError):
+    """There is no transcript of that name."""
+
+
+class OutputError(MillpondError):
+    """A file that a person asked for was not written."""
 
 
 class ToolError(MillpondError):

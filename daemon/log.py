@@ -16,7 +16,20 @@ KEYS = frozenset(
         *("session", "message_id", "turn", "worker", "attempt", "stream", "head", "cursor", "fence", "model", "tool"),
         *("tokens_in", "tokens_out", "budget_tokens", "tokens_before", "tokens_after", "tokens"),
         *("first", "upto", "rounds", "raw", "chunk", "chunks", "ratio", "waited_s", "took_s", "reason"),
-        *("correlation", "channel", "address", "role", "count", "status", "path", "state", "bot", "vocabulary"),
+        *(
+            "correlation",
+            "channel",
+            "address",
+            "role",
+            "count",
+            "status",
+            "path",
+            "state",
+            "bot",
+            "vocabulary",
+            "job",
+            "kind",
+        ),
     }
 )
 """All keys a log line may carry beside the event, level and time; a test holds every call to it."""

@@ -96,6 +96,7 @@ ON_ALL_SERVERS = (
     "memory_machine",
     "outbox",
     "publish",
+    "scan",
     "session_machine",
     "tools",
     "turns",

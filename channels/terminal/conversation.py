@@ -5,11 +5,13 @@ every entry is shown once and in order. Events only say when to look, and show t
 """
 
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 import msgspec
+import structlog
 
 from channels.inbound import accept, make_inbound
 from channels.terminal.naming import sender_of
@@ -72,6 +74,7 @@ class Writing:
 
 Shown = Said | Writing | ToolEvent | Notice
 
+_log = structlog.get_logger()
 _decode_wire = msgspec.json.Decoder(_Wire).decode
 _decode_event = msgspec.json.Decoder(Live | ToolEvent | Moved | Notice).decode
 _decode_live = msgspec.json.Decoder(Live).decode
@@ -146,8 +149,14 @@ class Conversation:
 
     async def earlier(self, count: int) -> list[Said]:
         """The last ``count`` entries before the conversation was opened."""
-        entries = await self._reader.committed(self.session, after=self._next - count - 1, limit=count)
-        return [said(index, entry) for index, entry in entries if index < self._next]
+        found: list[Said] = []
+        pieces = self.process.transcripts.pieces(self.session, self._next - count, self._next, chunk=CHUNK)
+        async with aclosing(pieces):
+            async for piece in pieces:
+                found += [said(index, entry) for index, entry in piece.entries()]
+                if piece.reason:
+                    _log.warning("transcript.unread", session=self.session, reason=piece.reason)
+        return found
 
     async def answer_to(self, message_id: str) -> Said | Notice | None:
         """The entry that answered a message earlier, of a command the notice; None when there is none lately."""
@@ -180,19 +189,18 @@ class Conversation:
             found += await self._written_so_far()
         return found
 
-    async def _new_entries(self) -> list[Said]:
-        base = (await self._reader.state(self.session)).base
-        found: list[Said] = []
-        while True:
-            self._next = max(self._next, base)
-            # Beyond head stands the journal of the turn in progress; see the module's first lines.
-            chunk = await self._reader.log(self.session, first=self._next, upto=self._next + CHUNK, base=base)
-            found += [said(index, entry) for index, entry in enumerate(chunk, self._next)]
-            self._next += len(chunk)
-            if len(chunk) < CHUNK:
-                break
+    async def _new_entries(self) -> list[Said | Notice]:
+        found: list[Said | Notice] = []
+        # Beyond head stands the journal of the turn in progress; see the module's first lines.
+        pieces = self.process.transcripts.pieces(self.session, self._next, chunk=CHUNK, journal=True)
+        async with aclosing(pieces):
+            async for piece in pieces:
+                if piece.reason:
+                    found.append(self._aside(piece.reason))
+                found += [said(index, entry) for index, entry in piece.entries()]
+                self._next = piece.upto
         for one in found:
-            if one.role == "assistant":
+            if isinstance(one, Said) and one.role == "assistant":
                 self._preview.close(one.entry.turn, ended=bool(settled_by(one)))
         return found
 
@@ -216,7 +224,10 @@ class Conversation:
         if self._away:
             return []
         self._away = True
-        return [Notice(kind="parked", text=str(error), time=stamp(self.process.clock.now()))]
+        return [self._aside(str(error), kind="parked")]
+
+    def _aside(self, text: str, *, kind: Literal["aside", "parked"] = "aside") -> Notice:
+        return Notice(kind=kind, text=text, time=stamp(self.process.clock.now()))
 
 
 def settled_by(shown: Shown) -> tuple[str, ...]:

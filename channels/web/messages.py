@@ -31,9 +31,6 @@ ESCAPED = 6
 PAGE_BYTES = 8 * 1024 * 1024
 """A page ends early once it holds so much: encoding it must not block the loop."""
 
-SLICE = 50
-"""Messages read at once: a thousand of the longest would be 256 MB."""
-
 
 class _Post(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The body of ``POST /api/messages``."""
@@ -68,6 +65,7 @@ class Messages:
     def __init__(self, site: Site) -> None:
         self._site = site
         self._reader = SessionReader(site.process.bus)
+        self._transcripts = site.process.transcripts
         self._max_bytes = site.process.config.queue.message_max_bytes * ESCAPED + BODY_EXTRA_BYTES
 
     async def post(self, request: Request) -> Response:
@@ -129,16 +127,8 @@ class Messages:
         )
 
     async def _page(self, session: str, after: int, limit: int) -> list[Shown]:
-        page: list[Shown] = []
-        size = 0
-        while len(page) < limit and size < PAGE_BYTES:
-            entries = await self._reader.committed(session, after=after, limit=min(SLICE, limit - len(page)))
-            if not entries:
-                break
-            page += [shown(index, entry) for index, entry in entries]
-            size += sum(len(memoryview(entry.wire)) for _, entry in entries)
-            after = entries[-1][0]
-        return page
+        found = await self._transcripts.committed(session, after=after, limit=limit, most_bytes=PAGE_BYTES)
+        return [shown(index, entry) for index, entry in found]
 
     async def _session(self, session: str, at_ms: int) -> _Session:
         state = await self._reader.state(session)

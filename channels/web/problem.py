@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from daemon.errors import (
+    ArchiveError,
     BadSessionKey,
     BusUnavailable,
     ConfigError,
@@ -44,6 +45,7 @@ _KINDS = (
     _Kind(SessionFull, 429, "session_full"),
     _Kind(BusUnavailable, 503, "unavailable"),
     _Kind(ConfigError, 500, "configuration"),
+    _Kind(ArchiveError, 503, "archive"),
 )
 """The first that fits counts."""
 

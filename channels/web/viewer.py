@@ -5,6 +5,7 @@ missed, and every few seconds regardless; so a viewer falls behind, but never mi
 """
 
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from typing import Any
 
 import anyio
@@ -15,9 +16,10 @@ from channels.web.preview import Preview
 from channels.web.shown import encode, shown
 from channels.web.site import Site
 from daemon.bus import Heard, Subscription, pairs
-from daemon.errors import BusError
+from daemon.errors import ArchiveError, BusError
 from daemon.events import Live, Moved, Notice, ToolEvent
 from daemon.session import SessionReader, SessionState
+from daemon.transcripts import Piece
 
 RETRY_MS = 1_000
 """When a client whose connection broke should come back."""
@@ -30,6 +32,12 @@ KEEP_ALIVE_S = 15.0
 
 BATCH = 50
 """Messages read and written at once."""
+
+GAPS_MAX = 3
+"""Parts of the archive that cannot be read, in one look, before the rest of it is left out."""
+
+GAP_S = 1.0
+"""Once one took longer than this to find out, the rest is left out too."""
 
 Write = Callable[[bytes], Awaitable[None]]
 """Sends bytes to the viewer; raises when the viewer takes none."""
@@ -55,6 +63,7 @@ class Viewer:
         self._listener = site.process.listener
         self._clock = site.process.clock
         self._reader = SessionReader(self._bus)
+        self._transcripts = site.process.transcripts
         self._session = session
         self._to_viewer = write
         self._next = after + 1
@@ -109,22 +118,38 @@ class Viewer:
             state = await self._reader.state(self._session)
             # Beyond the head: what the viewer had was lost by the server, and new messages take those places.
             self._next = min(self._next, state.head)
-            if not await self._write_batch(state):
+            await self._write_upto(state)
+            if self._next >= state.head:
                 break
         if state.cursor != self._cursor:
             self._cursor = state.cursor
             await self._write(event_of("cursor", _fields(state, "session", "head", "cursor")))
         return state
 
-    async def _write_batch(self, state: SessionState) -> bool:
-        first = max(self._next, state.base)
-        upto = min(first + BATCH, state.head)
-        entries = await self._reader.log(self._session, first=first, upto=upto, base=state.base)
-        events = [event_of("message", shown(at, entry), at=at) for at, entry in enumerate(entries, first)]
-        if events:
-            await self._write(b"".join(events))
-            self._next = first + len(events)
-        return self._next < state.head and bool(events)
+    async def _write_upto(self, state: SessionState) -> None:
+        gaps, asked_at = 0, self._clock.monotonic()
+        async with aclosing(self._transcripts.pieces(self._session, self._next, state.head, chunk=BATCH)) as pieces:
+            async for piece in pieces:
+                if piece.reason:
+                    gaps += 1
+                    if gaps >= GAPS_MAX or self._clock.monotonic() - asked_at > GAP_S:
+                        # Nobody is to wait for a store that is away: what is in the log can be shown.
+                        await self._skip(piece, upto=max(piece.upto, min(state.base, state.head)))
+                        return
+                    await self._skip(piece, upto=piece.upto)
+                for at in range(0, len(piece.raws), BATCH):
+                    entries = piece.entries(at, at + BATCH)
+                    await self._write(b"".join(event_of("message", shown(n, entry), at=n) for n, entry in entries))
+                    self._next = entries[-1][0] + 1
+                asked_at = self._clock.monotonic()
+        # There may be fewer: what was forgotten, or never was, has no place to wait at.
+        self._next = max(self._next, state.head)
+
+    async def _skip(self, piece: Piece, *, upto: int) -> None:
+        _log.warning("viewer.gap", session=self._session, first=piece.first, upto=upto, reason=piece.reason)
+        data = {"session": self._session, "first": piece.first, "upto": upto, "reason": piece.reason}
+        await self._write(event_of("missing", data))
+        self._next = upto
 
     async def _show_piece(self, piece: Live) -> None:
         judgement = self._preview.judge(piece, upto=self._next)
@@ -148,12 +173,15 @@ class Viewer:
             self._noticed = stream_id.decode()
             notice = _decode_notice(dict(pairs(fields))[b"notice"])
             if notice.time > since:
-                data = {"notice": self._noticed, **_fields(notice, "kind", "text", "time", "message_id")}
+                data = {"notice": self._noticed, **_fields(notice, "kind", "text", "time", "message_id", "attachments")}
                 await self._write(event_of("notice", data))
 
     async def _last_time(self, state: SessionState) -> str:
-        last = await self._reader.log(self._session, first=state.head - 1, upto=state.head, base=state.base)
-        return last[0].time if last else ""
+        try:
+            last = await self._transcripts.committed(self._session, after=state.head - 2, limit=1)
+        except ArchiveError:
+            return ""
+        return last[0][1].time if last and state.head else ""
 
     async def _write(self, piece: bytes) -> None:
         await self._to_viewer(piece)

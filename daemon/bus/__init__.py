@@ -23,6 +23,7 @@ from daemon.bus.publish import (
     publish,
 )
 from daemon.bus.replies import pairs
+from daemon.bus.scan import scan
 from daemon.bus.script import Script, load_script
 from daemon.bus.together import Asked
 from daemon.bus.wakeups import mend, reap, take, wake
@@ -54,6 +55,7 @@ __all__ = [
     "pairs",
     "publish",
     "reap",
+    "scan",
     "show_live",
     "take",
     "translated",

@@ -151,8 +151,12 @@ class Keys:
         return f"{self._of_partition(self.partition(session), 'said')}:{reply}"
 
     def segments(self, session: str) -> str:
-        """``segments``, list: the parts of the log that are archived, by name, range and checksum."""
+        """``segments``, list: the newest archived parts of the log, and the name of a file with the older ones."""
         return self._of_session(session, "segments")
+
+    def restoring(self, session: str, nonce: str) -> str:
+        """``restoring``, list, TTL an hour: messages of an older session that are about to become this one's log."""
+        return f"{self._of_session(session, 'restoring')}:{nonce}"
 
     # One a scope, whose partition is that of its own name. None has a TTL: they are what a bot remembers.
 
@@ -176,11 +180,15 @@ class Keys:
         """``undigested``, list, gone when empty: raw entries that MEMORY.md does not hold yet, by index in history."""
         return self._of_session(scope, "undigested")
 
+    def shelved(self, scope: str) -> str:
+        """``shelved``, list, gone when empty: the archived parts of history, versions and notes, as in ``segments``."""
+        return self._of_session(scope, "shelved")
+
     # One a database.
 
     @property
     def meta(self) -> str:
-        """``meta``, hash: schema and number of partitions, fixed at first use."""
+        """``meta``, hash: schema and number of partitions, fixed at first use; the database's id."""
         return f"{self.prefix}:meta"
 
     @property
@@ -189,9 +197,35 @@ class Keys:
         return f"{self.prefix}:sessions"
 
     @property
+    def archives(self) -> str:
+        """``archives``, hash: every archive that a process of this database writes to, by its id."""
+        return f"{self.prefix}:archives"
+
+    @property
+    def collecting(self) -> str:
+        """``collecting``, string, TTL an hour: somebody looks for files of the archive that nothing lists."""
+        return f"{self.prefix}:collecting"
+
+    @property
     def workers(self) -> str:
         """``workers``, hash: a heartbeat a process; stale ones are removed by whoever beats next."""
         return f"{self.prefix}:workers"
+
+    # What must go on after a crash; all in one slot.
+
+    @property
+    def jobs(self) -> str:
+        """``jobs``, sorted set: jobs that have not ended, by when somebody is to take them (ms)."""
+        return f"{self.prefix}:jobs:{{jobs}}"
+
+    @property
+    def jobs_ended(self) -> str:
+        """``ended``, sorted set, TTL 30 days: jobs that have ended, by when (ms)."""
+        return f"{self.prefix}:ended:{{jobs}}"
+
+    def job(self, job_id: str) -> str:
+        """``job``, hash: what is to be done, how far it has come, who is at it; TTL 30 days once it has ended."""
+        return f"{self.prefix}:job:{{jobs}}:{encode_part(job_id)}"
 
     # One a day or a bot, each in one slot of its own.
 

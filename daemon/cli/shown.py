@@ -66,7 +66,7 @@ async def shown(process: "Process", state: "SessionState", *, after: int | None,
 
     reader = SessionReader(process.bus)
     first = state.head - limit - 1 if after is None else after
-    entries = await reader.committed(state.session, after=max(first, -1), limit=limit)
+    entries = await process.transcripts.committed(state.session, after=max(first, -1), limit=limit)
     settlement = await settlement_of(process.bus, state)
     positions = _positions(state, now_ms := await reader.now_ms()) | _settlement(settlement, now_ms)
     try:
@@ -78,7 +78,7 @@ async def shown(process: "Process", state: "SessionState", *, after: int | None,
         positions=positions,
         sizes=sizes,
         consolidated=await _consolidated(process, state),
-        messages=[_message(index, entry) for index, entry in entries],
+        messages=[message_of(index, entry) for index, entry in entries],
     )
 
 
@@ -159,7 +159,8 @@ def _fields(segment: "Segment | None") -> dict[str, Any] | None:
     return None if segment is None else msgspec.structs.asdict(segment)
 
 
-def _message(index: int, entry: "LogEntry") -> dict[str, Any]:
+def message_of(index: int, entry: "LogEntry") -> dict[str, Any]:
+    """A message of the log with its index, ready to be printed as JSON."""
     import msgspec
 
     fields: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(entry))

@@ -23,11 +23,11 @@ if fields.applied == name then return answer('done') end
 if fields.set_backs ~= tonumber(ARGV[4]) or fields.upto ~= tonumber(ARGV[5]) then return answer('misplaced') end
 if ARGV[12] ~= '' and (fields.version ~= tonumber(ARGV[10]) or fields.checksum ~= ARGV[11]) then
   local refused = answer('version')
-  refused[3] = since(KEYS[3], ARGV[10])
+  refused[3] = since(KEYS[3], ARGV[10], fields)
   return refused
 end
 
-local index = redis.call('RPUSH', KEYS[2], ARGV[8]) - 1
+local index = fields.history_base + redis.call('RPUSH', KEYS[2], ARGV[8]) - 1
 if ARGV[16] ~= '' then redis.call('RPUSH', KEYS[4], index) end
 -- A summary was asked for with the rejected text in the request: that is done with.
 if ARGV[9] == 'summary' then redis.call('HDEL', KEYS[1], 'rejected') end

@@ -17,7 +17,7 @@ if behind(fields, ARGV[2], ARGV[3]) then return {'lost'} end
 if not redis.call('LPOS', KEYS[3], ARGV[4]) then return answer('done') end
 if fields.version ~= tonumber(ARGV[5]) or fields.checksum ~= ARGV[6] then
   local refused = answer('version')
-  refused[3] = since(KEYS[2], ARGV[5])
+  refused[3] = since(KEYS[2], ARGV[5], fields)
   return refused
 end
 

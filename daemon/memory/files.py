@@ -148,10 +148,8 @@ class _Asked:
         return from_thread.run(lambda: self._memories.notes(self._scope, first=first))
 
     def version_that_reads(self, text: str, *, after: int) -> int:
-        newest_first = from_thread.run(lambda: self._memories.versions(self._scope, limit=VERSIONS_MAX))
-        return next(
-            (v.version for v in newest_first if v.version > after and v.kind != "rejected" and v.text == text), 0
-        )
+        newest_first = from_thread.run(lambda: self._memories.versions(self._scope, limit=VERSIONS_MAX, after=after))
+        return next((v.version for v in newest_first if v.kind != "rejected" and v.text == text), 0)
 
     def edit(self, text: str, *, of: int) -> Recall:
         time = stamp(self._clock.now())

@@ -7,15 +7,17 @@ out that comes twice or late is the position that it names. A person's edits nee
 
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import Any
 
 import msgspec
 from anyio import to_thread
 
 from daemon.bus import Bus, Script, load_script
 from daemon.errors import FenceBehind, LockLost, Misplaced, NoSuchVersion, VersionMoved
+from daemon.memory.cut import Cut, cut_of
 from daemon.memory.edits import edited
+from daemon.memory.lists import Kind, ScopeLists
 from daemon.memory.opened import Applied, Opened, Recall, SetBack, appended_since, decode_version, opened_from
 from daemon.memory.records import HistoryEntry, Note, Version
 
@@ -30,13 +32,11 @@ WRITE = load_script(__file__, "write.lua", with_parts=_PART)
 CACHED = 256
 """Scopes whose MEMORY.md a process keeps at hand."""
 
-PIECE = 1_000
-"""Records of a list that are read at once."""
+RECORDS = 100
+"""Records that are handed out at once: versions hold the whole of MEMORY.md each."""
 
 TRIES = 10
 """How often a person's change is tried while others change the same memory."""
-
-Record = TypeVar("Record", HistoryEntry, Note)
 
 _encode = msgspec.json.Encoder().encode
 _decode_entry = msgspec.json.Decoder(HistoryEntry).decode
@@ -48,6 +48,7 @@ class Memories:
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
+        self._lists = ScopeLists(bus)
         self._cached: OrderedDict[str, tuple[bytes, Recall]] = OrderedDict()
 
     # For a prompt
@@ -109,6 +110,10 @@ class Memories:
                 highest=int(found),
             )
         return opened_from(found, asked)
+
+    async def begin_at(self, scope: str, session: str, upto: int) -> None:
+        """Note that a new session's first message has index ``upto``: nothing that lies before is to be taken in."""
+        await self._bus.call("HSETNX", self._bus.keys.memory(scope), f"upto:{session}", upto)
 
     async def apply(
         self,
@@ -185,15 +190,22 @@ class Memories:
 
         Every entry that holds any of them is marked, and ``upto`` goes back to where the first of these began.
         Errors as for ``apply``.
+
+        Raises:
+            ArchiveError: how far back to go only archived entries tell, and they cannot be read.
         """
-        scope, keys = opened.scope, self._bus.keys
-        status, *rest = await self._bus.run(
-            SET_BACK,
-            [keys.memory(scope), keys.history(scope), keys.versions(scope), keys.undigested(scope)],
-            [opened.session, opened.fence, opened.nonce, opened.set_backs, opened.upto, head],
-        )
+        scope, keys, archived = opened.scope, self._bus.keys, Cut()
+        while True:
+            status, *rest = await self._bus.run(
+                SET_BACK,
+                [keys.memory(scope), keys.history(scope), keys.versions(scope), keys.undigested(scope)],
+                [*(opened.session, opened.fence, opened.nonce, opened.set_backs, opened.upto, head), *archived.told()],
+            )
+            if status != b"shelved":
+                break
+            archived = await cut_of(self._lists, scope, opened.session, head=head, base=int(rest[0]))
         now = _checked(opened, status, rest)
-        return SetBack(opened=now, lost=tuple(_decode_entry(entry) for entry in rest[1]))
+        return SetBack(opened=now, lost=(*(_decode_entry(entry) for entry in rest[1]), *archived.entries))
 
     async def _write_locked(
         self, opened: Opened, script: Script, keys: Sequence[str], args: Sequence[str | int | bytes]
@@ -209,7 +221,7 @@ class Memories:
         """The oldest entries that MEMORY.md does not hold yet, raw ones mostly, each with its index in the history."""
         keys = self._bus.keys
         indexes = [int(index) for index in await self._bus.call("LRANGE", keys.undigested(scope), 0, limit - 1)]
-        found = [await self._bus.call("LINDEX", keys.history(scope), index) for index in indexes]
+        found = [await self._lists.one("history", scope, index) for index in indexes]
         return [(index, _decode_entry(entry)) for index, entry in zip(indexes, found, strict=True) if entry]
 
     # For people
@@ -222,10 +234,11 @@ class Memories:
         Raises:
             VersionMoved: others changed the memory all the time.
         """
-        seen = (await self._find(scope, of)) or Version(kind="edit", time=time)
+        now = await self.current(scope)
+        seen = now.text if of == now.version else await self._text(scope, of)
 
         def change(current: Recall) -> Version:
-            whole = current.text if text == seen.text else edited(text, of=seen.text, current=current.text)
+            whole = current.text if text == seen else edited(text, of=seen, current=current.text)
             return Version(kind="edit", time=time, by=by, of=of, text=whole)
 
         return await self._change(scope, change)
@@ -275,7 +288,7 @@ class Memories:
         """
         found = await self._find(scope, number)
         if found is None:
-            there = int(await self._bus.call("LLEN", self._bus.keys.versions(scope)))
+            there = (await self._lists.piece("versions", scope, None, 0)).upto
             raise NoSuchVersion(
                 f"MEMORY.md of {scope} has no version {number}; "
                 + (f"there are 1 to {there}" if there else "there is none")
@@ -283,33 +296,36 @@ class Memories:
         return found
 
     async def _find(self, scope: str, number: int) -> Version | None:
-        if number < 1:
-            return None
-        found = await self._bus.call("LINDEX", self._bus.keys.versions(scope), number - 1)
+        found = await self._lists.one("versions", scope, number - 1) if number > 0 else None
         return decode_version(found) if found else None
 
-    async def versions(self, scope: str, *, limit: int = 100) -> list[Version]:
-        """The newest versions with their texts, newest first, rejected ones among them."""
-        found: list[Any] = await self._bus.call("LRANGE", self._bus.keys.versions(scope), -limit, -1)
+    async def _text(self, scope: str, number: int) -> str:
+        """What a version reads; empty when there is none of that number."""
+        found = await self._find(scope, number)
+        return found.text if found else ""
+
+    async def versions(self, scope: str, *, limit: int = 100, after: int = 0) -> list[Version]:
+        """The newest versions with their texts, newest first, rejected ones among them.
+
+        Args:
+            scope: whose.
+            limit: at most so many.
+            after: only those with a higher number than this.
+        """
+        found = await self._lists.newest("versions", scope, limit, after=after)
         return [decode_version(version) for version in reversed(found)]
 
     async def history(self, scope: str, *, first: int = 0) -> list[HistoryEntry]:
         """The entries of HISTORY.md from the ``first`` one on, in the order in which they were written."""
-        return await self._all(self._bus.keys.history(scope), first, _decode_entry)
+        return [_decode_entry(record) for record in await self._lists.all("history", scope, first)]
 
     async def notes(self, scope: str, *, first: int = 0) -> list[Note]:
         """The daily notes from the ``first`` one on, in the order in which they were written."""
-        return await self._all(self._bus.keys.notes(scope), first, _decode_note)
+        return [_decode_note(record) for record in await self._lists.all("notes", scope, first)]
 
-    async def _all(self, key: str, first: int, decode: Callable[[bytes], Record]) -> list[Record]:
-        """A list that is only appended to, piece by piece: other tasks go on between."""
-        found: list[Record] = []
-        while True:
-            at = first + len(found)
-            piece: list[bytes] = await self._bus.call("LRANGE", key, at, at + PIECE - 1)
-            found += [decode(record) for record in piece]
-            if len(piece) < PIECE:
-                return found
+    def records(self, kind: Kind, scope: str, *, missing: list[str] | None = None) -> AsyncGenerator[list[bytes]]:
+        """All of a list as it is stored, JSON, some records at a time; see ``ScopeLists.pieces``."""
+        return self._lists.pieces(kind, scope, each=RECORDS, missing=missing)
 
 
 _NOTHING = Recall(text="", version=0)

@@ -1,12 +1,17 @@
 -- Part of the scripts of a scope's memory: its fields, who may write, and how a version is put in.
+--
+-- Versions and entries are counted for ever. What is at the beginning of their lists in Redis may be in the archive: the
+-- fields versions_base and history_base tell how many, so that the one with index i lies at i - base.
 
 -- The fields of a scope and of one of its sessions. An absent number is 0, an absent word ''.
 local function fields_of(memory_key, session)
-  local text, version, checksum, rejected, upto, mark, fence, applied, flushed, set_back = unpack(redis.call('HMGET',
-    memory_key, 'text', 'version', 'checksum', 'rejected', 'upto:' .. session, 'mark:' .. session, 'fence:' .. session,
-    'applied:' .. session, 'flushed:' .. session, 'set_back:' .. session))
+  local text, version, checksum, rejected, versions_base, history_base, upto, mark, fence, applied, flushed, set_back =
+    unpack(redis.call('HMGET', memory_key, 'text', 'version', 'checksum', 'rejected', 'versions_base', 'history_base',
+      'upto:' .. session, 'mark:' .. session, 'fence:' .. session, 'applied:' .. session, 'flushed:' .. session,
+      'set_back:' .. session))
   return {
     text = text or '', version = tonumber(version or 0), checksum = checksum or '', rejected = tonumber(rejected or 0),
+    versions_base = tonumber(versions_base or 0), history_base = tonumber(history_base or 0),
     upto = tonumber(upto or 0), mark = mark or '', fence = fence or '0 ', applied = applied or '',
     flushed = tonumber(flushed or -1), set_back = set_back or '0',
     set_backs = tonumber(string.match(set_back or '0', '^%d+')),
@@ -24,7 +29,7 @@ end
 
 -- Make 'text' the newest version, under the next number. 'record' is its JSON without number and text, never empty.
 local function put(memory_key, versions_key, record, text)
-  local number = redis.call('LLEN', versions_key) + 1
+  local number = tonumber(redis.call('HGET', memory_key, 'versions_base') or 0) + redis.call('LLEN', versions_key) + 1
   -- cjson escapes a slash, which nobody needs and no person wants to read.
   local encoded = string.gsub(cjson.encode(text), '\\/', '/')
   redis.call('RPUSH', versions_key,
@@ -41,12 +46,14 @@ end
 --   the rejected version that the next request carries, how many raw entries are undigested}
 local function state(memory_key, versions_key, undigested_key, session)
   local fields, rejected = fields_of(memory_key, session), ''
-  if fields.rejected > 0 then rejected = redis.call('LINDEX', versions_key, fields.rejected - 1) or '' end
+  if fields.rejected > fields.versions_base then
+    rejected = redis.call('LINDEX', versions_key, fields.rejected - 1 - fields.versions_base) or ''
+  end
   return {fields.text, fields.version, fields.checksum, fields.upto, fields.mark, fields.flushed, fields.set_backs,
     rejected, redis.call('LLEN', undigested_key)}
 end
 
--- The versions from the one that was opened on: what tells whether there were only appends.
-local function since(versions_key, opened)
-  return redis.call('LRANGE', versions_key, math.max(0, tonumber(opened) - 1), -1)
+-- The versions from the one that was opened on, as far as they are here: what tells whether there were only appends.
+local function since(versions_key, opened, fields)
+  return redis.call('LRANGE', versions_key, math.max(0, tonumber(opened) - 1 - fields.versions_base), -1)
 end

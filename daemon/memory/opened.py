@@ -113,5 +113,7 @@ def appended_since(opened: Opened, versions: Sequence[Version]) -> tuple[str, ..
         base, *versions = versions or (None,)
         if base is None or (base.version, base.text) != (opened.version, opened.text):
             return None
+    elif versions and versions[0].version != 1:
+        return None  # so many that the first of them are in the archive
     newer = [version for version in versions if version.kind != "rejected"]
     return tuple(version.added for version in newer) if all(version.kind == "flush" for version in newer) else None

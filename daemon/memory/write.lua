@@ -7,7 +7,7 @@
 
 local fields = fields_of(KEYS[1], '')
 if fields.version ~= tonumber(ARGV[1]) or fields.checksum ~= ARGV[2] then
-  return {'version', since(KEYS[2], ARGV[1])}
+  return {'version', since(KEYS[2], ARGV[1], fields)}
 end
 
 redis.call('HDEL', KEYS[1], 'rejected')

@@ -3,7 +3,7 @@
 ``Sessions`` claims, renews, journals, commits and releases; ``SessionReader`` reads without holding anything;
 ``Locks`` is for those who consolidate older messages; ``Asides`` answers commands that wait for no turn; ``Sayings``
 says what a turn says before its answer; ``standings`` tells who is held and who rests, ``settlement_of`` how far a
-session is consolidated.
+session is consolidated. ``all_sessions`` and ``sessions_of`` find sessions, every one of them.
 """
 
 from daemon.session.asides import Aside, Asides
@@ -12,6 +12,7 @@ from daemon.session.claim import Begun, Claim, Waiting, after
 from daemon.session.locks import Lock, Locks
 from daemon.session.reader import SessionReader, SessionState
 from daemon.session.sayings import Saying, Sayings, saying_id
+from daemon.session.scopes import all_sessions, sessions_of, sessions_where
 from daemon.session.sessions import NO_CHANGE, Change, Commit, Sessions, Word
 from daemon.session.settlement import Settlement, settlement_of
 
@@ -35,8 +36,11 @@ __all__ = [
     "Waiting",
     "Word",
     "after",
+    "all_sessions",
     "oldest_s",
     "saying_id",
+    "sessions_of",
+    "sessions_where",
     "settlement_of",
     "standings",
 ]

@@ -23,7 +23,7 @@ from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests.conftest import Lab, an_entry, an_inbound, mutated, with_nonce
 from tests.fakes.said import said as words_of
 from tests.integration.test_turns import Bot, until, wire
-from workers.agent.commands import is_admin, person_of
+from workers.agent.outcome import is_admin, person_of
 from workers.agent.preview import preview
 from workers.agent.turn import Turns
 from workers.hold import Hold
@@ -114,7 +114,8 @@ def chain(*names: str) -> tuple[FallbackModel, dict[str, Named]]:
     [
         *(("/new", "new", ""), (" /NEW\n", "new", ""), ("/new please", "", ""), ("/whoami", "whoami", "")),
         *(("/model", "model", ""), ("/Model  gpt-5 ", "model", "gpt-5"), ("/models", "", ""), ("/model@bot", "", "")),
-        *(("say /new", "", ""), ("/", "", ""), ("/compact", "", ""), ("", "", "")),
+        *(("/compact", "compact", ""), ("/compact the plans", "compact", "the plans"), ("/compacted", "", "")),
+        *(("say /new", "", ""), ("/", "", ""), ("/unheard-of", "", ""), ("", "", "")),
     ],
 )
 def test_only_known_words_are_commands_and_only_some_take_an_argument(text: str, command: str, argument: str) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import daemon.memory.memories
 from daemon.bus import Bus, Script
-from daemon.errors import FenceBehind, LockLost, Misplaced, NoSuchVersion, VersionMoved
+from daemon.errors import ArchiveError, FenceBehind, LockLost, Misplaced, NoSuchVersion, VersionMoved
 from daemon.memory import Applied, HistoryEntry, Memories, Note, Opened, Version, joined
 from daemon.memory.memories import WRITE
 from tests.conftest import RecordingBus, dump, mutated
@@ -858,7 +858,7 @@ async def test_the_newest_versions_come_first_and_not_all_at_once(memories: Memo
 async def test_history_is_read_from_where_a_reader_stands(
     memories: Memories, monkeypatch: pytest.MonkeyPatch, piece: int
 ) -> None:
-    monkeypatch.setattr(daemon.memory.memories, "PIECE", piece)
+    monkeypatch.setattr("daemon.memory.lists.PIECE", piece)
     at = await opened(memories)
     for upto in (3, 6, 9):
         at = await taken_in(memories, at, upto)
@@ -875,6 +875,83 @@ async def test_the_server_is_refused_nothing_by_a_command_too_large_for_lua(memo
 
     assert len(applied.opened.text) == 300_000
     assert len(await memories.notes(SCOPE)) == 9_000
+
+
+# Lists whose beginning is in the archive
+
+
+async def taken_away(recorded: RecordingBus, kind: str, count: int) -> None:
+    """As if the first records were in the archive, where nobody can read them."""
+    keys = recorded.keys
+    await recorded.call("LTRIM", f"{keys.memory(SCOPE)}".replace(":memory:", f":{kind}:"), count, -1)
+    await recorded.call("HSET", keys.memory(SCOPE), f"{kind}_base", count)
+
+
+async def test_versions_and_entries_are_counted_on_from_those_that_are_away(
+    memories: Memories, recorded: RecordingBus
+) -> None:
+    at = await opened(memories)
+    for upto in (10, 20, 30):
+        at = await taken_in(memories, at, upto, f"memory of {upto}")
+    await taken_away(recorded, "versions", 2)
+    await taken_away(recorded, "history", 2)
+
+    at = await taken_in(memories, at, 40, "short", rejected=True)
+    at = await taken_in(memories, at, 50, raw=True)
+
+    assert (at.version, at.rejected, at.undigested) == (3, "short", 1)
+    assert [index for index, _ in await memories.undigested(SCOPE)] == [4]
+    assert [version.version for version in await memories.versions(SCOPE, limit=2)] == [4, 3]
+    assert (await memories.version(SCOPE, 3)).text == "memory of 30"
+    assert [entry.upto for entry in await memories.history(SCOPE, first=2)] == [30, 40, 50]
+    assert (await memories.digest(at, index=4, update=a_version("digested", "digest"))).opened.version == 5
+    assert await memories.edit(SCOPE, of=5, text="by hand", by="ann", time=TIME) == 6
+
+
+async def test_what_is_away_is_told_and_not_left_out(memories: Memories, recorded: RecordingBus) -> None:
+    at = await taken_in(memories, await opened(memories), 10, "one")
+    await taken_in(memories, at, 20, "two")
+    await taken_away(recorded, "versions", 1)
+    await taken_away(recorded, "history", 1)
+
+    for read in (memories.version(SCOPE, 1), memories.versions(SCOPE), memories.history(SCOPE)):
+        with pytest.raises(ArchiveError, match=f"of {SCOPE}: records 0 to 0 are in the archive"):
+            await read
+    with pytest.raises(NoSuchVersion, match="there are 1 to 2"):
+        await memories.version(SCOPE, 3)
+    assert [entry.upto for entry in await memories.history(SCOPE, first=1)] == [20]
+
+
+@pytest.mark.parametrize("opened_at", [0, 1])
+async def test_a_memory_that_moved_so_far_that_what_was_opened_is_away_is_not_merged(
+    memories: Memories, recorded: RecordingBus, opened_at: int
+) -> None:
+    at, bob = await opened(memories), await opened(memories, BOB)
+    for cycle in range(4):
+        if cycle == opened_at:
+            at = await opened(memories)
+        bob = (await memories.append(bob, a_flush(f"flush {cycle}"), cycle=cycle)).opened
+    await taken_away(recorded, "versions", 2)
+
+    refused = await memories.apply(at, an_entry(0, 10), mark="x", update=a_version("new"))
+
+    assert (refused.status, refused.appended) == ("version", None)
+
+
+async def test_a_set_back_that_goes_further_than_the_entries_here_needs_those_that_are_away(
+    memories: Memories, recorded: RecordingBus
+) -> None:
+    at = await opened(memories)
+    for upto in (10, 20, 30):
+        at = await taken_in(memories, at, upto)
+    await taken_away(recorded, "history", 2)
+    before = await dump(recorded)
+
+    with pytest.raises(ArchiveError):
+        await memories.set_back(at, head=15)
+
+    assert await dump(recorded) == before
+    assert [entry.first for entry in (await memories.set_back(at, head=30)).lost] == []
 
 
 LOCK = "if behind(fields, ARGV[2], ARGV[3]) then return {'lost'} end"

@@ -28,6 +28,7 @@ from channels.web.guard import host_in
 from channels.web.listen import FIRST_PORT, listen
 from channels.web.preview import Preview
 from channels.web.service import serve
+from daemon.archive import Archive, Segment
 from daemon.bus import notify, show_live
 from daemon.config import Config, QueueConfig, Secret, WebConfig
 from daemon.errors import BadSessionKey, ConfigError
@@ -630,18 +631,78 @@ async def test_a_cursor_that_moved_is_told(web: Web) -> None:
     assert found == [("cursor", "", {"session": "web:cursor", "head": 2, "cursor": 2})]
 
 
-async def test_what_was_trimmed_is_skipped(web: Web) -> None:
-    for number in range(2):
-        await web.post(session="trim", text=f"q{number}")
-        await answer(web, "web:trim", f"a{number}")
-    keys = web.process.bus.keys
-    await web.process.bus.call("LPOP", keys.log("web:trim"), 2)
-    await web.process.bus.call("HSET", keys.session("web:trim"), "base", 2)
+async def leave(web: Web, session: str, *upto: int) -> list[Segment]:
+    """Have a session's messages archived, a segment up to each of these indexes, and leave Redis."""
+    keys, archive, first = web.process.bus.keys, Archive(web.process.bus, web.process.data_dir), 0
+    raws = await web.process.bus.call("LRANGE", keys.log(session), 0, -1)
+    segments: list[Segment] = []
+    for end in upto:
+        segments.append(await archive.write(session, first, raws[first:end]))
+        first = end
+    await web.process.bus.call("LTRIM", keys.log(session), first, -1)
+    await web.process.bus.call("HSET", keys.session(session), "base", first, "cursor", first, "start", first)
+    return segments
 
-    async with watching(web, "trim", after="0") as events:
-        found = await take(events, 2)
 
-    assert [(at, data["content"]) for _, at, data in found] == [("2", "q1"), ("3", "a1")]
+async def talked(web: Web, name: str, turns: int = 4) -> None:
+    for number in range(turns):
+        await web.post(session=name, text=f"q{number}")
+        await answer(web, f"web:{name}", f"a{number}")
+
+
+async def test_pages_go_on_over_what_has_left_redis(web: Web) -> None:
+    await talked(web, "paged")
+    before = await web.messages("paged")
+    await leave(web, "web:paged", 2, 6)
+
+    assert await web.messages("paged") == before
+    pages = [await web.messages("paged", after=after, limit=3) for after in (-1, 2, 5, 7)]
+    assert [message["index"] for page in pages for message in page] == [0, 1, 2, 3, 4, 5, 6, 7]
+    assert [len(page) for page in pages] == [3, 3, 2, 0]
+
+
+async def test_a_viewer_comes_back_to_an_index_that_lies_in_the_archive(web: Web) -> None:
+    await talked(web, "back")
+    await leave(web, "web:back", 2, 6)
+
+    async with watching(web, "back", after="2") as events:
+        found = await take(events, 5)
+        await talked(web, "back", 1)
+        found += await take(events, 3)
+
+    said = [(at, data["content"]) for kind, at, data in found if kind == "message"]
+    assert said == [("3", "a1"), ("4", "q2"), ("5", "a2"), ("6", "q3"), ("7", "a3"), ("8", "q0"), ("9", "a0")]
+
+
+async def test_what_cannot_be_read_is_said_and_the_stream_goes_on(web: Web) -> None:
+    await talked(web, "gap")
+    segments = await leave(web, "web:gap", 2, 4, 6)
+    segments[1].path(web.process.data_dir).write_bytes(b"spoilt")
+
+    async with watching(web, "gap", after="0") as events:
+        found = await take(events, 6)
+
+    assert [at or kind for kind, at, _ in found] == ["1", "missing", "4", "5", "6", "7"]
+    missing = found[1][2]
+    assert (missing["session"], missing["first"], missing["upto"]) == ("web:gap", 2, 4)
+    assert segments[1].name in missing["reason"]
+    assert [message["index"] for message in await web.messages("gap")] == [0, 1]
+    refused = await web.client.get("/api/sessions/gap/messages", params={"after": 1})
+    assert error_of(refused, 503) == "archive"
+    assert [message["index"] for message in await web.messages("gap", after=3)] == [4, 5, 6, 7]
+
+
+async def test_an_archive_that_cannot_be_read_at_all_keeps_nobody_from_what_is_in_redis(web: Web) -> None:
+    await talked(web, "away", 6)
+    for segment in await leave(web, "web:away", 2, 4, 6, 8, 10):
+        segment.path(web.process.data_dir).unlink()
+
+    async with watching(web, "away") as events:
+        found = await take(events, 5)
+
+    ranges = [(data["first"], data["upto"]) for kind, _, data in found if kind == "missing"]
+    assert ranges == [(0, 2), (2, 4), (4, 10)]
+    assert [at for kind, at, _ in found if kind == "message"] == ["10", "11"]
 
 
 async def test_silence_is_broken_by_comments(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:

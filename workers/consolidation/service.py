@@ -1,7 +1,8 @@
 """The role ``consolidation``: hears ``session-grew`` as a member of the group ``consolidators``.
 
 The event is a hint, the session's state decides: a commit that finds a session above its threshold puts it into
-``unsettled``. What stands there too long, because its event was lost or its worker died, is found by the sweep.
+``unsettled``. What stands there too long, because its event was lost or its worker died, is found by the sweep. Beside
+that it does jobs, see ``daemon.jobs``.
 """
 
 import anyio
@@ -11,6 +12,7 @@ from anyio.lowlevel import checkpoint
 
 from daemon.errors import BusError, ConfigError
 from daemon.events import SessionGrew
+from daemon.handlers import job_runner
 from daemon.heartbeat import beat
 from daemon.process import Process
 from daemon.slots import Slots
@@ -31,10 +33,12 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
     """Consolidate until the process stops; what is under way then is given back after the grace time."""
     kits = Kits(process)
     worker = Worker(process, Consolidator(stores_of(process), kits))
+    jobs = job_runner(process)
     try:
         async with anyio.create_task_group() as tg:
             tg.start_soon(beat, process, "consolidation", lambda: worker.holding)
             tg.start_soon(worker.sweep)
+            tg.start_soon(jobs.run, process.stopping)
             worker.slots.open(tg)
             task_status.started()
             await worker.read()

@@ -1,0 +1,46 @@
+"""All keys of a kind, from every node: complete, where an index may miss one, and as slow as the database is large."""
+
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from daemon.bus.connection import Bus
+from daemon.bus.joined import translated
+from daemon.bus.line import AWAY, Client, pipeline
+
+PIECE = 1_000
+"""Keys that the server looks at in one call: about half a millisecond during which it does nothing else."""
+
+
+async def scan(bus: Bus, kind: str) -> AsyncGenerator[list[str]]:
+    """The names in all keys ``<prefix>:{n}:<kind>:<name>``, in pieces, in no order; each name comes once.
+
+    What is made or deleted meanwhile may be missing or not.
+
+    Raises:
+        BusUnavailable: Redis is away, or a node of its cluster.
+    """
+    nodes: list[Client | None] = [*bus.cluster.nodes] if bus.cluster is not None else [None]
+    seen = set[str]()
+    for node in nodes:
+        at = b"0"
+        while True:
+            at, keys = await _piece(bus, node, at, f"{bus.keys.prefix}:{{*}}:{kind}:*")
+            names = {key.decode().split(f"}}:{kind}:", 1)[1] for key in keys} - seen
+            seen |= names
+            if names:
+                yield sorted(names)
+            if int(at) == 0:
+                break
+
+
+async def _piece(bus: Bus, node: Client | None, at: bytes, pattern: str) -> Any:
+    command = ("SCAN", at, "MATCH", pattern, "COUNT", PIECE)
+    if node is None:
+        return await bus.call(*command)
+    try:
+        [found] = await pipeline(node, [command])
+    except AWAY as error:
+        raise translated(error) from error
+    if isinstance(found, BaseException):
+        raise translated(found) from found
+    return found

@@ -1,0 +1,290 @@
+"""Doing jobs: taken, renewed while their handlers work, finished or put off. Whoever dies leaves them to the next."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+import anyio
+import msgspec
+import structlog
+
+from daemon.bus import load_script
+from daemon.clock import stamp
+from daemon.errors import BusError, JobLost, JobRefused, JobWaits, MillpondError
+from daemon.events import Notice, Reply
+from daemon.jobs.host import Host
+from daemon.jobs.store import REST_MAX_S, Held, JobRecord, Jobs, Tell
+from daemon.slots import Slots
+
+TELL = load_script(__file__, "tell.lua")
+
+LOOK_S = 1.0
+"""How often is looked for jobs."""
+
+AT_ONCE = 4
+"""Jobs that a process does at a time; most wait for others more than they work."""
+
+REST_S = 1.0
+"""How long a job rests after its first failure; twice as long after each further one."""
+
+WRITE_TIMEOUT_S = 5.0
+"""Longest that giving a job back may take; what is not given back is taken when its lease has ended."""
+
+TOLD_TTL_S = 604_800.0
+"""How long is remembered what a job said: a week, longer than one can be put off."""
+
+_T = TypeVar("_T")
+_encode = msgspec.json.Encoder().encode
+_log = structlog.get_logger()
+
+Report = Mapping[str, Any]
+"""What a job did: JSON."""
+
+
+class Job:
+    """A job at work, as its handler sees it."""
+
+    def __init__(self, host: Host, jobs: Jobs, held: Held) -> None:
+        self._host = host
+        self._jobs = jobs
+        self._held = held
+        self._step = held.step
+        self._state = held.state
+        self.id = held.id
+        self.attempts = held.attempts
+
+    def spec(self, kind: type[_T]) -> _T:
+        """What is to be done.
+
+        Raises:
+            JobRefused: it cannot be read.
+        """
+        return _read(self._held.spec, kind, self.id)
+
+    def secret(self, kind: type[_T]) -> _T:
+        """What the job needs besides; errors as for ``spec``."""
+        return _read(self._held.secret, kind, self.id)
+
+    def state(self, otherwise: _T) -> _T:
+        """What was saved last, of the type of ``otherwise``, which is given if nothing was. Errors as for ``spec``."""
+        return _read(self._state, type(otherwise), self.id) if self._state else otherwise
+
+    async def save(self, state: object) -> None:
+        """Keep how far it has come: from here the next one goes on, and attempts are counted anew.
+
+        Raises:
+            JobLost: somebody else has the job.
+            BusUnavailable: Redis is away.
+        """
+        self._step += 1
+        self._state = _encode(state)
+        await self._jobs.save(self._held, state, step=self._step)
+
+    async def renew(self) -> None:
+        """Make sure that it is still ours; errors as for ``save``."""
+        await self._jobs.renew(self._held)
+
+    @property
+    def asked(self) -> Tell | None:
+        """The chat that asked for it."""
+        return _read(self._held.tell, Tell, self.id) if self._held.tell else None
+
+    async def tell(self, text: str, *, name: str, to: Tell | None = None) -> bool:
+        """Say ``text`` in the chat ``to``, or in the one that asked, once per chat and ``name``.
+
+        False when it was said before, or nobody asked.
+
+        Raises:
+            BusUnavailable: Redis is away; the same may be said again.
+        """
+        to = to or self.asked
+        if to is None:
+            return False
+        keys, partition = self._host.bus.keys, self._host.bus.keys.partition(to.session)
+        said = f"{to.session}#job-{self.id}-{name}"
+        notice = Notice(kind="aside", text=text, time=stamp(self._host.clock.now()), message_id=to.message_id)
+        reply = Reply(id=said, session=to.session, turn=0, text=text, correlation=to.correlation)
+        status: bytes = await self._host.bus.run(
+            TELL,
+            [keys.notices(to.session), keys.out(partition, to.out_channel), keys.said(to.session, said)],
+            [
+                _encode(notice),
+                round(self._host.config.queue.notice_ttl_s * 1000),
+                keys.events(to.session),
+                _encode(reply) if to.out_channel else b"",
+                round(TOLD_TTL_S * 1000),
+            ],
+        )
+        return status == b"said"
+
+
+Handler = Callable[[Job], Awaitable[Report]]
+"""Does a job and gives its report.
+
+It may be cancelled at any await and done again from what it saved last, by this process or another: everything it does
+is harmless when it is done twice. It raises JobWaits to be called again later for no fault of its own, JobRefused when
+it can never be done; any other error puts the job off, and counts.
+"""
+
+
+class JobRunner:
+    """Does the jobs of one database, those whose kind has a handler here."""
+
+    def __init__(self, host: Host, handlers: Mapping[str, Handler]) -> None:
+        queue = host.config.queue
+        self._host = host
+        self._handlers = handlers
+        self._renew_s = queue.renew_s
+        self._busy: set[str] = set()
+        self._slots: Slots[str] = Slots(self._work)
+        self.jobs = Jobs(host.bus, lease_s=queue.lease_s, worker=host.name, clock=host.clock)
+
+    @property
+    def holding(self) -> int:
+        """Jobs that it is at."""
+        return len(self._busy)
+
+    async def run(self, stopping: anyio.Event) -> None:
+        """Do jobs until ``stopping``; whoever is cancelled gives back what he is at."""
+        async with anyio.create_task_group() as tg:
+            self._slots.open(tg)
+            while not stopping.is_set():
+                try:
+                    for job_id in await self.jobs.due():
+                        self._give(job_id)
+                except BusError as error:
+                    _log.debug("queue.away", reason=str(error))
+                with anyio.move_on_after(LOOK_S):
+                    await stopping.wait()
+            self._slots.close()
+
+    def _give(self, job_id: str) -> None:
+        if job_id not in self._busy and len(self._busy) < AT_ONCE:
+            self._busy.add(job_id)
+            self._slots.give(job_id)
+
+    async def _work(self, job_id: str) -> None:
+        try:
+            await self.run_one(job_id)
+        except BusError as error:
+            _log.debug("queue.away", reason=str(error))
+        except Exception:  # noqa: BLE001  the service's top: one job's trouble must not end the work on all others
+            _log.exception("job.broken", job=job_id)
+        finally:
+            self._busy.discard(job_id)
+
+    async def until_ended(self, job_id: str, *, within_s: float) -> JobRecord:
+        """Do a job here and now, or wait for whoever does.
+
+        Raises:
+            JobRefused: there is no such job.
+            TimeoutError: it has not ended in time; it goes on wherever jobs are done.
+            BusUnavailable: Redis is away.
+        """
+        with anyio.fail_after(within_s):
+            while True:
+                await self.run_one(job_id, at_once=True)
+                record = await self.jobs.find(job_id)
+                if record is None:
+                    raise JobRefused(f"there is no job {job_id}")
+                if record.has_ended:
+                    return record
+                await anyio.sleep(self._renew_s / 5)
+
+    async def run_one(self, job_id: str, *, at_once: bool = False) -> None:
+        """Do one job if nobody else is at it; ``at_once``: also one that rests.
+
+        Raises:
+            BusUnavailable: Redis is away.
+        """
+        held = await self.jobs.take(job_id, at_once=at_once)
+        if held is None:
+            return
+        with structlog.contextvars.bound_contextvars(job=job_id, kind=held.kind, fence=held.fence):
+            try:
+                await self._handled(held)
+            except JobLost as error:
+                _log.warning("job.lost", reason=str(error))
+            except anyio.get_cancelled_exc_class():
+                await self._put_off(held, delay_s=0.0, counts=False)
+                raise
+
+    async def _handled(self, held: Held) -> None:
+        """Whatever the handler comes to; raises JobLost when the job is somebody else's by now."""
+        began, handler = self._host.clock.monotonic(), self._handlers.get(held.kind)
+        if handler is None:  # a newer process put it down
+            await self._put_off(held, delay_s=REST_MAX_S, reason=f"nobody here does {held.kind}", counts=False)
+            return
+        try:
+            report = await self._while_held(held, handler)
+        except JobWaits as error:
+            await self._put_off(held, delay_s=error.delay_s, reason=str(error), counts=False)
+        except JobRefused as error:
+            _log.warning("job.failed", reason=str(error))
+            await self._finish(held, {"error": str(error)}, failed=True)
+        except JobLost:
+            raise
+        except (MillpondError, OSError, TimeoutError) as error:
+            await self._rest(held, str(error) or type(error).__name__)
+        except Exception as error:  # noqa: BLE001  the top of a handler: a bug is kept, and seen
+            _log.exception("job.broken")
+            await self._rest(held, f"{type(error).__name__}: {error}")
+        else:
+            await self._finish(held, report, failed=False)
+            _log.info("job.done", attempt=held.attempts, took_s=round(self._host.clock.monotonic() - began, 3))
+
+    async def _while_held(self, held: Held, handler: Handler) -> Report:
+        """What ``handler`` gives; raises JobLost when the lease is lost meanwhile."""
+        lost, reports = False, list[Report]()
+
+        async def renew() -> None:
+            nonlocal lost
+            held_until = anyio.current_time() + self.jobs.lease_s
+            while True:
+                await anyio.sleep(self._renew_s)
+                asked_at = anyio.current_time()
+                try:
+                    await self.jobs.renew(held)
+                except JobLost:
+                    break
+                except BusError:
+                    if anyio.current_time() > held_until:
+                        break
+                else:
+                    held_until = asked_at + self.jobs.lease_s
+            lost = True
+            tg.cancel_scope.cancel()
+
+        try:
+            async with anyio.create_task_group() as tg:
+                tg.start_soon(renew)
+                reports.append(await handler(Job(self._host, self.jobs, held)))
+                tg.cancel_scope.cancel()
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from group
+        if lost and not reports:
+            raise JobLost(f"job {held.id} is done by another process now; nothing more was written")
+        return reports[0]
+
+    async def _rest(self, held: Held, reason: str) -> None:
+        delay_s = min(REST_S * 2 ** min(held.attempts - 1, 10), REST_MAX_S)
+        _log.warning("job.put_off", reason=reason, attempt=held.attempts)
+        await self._put_off(held, delay_s=delay_s, reason=reason)
+
+    async def _put_off(self, held: Held, *, delay_s: float, reason: str = "", counts: bool = True) -> None:
+        with anyio.move_on_after(WRITE_TIMEOUT_S, shield=True):
+            try:
+                await self.jobs.put_off(held, delay_s=delay_s, reason=reason, counts=counts)
+            except (BusError, JobLost) as error:  # its lease ends by itself
+                _log.debug("job.kept", reason=str(error))
+
+    async def _finish(self, held: Held, report: Report, *, failed: bool) -> None:
+        # What it did is done: a shutdown may delay that it is said, never split it.
+        with anyio.fail_after(WRITE_TIMEOUT_S, shield=True):
+            await self.jobs.finish(held, report, failed=failed)
+
+
+def _read(text: bytes, kind: type[_T], job_id: str) -> _T:
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.MsgspecError as error:
+        raise JobRefused(f"job {job_id} cannot be read: {error}") from error

@@ -1,0 +1,115 @@
+"""The lists of a scope, history, versions and notes: what Redis keeps of them and what is in the archive, as one.
+
+Whoever reads sees one list whose indexes never change, whatever moves to the archive meanwhile.
+"""
+
+from collections.abc import AsyncGenerator, Sequence
+from typing import Literal, NamedTuple
+
+from daemon.bus import Bus, load_script
+from daemon.errors import ArchiveError
+
+READ = load_script(__file__, "read.lua")
+
+PIECE = 1_000
+"""Records of a list that are read at once."""
+
+Kind = Literal["history", "versions", "notes"]
+
+
+class Piece(NamedTuple):
+    """What Redis holds of a part of a list, at one moment."""
+
+    base: int
+    """How many records are in the archive."""
+    upto: int
+    """One past the last index of the whole list."""
+    lost: frozenset[int]
+    """Indexes of archived history entries whose messages were lost after they had been archived."""
+    records: list[bytes]
+
+
+class ScopeLists:
+    """Reads the lists of all scopes of a database."""
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+
+    async def all(self, kind: Kind, scope: str, first: int) -> list[bytes]:
+        """The records from index ``first`` on, piece by piece: other tasks go on between.
+
+        Raises:
+            ArchiveError: some of them are in the archive, and that cannot be read.
+            BusUnavailable: Redis is away.
+        """
+        found: list[bytes] = []
+        while True:
+            at = first + len(found)
+            piece = await self.piece(kind, scope, at, PIECE)
+            if at < piece.base:
+                # What is here is asked for again behind it: more of it may be in the archive by then.
+                found += await self._archived(kind, scope, at, min(at + PIECE, piece.base), piece.lost)
+                continue
+            found += piece.records
+            if len(piece.records) < PIECE:
+                return found
+
+    async def pieces(
+        self, kind: Kind, scope: str, *, each: int = PIECE, missing: list[str] | None = None
+    ) -> AsyncGenerator[list[bytes]]:
+        """All records, ``each`` at a time: no more of them is ever held. Errors as for ``all``.
+
+        With ``missing`` what cannot be read is left out instead, and noted there in a sentence each.
+        """
+        at = 0
+        while True:
+            piece = await self.piece(kind, scope, at, each)
+            upto = min(at + each, piece.base) if at < piece.base else at + len(piece.records)
+            if upto == at:
+                return
+            try:
+                yield await self._archived(kind, scope, at, upto, piece.lost) if at < piece.base else piece.records
+            except ArchiveError as error:
+                if missing is None:
+                    raise
+                missing.append(str(error))
+            at = upto
+
+    async def newest(self, kind: Kind, scope: str, limit: int, *, after: int = 0) -> list[bytes]:
+        """The last ``limit`` records with indexes from ``after`` on, in the list's order. Errors as for ``all``."""
+        piece = await self.piece(kind, scope, None, limit)
+        first = max(0, after, piece.upto - limit)
+        if first >= piece.base:
+            return piece.records[max(0, first - (piece.upto - len(piece.records))) :]
+        return [*await self._archived(kind, scope, first, piece.base, piece.lost), *piece.records]
+
+    async def one(self, kind: Kind, scope: str, index: int) -> bytes | None:
+        """One record; None when there is none of that index. Errors as for ``all``."""
+        piece = await self.piece(kind, scope, index, 1)
+        if index >= piece.base:
+            return piece.records[0] if piece.records else None
+        (record,) = await self._archived(kind, scope, index, index + 1, piece.lost)
+        return record
+
+    async def piece(self, kind: Kind, scope: str, first: int | None, most: int) -> Piece:
+        """Up to ``most`` records that Redis holds, from index ``first`` on; None: the newest."""
+        keys = self._bus.keys
+        key = {"history": keys.history, "versions": keys.versions, "notes": keys.notes}[kind](scope)
+        base, upto, lost, records = await self._bus.run(
+            READ, [keys.memory(scope), key], [f"{kind}_base", "" if first is None else first, most]
+        )
+        return Piece(int(base), int(upto), frozenset(map(int, lost.split())), records)
+
+    async def archived(self, kind: Kind, scope: str, first: int, upto: int) -> list[bytes]:
+        """The records ``first`` to ``upto`` (exclusive), all of which are in the archive. Errors as for ``all``."""
+        return await self._archived(kind, scope, first, upto, (await self.piece(kind, scope, None, 0)).lost)
+
+    async def _archived(self, kind: Kind, scope: str, first: int, upto: int, lost: frozenset[int]) -> list[bytes]:
+        raise ArchiveError(
+            f"{kind} of {scope}: records {first} to {upto - 1} are in the archive, which is not read here"
+        )
+
+
+def marked(records: Sequence[bytes], first: int, lost: frozenset[int]) -> list[bytes]:
+    """History entries with ``first`` as the first one's index, those marked as lost whose indexes are in ``lost``."""
+    return [record[:-1] + b',"lost":true}' if index in lost else record for index, record in enumerate(records, first)]

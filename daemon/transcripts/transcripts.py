@@ -1,0 +1,191 @@
+"""A session's messages from the first to the last, wherever they lie: in the archive, in the log, in both."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from daemon.archive import Archive, Segment
+from daemon.bus import Bus, load_script
+from daemon.errors import ArchiveError
+from daemon.events import LogEntry
+
+SLICE = load_script(__file__, "slice.lua")
+
+CHUNK = 100
+"""Messages that one read takes out of the log; a hundred of the longest are 26 MB."""
+
+_decode = msgspec.json.Decoder(LogEntry).decode
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """Some messages that follow on each other, or a gap where they cannot be read."""
+
+    first: int
+    """Index of the first of them."""
+    upto: int
+    """One past the last."""
+    raws: Sequence[bytes] = ()
+    """As they were stored, byte for byte; none in a gap."""
+    reason: str = ""
+    """Of a gap: why they cannot be read, and what to do."""
+    segment: str = ""
+    """Name of the segment that they were read from; empty: they stand in the log."""
+
+    def entries(self, begin: int = 0, end: int | None = None) -> list[tuple[int, LogEntry]]:
+        """Its messages ``begin`` to ``end`` (exclusive), counted from its own first, each with its index in the log."""
+        return [(index, _decode(raw)) for index, raw in enumerate(self.raws[begin:end], self.first + begin)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Slice:
+    base: int
+    begins: int
+    """Index of the first message that is kept anywhere: what was before it was forgotten, or never was."""
+    head: int
+    raws: Sequence[bytes]
+
+
+class Transcripts:
+    """Reads the sessions of one database, with what one archive holds of them."""
+
+    def __init__(self, bus: Bus, archive: Archive) -> None:
+        self._bus = bus
+        self._archive = archive
+
+    async def segments(self, session: str) -> list[Segment]:
+        """What is archived of a session, in order of the messages; errors as for ``Archive.segments``."""
+        return await self._archive.segments(session)
+
+    async def segment(self, segment: Segment) -> list[bytes]:
+        """The messages of one segment; errors as for ``Archive.read``."""
+        return await self._archive.read(segment)
+
+    async def pieces(
+        self, session: str, first: int = 0, upto: int | None = None, *, chunk: int = CHUNK, journal: bool = False
+    ) -> AsyncGenerator[Piece]:
+        """The messages from index ``first`` on, up to ``upto`` (exclusive) or the head, in pieces that follow on.
+
+        At no moment more is held than a piece. Where a part of the archive cannot be read there is a gap, and it goes
+        on behind it. Of the log ``chunk`` messages are read at once; with ``journal`` the steps of the turn in progress
+        come too.
+
+        Raises:
+            BusUnavailable: Redis is away.
+        """
+        at, archived = max(first, 0), _Archived(self._archive, session)
+        while upto is None or at < upto:
+            most = at + chunk if upto is None else min(at + chunk, upto)
+            part = await self._slice(session, at, most)
+            if at < part.base:
+                # What is behind the base cannot come back: the archive has it, however the log moves on meanwhile.
+                at = max(at, part.begins)
+                if at < part.base:
+                    piece = await archived.piece(at, part.base if upto is None else min(part.base, upto))
+                    yield piece
+                    at = piece.upto
+                continue
+            raws = part.raws if journal else part.raws[: max(0, part.head - at)]
+            if raws:
+                yield Piece(first=at, upto=at + len(raws), raws=raws)
+            at += len(raws)
+            if at < most:
+                return  # the end, as it was when it was read
+
+    async def read(self, session: str, first: int, upto: int) -> list[bytes]:
+        """The committed messages ``first`` to ``upto`` (exclusive) as they were stored, as far as there are any.
+
+        Raises:
+            ArchiveError: some of them are in the archive, which cannot be read; the text says why and what to do.
+            BusUnavailable: Redis is away.
+        """
+        raws: list[bytes] = []
+        async with aclosing(self.pieces(session, first, upto)) as pieces:
+            async for piece in pieces:
+                _check(piece)
+                raws += piece.raws
+        return raws
+
+    async def committed(
+        self, session: str, *, after: int = -1, limit: int = 100, most_bytes: int | None = None
+    ) -> list[tuple[int, LogEntry]]:
+        """Up to ``limit`` committed entries behind index ``after``, each with its index.
+
+        With ``most_bytes`` it ends early once so much was read. Errors as for ``read``, when the first of them cannot
+        be read; else it ends before the first that cannot.
+        """
+        found: list[tuple[int, LogEntry]] = []
+        size, first = 0, after + 1
+        async with aclosing(self.pieces(session, first, chunk=min(limit, CHUNK))) as pieces:
+            async for piece in pieces:
+                if piece.reason and found:
+                    break
+                _check(piece)
+                for index, entry in piece.entries(0, limit - len(found)):
+                    found.append((index, entry))
+                    size += len(memoryview(entry.wire))
+                    if most_bytes is not None and size >= most_bytes:
+                        return found
+                if len(found) >= limit:
+                    break
+        return found
+
+    async def _slice(self, session: str, first: int, upto: int) -> _Slice:
+        keys = self._bus.keys
+        found: list[Any] = await self._bus.run(SLICE, [keys.session(session), keys.log(session)], [first, upto])
+        base, begins, head, *raws = found
+        return _Slice(base=int(base), begins=int(begins), head=int(head), raws=raws)
+
+
+class _Archived:
+    """What is archived of one session; its list is asked for when it is needed, and again when it has changed."""
+
+    def __init__(self, archive: Archive, session: str) -> None:
+        self._archive = archive
+        self._session = session
+        self._listed: Sequence[Segment] | None = None
+
+    async def piece(self, at: int, upto: int) -> Piece:
+        """The messages from ``at`` on that one segment holds, none beyond ``upto``; or the gap there."""
+        reason = ""
+        # A list that was read a while ago may name what was rewritten since, or not yet name what has come.
+        for is_fresh in (False, True):
+            try:
+                if is_fresh or self._listed is None:
+                    self._listed = await self._archive.segments(self._session)
+                for segment in holding(self._listed, at):
+                    try:
+                        raws = await self._archive.read(segment)
+                    except ArchiveError as error:
+                        reason = str(error)
+                        continue
+                    raws = raws[at - segment.first : upto - segment.first]
+                    return Piece(first=at, upto=at + len(raws), raws=raws, segment=segment.name)
+            except ArchiveError as error:
+                reason = str(error)
+        end = gap_end(self._listed or (), at, upto)
+        reason = reason or (
+            f"session {self._session}: messages {at} to {end - 1} are neither in its log nor listed as archived; "
+            "somebody changed its keys by hand, or a backup was put back in part"
+        )
+        return Piece(first=at, upto=end, reason=reason)
+
+
+def holding(segments: Sequence[Segment], at: int) -> list[Segment]:
+    """The segments that hold the message ``at``, those that reach furthest first, of equal ones the newest. Pure."""
+    found = [(segment.upto, number) for number, segment in enumerate(segments) if segment.first <= at < segment.upto]
+    return [segments[number] for _, number in sorted(found, reverse=True)]
+
+
+def gap_end(segments: Sequence[Segment], at: int, upto: int) -> int:
+    """One past the last message of a gap that begins at ``at``: where another segment begins or ends. Pure."""
+    edges = [edge for segment in segments for edge in (segment.first, segment.upto) if at < edge < upto]
+    return min(edges, default=upto)
+
+
+def _check(piece: Piece) -> None:
+    if piece.reason:
+        raise ArchiveError(piece.reason)
