@@ -66,8 +66,8 @@ _ENGLISH: Mapping[str, str] = {
     "compact_nothing": "There is nothing to compact: only the newest turns are there, and they stay.",
     "compact_failed": "The conversation could not be compacted just now. Nothing is lost; try again later.",
     "export_done": (
-        "Everything that I keep here: {messages} messages of {sessions} conversations, memory, {files} files. It is in "
-        "{path} ({size} bytes); an earlier export is deleted.{missing}"
+        "Everything that I keep here, as one file: memory, conversations ({sessions}), messages ({messages}), files "
+        "({files}). It is {path}, {size} bytes; an earlier export is deleted.{missing}"
     ),
     "export_large": " That is too large to be sent here: ask an administrator for the file.",
     "export_missing": " {count} parts could not be read: contents.json in it says which.",
@@ -215,8 +215,8 @@ _CHINESE: Mapping[str, str] = {
     "compact_nothing": "没有可以压缩的内容：只有最近的几轮对话，它们会保留。",
     "compact_failed": "现在无法压缩这个对话。没有丢失任何内容，请稍后再试。",
     "export_done": (
-        "我在这里保存的全部内容：{sessions} 个对话的 {messages} 条消息、记忆、{files} 个文件。"
-        "它在 {path}（{size} 字节）；之前的导出已删除。{missing}"
+        "我在这里保存的全部内容，作为一个文件：记忆、{sessions} 个对话、{messages} 条消息、{files} 个文件。"
+        "它是 {path}（{size} 字节）；之前的导出已删除。{missing}"
     ),
     "export_large": "文件太大，无法在这里发送：请向管理员索取。",
     "export_missing": "有 {count} 个部分无法读取：其中的 contents.json 说明是哪些。",
