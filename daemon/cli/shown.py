@@ -124,8 +124,9 @@ async def _consolidated(process: "Process", state: "SessionState") -> list[dict[
     from daemon.archive import Archive
     from daemon.memory import Memories
 
-    history = await Memories(process.bus).history(state.scope) if state.scope else []
-    segments = await Archive(process.bus, process.data_dir).segments(state.session)
+    archive = Archive(process.bus, process.data_dir)
+    history = await Memories(process.bus, archive).history(state.scope) if state.scope else []
+    segments = await archive.segments(state.session)
     files = {(segment.first, segment.upto): segment for segment in segments}
     rows: list[dict[str, Any]] = []
     for index, entry in enumerate(history):

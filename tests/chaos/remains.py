@@ -18,7 +18,7 @@ BOT = "pond"
 
 async def kept_of(process: Process, sessions: Sequence[str], *, doomed: Sequence[str]) -> Kept:
     """What is kept of ``sessions``; files are brought in step first, as the next turn would do it."""
-    memories = Memories(process.bus)
+    memories = Memories(process.bus, Archive(process.bus, process.data_dir))
     conversations = [await _conversation(process, session) for session in sessions]
     scopes = sorted({conversation.scope for conversation in conversations})
     files = MemoryFiles(memories, workspace_of=process.workspace)

@@ -198,7 +198,7 @@ class ConsolidationMachine(RuleBasedStateMachine):
         self.do(self._edit, back, lines)
 
     async def _edit(self, back: int, lines: int) -> None:
-        memories = Memories(self.far)
+        memories = self.apart.memories
         current = await memories.current(SCOPE)
         of, text = max(0, current.version - back), f"by hand after {current.version}\n" * lines
         await memories.edit(SCOPE, of=of, text=text, by="ann", time=TIME)

@@ -25,13 +25,14 @@ _log = structlog.get_logger()
 
 def stores_of(process: Process) -> Stores:
     """What consolidations need of a process."""
-    config, memories = process.config, Memories(process.bus)
+    config, archive = process.config, Archive(process.bus, process.data_dir, clock=process.clock)
+    memories = Memories(process.bus, archive)
     return Stores(
         config=config,
         bus=process.bus,
         locks=Locks(process.bus, config.queue, worker=process.name),
         memories=memories,
-        archive=Archive(process.bus, process.data_dir, clock=process.clock),
+        archive=archive,
         files=MemoryFiles(memories, workspace_of=process.workspace, clock=process.clock),
         book=UsageBook(process.bus),
         clock=process.clock,
