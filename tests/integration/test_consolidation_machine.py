@@ -26,7 +26,6 @@ from structlog.testing import capture_logs
 from daemon.bus import Bus, Listener, Script, open_bus
 from daemon.config import Config, RedisConfig, summary_model_of
 from daemon.errors import MillpondError, ModelUnavailable
-from daemon.memory import Memories
 from daemon.process import Process
 from daemon.testing import ManualClock
 from tests.apart import (
