@@ -22,7 +22,6 @@ from benchmarks.folder import data_dir
 from benchmarks.people import CHANNEL, People, people
 from benchmarks.result import LimitIs, Result
 from channels.inbound import accept, make_inbound
-from daemon.archive import Archive
 from daemon.config import BootstrapConfig, BotConfig, Config, ModelConfig
 from daemon.memory import Memories
 from daemon.model.extract import consolidation, flush
@@ -250,7 +249,7 @@ async def _large(process: Process, everybody: People, tokenizer: Tokenizer) -> f
         await chat.say(FILLER[0] * FILLER_REPEATED)
     while await chat.cursor() < len(entries):
         await chat.say(FILLER[0] * FILLER_REPEATED)
-    raw = [entry for entry in await Memories(process.bus, Archive(process.bus, process.data_dir)).history(scope) if entry.kind == "raw"]
+    raw = [entry for entry in await Memories(process.bus, process.archive).history(scope) if entry.kind == "raw"]
     return _consolidations("failed") - failed + len(raw)
 
 

@@ -6,11 +6,13 @@ All of it blocks: call it in a thread. Errors are those of the system (``OSError
 import errno
 import fcntl
 import os
+import secrets
 import stat
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
 """What a person said to a bot is nobody else's to read."""
@@ -55,6 +57,11 @@ def _inside(folder: int, name: str, *, make: bool) -> int:
     return os.open(name, _FOLDER, dir_fd=folder)
 
 
+def names_in(folder: int) -> list[str]:
+    """The names of all that lies in an opened folder, sorted."""
+    return sorted(os.listdir(folder))
+
+
 @contextmanager
 def folder_lock(folder: int, *, wait_s: float) -> Generator[None]:
     """Hold the flock of an opened folder, against other processes and other threads alike.
@@ -95,6 +102,33 @@ def write_whole(folder: int, name: str, content: bytes) -> None:
     except BaseException:
         with suppress(OSError):
             os.unlink(DRAFT, dir_fd=folder)
+        raise
+    os.fsync(folder)
+
+
+@contextmanager
+def whole_file(folder: int, name: str, *, replace: bool) -> Generator[BinaryIO]:
+    """A file to be written piece by piece in an opened folder; it has its name only once the block has ended well.
+
+    Raises:
+        FileExistsError: there is one of that name already, and it is not to be replaced.
+    """
+    draft = f".{secrets.token_hex(8)}{DRAFT}"
+    descriptor = os.open(draft, _NEW, FILE_MODE, dir_fd=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(descriptor)
+        if replace:
+            os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+        else:
+            # A link is refused where a file is in the way; to rename would take its place.
+            os.link(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.unlink(draft, dir_fd=folder)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(draft, dir_fd=folder)
         raise
     os.fsync(folder)
 

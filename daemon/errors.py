@@ -13,6 +13,7 @@
   x SessionError
     - LeaseLost
     - SessionFull
+    - Trimmed
   x ModelError
     - ModelUnavailable
       + RateLimited
@@ -32,10 +33,13 @@
     - NoSuchVersion
     - VersionMoved
   x ArchiveError
+    - ArchiveMissing
+    - NoSuchTranscript
   x JobError
     - JobLost
     - JobWaits
     - JobRefused
+  x OutputError
   x ToolError
   x Interrupted
   x ChannelError
@@ -112,6 +116,15 @@ class SessionFull(SessionError):
         self.retry_after_s = retry_after_s
         self.first = first
         """Nobody of this session was told since it last accepted a message: a channel that sends says so now."""
+
+
+class Trimmed(SessionError):
+    """Messages that were to be read have left Redis for the archive meanwhile: read the positions again."""
+
+    def __init__(self, message: str, *, base: int) -> None:
+        super().__init__(message)
+        self.base = base
+        """Index of the first message that Redis still holds."""
 
 
 class ModelError(MillpondError):
@@ -216,6 +229,10 @@ class ArchiveError(MillpondError):
     """A part of a log was not archived, or cannot be read back."""
 
 
+class ArchiveMissing(ArchiveError):
+    """A file of the archive, or a part of a log, is not there."""
+
+
 class JobError(MillpondError):
     """A job cannot be done just now, here, or at all."""
 
@@ -234,6 +251,14 @@ class JobWaits(JobError):
 
 class JobRefused(JobError):
     """A job can never be done as it is; its text is the report."""
+
+
+class NoSuchTranscript(ArchiveError):
+    """There is no transcript of that name."""
+
+
+class OutputError(MillpondError):
+    """A file that a person asked for was not written."""
 
 
 class ToolError(MillpondError):

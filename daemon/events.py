@@ -10,7 +10,7 @@ import msgspec
 from daemon.sessionkey import SessionKey
 
 ChatKind = Literal["direct", "group"]
-Command = Literal["", "stop", "status", "help", "usage", "whoami", "memory", "new", "model", "compact"]
+Command = Literal["", "stop", "status", "help", "usage", "whoami", "memory", "new", "model", "compact", "export"]
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +40,7 @@ class Inbound(msgspec.Struct, frozen=True, kw_only=True, tag="inbound"):
     sender_name: str = ""
     text: str
     command: Command = ""
-    """Set for a command: ``new``, ``model`` and ``compact`` change the session and wait for their turn, ``stop`` ends
+    """Set for a command: ``new``, ``model``, ``compact`` and ``export`` wait for their turn, ``stop`` ends
     the one that runs, all others are answered aside."""
     reply_to: str = ""
     """Id of the message this one answers to, as the platform says it."""

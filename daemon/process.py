@@ -5,15 +5,18 @@ import secrets
 import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import anyio
 
 from daemon.archive import Archive
-from daemon.bus import Bus, Listener
+from daemon.bus import Bus, DeadLetters, Listener
 from daemon.clock import Clock, SystemClock
 from daemon.config import BotConfig, Config
 from daemon.errors import ConfigError
+from daemon.export import Sources
+from daemon.memory import Memories
 from daemon.model import Model, connect
 from daemon.transcripts import Transcripts
 
@@ -40,10 +43,28 @@ class Process:
     announce: Callable[[str], None] = field(default=lambda _line: None)
     """Says a line to the person who started the process."""
 
+    @cached_property
+    def archive(self) -> Archive:
+        """Where what is old is written to, and read back from."""
+        return Archive(self.bus, self.data_dir, config=self.config.archive, clock=self.clock)
+
     @property
     def transcripts(self) -> Transcripts:
         """Reads sessions from their first message on, whatever has left Redis."""
-        return Transcripts(self.bus, Archive(self.bus, self.data_dir, clock=self.clock))
+        return Transcripts(self.bus, self.archive)
+
+    def export_sources(self, memories: Memories) -> Sources:
+        """Where all that is kept of people lies, for exports."""
+        models = [model for bot in self.config.bots.values() for model in bot.model.chain]
+        return Sources(
+            bus=self.bus,
+            memories=memories,
+            transcripts=self.transcripts,
+            dead=DeadLetters(self.bus, self.config.queue),
+            workspace_of=self.workspace,
+            clock=self.clock,
+            currencies=sorted({model.prices.currency for model in models}),
+        )
 
     def bot(self, name: str) -> BotConfig:
         """The configuration of a bot.

@@ -51,6 +51,7 @@ _ENGLISH: Mapping[str, str] = {
         "/stop ends the answer that is being written and drops what waits\n"
         "/compact replaces older messages by a summary now; words behind it say what to preserve\n"
         "/status says where this conversation stands, and what fills its context\n"
+        "/export gives you everything that I keep of you, as one file\n"
         "/usage says what was used today, and what is left\n"
         "/model shows the models and chooses one for this conversation (administrators)\n"
         "/memory shows what I remember here\n"
@@ -64,6 +65,16 @@ _ENGLISH: Mapping[str, str] = {
     "compacted": "{count} older messages are now a summary: about {before} tokens of context became {after}.",
     "compact_nothing": "There is nothing to compact: only the newest turns are there, and they stay.",
     "compact_failed": "The conversation could not be compacted just now. Nothing is lost; try again later.",
+    "export_done": (
+        "Everything that I keep here: {messages} messages of {sessions} conversations, memory, {files} files. It is in "
+        "{path} ({size} bytes); an earlier export is deleted.{missing}"
+    ),
+    "export_large": " That is too large to be sent here: ask an administrator for the file.",
+    "export_missing": " {count} parts could not be read: contents.json in it says which.",
+    "export_failed": "The export could not be written just now: {reason}. Ask an administrator, or try again later.",
+    "export_slow": (
+        "There is too much to be exported from here. Ask an administrator: `millpond session export {session}` does it."
+    ),
     "admins_only": (
         "Only administrators of this bot may do that. They are listed in bots.<name>.admins; /whoami shows your name "
         "for that list."
@@ -192,6 +203,7 @@ _CHINESE: Mapping[str, str] = {
         "/stop 结束正在写的回答，并放弃等待中的消息\n"
         "/compact 现在就把较早的消息换成摘要；后面的文字说明要保留什么\n"
         "/status 说明这个对话的状态，以及上下文里有什么\n"
+        "/export 把我保存的关于你的全部内容作为一个文件给你\n"
         "/usage 说明今天的用量和剩余的额度\n"
         "/model 显示可用的模型，并为这个对话选择一个（仅限管理员）\n"
         "/memory 显示我在这里记住的内容\n"
@@ -202,6 +214,14 @@ _CHINESE: Mapping[str, str] = {
     "compacted": "{count} 条较早的消息已换成摘要：上下文从约 {before} 个词元减少到 {after} 个。",
     "compact_nothing": "没有可以压缩的内容：只有最近的几轮对话，它们会保留。",
     "compact_failed": "现在无法压缩这个对话。没有丢失任何内容，请稍后再试。",
+    "export_done": (
+        "我在这里保存的全部内容：{sessions} 个对话的 {messages} 条消息、记忆、{files} 个文件。"
+        "它在 {path}（{size} 字节）；之前的导出已删除。{missing}"
+    ),
+    "export_large": "文件太大，无法在这里发送：请向管理员索取。",
+    "export_missing": "有 {count} 个部分无法读取：其中的 contents.json 说明是哪些。",
+    "export_failed": "现在无法写出导出文件：{reason}。请联系管理员，或稍后再试。",
+    "export_slow": "内容太多，无法从这里导出。请联系管理员：可以使用 `millpond session export {session}`。",
     "admins_only": (
         "只有这个机器人的管理员可以这样做。管理员列在 bots.<name>.admins 中；/whoami 会显示你在那里应写的名字。"
     ),

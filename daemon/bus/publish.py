@@ -22,8 +22,8 @@ MAX_ID_CHARS = 256
 ASIDE_COMMANDS = frozenset({"status", "help", "usage", "whoami", "memory"})
 """Those that are answered aside."""
 
-QUEUED_COMMANDS = frozenset({"new", "model", "compact"})
-"""Those that change the session: each keeps its place in the queue and is carried out when its turn comes."""
+QUEUED_COMMANDS = frozenset({"new", "model", "compact", "export"})
+"""Those that change the session, or are about all of it: each keeps its place and is carried out in its turn."""
 
 WITH_ARGUMENT = frozenset({"model", "compact"})
 """Those that may be followed by something; after any other word of ``COMMANDS`` it is an ordinary message."""
@@ -41,6 +41,7 @@ COMMANDS: Mapping[str, Command] = {
     "/usage": "usage",
     "/model": "model",
     "/compact": "compact",
+    "/export": "export",
     "/whoami": "whoami",
     "/memory": "memory",
     "/help": "help",

@@ -5,6 +5,7 @@ from daemon.cli.command import root
 from daemon.cli.config_command import config
 from daemon.cli.dead import dead
 from daemon.cli.doctor import doctor
+from daemon.cli.exporting import export
 from daemon.cli.generate import generate
 from daemon.cli.memory import memory
 from daemon.cli.queue import queue
@@ -12,16 +13,32 @@ from daemon.cli.redis_command import redis_cli
 from daemon.cli.run import run
 from daemon.cli.send import send
 from daemon.cli.session import session
+from daemon.cli.transcript import transcript
 from daemon.cli.usage import usage
 from daemon.cli.version import version
 from daemon.cli.worker import worker
 
 __all__ = ["main"]
 
-for _command in (run, chat, send, session, memory, queue, worker, usage, config, redis_cli, doctor, version):
+for _command in (
+    run,
+    chat,
+    send,
+    session,
+    memory,
+    transcript,
+    queue,
+    worker,
+    usage,
+    config,
+    redis_cli,
+    doctor,
+    version,
+):
     root.add_command(_command)
 queue.add_command(dead)
 session.add_command(generate)
+session.add_command(export)
 
 
 def main() -> None:

@@ -64,8 +64,11 @@ def _check_there_is_something(config: "Config") -> None:
         )
 
 
-def with_process(ctx: click.Context, work: Callable[["Process"], Awaitable[_T]]) -> _T:
-    """What ``work`` makes of a connected process without services; errors as for ``with_bus``."""
+def with_process(ctx: click.Context, work: Callable[["Process"], Awaitable[_T]], *, makes: bool = True) -> _T:
+    """What ``work`` makes of a connected process without services; errors as for ``with_bus``.
+
+    With ``makes`` an empty Millpond is made where there is none.
+    """
     import anyio
 
     from daemon import log
@@ -74,6 +77,8 @@ def with_process(ctx: click.Context, work: Callable[["Process"], Awaitable[_T]])
 
     config = loaded(ctx).config
     log.configure("warning")
+    if not makes:
+        _check_there_is_something(config)
 
     async def connect() -> _T:
         async with open_process(config, data_path(config), patience_s=PATIENCE_S) as process:

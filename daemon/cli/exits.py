@@ -3,6 +3,7 @@
 from typing import cast
 
 from daemon.errors import (
+    ArchiveError,
     BusUnavailable,
     ConfigError,
     EngineRefused,
@@ -10,7 +11,9 @@ from daemon.errors import (
     Interrupted,
     MillpondError,
     ModelUnavailable,
+    NoSuchTranscript,
     NoSuchVersion,
+    OutputError,
     SessionFull,
     VersionMoved,
 )
@@ -20,6 +23,10 @@ EX_DATAERR = 65
 """What was given cannot be used as it is."""
 EX_UNAVAILABLE = 69
 """Redis or the model is away."""
+EX_CANTCREAT = 73
+"""The file that was asked for cannot be written."""
+EX_IOERR = 74
+"""A file of the archive cannot be read or written."""
 EX_TEMPFAIL = 75
 """Full, or not in time: the same command may succeed later."""
 EX_CONFIG = 78
@@ -33,7 +40,10 @@ _CODES: tuple[tuple[type[Exception], int], ...] = (
     (SessionFull, EX_TEMPFAIL),
     (VersionMoved, EX_TEMPFAIL),
     (NoSuchVersion, EX_DATAERR),
+    (NoSuchTranscript, EX_DATAERR),
     (InboundError, EX_DATAERR),
+    (OutputError, EX_CANTCREAT),
+    (ArchiveError, EX_IOERR),
     (BusUnavailable, EX_UNAVAILABLE),
     (ModelUnavailable, EX_UNAVAILABLE),
     (TimeoutError, EX_TEMPFAIL),

@@ -149,7 +149,7 @@ def _with_memory(ctx: click.Context, name: str, work: Callable[[Named], Awaitabl
         from daemon.config import data_path
         from daemon.memory import Memories
 
-        memories = Memories(bus, Archive(bus, data_path(config)))
+        memories = Memories(bus, Archive(bus, data_path(config), config=config.archive))
         return await work(Named(memories=memories, scope=await _scope(ctx, bus, name)))
 
     return with_bus(ctx, named)

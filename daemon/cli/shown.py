@@ -78,7 +78,7 @@ async def shown(process: "Process", state: "SessionState", *, after: int | None,
         positions=positions,
         sizes=sizes,
         consolidated=await _consolidated(process, state),
-        messages=[_message(index, entry) for index, entry in entries],
+        messages=[message_of(index, entry) for index, entry in entries],
     )
 
 
@@ -121,12 +121,10 @@ def _left_s(at_ms: int, now_ms: int) -> float:
 
 
 async def _consolidated(process: "Process", state: "SessionState") -> list[dict[str, Any]]:
-    from daemon.archive import Archive
     from daemon.memory import Memories
 
-    archive = Archive(process.bus, process.data_dir)
-    history = await Memories(process.bus, archive).history(state.scope) if state.scope else []
-    segments = await archive.segments(state.session)
+    history = await Memories(process.bus, process.archive).history(state.scope) if state.scope else []
+    segments = await process.archive.segments(state.session)
     files = {(segment.first, segment.upto): segment for segment in segments}
     rows: list[dict[str, Any]] = []
     for index, entry in enumerate(history):
@@ -160,7 +158,8 @@ def _fields(segment: "Segment | None") -> dict[str, Any] | None:
     return None if segment is None else msgspec.structs.asdict(segment)
 
 
-def _message(index: int, entry: "LogEntry") -> dict[str, Any]:
+def message_of(index: int, entry: "LogEntry") -> dict[str, Any]:
+    """A message of the log with its index, ready to be printed as JSON."""
     import msgspec
 
     fields: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(entry))

@@ -5,7 +5,7 @@ may lie on another server: what keeps an earlier holder out is the fence that op
 out that comes twice or late is the position that it names. A person's edits need no lock: they name the version.
 """
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 import msgspec
@@ -16,7 +16,7 @@ from daemon.errors import FenceBehind, LockLost, Misplaced, NoSuchVersion
 from daemon.memory.by_hand import ByHand
 from daemon.memory.current import Current
 from daemon.memory.cut import Cut, cut_of
-from daemon.memory.lists import PIECE, ScopeLists
+from daemon.memory.lists import PIECE, Kind, ScopeLists
 from daemon.memory.opened import Applied, Opened, Recall, SetBack, appended_since, decode_version, opened_from
 from daemon.memory.records import HistoryEntry, Note, Version, version_parts
 from daemon.memory.shelving import Shelving
@@ -28,6 +28,9 @@ SET_BACK = load_script(__file__, "set_back.lua", with_parts=_PART)
 APPEND = load_script(__file__, "append.lua", with_parts=_PART)
 DIGEST = load_script(__file__, "digest.lua", with_parts=_PART)
 FOLLOWED = load_script(__file__, "followed.lua", with_parts=_PART)
+
+RECORDS = 100
+"""Records that are handed out at once: versions hold the whole of MEMORY.md each."""
 
 _encode = msgspec.json.Encoder().encode
 _decode_entry = msgspec.json.Decoder(HistoryEntry).decode
@@ -90,6 +93,10 @@ class Memories:
                 highest=int(found),
             )
         return opened_from(found, asked)
+
+    async def begin_at(self, scope: str, session: str, upto: int) -> None:
+        """Note that a new session's first message has index ``upto``: nothing that lies before is to be taken in."""
+        await self._bus.call("HSETNX", self._bus.keys.memory(scope), f"upto:{session}", upto)
 
     async def apply(
         self,
@@ -299,6 +306,10 @@ class Memories:
     async def notes(self, scope: str, *, first: int = 0) -> list[Note]:
         """The daily notes from the ``first`` one on, in the order in which they were written."""
         return [_decode_note(record) for record in await self._lists.all("notes", scope, first)]
+
+    def records(self, kind: Kind, scope: str, *, missing: list[str] | None = None) -> AsyncGenerator[list[bytes]]:
+        """All of a list as it is stored, JSON, some records at a time; see ``ScopeLists.pieces``."""
+        return self._lists.pieces(kind, scope, each=RECORDS, missing=missing)
 
 
 def _checked(opened: Opened, status: bytes, rest: Sequence[Any]) -> Opened:

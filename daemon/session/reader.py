@@ -18,6 +18,8 @@ class SessionState:
     session: str
     exists: bool
     base: int = 0
+    begins: int = 0
+    """Index of the first message that is kept anywhere; those before it were forgotten, or never were."""
     cursor: int = 0
     start: int = 0
     head: int = 0
@@ -59,7 +61,18 @@ class SessionReader:
             return SessionState(session=session, exists=False, waiting=waiting)
         numbers = {
             name: int(fields.get(name.encode(), b"0"))
-            for name in ("base", "cursor", "start", "head", "tokens", "tokens_start", "fence", "claims", "attempts")
+            for name in (
+                "base",
+                "begins",
+                "cursor",
+                "start",
+                "head",
+                "tokens",
+                "tokens_start",
+                "fence",
+                "claims",
+                "attempts",
+            )
         }
         return SessionState(
             session=session,

@@ -56,6 +56,14 @@ class Transcripts:
         self._bus = bus
         self._archive = archive
 
+    async def segments(self, session: str) -> list[Segment]:
+        """What is archived of a session, in order of the messages; errors as for ``Archive.segments``."""
+        return await self._archive.segments(session)
+
+    async def segment(self, segment: Segment) -> list[bytes]:
+        """The messages of one segment; errors as for ``Archive.read``."""
+        return await self._archive.read(segment)
+
     async def pieces(
         self, session: str, first: int = 0, upto: int | None = None, *, chunk: int = CHUNK, journal: bool = False
     ) -> AsyncGenerator[Piece]:
@@ -81,10 +89,11 @@ class Transcripts:
                     at = piece.upto
                 continue
             raws = part.raws if journal else part.raws[: max(0, part.head - at)]
-            if not raws:
-                return
-            yield Piece(first=at, upto=at + len(raws), raws=raws)
+            if raws:
+                yield Piece(first=at, upto=at + len(raws), raws=raws)
             at += len(raws)
+            if at < most:
+                return  # the end, as it was when it was read
 
     async def read(self, session: str, first: int, upto: int) -> list[bytes]:
         """The committed messages ``first`` to ``upto`` (exclusive) as they were stored, as far as there are any.

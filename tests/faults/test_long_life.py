@@ -18,7 +18,6 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from daemon.archive import Archive
 from daemon.bus import publish
 from daemon.clock import SystemClock
 from daemon.config import AgentConfig, BotConfig, Config, ConsolidationConfig, MemoryConfig, ModelConfig, QueueConfig
@@ -274,7 +273,7 @@ async def lived(process: Process, lab: Lab, life: Life) -> None:
                 await talk(process, life, words, server.requests.clear)
 
     log_entries, state = await whole_log(lab), await lab.state()
-    memories = Memories(lab.bus, Archive(lab.bus, process.data_dir))
+    memories = Memories(lab.bus, process.archive)
     history = await memories.history(SCOPE)
     assert model.wrong == []
     assert [name for entry in log_entries for name in entry.answers] == [f"m{n}" for n in range(life.messages)]

@@ -44,7 +44,7 @@ TERMS = (
 EXAMPLES = (
     {"partition": 0, "session": "<s>", "message_id": "<id>", "channel": "<channel>", "reply": "<reply>"}
     | {name: f"<{name}>" for name in ("day", "kind", "bot", "name", "scope")}
-    | {"job_id": "<id>"}
+    | {"job_id": "<id>", "nonce": "<nonce>"}
 )
 """What the pages write for the arguments of the methods of ``Keys``."""
 
@@ -99,7 +99,9 @@ def key_sections():
 def hash_fields_in_scripts():
     """Fields of the session hash that the Lua scripts read or write."""
     fields = set()
-    for script in sorted(script for room in ("bus", "session") for script in (ROOT / "daemon" / room).glob("*.lua")):
+    for script in sorted(
+        script for room in ("bus", "session", "transcripts") for script in (ROOT / "daemon" / room).glob("*.lua")
+    ):
         text = re.sub(r"--.*", "", script.read_text(encoding="utf-8"))
         for command in re.findall(r"redis\.call\(\s*'H[A-Z]+',([^()]*(?:\([^()]*\)[^()]*)*)\)", text):
             fields.update(re.findall(r"'([a-z_]+)'", command))
