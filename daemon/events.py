@@ -10,7 +10,9 @@ import msgspec
 from daemon.sessionkey import SessionKey
 
 ChatKind = Literal["direct", "group"]
-Command = Literal["", "stop", "status", "help", "usage", "whoami", "memory", "new", "model", "compact", "export"]
+Command = Literal[
+    "", "stop", "status", "help", "usage", "whoami", "memory", "new", "model", "compact", "export", "forget"
+]
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,6 +78,8 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
     """The inbound message's id, on user messages."""
     sender: str = ""
     """Who said it, on user messages."""
+    person: str = ""
+    """Id of who said it, where several people may: what is theirs is found by it, whatever they are called later."""
     answers: tuple[str, ...] = ()
     """On the last entry of a turn: the ids of the messages it answers."""
     dead: tuple[str, ...] = ()

@@ -2,9 +2,13 @@
 
 from collections.abc import Callable, Mapping
 
+from daemon.forget import KIND as FORGET
+from daemon.forget import Forgetting, stores_for
 from daemon.jobs import Handler, Host, JobRunner
 
-HANDLERS: Mapping[str, Callable[[Host], Handler]] = {}
+HANDLERS: Mapping[str, Callable[[Host], Handler]] = {
+    FORGET: lambda host: Forgetting(stores_for(host)),
+}
 """Kind of a job → what makes its handler for a process."""
 
 

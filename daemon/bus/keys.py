@@ -150,6 +150,10 @@ class Keys:
         """``said``, string, TTL a week: a call of the tool ``message`` that has said what it wanted here."""
         return f"{self._of_partition(self.partition(session), 'said')}:{reply}"
 
+    def forgetting(self, session: str) -> str:
+        """``forgetting``, string, TTL ten minutes: what somebody wants forgotten here, and the list he chooses from."""
+        return self._of_session(session, "forgetting")
+
     def segments(self, session: str) -> str:
         """``segments``, list: the newest archived parts of the log, and the name of a file with the older ones."""
         return self._of_session(session, "segments")

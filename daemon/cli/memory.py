@@ -150,13 +150,17 @@ def _with_memory(ctx: click.Context, name: str, work: Callable[[Named], Awaitabl
         from daemon.memory import Memories
 
         memories = Memories(bus, Archive(bus, data_path(config), config=config.archive))
-        return await work(Named(memories=memories, scope=await _scope(ctx, bus, name)))
+        return await work(Named(memories=memories, scope=await scope_named(ctx, bus, name)))
 
     return with_bus(ctx, named)
 
 
-async def _scope(ctx: click.Context, bus: "Bus", name: str) -> str:
-    """The scope that a name means: one that has a memory, or a session's own."""
+async def scope_named(ctx: click.Context, bus: "Bus", name: str) -> str:
+    """The scope that a name means: one that has a memory, or a session's own.
+
+    Raises:
+        InboundError: it is neither.
+    """
     from daemon.session import SessionReader
 
     # Nothing keeps people from naming a channel like a bot: what has a memory is a scope.

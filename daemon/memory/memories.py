@@ -269,6 +269,10 @@ class Memories:
 
     # Reading
 
+    async def forgets(self, scope: str) -> int:
+        """How often something of the history or the notes was forgotten: what shows them is to be written anew then."""
+        return int(await self._bus.call("HGET", self._bus.keys.memory(scope), "forgets") or 0)
+
     async def version(self, scope: str, number: int) -> Version:
         """One version with its text.
 

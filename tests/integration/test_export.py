@@ -4,7 +4,6 @@ import os
 import tracemalloc
 import zipfile
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from daemon.scope import folder_of
 from daemon.testing import ScriptedModel
 from daemon.usage import Amount, UsageBook, User
 from tests.conftest import Lab, an_entry, an_inbound
+from tests.cut_short import StoppingBus
 from tests.integration.test_commands import ask, replies, worked_off
 
 pytestmark = pytest.mark.anyio
@@ -335,20 +335,21 @@ async def test_what_cannot_be_sent_or_written_is_said(home: Home, monkeypatch: p
 
 
 async def test_whoever_is_cut_short_leaves_neither_file_nor_draft(home: Home) -> None:
-    await home.session("web:ann", ANN, 2_000, text="said")
-    sources = home.process.export_sources(home.memories)
-
-    for awaits in range(0, 60, 7):
-        with anyio.CancelScope() as scope, suppress(anyio.get_cancelled_exc_class()):
-            async with anyio.create_task_group() as tg:
-                tg.start_soon(_cancel_after, awaits, scope)
-                await export_here(sources, [ANN], language="en")
-
+    await home.all_of_it()
     folder = home.workspace / "files" / folder_of(ANN) / "exports"
-    assert [path.name for path in folder.iterdir() if path.suffix != ".zip"] == []
+    (folder / "old.zip").unlink()
+    ended, at = False, 1
+    while True:
+        with anyio.CancelScope() as scope:
+            bus = StoppingBus(home.process.bus, at=at, cancel=scope)
+            process = replace(home.process, bus=bus)
+            await export_here(process.export_sources(Memories(bus)), [ANN], language="en")
+            ended = not scope.cancel_called
 
+        if ended:
+            break
+        assert not folder.exists() or list(folder.iterdir()) == []
+        at += 1 + at // 3
 
-async def _cancel_after(awaits: int, scope: anyio.CancelScope) -> None:
-    for _ in range(awaits):
-        await anyio.lowlevel.checkpoint()
-    scope.cancel()
+    assert at > 100
+    assert [path.suffix for path in folder.iterdir()] == [".zip"]
