@@ -91,7 +91,7 @@ def _person(name: str) -> str:
 def _memories(process: "Process") -> "Memories":
     from daemon.memory import Memories
 
-    return Memories(process.bus)
+    return Memories(process.bus, process.archive)
 
 
 def _fields(done: "Exported") -> dict[str, Any]:
