@@ -86,6 +86,18 @@ async def _forget_lists(work: Work, scope: str, wanted_of: Callable[[_Record], W
         except msgspec.MsgspecError as error:
             work.fail(f"{kind} of {scope}: a record cannot be read ({error})")
         await forget_unlisted(work, shelf, bury)
+    if not work.looks:
+        await _digest_nothing(work, scope)
+
+
+async def _digest_nothing(work: Work, scope: str) -> None:
+    """Of an entry of which nothing is left MEMORY.md is to learn nothing."""
+    bus, key = work.stores.bus, work.stores.bus.keys.undigested(scope)
+    base = int(await bus.call("HGET", bus.keys.memory(scope), "history_base") or 0)
+    for index in await bus.call("LRANGE", key, 0, -1):
+        raw = await bus.call("LINDEX", bus.keys.history(scope), int(index) - base) if int(index) >= base else None
+        if raw and forgotten(msgspec.json.decode(raw, type=HistoryEntry), EVERYTHING) is None:
+            await bus.call("LREM", key, 0, index)
 
 
 def _buried(kind: type[_Record], wanted_of: Callable[[_Record], Wanted], raw: bytes) -> Buried | None:
