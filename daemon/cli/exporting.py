@@ -70,7 +70,7 @@ def _language(process: "Process", scope: str) -> "Language":
 def _memories(process: "Process") -> "Memories":
     from daemon.memory import Memories
 
-    return Memories(process.bus)
+    return Memories(process.bus, process.archive)
 
 
 def _fields(done: "Exported") -> dict[str, Any]:

@@ -26,7 +26,6 @@ from structlog.testing import capture_logs
 from daemon.bus import Bus, Listener, Script, open_bus
 from daemon.config import Config, RedisConfig, summary_model_of
 from daemon.errors import MillpondError, ModelUnavailable
-from daemon.memory import Memories
 from daemon.process import Process
 from daemon.testing import ManualClock
 from tests.apart import (
@@ -198,7 +197,7 @@ class ConsolidationMachine(RuleBasedStateMachine):
         self.do(self._edit, back, lines)
 
     async def _edit(self, back: int, lines: int) -> None:
-        memories = Memories(self.far)
+        memories = self.apart.memories
         current = await memories.current(SCOPE)
         of, text = max(0, current.version - back), f"by hand after {current.version}\n" * lines
         await memories.edit(SCOPE, of=of, text=text, by="ann", time=TIME)
