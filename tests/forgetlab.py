@@ -171,7 +171,7 @@ class Pond:
         note = Note(time="t", date="2026-11-20", session=session, cycle=1, text=f"- a {canary}\n- a {KEPT}")
         kept = msgspec.structs.replace(note, text=f"- only a {KEPT}")
         version = Version(kind="flush", time="t", session=session, added=f"- a {canary} in a cage")
-        await self.memories.append(opened, version, cycle=1, notes=[note, kept])
+        await self.memories.append(opened, version, cycle=1, notes=[note, kept, note])
         await self.stores.locks.give_back(lock, again_in_s=None)
         await self.stores.files.sync(scope, at_once=True)
 

@@ -13,7 +13,7 @@ from daemon.errors import VersionMoved
 from daemon.events import Continuity
 from daemon.forget.logs import forget_unlisted
 from daemon.forget.needle import Sentences, group_of, units_of
-from daemon.forget.shelves import Buried, forget_on
+from daemon.forget.shelves import Buried, forget_on, records_on
 from daemon.forget.tombstone import EVERYTHING, Wanted, continued, forgotten
 from daemon.forget.work import Tier, Work
 from daemon.memory import HistoryEntry, Note, Version
@@ -148,16 +148,13 @@ async def _forget_marks(work: Work, scope: str, *, session: str = "") -> None:
 async def _lines_of(work: Work, scope: str, session: str) -> Collection[str]:
     """Groups of the units that came into MEMORY.md with what was consolidated of a session."""
     found, before = set[str](), set[str]()
-    memories = work.stores.memories
-    for version in reversed(await memories.versions(scope, limit=VERSIONS_MAX)):
+    for raw in await records_on(work, Shelf.of("versions", scope)):
+        version = msgspec.json.decode(raw, type=Version)
         units = {group_of(unit) for unit in units_of(version.text)}
         if version.session == session:
             found |= units - before
         before = units if version.kind != "rejected" else before
     return found
-
-
-VERSIONS_MAX = 100_000
 
 
 class _Nothing:

@@ -63,6 +63,20 @@ async def _listed(work: Work, shelf: Shelf, tier: Tier, bury: Bury) -> None:
             return
 
 
+async def records_on(work: Work, shelf: Shelf) -> list[bytes]:
+    """Everything on ``shelf``, as far as it can be read, in order."""
+    bus, found = work.stores.bus, dict[int, bytes]()
+    try:
+        for segment in await work.stores.archive.segments(shelf):
+            if segment.kind == shelf.kind:
+                found |= dict(enumerate(await work.stores.archive.read(segment), segment.first))
+    except ArchiveError as error:
+        work.fail(str(error))
+    base = await _base(work, shelf)
+    found |= dict(enumerate(await bus.call("LRANGE", shelf.list_key(bus.keys), 0, -1), base))
+    return [found[index] for index in sorted(found)]
+
+
 async def _base(work: Work, shelf: Shelf) -> int:
     bus = work.stores.bus
     return int(await bus.call("HGET", shelf.hash_key(bus.keys), shelf.base_field) or 0)
