@@ -157,10 +157,13 @@ async def cut_short(
 
 
 async def each_call(
-    apart: Apart, begin: Begin, kind: type[FailingBus], *, carried_out: bool
+    apart: Apart, begin: Begin, kind: type[FailingBus], *, carried_out: bool, step: int = 1
 ) -> AsyncIterator[tuple[int, int]]:
-    """Cut a consolidation short at each of its calls, and have it ended; the number of the call, and of all calls."""
-    for at in range(1, MOST):
+    """Cut a consolidation short at each of its calls, and have it ended; the number of the call, and of all calls.
+
+    With ``step`` at each second of them, or third.
+    """
+    for at in range(1, MOST, step):
         want = await begin(apart)
         bus = await cut_short(apart, want, kind, at=at, carried_out=carried_out)
         yield at, bus.calls
@@ -204,17 +207,24 @@ async def test_a_consolidation_cut_short_at_any_call_is_ended_by_the_next_worker
 
 @pytest.mark.parametrize("begin", [grown, slowly(ahead), slowly(forgotten), slowly(otherwise)])
 @pytest.mark.parametrize(
-    ("kind", "carried_out"),
-    [(DyingBus, True), slowly(DyingBus, False), slowly(FailingBus, True), slowly(StoppingBus, False)],
+    ("kind", "carried_out", "step"),
+    [
+        (DyingBus, True, 3),
+        slowly(DyingBus, True, 1),
+        slowly(DyingBus, False, 1),
+        slowly(FailingBus, True, 1),
+        slowly(StoppingBus, False, 1),
+    ],
 )
 async def test_what_is_old_of_a_memory_is_moved_by_the_next_worker_when_one_is_cut_short(
-    aged: Apart, begin: Begin, kind: type[FailingBus], carried_out: bool
+    aged: Apart, begin: Begin, kind: type[FailingBus], carried_out: bool, step: int
 ) -> None:
-    async for _ in each_call(aged, begin, kind, carried_out=carried_out):
+    async for _ in each_call(aged, begin, kind, carried_out=carried_out, step=step):
         pass
 
     await aged.grow(2)
     await aged.consolidator.consolidate(SESSION)
+    await aged.memories.shelve(SCOPE)
     keys = aged.far.keys
     for key in (keys.versions(SCOPE), keys.history(SCOPE), keys.notes(SCOPE)):
         assert await aged.far.call("LLEN", key) == 1
@@ -344,7 +354,8 @@ async def test_copies_of_earlier_calls_change_nothing_when_they_arrive_late(apar
     await each_repeated(apart)
 
 
-@pytest.mark.parametrize("disturb", [another_takes_over, *map(slowly, DISTURBANCES[1:])])
+@pytest.mark.slow
+@pytest.mark.parametrize("disturb", DISTURBANCES)
 async def test_whatever_happens_before_any_call_nothing_is_lost_of_what_is_old(aged: Apart, disturb: Disturb) -> None:
     await each_disturbed(aged, disturb)
 
@@ -417,6 +428,23 @@ async def each_pair(apart: Apart, copied: Bus, *, turns: int, then: int) -> None
 async def test_a_failover_between_any_two_calls_is_made_good(apart: Apart, copied: str, turns: int, then: int) -> None:
     bus = apart.process.bus if copied == "session" else apart.far
     await each_pair(apart, bus, turns=turns, then=then)
+
+
+async def test_a_cursor_that_was_set_back_follows_with_where_the_conversation_stood(apart: Apart) -> None:
+    """The mark does not hold it any more: the session did."""
+    await apart.grow(3)
+    before = await Copy.of(apart.lab.bus)
+    await apart.consolidator.consolidate(SESSION)
+    stood = (await apart.state()).continuity
+    assert stood is not None
+    assert "continuity" not in (await apart.memories.open(SCOPE, SESSION, fence=99, nonce="n")).mark
+    await before.takes_over(apart.lab.bus)
+
+    await apart.consolidator.consolidate(SESSION)
+
+    found = (await apart.state()).continuity
+    assert found is not None
+    assert (found.text, (await apart.state()).cursor) == (stood.text, 2)
 
 
 @pytest.mark.slow

@@ -406,6 +406,10 @@ def ground(server_dir: Path, far_dir: Path, prefix: str, tmp_path: Path) -> Iter
 def machine(ground: Ground) -> Iterator[type[ConsolidationMachine]]:
     """The machine, on buses of its own."""
     with ExitStack() as stack:
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        # What is old of a memory goes to the archive all the time.
+        patch.setattr("daemon.memory.shelving.KEPT", {"versions": 3, "history": 2, "notes": 1})
+        patch.setattr("daemon.memory.shelving.SHELVED", {"versions": 2, "history": 1, "notes": 1})
         portal = stack.enter_context(start_blocking_portal())
         config = RedisConfig(prefix=ground.prefix)
         near, far = (
