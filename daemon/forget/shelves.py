@@ -73,7 +73,8 @@ async def records_on(work: Work, shelf: Shelf) -> list[bytes]:
     except ArchiveError as error:
         work.fail(str(error))
     base = await _base(work, shelf)
-    found |= dict(enumerate(await bus.call("LRANGE", shelf.list_key(bus.keys), 0, -1), base))
+    raws: list[bytes] = await bus.call("LRANGE", shelf.list_key(bus.keys), 0, -1)
+    found |= dict(enumerate(raws, base))
     return [found[index] for index in sorted(found)]
 
 
