@@ -152,6 +152,7 @@ class Actor:
     async def _plant(self, who: Identity) -> None:
         world = self._world
         await to_thread.run_sync(plant, world.dice, world.data, who.scope)
+        await self._say(who, world.hostile.into_planted())
 
     async def _look_from_terminal(self, who: Identity) -> None:
         await self._world.terminal.look(who.scope)
