@@ -58,7 +58,7 @@ class Life:
     """Of each turn, as the log says: so that each time about as much goes as has come."""
 
 
-OLD = Life(name="old", bot="pond", window_tokens=16_384, turns_at_once=100, turn_tokens=110)
+OLD = Life(name="old", bot="pond", window_tokens=16_384, turns_at_once=250, turn_tokens=44)
 OLDEST = Life(name="ancient", bot="puddle", window_tokens=4_096, turns_at_once=3, turn_tokens=600)
 
 TEXT = "The reeds at the north bank have grown over the outlet; the water stands a hand above mark {number}."
