@@ -96,7 +96,8 @@ class Memories:
 
     async def begin_at(self, scope: str, session: str, upto: int) -> None:
         """Note that a new session's first message has index ``upto``: nothing that lies before is to be taken in."""
-        await self._bus.call("HSETNX", self._bus.keys.memory(scope), f"upto:{session}", upto)
+        home = ((await self._bus.call("HGET", self._bus.keys.memory(scope), "joined")) or b"").decode() or scope
+        await self._bus.call("HSETNX", self._bus.keys.memory(home), f"upto:{session}", upto)
 
     async def apply(
         self,
