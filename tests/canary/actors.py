@@ -1,5 +1,6 @@
 """What a person, or the group, does: one thing after the other, at random."""
 
+import datetime as dt
 import random
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -15,7 +16,7 @@ from tests.canary.hostile import Hostile, Wish, plant
 from tests.canary.knowledge import Knowledge
 from tests.canary.looks import Looks
 from tests.canary.minds import Minds, tag
-from tests.canary.people import IDENTITIES, MEMBERS, SCOPE_OF, Identity
+from tests.canary.people import IDENTITIES, MEMBERS, Identity
 from tests.canary.plan import Counts
 from tests.canary.terminal import Terminal
 from tests.canary.voice import Voice
@@ -57,8 +58,15 @@ class World:
     knowledge: Knowledge
     findings: Findings
     counts: Counts
+    diary: Path
+    """What was linked, parted and forgotten, and when, for whoever looks into a finding."""
     said_in: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     """Canaries that stand in each session's log, as long as they are not forgotten."""
+
+    def note(self, what: str) -> None:
+        """Write it down."""
+        with self.diary.open("a") as lines:
+            lines.write(f"{dt.datetime.now(dt.UTC):%H:%M:%S.%f} {self.counts.operations} {what}\n")
 
     def new_word(self, who: Identity) -> str:
         """A canary that was never said."""
@@ -172,6 +180,7 @@ class Actor:
     async def forget(self, who: Identity, session: str, word: str) -> None:
         """Have a canary forgotten, and wait until it is said that it is."""
         world, since = self._world, self._world.voice.delivered
+        world.note(f"{session} looks for {word}")
         name = await world.voice.say(who, session, f"/forget {word}")
         listed = await world.voice.heard(
             session, name, since=since, wanted=lambda text: text.startswith(FOUND_NOTHING) or "/forget all" in text
@@ -189,6 +198,7 @@ class Actor:
             world.findings.add("unanswered", f"{session} could not forget: {report[report.index(NOT_DONE) :][:300]}")
         elif report:
             world.knowledge.forget(who.scope, [word])
+        world.note(f"{session} has forgotten {word}: {report[:400]!r}")
 
     # Linking.
 
@@ -214,10 +224,12 @@ class Actor:
             await world.voice.quiet(self._sessions)
         world.knowledge.link(member.scope, into.scope)
         self._linked = member, into
+        world.note(f"{member.scope} is to be a part of {into.scope}")
         session = world.dice.choice(member.sessions)
         name = await world.voice.say(member, session, f"/link {found[1]}")
         await world.voice.heard(session, name, since=0, wanted=lambda text: text.startswith(LINKED))
         world.counts.links += 1
+        world.note(f"{member.scope} is a part of {into.scope}")
 
     async def _unlink(self, who: Identity) -> None:
         world = self._world
@@ -226,6 +238,7 @@ class Actor:
         # Whatever is under way belongs to both; so nothing is.
         await world.voice.quiet(self._sessions)
         session = world.dice.choice(who.sessions)
+        world.note(f"{member.scope} is to be parted")
         name = await world.voice.say(who, session, "/unlink")
         if not await world.voice.heard(session, name, since=0, wanted=lambda text: text.startswith(PARTED)):
             return
@@ -233,14 +246,10 @@ class Actor:
         world.knowledge.unlink(member.scope, set().union(*map(words_in, chats)))
         self._linked = None
         world.counts.unlinks += 1
+        world.note(f"{member.scope} is a part of no other")
 
     async def _whole(self, session: str) -> str:
         """What stands in a chat, with what was said aside."""
         world = self._world
         shown = await world.looks.chat(world.voice.client, world.voice.url(session), session)
         return "\n".join([shown, *(notice.text for notice in await world.voice.notices(session))])
-
-
-def is_forgotten(world: World, session: str, word: str) -> bool:
-    """Whether a session may no longer show what was said in it."""
-    return word not in world.knowledge.may(SCOPE_OF[session])

@@ -15,6 +15,7 @@ class Knowledge:
         self._may = {scope: set[str]() for scope in scopes}
         self._own = {scope: set[str]() for scope in scopes}
         self._before = {scope: set[str]() for scope in scopes}
+        self._forgotten = {scope: set[str]() for scope in scopes}
         self._into: dict[str, str] = {}
         self._all: set[str] = set()
 
@@ -45,6 +46,7 @@ class Knowledge:
     def forget(self, scope: str, words: Iterable[str]) -> None:
         """Everybody who shares the memory of ``scope`` has forgotten ``words``."""
         for each in self.family(scope):
+            self._forgotten[each] |= set(words)
             for known in (self._may, self._own, self._before):
                 known[each] -= set(words)
 
@@ -55,6 +57,10 @@ class Knowledge:
     def may(self, scope: str) -> frozenset[str]:
         """What the scope may see."""
         return frozenset(self._may[scope])
+
+    def was_forgotten(self, scope: str, word: str) -> bool:
+        """Whether it ever was, in this scope's own chats; by a link it may be known again."""
+        return word in self._forgotten[scope]
 
     def foreign(self, scope: str, found: Iterable[str]) -> set[str]:
         """Of what was found in ``scope``, that which must not be there."""
