@@ -24,6 +24,7 @@
     - LockLost
     - FenceBehind
     - Misplaced
+    - MemoryMoving
     - NoSummary
       + SummaryFailed
       + CallSkipped
@@ -172,6 +173,10 @@ class Misplaced(ConsolidationError):
         super().__init__(message)
         self.upto = upto
         """What the memory has taken in of the session: everything before this index."""
+
+
+class MemoryMoving(ConsolidationError):
+    """A memory is being joined with another one just now; a moment later it can be written again."""
 
 
 class NoSummary(ConsolidationError):

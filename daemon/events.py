@@ -10,7 +10,9 @@ import msgspec
 from daemon.sessionkey import SessionKey
 
 ChatKind = Literal["direct", "group"]
-Command = Literal["", "stop", "status", "help", "usage", "whoami", "memory", "new", "model", "compact"]
+Command = Literal[
+    "", "stop", "status", "help", "usage", "whoami", "memory", "new", "model", "compact", "link", "unlink"
+]
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +42,7 @@ class Inbound(msgspec.Struct, frozen=True, kw_only=True, tag="inbound"):
     sender_name: str = ""
     text: str
     command: Command = ""
-    """Set for a command: ``new``, ``model`` and ``compact`` change the session and wait for their turn, ``stop`` ends
+    """Set for a command: ``new``, ``model``, ``compact`` and others change something and wait for their turn, ``stop`` ends
     the one that runs, all others are answered aside."""
     reply_to: str = ""
     """Id of the message this one answers to, as the platform says it."""

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 
 from daemon.jobs import Handler, Host, JobRunner
+from daemon.people import linking, parting
 
-HANDLERS: Mapping[str, Callable[[Host], Handler]] = {}
+HANDLERS: Mapping[str, Callable[[Host], Handler]] = {"link": linking.handler, "unlink": parting.handler}
 """Kind of a job → what makes its handler for a process."""
 
 

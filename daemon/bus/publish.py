@@ -22,7 +22,7 @@ MAX_ID_CHARS = 256
 ASIDE_COMMANDS = frozenset({"status", "help", "usage", "whoami", "memory"})
 """Those that are answered aside."""
 
-QUEUED_COMMANDS = frozenset({"new", "model", "compact"})
+QUEUED_COMMANDS = frozenset({"new", "model", "compact", "link", "unlink"})
 """Those that change the session: each keeps its place in the queue and is carried out when its turn comes."""
 
 WITH_ARGUMENT = frozenset({"model", "compact"})
@@ -43,6 +43,8 @@ COMMANDS: Mapping[str, Command] = {
     "/compact": "compact",
     "/whoami": "whoami",
     "/memory": "memory",
+    "/link": "link",
+    "/unlink": "unlink",
     "/help": "help",
     "/start": "help",
 }

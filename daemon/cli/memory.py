@@ -145,7 +145,9 @@ def _with_memory(ctx: click.Context, name: str, work: Callable[[Named], Awaitabl
     async def named(bus: "Bus") -> _T:
         from daemon.memory import Memories
 
-        return await work(Named(memories=Memories(bus), scope=await _scope(ctx, bus, name)))
+        memories = Memories(bus)
+        # Of one that was joined with another, what is remembered is the other's.
+        return await work(Named(memories=memories, scope=await memories.home(await _scope(ctx, bus, name))))
 
     return with_bus(ctx, named)
 

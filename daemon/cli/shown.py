@@ -124,7 +124,8 @@ async def _consolidated(process: "Process", state: "SessionState") -> list[dict[
     from daemon.archive import Archive
     from daemon.memory import Memories
 
-    history = await Memories(process.bus).history(state.scope) if state.scope else []
+    memories = Memories(process.bus)
+    history = await memories.history(await memories.home(state.scope)) if state.scope else []
     segments = await Archive(process.bus, process.data_dir).segments(state.session)
     files = {(segment.first, segment.upto): segment for segment in segments}
     rows: list[dict[str, Any]] = []

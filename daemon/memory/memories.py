@@ -14,9 +14,10 @@ import msgspec
 from anyio import to_thread
 
 from daemon.bus import Bus, Script, load_script
-from daemon.errors import FenceBehind, LockLost, Misplaced, NoSuchVersion, VersionMoved
+from daemon.errors import FenceBehind, LockLost, MemoryMoving, Misplaced, NoSuchVersion, VersionMoved
 from daemon.memory.cut import Cut, cut_of
 from daemon.memory.edits import edited
+from daemon.memory.home import home_of
 from daemon.memory.lists import ScopeLists
 from daemon.memory.opened import Applied, Opened, Recall, SetBack, appended_since, decode_version, opened_from
 from daemon.memory.records import HistoryEntry, Note, Version
@@ -48,27 +49,36 @@ class Memories:
         self._lists = ScopeLists(bus)
         self._cached: OrderedDict[str, tuple[bytes, Recall]] = OrderedDict()
 
+    async def home(self, scope: str) -> str:
+        """The scope whose memory that of ``scope`` is: its own unless it was joined with another.
+
+        What is asked by scope below is that very one's, but for ``current`` and ``open``, which go to its home.
+        """
+        return await home_of(self._bus, scope)
+
     # For a prompt
 
     async def current(self, scope: str) -> Recall:
         """MEMORY.md as it reads now; its text is fetched only when it is another than the last time."""
         key = self._bus.keys.memory(scope)
-        version, checksum = await self._bus.call("HMGET", key, "version", "checksum")
+        version, checksum, joined = await self._bus.call("HMGET", key, "version", "checksum", "joined")
+        if joined:
+            return await self.current(joined.decode())
         if version is None:
             return _NOTHING
         cached = self._cached.get(scope)
         if cached is not None and cached[0] == checksum and cached[1].version == int(version):
             self._cached.move_to_end(scope)
             return cached[1]
-        recall, checksum = await self._current(scope)
+        recall, checksum = await self.read(scope)
         self._cached[scope] = (checksum.encode(), recall)
         self._cached.move_to_end(scope)
         if len(self._cached) > CACHED:
             self._cached.popitem(last=False)
         return recall
 
-    async def _current(self, scope: str) -> tuple[Recall, str]:
-        """MEMORY.md and its checksum."""
+    async def read(self, scope: str) -> tuple[Recall, str]:
+        """MEMORY.md of this very scope, and its checksum: what whoever changes it has to name."""
         key = self._bus.keys.memory(scope)
         text, version, checksum = await self._bus.call("HMGET", key, "text", "version", "checksum")
         return Recall(text=(text or b"").decode(), version=int(version or 0)), (checksum or b"").decode()
@@ -78,8 +88,11 @@ class Memories:
     async def open(self, scope: str, session: str, *, fence: int, nonce: str) -> Opened:
         """The memory, for the holder of the session's lock; from now on no earlier holder can write.
 
+        Of a scope that was joined with another it is that one's: ``Opened.scope`` tells.
+
         Raises:
             FenceBehind: it was opened under a later lock, or under another one that was given the same fence.
+            MemoryMoving: it is being joined with another one just now.
         """
         asked = Opened(
             scope=scope,
@@ -100,6 +113,10 @@ class Memories:
         status, found = await self._bus.run(
             OPEN, [keys.memory(scope), keys.versions(scope), keys.undigested(scope)], [session, fence, nonce]
         )
+        if status == b"joined":
+            return await self.open(found.decode(), session, fence=fence, nonce=nonce)
+        if status == b"joining":
+            raise _moving(scope)
         if status == b"behind":
             raise FenceBehind(
                 f"the memory of session {session} was opened under fence {found}, and this lock's is {fence}; "
@@ -110,7 +127,7 @@ class Memories:
 
     async def begin_at(self, scope: str, session: str, upto: int) -> None:
         """Note that a new session's first message has index ``upto``: nothing that lies before is to be taken in."""
-        await self._bus.call("HSETNX", self._bus.keys.memory(scope), f"upto:{session}", upto)
+        await self._bus.call("HSETNX", self._bus.keys.memory(await self.home(scope)), f"upto:{session}", upto)
 
     async def apply(
         self,
@@ -254,7 +271,7 @@ class Memories:
     async def _change(self, scope: str, change: Callable[[Recall], Version]) -> int:
         keys, name = self._bus.keys, secrets.token_hex(8)
         for _ in range(TRIES):
-            current, checksum = await self._current(scope)
+            current, checksum = await self.read(scope)
             # In a thread: a text may be as long as a person likes.
             changed = await to_thread.run_sync(change, current)
             version = msgspec.structs.replace(changed, id=name)
@@ -267,6 +284,8 @@ class Memories:
             )
             if status == b"done":
                 return int(found)
+            if status in (b"joined", b"joining"):
+                raise _moving(scope)
             # The reply to the first of two copies may have been lost: then this change is one of those that came since.
             own = [since.version for since in map(decode_version, found) if since.id == name]
             if own:
@@ -333,6 +352,9 @@ def _parts(version: Version | None) -> tuple[bytes, str]:
 
 def _checked(opened: Opened, status: bytes, rest: Sequence[Any]) -> Opened:
     """The memory as it reads after a script of the lock's holder; raises what the script refused."""
+    if status in (b"joined", b"joining"):
+        # That is done under the locks of all its sessions.
+        status = b"lost"
     if status == b"lost":
         raise LockLost(f"session {opened.session} is consolidated by somebody else now; its memory was not written")
     now = opened_from(rest[0], opened)
@@ -343,3 +365,7 @@ def _checked(opened: Opened, status: bytes, rest: Sequence[Any]) -> Opened:
             upto=now.upto,
         )
     return now
+
+
+def _moving(scope: str) -> MemoryMoving:
+    return MemoryMoving(f"the memory of {scope} is being joined with another one just now; try again in a moment")

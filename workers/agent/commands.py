@@ -17,6 +17,7 @@ from daemon.sessionkey import encode_part
 from daemon.wording import text as say
 from workers.agent.compacting import told
 from workers.agent.kits import Kits
+from workers.agent.linking import Linking
 from workers.choice import choices
 from workers.consolidation import Consolidator, Report, Want
 
@@ -39,6 +40,7 @@ class Commands:
         self._process = process
         self._kits = kits
         self._consolidator = consolidator
+        self._linking = Linking(process)
 
     async def outcome(self, claim: Claim, inbound: Inbound) -> Outcome:
         """What ``inbound``, one of ``QUEUED_COMMANDS``, comes to.
@@ -51,6 +53,8 @@ class Commands:
             return Outcome(text=say("new_conversation", bot.language), start_over=True)
         if inbound.command == "compact":
             return await self._compact(claim, inbound, bot)
+        if inbound.command in ("link", "unlink"):
+            return Outcome(text=await self._linking.said(claim, inbound, bot))
         return await self._model(claim.begun.options, inbound, bot)
 
     async def _compact(self, claim: Claim, inbound: Inbound, bot: BotConfig) -> Outcome:
