@@ -57,6 +57,11 @@ def _inside(folder: int, name: str, *, make: bool) -> int:
     return os.open(name, _FOLDER, dir_fd=folder)
 
 
+def names_in(folder: int) -> list[str]:
+    """The names of all that lies in an opened folder, sorted."""
+    return sorted(os.listdir(folder))
+
+
 @contextmanager
 def folder_lock(folder: int, *, wait_s: float) -> Generator[None]:
     """Hold the flock of an opened folder, against other processes and other threads alike.

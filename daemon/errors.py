@@ -13,6 +13,7 @@
   x SessionError
     - LeaseLost
     - SessionFull
+    - Trimmed
   x ModelError
     - ModelUnavailable
       + RateLimited
@@ -33,6 +34,7 @@
     - NoSuchVersion
     - VersionMoved
   x ArchiveError
+    - ArchiveMissing
     - NoSuchTranscript
   x JobError
     - JobLost
@@ -115,6 +117,15 @@ class SessionFull(SessionError):
         self.retry_after_s = retry_after_s
         self.first = first
         """Nobody of this session was told since it last accepted a message: a channel that sends says so now."""
+
+
+class Trimmed(SessionError):
+    """Messages that were to be read have left Redis for the archive meanwhile: read the positions again."""
+
+    def __init__(self, message: str, *, base: int) -> None:
+        super().__init__(message)
+        self.base = base
+        """Index of the first message that Redis still holds."""
 
 
 class ModelError(MillpondError):
@@ -221,6 +232,10 @@ class VersionMoved(MemoryRefused):
 
 class ArchiveError(MillpondError):
     """A part of a log was not archived, or cannot be read back."""
+
+
+class ArchiveMissing(ArchiveError):
+    """A file of the archive, or a part of a log, is not there."""
 
 
 class JobError(MillpondError):

@@ -10,10 +10,12 @@ from pathlib import Path
 import anyio
 
 from daemon.archive import Archive
-from daemon.bus import Bus, Listener
+from daemon.bus import Bus, DeadLetters, Listener
 from daemon.clock import Clock, SystemClock
 from daemon.config import BotConfig, Config
 from daemon.errors import ConfigError
+from daemon.export import Sources
+from daemon.memory import Memories
 from daemon.model import Model, connect
 from daemon.transcripts import Transcripts
 
@@ -44,6 +46,19 @@ class Process:
     def transcripts(self) -> Transcripts:
         """Reads sessions from their first message on, whatever has left Redis."""
         return Transcripts(self.bus, Archive(self.bus, self.data_dir, clock=self.clock))
+
+    def export_sources(self, memories: Memories) -> Sources:
+        """Where all that is kept of people lies, for exports."""
+        models = [model for bot in self.config.bots.values() for model in bot.model.chain]
+        return Sources(
+            bus=self.bus,
+            memories=memories,
+            transcripts=self.transcripts,
+            dead=DeadLetters(self.bus, self.config.queue),
+            workspace_of=self.workspace,
+            clock=self.clock,
+            currencies=sorted({model.prices.currency for model in models}),
+        )
 
     def bot(self, name: str) -> BotConfig:
         """The configuration of a bot.

@@ -6,6 +6,8 @@ A sentence is found by its key and the language of the bot's configuration; ``{n
 from collections.abc import Mapping
 from typing import Literal
 
+from daemon.linkwords import CHINESE, ENGLISH
+
 Language = Literal["en", "zh"]
 
 _ENGLISH: Mapping[str, str] = {
@@ -50,7 +52,9 @@ _ENGLISH: Mapping[str, str] = {
         "/new begins a new conversation; what was said before stays, and is settled into memory\n"
         "/stop ends the answer that is being written and drops what waits\n"
         "/compact replaces older messages by a summary now; words behind it say what to preserve\n"
+        "/forget WORDS lists where something stands in what I keep, and removes what you choose of it\n"
         "/status says where this conversation stands, and what fills its context\n"
+        "/export gives you everything that I keep of you, as one file\n"
         "/usage says what was used today, and what is left\n"
         "/model shows the models and chooses one for this conversation (administrators)\n"
         "/memory shows what I remember here\n"
@@ -66,6 +70,55 @@ _ENGLISH: Mapping[str, str] = {
     "compacted": "{count} older messages are now a summary: about {before} tokens of context became {after}.",
     "compact_nothing": "There is nothing to compact: only the newest turns are there, and they stay.",
     "compact_failed": "The conversation could not be compacted just now. Nothing is lost; try again later.",
+    "export_done": (
+        "Everything that I keep here, as one file: memory, conversations ({sessions}), messages ({messages}), files "
+        "({files}). It is {path}, {size} bytes; an earlier export is deleted.{missing}"
+    ),
+    "export_large": " That is too large to be sent here: ask an administrator for the file.",
+    "export_missing": " {count} parts could not be read: contents.json in it says which.",
+    "export_failed": "The export could not be written just now: {reason}. Ask an administrator, or try again later.",
+    "export_slow": (
+        "There is too much to be exported from here. Ask an administrator: `millpond session export {session}` does it."
+    ),
+    "forget_how": (
+        "/forget WORDS lists where something stands in what I keep of this chat and its memory; then /forget 1 3 "
+        "removes what has these numbers, and /forget all everything in the list."
+    ),
+    "forget_none": "I have found nothing of that.",
+    "forget_match": "{number}. {tier}, {date}{places}: {text}",
+    "forget_places": ", in {count} places",
+    "forget_more": "… and {count} more; more words make the list shorter.",
+    "forget_choose": (
+        "/forget 1 3 removes what has these numbers, wherever it was copied to; /forget all removes everything. It "
+        "cannot be undone."
+    ),
+    "forget_stale": "Say first what is to be forgotten: /forget WORDS. A list can be chosen from for 10 minutes.",
+    "forget_number": "There is no number {number} in that list; it goes from 1 to {count}.",
+    "forget_length": "Write at least 2 and at most {most} characters of what is to be forgotten.",
+    "forget_began": "I am forgetting it, and say so here when it is done.",
+    "forget_done": "It is forgotten. Removed:",
+    "forget_nothing_left": "Nothing of it was there any more.",
+    "forget_removed": "- {tier}: {count}",
+    "forget_failed": "This could not be done:",
+    "forget_untouched": (
+        "Not touched: what the chat platform, the model's provider and tools that reach out of here have kept, and "
+        "backups made before."
+    ),
+    "tier_memory": "memory",
+    "tier_history": "history",
+    "tier_notes": "daily notes",
+    "tier_messages": "messages",
+    "tier_archive": "archived messages",
+    "tier_versions": "older versions of the memory",
+    "tier_continuity": "summary of the conversation",
+    "tier_waiting": "messages not yet answered",
+    "tier_replies": "replies not yet delivered",
+    "tier_dead": "dead letters",
+    "tier_notices": "notices",
+    "tier_live": "text being written",
+    "tier_files": "files",
+    "tier_terminal": "what was typed into the terminal",
+    "tier_usage": "entries in the accounts",
     "admins_only": (
         "Only administrators of this bot may do that. They are listed in bots.<name>.admins; /whoami shows your name "
         "for that list."
@@ -86,25 +139,6 @@ _ENGLISH: Mapping[str, str] = {
     "memory": "What I remember here (version {version}, last changed {time}):\n\n{text}",
     "memory_more": "{text}…\n\n{left} more characters: `millpond memory show {scope}` shows all of it.",
     "memory_none": "I remember nothing here yet. What matters is settled into memory as a conversation gets longer.",
-    "link_code": (
-        "Your code: {code}\nWithin {minutes} minutes write /link {code} in your other chat with me; from then on I "
-        "remember you as one person, in both. Tell the code to nobody else: whoever has it shares your memory."
-    ),
-    "link_begun": "That is your code. I am joining what I remember of you; both chats are told when it is done.",
-    "link_done": "Linked with {other}: what I remember is one from now on. /unlink parts the two again.",
-    "link_already": "This chat and {other} are linked already: they share one memory.",
-    "link_wrong": "That code is wrong, used up, or older than {minutes} minutes. /link in your other chat makes a new one.",
-    "link_often": "That were too many wrong codes. Try again in {minutes} minutes.",
-    "link_own": "That code is from this very chat, or from one that is linked with it. Write it in the other one.",
-    "link_bot": "That code was made by another bot. Write it in a chat with that one; what I remember is mine alone.",
-    "link_group": "Only the chats of one person can be linked, not groups. Write to me directly.",
-    "link_not_person": "Here I remember no persons, only {kind}, so there is nothing to link.",
-    "link_kind_session": "single conversations",
-    "link_kind_workspace": "everything together",
-    "unlink_begun": "I am parting what I remember here; you are told when it is done.",
-    "unlink_done": "No longer linked with {other}. Each goes on with what it remembered before, and what came here since.",
-    "unlink_none": "This chat is linked with no other.",
-    "unlink_config": "This chat was linked by the configuration; an administrator has to change it there.",
     "yes": "yes",
     "no": "no",
     "status": (
@@ -212,7 +246,9 @@ _CHINESE: Mapping[str, str] = {
         "/new 开始新的对话；之前说过的内容会保留，并整理进记忆\n"
         "/stop 结束正在写的回答，并放弃等待中的消息\n"
         "/compact 现在就把较早的消息换成摘要；后面的文字说明要保留什么\n"
+        "/forget 词语 列出它在我保存的内容中出现的地方，并删除你选择的部分\n"
         "/status 说明这个对话的状态，以及上下文里有什么\n"
+        "/export 把我保存的关于你的全部内容作为一个文件给你\n"
         "/usage 说明今天的用量和剩余的额度\n"
         "/model 显示可用的模型，并为这个对话选择一个（仅限管理员）\n"
         "/memory 显示我在这里记住的内容\n"
@@ -225,6 +261,47 @@ _CHINESE: Mapping[str, str] = {
     "compacted": "{count} 条较早的消息已换成摘要：上下文从约 {before} 个词元减少到 {after} 个。",
     "compact_nothing": "没有可以压缩的内容：只有最近的几轮对话，它们会保留。",
     "compact_failed": "现在无法压缩这个对话。没有丢失任何内容，请稍后再试。",
+    "export_done": (
+        "我在这里保存的全部内容，作为一个文件：记忆、{sessions} 个对话、{messages} 条消息、{files} 个文件。"
+        "它是 {path}（{size} 字节）；之前的导出已删除。{missing}"
+    ),
+    "export_large": "文件太大，无法在这里发送：请向管理员索取。",
+    "export_missing": "有 {count} 个部分无法读取：其中的 contents.json 说明是哪些。",
+    "export_failed": "现在无法写出导出文件：{reason}。请联系管理员，或稍后再试。",
+    "export_slow": "内容太多，无法从这里导出。请联系管理员：可以使用 `millpond session export {session}`。",
+    "forget_how": (
+        "/forget 词语 会列出它在这个对话和记忆中出现的地方；然后 /forget 1 3 删除这些编号的内容，"
+        "/forget all 删除列表中的全部。"
+    ),
+    "forget_none": "没有找到相关内容。",
+    "forget_match": "{number}. {tier}，{date}{places}：{text}",
+    "forget_places": "，共 {count} 处",
+    "forget_more": "……另有 {count} 条；多写几个词可以缩短列表。",
+    "forget_choose": "/forget 1 3 删除这些编号的内容，包括它的所有副本；/forget all 全部删除。无法撤销。",
+    "forget_stale": "请先说明要忘记什么：/forget 词语。列表在 10 分钟内可以选择。",
+    "forget_number": "列表中没有编号 {number}；编号从 1 到 {count}。",
+    "forget_length": "请写出要忘记的内容，至少 2 个、最多 {most} 个字符。",
+    "forget_began": "正在忘记，完成后会在这里告诉你。",
+    "forget_done": "已经忘记。删除了：",
+    "forget_nothing_left": "已经没有相关内容了。",
+    "forget_removed": "- {tier}：{count}",
+    "forget_failed": "以下未能完成：",
+    "forget_untouched": "未涉及：聊天平台、模型提供商以及对外工具所保存的内容，还有此前的备份。",
+    "tier_memory": "记忆",
+    "tier_history": "历史",
+    "tier_notes": "每日笔记",
+    "tier_messages": "消息",
+    "tier_archive": "归档的消息",
+    "tier_versions": "记忆的旧版本",
+    "tier_continuity": "对话摘要",
+    "tier_waiting": "尚未回答的消息",
+    "tier_replies": "尚未送达的回复",
+    "tier_dead": "死信",
+    "tier_notices": "通知",
+    "tier_live": "正在书写的文字",
+    "tier_files": "文件",
+    "tier_terminal": "在终端输入的内容",
+    "tier_usage": "用量记录",
     "admins_only": (
         "只有这个机器人的管理员可以这样做。管理员列在 bots.<name>.admins 中；/whoami 会显示你在那里应写的名字。"
     ),
@@ -237,25 +314,6 @@ _CHINESE: Mapping[str, str] = {
     "memory": "我在这里记住的内容（版本 {version}，最后更改于 {time}）：\n\n{text}",
     "memory_more": "{text}…\n\n还有 {left} 个字符：`millpond memory show {scope}` 会显示全部。",
     "memory_none": "我在这里还没有记住什么。对话变长时，重要的内容会整理进记忆。",
-    "link_code": (
-        "你的代码：{code}\n请在 {minutes} 分钟之内，在你与我的另一个聊天中写 /link {code}；之后我在两边都把你当作同一个人来记。"
-        "不要把代码告诉别人：谁有它，谁就与你共用记忆。"
-    ),
-    "link_begun": "代码正确。我正在合并关于你的记忆；完成后两个聊天都会收到通知。",
-    "link_done": "已与 {other} 关联：从现在起记忆是共用的。/unlink 可以再次分开。",
-    "link_already": "这个聊天与 {other} 已经关联：它们共用一份记忆。",
-    "link_wrong": "代码不对、已经用过，或者超过了 {minutes} 分钟。在另一个聊天中写 /link 可以得到新的代码。",
-    "link_often": "错误的代码太多了。请在 {minutes} 分钟后再试。",
-    "link_own": "这个代码来自这个聊天，或者来自已经与它关联的聊天。请写到另一个聊天里。",
-    "link_bot": "这个代码是另一个机器人生成的。请写到与它的聊天里；我记住的内容只属于我。",
-    "link_group": "只能关联同一个人的聊天，群聊不行。请直接写给我。",
-    "link_not_person": "我在这里不按人记忆，只记{kind}，所以没有可以关联的内容。",
-    "link_kind_session": "单个对话",
-    "link_kind_workspace": "所有的内容",
-    "unlink_begun": "我正在把这里的记忆分开；完成后会通知你。",
-    "unlink_done": "不再与 {other} 关联。各自保留以前的记忆，以及之后在这里产生的内容。",
-    "unlink_none": "这个聊天没有与其他聊天关联。",
-    "unlink_config": "这个聊天是由配置关联的，需要管理员在那里更改。",
     "yes": "是",
     "no": "否",
     "status": (
@@ -312,7 +370,7 @@ _CHINESE: Mapping[str, str] = {
     "offline_empty": "这条消息里没有文字。",
 }
 
-SENTENCES: Mapping[Language, Mapping[str, str]] = {"en": _ENGLISH, "zh": _CHINESE}
+SENTENCES: Mapping[Language, Mapping[str, str]] = {"en": {**_ENGLISH, **ENGLISH}, "zh": {**_CHINESE, **CHINESE}}
 """All sentences by language and key."""
 
 

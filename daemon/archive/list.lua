@@ -1,28 +1,31 @@
--- List a segment whose file is on the disk: from then on its messages need not stay in Redis.
+-- List a segment whose file is durable: from then on what it holds need not stay in Redis.
 --
--- Only what the log holds is listed: its last message is compared, for after a failover that lost messages the same
--- range can hold others, and whoever archived the old ones may come late. No lock is asked for: what is listed is true
--- whoever lists it.
+-- Only what the shelf's list holds is listed, all of it compared: after a failover that lost messages the same range can
+-- hold others, and whoever archived the old ones may come late; and what was forgotten meanwhile must not come back. No
+-- lock is asked for: what is listed is true whoever lists it.
 --
--- KEYS  1 session (hash)  2 log (list)  3 segments (list)
--- ARGV  1 first  2 upto  3 the segment (JSON, begins with its range)  4 its last message, as the log holds it
--- Returns the segment that is listed for the range (JSON), or '' when the log does not hold these messages
+-- KEYS  1 session or memory (hash)  2 log or other list  3 segments (list)
+-- ARGV  1 first  2 upto  3 the segment (JSON)  4 what that begins with: range, and kind if it is no log  5 SHA-1 of what
+--       it holds, as Redis does, with a line feed behind each  6 field of the base  7 field of the head, or ''
+-- Returns the segment that is listed for the range (JSON), or '' when Redis does not hold these messages
 
-local prefix = '{"first":' .. ARGV[1] .. ',"upto":' .. ARGV[2] .. ','
-local listed, place = '', nil
-for at, segment in ipairs(redis.call('LRANGE', KEYS[3], 0, -1)) do
-  if string.sub(segment, 1, #prefix) == prefix then listed, place = segment, at - 1 end
+local prefix, listed = ARGV[4], nil
+for _, segment in ipairs(redis.call('LRANGE', KEYS[3], 0, -1)) do
+  if string.sub(segment, 1, #prefix) == prefix then listed = segment end
 end
-local checksum = string.match(ARGV[3], '"checksum":"%x+"')
-if place and string.find(listed, checksum, 1, true) then return listed end
+local function part(segment, name) return string.match(segment, '"' .. name .. '":"(%x+)"') end
+if listed and part(listed, 'checksum') == part(ARGV[3], 'checksum')
+  and part(listed, 'archive') == part(ARGV[3], 'archive') then return listed end
 
-local upto, base = tonumber(ARGV[2]), tonumber(redis.call('HGET', KEYS[1], 'base') or 0)
-if upto > tonumber(redis.call('HGET', KEYS[1], 'head') or 0) then return '' end
-if upto <= base or redis.call('LINDEX', KEYS[2], upto - 1 - base) ~= ARGV[4] then return '' end
+local first, upto, base = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(redis.call('HGET', KEYS[1], ARGV[6]) or 0)
+if first < base then return '' end
+if ARGV[7] ~= '' and upto > tonumber(redis.call('HGET', KEYS[1], ARGV[7]) or 0) then return '' end
+local held = redis.call('LRANGE', KEYS[2], first - base, upto - 1 - base)
+if #held ~= upto - first then return '' end
+held[#held + 1] = ''
+if redis.sha1hex(table.concat(held, '\n')) ~= ARGV[5] then return '' end
 
-if place then
-  redis.call('LSET', KEYS[3], place, ARGV[3])
-else
-  redis.call('RPUSH', KEYS[3], ARGV[3])
-end
+-- Behind all others: what is listed last is what is read.
+if listed then redis.call('LREM', KEYS[3], 0, listed) end
+redis.call('RPUSH', KEYS[3], ARGV[3])
 return ARGV[3]

@@ -1,73 +1,171 @@
-"""A segment: one range of a log, as a file of its stored lines. Everything here that touches a disk blocks."""
+"""A segment: one range of a shelf, as a file of its stored lines. Pure."""
 
 import datetime as dt
 import gzip
 import hashlib
 import zlib
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 
 import msgspec
 
-from daemon.durable import folder_below, folder_lock, plain_file, write_whole
-from daemon.errors import ArchiveError
+from daemon.archive.shelf import FOLDER, Shelf, ShelfKind
 from daemon.scope import folder_of
-
-FOLDER = "transcripts"
-"""Below the data directory: a folder for each session."""
 
 NAME_MAX_CHARS = 128
 """Of a session's name inside a file's name; file systems take 255 bytes, and the folder says the whole."""
 
-LOCK_WAIT_S = 10.0
-
 LEVEL = 6
 """Of the compression: what the highest saves more, a twentieth of the file, costs as much time again or many times."""
 
+ENDING = ".jsonl.gz"
+
+PACKED_EXTRA_BYTES = 4_096
+"""How much longer than its lines a file may be that does not get shorter by being packed."""
+
 
 class Segment(msgspec.Struct, frozen=True, kw_only=True):
-    """A range of a log that was archived; the same range and messages always give the same file.
-
-    Its JSON begins with the range, which ``list.lua`` knows it by.
-    """
+    """A range of a shelf that was archived; the same range and messages always give the same file."""
 
     first: int
     """Index of its first message."""
     upto: int
     """One past the index of its last message."""
+    kind: ShelfKind = "log"
+    owner: str
+    """Session key, or scope."""
     name: str
     """Of the file: ``transcript_<epoch>_<session>_<first>-<upto>.jsonl.gz``; the epoch is the second of its first
     message. When there is such a file with other messages already, the name ends in a part of the checksum too."""
-    session: str
     checksum: str
     """SHA-256 of its lines, before they were compressed: ``zcat NAME | sha256sum``."""
     bytes: int
     """Of its lines, before they were compressed."""
     time: str
     """When it was archived: ISO 8601, UTC."""
+    archive: str = ""
+    """Id of the archive that it lies in; empty: it was written before archives had one."""
+
+    @property
+    def shelf(self) -> Shelf:
+        """What it is a part of."""
+        return Shelf(kind=self.kind, owner=self.owner)
+
+    @property
+    def place(self) -> str:
+        """Its name in its storage."""
+        return f"{self.shelf.folder}/{self.name}"
 
     def path(self, data_dir: Path) -> Path:
-        """Where its file lies."""
-        return data_dir / FOLDER / folder_of(self.session) / self.name
+        """Where its file lies, when it is in the local archive of a data directory."""
+        return data_dir / FOLDER / self.shelf.folder / self.name
+
+    @property
+    def other_name(self) -> str:
+        """Its name when another file has its own."""
+        return f"{self.name.removesuffix(ENDING)}~{self.checksum[:8]}{ENDING}"
+
+
+class _Listed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A segment as it stands in Redis and in catalogues: without what the list's own name says already.
+
+    Its JSON begins with the range, and the kind if it is no log, which ``list.lua`` knows it by.
+    """
+
+    first: int
+    upto: int
+    kind: ShelfKind = "log"
+    epoch: int = 0
+    """Of its name, when that is made from the range."""
+    name: str = ""
+    """When it is another one, and in those that were listed before ``epoch`` was."""
+    checksum: str
+    bytes: int
+    time: str
+    archive: str = ""
 
 
 class _Timed(msgspec.Struct):
     time: str = ""
 
 
-def segment_of(session: str, first: int, raws: Sequence[bytes], *, time: str) -> Segment:
-    """The segment that holds ``raws``, the stored messages of ``session`` from index ``first`` on."""
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(_Listed).decode
+_decode_timed = msgspec.json.Decoder(_Timed).decode
+
+
+def segment_of(shelf: Shelf, first: int, raws: Sequence[bytes], *, time: str, archive: str = "") -> Segment:
+    """The segment that holds ``raws``, what is stored on ``shelf`` from index ``first`` on."""
     lines, upto = lines_of(raws), first + len(raws)
-    safe = folder_of(session)[-NAME_MAX_CHARS:]
     return Segment(
         first=first,
         upto=upto,
-        name=f"transcript_{_epoch(raws[0])}_{safe}_{first}-{upto}.jsonl.gz",
-        session=session,
+        kind=shelf.kind,
+        owner=shelf.owner,
+        name=_name(shelf, _epoch(raws[0]), first, upto),
         checksum=hashlib.sha256(lines).hexdigest(),
         bytes=len(lines),
         time=time,
+        archive=archive,
     )
+
+
+def listed(segment: Segment) -> bytes:
+    """The segment's JSON in a list."""
+    epoch = _epoch_in(segment.name)
+    named = epoch > 0 and segment.name == _name(segment.shelf, epoch, segment.first, segment.upto)
+    return _encode(
+        _Listed(
+            first=segment.first,
+            upto=segment.upto,
+            kind=segment.kind,
+            epoch=epoch if named else 0,
+            name="" if named else segment.name,
+            checksum=segment.checksum,
+            bytes=segment.bytes,
+            time=segment.time,
+            archive=segment.archive,
+        )
+    )
+
+
+def segment_from(raw: bytes, owner: str) -> Segment:
+    """The segment that stands in a list of ``owner``.
+
+    Raises:
+        msgspec.DecodeError, UnicodeDecodeError: it is none.
+    """
+    found = _decode(raw)
+    shelf = Shelf(kind=found.kind, owner=owner)
+    return Segment(
+        first=found.first,
+        upto=found.upto,
+        kind=found.kind,
+        owner=owner,
+        name=found.name or _name(shelf, found.epoch, found.first, found.upto),
+        checksum=found.checksum,
+        bytes=found.bytes,
+        time=found.time,
+        archive=found.archive,
+    )
+
+
+def _name(shelf: Shelf, epoch: int, first: int, upto: int) -> str:
+    return f"{shelf.word}_{epoch}_{folder_of(shelf.owner)[-NAME_MAX_CHARS:]}_{first}-{upto}{ENDING}"
+
+
+def _epoch_in(name: str) -> int:
+    second = name.split("_", 2)[1:2]
+    return int(second[0]) if second and second[0].isdecimal() else 0
+
+
+def _epoch(raw: bytes) -> int:
+    try:
+        moment = dt.datetime.fromisoformat(_decode_timed(raw).time)
+    except (msgspec.DecodeError, UnicodeDecodeError, ValueError):
+        return 0  # what a hand has spoilt is archived all the same
+    return int(moment.timestamp())
 
 
 def lines_of(raws: Sequence[bytes]) -> bytes:
@@ -75,70 +173,28 @@ def lines_of(raws: Sequence[bytes]) -> bytes:
     return b"".join(raw.replace(b"\n", b" ") + b"\n" for raw in raws)
 
 
-def _epoch(raw: bytes) -> int:
-    try:
-        moment = dt.datetime.fromisoformat(msgspec.json.decode(raw, type=_Timed).time)
-    except (msgspec.DecodeError, UnicodeDecodeError, ValueError):
-        return 0  # what a hand has spoilt is archived all the same
-    return int(moment.timestamp())
+def raws_of(lines: bytes) -> list[bytes]:
+    """What stands in lines."""
+    return lines.removesuffix(b"\n").split(b"\n")
 
 
-def store(data_dir: Path, segment: Segment, lines: bytes) -> Segment:
-    """Write the segment's file, unless it is there; the segment as it is called now.
+def packed(lines: bytes) -> bytes:
+    """The file of these lines, always the same."""
+    return gzip.compress(lines, LEVEL, mtime=0)
 
-    Raises:
-        OSError: it was not written.
+
+def unpacked(content: bytes, size: int) -> bytes | None:
+    """The first ``size`` bytes of a file's lines and one more, if there are so many; None when it is no such file.
+
+    What was spoilt may unpack to any length.
     """
-    with (
-        folder_below(data_dir, FOLDER, folder_of(segment.session), make=True) as folder,
-        folder_lock(folder, wait_s=LOCK_WAIT_S),
-    ):
-        if _holds(folder, segment.name, lines) is False:
-            # After a failover that lost messages the same range holds others; these may be the last copy of the old.
-            stem = segment.name.removesuffix(".jsonl.gz")
-            segment = msgspec.structs.replace(segment, name=f"{stem}~{segment.checksum[:8]}.jsonl.gz")
-        if not _holds(folder, segment.name, lines):
-            write_whole(folder, segment.name, gzip.compress(lines, LEVEL, mtime=0))
-    return segment
-
-
-def _holds(folder: int, name: str, lines: bytes) -> bool | None:
-    """Whether a file holds just these lines; None when there is none, or none that can be read."""
     try:
-        with plain_file(folder, name) as descriptor:
-            return _unpacked(descriptor, len(lines)) == lines
+        with gzip.open(BytesIO(content)) as lines:
+            return lines.read(size + 1)
     except (OSError, EOFError, zlib.error):
         return None
 
 
-def _unpacked(descriptor: int, size: int) -> bytes:
-    """The first ``size`` bytes and one more, if there are so many: what was spoilt may unpack to any length."""
-    with open(descriptor, "rb", closefd=False) as file, gzip.open(file) as lines:
-        return lines.read(size + 1)
-
-
-def load(data_dir: Path, segment: Segment) -> list[bytes]:
-    """The messages of a segment, each as it was stored.
-
-    Raises:
-        ArchiveError: the file does not hold what was archived.
-        OSError: it cannot be read.
-    """
-    with (
-        folder_below(data_dir, FOLDER, folder_of(segment.session), make=False) as folder,
-        plain_file(folder, segment.name) as descriptor,
-    ):
-        try:
-            lines = _unpacked(descriptor, segment.bytes)
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise _spoilt(data_dir, segment, "it cannot be unpacked") from error
-    if hashlib.sha256(lines).hexdigest() != segment.checksum:
-        raise _spoilt(data_dir, segment, "its checksum is another one")
-    return lines.removesuffix(b"\n").split(b"\n")
-
-
-def _spoilt(data_dir: Path, segment: Segment, reason: str) -> ArchiveError:
-    return ArchiveError(
-        f"{segment.path(data_dir)} does not hold what was archived ({reason}): messages {segment.first} to "
-        f"{segment.upto - 1} of session {segment.session} are not in it; put the file back from a backup"
-    )
+def is_of(segment: Segment, lines: bytes) -> bool:
+    """Whether these are the segment's lines."""
+    return len(lines) == segment.bytes and hashlib.sha256(lines).hexdigest() == segment.checksum

@@ -150,8 +150,12 @@ class Keys:
         """``said``, string, TTL a week: a call of the tool ``message`` that has said what it wanted here."""
         return f"{self._of_partition(self.partition(session), 'said')}:{reply}"
 
+    def forgetting(self, session: str) -> str:
+        """``forgetting``, string, TTL ten minutes: what somebody wants forgotten here, and the list he chooses from."""
+        return self._of_session(session, "forgetting")
+
     def segments(self, session: str) -> str:
-        """``segments``, list: the parts of the log that are archived, by name, range and checksum."""
+        """``segments``, list: the newest archived parts of the log, and the name of a file with the older ones."""
         return self._of_session(session, "segments")
 
     def restoring(self, session: str, nonce: str) -> str:
@@ -180,17 +184,31 @@ class Keys:
         """``undigested``, list, gone when empty: raw entries that MEMORY.md does not hold yet, by index in history."""
         return self._of_session(scope, "undigested")
 
+    def shelved(self, scope: str) -> str:
+        """``shelved``, list, gone when empty: the archived parts of history, versions and notes, as in ``segments``."""
+        return self._of_session(scope, "shelved")
+
     # One a database.
 
     @property
     def meta(self) -> str:
-        """``meta``, hash: schema and number of partitions, fixed at first use."""
+        """``meta``, hash: schema and number of partitions, fixed at first use; the database's id."""
         return f"{self.prefix}:meta"
 
     @property
     def sessions(self) -> str:
         """``sessions``, sorted set: every session by its last activity (ms)."""
         return f"{self.prefix}:sessions"
+
+    @property
+    def archives(self) -> str:
+        """``archives``, hash: every archive that a process of this database writes to, by its id."""
+        return f"{self.prefix}:archives"
+
+    @property
+    def collecting(self) -> str:
+        """``collecting``, string, TTL an hour: somebody looks for files of the archive that nothing lists."""
+        return f"{self.prefix}:collecting"
 
     @property
     def workers(self) -> str:

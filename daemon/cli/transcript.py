@@ -198,15 +198,25 @@ def search(ctx: click.Context, *, text: str, name: str | None, scope: str | None
 
 async def _among(ctx: click.Context, process: "Process", name: str | None, scope: str | None) -> list[str]:
     """The sessions that are searched, the one active last first."""
-    from daemon.session import all_sessions, sessions_of
+    from daemon.session import all_sessions
 
     if name is not None:
         return [(await spoken(ctx, process, key_of(ctx, name))).session]
     if scope is None:
         found = await all_sessions(process.bus)
-    elif not (found := [session for session, _ in await sessions_of(process.bus, [scope])]):
+    elif not (found := await _of_scope(process, scope)):
         raise InboundError(f"{scope}: no session has this scope; `millpond session show SESSION` tells a session's")
     return await _by_activity(process, found)
+
+
+async def _of_scope(process: "Process", scope: str) -> list[str]:
+    """The sessions of a scope and of those that are linked with it."""
+    from daemon.export import family
+    from daemon.memory import Memories
+    from daemon.session import sessions_of
+
+    scopes = await family(Memories(process.bus), scope)
+    return [session for session, _ in await sessions_of(process.bus, scopes)]
 
 
 async def _by_activity(process: "Process", sessions: "Sequence[str]") -> list[str]:

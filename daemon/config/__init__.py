@@ -5,22 +5,25 @@
 
 from daemon.config.load import Loaded, load
 from daemon.config.paths import bot_workspace, data_path
+from daemon.config.remembering import (
+    ArchiveConfig,
+    ConsolidationConfig,
+    MemoryFlushConfig,
+    MemorySearchConfig,
+    MicroCompactConfig,
+)
 from daemon.config.schema import (
     AgentConfig,
     BootstrapConfig,
     BotConfig,
     ChannelConfig,
     Config,
-    ConsolidationConfig,
     ContextConfig,
     EachConfig,
     FallbackConfig,
     LimitsConfig,
     McpConfig,
     MemoryConfig,
-    MemoryFlushConfig,
-    MemorySearchConfig,
-    MicroCompactConfig,
     ModelConfig,
     PricesConfig,
     PushConfig,
@@ -36,6 +39,7 @@ from daemon.config.summary_model import summary_model_of
 
 __all__ = [
     "AgentConfig",
+    "ArchiveConfig",
     "BootstrapConfig",
     "BotConfig",
     "ChannelConfig",

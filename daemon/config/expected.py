@@ -9,8 +9,8 @@ from typing import Annotated, Literal, cast, get_args, get_origin
 
 from msgspec import Meta
 
-from daemon.config.schema import Seconds
 from daemon.config.secret import Secret
+from daemon.config.section import Seconds
 
 MAX_SHOWN_CHARS = 60
 _PLAIN = re.compile(r"[\w-]+…?")

@@ -26,8 +26,8 @@ from daemon.config.keys import (
     members_of,
     section_listed,
 )
-from daemon.config.schema import PathText
 from daemon.config.secret import Secret, decode_secret, read_secret_file
+from daemon.config.section import PathText
 from daemon.errors import ConfigError
 
 

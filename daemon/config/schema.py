@@ -1,8 +1,8 @@
 """The sections of the configuration as frozen structs; every default carries its unit in its name.
 
 Where no other source is named, a default is the system's own specification. Sections are ``[redis]``, ``[queue]``,
-``[agent]``, ``[run]``, ``[consolidation]``, ``[memory_flush]``, ``[memory_search]``, ``[micro_compact]``,
-``[context]``, ``[context.bootstrap]``, ``[bots.<name>]`` and ``[channels.<name>]``.
+``[agent]``, ``[run]``, ``[consolidation]``, ``[archive]``, ``[memory_flush]``, ``[memory_search]``,
+``[micro_compact]``, ``[context]``, ``[context.bootstrap]``, ``[bots.<name>]`` and ``[channels.<name>]``.
 """
 
 from typing import Annotated, Literal
@@ -10,32 +10,31 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from daemon.config.remembering import (
+    ArchiveConfig,
+    ConsolidationConfig,
+    MemoryFlushConfig,
+    MemorySearchConfig,
+    MicroCompactConfig,
+)
 from daemon.config.secret import Secret
-
-MAX_INT = 2_147_483_647
-Count = Annotated[int, Meta(ge=1, le=MAX_INT)]
-Tokens = Annotated[int, Meta(ge=0, le=MAX_INT)]
-Limit = Annotated[int, Meta(ge=0, le=MAX_INT)]
-"""0: none."""
-Seconds = Annotated[float, Meta(gt=0, le=31_536_000)]
-"""At most a year: an unlimited wait is a mistake, and milliseconds must stay exact in Redis' scripts."""
-Delay = Annotated[float, Meta(ge=0, le=30)]
-"""Seconds that may be none at all."""
-WindowTokens = Annotated[int, Meta(ge=4_096, le=MAX_INT)]
-Price = Annotated[float, Meta(ge=0, le=1_000_000)]
-"""Of a million tokens."""
-Share = Annotated[float, Meta(ge=0, le=1)]
-Port = Annotated[int, Meta(ge=0, le=65535)]
-PathText = Annotated[str, Meta(description="path")]
-"""``~`` is the home folder; relative to the configuration file, from a variable to the current folder."""
-NO_SECRET = Secret("")
+from daemon.config.section import (
+    NO_SECRET,
+    Count,
+    Delay,
+    Limit,
+    PathText,
+    Port,
+    Price,
+    Seconds,
+    Section,
+    Share,
+    Tokens,
+    WindowTokens,
+)
 
 
-class _Section(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What every section is: immutable, by name, and strict about its keys."""
-
-
-class RedisConfig(_Section, frozen=True):
+class RedisConfig(Section, frozen=True):
     """Where the queues live."""
 
     url: Secret = NO_SECRET
@@ -48,7 +47,7 @@ class RedisConfig(_Section, frozen=True):
     """Path of the server program for the embedded server; empty: the one that came with Millpond, else the PATH's."""
 
 
-class QueueConfig(_Section, frozen=True):
+class QueueConfig(Section, frozen=True):
     """Limits and times of accepting, claiming and retrying."""
 
     waiting_max: Count = 1_000
@@ -76,7 +75,7 @@ class QueueConfig(_Section, frozen=True):
     """How long text that is being written is kept for viewers who join."""
 
 
-class AgentConfig(_Section, frozen=True):
+class AgentConfig(Section, frozen=True):
     """How agent workers run turns."""
 
     slots: Count = 64
@@ -87,7 +86,7 @@ class AgentConfig(_Section, frozen=True):
     """Model calls in one turn."""
 
 
-class RunConfig(_Section, frozen=True):
+class RunConfig(Section, frozen=True):
     """How a process lives and ends."""
 
     grace_s: Seconds = 25.0
@@ -95,57 +94,7 @@ class RunConfig(_Section, frozen=True):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
 
-class ConsolidationConfig(_Section, frozen=True):
-    """Token-budget consolidation."""
-
-    slots: Count = 8
-    """Sessions that one process consolidates at a time."""
-    rounds_max: Count = 5
-    failures_max: Count = 3
-    """Failures in a row before the range is archived raw."""
-    keep_turns: Count = 2
-    """Newest turns that are never consolidated."""
-    call_deadline_s: Seconds = 60.0
-    turn_wait_s: Seconds = 15.0
-    """Longest that a turn waits for a consolidation."""
-    breaker_failures: Count = 5
-    breaker_probe_s: Seconds = 30.0
-    memory_max_share: Share = 0.1
-    """MEMORY.md's share of the context window."""
-
-
-class MemoryFlushConfig(_Section, frozen=True):
-    """The silent turn before a consolidation."""
-
-    enabled: bool = True
-    reserve_floor_tokens: Tokens = 20_000
-    soft_threshold_tokens: Tokens = 4_000
-
-
-class MemorySearchConfig(_Section, frozen=True):
-    """Recall from long-term memory."""
-
-    enabled: bool = True
-    backend: Literal["builtin", "qmd"] = "builtin"
-    mode: Literal["search", "vsearch", "query"] | None = None
-    """Unset: ``query`` with the builtin backend, ``search`` with qmd."""
-    max_results: Count = 5
-    min_score: Share = 0.4
-    timeout_s: Seconds = 30.0
-    turn_deadline_s: Seconds = 2.0
-    place: Literal["system", "user"] = "system"
-
-
-class MicroCompactConfig(_Section, frozen=True):
-    """Cutting of old tool results in what the model sees."""
-
-    enabled: bool = True
-    keep_messages: Count = 6
-    max_chars: Count = 200
-    min_prompt_tokens: Tokens = 0
-
-
-class BootstrapConfig(_Section, frozen=True):
+class BootstrapConfig(Section, frozen=True):
     """How much of the workspace's bootstrap files stands in the prompt."""
 
     max_chars: Count = 20_000
@@ -155,7 +104,7 @@ class BootstrapConfig(_Section, frozen=True):
     min_budget_chars: Count = 64
 
 
-class ContextConfig(_Section, frozen=True):
+class ContextConfig(Section, frozen=True):
     """What goes into a prompt."""
 
     workspace_max_share: Share = 0.25
@@ -166,14 +115,14 @@ class ContextConfig(_Section, frozen=True):
     bootstrap: BootstrapConfig = BootstrapConfig()
 
 
-class MemoryConfig(_Section, frozen=True):
+class MemoryConfig(Section, frozen=True):
     """Whose memory a bot keeps."""
 
     scope: Literal["auto", "session", "person", "workspace"] = "auto"
     """``auto``: the person in a direct chat, the group in a group."""
 
 
-class PricesConfig(_Section, frozen=True):
+class PricesConfig(Section, frozen=True):
     """What a model costs, for a million tokens each; nothing at all: its calls are counted and cost nothing."""
 
     input: Price = 0.0
@@ -184,7 +133,7 @@ class PricesConfig(_Section, frozen=True):
     """Shown beside costs; costs of different currencies are never added."""
 
 
-class FallbackConfig(_Section, frozen=True):
+class FallbackConfig(Section, frozen=True):
     """A model that is asked when those before it give no answer; what it leaves open is as the first one has it.
 
     Without a ``base_url`` of its own it is at the first one's server, with its key; with one, the key is its own too.
@@ -205,7 +154,7 @@ class FallbackConfig(_Section, frozen=True):
     prices: PricesConfig = PricesConfig()
 
 
-class ModelConfig(_Section, frozen=True):
+class ModelConfig(Section, frozen=True):
     """The model of a bot; offline when neither ``base_url`` nor a key is set."""
 
     base_url: str = ""
@@ -259,7 +208,7 @@ def filled(first: ModelConfig, fallback: FallbackConfig) -> ModelConfig:
     return msgspec.structs.replace(first, **own)
 
 
-class EachConfig(_Section, frozen=True):
+class EachConfig(Section, frozen=True):
     """A limit for each person, each chat and all of a bot; 0: none."""
 
     person: Limit = 0
@@ -269,7 +218,7 @@ class EachConfig(_Section, frozen=True):
     bot: Limit = 0
 
 
-class LimitsConfig(_Section, frozen=True):
+class LimitsConfig(Section, frozen=True):
     """What a bot may be used for."""
 
     tokens_per_day: EachConfig = EachConfig()
@@ -287,7 +236,7 @@ class LimitsConfig(_Section, frozen=True):
         return self.messages_per_minute != EachConfig()
 
 
-class McpConfig(_Section, frozen=True):
+class McpConfig(Section, frozen=True):
     """A tool server of the Model Context Protocol: a program that is started, or an address."""
 
     command: str = ""
@@ -305,7 +254,7 @@ class McpConfig(_Section, frozen=True):
     """How long a call may take."""
 
 
-class BotConfig(_Section, frozen=True):
+class BotConfig(Section, frozen=True):
     """One personality with its workspace, model and limits."""
 
     workspace: PathText = ""
@@ -327,7 +276,7 @@ class BotConfig(_Section, frozen=True):
     """Tool servers by name; their tools are called ``<name>_<tool>``."""
 
 
-class _Channel(_Section, frozen=True, tag_field="type"):
+class _Channel(Section, frozen=True, tag_field="type"):
     enabled: bool = True
     bot: str = "pond"
     """Name of the bot that answers here; unset: ``pond``, or else the only bot that there is."""
@@ -372,7 +321,7 @@ class TestingConfig(PushConfig, frozen=True, tag="testing"):
 ChannelConfig = TerminalConfig | WebConfig | TestingConfig
 
 
-class PersonConfig(_Section, frozen=True):
+class PersonConfig(Section, frozen=True):
     """A person with several identities, which share one memory with each bot."""
 
     identities: tuple[str, ...] = ()
@@ -387,7 +336,7 @@ def _default_channels() -> dict[str, ChannelConfig]:
     return {"terminal": TerminalConfig(), "web": WebConfig()}
 
 
-class Config(_Section, frozen=True):
+class Config(Section, frozen=True):
     """The whole configuration."""
 
     data_dir: PathText = "~/.millpond"
@@ -397,6 +346,7 @@ class Config(_Section, frozen=True):
     agent: AgentConfig = AgentConfig()
     run: RunConfig = RunConfig()
     consolidation: ConsolidationConfig = ConsolidationConfig()
+    archive: ArchiveConfig = ArchiveConfig()
     memory_flush: MemoryFlushConfig = MemoryFlushConfig()
     memory_search: MemorySearchConfig = MemorySearchConfig()
     micro_compact: MicroCompactConfig = MicroCompactConfig()

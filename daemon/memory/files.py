@@ -155,6 +155,9 @@ class _Asked:
     def notes(self, first: int) -> Sequence[Note]:
         return from_thread.run(lambda: self._memories.notes(self._scope, first=first))
 
+    def forgets(self) -> int:
+        return from_thread.run(self._memories.forgets, self._scope)
+
     def version_that_reads(self, text: str, *, after: int) -> int:
         newest_first = from_thread.run(lambda: self._memories.versions(self._scope, limit=VERSIONS_MAX, after=after))
         return next((v.version for v in newest_first if v.kind != "rejected" and v.text == text), 0)

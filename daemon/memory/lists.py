@@ -3,7 +3,7 @@
 Whoever reads sees one list whose indexes never change, whatever moves to the archive meanwhile.
 """
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Literal, NamedTuple
 
 from daemon.bus import Bus, load_script
@@ -53,6 +53,27 @@ class ScopeLists:
             found += piece.records
             if len(piece.records) < PIECE:
                 return found
+
+    async def pieces(
+        self, kind: Kind, scope: str, *, each: int = PIECE, missing: list[str] | None = None
+    ) -> AsyncGenerator[list[bytes]]:
+        """All records, ``each`` at a time: no more of them is ever held. Errors as for ``all``.
+
+        With ``missing`` what cannot be read is left out instead, and noted there in a sentence each.
+        """
+        at = 0
+        while True:
+            piece = await self.piece(kind, scope, at, each)
+            upto = min(at + each, piece.base) if at < piece.base else at + len(piece.records)
+            if upto == at:
+                return
+            try:
+                yield await self._archived(kind, scope, at, upto, piece.lost) if at < piece.base else piece.records
+            except ArchiveError as error:
+                if missing is None:
+                    raise
+                missing.append(str(error))
+            at = upto
 
     async def newest(self, kind: Kind, scope: str, limit: int, *, after: int = 0) -> list[bytes]:
         """The last ``limit`` records with indexes from ``after`` on, in the list's order. Errors as for ``all``."""

@@ -7,7 +7,7 @@ out that comes twice or late is the position that it names. A person's edits nee
 
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -18,7 +18,7 @@ from daemon.errors import FenceBehind, LockLost, MemoryMoving, Misplaced, NoSuch
 from daemon.memory.cut import Cut, cut_of
 from daemon.memory.edits import edited
 from daemon.memory.home import home_of
-from daemon.memory.lists import ScopeLists
+from daemon.memory.lists import Kind, ScopeLists
 from daemon.memory.opened import Applied, Opened, Recall, SetBack, appended_since, decode_version, opened_from
 from daemon.memory.records import HistoryEntry, Note, Version
 
@@ -32,6 +32,9 @@ WRITE = load_script(__file__, "write.lua", with_parts=_PART)
 
 CACHED = 256
 """Scopes whose MEMORY.md a process keeps at hand."""
+
+RECORDS = 100
+"""Records that are handed out at once: versions hold the whole of MEMORY.md each."""
 
 TRIES = 10
 """How often a person's change is tried while others change the same memory."""
@@ -296,6 +299,10 @@ class Memories:
 
     # Reading
 
+    async def forgets(self, scope: str) -> int:
+        """How often something of the history or the notes was forgotten: what shows them is to be written anew then."""
+        return int(await self._bus.call("HGET", self._bus.keys.memory(scope), "forgets") or 0)
+
     async def version(self, scope: str, number: int) -> Version:
         """One version with its text.
 
@@ -338,6 +345,10 @@ class Memories:
     async def notes(self, scope: str, *, first: int = 0) -> list[Note]:
         """The daily notes from the ``first`` one on, in the order in which they were written."""
         return [_decode_note(record) for record in await self._lists.all("notes", scope, first)]
+
+    def records(self, kind: Kind, scope: str, *, missing: list[str] | None = None) -> AsyncGenerator[list[bytes]]:
+        """All of a list as it is stored, JSON, some records at a time; see ``ScopeLists.pieces``."""
+        return self._lists.pieces(kind, scope, each=RECORDS, missing=missing)
 
 
 _NOTHING = Recall(text="", version=0)

@@ -38,10 +38,13 @@ async def sessions_of(bus: Bus, scopes: Collection[str]) -> dict[str, str]:
         if scope is not None and scope.decode() in scopes:
             found[session] = scope.decode()
 
-    async for names in scan(bus, "session"):
-        async with anyio.create_task_group() as tg:  # one tick, one pipeline
-            for session in names:
-                tg.start_soon(look, session)
+    try:
+        async for names in scan(bus, "session"):
+            async with anyio.create_task_group() as tg:  # one tick, one pipeline
+                for session in names:
+                    tg.start_soon(look, session)
+    except BaseExceptionGroup as group:
+        raise group.exceptions[0] from group
     return found
 
 

@@ -100,7 +100,8 @@ class Parting:
 
     async def _parted(self) -> None:
         ground, home, member = self._ground, self._state.home, self._state.member
-        sessions = await sessions_of(ground.host.bus, set(await ground.people.family(home)))
+        # Itself too when it has left already, and this is done again to let go of its sessions.
+        sessions = await sessions_of(ground.host.bus, {*await ground.people.family(home), member})
         own = frozenset(session for session, scope in sessions.items() if scope == member)
         # Whatever a person has written into the file until now is theirs together.
         await ground.files.sync(home, at_once=True)

@@ -12,7 +12,7 @@ from daemon.session.claim import Begun, Claim, Waiting, after
 from daemon.session.locks import Lock, Locks
 from daemon.session.reader import SessionReader, SessionState
 from daemon.session.sayings import Saying, Sayings, saying_id
-from daemon.session.scopes import all_sessions, sessions_of
+from daemon.session.scopes import all_sessions, sessions_of, sessions_where
 from daemon.session.sessions import NO_CHANGE, Change, Commit, Sessions, Word
 from daemon.session.settlement import Settlement, settlement_of
 
@@ -40,6 +40,7 @@ __all__ = [
     "oldest_s",
     "saying_id",
     "sessions_of",
+    "sessions_where",
     "settlement_of",
     "standings",
 ]

@@ -1,6 +1,6 @@
 """Which sessions there are, and whose: read from the sessions themselves, since their index may miss one."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import anyio
 
@@ -21,11 +21,16 @@ async def sessions_of(bus: Bus, scopes: Collection[str]) -> list[tuple[str, str]
 
     What two scopes have become by being linked is not looked at here.
     """
+    return await sessions_where(bus, lambda scope: scope in scopes)
+
+
+async def sessions_where(bus: Bus, wanted: Callable[[str], bool]) -> list[tuple[str, str]]:
+    """As ``sessions_of``, of the scopes that are ``wanted``."""
     found: list[tuple[str, str]] = []
 
     async def look(session: str) -> None:
         scope = await bus.call("HGET", bus.keys.session(session), "scope")
-        if scope is not None and scope.decode() in scopes:
+        if scope is not None and wanted(scope.decode()):
             found.append((session, scope.decode()))
 
     async for names in scan(bus, "session"):

@@ -89,10 +89,11 @@ class Transcripts:
                     at = piece.upto
                 continue
             raws = part.raws if journal else part.raws[: max(0, part.head - at)]
-            if not raws:
-                return
-            yield Piece(first=at, upto=at + len(raws), raws=raws)
+            if raws:
+                yield Piece(first=at, upto=at + len(raws), raws=raws)
             at += len(raws)
+            if at < most:
+                return  # the end, as it was when it was read
 
     async def read(self, session: str, first: int, upto: int) -> list[bytes]:
         """The committed messages ``first`` to ``upto`` (exclusive) as they were stored, as far as there are any.

@@ -1,6 +1,7 @@
 """The accounts in Redis: a hash for each day and each thing that is counted by, kept for ``KEPT_S``."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
 from urllib.parse import unquote
 
 import anyio
@@ -85,6 +86,33 @@ class UsageBook:
             tg.start_soon(read, "session", user.session)
             tg.start_soon(read, "bot", user.bot)
         return amounts["person"], amounts["session"], amounts["bot"]
+
+    async def named(
+        self,
+        days: Sequence[str],
+        kind: Literal["person", "session"],
+        names: Sequence[str],
+        *,
+        currencies: Sequence[str],
+    ) -> list[tuple[str, str, Amount]]:
+        """What ``names`` used, a row for each day and name that used anything: day, name, how much.
+
+        Raises:
+            BusUnavailable: Redis is away.
+        """
+        found: dict[str, dict[str, Amount]] = {}
+        measures = (*_FIELDS, *(_COST + encode_part(currency) for currency in currencies))
+        fields = [f"{name} {measure}".encode() for name in names for measure in measures]
+
+        async def read(day: str) -> None:
+            values = await self._bus.call("HMGET", self._bus.keys.usage(day, kind), *fields)
+            there = [(field, value) for field, value in zip(fields, values, strict=True) if value is not None]
+            found[day] = _amounts(there)
+
+        async with anyio.create_task_group() as tg:  # one tick, few pipelines
+            for day in days if fields else ():
+                tg.start_soon(read, day)
+        return [(day, name, amount) for day in days for name, amount in found.get(day, {}).items()]
 
 
 _FIELDS = {

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -341,3 +342,61 @@ def _piped(talk: Talk) -> Any:
         cwd=ROOT,
         env=talk.place.environ,
     )
+
+
+# Everything of a person
+
+
+SCOPE = "pond:person:terminal:ann"
+
+
+@pytest.mark.parametrize("whose", [["talk"], ["--person", "terminal:ann"], ["--scope", SCOPE]])
+def test_everything_of_a_person_is_one_file(talk: Talk, tmp_path: Path, whose: list[str]) -> None:
+    path = tmp_path / "ann.zip"
+
+    done = talk.place("session", "export", *whose, "-o", str(path), "--json")
+
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["scopes"], told["sessions"], told["messages"]) == (
+        {SCOPE: "1_pond_person_terminal_ann"},
+        {KEY: "1_terminal_talk"},
+        20,
+    )
+    found = zipfile.ZipFile(path)
+    assert found.testzip() is None
+    assert found.read("transcripts/1_terminal_talk.jsonl") == b"".join(raw + b"\n" for raw in talk.raws)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "said"),
+    [
+        (["nobody", "-o", "x.zip"], 65, "nobody ever wrote to it"),
+        (["--person", "web:nobody", "-o", "x.zip"], 65, "nothing is kept of such a person"),
+        (["--scope", "pond:person:web:nobody", "-o", "x.zip"], 65, "no session has this scope"),
+        (["talk", "--person", "web:ann", "-o", "x.zip"], 2, "name one of"),
+        (["-o", "x.zip"], 2, "name one of"),
+        (["talk"], 2, "--output"),
+        (["talk", "-o", "/nowhere/at/all.zip"], 73, "cannot be written"),
+        (["talk", "-o", "README.md"], 73, "--force"),
+    ],
+)
+def test_what_cannot_be_exported_is_said(talk: Talk, asked: list[str], code: int, said: str) -> None:
+    done = talk.place("session", "export", *asked)
+
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (ROOT / "x.zip").exists()
+
+
+def test_an_export_with_gaps_is_written_and_ends_in_an_error(talk: Talk, tmp_path: Path) -> None:
+    talk.file(0).unlink()
+
+    done = talk.place("session", "export", "talk", "-o", str(tmp_path / "ann.zip"))
+
+    assert done.returncode == 74
+    assert "messages 0 to 1 of session terminal:talk" in done.stderr
+    assert "18 messages" in done.stdout
+    assert zipfile.ZipFile(tmp_path / "ann.zip").testzip() is None

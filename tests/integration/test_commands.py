@@ -23,7 +23,7 @@ from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests.conftest import Lab, an_entry, an_inbound, mutated, with_nonce
 from tests.fakes.said import said as words_of
 from tests.integration.test_turns import Bot, until, wire
-from workers.agent.commands import is_admin, person_of
+from workers.agent.outcome import is_admin, person_of
 from workers.agent.preview import preview
 from workers.agent.turn import Turns
 from workers.hold import Hold

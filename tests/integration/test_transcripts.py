@@ -15,10 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from channels.terminal.conversation import Conversation, Said
 from daemon.archive import Archive, Segment
 from daemon.bus import open_bus
 from daemon.config import RedisConfig
 from daemon.errors import ArchiveError
+from daemon.process import Process
+from daemon.sessionkey import SessionKey
 from daemon.transcripts import Hit, Needle, Piece, Transcripts, Unread, search
 from tests.conftest import QUEUE, Lab, RecordingBus, an_entry, check_and_remove_keys
 
@@ -35,6 +38,7 @@ class Shelf:
     def __init__(self, lab: Lab, data_dir: Path) -> None:
         self.lab = lab
         self.archive = Archive(lab.bus, data_dir)
+        self.data_dir = data_dir
         self.transcripts = Transcripts(lab.bus, self.archive)
         self.raws: list[bytes] = []
 
@@ -137,7 +141,7 @@ async def test_a_gap_is_told_and_what_lies_around_it_can_be_read(shelf: Shelf) -
     await shelf.say(10)
     segments = await shelf.store((0, 3), (3, 6), (5, 8))
     await shelf.trim(8)
-    segments[1].path(shelf.archive._data_dir).write_bytes(b"\x1f\x8bspoilt")  # type: ignore[attr-defined]
+    segments[1].path(shelf.data_dir).write_bytes(b"\x1f\x8bspoilt")
 
     found = await pieces_of(shelf)
 
@@ -170,7 +174,7 @@ async def test_of_several_segments_another_stands_in_for_a_spoilt_one(shelf: She
     await shelf.say(6)
     segments = await shelf.store((0, 2), (0, 6), (2, 6))
     await shelf.trim(6)
-    segments[1].path(shelf.archive._data_dir).unlink()  # type: ignore[attr-defined]
+    segments[1].path(shelf.data_dir).unlink()
 
     assert await shelf.transcripts.read(ANN, 0, 6) == shelf.raws
 
@@ -211,7 +215,7 @@ async def test_reading_is_the_same_when_messages_leave_between_any_two_steps(she
         await shelf.trim(240)
 
     bus = Meddling(shelf.lab, at, leave)
-    shelf.transcripts = Transcripts(bus, Archive(bus, shelf.archive._data_dir))  # type: ignore[attr-defined]
+    shelf.transcripts = Transcripts(bus, Archive(bus, shelf.data_dir))
 
     assert joined(await pieces_of(shelf, chunk=40)) == shelf.raws
 
@@ -266,6 +270,41 @@ async def follow(shelf: Shelf, steps: list[Any]) -> None:
         page = await shelf.transcripts.committed(ANN, after=first - 1, limit=limit)
         assert [index for index, _ in page] == list(range(first, min(first + limit, len(shelf.raws))))
         assert joined(await pieces_of(shelf, chunk=chunk)) == shelf.raws
+
+
+# In a terminal
+
+
+async def test_on_entering_what_was_said_is_shown_also_what_has_left_redis(process: Process, lab: Lab) -> None:
+    shelf = Shelf(lab, process.data_dir)
+    await shelf.say(8)
+    segments = await shelf.store((0, 4), (4, 6))
+    await shelf.trim(6)
+
+    conversation = await Conversation.open(process, SessionKey.parse(ANN))
+    assert [one.text for one in await conversation.earlier(5)] == [f"消息 {n}" for n in (3, 4, 5, 6, 7)]
+    assert [one.index for one in await conversation.earlier(100)] == list(range(8))
+
+    segments[1].path(process.data_dir).unlink()
+    assert [one.index for one in await conversation.earlier(100)] == [0, 1, 2, 3, 6, 7]
+
+
+async def test_what_was_said_and_left_while_a_terminal_was_away_is_shown(process: Process, lab: Lab) -> None:
+    shelf = Shelf(lab, process.data_dir)
+    await shelf.say(2)
+    conversation = await Conversation.open(process, SessionKey.parse(ANN))
+
+    await shelf.say(6)
+    segments = await shelf.store((0, 5), (5, 7))
+    await shelf.trim(7)
+    shown = await conversation._new_entries()
+    assert [one.index for one in shown if isinstance(one, Said)] == [2, 3, 4, 5, 6, 7]
+
+    conversation._next = 4
+    segments[1].path(process.data_dir).unlink()
+    shown = await conversation._new_entries()
+    assert [one.index if isinstance(one, Said) else one.kind for one in shown] == [4, "aside", 7]
+    assert await conversation._new_entries() == []
 
 
 # Of any length

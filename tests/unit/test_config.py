@@ -23,12 +23,12 @@ from daemon.config.expected import bare
 from daemon.config.keys import all_keys, fields_of, is_name, join, members_of
 from daemon.config.load import Loaded
 from daemon.config.rules import is_loopback
-from daemon.config.schema import BotConfig, ChannelConfig
+from daemon.config.schema import BotConfig, ChannelConfig, PersonConfig
 from daemon.config.secret import masked_url
 from daemon.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
-NAMES = {"bots": ["pond"], "channels": ["terminal", "web"], "bots.pond.mcp": []}
+NAMES = {"bots": ["pond"], "channels": ["terminal", "web"], "bots.pond.mcp": [], "people": ["ann"]}
 
 
 @pytest.fixture(autouse=True)
@@ -356,6 +356,7 @@ def _valid_text(path: str) -> str:
         "queue.backoff_max_s": "40",
         "context.tail_ratio": "0.1",
         "context.bootstrap.tail_ratio": "0.1",
+        "people.ann.identities": "web:ann, terminal:ann",
         "bots.pond.time_zone": "Europe/Berlin",
         "bots.pond.model.base_url": "http://localhost/v1",
         "bots.pond.model.api_key_file": "secret",
@@ -384,6 +385,8 @@ def _kind(path: str) -> object:
             section = {"pond": BotConfig}
         elif part == "channels":
             section = members_of(ChannelConfig)
+        elif part == "people":
+            section = {"ann": PersonConfig}
         else:
             section = fields_of(section)[part].type if part != "type" else str
     return bare(section)[0]
@@ -1072,6 +1075,7 @@ def _sections():
     yield "Top level", Config, ""
     for key in ("redis", "queue", "agent", "run", "consolidation", "memory_flush", "memory_search", "micro_compact"):
         yield f"[{key}]", fields_of(Config)[key].type, key
+    yield "[people.<name>]", PersonConfig, "people.ann"
     yield "[context.bootstrap]", daemon_config.BootstrapConfig, "context.bootstrap"
     yield "[bots.<name>]", BotConfig, "bots.pond"
     yield "[bots.<name>.memory]", daemon_config.MemoryConfig, "bots.pond.memory"

@@ -1,11 +1,10 @@
-"""Commands that change their session, ``/new`` and ``/model``: each keeps its place among the messages.
+"""Commands that change their session, as ``/new`` and ``/model`` do: each keeps its place among the messages.
 
 What one changes, and what is said of it, is one commit without entries: refused when the lease is lost, and without
 effect when it arrives twice.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from daemon.bus import QUEUED_COMMANDS, argument_of
 from daemon.config import BotConfig
@@ -13,24 +12,15 @@ from daemon.errors import BusError, ConfigError
 from daemon.events import Inbound, Options
 from daemon.process import Process
 from daemon.session import Claim, Waiting
-from daemon.sessionkey import encode_part
 from daemon.wording import text as say
 from workers.agent.compacting import told
+from workers.agent.exporting import Exporting
+from workers.agent.forgetting import ForgetCommand
 from workers.agent.kits import Kits
 from workers.agent.linking import Linking
+from workers.agent.outcome import Outcome, is_admin
 from workers.choice import choices
 from workers.consolidation import Consolidator, Report, Want
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What a command comes to."""
-
-    text: str
-    """What is said of it, in no log."""
-    start_over: bool = False
-    options: Options | None = None
-    """To be kept from now on."""
 
 
 class Commands:
@@ -40,6 +30,8 @@ class Commands:
         self._process = process
         self._kits = kits
         self._consolidator = consolidator
+        self._exporting = Exporting(process, consolidator.stores.memories)
+        self._forgetting = ForgetCommand(process)
         self._linking = Linking(process)
 
     async def outcome(self, claim: Claim, inbound: Inbound) -> Outcome:
@@ -53,6 +45,10 @@ class Commands:
             return Outcome(text=say("new_conversation", bot.language), start_over=True)
         if inbound.command == "compact":
             return await self._compact(claim, inbound, bot)
+        if inbound.command == "export":
+            return await self._exporting.outcome(claim, inbound, bot)
+        if inbound.command == "forget":
+            return Outcome(text=await self._forgetting.said(claim, inbound, bot))
         if inbound.command in ("link", "unlink"):
             return Outcome(text=await self._linking.said(claim, inbound, bot))
         return await self._model(claim.begun.options, inbound, bot)
@@ -84,18 +80,6 @@ class Commands:
         # The bot's own is not kept by name, so that it stays so when the configuration changes.
         chosen = Options(model="" if name == names[0] else name)
         return Outcome(text=say("model_chosen", bot.language, model=name), options=chosen)
-
-
-def is_admin(bot: BotConfig, inbound: Inbound) -> bool:
-    """Whether the sender is an admin: listed as ``<channel>:<sender>``, or by the sender's id for every channel."""
-    sender = inbound.sender_id
-    # A client of the API says itself who it is: it must not pass for somebody of another channel.
-    return person_of(inbound) in bot.admins or (":" not in sender and sender in bot.admins)
-
-
-def person_of(inbound: Inbound) -> str:
-    """The sender as the configuration names people, ``<channel instance>:<sender>``, each part percent-encoded."""
-    return f"{encode_part(inbound.channel)}:{encode_part(inbound.sender_id)}"
 
 
 def queued(waiting: Sequence[Waiting]) -> list[Inbound]:

@@ -12,14 +12,15 @@ import structlog
 from daemon import metrics
 from daemon.clock import age_s, stamp
 from daemon.errors import BusUnavailable, ConfigError, ContextOverflow, MillpondError, RateLimited
-from daemon.events import Inbound, LogEntry, Notice, Reply
+from daemon.events import Attachment, Inbound, LogEntry, Notice, Reply
 from daemon.process import Process
 from daemon.session import NO_CHANGE, Change, Claim, Commit, Sessions, Waiting, Word
 from daemon.usage import Room, Spent
 from daemon.wording import Language
 from daemon.wording import text as say
-from workers.agent.commands import Commands, Outcome, before_command, queued
+from workers.agent.commands import Commands, before_command, queued
 from workers.agent.entries import open_calls
+from workers.agent.outcome import Outcome
 from workers.agent.progress import Turn
 from workers.backoff import after_attempts, after_waiting
 from workers.tools import failure
@@ -38,18 +39,26 @@ GoOn = Callable[[], bool]
 async def insist(write: Callable[[], Awaitable[_T]]) -> _T:
     """The result of ``write``, tried again while Redis is away; every script of a session may be repeated.
 
+    What is written exists from here on: a shutdown may delay it, never split it.
+
     Raises:
         BusUnavailable: still away after ``WRITE_TIMEOUT_S``; whether it was carried out is unknown.
     """
-    # What is written exists from here on: a shutdown may delay it, never split it.
+    try:
+        return await write()
+    except BusUnavailable as error:
+        _log.warning("write.delayed", reason=str(error))
+    except anyio.get_cancelled_exc_class():
+        # Whether it was written is unknown here, too. Not shielded from the beginning: that would cost each turn 3 µs.
+        # The cancellation comes again at the next wait that is not shielded.
+        pass
     written: list[_T] = []
-    until = 0.0
+    until = anyio.current_time() + WRITE_TIMEOUT_S
     with anyio.CancelScope(shield=True):
         while not written:
             try:
                 written.append(await write())
             except BusUnavailable as error:
-                until = until or anyio.current_time() + WRITE_TIMEOUT_S
                 if anyio.current_time() > until:
                     raise
                 _log.warning("write.delayed", reason=str(error))
@@ -105,7 +114,9 @@ class Ending:
         answers = [message_id for message_id in _ids(waiting) if message_id not in answered]
         last = await turn.entries.final(text, answers=answers, stopped=True)
         said = zip(commands, outcomes, strict=True)
-        words = [self._word(turn.claim, command, outcome.text) for command, outcome in said]
+        words = [
+            self._word(turn.claim, command, outcome.text, attachments=outcome.attachments) for command, outcome in said
+        ]
         # A push channel is sent one reply for the turn; viewers of others see each notice by itself.
         sent = "\n\n".join((text, *(outcome.text for outcome in outcomes)))
         change = _change(words, outcomes)
@@ -114,7 +125,7 @@ class Ending:
     async def carried_out(self, claim: Claim, command: Inbound, outcome: Outcome, *, go_on: GoOn) -> Claim | None:
         """The turn of a command that changes the session has come."""
         covered = [entry for entry in claim.begun.waiting if entry.inbound is command]
-        words = [self._word(claim, command, outcome.text)]
+        words = [self._word(claim, command, outcome.text, attachments=outcome.attachments)]
         following = await self._commit_aside(claim, covered, words, outcomes=[outcome], go_on=go_on)
         _log.info("command.done", fence=claim.fence, head=claim.begun.head)
         return following
@@ -156,7 +167,9 @@ class Ending:
         text = say("poison", self._language(first.bot), attempts=attempts, correlation=first.correlation)
         covered = [entry for entry in claim.begun.waiting if entry.inbound is first]
         words = [self._word(claim, first, text)]
-        return await self._commit_aside(claim, covered, words, dead_reason="attempts", go_on=go_on)
+        # A letter would keep what is to be forgotten.
+        reason = "" if first.command == "forget" else "attempts"
+        return await self._commit_aside(claim, covered, words, dead_reason=reason, go_on=go_on)
 
     async def _commit_aside(
         self,
@@ -286,8 +299,16 @@ class Ending:
     async def _cut_off(self, turn: Turn, call_id: str) -> LogEntry:
         return await turn.entries.result(call_id, failure(say("interrupted", turn.kit.language)))
 
-    def _word(self, claim: Claim, inbound: Inbound, text: str, *, kind: Literal["aside", "parked"] = "aside") -> Word:
-        notice = Notice(kind=kind, text=text, time=self._now(), message_id=inbound.id)
+    def _word(
+        self,
+        claim: Claim,
+        inbound: Inbound,
+        text: str,
+        *,
+        kind: Literal["aside", "parked"] = "aside",
+        attachments: tuple[Attachment, ...] = (),
+    ) -> Word:
+        notice = Notice(kind=kind, text=text, time=self._now(), message_id=inbound.id, attachments=attachments)
         reply = None
         if inbound.delivery == "push":
             # No number alone: the replies of turns are named by a head, and this must not be taken for one of them.
@@ -297,6 +318,7 @@ class Ending:
                 turn=claim.begun.head,
                 text=text,
                 correlation=inbound.correlation,
+                attachments=attachments,
             )
         return Word(notice=notice, reply=reply, out_channel=inbound.channel)
 

@@ -7,7 +7,7 @@ from daemon.process import Process
 from daemon.session import SessionState
 from daemon.wording import Language
 from daemon.wording import text as say
-from workers.agent.commands import is_admin, person_of
+from workers.agent.outcome import is_admin, person_of
 from workers.agent.preview import portions
 from workers.agent.progress import Kit
 

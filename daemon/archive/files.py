@@ -1,0 +1,150 @@
+"""Segments and catalogues as files of one storage: none is ever overwritten by another, or taken for another."""
+
+import hashlib
+from collections.abc import Callable
+from typing import TypeVar
+
+import anyio
+import msgspec
+from anyio import to_thread
+
+from daemon.archive.catalogue import Catalogue, catalogue_of
+from daemon.archive.listing import catalogued
+from daemon.archive.marker import Marker, Noted, marked, marker_in, note, noted
+from daemon.archive.segment import PACKED_EXTRA_BYTES, Segment, is_of, packed, raws_of, unpacked
+from daemon.archive.shelf import Shelf
+from daemon.archive.storage import Storage
+from daemon.bus import Bus
+from daemon.clock import Clock
+from daemon.errors import ArchiveError, ArchiveMissing
+
+INLINE_BYTES = 65_536
+"""So much is packed in about a millisecond; more is packed in a thread."""
+
+_T = TypeVar("_T")
+
+
+class ArchiveFiles:
+    """The files of the archive that this process uses."""
+
+    def __init__(self, bus: Bus, storage: Storage, clock: Clock) -> None:
+        self._bus = bus
+        self._clock = clock
+        self.storage = storage
+        self._marker: Marker | None = None
+        self._opening = anyio.Lock()
+
+    async def opened(self) -> Marker:
+        """Which archive this is; from the first call on it is marked, and noted in Redis.
+
+        Raises:
+            ArchiveError: the storage cannot be used.
+            BusUnavailable: Redis is away.
+        """
+        async with self._opening:
+            if self._marker is None:
+                marker = await marked(self.storage, self._bus)
+                await note(self.storage, self._bus, self._clock, marker.archive)
+                self._marker = marker
+        return self._marker
+
+    async def known(self) -> dict[str, Noted]:
+        """Every archive of this database, with this one."""
+        marker = await self.opened()
+        found = await noted(self._bus)
+        if marker.archive not in found:  # the database was set back, or emptied
+            await note(self.storage, self._bus, self._clock, marker.archive)
+            found = await noted(self._bus)
+        return found
+
+    async def store(self, segment: Segment, lines: bytes) -> Segment:
+        """Write a segment's file, unless it is there; the segment as it is called now."""
+        content = await _aside(len(lines), lambda: packed(lines))
+        for named in (segment, msgspec.structs.replace(segment, name=segment.other_name)):
+            if await self.storage.create(named.place, content):
+                return named
+            there = await self._lines(named.place, len(lines))
+            if there == lines:
+                return named
+            if there is None:
+                # Spoilt, or deleted just now.
+                await self.storage.put(named.place, content)
+                return named
+            # After a failover that lost messages the same range holds others; these may be the last copy of the old.
+        raise ArchiveError(f"{self.storage.where}/{named.place} holds other messages than its name says; move it away")
+
+    async def store_anew(self, segment: Segment, lines: bytes) -> Segment:
+        """Write a segment's file under a name that has a part of its checksum."""
+        named = msgspec.structs.replace(segment, name=segment.other_name)
+        await self.storage.put(named.place, await _aside(len(lines), lambda: packed(lines)))
+        return named
+
+    async def load(self, segment: Segment) -> list[bytes]:
+        """What a segment holds, each as Redis held it.
+
+        Raises:
+            ArchiveMissing: there is no such file.
+            ArchiveError: it cannot be read, lies in another archive, or does not hold what was archived.
+        """
+        await self._check_here(
+            segment.archive, f"messages {segment.first} to {segment.upto - 1} of {segment.shelf.what}"
+        )
+        lines = await self._lines_or_raise(segment.place, segment.bytes)
+        if lines is None or not await _aside(segment.bytes, lambda: is_of(segment, lines)):
+            reason = "it cannot be unpacked" if lines is None else "its checksum is another one"
+            raise ArchiveError(
+                f"{self.storage.where}/{segment.place} does not hold what was archived ({reason}): messages "
+                f"{segment.first} to {segment.upto - 1} of {segment.shelf.what} are not in it; put the file back from "
+                "a backup"
+            )
+        return raws_of(lines)
+
+    async def store_catalogue(self, shelf: Shelf, segments: list[Segment]) -> Catalogue:
+        """Write a catalogue's file."""
+        marker = await self.opened()
+        catalogue, lines = catalogue_of(segments, archive=marker.archive)
+        await self.storage.put(f"{shelf.folder}/{catalogue.catalogue}", await _aside(len(lines), lambda: packed(lines)))
+        return catalogue
+
+    async def load_catalogue(self, shelf: Shelf, catalogue: Catalogue) -> list[Segment]:
+        """What a catalogue holds. Errors as for ``load``."""
+        await self._check_here(catalogue.archive, f"the catalogue of {shelf.what}")
+        place = f"{shelf.folder}/{catalogue.catalogue}"
+        where = f"{self.storage.where}/{place}"
+        lines = await self._lines_or_raise(place, catalogue.bytes)
+        if lines is None or hashlib.sha256(lines).hexdigest() != catalogue.checksum:
+            raise ArchiveError(
+                f"{where} is not the catalogue that was written: nobody knows what older parts of {shelf.what} are "
+                "archived; put the file back from a backup"
+            )
+        return list(catalogued(lines, shelf.owner, where=where))
+
+    async def _check_here(self, archive: str, what: str) -> None:
+        marker = self._marker or await marker_in(self.storage)
+        if not archive or (marker and archive == marker.archive):
+            return
+        lies = (await noted(self._bus)).get(archive)
+        told = lies.told if lies else "an archive that nobody uses any more"
+        raise ArchiveError(
+            f"{what}: archived in {told} ({archive}), which is not the archive of this process ({self.storage.where}); "
+            "read it there, or give all processes the same archive.url"
+        )
+
+    async def _lines(self, place: str, size: int) -> bytes | None:
+        """As ``_lines_or_raise``; None for one that is not there, nothing for what is no such file at all."""
+        try:
+            return await self._lines_or_raise(place, size)
+        except ArchiveMissing:
+            return None
+        except ArchiveError:
+            return b""
+
+    async def _lines_or_raise(self, place: str, size: int) -> bytes | None:
+        """What a file unpacks to, and no more than one byte above ``size``; None when it cannot be unpacked."""
+        content = await self.storage.get(place, max_bytes=size + size // 100 + PACKED_EXTRA_BYTES)
+        return await _aside(size, lambda: unpacked(content, size))
+
+
+async def _aside(size: int, work: Callable[[], _T]) -> _T:
+    """What ``work`` on so many bytes gives; done in a thread when it takes long."""
+    return work() if size <= INLINE_BYTES else await to_thread.run_sync(work)

@@ -1,0 +1,148 @@
+"""The archive on a folder of this machine, or of a file system that several share: written by us, fsynced, renamed."""
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+import anyio
+from anyio import CapacityLimiter, to_thread
+
+from daemon.archive.storage import FILE_MAX_BYTES, STORAGE_LIMIT_S, Kind, Stored
+from daemon.durable import DRAFT, folder_below, folder_lock, plain_file, write_whole
+from daemon.errors import ArchiveError, ArchiveMissing
+
+LOCK_WAIT_S = 10.0
+
+THREADS = 4
+"""What hangs holds up so many calls of the archive, and nothing else of the process."""
+
+_T = TypeVar("_T")
+
+
+class LocalStorage:
+    """Files below a folder, which is made when something is put there."""
+
+    kind: Kind = "local"
+
+    def __init__(self, root: Path, *inside: str) -> None:
+        """The folder ``inside`` of ``root``, which may be a link itself, and nothing below it."""
+        self._base, self._inside = root, inside
+        self._root = root.joinpath(*inside)
+        self._threads = CapacityLimiter(THREADS)
+
+    @property
+    def where(self) -> str:
+        """See ``Storage``."""
+        return str(self._root)
+
+    async def create(self, name: str, content: bytes) -> bool:
+        """See ``Storage``."""
+        return await self._run(lambda: self._write(name, content, replace=False), name)
+
+    async def put(self, name: str, content: bytes) -> None:
+        """See ``Storage``."""
+        await self._run(lambda: self._write(name, content, replace=True), name)
+
+    async def get(self, name: str, *, max_bytes: int = FILE_MAX_BYTES) -> bytes:
+        """See ``Storage``."""
+        try:
+            return await self._run(lambda: self._read(name, max_bytes), name)
+        except ArchiveError as error:
+            if isinstance(error.__cause__, FileNotFoundError):
+                raise ArchiveMissing(f"{self._root / name} is not there; put it back from a backup") from error
+            raise
+
+    async def list(self, folder: str) -> Sequence[Stored]:
+        """See ``Storage``."""
+        return await self._run(lambda: self._listed(folder), f"{folder}/")
+
+    async def folders(self) -> Sequence[str]:
+        """See ``Storage``."""
+        return await self._run(self._folders, "")
+
+    async def delete(self, name: str) -> None:
+        """See ``Storage``."""
+        await self._run(lambda: self._delete(name), name)
+
+    def _write(self, name: str, content: bytes, *, replace: bool) -> bool:
+        folders, file = _parted(self._inside, name)
+        with (
+            folder_below(self._base, *folders, make=True) as folder,
+            folder_lock(folder, wait_s=LOCK_WAIT_S),
+        ):
+            if not replace and _is_there(folder, file):
+                return False
+            write_whole(folder, file, content)
+        return True
+
+    def _read(self, name: str, max_bytes: int) -> bytes:
+        folders, file = _parted(self._inside, name)
+        with (
+            folder_below(self._base, *folders, make=False) as folder,
+            plain_file(folder, file) as descriptor,
+        ):
+            if os.fstat(descriptor).st_size > max_bytes:
+                raise ArchiveError(f"{self._root / name} is larger than what was put there; put it back from a backup")
+            with open(descriptor, "rb", closefd=False) as content:
+                return content.read(max_bytes)
+
+    def _listed(self, folder: str) -> Sequence[Stored]:
+        found: list[Stored] = []
+        with suppress(FileNotFoundError), folder_below(self._base, *self._inside, folder, make=False) as opened:
+            for file in sorted(os.listdir(opened)):  # noqa: PTH208 - a descriptor
+                if file == DRAFT:
+                    continue
+                with suppress(FileNotFoundError):
+                    state = os.stat(file, dir_fd=opened, follow_symlinks=False)
+                    found.append(Stored(name=f"{folder}/{file}", modified_s=state.st_mtime, size=state.st_size))
+        return found
+
+    def _folders(self) -> Sequence[str]:
+        try:
+            with folder_below(self._base, *self._inside, make=False) as opened, os.scandir(opened) as entries:
+                return sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+        except FileNotFoundError:
+            return []
+
+    def _delete(self, name: str) -> None:
+        folders, file = _parted(self._inside, name)
+        with (
+            suppress(FileNotFoundError),
+            folder_below(self._base, *folders, make=False) as folder,
+            folder_lock(folder, wait_s=LOCK_WAIT_S),
+        ):
+            os.unlink(file, dir_fd=folder)
+            os.fsync(folder)
+
+    async def _run(self, work: Callable[[], _T], name: str) -> _T:
+        folder = self._root / name.rpartition("/")[0]
+        try:
+            with anyio.fail_after(STORAGE_LIMIT_S):
+                return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
+        except TimeoutError as error:
+            raise ArchiveError(
+                f"{folder}: the disk has not answered for {STORAGE_LIMIT_S:.0f} s; look after it"
+            ) from error
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            file = f" ({error.filename})" if error.filename else ""
+            raise ArchiveError(
+                f"the archive in {folder} cannot be used: {reason}{file}; make room there, or put its rights right"
+            ) from error
+
+
+def _parted(inside: Sequence[str], name: str) -> tuple[tuple[str, ...], str]:
+    *folders, file = name.split("/")
+    if len(folders) > 1 or not all(part.strip(".") for part in (*folders, file)):
+        raise ValueError(f"{name!r} names no file of an archive")
+    return (*inside, *folders), file
+
+
+def _is_there(folder: int, file: str) -> bool:
+    try:
+        os.stat(file, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True

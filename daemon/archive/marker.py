@@ -1,0 +1,138 @@
+"""Which archive a storage holds, and who else writes to one: what trimming is allowed by.
+
+A storage has a file ``millpond.json`` at its root: an id of its own, and the id of the database whose files it holds.
+Every process notes the archive that it uses in Redis. Messages may leave Redis only when all processes use the same
+one: another could not read them back.
+"""
+
+import secrets
+import socket
+from dataclasses import dataclass
+
+import msgspec
+
+from daemon.archive.storage import Storage
+from daemon.bus import Bus, pairs
+from daemon.clock import Clock, stamp
+from daemon.errors import ArchiveError, ArchiveMissing
+
+MARKER = "millpond.json"
+
+MARKER_MAX_BYTES = 4_096
+
+ID_BYTES = 6
+"""Of ids; there are never many archives of one database."""
+
+
+class Marker(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``millpond.json`` holds."""
+
+    archive: str
+    """Id of the archive; it goes with its files to another place."""
+    database: str = ""
+    """Id of the database that writes here; empty: several do, and nobody knows whose a file is."""
+
+
+class Noted(msgspec.Struct, frozen=True, kw_only=True):
+    """An archive that some process writes to, as ``mp:archives`` holds it."""
+
+    kind: str
+    """``local`` or ``object``."""
+    where: str
+    host: str
+    """On which machine it was used last."""
+    time: str
+    """When it was noted there: ISO 8601, UTC."""
+
+    @property
+    def told(self) -> str:
+        """It for people."""
+        return f"{self.where} on {self.host}" if self.kind == "local" else self.where
+
+
+@dataclass(frozen=True, kw_only=True)
+class Permission:
+    """Whether messages may leave Redis once they are archived."""
+
+    is_granted: bool
+    why: str
+    """For people; with what to do where they may not."""
+
+
+_decode = msgspec.json.Decoder(Marker).decode
+_decode_noted = msgspec.json.Decoder(Noted).decode
+_encode = msgspec.json.Encoder().encode
+
+
+async def database_id(bus: Bus) -> str:
+    """The id of the database, made at first use."""
+    await bus.call("HSETNX", bus.keys.meta, "database", secrets.token_hex(ID_BYTES))
+    found: bytes = await bus.call("HGET", bus.keys.meta, "database")
+    return found.decode()
+
+
+async def marker_in(storage: Storage) -> Marker | None:
+    """What a storage says of itself; None when nothing was put there yet.
+
+    Raises:
+        ArchiveError: it cannot be read.
+    """
+    try:
+        return _decode(await storage.get(MARKER, max_bytes=MARKER_MAX_BYTES))
+    except ArchiveMissing:
+        return None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ArchiveError(
+            f"{storage.where}/{MARKER} does not say which archive this is: {error}; put it back from a backup"
+        ) from error
+
+
+async def marked(storage: Storage, bus: Bus) -> Marker:
+    """The storage's marker, made when there is none; a second database that comes here is noted in it."""
+    database = await database_id(bus)
+    found = await marker_in(storage)
+    if found is None:
+        await storage.create(MARKER, _encode(Marker(archive=secrets.token_hex(ID_BYTES), database=database)))
+        found = await marker_in(storage)  # somebody else may have been first
+    if found is None:
+        raise ArchiveError(f"{storage.where}/{MARKER} was written and is not there; somebody deletes files here")
+    if found.database and found.database != database:
+        # Also one database that began anew: what lies here may be all that is left of the old one.
+        found = Marker(archive=found.archive)
+        await storage.put(MARKER, _encode(found))
+    return found
+
+
+async def note(storage: Storage, bus: Bus, clock: Clock, archive: str) -> None:
+    """Put down in Redis that ``archive`` is used; doing so again changes nothing."""
+    known = (await noted(bus)).get(archive)
+    mine = Noted(kind=storage.kind, where=storage.where, host=socket.gethostname(), time=stamp(clock.now()))
+    if known is None or (known.kind, known.where, known.host) != (mine.kind, mine.where, mine.host):
+        await bus.call("HSET", bus.keys.archives, archive, _encode(mine))
+
+
+async def noted(bus: Bus) -> dict[str, Noted]:
+    """Every archive that a process of this database writes to, by its id; what a hand has spoilt is left out."""
+    found: dict[str, Noted] = {}
+    for archive, raw in pairs(await bus.call("HGETALL", bus.keys.archives)):
+        try:
+            found[archive.decode()] = _decode_noted(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            found[archive.decode()] = Noted(kind="local", where="an unknown place", host="an unknown machine", time="")
+    return found
+
+
+def permission(archive: str, known: dict[str, Noted], *, key: str) -> Permission:
+    """Whether a process that uses ``archive`` may trim, with ``known`` in ``mp:archives`` (``key``). Pure."""
+    others = {name: each for name, each in known.items() if name != archive}
+    if not others:
+        return Permission(is_granted=True, why="archived messages leave Redis")
+    places = "; ".join(f"{each.told} ({name})" for name, each in sorted(others.items()))
+    return Permission(
+        is_granted=False,
+        why=(
+            f"nothing leaves Redis, for other processes of this database use another archive and could not read it: "
+            f"{places}. Give all of them the same archive.url; an archive that nobody uses any more is forgotten by "
+            f"`millpond redis-cli HDEL {key} ID`"
+        ),
+    )

@@ -1,0 +1,107 @@
+"""``millpond session export``: everything that is kept of a person, a group or another scope, as one file."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from daemon.cli.connected import with_process
+from daemon.cli.output import opened
+from daemon.cli.session import key_of, unknown
+from daemon.cli.table import print_json, say
+from daemon.errors import ArchiveError, InboundError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from daemon.export import Exported
+    from daemon.memory import Memories
+    from daemon.process import Process
+    from daemon.wording import Language
+
+
+@click.command()
+@click.argument("name", metavar="[SESSION]", required=False)
+@click.option("--person", metavar="ID", help="The person <channel>:<sender>, as /whoami tells it, with every bot.")
+@click.option("--scope", metavar="SCOPE", help="Whose memory it is, as `millpond session show` tells it.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.zip", help="Where to.")
+@click.option("--force", is_flag=True, help="Replace the file when there is one.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: what was written.")
+@click.pass_context
+def export(ctx: click.Context, /, *, output: Path, force: bool, as_json: bool, **whose: str | None) -> None:
+    """Write everything that is kept of a person or a group into a zip file.
+
+    That is memory with all its versions, what was said in all conversations, files, and what was used. SESSION stands
+    for the person or group whose memory it has.
+    """
+    name, person, scope = (whose[option] or "" for option in ("name", "person", "scope"))
+    if sum(map(bool, (name, person, scope))) != 1:
+        raise click.UsageError("name one of SESSION, --person and --scope")
+    key = key_of(ctx, name) if name else ""
+
+    async def work(process: "Process") -> "Exported":
+        from daemon.export import Package, subject_of
+        from daemon.export import export as write
+
+        subject = await subject_of(process.bus, await _scopes(process, key, person, scope))
+        sources, now = process.export_sources(_memories(process)), process.clock.now()
+        with opened(output, replace=force) as file:
+            return await write(sources, subject, Package(file, now=now), language=_language(process, subject.scopes[0]))
+
+    done = with_process(ctx, work, makes=False)
+    if as_json:
+        print_json({"file": str(output), **_fields(done)})
+    else:
+        say(
+            f"{output}: {len(done.scopes)} scopes, {len(done.sessions)} sessions, {done.messages:,} messages, "
+            f"{done.files:,} files"
+        )
+    if done.missing:
+        raise ArchiveError("not everything could be read, what is missing: " + "\nmillpond: ".join(done.missing))
+
+
+def _language(process: "Process", scope: str) -> "Language":
+    from daemon.memory.files import bot_of
+
+    bot = process.config.bots.get(bot_of(scope))
+    return bot.language if bot else "en"
+
+
+def _memories(process: "Process") -> "Memories":
+    from daemon.memory import Memories
+
+    return Memories(process.bus)
+
+
+def _fields(done: "Exported") -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return asdict(done)
+
+
+async def _scopes(process: "Process", key: str, person: str, scope: str) -> "Sequence[str]":
+    """The scopes that are meant, with those that are linked with them.
+
+    Raises:
+        InboundError: nothing is kept of them.
+    """
+    from daemon.export import family, person_scopes
+    from daemon.session import SessionReader, sessions_of
+
+    if key:
+        state = await SessionReader(process.bus).state(key)
+        if not state.scope:
+            raise InboundError(await unknown(process.bus, key))
+        found = [state.scope]
+    elif person:
+        found = await person_scopes(process.bus, person)
+        if not found:
+            raise InboundError(f"{person}: nothing is kept of such a person; /whoami tells a person's id in a chat")
+    else:
+        is_there = await process.bus.call("EXISTS", process.bus.keys.memory(scope))
+        if not is_there and not await sessions_of(process.bus, [scope]):
+            raise InboundError(f"{scope}: no session has this scope; `millpond session show SESSION` tells a session's")
+        found = [scope]
+    memories = _memories(process)
+    families = [await family(memories, one) for one in found]
+    return list(dict.fromkeys(one for several in families for one in several))

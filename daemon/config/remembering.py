@@ -1,0 +1,67 @@
+"""The sections about what becomes of a conversation that grows: consolidation, archive, flush, recall, cutting."""
+
+from typing import Literal
+
+from daemon.config.secret import Secret
+from daemon.config.section import NO_SECRET, Count, Seconds, Section, Share, Tokens
+
+
+class ConsolidationConfig(Section, frozen=True):
+    """Token-budget consolidation."""
+
+    slots: Count = 8
+    """Sessions that one process consolidates at a time."""
+    rounds_max: Count = 5
+    failures_max: Count = 3
+    """Failures in a row before the range is archived raw."""
+    keep_turns: Count = 2
+    """Newest turns that are never consolidated."""
+    call_deadline_s: Seconds = 60.0
+    turn_wait_s: Seconds = 15.0
+    """Longest that a turn waits for a consolidation."""
+    breaker_failures: Count = 5
+    breaker_probe_s: Seconds = 30.0
+    memory_max_share: Share = 0.1
+    """MEMORY.md's share of the context window."""
+
+
+class ArchiveConfig(Section, frozen=True):
+    """Where consolidated messages go."""
+
+    url: Secret = NO_SECRET
+    """Empty: the folder ``transcripts`` of the data directory. An address may hold a key."""
+    orphan_after_s: Seconds = 86_400.0
+    """Age of a file that nothing lists, from which on it is deleted."""
+    segments_listed: Count = 3
+    """Newest segments that a list in Redis holds itself; older ones stand in a file."""
+
+
+class MemoryFlushConfig(Section, frozen=True):
+    """The silent turn before a consolidation."""
+
+    enabled: bool = True
+    reserve_floor_tokens: Tokens = 20_000
+    soft_threshold_tokens: Tokens = 4_000
+
+
+class MemorySearchConfig(Section, frozen=True):
+    """Recall from long-term memory."""
+
+    enabled: bool = True
+    backend: Literal["builtin", "qmd"] = "builtin"
+    mode: Literal["search", "vsearch", "query"] | None = None
+    """Unset: ``query`` with the builtin backend, ``search`` with qmd."""
+    max_results: Count = 5
+    min_score: Share = 0.4
+    timeout_s: Seconds = 30.0
+    turn_deadline_s: Seconds = 2.0
+    place: Literal["system", "user"] = "system"
+
+
+class MicroCompactConfig(Section, frozen=True):
+    """Cutting of old tool results in what the model sees."""
+
+    enabled: bool = True
+    keep_messages: Count = 6
+    max_chars: Count = 200
+    min_prompt_tokens: Tokens = 0

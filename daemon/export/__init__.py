@@ -1,0 +1,24 @@
+"""Exports: everything that is kept of a person, a group or another scope, as one file.
+
+``subject_of`` finds out what belongs together, ``export`` writes it into a ``Package``, ``export_here`` leaves the file
+among the scope's own.
+"""
+
+from daemon.export.contents import EXPORTS, Exported, Sources, export
+from daemon.export.own import Kept, export_here
+from daemon.export.package import Package
+from daemon.export.subject import Subject, family, person_scopes, subject_of
+
+__all__ = [
+    "EXPORTS",
+    "Exported",
+    "Kept",
+    "Package",
+    "Sources",
+    "Subject",
+    "export",
+    "export_here",
+    "family",
+    "person_scopes",
+    "subject_of",
+]
