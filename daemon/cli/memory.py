@@ -142,10 +142,14 @@ def edit(ctx: click.Context, name: str, *, path: Path | None, of: int | None, as
 
 
 def _with_memory(ctx: click.Context, name: str, work: Callable[[Named], Awaitable[_T]]) -> _T:
+    config = loaded(ctx).config
+
     async def named(bus: "Bus") -> _T:
+        from daemon.archive import Archive
+        from daemon.config import data_path
         from daemon.memory import Memories
 
-        memories = Memories(bus)
+        memories = Memories(bus, Archive(bus, data_path(config), config=config.archive))
         # Of one that was joined with another, what is remembered is the other's.
         return await work(Named(memories=memories, scope=await memories.home(await scope_named(ctx, bus, name))))
 

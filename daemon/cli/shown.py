@@ -121,12 +121,11 @@ def _left_s(at_ms: int, now_ms: int) -> float:
 
 
 async def _consolidated(process: "Process", state: "SessionState") -> list[dict[str, Any]]:
-    from daemon.archive import Archive
     from daemon.memory import Memories
 
-    memories = Memories(process.bus)
+    memories = Memories(process.bus, process.archive)
     history = await memories.history(await memories.home(state.scope)) if state.scope else []
-    segments = await Archive(process.bus, process.data_dir).segments(state.session)
+    segments = await process.archive.segments(state.session)
     files = {(segment.first, segment.upto): segment for segment in segments}
     rows: list[dict[str, Any]] = []
     for index, entry in enumerate(history):

@@ -16,7 +16,8 @@ from daemon.session import Locks
 
 def stores_for(host: Host) -> Stores:
     """The stores of a process."""
-    memories = Memories(host.bus)
+    archive = Archive(host.bus, host.data_dir, config=host.config.archive, clock=host.clock)
+    memories = Memories(host.bus, archive)
     return Stores(
         bus=host.bus,
         config=host.config,
@@ -24,7 +25,7 @@ def stores_for(host: Host) -> Stores:
         workspace_of=host.workspace,
         locks=Locks(host.bus, host.config.queue, worker=host.name),
         memories=memories,
-        archive=Archive(host.bus, host.data_dir, config=host.config.archive, clock=host.clock),
+        archive=archive,
         files=MemoryFiles(memories, workspace_of=host.workspace, clock=host.clock),
         clock=host.clock,
         count_of=_counting(host),

@@ -75,3 +75,13 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     cycle: int
     """The session's cursor at that time."""
     text: str
+
+
+_encode = msgspec.json.Encoder().encode
+
+
+def version_parts(version: Version | None) -> tuple[bytes, str]:
+    """A version's JSON without number and text, and its text: the scripts put them together."""
+    if version is None:
+        return b"", ""
+    return _encode(msgspec.structs.replace(version, version=0, text="")), version.text

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from anyio import CapacityLimiter
 
+from daemon.archive import Archive
 from daemon.config import BotConfig
 from daemon.errors import JobRefused
 from daemon.jobs import Host
@@ -48,11 +49,12 @@ class Ground:
 
 def ground_of(host: Host) -> Ground:
     """What the jobs of people stand on, in a process."""
-    memories = Memories(host.bus)
+    archive = Archive(host.bus, host.data_dir, config=host.config.archive, clock=host.clock)
+    memories = Memories(host.bus, archive)
     return Ground(
         host=host,
         memories=memories,
-        lists=ScopeLists(host.bus),
+        lists=ScopeLists(host.bus, archive),
         files=MemoryFiles(memories, workspace_of=host.workspace, clock=host.clock),
         locks=Locks(host.bus, host.config.queue, worker=host.name),
         people=People(host.bus),

@@ -9,6 +9,7 @@ What was done before a crash is done again, and changes nothing: see ``daemon.me
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Literal
 
@@ -18,7 +19,7 @@ import structlog
 from anyio import to_thread
 
 from daemon.clock import stamp
-from daemon.errors import JobWaits
+from daemon.errors import ArchiveError, JobWaits
 from daemon.jobs import Handler, Host, Job, Report, Tell
 from daemon.memory import Version
 from daemon.memory.edits import edited
@@ -225,7 +226,10 @@ class Linking:
                 raise JobWaits("turns that began before it still go on", delay_s=REST_S)
             await anyio.sleep(LOOK_S)
         await self._move()
-        await self._ground.files.sync(await self._ground.memories.home(self._state.into), at_once=True)
+        home = await self._ground.memories.home(self._state.into)
+        with suppress(ArchiveError):  # the next consolidation tries again
+            await self._ground.memories.shelve(home)
+        await self._ground.files.sync(home, at_once=True)
 
     async def _move(self) -> None:
         ground, into, member = self._ground, self._state.into, self._state.member

@@ -18,7 +18,7 @@ from daemon.archive import Archive, Segment
 from daemon.config import BotConfig, Config
 from daemon.durable import DRAFT
 from daemon.events import Notice
-from daemon.export import Package, export, export_here, person_scopes, subject_of
+from daemon.export import Package, export, export_here, family, person_in, person_scopes, subject_of
 from daemon.export.naming import names_of
 from daemon.memory import HistoryEntry, Memories, Note, Version
 from daemon.process import Process
@@ -225,6 +225,48 @@ async def test_a_person_is_known_in_all_bots(home: Home) -> None:
         ANN,
         "third:person:web:ann",
     ]
+
+
+async def test_a_person_is_exported_with_what_they_said_in_groups(home: Home, tmp_path: Path) -> None:
+    await home.session("web:ann", ANN, 2, text="direct")
+    await home.session("web:plain", "pond:session:web:plain", 2, text="theirs")
+    group = [
+        an_entry(0, text="mine", person="ann", sender="Ann"),
+        an_entry(0, text="yours", person="bob", sender="Bob"),
+        an_entry(0, text="the bot's"),
+        an_entry(0, text="mine 2", person="ann", sender="Annie"),
+    ]
+    for key, scope in (("web:group", "pond:group:web:group"), ("support:group", "pond:group:support:group")):
+        raws = [msgspec.json.encode(entry) for entry in group]
+        await home.lab.bus.call("RPUSH", home.lab.bus.keys.log(key), *raws)
+        await home.lab.bus.call("HSET", home.lab.bus.keys.session(key), "head", len(raws), "scope", scope)
+    await home.archive.write("web:group", 0, raws[:3])
+    await home.lab.bus.call("LTRIM", home.lab.bus.keys.log("web:group"), 3, -1)
+    await home.lab.bus.call("HSET", home.lab.bus.keys.session("web:group"), "base", 3)
+
+    subject = await person_in(home.process.bus, "web:ann", [ANN])
+    with (tmp_path / "ann.zip").open("wb") as file:
+        package = Package(file, now=home.process.clock.now())
+        done = await export(home.process.export_sources(home.memories), subject, package)
+    found = zipfile.ZipFile(tmp_path / "ann.zip")
+
+    # Another channel's ann is another person, and so is whoever spoke in a conversation that is a person's own.
+    assert list(done.groups) == ["web:group"]
+    [name] = [name for name in found.namelist() if name.startswith("groups/")]
+    said = [msgspec.json.decode(line) for line in found.read(name).splitlines()]
+    assert [(line["index"], line["wire"]["content"]) for line in said] == [(0, "mine"), (3, "mine 2")]
+    assert list(done.sessions) == ["web:ann"]
+
+
+async def test_linked_scopes_are_exported_together(home: Home, tmp_path: Path) -> None:
+    await home.all_of_it()
+    keys = home.lab.bus.keys
+    await home.lab.bus.call("HSET", keys.memory(BOB), "joined", ANN)
+    await home.lab.bus.call("HSET", keys.memory(ANN), f"links:{BOB}", "{}")
+
+    assert await family(home.process.bus, BOB) == await family(home.process.bus, ANN) == [ANN, BOB]
+    subject = await subject_of(home.process.bus, await family(home.process.bus, BOB))
+    assert [session for session, _ in subject.sessions] == ["web:ann", "web:ann:t", "web:bob"]
 
 
 async def test_a_long_conversation_takes_little_memory(home: Home, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import msgspec
 import structlog
 
 from daemon.clock import stamp
-from daemon.errors import CallSkipped, SummaryFailed, Unsummarizable
+from daemon.errors import ArchiveError, CallSkipped, SummaryFailed, Unsummarizable
 from daemon.events import Continuity
 from daemon.memory import HistoryEntry, Opened, Version
 from daemon.session import Lock
@@ -41,6 +41,16 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 _decode_mark = msgspec.json.Decoder(Mark).decode
+
+
+def encoded(mark: Mark) -> str:
+    """As it is stored."""
+    return _encode(mark).decode()
+
+
+def without_continuity(mark: Mark) -> Mark:
+    """What is left of a mark once the session itself has the continuity."""
+    return msgspec.structs.replace(mark, continuity=None)
 
 
 def mark_from(text: str) -> Mark:
@@ -92,6 +102,15 @@ class Taking:
         if taken.summary and opened.undigested and not self._want.awaited:
             await self._digest(lock, opened.scope)
             await self._stores.files.sync(opened.scope, at_once=True)
+        if not self._want.awaited:
+            await self._shelve(opened.scope)
+
+    async def _shelve(self, scope: str) -> None:
+        """What is old of the memory goes to the archive; when that cannot be used it stays, until the next time."""
+        try:
+            await self._stores.memories.shelve(scope)
+        except ArchiveError as error:
+            _log.warning("memory.unshelved", reason=str(error))
 
     async def _written(self, lock: Lock, opened: Opened, part: LogPart, taken: Taken, *, moves: bool) -> None:
         """Archive first, then memory, then the cursor: what is left in between is what the next one goes on from."""
@@ -116,6 +135,8 @@ class Taking:
             continuity=mark.continuity,
             flushed=mark.flushed,
         )
+        if mark.continuity:
+            await self._stores.memories.followed(opened, upto=part.upto_index, mark=encoded(without_continuity(mark)))
 
     async def _taken(self, lock: Lock, opened: Opened, part: LogPart) -> Taken:
         """The range's summary, or, when there have been too many failures, the range itself."""
@@ -169,7 +190,7 @@ class Taking:
 
     async def _applied(self, lock: Lock, opened: Opened, part: LogPart, taken: Taken, mark: Mark) -> None:
         """Write the memory; when somebody else wrote it meanwhile, merge, ask again, or leave MEMORY.md alone."""
-        marked, summary, asked_again = _encode(mark).decode(), taken.summary, 0
+        marked, summary, asked_again = encoded(mark), taken.summary, 0
         entry = HistoryEntry(
             time=self._now(),
             session=lock.session,
