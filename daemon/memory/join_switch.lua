@@ -8,7 +8,7 @@
 local joined, joining = unpack(redis.call('HMGET', KEYS[1], 'joined', 'joining'))
 if joined == ARGV[2] then return 'done' end
 if joined or joining ~= ARGV[1] then return 'stale' end
-redis.call('HSET', KEYS[1], 'joined', ARGV[2])
+redis.call('HSET', KEYS[1], 'joined', ARGV[2], 'joined_by', ARGV[1])
 redis.call('HDEL', KEYS[1], 'joining')
 for at = 3, #ARGV do redis.call('HDEL', KEYS[1], ARGV[at]) end
 return 'done'

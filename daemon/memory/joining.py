@@ -66,12 +66,16 @@ class Joining:
 
     async def mark(self, scope: str, what: Mark) -> Marked:
         """Keep a memory for this job; ``joining``: also from everybody who writes."""
-        status, *by = await self._bus.run(MARK, [self._bus.keys.memory(scope)], [what, self._job])
+        key = self._bus.keys.memory(scope)
+        status, by = b"moved", list[bytes]()
+        while status == b"moved":
+            joins = await self._bus.call("HGET", key, "joins") or b"0"
+            status, *by = await self._bus.run(MARK, [key], [what, self._job, joins])
         return msgspec.convert({"status": status.decode(), "by": by[0].decode() if by else ""}, Marked)
 
-    async def unmark(self, scope: str, what: Mark, *, for_good: bool = False) -> None:
-        """Give a memory back that nothing was done to; ``for_good``: this job never comes again."""
-        await self._bus.run(UNMARK, [self._bus.keys.memory(scope)], [what, self._job, "1" if for_good else ""])
+    async def unmark(self, scope: str, what: Mark) -> None:
+        """Give a memory back that nothing was done to."""
+        await self._bus.run(UNMARK, [self._bus.keys.memory(scope)], [what, self._job])
 
     # Joining
 
@@ -128,28 +132,28 @@ class Joining:
 
     async def point(self, scope: str, *, away_from: str, to: str) -> None:
         """Have a part of ``away_from`` be one of ``to``, which that is a part of itself by now."""
-        await self._bus.run(POINT, [self._bus.keys.memory(scope)], [away_from, to])
+        await self._bus.run(POINT, [self._bus.keys.memory(scope)], [away_from, to, await self._joined_by(scope)])
 
     # Parting
 
     async def give_records(self, kind: Kind, *, home: str, member: str, sessions: frozenset[str]) -> int:
         """Put what ``home`` has of ``sessions``, and ``member`` has not, behind what that had; how many these are."""
         known = {_identity(record) for record in await self._lists.all(kind, member, 0)}
+        joined_by = await self._joined_by(member)
         at, given = await self._given(member, kind), 0
         records = await self._lists.all(kind, home, at)
         for first in range(0, max(len(records), 1), PIECE):
             piece = records[first : first + PIECE]
             own = [record for record in piece if _session(record) in sessions and _identity(record) not in known]
             parts = [part for record in own for part in ("1" if kind == "history" else "", record)]
-            await self._run(GIVE, member, kind, [home, kind, at + first, at + first + len(piece), *parts])
+            await self._run(GIVE, member, kind, [joined_by, kind, at + first, at + first + len(piece), *parts])
             given += len(own)
         return given
 
-    async def part(self, *, home: str, member: str, fields: dict[str, bytes]) -> None:
+    async def part(self, *, member: str, fields: dict[str, bytes]) -> None:
         """From now on the memory of ``member`` is its own again, and goes on with its sessions as ``fields`` say."""
-        joined_by = (await self._taken(home, member, any_job=True)).job
         parts = [part for name, value in fields.items() for part in (name, _elsewhere(name, value))]
-        await self._plain(PART, member, [home, joined_by, *parts])
+        await self._plain(PART, member, [await self._joined_by(member), *parts])
 
     # What there is
 
@@ -163,10 +167,15 @@ class Joining:
             if (parts := name.partition(":"))[1] and parts[0] != "links" and (sessions is None or parts[2] in sessions)
         }
 
-    async def _taken(self, into: str, member: str, *, any_job: bool = False) -> Taken:
+    async def _joined_by(self, scope: str) -> bytes:
+        """The job that has made the memory a part of another one."""
+        found: bytes | None = await self._bus.call("HGET", self._bus.keys.memory(scope), "joined_by")
+        return found or b""
+
+    async def _taken(self, into: str, member: str) -> Taken:
         found = await self._bus.call("HGET", self._bus.keys.memory(into), f"links:{member}")
         taken = msgspec.json.decode(found, type=Taken) if found else Taken()
-        return taken if any_job or taken.job == self._job else Taken()
+        return taken if taken.job == self._job else Taken()
 
     async def _given(self, member: str, kind: Kind) -> int:
         found = await self._bus.call("HGET", self._bus.keys.memory(member), "leaving")

@@ -2,12 +2,12 @@
 -- late: it names the piece.
 --
 -- KEYS  1 memory (hash)  2 history or notes (list)  3 undigested (list)
--- ARGV  1 job  2 scope of the memory that it is a part of  3 'history' or 'notes'  4 index in that one's list where the
---       piece begins  5 one past its last, then for each record that is its own and not there yet  1 '1' when MEMORY.md is
---       still to learn it, or ''  2 the record (JSON)
+-- ARGV  1 job  2 the job that has made it a part  3 'history' or 'notes'  4 index in the other's list where the piece
+--       begins  5 one past its last, then for each record that is its own and not there yet  1 '1' when MEMORY.md is still
+--       to learn it, or ''  2 the record (JSON)
 -- Returns 'done' (also when it was given before), or 'stale': it is a part no more, or the piece does not come next
 
-if redis.call('HGET', KEYS[1], 'joined') ~= ARGV[2] then return 'stale' end
+if redis.call('HGET', KEYS[1], 'joined_by') ~= ARGV[2] then return 'stale' end
 local kind, from, upto = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local leaving = cjson.decode(redis.call('HGET', KEYS[1], 'leaving') or '{}')
 if leaving.job ~= ARGV[1] then leaving = {job = ARGV[1]} end

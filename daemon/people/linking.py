@@ -140,7 +140,7 @@ class Linking:
         joining, into, member = self._joining, self._state.into, self._state.member
         marked = await self._marked()
         if marked["joining"] == "over":
-            await joining.unmark(into, "receiving", for_good=True)
+            await joining.unmark(into, "receiving")
             return False
         if marked["joining"] == "marked":
             await self._take_over()

@@ -128,7 +128,7 @@ class Parting:
         if await ground.host.bus.call("HGET", ground.host.bus.keys.memory(member), "joined") == home.encode():
             for kind in ("history", "notes"):
                 given += await joining.give_records(kind, home=home, member=member, sessions=sessions)
-            await joining.part(home=home, member=member, fields=fields)
+            await joining.part(member=member, fields=fields)
             _log.info("memory.parted", count=given)
         await ground.people.remove(member)
         await joining.end(home, remove=[*fields, f"links:{member}"])
