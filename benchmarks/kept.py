@@ -20,6 +20,7 @@ from daemon import log
 from daemon.bus import Bus, pairs
 from daemon.config import BotConfig, Config, ModelConfig
 from daemon.events import LogEntry
+from daemon.memory.shelving import KEPT, SHELVED
 from daemon.model import Answer, Chunk, Request, ToolCall
 from daemon.process import Process
 from daemon.run import open_process
@@ -32,9 +33,9 @@ ANCIENT = 4
 """Sessions more, which come to some hundred entries and versions."""
 
 SESSION_LIMIT_KB = 2.0
-"""Beside the messages of the window, and where the conversation stands, which stands in every prompt like them."""
+"""Beside the window: a list of its messages alone, and where the conversation stood before them."""
 SCOPE_LIMIT_KB = 4.0
-"""Beside MEMORY.md, the versions, entries and notes that are kept."""
+"""Beside what is kept: MEMORY.md, and lists of the newest versions, entries and notes alone."""
 KB = 1_000
 
 TIME_LIMIT_S = 180.0
@@ -57,7 +58,7 @@ class Life:
     """Of each turn, as the log says: so that each time about as much goes as has come."""
 
 
-OLD = Life(name="old", bot="pond", window_tokens=16_384, turns_at_once=100, turn_tokens=110)
+OLD = Life(name="old", bot="pond", window_tokens=16_384, turns_at_once=250, turn_tokens=44)
 OLDEST = Life(name="ancient", bot="puddle", window_tokens=4_096, turns_at_once=3, turn_tokens=600)
 
 TEXT = "The reeds at the north bank have grown over the outlet; the water stands a hand above mark {number}."
@@ -217,7 +218,7 @@ def _result(name: str, values: list[float], limit: float) -> Result:
         unit="kB",
         values=tuple(values),
         floor=0.0,
-        floor_is="the messages alone",
+        floor_is="what is kept, alone",
         limit=limit,
         limit_is="worst, at most",
     )
@@ -225,21 +226,32 @@ def _result(name: str, values: list[float], limit: float) -> Result:
 
 async def _window(bus: Bus, session: str) -> int:
     """Bytes of what is not consolidated, or not flushed, and of what stands before it in a prompt."""
+    key = bus.keys.log(session)
     fields = await _fields(bus, bus.keys.session(session))
     first = min(int(fields[b"cursor"]), int(fields.get(b"unflushed", fields[b"cursor"]).split()[0]))
-    base = int(fields.get(b"base", 0))
-    messages: list[bytes] = await bus.call("LRANGE", bus.keys.log(session), first - base, -1)
-    return sum(map(len, messages)) + len(fields.get(b"continuity", b""))
+    messages: list[bytes] = await bus.call("LRANGE", key, first - int(fields.get(b"base", 0)), -1)
+    return await _alone(bus, key, messages) + len(fields.get(b"continuity", b""))
 
 
 async def _remembered(bus: Bus, scope: str) -> int:
     """Bytes of MEMORY.md, and of the versions, entries and notes that are kept."""
     keys = bus.keys
-    lists = [
-        await bus.call("LRANGE", key, 0, -1) for key in (keys.versions(scope), keys.history(scope), keys.notes(scope))
-    ]
-    text: bytes = await bus.call("HGET", keys.memory(scope), "text")
-    return len(text or b"") + sum(len(record) for records in lists for record in records)
+    text: bytes | None = await bus.call("HGET", keys.memory(scope), "text")
+    found = len(text or b"")
+    for kind, key in (("versions", keys.versions), ("history", keys.history), ("notes", keys.notes)):
+        records: list[bytes] = await bus.call("LRANGE", key(scope), 0, -1)
+        found += await _alone(bus, key(scope), records[-(KEPT[kind] + SHELVED[kind]) :])
+    return found
+
+
+async def _alone(bus: Bus, key: str, values: Sequence[bytes]) -> int:
+    """Bytes of a list that holds these values, and nothing else."""
+    if not values:
+        return 0
+    _, size, _ = await bus.each(
+        [("RPUSH", f"{key}~", *values), ("MEMORY", "USAGE", f"{key}~", "SAMPLES", 0), ("UNLINK", f"{key}~")]
+    )
+    return int(size)
 
 
 async def _entries(bus: Bus, scope: str) -> int:

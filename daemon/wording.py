@@ -84,6 +84,10 @@ _ENGLISH: Mapping[str, str] = {
         "/forget WORDS lists where something stands in what I keep of this chat and its memory; then /forget 1 3 "
         "removes what has these numbers, and /forget all everything in the list."
     ),
+    "forget_slow": (
+        "There is too much to be looked through from here. Ask an administrator: `millpond memory forget {scope} X` "
+        "does it."
+    ),
     "forget_none": "I have found nothing of that.",
     "forget_match": "{number}. {tier}, {date}{places}: {text}",
     "forget_places": ", in {count} places",
@@ -273,6 +277,7 @@ _CHINESE: Mapping[str, str] = {
         "/forget 词语 会列出它在这个对话和记忆中出现的地方；然后 /forget 1 3 删除这些编号的内容，"
         "/forget all 删除列表中的全部。"
     ),
+    "forget_slow": "内容太多，无法从这里查找。请联系管理员：可以使用 `millpond memory forget {scope} 词语`。",
     "forget_none": "没有找到相关内容。",
     "forget_match": "{number}. {tier}，{date}{places}：{text}",
     "forget_places": "，共 {count} 处",

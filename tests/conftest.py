@@ -99,6 +99,8 @@ ON_ALL_SERVERS = (
     "scan",
     "session_machine",
     "tools",
+    "transcript_restore",
+    "transcripts",
     "turns",
     "usage",
     "wakeups",

@@ -154,6 +154,7 @@ class Pond:
             await self.flush(session, canary)
             await self.turn(session, f"Where is the {canary}?", answer=f"Where your {KEPT} is, not the {canary}.")
             await self.turn(session, f"And the {KEPT}?")
+            await self.shelve(session)
             await self.queue(session, canary)
             await self.write_files(scope, canary)
             await self.orphan(session, canary)
@@ -170,9 +171,19 @@ class Pond:
         note = Note(time="t", date="2026-11-20", session=session, cycle=1, text=f"- a {canary}\n- a {KEPT}")
         kept = msgspec.structs.replace(note, text=f"- only a {KEPT}")
         version = Version(kind="flush", time="t", session=session, added=f"- a {canary} in a cage")
-        await self.memories.append(opened, version, cycle=1, notes=[note, kept])
+        await self.memories.append(opened, version, cycle=1, notes=[note, kept, note])
         await self.stores.locks.give_back(lock, again_in_s=None)
         await self.stores.files.sync(scope, at_once=True)
+
+    async def shelve(self, session: str) -> None:
+        """Let the beginning of everything leave Redis for the archive."""
+        archive, scope = self.stores.archive, SCOPES[session]
+        await archive.trim(Shelf.log(session), (await self.lab.state(session)).cursor - 2)
+        for kind in ("history", "versions", "notes"):
+            shelf = Shelf(kind=kind, owner=scope)  # type: ignore[arg-type]
+            raws = await self.bus.call("LRANGE", shelf.list_key(self.bus.keys), 0, 0)
+            await archive.write(shelf, 0, raws)
+            await archive.trim(shelf, 1)
 
     async def queue(self, session: str, canary: str) -> None:
         """What waits, what could not be answered, what is to be delivered, what is shown."""

@@ -243,7 +243,7 @@ class Keys:
         return f"{self.prefix}:pair:{{pair}}:{encode_part(code)}"
 
     def tries(self, scope: str) -> str:
-        """``tries``, set, TTL ten minutes: a person's messages that held a wrong code."""
+        """``tries``, hash, TTL ten minutes: a person's messages that held a wrong code."""
         return f"{self.prefix}:tries:{{pair}}:{scope}"
 
     # One a day or a bot, each in one slot of its own.

@@ -15,6 +15,7 @@ from daemon.errors import JobWaits, LockLost
 from daemon.forget.backups import backups_in
 from daemon.forget.compaction import compacted
 from daemon.forget.fence import AGAIN_S, fenced
+from daemon.forget.host import scopes_with
 from daemon.forget.order import Ground, Order, Search, ground_of, wanted_of
 from daemon.forget.passing import pass_over
 from daemon.forget.said import report_text
@@ -83,10 +84,23 @@ class Forgetting:
         return report
 
     async def _remove(self, job: Job, order: Order, state: State) -> State:
+        # Others may have been linked or separated since it was asked for.
+        now = await scopes_with(self._stores.bus, order.scopes[0])
+        order = msgspec.structs.replace(order, scopes=tuple(dict.fromkeys((*now, *order.scopes))))
+        ground = await ground_of(self._stores.bus, order)
+        while True:
+            state = await self._remove_there(job, order, state, ground)
+            known, ground = ground, await ground_of(self._stores.bus, order)
+            # A conversation that began meanwhile may have begun with what was remembered then.
+            if set(ground.all) <= set(known.all):
+                return msgspec.structs.replace(state, is_removed=True)
+            state = msgspec.structs.replace(state, passes=0)
+
+    async def _remove_there(self, job: Job, order: Order, state: State, ground: Ground) -> State:
         stores = self._stores
-        ground = await ground_of(stores.bus, order)
         wanted = wanted_of(None if order.whole else job.secret(Search))
-        homes = [(session, _home(order, scope)) for session, scope in ground.all]
+        # In others' sessions nothing becomes memory that is to be forgotten: what is archived meanwhile is compared.
+        homes = [(session, _home(order, scope)) for session, scope in ground.sessions]
         try:
             async with fenced(stores, homes) as locks:
                 for _ in range(PASSES_MAX):
@@ -107,7 +121,7 @@ class Forgetting:
                     state = msgspec.structs.replace(state, failed=(*state.failed, text))
         except LockLost as error:
             raise JobWaits(str(error), delay_s=AGAIN_S) from error
-        return msgspec.structs.replace(state, is_removed=True)
+        return state
 
     async def _turns(self, ground: Ground) -> dict[str, tuple[bytes, bytes]]:
         """Of each session the number of its newest claim, and who holds it; empty when nobody does."""

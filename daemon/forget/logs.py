@@ -24,8 +24,8 @@ from daemon.sessionkey import SessionKey
 SWAP = load_script(__file__, "swap.lua")
 STRIKE = load_script(__file__, "strike.lua")
 
-ANEW_MAX = 20_000
-"""Entries of a stream that are put together anew at once: some 0.1 s in which the server does nothing else."""
+ANEW_MAX = 10_000
+"""Entries of a stream that are put together anew at once: some 50 ms in which the server does nothing else."""
 
 PAGE = 500
 

@@ -13,7 +13,7 @@ from daemon.errors import VersionMoved
 from daemon.events import Continuity
 from daemon.forget.logs import forget_unlisted
 from daemon.forget.needle import Sentences, group_of, units_of
-from daemon.forget.shelves import Buried, forget_on
+from daemon.forget.shelves import Buried, forget_on, records_on
 from daemon.forget.tombstone import EVERYTHING, Wanted, continued, forgotten
 from daemon.forget.work import Tier, Work
 from daemon.memory import HistoryEntry, Note, Version
@@ -86,6 +86,18 @@ async def _forget_lists(work: Work, scope: str, wanted_of: Callable[[_Record], W
         except msgspec.MsgspecError as error:
             work.fail(f"{kind} of {scope}: a record cannot be read ({error})")
         await forget_unlisted(work, shelf, bury)
+    if not work.looks:
+        await _digest_nothing(work, scope)
+
+
+async def _digest_nothing(work: Work, scope: str) -> None:
+    """Of an entry of which nothing is left MEMORY.md is to learn nothing."""
+    bus, key = work.stores.bus, work.stores.bus.keys.undigested(scope)
+    base = int(await bus.call("HGET", bus.keys.memory(scope), "history_base") or 0)
+    for index in await bus.call("LRANGE", key, 0, -1):
+        raw = await bus.call("LINDEX", bus.keys.history(scope), int(index) - base) if int(index) >= base else None
+        if raw and forgotten(msgspec.json.decode(raw, type=HistoryEntry), EVERYTHING) is None:
+            await bus.call("LREM", key, 0, index)
 
 
 def _buried(kind: type[_Record], wanted_of: Callable[[_Record], Wanted], raw: bytes) -> Buried | None:
@@ -136,16 +148,13 @@ async def _forget_marks(work: Work, scope: str, *, session: str = "") -> None:
 async def _lines_of(work: Work, scope: str, session: str) -> Collection[str]:
     """Groups of the units that came into MEMORY.md with what was consolidated of a session."""
     found, before = set[str](), set[str]()
-    memories = work.stores.memories
-    for version in reversed(await memories.versions(scope, limit=VERSIONS_MAX)):
+    for raw in await records_on(work, Shelf.of("versions", scope)):
+        version = msgspec.json.decode(raw, type=Version)
         units = {group_of(unit) for unit in units_of(version.text)}
         if version.session == session:
             found |= units - before
         before = units if version.kind != "rejected" else before
     return found
-
-
-VERSIONS_MAX = 100_000
 
 
 class _Nothing:

@@ -49,15 +49,38 @@ async def forget_on(work: Work, shelf: Shelf, tier: Tier, bury: Bury, *, archive
 
 async def _listed(work: Work, shelf: Shelf, tier: Tier, bury: Bury) -> None:
     bus, key = work.stores.bus, shelf.list_key(work.stores.bus.keys)
-    at = 0
+    base, at = await _base(work, shelf), 0
     while True:
-        base = int(await bus.call("HGET", shelf.hash_key(bus.keys), shelf.base_field) or 0)
-        raws: list[bytes] = await bus.call("LRANGE", key, at, at + PIECE - 1)
+        first = max(at, base)
+        raws: list[bytes] = await bus.call("LRANGE", key, first - base, first - base + PIECE - 1)
+        before, base = base, await _base(work, shelf)
+        if base != before:
+            continue  # the beginning was trimmed between the two
         found = await to_thread.run_sync(partial(_buried, raws, bury))
-        await _replaced(work, shelf, tier, [(base + at + offset, raws[offset], new) for offset, new in found])
-        at += PIECE
+        await _replaced(work, shelf, tier, [(first + offset, raws[offset], new) for offset, new in found])
+        at = first + PIECE
         if len(raws) < PIECE:
             return
+
+
+async def records_on(work: Work, shelf: Shelf) -> list[bytes]:
+    """Everything on ``shelf``, as far as it can be read, in order."""
+    bus, found = work.stores.bus, dict[int, bytes]()
+    try:
+        for segment in await work.stores.archive.segments(shelf):
+            if segment.kind == shelf.kind:
+                found |= dict(enumerate(await work.stores.archive.read(segment), segment.first))
+    except ArchiveError as error:
+        work.fail(str(error))
+    base = await _base(work, shelf)
+    raws: list[bytes] = await bus.call("LRANGE", shelf.list_key(bus.keys), 0, -1)
+    found |= dict(enumerate(raws, base))
+    return [found[index] for index in sorted(found)]
+
+
+async def _base(work: Work, shelf: Shelf) -> int:
+    bus = work.stores.bus
+    return int(await bus.call("HGET", shelf.hash_key(bus.keys), shelf.base_field) or 0)
 
 
 def _buried(raws: Sequence[bytes], bury: Bury) -> list[tuple[int, Buried]]:

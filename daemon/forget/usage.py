@@ -3,6 +3,8 @@
 import datetime as dt
 from collections.abc import Collection
 
+import anyio
+
 from daemon.bus import pairs
 from daemon.forget.work import Work
 
@@ -17,10 +19,11 @@ async def forget_in_accounts(work: Work, *, bot: str, people: Collection[str], s
         BusUnavailable: Redis is away.
     """
     names = {f"{bot} {person}" for person in people} | set(sessions)
-    for days_ago in range(-1, DAYS_KEPT):
-        day = _day(work, days_ago)
-        for kind in ("person", "session", "told"):
-            await _forget_fields(work, work.stores.bus.keys.usage(day, kind), names)
+    async with anyio.create_task_group() as tg:  # one tick, few pipelines
+        for days_ago in range(-1, DAYS_KEPT):
+            for kind in ("person", "session", "told"):
+                key = work.stores.bus.keys.usage(_day(work, days_ago), kind)
+                tg.start_soon(_forget_fields, work, key, names)
 
 
 def _day(work: Work, days_ago: int) -> str:

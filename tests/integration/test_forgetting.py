@@ -17,7 +17,21 @@ from daemon.model import Answer, Request
 from daemon.process import Process
 from daemon.session import Claim, Commit
 from tests.conftest import Lab, RecordingBus, dump
-from tests.forgetlab import ANN, ANNS, BOB, BOBS, CANARY, KEPT, SCOPE, Pond, entry_texts, meanwhile, pond, texts
+from tests.forgetlab import (
+    ANN,
+    ANNS,
+    BOB,
+    BOBS,
+    CANARY,
+    KEPT,
+    SCOPE,
+    SCOPES,
+    Pond,
+    entry_texts,
+    meanwhile,
+    pond,
+    texts,
+)
 from tests.memorylab import saves
 from tests.unit.test_forgetting_inventory import rows
 
@@ -234,3 +248,23 @@ async def test_indexes_never_go_back_and_a_forgotten_log_is_read_and_consolidate
     await world.turn(ANN, "And more.")
     await world.consolidate(ANN, saves("[2026-11-20 10:00] more", memory="- more"))
     assert (await world.lab.state(ANN)).cursor > after.cursor
+
+
+async def test_a_conversation_that_begins_meanwhile_is_looked_through_too(
+    world: Pond, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(SCOPES, "web:ann:late", SCOPE)
+    await world.turn(ANN, f"I have a {CANARY}.")
+    await world.inbound(ANNS, f"And a {KEPT}.")
+    claim = await world.lab.claim(ANNS)
+    job_id = await world.order()
+
+    async with meanwhile(world, job_id), renewed(world, claim):
+        await job_holds(world, job_id, "state", b'"passes":1')
+        # Its turn had read the memory before.
+        await world.turn("web:ann:late", "hello", answer=f"How is your {CANARY}?")
+        entries = await world.entries(0, [f"And a {KEPT}."], answer="ok")
+        await world.lab.sessions.commit(claim, world.commit_of(claim, entries), step=0, go_on=False)
+
+    assert await world.places() == []
+    assert "hello" in texts(await world.lab.log("web:ann:late"))

@@ -1,5 +1,7 @@
 """``/forget``: lists where something stands in what a chat shares its memory with, and has it forgotten."""
 
+import anyio
+
 from daemon.bus import argument_of
 from daemon.config import BotConfig
 from daemon.events import Inbound
@@ -10,6 +12,9 @@ from daemon.process import Process
 from daemon.session import Claim
 from daemon.wording import text as say
 from workers.agent.outcome import is_admin
+
+LOOK_LIMIT_S = 60.0
+"""How long is looked; the chat's next messages wait."""
 
 
 class ForgetCommand:
@@ -46,7 +51,11 @@ class ForgetCommand:
 
     async def _listed(self, claim: Claim, inbound: Inbound, bot: BotConfig) -> str:
         text = argument_of(inbound.text)
-        found = await matches_of(self._stores, await self._order(claim), text)
+        try:
+            with anyio.fail_after(LOOK_LIMIT_S):
+                found = await matches_of(self._stores, await self._order(claim), text)
+        except TimeoutError:
+            return say("forget_slow", bot.language, scope=claim.begun.scope)
         if not found.shown:
             return say("forget_none", bot.language)
         await self._asking.keep(claim.session, text, found, by=inbound.sender_id)
