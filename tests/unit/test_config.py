@@ -1052,7 +1052,15 @@ def test_the_documentation_has_every_key_of_every_section_with_its_default():
 
 
 _SECTION_PATHS = {
-    *("bots", "bots.pond.memory", "bots.pond.model", "bots.pond.model.prices", "channels", "context.bootstrap"),
+    *(
+        "bots",
+        "bots.pond.memory",
+        "bots.pond.model",
+        "bots.pond.model.prices",
+        "channels",
+        "context.bootstrap",
+        "people",
+    ),
     *(
         "bots.pond.limits",
         "bots.pond.mcp",
@@ -1144,3 +1152,44 @@ def test_the_examples_of_the_documentation_load(file):
 def test_an_unknown_section_in_the_environment_is_named_by_its_variable(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"queu: unknown key; .*MILLPOND_QUEU__LEASE_S"):
         load(environ={"MILLPOND_DATA_DIR": str(tmp_path), "MILLPOND_QUEU__LEASE_S": "3"})
+
+
+# People
+
+
+PEOPLE = """
+[bots.pond]
+[bots.lake]
+memory = {scope = "workspace"}
+[channels.web]
+[channels.other]
+type = "web"
+bot = "lake"
+port = 0
+"""
+
+
+def test_a_person_has_several_identities(file):
+    loaded = load_text(file, PEOPLE + '[people.ann]\nidentities = ["web:ann", "terminal:me"]')
+
+    assert loaded.config.people["ann"].identities == ("web:ann", "terminal:me")
+
+
+@pytest.mark.parametrize(
+    ("identities", "told"),
+    [
+        ('["web:ann"]', "at least two"),
+        ('["web:ann", "ann"]', "expected <channel>:<sender>"),
+        ('["web:ann", "web:ann:7"]', "expected <channel>:<sender>"),
+        ('["web:ann", "phone:ann"]', "a channel that there is not; there is"),
+        ('["web:ann", "web:ann"]', "is named twice"),
+        ('["web:ann", "web:bob"]', "of people.bob too; nobody is two people"),
+        ('["web:ann", "other:ann"]', "whose memory.scope is 'workspace'"),
+    ],
+)
+def test_identities_that_cannot_be_linked_are_refused(file, identities, told):
+    bob = '[people.bob]\nidentities = ["web:bob", "terminal:bob"]\n'
+
+    [line] = problems(file, PEOPLE + bob + f"[people.ann]\nidentities = {identities}")
+
+    assert told in line
