@@ -51,5 +51,7 @@ async def scopes_with(bus: Bus, scope: str) -> tuple[str, ...]:
     """
     home = ((await bus.call("HGET", bus.keys.memory(scope), "joined")) or b"").decode() or scope
     fields: list[bytes] = await bus.call("HKEYS", bus.keys.memory(home))
-    joined = sorted(field.decode().removeprefix("links:") for field in fields if field.startswith(b"links:"))
+    named = sorted(field.decode().removeprefix("links:") for field in fields if field.startswith(b"links:"))
+    # One that was separated again is another person's.
+    joined = [each for each in named if await bus.call("HGET", bus.keys.memory(each), "joined") == home.encode()]
     return (home, *joined)

@@ -73,7 +73,14 @@ async def pass_over(work: Work, order: Order, ground: Ground, locks: Mapping[str
 
 async def _files_in_step(work: Work, order: Order) -> None:
     for scope in order.scopes:
-        await work.stores.files.sync(scope, at_once=True)
+        if not await _is_joined(work, scope):
+            await work.stores.files.sync(scope, at_once=True)
+
+
+async def _is_joined(work: Work, scope: str) -> bool:
+    """Whether a memory was joined with another: then it is shown in no files, and what is left of them is old."""
+    bus = work.stores.bus
+    return await bus.call("HGET", bus.keys.memory(scope), "joined") is not None
 
 
 async def _memories(work: Work, order: Order, ground: Ground) -> None:
@@ -133,7 +140,8 @@ async def _workspaces(work: Work, order: Order, ground: Ground) -> None:
             await _blocking(work, names[1], partial(_removed, work, workspace, names))
         else:
             await _blocking(work, names[1], partial(_searched, work, workspace, names, None))
-        await _blocking(work, scope, partial(_searched, work, workspace, memory_folder(scope), is_shown))
+        apart = None if await _is_joined(work, scope) else is_shown
+        await _blocking(work, scope, partial(_searched, work, workspace, memory_folder(scope), apart))
 
 
 def _removed(work: Work, workspace: Path, names: tuple[str, ...]) -> None:

@@ -258,6 +258,17 @@ async def test_a_person_is_exported_with_what_they_said_in_groups(home: Home, tm
     assert list(done.sessions) == ["web:ann"]
 
 
+async def test_a_file_that_is_anothers_as_well_is_left_out_and_named(home: Home, tmp_path: Path) -> None:
+    await home.session("web:ann", ANN, 2, text="said")
+    other = home.put(BOB, "bob.txt", content=CANARY.encode())
+    home.put(ANN, "tea.txt", content=b"green").with_name("hard").hardlink_to(other)
+
+    packed, done = await home.export(tmp_path / "all.zip")
+
+    assert not [name for name in packed.namelist() if CANARY.encode() in packed.read(name)]
+    assert [each for each in done.missing if "another name" in each and "hard" in each]
+
+
 async def test_linked_scopes_are_exported_together(home: Home, tmp_path: Path) -> None:
     await home.all_of_it()
     keys = home.lab.bus.keys

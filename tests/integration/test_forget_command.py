@@ -116,6 +116,8 @@ async def test_what_is_not_the_senders_alone_only_administrators_forget(world: P
     assert await asked(world, "f1", "/forget tea", session=group, scope=groups, chat_kind="group") == refused
     assert await asked(world, "f2", "/forget tea", session="web:eve", scope="pond:workspace") == refused
     assert await asked(world, "f3", "/forget tea", session="web:mae", scope="pond:session:web:mae") != refused
+    club = await asked(world, "f5", "/forget tea", session="web:pub", scope=SCOPE, chat_kind="group")
+    assert club == refused
     bots = {"pond": msgspec.structs.replace(world.process.config.bots["pond"], admins=("web:ann",))}
     assert isinstance(bots["pond"], BotConfig)
     config = msgspec.structs.replace(world.process.config, bots=bots)

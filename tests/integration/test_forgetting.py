@@ -1,5 +1,6 @@
 """Forgetting: what a person wants gone is found nowhere, and what was not meant is still there."""
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -10,9 +11,11 @@ import msgspec
 import pytest
 
 from daemon.bus import pairs
-from daemon.errors import BusError, LeaseLost
+from daemon.errors import ArchiveError, BusError, LeaseLost, LockLost
 from daemon.forget import matches_of
+from daemon.forget.compaction import compacted
 from daemon.forget.order import Order
+from daemon.memory import HistoryEntry, Version
 from daemon.model import Answer, Request
 from daemon.process import Process
 from daemon.session import Claim, Commit
@@ -30,6 +33,7 @@ from tests.forgetlab import (
     entry_texts,
     meanwhile,
     pond,
+    stands_in,
     texts,
 )
 from tests.memorylab import saves
@@ -268,3 +272,78 @@ async def test_a_conversation_that_begins_meanwhile_is_looked_through_too(
 
     assert await world.places() == []
     assert "hello" in texts(await world.lab.log("web:ann:late"))
+
+
+async def test_a_consolidator_that_lost_its_lock_brings_nothing_back(world: Pond) -> None:
+    await world.turn(ANN, f"I have a {CANARY}.")
+    await world.turn(ANN, "bye")
+    lock = await world.stores.locks.take(ANN)
+    assert lock is not None
+    opened = await world.memories.open(SCOPE, ANN, fence=lock.fence, nonce=lock.nonce)
+    raws = await world.bus.call("LRANGE", world.bus.keys.log(ANN), 0, 1)
+    await world.bus.call("HSET", world.bus.keys.lock(ANN), "lease", 1)
+
+    await world.forget()
+
+    entry = HistoryEntry(time="t", session=ANN, first=0, upto=2, kind="summary", text=f"[2026-11-20 09:00] {CANARY}")
+    with pytest.raises(LockLost):
+        await world.memories.apply(opened, entry, mark="", update=Version(kind="consolidation", time="t", text=CANARY))
+    with pytest.raises(ArchiveError):
+        await world.stores.archive.write(ANN, 0, raws)
+    with pytest.raises(LockLost):
+        await world.stores.locks.settle(lock, upto=2, last=raws[-1], tokens=1, continuity=None, flushed=True)
+    keys = [key for key, value in (await dump(world.bus)).items() if stands_in(value, CANARY)]
+    assert keys == []
+
+
+async def test_what_a_person_has_just_written_into_the_file_is_forgotten_too(world: Pond) -> None:
+    await world.turn(ANN, "hello")
+    await world.turn(ANN, "bye")
+    await world.consolidate(ANN, saves("[2026-11-20 09:00] hello", memory=f"- a {KEPT}"))
+    path = world.workspace / "memory" / "pond%3aperson%3aweb%3aann" / "MEMORY.md"
+    path.write_text(f"- a {KEPT}\n- a {CANARY}\n- and tea\n")
+    os.utime(path, (1, 1))  # long ago: nobody is at it just now
+
+    await world.forget()
+
+    assert await world.places() == []
+    assert path.read_text() == (await world.memories.current(SCOPE)).text == f"- a {KEPT}\n- and tea\n"
+    await world.stores.files.sync(SCOPE, at_once=True)
+    assert await world.places() == []
+
+
+async def test_what_a_dead_consolidator_left_for_the_next_is_forgotten_too(world: Pond) -> None:
+    await world.turn(ANN, "hello")
+    mark = {"last": "0 t", "continuity": {"transcript": "x", "text": f"A {CANARY}. A {KEPT}."}, "flushed": False}
+    await world.bus.call("HSET", world.bus.keys.memory(SCOPE), f"mark:{ANN}", msgspec.json.encode(mark))
+
+    await world.forget()
+
+    left = msgspec.json.decode(await world.bus.call("HGET", world.bus.keys.memory(SCOPE), f"mark:{ANN}"))
+    assert left == mark | {"continuity": {"transcript": "x", "text": f"A {KEPT}."}}
+
+
+async def test_a_late_tombstone_buries_no_other_message(world: Pond) -> None:
+    await world.turn(ANN, f"I have a {CANARY}.")
+    seen = RecordingBus(world.bus)
+    await Pond(replace(world.process, bus=seen), world.lab).forget()
+    # A failover took the conversation back, and it went on otherwise.
+    other = msgspec.json.encode((await world.entries(0, [f"I have a {KEPT}."]))[0])
+    await world.bus.call("LSET", world.bus.keys.log(ANN), 0, other)
+
+    await seen.repeat("replace.lua")
+
+    assert await world.bus.call("LINDEX", world.bus.keys.log(ANN), 0) == other
+
+
+async def test_several_who_forget_at_the_same_time_all_have_the_server_write_its_files_anew(lab: Lab) -> None:
+    found: list[list[str]] = []
+
+    async def compact() -> None:
+        found.append(await compacted(lab.bus))
+
+    async with anyio.create_task_group() as tg:
+        for _ in range(4):
+            tg.start_soon(compact)
+
+    assert found == [[]] * 4

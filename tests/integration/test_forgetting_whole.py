@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.forget import Order, extent_of
+from daemon.forget import Order, extent_of, scopes_with
 from daemon.forget.needle import FORGOTTEN
 from daemon.process import Process
 from daemon.session import SessionReader
@@ -153,3 +153,17 @@ async def test_what_is_bobs_is_the_same_after_all_of_it(world: Pond) -> None:
     assert [place for place in await world.places() if "%3abob" in place] == files
     assert stands_in(before, CANARY)
     assert BOBS
+
+
+async def test_what_a_linked_memory_keeps_for_the_day_of_parting_is_forgotten_too(world: Pond) -> None:
+    await world.plant()
+    keys = world.bus.keys
+    await world.bus.call("HSET", keys.memory(BOBS), "joined", SCOPE)
+    await world.bus.call("HSET", keys.memory(SCOPE), f"links:{BOBS}", "0")
+    await world.bus.call("HSET", keys.memory(SCOPE), "links:pond:person:web:eve", "0")  # who has parted since
+    assert await scopes_with(world.bus, SCOPE) == await scopes_with(world.bus, BOBS) == (SCOPE, BOBS)
+
+    await world.forget()
+
+    assert await world.places() == []
+    assert KEPT in str(await world.bus.call("LRANGE", keys.versions(BOBS), 0, -1))
