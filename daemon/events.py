@@ -11,7 +11,20 @@ from daemon.sessionkey import SessionKey
 
 ChatKind = Literal["direct", "group"]
 Command = Literal[
-    "", "stop", "status", "help", "usage", "whoami", "memory", "new", "model", "compact", "export", "forget"
+    "",
+    "stop",
+    "status",
+    "help",
+    "usage",
+    "whoami",
+    "memory",
+    "new",
+    "model",
+    "compact",
+    "export",
+    "forget",
+    "link",
+    "unlink",
 ]
 
 
@@ -42,8 +55,8 @@ class Inbound(msgspec.Struct, frozen=True, kw_only=True, tag="inbound"):
     sender_name: str = ""
     text: str
     command: Command = ""
-    """Set for a command: ``new``, ``model``, ``compact`` and ``export`` wait for their turn, ``stop`` ends
-    the one that runs, all others are answered aside."""
+    """Set for a command: those of ``QUEUED_COMMANDS`` wait for their turn, ``stop`` ends the one that runs, all others
+    are answered aside."""
     reply_to: str = ""
     """Id of the message this one answers to, as the platform says it."""
     attachments: tuple[Attachment, ...] = ()

@@ -6,6 +6,8 @@ A sentence is found by its key and the language of the bot's configuration; ``{n
 from collections.abc import Mapping
 from typing import Literal
 
+from daemon.linkwords import CHINESE, ENGLISH
+
 Language = Literal["en", "zh"]
 
 _ENGLISH: Mapping[str, str] = {
@@ -56,6 +58,8 @@ _ENGLISH: Mapping[str, str] = {
         "/usage says what was used today, and what is left\n"
         "/model shows the models and chooses one for this conversation (administrators)\n"
         "/memory shows what I remember here\n"
+        "/link makes a code; /link CODE in your other chat has me remember you as one person in both\n"
+        "/unlink parts them again\n"
         "/whoami says by which names I know you and this chat\n"
         "/help shows this"
     ),
@@ -252,6 +256,8 @@ _CHINESE: Mapping[str, str] = {
         "/usage 说明今天的用量和剩余的额度\n"
         "/model 显示可用的模型，并为这个对话选择一个（仅限管理员）\n"
         "/memory 显示我在这里记住的内容\n"
+        "/link 生成一个代码；在另一个聊天里写 /link 代码，我就在两边把你当作同一个人来记\n"
+        "/unlink 再次分开\n"
         "/whoami 说明我用什么名字称呼你和这个聊天\n"
         "/help 显示这段说明"
     ),
@@ -369,7 +375,7 @@ _CHINESE: Mapping[str, str] = {
     "offline_empty": "这条消息里没有文字。",
 }
 
-SENTENCES: Mapping[Language, Mapping[str, str]] = {"en": _ENGLISH, "zh": _CHINESE}
+SENTENCES: Mapping[Language, Mapping[str, str]] = {"en": {**_ENGLISH, **ENGLISH}, "zh": {**_CHINESE, **CHINESE}}
 """All sentences by language and key."""
 
 

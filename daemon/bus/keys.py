@@ -231,6 +231,21 @@ class Keys:
         """``job``, hash: what is to be done, how far it has come, who is at it; TTL 30 days once it has ended."""
         return f"{self.prefix}:job:{{jobs}}:{encode_part(job_id)}"
 
+    # People with several identities.
+
+    @property
+    def people(self) -> str:
+        """``people``, hash: scopes that are a part of another's memory, and whose."""
+        return f"{self.prefix}:people"
+
+    def pair(self, code: str) -> str:
+        """``pair``, hash, TTL ten minutes: a code by which another chat links itself."""
+        return f"{self.prefix}:pair:{{pair}}:{encode_part(code)}"
+
+    def tries(self, scope: str) -> str:
+        """``tries``, hash, TTL ten minutes: a person's messages that held a wrong code."""
+        return f"{self.prefix}:tries:{{pair}}:{scope}"
+
     # One a day or a bot, each in one slot of its own.
 
     def usage(self, day: str, kind: str) -> str:

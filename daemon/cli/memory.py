@@ -108,7 +108,7 @@ def restore(ctx: click.Context, name: str, *, version: int, as_json: bool) -> No
     """Make version N the current one again, as a new version; a rejected one too."""
 
     async def change(named: Named) -> int:
-        by, time = _author()
+        by, time = author()
         return await named.memories.restore(named.scope, version=version, by=by, time=time)
 
     _print_stored(_stored(ctx, name, change), as_json=as_json)
@@ -150,7 +150,8 @@ def _with_memory(ctx: click.Context, name: str, work: Callable[[Named], Awaitabl
         from daemon.memory import Memories
 
         memories = Memories(bus, Archive(bus, data_path(config), config=config.archive))
-        return await work(Named(memories=memories, scope=await scope_named(ctx, bus, name)))
+        # Of one that was joined with another, what is remembered is the other's.
+        return await work(Named(memories=memories, scope=await memories.home(await scope_named(ctx, bus, name))))
 
     return with_bus(ctx, named)
 
@@ -275,13 +276,13 @@ async def _seen(named: Named, number: int | None) -> "Recall":
 
 def _edit(seen: "Recall", text: str) -> Callable[[Named], Awaitable[int]]:
     async def change(named: Named) -> int:
-        by, time = _author()
+        by, time = author()
         return await named.memories.edit(named.scope, of=seen.version, text=text, by=by, time=time)
 
     return change
 
 
-def _author() -> tuple[str, str]:
+def author() -> tuple[str, str]:
     """Who changes something, and when."""
     import getpass
 

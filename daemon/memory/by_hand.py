@@ -10,6 +10,7 @@ from daemon.bus import Bus, load_script
 from daemon.errors import VersionMoved
 from daemon.memory.current import Current
 from daemon.memory.edits import edited
+from daemon.memory.home import moving
 from daemon.memory.opened import Recall, decode_version
 from daemon.memory.records import Version, version_parts
 
@@ -63,6 +64,8 @@ class ByHand:
             )
             if status == b"done":
                 return int(found)
+            if status in (b"joined", b"joining"):
+                raise moving(scope)
             # The reply to the first of two copies may have been lost: then this change is one of those that came since.
             own = [since.version for since in map(decode_version, found) if since.id == name]
             if own:

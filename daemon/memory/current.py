@@ -19,9 +19,11 @@ class Current:
         self._cached: OrderedDict[str, tuple[bytes, Recall]] = OrderedDict()
 
     async def recall(self, scope: str) -> Recall:
-        """MEMORY.md; its text is fetched only when it is another than the last time."""
+        """MEMORY.md of the scope's home; its text is fetched only when it is another than the last time."""
         key = self._bus.keys.memory(scope)
-        version, checksum = await self._bus.call("HMGET", key, "version", "checksum")
+        version, checksum, joined = await self._bus.call("HMGET", key, "version", "checksum", "joined")
+        if joined:
+            return await self.recall(joined.decode())
         if version is None:
             return _NOTHING
         cached = self._cached.get(scope)
@@ -36,7 +38,7 @@ class Current:
         return recall
 
     async def read(self, scope: str) -> tuple[Recall, str]:
-        """MEMORY.md and its checksum."""
+        """MEMORY.md of this very scope, and its checksum."""
         key = self._bus.keys.memory(scope)
         text, version, checksum = await self._bus.call("HMGET", key, "text", "version", "checksum")
         return Recall(text=(text or b"").decode(), version=int(version or 0)), (checksum or b"").decode()

@@ -16,6 +16,7 @@ from daemon.errors import FenceBehind, LockLost, Misplaced, NoSuchVersion
 from daemon.memory.by_hand import ByHand
 from daemon.memory.current import Current
 from daemon.memory.cut import Cut, cut_of
+from daemon.memory.home import home_of, moving
 from daemon.memory.lists import PIECE, Kind, ScopeLists
 from daemon.memory.opened import Applied, Opened, Recall, SetBack, appended_since, decode_version, opened_from
 from daemon.memory.records import HistoryEntry, Note, Version, version_parts
@@ -53,19 +54,33 @@ class Memories:
         self._current = Current(bus)
         self._by_hand = ByHand(bus, self._current)
 
+    async def home(self, scope: str) -> str:
+        """The scope whose memory that of ``scope`` is: its own unless it was joined with another.
+
+        What is asked by scope below is that very one's, but for ``current`` and ``open``, which go to its home.
+        """
+        return await home_of(self._bus, scope)
+
     # For a prompt
 
     async def current(self, scope: str) -> Recall:
         """MEMORY.md as it reads now; its text is fetched only when it is another than the last time."""
         return await self._current.recall(scope)
 
+    async def read(self, scope: str) -> tuple[Recall, str]:
+        """MEMORY.md of this very scope, and its checksum: what whoever changes it has to name."""
+        return await self._current.read(scope)
+
     # For the holder of a session's consolidation lock
 
     async def open(self, scope: str, session: str, *, fence: int, nonce: str) -> Opened:
         """The memory, for the holder of the session's lock; from now on no earlier holder can write.
 
+        Of a scope that was joined with another it is that one's: ``Opened.scope`` tells.
+
         Raises:
             FenceBehind: it was opened under a later lock, or under another one that was given the same fence.
+            MemoryMoving: it is being joined with another one just now.
         """
         asked = Opened(
             scope=scope,
@@ -86,6 +101,10 @@ class Memories:
         status, found = await self._bus.run(
             OPEN, [keys.memory(scope), keys.versions(scope), keys.undigested(scope)], [session, fence, nonce]
         )
+        if status == b"joined":
+            return await self.open(found.decode(), session, fence=fence, nonce=nonce)
+        if status == b"joining":
+            raise moving(scope)
         if status == b"behind":
             raise FenceBehind(
                 f"the memory of session {session} was opened under fence {found}, and this lock's is {fence}; "
@@ -96,8 +115,7 @@ class Memories:
 
     async def begin_at(self, scope: str, session: str, upto: int) -> None:
         """Note that a new session's first message has index ``upto``: nothing that lies before is to be taken in."""
-        home = ((await self._bus.call("HGET", self._bus.keys.memory(scope), "joined")) or b"").decode() or scope
-        await self._bus.call("HSETNX", self._bus.keys.memory(home), f"upto:{session}", upto)
+        await self._bus.call("HSETNX", self._bus.keys.memory(await self.home(scope)), f"upto:{session}", upto)
 
     async def apply(
         self,
@@ -319,6 +337,9 @@ class Memories:
 
 def _checked(opened: Opened, status: bytes, rest: Sequence[Any]) -> Opened:
     """The memory as it reads after a script of the lock's holder; raises what the script refused."""
+    if status in (b"joined", b"joining"):
+        # That is done under the locks of all its sessions.
+        status = b"lost"
     if status == b"lost":
         raise LockLost(f"session {opened.session} is consolidated by somebody else now; its memory was not written")
     now = opened_from(rest[0], opened)

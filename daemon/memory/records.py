@@ -6,7 +6,7 @@ import msgspec
 
 EntryKind = Literal["summary", "raw"]
 
-VersionKind = Literal["consolidation", "flush", "edit", "restore", "digest", "forget", "rejected"]
+VersionKind = Literal["consolidation", "flush", "edit", "restore", "digest", "link", "forget", "rejected"]
 """How a version came about; a rejected one was never current."""
 
 # The scripts read `session`, `first` and `upto` of stored entries, and put `version` in front of a version and `text`

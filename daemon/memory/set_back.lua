@@ -15,6 +15,7 @@
 --   misplaced  refused: the memory is at another position
 -- or {'shelved', how many entries are in the archive and must be looked through}
 -- or {'lost'}: somebody else has the session's lock
+-- or {'joined', scope} or {'joining', ''}: see elsewhere()
 
 local session, head = ARGV[1], tonumber(ARGV[6])
 local fields = fields_of(KEYS[1], session)
@@ -48,6 +49,8 @@ local function cut_off()
   return indexes, first, base > 0
 end
 
+local away = elsewhere(KEYS[1])
+if away then return away end
 if behind(fields, ARGV[2], ARGV[3]) then return {'lost'} end
 -- The lock is the one that set it back: it does one thing after the other, so it was this call.
 if fields.set_backs == ARGV[4] + 1 then return answer('done', string.match(fields.set_back, '^%d+(.*)$')) end

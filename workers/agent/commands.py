@@ -17,6 +17,7 @@ from workers.agent.compacting import told
 from workers.agent.exporting import Exporting
 from workers.agent.forgetting import ForgetCommand
 from workers.agent.kits import Kits
+from workers.agent.linking import Linking
 from workers.agent.outcome import Outcome, is_admin
 from workers.choice import choices
 from workers.consolidation import Consolidator, Report, Want
@@ -31,6 +32,7 @@ class Commands:
         self._consolidator = consolidator
         self._exporting = Exporting(process, consolidator.stores.memories)
         self._forgetting = ForgetCommand(process)
+        self._linking = Linking(process)
 
     async def outcome(self, claim: Claim, inbound: Inbound) -> Outcome:
         """What ``inbound``, one of ``QUEUED_COMMANDS``, comes to.
@@ -47,6 +49,8 @@ class Commands:
             return await self._exporting.outcome(claim, inbound, bot)
         if inbound.command == "forget":
             return Outcome(text=await self._forgetting.said(claim, inbound, bot))
+        if inbound.command in ("link", "unlink"):
+            return Outcome(text=await self._linking.said(claim, inbound, bot))
         return await self._model(claim.begun.options, inbound, bot)
 
     async def _compact(self, claim: Claim, inbound: Inbound, bot: BotConfig) -> Outcome:

@@ -98,12 +98,12 @@ class Taking:
                 await self._stores.archive.write(lock.session, part.first, part.raws)
             taken = await self._taken(lock, opened, part)
             await self._written(lock, opened, part, taken, moves=moves)
-        await self._stores.files.sync(lock.scope, at_once=True)
+        await self._stores.files.sync(opened.scope, at_once=True)
         if taken.summary and opened.undigested and not self._want.awaited:
-            await self._digest(lock)
-            await self._stores.files.sync(lock.scope, at_once=True)
+            await self._digest(lock, opened.scope)
+            await self._stores.files.sync(opened.scope, at_once=True)
         if not self._want.awaited:
-            await self._shelve(lock.scope)
+            await self._shelve(opened.scope)
 
     async def _shelve(self, scope: str) -> None:
         """What is old of the memory goes to the archive; when that cannot be used it stays, until the next time."""
@@ -248,10 +248,10 @@ class Taking:
             made(kind="rejected", reason=summary.rejection, text=rejected) if rejected else None,
         )
 
-    async def _digest(self, lock: Lock) -> None:
+    async def _digest(self, lock: Lock, scope: str) -> None:
         """The model answers again: what went in as it was is worked into MEMORY.md now; HISTORY stays as it is."""
         for _ in range(self._stores.config.consolidation.rounds_max):
-            found = await self._stores.memories.undigested(lock.scope)
+            found = await self._stores.memories.undigested(scope)
             if not found:
                 return
             [(index, entry)] = found
