@@ -58,10 +58,17 @@ class World:
     knowledge: Knowledge
     findings: Findings
     counts: Counts
+    heirlooms: dict[str, str] = field(default_factory=dict[str, str])
+    """By scope, the canary of a file of its own; these are never forgotten."""
     diary: Path
     """What was linked, parted and forgotten, and when, for whoever looks into a finding."""
     said_in: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     """Canaries that stand in each session's log, as long as they are not forgotten."""
+
+    def __post_init__(self) -> None:
+        for who in IDENTITIES:
+            self.heirlooms[who.scope] = self.new_word(who)
+            self.knowledge.say(who.scope, self.heirlooms[who.scope])
 
     def note(self, what: str) -> None:
         """Write it down."""
@@ -159,7 +166,7 @@ class Actor:
 
     async def _plant(self, who: Identity) -> None:
         world = self._world
-        await to_thread.run_sync(plant, world.dice, world.data, who.scope)
+        await to_thread.run_sync(plant, world.dice, world.data, who.scope, world.heirlooms)
         await self._say(who, world.hostile.into_planted())
 
     async def _look_from_terminal(self, who: Identity) -> None:
@@ -169,7 +176,7 @@ class Actor:
 
     async def _forget(self, who: Identity) -> None:
         world = self._world
-        words = world.knowledge.own(who.scope)
+        words = [word for word in world.knowledge.own(who.scope) if word != world.heirlooms[who.scope]]
         if not words:
             return
         word, session = world.dice.choice(words), world.dice.choice(who.sessions)
