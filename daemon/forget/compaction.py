@@ -12,6 +12,9 @@ PATIENCE_S = 600.0
 
 LOOK_S = 0.1
 
+IN_PROGRESS = "already in progress"
+"""What servers say to the second of two who want it at the same time (``rewriteAppendOnlyFileBackground``)."""
+
 
 async def compacted(bus: Bus) -> list[str]:
     """Compact what every server keeps on its disk; why that could not be done, for people.
@@ -22,10 +25,8 @@ async def compacted(bus: Bus) -> list[str]:
     try:
         with anyio.fail_after(PATIENCE_S):
             await _until_idle(bus)
-            abouts = await _persistence(bus)
-            await on_every_node(
-                bus, "BGREWRITEAOF" if any(_number(about, "aof_enabled") for about in abouts) else "BGSAVE"
-            )
+            while not await _has_begun(bus):
+                await _until_idle(bus)
             await _until_idle(bus)
             abouts = await _persistence(bus)
     except TimeoutError:
@@ -40,6 +41,18 @@ async def compacted(bus: Bus) -> list[str]:
     if any(about.get("aof_last_bgrewrite_status", "ok") != "ok" for about in abouts):
         return ["the server could not write its files anew; make room on its disk, and call `BGREWRITEAOF`"]
     return []
+
+
+async def _has_begun(bus: Bus) -> bool:
+    """Whether the servers write anew; False when somebody else had one of them begin just before."""
+    abouts = await _persistence(bus)
+    try:
+        await on_every_node(bus, "BGREWRITEAOF" if any(_number(about, "aof_enabled") for about in abouts) else "BGSAVE")
+    except BusError as error:
+        if IN_PROGRESS not in str(error):
+            raise
+        return False
+    return True
 
 
 async def _until_idle(bus: Bus) -> None:

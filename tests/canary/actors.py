@@ -152,6 +152,7 @@ class Actor:
     async def _plant(self, who: Identity) -> None:
         world = self._world
         await to_thread.run_sync(plant, world.dice, world.data, who.scope)
+        await self._say(who, world.hostile.into_planted())
 
     async def _look_from_terminal(self, who: Identity) -> None:
         await self._world.terminal.look(who.scope)
@@ -183,6 +184,8 @@ class Actor:
             session, name, since=since, wanted=lambda text: any(each in text for each in (*FORGOTTEN, NOT_DONE))
         )
         if NOT_DONE in report:
+            # It is gone from wherever that could be done.
+            world.said_in = {each: [other for other in words if other != word] for each, words in world.said_in.items()}
             world.findings.add("unanswered", f"{session} could not forget: {report[report.index(NOT_DONE) :][:300]}")
         elif report:
             world.knowledge.forget(who.scope, [word])

@@ -43,6 +43,15 @@ class Hostile:
         chosen = [[dice.choice(kinds) for _ in range(dice.randint(1, 4))] for _ in range(dice.randint(1, 2))]
         return [[kind(scope, word, foreign) for kind in one] for one in chosen]
 
+    def into_planted(self) -> list[list[Wish]]:
+        """Through every link that ``plant`` makes."""
+        ways = ("hard", "file", "memory/MEMORY.md", "memory/HISTORY.md", "folder/list.md", "folder/notes/today.md")
+        reads: list[Wish] = [("read_file", {"path": f"{PLANTED}-{way}"}) for way in ways]
+        return [
+            reads,
+            [("grep", {"pattern": ANYBODYS, "path": f"{PLANTED}-{way}"}) for way in ("memory", "folder", "hard")],
+        ]
+
     def search(self, scope: str, foreign: Sequence[str]) -> Wish:
         """A search for what others know."""
         return self._searching(scope, "", foreign)
@@ -65,7 +74,7 @@ class Hostile:
         session, chat = self._dice.choice(other.sessions), self._dice.choice(other.chats)
         channel, chat_id = self._dice.choice(
             [
-                (other.channel, chat),
+                *[(other.channel, chat)] * 8,
                 (other.channel, session),
                 ("", session),
                 (session, ""),

@@ -104,7 +104,9 @@ class Looks:
 
     def judge(self, kind: str, session: str, text: str, *, kinder: frozenset[str] = frozenset()) -> None:
         """Note what a text that stands in a session must not hold."""
-        for word in sorted(self._knowledge.foreign(SCOPE_OF[session], words_in(text)) - kinder):
+        # In a chat that nobody has, nothing may be said.
+        found, scope = words_in(text), SCOPE_OF.get(session, "")
+        for word in sorted((self._knowledge.foreign(scope, found) if scope else found) - kinder):
             at = text.index(word)
             self._findings.add(kind, f"{session}: …{text[max(0, at - 100) : at + 30]}…")
 

@@ -13,6 +13,7 @@ import pytest
 from daemon.bus import pairs
 from daemon.errors import ArchiveError, BusError, LeaseLost, LockLost
 from daemon.forget import matches_of
+from daemon.forget.compaction import compacted
 from daemon.forget.order import Order
 from daemon.memory import HistoryEntry, Version
 from daemon.model import Answer, Request
@@ -333,3 +334,16 @@ async def test_a_late_tombstone_buries_no_other_message(world: Pond) -> None:
     await seen.repeat("replace.lua")
 
     assert await world.bus.call("LINDEX", world.bus.keys.log(ANN), 0) == other
+
+
+async def test_several_who_forget_at_the_same_time_all_have_the_server_write_its_files_anew(lab: Lab) -> None:
+    found: list[list[str]] = []
+
+    async def compact() -> None:
+        found.append(await compacted(lab.bus))
+
+    async with anyio.create_task_group() as tg:
+        for _ in range(4):
+            tg.start_soon(compact)
+
+    assert found == [[]] * 4

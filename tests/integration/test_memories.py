@@ -14,7 +14,7 @@ import daemon.memory.by_hand
 import daemon.memory.memories
 from daemon.archive import Archive
 from daemon.bus import Bus, Script
-from daemon.errors import ArchiveError, FenceBehind, LockLost, Misplaced, NoSuchVersion, VersionMoved
+from daemon.errors import ArchiveError, BusError, FenceBehind, LockLost, Misplaced, NoSuchVersion, VersionMoved
 from daemon.memory import Applied, HistoryEntry, Memories, Note, Opened, Version, joined
 from daemon.memory.by_hand import WRITE
 from daemon.memory.records import version_parts
@@ -1080,18 +1080,47 @@ async def test_the_last_entry_of_a_session_is_the_one_that_ends_where_its_memory
     assert await memories.last_entry(replace(back.opened, upto=20)) is None
 
 
+async def test_what_was_only_appended_since_is_merged_though_older_versions_are_away(
+    shelved: Memories, recorded: RecordingBus
+) -> None:
+    at = await grown(shelved)
+    bob = await opened(shelved, BOB)
+    await shelved.append(bob, a_flush("bob's"), cycle=0)
+
+    refused = await shelved.apply(at, an_entry(50, 60), mark="x", update=a_version("new"))
+
+    assert (refused.status, refused.merged("new")) == ("version", "new\n\nbob's")
+
+
+COUNTED_ON = test_versions_and_entries_are_counted_on_from_those_that_are_away
+SET_BACK_FAR = test_a_set_back_goes_as_far_as_it_must_into_the_archive
+MERGED = test_what_was_only_appended_since_is_merged_though_older_versions_are_away
+
+
 @pytest.mark.parametrize(
-    ("check", "broken"),
-    [("if more and ARGV[7] ~= tostring(base) then", "if false then"), ("if marked ~= '' then", "if false then")],
+    ("script", "change", "test"),
+    [
+        ("SET_BACK", ("if more and ARGV[7] ~= tostring(base) then", "if false then"), SET_BACK_FAR),
+        ("SET_BACK", ("if marked ~= '' then", "if false then"), SET_BACK_FAR),
+        ("SET_BACK", ("= base + from + at - 1", "= from + at - 1"), SET_BACK_FAR),
+        ("APPLY", ("fields.history_base + redis.call", "redis.call"), COUNTED_ON),
+        ("APPLY", ("rejected - 1 - fields.versions_base", "rejected - 1"), COUNTED_ON),
+        ("APPLY", ("tonumber(opened) - 1 - fields.versions_base", "tonumber(opened) - 1"), MERGED),
+    ],
 )
-async def test_a_set_back_that_does_not_care_for_the_archive_is_found(
-    shelved: Memories, recorded: RecordingBus, monkeypatch: pytest.MonkeyPatch, check: str, broken: str
+async def test_forgetting_that_something_is_away_is_found(
+    shelved: Memories,
+    recorded: RecordingBus,
+    monkeypatch: pytest.MonkeyPatch,
+    script: str,
+    change: tuple[str, str],
+    test: Callable[..., Any],
 ) -> None:
     module = daemon.memory.memories
-    monkeypatch.setattr(module, "SET_BACK", mutated(module.SET_BACK, check, broken))
+    monkeypatch.setattr(module, script, mutated(getattr(module, script), *change))
 
-    with pytest.raises((AssertionError, pytest.fail.Exception)):
-        await test_a_set_back_goes_as_far_as_it_must_into_the_archive(shelved, recorded)
+    with pytest.raises((AssertionError, BusError, pytest.fail.Exception)):
+        await test(shelved, recorded)
 
 
 FOLLOWED = test_of_a_mark_only_what_is_left_of_it_is_kept_once_the_cursor_has_followed
