@@ -5,6 +5,7 @@ import secrets
 import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import anyio
@@ -42,10 +43,15 @@ class Process:
     announce: Callable[[str], None] = field(default=lambda _line: None)
     """Says a line to the person who started the process."""
 
+    @cached_property
+    def archive(self) -> Archive:
+        """Where what is old is written to, and read back from."""
+        return Archive(self.bus, self.data_dir, config=self.config.archive, clock=self.clock)
+
     @property
     def transcripts(self) -> Transcripts:
         """Reads sessions from their first message on, whatever has left Redis."""
-        return Transcripts(self.bus, Archive(self.bus, self.data_dir, clock=self.clock))
+        return Transcripts(self.bus, self.archive)
 
     def export_sources(self, memories: Memories) -> Sources:
         """Where all that is kept of people lies, for exports."""

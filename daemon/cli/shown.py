@@ -121,11 +121,10 @@ def _left_s(at_ms: int, now_ms: int) -> float:
 
 
 async def _consolidated(process: "Process", state: "SessionState") -> list[dict[str, Any]]:
-    from daemon.archive import Archive
     from daemon.memory import Memories
 
     history = await Memories(process.bus).history(state.scope) if state.scope else []
-    segments = await Archive(process.bus, process.data_dir).segments(state.session)
+    segments = await process.archive.segments(state.session)
     files = {(segment.first, segment.upto): segment for segment in segments}
     rows: list[dict[str, Any]] = []
     for index, entry in enumerate(history):

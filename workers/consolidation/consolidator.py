@@ -4,7 +4,6 @@ import anyio
 import structlog
 from structlog.contextvars import bound_contextvars
 
-from daemon.archive import Archive
 from daemon.errors import LockLost
 from daemon.memory import Memories
 from daemon.memory.files import MemoryFiles
@@ -31,7 +30,7 @@ def stores_of(process: Process) -> Stores:
         bus=process.bus,
         locks=Locks(process.bus, config.queue, worker=process.name),
         memories=memories,
-        archive=Archive(process.bus, process.data_dir, clock=process.clock),
+        archive=process.archive,
         files=MemoryFiles(memories, workspace_of=process.workspace, clock=process.clock),
         book=UsageBook(process.bus),
         clock=process.clock,
