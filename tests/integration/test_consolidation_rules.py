@@ -19,6 +19,7 @@ from daemon.memory import Memories
 from daemon.model import Answer, Request, Usage
 from daemon.process import Process
 from daemon.session import Change, Commit, SessionReader
+from tests.apart import lock_shifted
 from tests.conftest import Lab
 from tests.integration.test_awaited import answered
 from tests.memorylab import SCOPE, MemoryLab, Summaries, messages_of, saves, small_window
@@ -835,6 +836,8 @@ async def _step(memory: MemoryLab, step: str) -> None:
     elif step == "cut":
         with anyio.move_on_after(0.005):
             await memory.consolidator.consolidate(memory.session, NOW)
+        # Cut while it took the lock, it holds it under a name that nobody knows.
+        await lock_shifted(memory.lab.bus, memory.session, -60_000)
     else:
         if step == "raw":
             await memory.lab.bus.call("HSET", memory.lab.bus.keys.session(memory.session), "failures", 3)
