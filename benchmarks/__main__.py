@@ -9,7 +9,21 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import consolidation, crowd, engine, flood, idle, imports, latency, memory, ready, stalls, startup, turn
+from benchmarks import (
+    consolidation,
+    crowd,
+    engine,
+    flood,
+    idle,
+    imports,
+    kept,
+    latency,
+    memory,
+    ready,
+    stalls,
+    startup,
+    turn,
+)
 from benchmarks.result import Result, shown
 
 ALL = {
@@ -25,6 +39,7 @@ ALL = {
     "turn": turn,
     "consolidation": consolidation,
     "memory": memory,
+    "kept": kept,
 }
 TABLE_WIDTH = 150
 """Narrower the table cannot be read."""

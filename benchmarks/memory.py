@@ -249,7 +249,7 @@ async def _large(process: Process, everybody: People, tokenizer: Tokenizer) -> f
         await chat.say(FILLER[0] * FILLER_REPEATED)
     while await chat.cursor() < len(entries):
         await chat.say(FILLER[0] * FILLER_REPEATED)
-    raw = [entry for entry in await Memories(process.bus).history(scope) if entry.kind == "raw"]
+    raw = [entry for entry in await Memories(process.bus, process.archive).history(scope) if entry.kind == "raw"]
     return _consolidations("failed") - failed + len(raw)
 
 

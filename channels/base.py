@@ -1,14 +1,14 @@
 """What a platform has to offer so that replies can be sent to it; the outbox does the rest."""
 
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from daemon.events import Attachment
 from daemon.sessionkey import SessionKey
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Part:
+class Part(msgspec.Struct, frozen=True, kw_only=True):
     """A piece of a reply that is sent as one message of the platform."""
 
     reply: str

@@ -25,6 +25,7 @@
     - LockLost
     - FenceBehind
     - Misplaced
+    - MemoryMoving
     - NoSummary
       + SummaryFailed
       + CallSkipped
@@ -183,6 +184,10 @@ class Misplaced(ConsolidationError):
         super().__init__(message)
         self.upto = upto
         """What the memory has taken in of the session: everything before this index."""
+
+
+class MemoryMoving(ConsolidationError):
+    """A memory is being joined with another one just now; a moment later it can be written again."""
 
 
 class NoSummary(ConsolidationError):

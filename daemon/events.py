@@ -10,7 +10,22 @@ import msgspec
 from daemon.sessionkey import SessionKey
 
 ChatKind = Literal["direct", "group"]
-Command = Literal["", "stop", "status", "help", "usage", "whoami", "memory", "new", "model", "compact", "export"]
+Command = Literal[
+    "",
+    "stop",
+    "status",
+    "help",
+    "usage",
+    "whoami",
+    "memory",
+    "new",
+    "model",
+    "compact",
+    "export",
+    "forget",
+    "link",
+    "unlink",
+]
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,8 +55,8 @@ class Inbound(msgspec.Struct, frozen=True, kw_only=True, tag="inbound"):
     sender_name: str = ""
     text: str
     command: Command = ""
-    """Set for a command: ``new``, ``model``, ``compact`` and ``export`` wait for their turn, ``stop`` ends
-    the one that runs, all others are answered aside."""
+    """Set for a command: those of ``QUEUED_COMMANDS`` wait for their turn, ``stop`` ends the one that runs, all others
+    are answered aside."""
     reply_to: str = ""
     """Id of the message this one answers to, as the platform says it."""
     attachments: tuple[Attachment, ...] = ()
@@ -76,6 +91,8 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
     """The inbound message's id, on user messages."""
     sender: str = ""
     """Who said it, on user messages."""
+    person: str = ""
+    """Id of who said it, where several people may: what is theirs is found by it, whatever they are called later."""
     answers: tuple[str, ...] = ()
     """On the last entry of a turn: the ids of the messages it answers."""
     dead: tuple[str, ...] = ()

@@ -2,9 +2,18 @@
 
 from collections.abc import Callable, Mapping
 
+from daemon.forget import KIND as FORGET
+from daemon.forget import Forgetting, stores_for
 from daemon.jobs import Handler, Host, JobRunner
+from daemon.people import linking, parting
+from daemon.people.linking import KIND as LINK
+from daemon.people.parting import KIND as UNLINK
 
-HANDLERS: Mapping[str, Callable[[Host], Handler]] = {}
+HANDLERS: Mapping[str, Callable[[Host], Handler]] = {
+    FORGET: lambda host: Forgetting(stores_for(host)),
+    LINK: linking.handler,
+    UNLINK: parting.handler,
+}
 """Kind of a job → what makes its handler for a process."""
 
 

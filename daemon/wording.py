@@ -6,6 +6,8 @@ A sentence is found by its key and the language of the bot's configuration; ``{n
 from collections.abc import Mapping
 from typing import Literal
 
+from daemon.linkwords import CHINESE, ENGLISH
+
 Language = Literal["en", "zh"]
 
 _ENGLISH: Mapping[str, str] = {
@@ -50,11 +52,14 @@ _ENGLISH: Mapping[str, str] = {
         "/new begins a new conversation; what was said before stays, and is settled into memory\n"
         "/stop ends the answer that is being written and drops what waits\n"
         "/compact replaces older messages by a summary now; words behind it say what to preserve\n"
+        "/forget WORDS lists where something stands in what I keep, and removes what you choose of it\n"
         "/status says where this conversation stands, and what fills its context\n"
         "/export gives you everything that I keep of you, as one file\n"
         "/usage says what was used today, and what is left\n"
         "/model shows the models and chooses one for this conversation (administrators)\n"
         "/memory shows what I remember here\n"
+        "/link makes a code; /link CODE in your other chat has me remember you as one person in both\n"
+        "/unlink parts them again\n"
         "/whoami says by which names I know you and this chat\n"
         "/help shows this"
     ),
@@ -66,8 +71,8 @@ _ENGLISH: Mapping[str, str] = {
     "compact_nothing": "There is nothing to compact: only the newest turns are there, and they stay.",
     "compact_failed": "The conversation could not be compacted just now. Nothing is lost; try again later.",
     "export_done": (
-        "Everything that I keep here: {messages} messages of {sessions} conversations, memory, {files} files. It is in "
-        "{path} ({size} bytes); an earlier export is deleted.{missing}"
+        "Everything that I keep here, as one file: memory, conversations ({sessions}), messages ({messages}), files "
+        "({files}). It is {path}, {size} bytes; an earlier export is deleted.{missing}"
     ),
     "export_large": " That is too large to be sent here: ask an administrator for the file.",
     "export_missing": " {count} parts could not be read: contents.json in it says which.",
@@ -75,6 +80,49 @@ _ENGLISH: Mapping[str, str] = {
     "export_slow": (
         "There is too much to be exported from here. Ask an administrator: `millpond session export {session}` does it."
     ),
+    "forget_how": (
+        "/forget WORDS lists where something stands in what I keep of this chat and its memory; then /forget 1 3 "
+        "removes what has these numbers, and /forget all everything in the list."
+    ),
+    "forget_slow": (
+        "There is too much to be looked through from here. Ask an administrator: `millpond memory forget {scope} X` "
+        "does it."
+    ),
+    "forget_none": "I have found nothing of that.",
+    "forget_match": "{number}. {tier}, {date}{places}: {text}",
+    "forget_places": ", in {count} places",
+    "forget_more": "… and {count} more; more words make the list shorter.",
+    "forget_choose": (
+        "/forget 1 3 removes what has these numbers, wherever it was copied to; /forget all removes everything. It "
+        "cannot be undone."
+    ),
+    "forget_stale": "Say first what is to be forgotten: /forget WORDS. A list can be chosen from for 10 minutes.",
+    "forget_number": "There is no number {number} in that list; it goes from 1 to {count}.",
+    "forget_length": "Write at least 2 and at most {most} characters of what is to be forgotten.",
+    "forget_began": "I am forgetting it, and say so here when it is done.",
+    "forget_done": "It is forgotten. Removed:",
+    "forget_nothing_left": "Nothing of it was there any more.",
+    "forget_removed": "- {tier}: {count}",
+    "forget_failed": "This could not be done:",
+    "forget_untouched": (
+        "Not touched: what the chat platform, the model's provider and tools that reach out of here have kept, and "
+        "backups made before."
+    ),
+    "tier_memory": "memory",
+    "tier_history": "history",
+    "tier_notes": "daily notes",
+    "tier_messages": "messages",
+    "tier_archive": "archived messages",
+    "tier_versions": "older versions of the memory",
+    "tier_continuity": "summary of the conversation",
+    "tier_waiting": "messages not yet answered",
+    "tier_replies": "replies not yet delivered",
+    "tier_dead": "dead letters",
+    "tier_notices": "notices",
+    "tier_live": "text being written",
+    "tier_files": "files",
+    "tier_terminal": "what was typed into the terminal",
+    "tier_usage": "entries in the accounts",
     "admins_only": (
         "Only administrators of this bot may do that. They are listed in bots.<name>.admins; /whoami shows your name "
         "for that list."
@@ -202,11 +250,14 @@ _CHINESE: Mapping[str, str] = {
         "/new 开始新的对话；之前说过的内容会保留，并整理进记忆\n"
         "/stop 结束正在写的回答，并放弃等待中的消息\n"
         "/compact 现在就把较早的消息换成摘要；后面的文字说明要保留什么\n"
+        "/forget 词语 列出它在我保存的内容中出现的地方，并删除你选择的部分\n"
         "/status 说明这个对话的状态，以及上下文里有什么\n"
         "/export 把我保存的关于你的全部内容作为一个文件给你\n"
         "/usage 说明今天的用量和剩余的额度\n"
         "/model 显示可用的模型，并为这个对话选择一个（仅限管理员）\n"
         "/memory 显示我在这里记住的内容\n"
+        "/link 生成一个代码；在另一个聊天里写 /link 代码，我就在两边把你当作同一个人来记\n"
+        "/unlink 再次分开\n"
         "/whoami 说明我用什么名字称呼你和这个聊天\n"
         "/help 显示这段说明"
     ),
@@ -215,13 +266,47 @@ _CHINESE: Mapping[str, str] = {
     "compact_nothing": "没有可以压缩的内容：只有最近的几轮对话，它们会保留。",
     "compact_failed": "现在无法压缩这个对话。没有丢失任何内容，请稍后再试。",
     "export_done": (
-        "我在这里保存的全部内容：{sessions} 个对话的 {messages} 条消息、记忆、{files} 个文件。"
-        "它在 {path}（{size} 字节）；之前的导出已删除。{missing}"
+        "我在这里保存的全部内容，作为一个文件：记忆、{sessions} 个对话、{messages} 条消息、{files} 个文件。"
+        "它是 {path}（{size} 字节）；之前的导出已删除。{missing}"
     ),
     "export_large": "文件太大，无法在这里发送：请向管理员索取。",
     "export_missing": "有 {count} 个部分无法读取：其中的 contents.json 说明是哪些。",
     "export_failed": "现在无法写出导出文件：{reason}。请联系管理员，或稍后再试。",
     "export_slow": "内容太多，无法从这里导出。请联系管理员：可以使用 `millpond session export {session}`。",
+    "forget_how": (
+        "/forget 词语 会列出它在这个对话和记忆中出现的地方；然后 /forget 1 3 删除这些编号的内容，"
+        "/forget all 删除列表中的全部。"
+    ),
+    "forget_slow": "内容太多，无法从这里查找。请联系管理员：可以使用 `millpond memory forget {scope} 词语`。",
+    "forget_none": "没有找到相关内容。",
+    "forget_match": "{number}. {tier}，{date}{places}：{text}",
+    "forget_places": "，共 {count} 处",
+    "forget_more": "……另有 {count} 条；多写几个词可以缩短列表。",
+    "forget_choose": "/forget 1 3 删除这些编号的内容，包括它的所有副本；/forget all 全部删除。无法撤销。",
+    "forget_stale": "请先说明要忘记什么：/forget 词语。列表在 10 分钟内可以选择。",
+    "forget_number": "列表中没有编号 {number}；编号从 1 到 {count}。",
+    "forget_length": "请写出要忘记的内容，至少 2 个、最多 {most} 个字符。",
+    "forget_began": "正在忘记，完成后会在这里告诉你。",
+    "forget_done": "已经忘记。删除了：",
+    "forget_nothing_left": "已经没有相关内容了。",
+    "forget_removed": "- {tier}：{count}",
+    "forget_failed": "以下未能完成：",
+    "forget_untouched": "未涉及：聊天平台、模型提供商以及对外工具所保存的内容，还有此前的备份。",
+    "tier_memory": "记忆",
+    "tier_history": "历史",
+    "tier_notes": "每日笔记",
+    "tier_messages": "消息",
+    "tier_archive": "归档的消息",
+    "tier_versions": "记忆的旧版本",
+    "tier_continuity": "对话摘要",
+    "tier_waiting": "尚未回答的消息",
+    "tier_replies": "尚未送达的回复",
+    "tier_dead": "死信",
+    "tier_notices": "通知",
+    "tier_live": "正在书写的文字",
+    "tier_files": "文件",
+    "tier_terminal": "在终端输入的内容",
+    "tier_usage": "用量记录",
     "admins_only": (
         "只有这个机器人的管理员可以这样做。管理员列在 bots.<name>.admins 中；/whoami 会显示你在那里应写的名字。"
     ),
@@ -290,7 +375,7 @@ _CHINESE: Mapping[str, str] = {
     "offline_empty": "这条消息里没有文字。",
 }
 
-SENTENCES: Mapping[Language, Mapping[str, str]] = {"en": _ENGLISH, "zh": _CHINESE}
+SENTENCES: Mapping[Language, Mapping[str, str]] = {"en": {**_ENGLISH, **ENGLISH}, "zh": {**_CHINESE, **CHINESE}}
 """All sentences by language and key."""
 
 

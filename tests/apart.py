@@ -18,6 +18,7 @@ import anyio
 import msgspec
 from anyio.lowlevel import checkpoint
 
+from daemon.archive import Archive
 from daemon.bus import Bus, Script
 from daemon.config import Config
 from daemon.events import LogEntry
@@ -131,7 +132,7 @@ class Apart(MemoryLab):
         self.kits = Kits(self.process)
         self.stores = self._stores(self.process.bus, far)
         self.consolidator = Consolidator(self.stores, self.kits)
-        self.memories = Memories(far)
+        self.memories = self._memories(far)
         self._names = 0
 
     def through(
@@ -150,9 +151,13 @@ class Apart(MemoryLab):
         return Kits(replace(self.process, connect_model=connect))
 
     def _stores(self, near: Bus, far: Bus) -> Stores:
-        memories = Memories(far)
+        memories = self._memories(far)
         files = MemoryFiles(memories, workspace_of=self.process.workspace, clock=self.process.clock)
         return replace(stores_of(replace(self.process, bus=near)), memories=memories, files=files)
+
+    def _memories(self, far: Bus) -> Memories:
+        """As one process has them, with the archive of their own server."""
+        return Memories(far, Archive(far, self.process.data_dir / "far", clock=self.process.clock))
 
     # What happens to a session
 
@@ -226,7 +231,8 @@ class Apart(MemoryLab):
 
     async def memory_is_a_version(self) -> None:
         """MEMORY.md reads like its newest version that was not rejected."""
-        versions = [version for version in await self.memories.versions(SCOPE) if version.kind != "rejected"]
+        found = await self.memories.versions(SCOPE, limit=1_000)
+        versions = [version for version in found if version.kind != "rejected"]
         current = await Memories(self.far).current(SCOPE)
         newest = (versions[0].text, versions[0].version) if versions else ("", 0)
         assert (current.text, current.version) == newest
@@ -259,7 +265,7 @@ def names_of(entries: Sequence[LogEntry]) -> Counter[str]:
 
 OF_THE_SESSION = {"note.lua": 0, "relock.lua": 1, "settle.lua": 1, "unlock.lua": 1}
 """Scripts that only the holder of a session's lock may call, and where his nonce stands among the arguments."""
-OF_THE_MEMORY = ("open.lua", "apply.lua", "append.lua", "digest.lua", "set_back.lua")
+OF_THE_MEMORY = ("open.lua", "apply.lua", "append.lua", "digest.lua", "set_back.lua", "followed.lua")
 """Scripts that carry session, fence and nonce, and write nothing when the memory has seen a later lock."""
 
 

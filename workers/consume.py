@@ -134,8 +134,11 @@ class Consumer:
 
     async def work(self, given: Claim | list[str]) -> None:
         """Work off a claim; of sessions that were woken, the first that can be claimed, the others in other slots."""
+        if isinstance(given, Claim):
+            await self._work_off(given)
+            return
         clear_contextvars()
-        claims = [given] if isinstance(given, Claim) else await self._claim(given)
+        claims = await self._claim(given)
         for claim in claims[1:]:
             self._work.give(claim)
         if claims:

@@ -91,14 +91,13 @@ local function outcome(sent_key, step)
   return 'noted', 0
 end
 
-local results = {}
+-- One table for all steps, one after the other.
+local results, step = {}, {}
 for at = 4, #KEYS do
-  local first = 6 + (at - 4) * FIELDS
-  local step = {
-    what = ARGV[first], stream_id = ARGV[first + 1], part = ARGV[first + 2], attempt = tonumber(ARGV[first + 3]),
-    mark = ARGV[first + 4], last = ARGV[first + 5] == '1', platform_id = ARGV[first + 6], reply = ARGV[first + 7],
-    session = ARGV[first + 8],
-  }
+  local first, attempt, last = 6 + (at - 4) * FIELDS, nil, nil
+  step.what, step.stream_id, step.part, attempt, step.mark, last, step.platform_id, step.reply, step.session = unpack(
+    ARGV, first, first + FIELDS - 1)
+  step.attempt, step.last = tonumber(attempt), last == '1'
   local handle = step.what == 'sending' and sending or outcome
   results[#results + 1], results[#results + 2] = handle(KEYS[at], step)
 end

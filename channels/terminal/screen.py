@@ -10,7 +10,6 @@ from pathlib import Path
 import anyio
 from prompt_toolkit import PromptSession
 from prompt_toolkit.formatted_text import FormattedText
-from prompt_toolkit.history import FileHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.patch_stdout import patch_stdout
 from prompt_toolkit.renderer import print_formatted_text
@@ -20,6 +19,7 @@ from prompt_toolkit.utils import get_cwidth
 from channels.terminal.completion import CommandCompleter
 from channels.terminal.conversation import Conversation, Said, Shown, Writing
 from channels.terminal.interrupt import Interrupt
+from channels.terminal.typed import TypedHistory
 from daemon.errors import MillpondError
 from daemon.events import ToolEvent
 from daemon.printable import printable
@@ -49,7 +49,7 @@ class Screen:
         self._typed, self._to_send = anyio.create_memory_object_stream[str](UNSENT_MAX)
         self._session: PromptSession[str] = PromptSession(
             message=self._prompt,
-            history=FileHistory(str(history)),
+            history=TypedHistory(str(history)),
             key_bindings=self._keys(),
             completer=CommandCompleter([QUIT]),
             complete_while_typing=False,

@@ -17,8 +17,9 @@ from daemon.errors import ArchiveError, ArchiveMissing
 LIST = load_script(__file__, "list.lua")
 SWAP = load_script(__file__, "swap.lua")
 
-LISTED_SLACK = 3
-"""So many segments more than are kept in a list go to its catalogue at once."""
+LISTED_SLACK = 1
+"""So many segments more than are kept in a list go to its catalogue at once. With more of them a session would cost
+more than its window and 2 kB: ``python -m benchmarks kept``."""
 
 CLEARED_LOOK_S = 0.1
 CLEARED_LOOKS = 100

@@ -13,6 +13,7 @@ from daemon.bus.keys import Keys
 from daemon.bus.line import Part
 from daemon.bus.listen import Heard, Listener, Subscription
 from daemon.bus.live import notify, show_live
+from daemon.bus.nodes import on_every_node
 from daemon.bus.publish import (
     COMMANDS,
     QUEUED_COMMANDS,
@@ -51,6 +52,7 @@ __all__ = [
     "longest_deadline_s",
     "mend",
     "notify",
+    "on_every_node",
     "open_bus",
     "pairs",
     "publish",

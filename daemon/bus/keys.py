@@ -150,6 +150,10 @@ class Keys:
         """``said``, string, TTL a week: a call of the tool ``message`` that has said what it wanted here."""
         return f"{self._of_partition(self.partition(session), 'said')}:{reply}"
 
+    def forgetting(self, session: str) -> str:
+        """``forgetting``, string, TTL ten minutes: what somebody wants forgotten here, and the list he chooses from."""
+        return self._of_session(session, "forgetting")
+
     def segments(self, session: str) -> str:
         """``segments``, list: the newest archived parts of the log, and the name of a file with the older ones."""
         return self._of_session(session, "segments")
@@ -230,6 +234,21 @@ class Keys:
     def job(self, job_id: str) -> str:
         """``job``, hash: what is to be done, how far it has come, who is at it; TTL 30 days once it has ended."""
         return f"{self.prefix}:job:{{jobs}}:{encode_part(job_id)}"
+
+    # People with several identities.
+
+    @property
+    def people(self) -> str:
+        """``people``, hash: scopes that are a part of another's memory, and whose."""
+        return f"{self.prefix}:people"
+
+    def pair(self, code: str) -> str:
+        """``pair``, hash, TTL ten minutes: a code by which another chat links itself."""
+        return f"{self.prefix}:pair:{{pair}}:{encode_part(code)}"
+
+    def tries(self, scope: str) -> str:
+        """``tries``, hash, TTL ten minutes: a person's messages that held a wrong code."""
+        return f"{self.prefix}:tries:{{pair}}:{scope}"
 
     # One a day or a bot, each in one slot of its own.
 

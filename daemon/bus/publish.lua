@@ -20,6 +20,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local waiting_max, partition_max = tonumber(ARGV[1]), tonumber(ARGV[2])
 local wakeup, longest = now + ARGV[4], now + ARGV[5]
 local woken, until_wakeup = {}, {}
+local backlog = redis.call('XLEN', KEYS[1])
 
 -- Held or backing off: the session already stands in due with that deadline, and whoever holds it will see the list.
 local function ahead(value)
@@ -36,8 +37,9 @@ local function accept_aside(session, id, message, correlation, seen_key)
   -- '!' comes right after the space that ends a session's name, which itself holds neither.
   local asked = redis.call('ZLEXCOUNT', KEYS[4], '[' .. session .. ' ', '(' .. session .. '!')
   if asked >= tonumber(ARGV[7]) then return {'full', id, 0} end
-  if redis.call('XLEN', KEYS[1]) >= partition_max then return {'busy', id, 0} end
+  if backlog >= partition_max then return {'busy', id, 0} end
   local entry = redis.call('XADD', KEYS[1], '*', 'session', session, 'id', id, 'message', message)
+  backlog = backlog + 1
   redis.call('ZADD', KEYS[4], 0, session .. ' ' .. entry)
   note_seen(seen_key, correlation, id)
   redis.call('PUBLISH', ARGV[9], session)
@@ -64,7 +66,7 @@ local function accept(number)
   if redis.call('LLEN', waiting_key) >= allowed then
     return {'full', id, redis.call('HSETNX', session_key, 'told_full', '1')}
   end
-  if redis.call('XLEN', KEYS[1]) >= partition_max then return {'busy', id, 0} end
+  if backlog >= partition_max then return {'busy', id, 0} end
 
   local head, lease, retry_at, kept_debounce, told_full =
     unpack(redis.call('HMGET', session_key, 'head', 'lease', 'retry_at', 'debounce', 'told_full'))
@@ -72,6 +74,7 @@ local function accept(number)
   if not head then redis.call('HSET', session_key, 'head', '0', 'scope', scope) end
   if head and told_full then redis.call('HDEL', session_key, 'told_full') end
   local entry = redis.call('XADD', KEYS[1], '*', 'session', session, 'id', id, 'message', message)
+  backlog = backlog + 1
   redis.call('RPUSH', waiting_key, entry)
   note_seen(seen_key, correlation, id)
 

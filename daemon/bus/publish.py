@@ -22,10 +22,10 @@ MAX_ID_CHARS = 256
 ASIDE_COMMANDS = frozenset({"status", "help", "usage", "whoami", "memory"})
 """Those that are answered aside."""
 
-QUEUED_COMMANDS = frozenset({"new", "model", "compact", "export"})
+QUEUED_COMMANDS = frozenset({"new", "model", "compact", "export", "forget", "link", "unlink"})
 """Those that change the session, or are about all of it: each keeps its place and is carried out in its turn."""
 
-WITH_ARGUMENT = frozenset({"model", "compact"})
+WITH_ARGUMENT = frozenset({"model", "compact", "forget", "link"})
 """Those that may be followed by something; after any other word of ``COMMANDS`` it is an ordinary message."""
 
 EXTRA_STOPS = 16
@@ -42,8 +42,11 @@ COMMANDS: Mapping[str, Command] = {
     "/model": "model",
     "/compact": "compact",
     "/export": "export",
+    "/forget": "forget",
     "/whoami": "whoami",
     "/memory": "memory",
+    "/link": "link",
+    "/unlink": "unlink",
     "/help": "help",
     "/start": "help",
 }

@@ -6,8 +6,10 @@ from daemon.cli.config_command import config
 from daemon.cli.dead import dead
 from daemon.cli.doctor import doctor
 from daemon.cli.exporting import export
+from daemon.cli.forget import forget_memory, forget_person, forget_session
 from daemon.cli.generate import generate
 from daemon.cli.memory import memory
+from daemon.cli.person import person
 from daemon.cli.queue import queue
 from daemon.cli.redis_command import redis_cli
 from daemon.cli.run import run
@@ -26,6 +28,7 @@ for _command in (
     send,
     session,
     memory,
+    person,
     transcript,
     queue,
     worker,
@@ -39,6 +42,9 @@ for _command in (
 queue.add_command(dead)
 session.add_command(generate)
 session.add_command(export)
+session.add_command(forget_session)
+memory.add_command(forget_memory)
+person.add_command(forget_person)
 
 
 def main() -> None:

@@ -32,7 +32,7 @@ def export(ctx: click.Context, /, *, output: Path, force: bool, as_json: bool, *
     """Write everything that is kept of a person or a group into a zip file.
 
     That is memory with all its versions, what was said in all conversations, files, and what was used. SESSION stands
-    for the person or group whose memory it has.
+    for the person or group whose memory it has; with --person comes what the person said in groups.
     """
     name, person, scope = (whose[option] or "" for option in ("name", "person", "scope"))
     if sum(map(bool, (name, person, scope))) != 1:
@@ -40,13 +40,18 @@ def export(ctx: click.Context, /, *, output: Path, force: bool, as_json: bool, *
     key = key_of(ctx, name) if name else ""
 
     async def work(process: "Process") -> "Exported":
-        from daemon.export import Package, subject_of
+        from daemon.export import Package, person_in, subject_of
         from daemon.export import export as write
 
-        subject = await subject_of(process.bus, await _scopes(process, key, person, scope))
+        scopes = await _scopes(process, key, person, scope)
+        who = _person(person) if person else ""
+        subject = await (person_in(process.bus, who, scopes) if who else subject_of(process.bus, scopes))
         sources, now = process.export_sources(_memories(process)), process.clock.now()
         with opened(output, replace=force) as file:
-            return await write(sources, subject, Package(file, now=now), language=_language(process, subject.scopes[0]))
+            done = await write(sources, subject, Package(file, now=now), language=_language(process, scopes))
+            if not (done.scopes or done.sessions or done.groups):
+                raise InboundError(f"{person}: nothing is kept of such a person; /whoami tells a person's id in a chat")
+            return done
 
     done = with_process(ctx, work, makes=False)
     if as_json:
@@ -60,17 +65,33 @@ def export(ctx: click.Context, /, *, output: Path, force: bool, as_json: bool, *
         raise ArchiveError("not everything could be read, what is missing: " + "\nmillpond: ".join(done.missing))
 
 
-def _language(process: "Process", scope: str) -> "Language":
+def _language(process: "Process", scopes: "Sequence[str]") -> "Language":
     from daemon.memory.files import bot_of
 
-    bot = process.config.bots.get(bot_of(scope))
-    return bot.language if bot else "en"
+    bots = process.config.bots
+    named = [bots[bot_of(scope)] for scope in scopes if bot_of(scope) in bots]
+    return next(iter(named or bots.values())).language
+
+
+def _person(name: str) -> str:
+    """A person's id as it is spelled everywhere.
+
+    Raises:
+        BadSessionKey: it is none.
+    """
+    from daemon.errors import BadSessionKey
+    from daemon.sessionkey import SessionKey
+
+    key = SessionKey.parse(name)
+    if key.thread:
+        raise BadSessionKey(f"{name[:80]!r} names no person: write <channel>:<sender>, as /whoami tells it")
+    return str(key)
 
 
 def _memories(process: "Process") -> "Memories":
     from daemon.memory import Memories
 
-    return Memories(process.bus)
+    return Memories(process.bus, process.archive)
 
 
 def _fields(done: "Exported") -> dict[str, Any]:
@@ -94,14 +115,11 @@ async def _scopes(process: "Process", key: str, person: str, scope: str) -> "Seq
             raise InboundError(await unknown(process.bus, key))
         found = [state.scope]
     elif person:
-        found = await person_scopes(process.bus, person)
-        if not found:
-            raise InboundError(f"{person}: nothing is kept of such a person; /whoami tells a person's id in a chat")
+        found = await person_scopes(process.bus, _person(person))
     else:
         is_there = await process.bus.call("EXISTS", process.bus.keys.memory(scope))
         if not is_there and not await sessions_of(process.bus, [scope]):
             raise InboundError(f"{scope}: no session has this scope; `millpond session show SESSION` tells a session's")
         found = [scope]
-    memories = _memories(process)
-    families = [await family(memories, one) for one in found]
+    families = [await family(process.bus, one) for one in found]
     return list(dict.fromkeys(one for several in families for one in several))

@@ -108,7 +108,7 @@ def restore(ctx: click.Context, name: str, *, version: int, as_json: bool) -> No
     """Make version N the current one again, as a new version; a rejected one too."""
 
     async def change(named: Named) -> int:
-        by, time = _author()
+        by, time = author()
         return await named.memories.restore(named.scope, version=version, by=by, time=time)
 
     _print_stored(_stored(ctx, name, change), as_json=as_json)
@@ -142,16 +142,26 @@ def edit(ctx: click.Context, name: str, *, path: Path | None, of: int | None, as
 
 
 def _with_memory(ctx: click.Context, name: str, work: Callable[[Named], Awaitable[_T]]) -> _T:
+    config = loaded(ctx).config
+
     async def named(bus: "Bus") -> _T:
+        from daemon.archive import Archive
+        from daemon.config import data_path
         from daemon.memory import Memories
 
-        return await work(Named(memories=Memories(bus), scope=await _scope(ctx, bus, name)))
+        memories = Memories(bus, Archive(bus, data_path(config), config=config.archive))
+        # Of one that was joined with another, what is remembered is the other's.
+        return await work(Named(memories=memories, scope=await memories.home(await scope_named(ctx, bus, name))))
 
     return with_bus(ctx, named)
 
 
-async def _scope(ctx: click.Context, bus: "Bus", name: str) -> str:
-    """The scope that a name means: one that has a memory, or a session's own."""
+async def scope_named(ctx: click.Context, bus: "Bus", name: str) -> str:
+    """The scope that a name means: one that has a memory, or a session's own.
+
+    Raises:
+        InboundError: it is neither.
+    """
     from daemon.session import SessionReader
 
     # Nothing keeps people from naming a channel like a bot: what has a memory is a scope.
@@ -266,13 +276,13 @@ async def _seen(named: Named, number: int | None) -> "Recall":
 
 def _edit(seen: "Recall", text: str) -> Callable[[Named], Awaitable[int]]:
     async def change(named: Named) -> int:
-        by, time = _author()
+        by, time = author()
         return await named.memories.edit(named.scope, of=seen.version, text=text, by=by, time=time)
 
     return change
 
 
-def _author() -> tuple[str, str]:
+def author() -> tuple[str, str]:
     """Who changes something, and when."""
     import getpass
 

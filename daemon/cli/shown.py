@@ -123,7 +123,8 @@ def _left_s(at_ms: int, now_ms: int) -> float:
 async def _consolidated(process: "Process", state: "SessionState") -> list[dict[str, Any]]:
     from daemon.memory import Memories
 
-    history = await Memories(process.bus).history(state.scope) if state.scope else []
+    memories = Memories(process.bus, process.archive)
+    history = await memories.history(await memories.home(state.scope)) if state.scope else []
     segments = await process.archive.segments(state.session)
     files = {(segment.first, segment.upto): segment for segment in segments}
     rows: list[dict[str, Any]] = []

@@ -212,10 +212,9 @@ async def _among(ctx: click.Context, process: "Process", name: str | None, scope
 async def _of_scope(process: "Process", scope: str) -> list[str]:
     """The sessions of a scope and of those that are linked with it."""
     from daemon.export import family
-    from daemon.memory import Memories
     from daemon.session import sessions_of
 
-    scopes = await family(Memories(process.bus), scope)
+    scopes = await family(process.bus, scope)
     return [session for session, _ in await sessions_of(process.bus, scopes)]
 
 

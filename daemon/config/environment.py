@@ -17,7 +17,7 @@ Table = dict[str, object]
 PREFIX = "MILLPOND_"
 NOT_SETTINGS = frozenset({"MILLPOND_CONFIG"})
 """Variables with our prefix that are no keys of the configuration."""
-NAMED_SECTIONS = ("bots", "channels")
+NAMED_SECTIONS = ("bots", "channels", "people")
 OPENAI_VARIABLES = {"OPENAI_BASE_URL": "base_url", "OPENAI_MODEL": "name", "OPENAI_API_KEY": "api_key"}
 """Variable → key of a bot's model."""
 
@@ -84,7 +84,7 @@ def _foreign(name: str, text: str) -> bool:
 
 
 def _own_name(tables: Table, section: Table, key: str) -> str:
-    """``key`` as the file writes it: names of bots and channels match in any case, and with ``_`` for ``-``."""
+    """``key`` as the file writes it: names of bots, channels and people match in any case, and with ``_`` for ``-``."""
     if not any(section is tables.get(named) for named in NAMED_SECTIONS):
         return key
     folded = {name.lower().replace("-", "_"): name for name in section}

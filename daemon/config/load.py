@@ -73,7 +73,7 @@ def _add_defaults(tables: Table, environ: Mapping[str, str]) -> None:
 
 
 def _names(tables: Table) -> dict[str, Iterable[str]]:
-    return {named: list(given) if is_table(given := tables[named]) else [] for named in NAMED_SECTIONS}
+    return {named: list(given) if is_table(given := tables.get(named)) else [] for named in NAMED_SECTIONS}
 
 
 def _assign_bots(clean: Table, reading: Reading) -> None:

@@ -32,7 +32,7 @@ class ArchiveConfig(Section, frozen=True):
     """Empty: the folder ``transcripts`` of the data directory. An address may hold a key."""
     orphan_after_s: Seconds = 86_400.0
     """Age of a file that nothing lists, from which on it is deleted."""
-    segments_listed: Count = 3
+    segments_listed: Count = 1
     """Newest segments that a list in Redis holds itself; older ones stand in a file."""
 
 

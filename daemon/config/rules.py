@@ -12,6 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 from daemon.config.expected import got, nearest
 from daemon.config.keys import join
 from daemon.config.paths import data_path
+from daemon.config.people_rules import people_findings
 from daemon.config.reading import Finding
 from daemon.config.schema import (
     BotConfig,
@@ -56,6 +57,7 @@ def broken(config: Config) -> Iterator[Finding]:
         if channel.enabled and isinstance(channel, TestingConfig) and not _is_address(channel.url, _names_this_machine):
             text = f"expected http:// and an address of this machine, as http://127.0.0.1:9000/, got {got(channel.url)}"
             yield Finding(f"channels.{name}.url", text)
+    yield from people_findings(config)
 
 
 def _data_dir(config: Config) -> Iterator[Finding]:

@@ -321,6 +321,13 @@ class TestingConfig(PushConfig, frozen=True, tag="testing"):
 ChannelConfig = TerminalConfig | WebConfig | TestingConfig
 
 
+class PersonConfig(Section, frozen=True):
+    """A person with several identities, which share one memory with each bot."""
+
+    identities: tuple[str, ...] = ()
+    """``<channel instance>:<sender>`` each, as ``/whoami`` shows it; the memory of a bot's first one stays."""
+
+
 def _default_bots() -> dict[str, BotConfig]:
     return {"pond": BotConfig()}
 
@@ -346,3 +353,4 @@ class Config(Section, frozen=True):
     context: ContextConfig = ContextConfig()
     bots: dict[str, BotConfig] = msgspec.field(default_factory=_default_bots)
     channels: dict[str, ChannelConfig] = msgspec.field(default_factory=_default_channels)
+    people: dict[str, PersonConfig] = msgspec.field(default_factory=dict[str, PersonConfig])

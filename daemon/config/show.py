@@ -91,7 +91,7 @@ def _lines(path: str, section: Values, sources: Mapping[str, str]) -> Iterator[s
     for key, value in section.items():
         if isinstance(value, dict):
             here, inner = join(path, key), cast("Values", value)
-            named = path in ("bots", "channels")
+            named = path in ("bots", "channels", "people")
             if named or any(not isinstance(entry, dict) for entry in inner.values()):
                 # A section inside a listed one belongs to the last of the list: TOML writes no place.
                 yield f"\n[{_PLACE.sub('', here)}]"

@@ -7,7 +7,7 @@ among the scope's own.
 from daemon.export.contents import EXPORTS, Exported, Sources, export
 from daemon.export.own import Kept, export_here
 from daemon.export.package import Package
-from daemon.export.subject import Subject, family, person_scopes, subject_of
+from daemon.export.subject import Subject, family, person_in, person_scopes, subject_of
 
 __all__ = [
     "EXPORTS",
@@ -19,6 +19,7 @@ __all__ = [
     "export",
     "export_here",
     "family",
+    "person_in",
     "person_scopes",
     "subject_of",
 ]

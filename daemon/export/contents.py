@@ -60,6 +60,8 @@ class Exported:
     """Each with the name of its folders."""
     sessions: dict[str, str]
     """Each with the name of its files."""
+    groups: dict[str, str]
+    """Those in which a person said something, each with the name of its file."""
     messages: int = 0
     files: int = 0
     missing: list[str] = field(default_factory=list[str])
@@ -90,7 +92,7 @@ class _Writing:
         self._subject = subject
         self._package = package
         sessions = names_of([session for session, _ in subject.sessions])
-        self._done = Exported(scopes=names_of(subject.scopes), sessions=sessions)
+        self._done = Exported(scopes=names_of(subject.scopes), sessions=sessions, groups={})
 
     async def whole(self, language: Language) -> Exported:
         time = stamp(self._sources.clock.now())
@@ -101,6 +103,9 @@ class _Writing:
         for session, _ in self._subject.sessions:
             await self._transcript(session)
             await self._session(session)
+        for session, name in names_of([session for session, _ in self._subject.groups]).items():
+            if await self._package.add(f"groups/{name}.jsonl", self._own_lines(session)):
+                self._done.groups[session] = name
         await self._package.add("usage.jsonl", self._usage())
         await self._package.add("dead.jsonl", self._dead())
         contents = msgspec.json.format(_encode({"time": time, **msgspec.to_builtins(self._done)}), indent=2)
@@ -175,6 +180,19 @@ class _Writing:
                 self._done.messages += len(piece.raws)
                 yield lines_of(piece.raws)
 
+    async def _own_lines(self, session: str) -> AsyncGenerator[bytes]:
+        """What a person said among others, each message with its index."""
+        async with aclosing(self._sources.transcripts.pieces(session)) as pieces:
+            async for piece in pieces:
+                if piece.reason:
+                    self._done.missing.append(
+                        f"messages {piece.first} to {piece.upto - 1} of session {session}: {piece.reason}"
+                    )
+                for index, entry in piece.entries():
+                    if self._subject.said(session, entry):
+                        self._done.messages += 1
+                        yield b'{"index":%d,%s\n' % (index, _encode(entry)[1:])
+
     async def _session(self, session: str) -> None:
         bus, keys = self._sources.bus, self._sources.bus.keys
         fields = pairs(await bus.call("HGETALL", keys.session(session)))
@@ -207,7 +225,7 @@ class _Writing:
         # A day begins earlier or later where the bot lives.
         first = today - dt.timedelta(days=int(KEPT_S) // DAY_S)
         days = [(first + dt.timedelta(days=number)).isoformat() for number in range(int(KEPT_S) // DAY_S + 2)]
-        named: Mapping[Any, Sequence[str]] = {"person": self._subject.people, "session": list(self._done.sessions)}
+        named: Mapping[Any, Sequence[str]] = {"person": self._subject.users, "session": list(self._done.sessions)}
         for kind, names in named.items():
             for at in range(0, len(names), USAGE_NAMES):
                 part = names[at : at + USAGE_NAMES]

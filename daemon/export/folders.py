@@ -1,5 +1,6 @@
 """The files of a scope's own, read piece by piece; links are not followed. All of it blocks but for ``pieces_of``."""
 
+import errno
 import os
 import stat
 from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -55,4 +56,7 @@ async def pieces_of(root: Path, names: Names) -> AsyncGenerator[bytes]:
 
 def _piece(root: Path, names: Names, at: int) -> bytes:
     with folder_below(root, *names[:-1], make=False) as folder, plain_file(folder, names[-1]) as descriptor:
+        # Tools give no file two names; one that has them may be another scope's, and is not read by tools either.
+        if os.fstat(descriptor).st_nlink > 1:
+            raise OSError(errno.EMLINK, "it has another name elsewhere", names[-1])
         return os.pread(descriptor, PIECE_BYTES, at)

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from daemon.bus import Bus, scan
-from daemon.memory import Memories
+from daemon.events import LogEntry
 from daemon.session import sessions_of, sessions_where
+from daemon.sessionkey import SessionKey
 
-_PERSON = "person:"
+_PERSON = "person"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,12 +20,21 @@ class Subject:
     """Whose memory and files it is; linked ones stand beside each other."""
     sessions: Sequence[tuple[str, str]]
     """Every session of these scopes, with its own."""
+    groups: Sequence[tuple[str, str]] = ()
+    """Sessions of others in which the person speaks too, of which only what the person said is exported."""
+    people: Sequence[str] = ()
+    """By which names, ``<channel instance>:<sender>``, the person speaks there."""
 
     @property
-    def people(self) -> list[str]:
+    def users(self) -> list[str]:
         """The persons among the scopes, as accounts of usage name them: ``<bot> <channel>:<sender>``."""
-        parts = [(scope.partition(":")[0], scope.partition(":")[2]) for scope in self.scopes]
-        return [f"{unquote(bot)} {rest.removeprefix(_PERSON)}" for bot, rest in parts if rest.startswith(_PERSON)]
+        parts = [_parts(scope) for scope in self.scopes]
+        return [f"{unquote(bot)} {name}" for bot, kind, name in parts if kind == _PERSON]
+
+    def said(self, session: str, entry: LogEntry) -> bool:
+        """Whether the person said a message of one of the ``groups``."""
+        name = entry.person or entry.sender
+        return bool(name) and str(SessionKey(channel=SessionKey.parse(session).channel, chat=name)) in self.people
 
 
 async def subject_of(bus: Bus, scopes: Sequence[str]) -> Subject:
@@ -32,9 +42,41 @@ async def subject_of(bus: Bus, scopes: Sequence[str]) -> Subject:
     return Subject(scopes=tuple(scopes), sessions=await sessions_of(bus, scopes))
 
 
-async def family(memories: Memories, scope: str) -> list[str]:
-    """The scope that is home to ``scope``, and all that are linked with it. Raises BusUnavailable."""
-    return [scope]
+async def person_in(bus: Bus, person: str, scopes: Sequence[str]) -> Subject:
+    """As ``subject_of``, of a person, with what the person said where the memory is not the person's.
+
+    That is in groups, and in direct chats of bots that keep another kind of memory.
+
+    Raises:
+        BusUnavailable: Redis is away.
+    """
+    own = await subject_of(bus, scopes)
+    people = {person, *(_parts(scope)[2] for scope in scopes if _parts(scope)[1] == _PERSON)}
+    others = await sessions_where(bus, lambda scope: _parts(scope)[1] != _PERSON)
+    direct = [each for each in others if each[0] in people]
+    return Subject(
+        scopes=own.scopes,
+        sessions=sorted({*own.sessions, *direct}),
+        groups=[each for each in others if each not in direct],
+        people=sorted(people),
+    )
+
+
+def _parts(scope: str) -> tuple[str, str, str]:
+    """Bot, kind and name of a scope."""
+    bot, kind, name = (*scope.split(":", 2), "", "")[:3]
+    return bot, kind, name
+
+
+async def family(bus: Bus, scope: str) -> list[str]:
+    """The scope whose memory ``scope`` has, and then those that were linked into it, whose own lists are kept.
+
+    Raises:
+        BusUnavailable: Redis is away.
+    """
+    home = ((await bus.call("HGET", bus.keys.memory(scope), "joined")) or b"").decode() or scope
+    fields: list[bytes] = await bus.call("HKEYS", bus.keys.memory(home))
+    return [home, *sorted(name.decode().removeprefix("links:") for name in fields if name.startswith(b"links:"))]
 
 
 async def person_scopes(bus: Bus, person: str) -> list[str]:
@@ -43,9 +85,10 @@ async def person_scopes(bus: Bus, person: str) -> list[str]:
     Raises:
         BusUnavailable: Redis is away.
     """
+    ending = f":{_PERSON}:{person}"
 
     def is_theirs(scope: str) -> bool:
-        return scope.partition(":")[2] == f"person:{person}"
+        return scope.endswith(ending) and scope.count(":") == ending.count(":")
 
     found = {scope for _, scope in await sessions_where(bus, is_theirs)}
     async for names in scan(bus, "memory"):

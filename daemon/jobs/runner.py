@@ -79,6 +79,10 @@ class Job:
         self._state = _encode(state)
         await self._jobs.save(self._held, state, step=self._step)
 
+    async def hush(self) -> None:
+        """Drop the secret, which is needed no more; what was saved tells the next one. Errors as for ``save``."""
+        await self._jobs.hush(self._held)
+
     async def renew(self) -> None:
         """Make sure that it is still ours; errors as for ``save``."""
         await self._jobs.renew(self._held)

@@ -20,6 +20,7 @@ TAKE = load_script(__file__, "take.lua")
 SAVE = load_script(__file__, "save.lua")
 PUT_OFF = load_script(__file__, "put_off.lua")
 FINISH = load_script(__file__, "finish.lua")
+HUSH = load_script(__file__, "hush.lua")
 DUE = load_script(__file__, "due.lua")
 
 KEPT_S = 30 * 86_400.0
@@ -180,6 +181,11 @@ class Jobs:
     async def _save(self, held: Held, step: int | str, state: bytes) -> None:
         args: list[Part] = [held.id, held.nonce, self._lease_ms, step, state]
         if await self._bus.run(SAVE, self._keys(held.id), args) != b"held":
+            raise _lost(held)
+
+    async def hush(self, held: Held) -> None:
+        """Drop its secret, which it needs no more. Errors as for ``renew``."""
+        if await self._bus.run(HUSH, [self._bus.keys.job(held.id)], [held.nonce]) != b"done":
             raise _lost(held)
 
     async def put_off(self, held: Held, *, delay_s: float, reason: str = "", counts: bool = True) -> None:

@@ -9,11 +9,14 @@
 --   over       refused: this cycle, or a later one, was flushed before, maybe by this very call
 --   misplaced  refused: the session was set back since
 -- or {'lost'}: somebody else has the session's lock
+-- or {'joined', scope} or {'joining', ''}: see elsewhere()
 
 local session, cycle, added = ARGV[1], tonumber(ARGV[5]), ARGV[7]
 local fields = fields_of(KEYS[1], session)
 local function answer(status) return {status, state(KEYS[1], KEYS[2], KEYS[4], session)} end
 
+local away = elsewhere(KEYS[1])
+if away then return away end
 if behind(fields, ARGV[2], ARGV[3]) then return {'lost'} end
 if fields.set_backs ~= tonumber(ARGV[4]) then return answer('misplaced') end
 if fields.flushed >= cycle then return answer('over') end

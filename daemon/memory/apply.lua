@@ -11,12 +11,15 @@
 --   version    refused: MEMORY.md is another one than was opened; last come its versions from the opened one on
 --   misplaced  refused: the range does not begin where the memory ends
 -- or {'lost'}: somebody else has the session's lock
+-- or {'joined', scope} or {'joining', ''}: see elsewhere()
 
 local session, fence, nonce = ARGV[1], ARGV[2], ARGV[3]
 local fields = fields_of(KEYS[1], session)
 local name = nonce .. ' ' .. ARGV[4] .. ' ' .. ARGV[5] .. ' ' .. ARGV[6]
 local function answer(status) return {status, state(KEYS[1], KEYS[3], KEYS[4], session)} end
 
+local away = elsewhere(KEYS[1])
+if away then return away end
 if behind(fields, fence, nonce) then return {'lost'} end
 if fields.applied == name then return answer('done') end
 -- A position is passed once between two set-backs, so a copy that comes late finds another one.

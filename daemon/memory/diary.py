@@ -6,14 +6,21 @@ from typing import TypeVar
 
 import msgspec
 
-from daemon.memory.growing import grow
-from daemon.memory.sidecar import SideCar, Told, checksum
+from daemon.memory.growing import grow, rewrite
+from daemon.memory.memory_file import MEMORY
+from daemon.memory.sidecar import SIDE_CAR, SideCar, Told, checksum
 from daemon.memory.stored import Stored
 
 HISTORY = "HISTORY.md"
 
 _is_day = re.compile(r"\d{4}-\d{2}-\d{2}").fullmatch
 """What a note's day looks like; its file is called by it, so nothing else may stand there."""
+
+
+def is_shown(name: str) -> bool:
+    """Whether a file of that name shows what Redis holds."""
+    return name in (MEMORY, HISTORY, SIDE_CAR) or bool(_is_day(name.removesuffix(".md")))
+
 
 _Entry = TypeVar("_Entry")
 
@@ -44,6 +51,23 @@ def days_written(folder: int, side: SideCar, stored: Stored) -> SideCar:
         known = side.sizes.get(f"{day}.md", 0) if told.count else 0
         sizes[f"{day}.md"] = grow(folder, f"{day}.md", known=known, texts=texts, everything=_all_of(day, stored, count))
     return _with_sizes(side, sizes, notes=told.and_then([note.text for note in notes]))
+
+
+def written_anew(folder: int, side: SideCar, stored: Stored) -> SideCar:
+    """The side-car after HISTORY.md and all days were written anew, when something they hold was forgotten.
+
+    Errors as for ``history_written``.
+    """
+    forgets = stored.forgets()
+    if forgets == side.forgets:
+        return side
+    history, notes = stored.history(0), stored.notes(0)
+    sizes = {HISTORY: rewrite(folder, HISTORY, history)}
+    for day in {name.removesuffix(".md") for name in side.sizes} | {note.date for note in notes}:
+        if _is_day(day):
+            sizes[f"{day}.md"] = rewrite(folder, f"{day}.md", [note.text for note in notes if note.date == day])
+    told = {"history": Told().and_then(history), "notes": Told().and_then([note.text for note in notes])}
+    return msgspec.structs.replace(_with_sizes(side, sizes, **told), forgets=forgets)
 
 
 def _since(

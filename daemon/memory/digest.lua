@@ -8,11 +8,14 @@
 --   done       written; also when it was done before
 --   version    refused: MEMORY.md is another one than was opened; last come its versions from the opened one on
 -- or {'lost'}: somebody else has the session's lock
+-- or {'joined', scope} or {'joining', ''}: see elsewhere()
 
 local session = ARGV[1]
 local fields = fields_of(KEYS[1], session)
 local function answer(status) return {status, state(KEYS[1], KEYS[2], KEYS[3], session)} end
 
+local away = elsewhere(KEYS[1])
+if away then return away end
 if behind(fields, ARGV[2], ARGV[3]) then return {'lost'} end
 if not redis.call('LPOS', KEYS[3], ARGV[4]) then return answer('done') end
 if fields.version ~= tonumber(ARGV[5]) or fields.checksum ~= ARGV[6] then

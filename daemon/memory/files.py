@@ -12,7 +12,7 @@ import structlog
 from anyio import CapacityLimiter, from_thread, to_thread
 
 from daemon.clock import Clock, SystemClock, stamp
-from daemon.errors import MillpondError
+from daemon.errors import MemoryMoving, MillpondError
 from daemon.memory.memories import Memories
 from daemon.memory.opened import Recall
 from daemon.memory.projection import Looked, Projection
@@ -79,6 +79,8 @@ class MemoryFiles:
     async def sync(self, scope: str, *, at_once: bool = False) -> None:
         """Take in a person's edit, and write what is new; never raises, for no turn should fail for it.
 
+        ``scope`` is a home: one that was joined with another has no files of its own.
+
         Within ``LOOK_S`` of the last look nothing is done, unless ``at_once`` says that something has just changed.
         """
         looked = self._looked_at(scope)
@@ -139,13 +141,22 @@ class _Asked:
         self._clock = clock
 
     def current(self) -> Recall:
-        return from_thread.run(self._memories.current, self._scope)
+        return from_thread.run(self._current)
+
+    async def _current(self) -> Recall:
+        if await self._memories.home(self._scope) != self._scope:
+            # What is another's by now must not lie in this folder on the day on which they part.
+            raise MemoryMoving(f"the memory of {self._scope} has become a part of another one; its files are there")
+        return await self._memories.current(self._scope)
 
     def history(self, first: int) -> Sequence[str]:
         return [entry.text for entry in from_thread.run(lambda: self._memories.history(self._scope, first=first))]
 
     def notes(self, first: int) -> Sequence[Note]:
         return from_thread.run(lambda: self._memories.notes(self._scope, first=first))
+
+    def forgets(self) -> int:
+        return from_thread.run(self._memories.forgets, self._scope)
 
     def version_that_reads(self, text: str, *, after: int) -> int:
         newest_first = from_thread.run(lambda: self._memories.versions(self._scope, limit=VERSIONS_MAX, after=after))

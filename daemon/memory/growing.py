@@ -46,6 +46,18 @@ def grow(folder: int, name: str, *, known: int, texts: Sequence[str], everything
         return os.fstat(descriptor).st_size
 
 
+def rewrite(folder: int, name: str, texts: Sequence[str]) -> int:
+    """Put all that a file is to hold in the place of what it holds; its size in bytes afterwards.
+
+    Raises:
+        OSError: it could not be written.
+    """
+    content = _paragraphs(texts)
+    if content or size_of(folder, name) is not None:
+        write_whole(folder, name, content)
+    return len(content)
+
+
 def _missing(texts: Sequence[str], content: bytes | None, known: int) -> bytes:
     """What is to be appended; ``content`` is the file's when it is longer than it is known to be."""
     addition = (b"\n" if known else b"") + _paragraphs(texts)

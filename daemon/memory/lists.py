@@ -6,6 +6,7 @@ Whoever reads sees one list whose indexes never change, whatever moves to the ar
 from collections.abc import AsyncGenerator, Sequence
 from typing import Literal, NamedTuple
 
+from daemon.archive import Archive, Shelf
 from daemon.bus import Bus, load_script
 from daemon.errors import ArchiveError
 
@@ -25,15 +26,17 @@ class Piece(NamedTuple):
     upto: int
     """One past the last index of the whole list."""
     lost: frozenset[int]
-    """Indexes of archived history entries whose messages were lost after they had been archived."""
+    """Indexes of history entries whose messages were lost, maybe after they had been archived."""
     records: list[bytes]
 
 
 class ScopeLists:
     """Reads the lists of all scopes of a database."""
 
-    def __init__(self, bus: Bus) -> None:
+    def __init__(self, bus: Bus, archive: Archive | None) -> None:
+        """``archive`` holds what Redis does not; without one that cannot be read."""
         self._bus = bus
+        self._archive = archive
 
     async def all(self, kind: Kind, scope: str, first: int) -> list[bytes]:
         """The records from index ``first`` on, piece by piece: other tasks go on between.
@@ -105,11 +108,18 @@ class ScopeLists:
         return await self._archived(kind, scope, first, upto, (await self.piece(kind, scope, None, 0)).lost)
 
     async def _archived(self, kind: Kind, scope: str, first: int, upto: int, lost: frozenset[int]) -> list[bytes]:
-        raise ArchiveError(
-            f"{kind} of {scope}: records {first} to {upto - 1} are in the archive, which is not read here"
-        )
+        if self._archive is None:
+            raise ArchiveError(f"{kind} of {scope}: {first} to {upto - 1} are in the archive, which is not read here")
+        records = await self._archive.read_range(Shelf.of(kind, scope), first, upto)
+        return marked(records, first, lost) if kind == "history" else records
 
 
 def marked(records: Sequence[bytes], first: int, lost: frozenset[int]) -> list[bytes]:
-    """History entries with ``first`` as the first one's index, those marked as lost whose indexes are in ``lost``."""
-    return [record[:-1] + b',"lost":true}' if index in lost else record for index, record in enumerate(records, first)]
+    """Archived history entries, of which ``first`` is the first one's index, as ``set_back.lua`` would mark them."""
+    return [
+        record[:-1] + _LOST if index in lost and not record.endswith(_LOST) else record
+        for index, record in enumerate(records, first)
+    ]
+
+
+_LOST = b',"lost":true}'

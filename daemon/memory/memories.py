@@ -5,21 +5,22 @@ may lie on another server: what keeps an earlier holder out is the fence that op
 out that comes twice or late is the position that it names. A person's edits need no lock: they name the version.
 """
 
-import secrets
-from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 import msgspec
-from anyio import to_thread
 
+from daemon.archive import Archive
 from daemon.bus import Bus, Script, load_script
-from daemon.errors import FenceBehind, LockLost, Misplaced, NoSuchVersion, VersionMoved
+from daemon.errors import FenceBehind, LockLost, Misplaced, NoSuchVersion
+from daemon.memory.by_hand import ByHand
+from daemon.memory.current import Current
 from daemon.memory.cut import Cut, cut_of
-from daemon.memory.edits import edited
-from daemon.memory.lists import Kind, ScopeLists
+from daemon.memory.home import home_of, moving
+from daemon.memory.lists import PIECE, Kind, ScopeLists
 from daemon.memory.opened import Applied, Opened, Recall, SetBack, appended_since, decode_version, opened_from
-from daemon.memory.records import HistoryEntry, Note, Version
+from daemon.memory.records import HistoryEntry, Note, Version, version_parts
+from daemon.memory.shelving import Shelving
 
 _PART = ("memory.part.lua",)
 OPEN = load_script(__file__, "open.lua", with_parts=_PART)
@@ -27,16 +28,10 @@ APPLY = load_script(__file__, "apply.lua", with_parts=_PART)
 SET_BACK = load_script(__file__, "set_back.lua", with_parts=_PART)
 APPEND = load_script(__file__, "append.lua", with_parts=_PART)
 DIGEST = load_script(__file__, "digest.lua", with_parts=_PART)
-WRITE = load_script(__file__, "write.lua", with_parts=_PART)
-
-CACHED = 256
-"""Scopes whose MEMORY.md a process keeps at hand."""
+FOLLOWED = load_script(__file__, "followed.lua", with_parts=_PART)
 
 RECORDS = 100
 """Records that are handed out at once: versions hold the whole of MEMORY.md each."""
-
-TRIES = 10
-"""How often a person's change is tried while others change the same memory."""
 
 _encode = msgspec.json.Encoder().encode
 _decode_entry = msgspec.json.Decoder(HistoryEntry).decode
@@ -46,43 +41,46 @@ _decode_note = msgspec.json.Decoder(Note).decode
 class Memories:
     """Reads and writes the memories of all scopes. All methods raise BusUnavailable when Redis is away."""
 
-    def __init__(self, bus: Bus) -> None:
+    def __init__(self, bus: Bus, archive: Archive | None = None) -> None:
+        """Nothing is asked yet.
+
+        Args:
+            bus: of the memories.
+            archive: of the same database; without one, whoever asks for what is in it gets ArchiveError.
+        """
         self._bus = bus
-        self._lists = ScopeLists(bus)
-        self._cached: OrderedDict[str, tuple[bytes, Recall]] = OrderedDict()
+        self._lists = ScopeLists(bus, archive)
+        self._shelving = Shelving(bus, self._lists, archive) if archive else None
+        self._current = Current(bus)
+        self._by_hand = ByHand(bus, self._current)
+
+    async def home(self, scope: str) -> str:
+        """The scope whose memory that of ``scope`` is: its own unless it was joined with another.
+
+        What is asked by scope below is that very one's, but for ``current`` and ``open``, which go to its home.
+        """
+        return await home_of(self._bus, scope)
 
     # For a prompt
 
     async def current(self, scope: str) -> Recall:
         """MEMORY.md as it reads now; its text is fetched only when it is another than the last time."""
-        key = self._bus.keys.memory(scope)
-        version, checksum = await self._bus.call("HMGET", key, "version", "checksum")
-        if version is None:
-            return _NOTHING
-        cached = self._cached.get(scope)
-        if cached is not None and cached[0] == checksum and cached[1].version == int(version):
-            self._cached.move_to_end(scope)
-            return cached[1]
-        recall, checksum = await self._current(scope)
-        self._cached[scope] = (checksum.encode(), recall)
-        self._cached.move_to_end(scope)
-        if len(self._cached) > CACHED:
-            self._cached.popitem(last=False)
-        return recall
+        return await self._current.recall(scope)
 
-    async def _current(self, scope: str) -> tuple[Recall, str]:
-        """MEMORY.md and its checksum."""
-        key = self._bus.keys.memory(scope)
-        text, version, checksum = await self._bus.call("HMGET", key, "text", "version", "checksum")
-        return Recall(text=(text or b"").decode(), version=int(version or 0)), (checksum or b"").decode()
+    async def read(self, scope: str) -> tuple[Recall, str]:
+        """MEMORY.md of this very scope, and its checksum: what whoever changes it has to name."""
+        return await self._current.read(scope)
 
     # For the holder of a session's consolidation lock
 
     async def open(self, scope: str, session: str, *, fence: int, nonce: str) -> Opened:
         """The memory, for the holder of the session's lock; from now on no earlier holder can write.
 
+        Of a scope that was joined with another it is that one's: ``Opened.scope`` tells.
+
         Raises:
             FenceBehind: it was opened under a later lock, or under another one that was given the same fence.
+            MemoryMoving: it is being joined with another one just now.
         """
         asked = Opened(
             scope=scope,
@@ -103,6 +101,10 @@ class Memories:
         status, found = await self._bus.run(
             OPEN, [keys.memory(scope), keys.versions(scope), keys.undigested(scope)], [session, fence, nonce]
         )
+        if status == b"joined":
+            return await self.open(found.decode(), session, fence=fence, nonce=nonce)
+        if status == b"joining":
+            raise moving(scope)
         if status == b"behind":
             raise FenceBehind(
                 f"the memory of session {session} was opened under fence {found}, and this lock's is {fence}; "
@@ -113,7 +115,7 @@ class Memories:
 
     async def begin_at(self, scope: str, session: str, upto: int) -> None:
         """Note that a new session's first message has index ``upto``: nothing that lies before is to be taken in."""
-        await self._bus.call("HSETNX", self._bus.keys.memory(scope), f"upto:{session}", upto)
+        await self._bus.call("HSETNX", self._bus.keys.memory(await self.home(scope)), f"upto:{session}", upto)
 
     async def apply(
         self,
@@ -151,8 +153,26 @@ class Memories:
             [keys.memory(scope), keys.history(scope), keys.versions(scope), keys.undigested(scope)],
             [
                 *(opened.set_backs, entry.first, entry.upto, mark, _encode(entry), entry.kind),
-                *(opened.version, opened.checksum, *_parts(update), *_parts(rejected), "1" if is_owed else ""),
+                *(
+                    opened.version,
+                    opened.checksum,
+                    *version_parts(update),
+                    *version_parts(rejected),
+                    "1" if is_owed else "",
+                ),
             ],
+        )
+
+    async def followed(self, opened: Opened, *, upto: int, mark: str) -> None:
+        """The session's cursor has come to ``upto``, where its memory ends: ``mark`` takes the place of the longer one.
+
+        Nothing is done when the memory is elsewhere, or the lock somebody else's by now.
+        """
+        keys = self._bus.keys
+        await self._bus.run(
+            FOLLOWED,
+            [keys.memory(opened.scope)],
+            [opened.session, opened.fence, opened.nonce, opened.set_backs, upto, mark],
         )
 
     async def append(
@@ -163,7 +183,7 @@ class Memories:
         The status is ``over`` when this cycle was flushed before. Errors as for ``apply``.
         """
         scope, keys = opened.scope, self._bus.keys
-        record, _ = _parts(update)
+        record, _ = version_parts(update)
         return await self._write_locked(
             opened,
             APPEND,
@@ -182,7 +202,7 @@ class Memories:
             opened,
             DIGEST,
             [keys.memory(scope), keys.versions(scope), keys.undigested(scope)],
-            [index, opened.version, opened.checksum, *_parts(update)],
+            [index, opened.version, opened.checksum, *version_parts(update)],
         )
 
     async def set_back(self, opened: Opened, *, head: int) -> SetBack:
@@ -217,12 +237,27 @@ class Memories:
             return Applied(status="version", opened=now, appended=appended_since(opened, since))
         return Applied(status="over" if status == b"over" else "done", opened=now)
 
+    async def last_entry(self, opened: Opened) -> HistoryEntry | None:
+        """The entry that ends where the session's memory does; None: nobody can tell it any more."""
+        newest = map(_decode_entry, reversed((await self._lists.piece("history", opened.scope, None, PIECE)).records))
+        of_session = (entry for entry in newest if entry.session == opened.session and not entry.lost)
+        return next((entry for entry in of_session if entry.upto == opened.upto), None)
+
     async def undigested(self, scope: str, *, limit: int = 1) -> list[tuple[int, HistoryEntry]]:
         """The oldest entries that MEMORY.md does not hold yet, raw ones mostly, each with its index in the history."""
         keys = self._bus.keys
         indexes = [int(index) for index in await self._bus.call("LRANGE", keys.undigested(scope), 0, limit - 1)]
         found = [await self._lists.one("history", scope, index) for index in indexes]
         return [(index, _decode_entry(entry)) for index, entry in zip(indexes, found, strict=True) if entry]
+
+    async def shelve(self, scope: str) -> None:
+        """Move what is old of the scope's lists to the archive; without one nothing is done.
+
+        Raises:
+            ArchiveError: it cannot be used; nothing is lost.
+        """
+        if self._shelving:
+            await self._shelving.shelve(scope)
 
     # For people
 
@@ -235,13 +270,12 @@ class Memories:
             VersionMoved: others changed the memory all the time.
         """
         now = await self.current(scope)
-        seen = now.text if of == now.version else await self._text(scope, of)
-
-        def change(current: Recall) -> Version:
-            whole = current.text if text == seen else edited(text, of=seen, current=current.text)
-            return Version(kind="edit", time=time, by=by, of=of, text=whole)
-
-        return await self._change(scope, change)
+        if of == now.version:
+            seen = now.text
+        else:
+            found = await self._find(scope, of)
+            seen = found.text if found else ""
+        return await self._by_hand.edit(scope, seen=seen, of=of, text=text, by=by, time=time)
 
     async def restore(self, scope: str, *, version: int, by: str, time: str) -> int:
         """Make an older version the newest one, a rejected one too; the number of what is current then.
@@ -250,35 +284,13 @@ class Memories:
             NoSuchVersion: there is none of that number.
             VersionMoved: others changed the memory all the time.
         """
-        old = await self.version(scope, version)
-        restored = Version(kind="restore", time=time, by=by, of=version, text=old.text)
-        return await self._change(scope, lambda _: restored)
-
-    async def _change(self, scope: str, change: Callable[[Recall], Version]) -> int:
-        keys, name = self._bus.keys, secrets.token_hex(8)
-        for _ in range(TRIES):
-            current, checksum = await self._current(scope)
-            # In a thread: a text may be as long as a person likes.
-            changed = await to_thread.run_sync(change, current)
-            version = msgspec.structs.replace(changed, id=name)
-            if version.text == current.text:
-                return current.version
-            status, found = await self._bus.run(
-                WRITE,
-                [keys.memory(scope), keys.versions(scope)],
-                [current.version, checksum, *_parts(version)],
-            )
-            if status == b"done":
-                return int(found)
-            # The reply to the first of two copies may have been lost: then this change is one of those that came since.
-            own = [since.version for since in map(decode_version, found) if since.id == name]
-            if own:
-                return own[0]
-        raise VersionMoved(
-            f"MEMORY.md of {scope} was changed {TRIES} times while this change was tried; it was not written, try again"
-        )
+        return await self._by_hand.restore(scope, await self.version(scope, version), by=by, time=time)
 
     # Reading
+
+    async def forgets(self, scope: str) -> int:
+        """How often something of the history or the notes was forgotten: what shows them is to be written anew then."""
+        return int(await self._bus.call("HGET", self._bus.keys.memory(scope), "forgets") or 0)
 
     async def version(self, scope: str, number: int) -> Version:
         """One version with its text.
@@ -298,11 +310,6 @@ class Memories:
     async def _find(self, scope: str, number: int) -> Version | None:
         found = await self._lists.one("versions", scope, number - 1) if number > 0 else None
         return decode_version(found) if found else None
-
-    async def _text(self, scope: str, number: int) -> str:
-        """What a version reads; empty when there is none of that number."""
-        found = await self._find(scope, number)
-        return found.text if found else ""
 
     async def versions(self, scope: str, *, limit: int = 100, after: int = 0) -> list[Version]:
         """The newest versions with their texts, newest first, rejected ones among them.
@@ -328,18 +335,11 @@ class Memories:
         return self._lists.pieces(kind, scope, each=RECORDS, missing=missing)
 
 
-_NOTHING = Recall(text="", version=0)
-
-
-def _parts(version: Version | None) -> tuple[bytes, str]:
-    """A version's JSON without number and text, and its text: the scripts put them together."""
-    if version is None:
-        return b"", ""
-    return _encode(msgspec.structs.replace(version, version=0, text="")), version.text
-
-
 def _checked(opened: Opened, status: bytes, rest: Sequence[Any]) -> Opened:
     """The memory as it reads after a script of the lock's holder; raises what the script refused."""
+    if status in (b"joined", b"joining"):
+        # That is done under the locks of all its sessions.
+        status = b"lost"
     if status == b"lost":
         raise LockLost(f"session {opened.session} is consolidated by somebody else now; its memory was not written")
     now = opened_from(rest[0], opened)

@@ -18,6 +18,15 @@ local function fields_of(memory_key, session)
   }
 end
 
+-- Where else the memory is, or is about to go, when it may not be written here: {'joined', scope} or {'joining', ''};
+-- else nil. See joining.py.
+local function elsewhere(memory_key)
+  local joined, joining = unpack(redis.call('HMGET', memory_key, 'joined', 'joining'))
+  if joined then return {'joined', joined} end
+  if joining then return {'joining', ''} end
+  return nil
+end
+
 -- The highest fence that was seen of the session, when the lock of 'fence' and 'nonce' is not the newest one; else nil.
 -- The same number is given to two locks when the session was set back by a failover: the nonce tells them apart.
 local function behind(fields, fence, nonce)

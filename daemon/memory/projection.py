@@ -13,7 +13,7 @@ import msgspec
 import structlog
 
 from daemon.durable import folder_below, folder_lock, write_whole
-from daemon.memory.diary import days_written, history_written
+from daemon.memory.diary import days_written, history_written, written_anew
 from daemon.memory.memory_file import MEMORY, Found, Stat, look, stat_of
 from daemon.memory.opened import Recall
 from daemon.memory.sidecar import SideCar, checksum, read_side_car, write_side_car
@@ -75,6 +75,7 @@ class Projection:
             before = side = read_side_car(folder)
             try:
                 side = self._memory(folder, side, stored)
+                side = written_anew(folder, side, stored)
                 side = history_written(folder, side, stored)
                 side = days_written(folder, side, stored)
             finally:

@@ -6,7 +6,7 @@ import msgspec
 
 EntryKind = Literal["summary", "raw"]
 
-VersionKind = Literal["consolidation", "flush", "edit", "restore", "digest", "rejected"]
+VersionKind = Literal["consolidation", "flush", "edit", "restore", "digest", "link", "forget", "rejected"]
 """How a version came about; a rejected one was never current."""
 
 # The scripts read `session`, `first` and `upto` of stored entries, and put `version` in front of a version and `text`
@@ -75,3 +75,13 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     cycle: int
     """The session's cursor at that time."""
     text: str
+
+
+_encode = msgspec.json.Encoder().encode
+
+
+def version_parts(version: Version | None) -> tuple[bytes, str]:
+    """A version's JSON without number and text, and its text: the scripts put them together."""
+    if version is None:
+        return b"", ""
+    return _encode(msgspec.structs.replace(version, version=0, text="")), version.text

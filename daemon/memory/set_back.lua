@@ -2,7 +2,8 @@
 -- the position back to where the first of these began. Harmless when repeated or late: it names position and set-backs.
 --
 -- Entries in the archive cannot be looked at from here. When those in Redis do not tell how far back to go, whoever calls
--- looks through the archived ones and calls again; those that are lost are noted by index, in the field 'lost'.
+-- looks through the archived ones and calls again. All that are lost are noted by index too, in the field 'lost': others
+-- may be just about to be archived as they were.
 --
 -- KEYS  1 memory (hash)  2 history (list)  3 versions (list)  4 undigested (list)
 -- ARGV  1 session  2 fence  3 nonce  4 set-backs when it was opened  5 position when it was opened
@@ -14,6 +15,7 @@
 --   misplaced  refused: the memory is at another position
 -- or {'shelved', how many entries are in the archive and must be looked through}
 -- or {'lost'}: somebody else has the session's lock
+-- or {'joined', scope} or {'joining', ''}: see elsewhere()
 
 local session, head = ARGV[1], tonumber(ARGV[6])
 local fields = fields_of(KEYS[1], session)
@@ -47,6 +49,8 @@ local function cut_off()
   return indexes, first, base > 0
 end
 
+local away = elsewhere(KEYS[1])
+if away then return away end
 if behind(fields, ARGV[2], ARGV[3]) then return {'lost'} end
 -- The lock is the one that set it back: it does one thing after the other, so it was this call.
 if fields.set_backs == ARGV[4] + 1 then return answer('done', string.match(fields.set_back, '^%d+(.*)$')) end
@@ -62,11 +66,12 @@ for _, index in ipairs(indexes) do
 end
 if more and ARGV[9] ~= '' then
   first = math.min(first, tonumber(ARGV[8]))
-  redis.call('HSET', KEYS[1], 'lost', (redis.call('HGET', KEYS[1], 'lost') or '') .. ' ' .. ARGV[9])
   indexes[#indexes + 1] = ARGV[9]
 end
+local marked, lost = table.concat(indexes, ' '), redis.call('HGET', KEYS[1], 'lost')
+if marked ~= '' then redis.call('HSET', KEYS[1], 'lost', lost and lost .. ' ' .. marked or marked) end
 redis.call('HSET', KEYS[1], 'upto:' .. session, first, 'fence:' .. session, ARGV[2] .. ' ' .. ARGV[3],
-  'set_back:' .. session, (fields.set_backs + 1) .. ' ' .. table.concat(indexes, ' '))
+  'set_back:' .. session, (fields.set_backs + 1) .. ' ' .. marked)
 -- Cycles are named by the cursor, which will come by the same numbers again.
 redis.call('HDEL', KEYS[1], 'mark:' .. session, 'flushed:' .. session)
-return answer('done', table.concat(indexes, ' '))
+return answer('done', marked)

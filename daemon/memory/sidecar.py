@@ -37,6 +37,8 @@ class SideCar(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """SHA-256 of MEMORY.md itself, which may differ in how its lines end; empty: it was never written."""
     history: Told = Told()
     notes: Told = Told()
+    forgets: int = 0
+    """How often something that the files show had been forgotten by then."""
     sizes: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     """Bytes of HISTORY.md and of each day's file."""
 

@@ -22,6 +22,10 @@ class Stored(Protocol):
         """The notes from index ``first`` on."""
         ...
 
+    def forgets(self) -> int:
+        """How often something that the files show was forgotten."""
+        ...
+
     def version_that_reads(self, text: str, *, after: int) -> int:
         """The newest version after ``after`` that reads ``text``; 0: there is none."""
         ...

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,6 +36,9 @@ ROOT = Path(__file__).resolve().parents[2]
 KEEPER = "import sys; sys.path.append(sys.argv[1]); from daemon.server.keeper import main; main(*sys.argv[2:])"
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR")
 """What the children get of the environment: keys and tokens in it are none of their business."""
+ALLOCATOR = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=2000"}
+"""A script of 64 commits frees thousands of short strings at once. Of each size glibc keeps seven at hand; others come
+back from all over the memory, one by one, which costs a server of 20,000 sessions a quarter of its CPU."""
 
 
 class Launcher:
@@ -97,7 +100,8 @@ class Launcher:
             write_private(self._layout.conf, configuration(self._layout, state))
             _tidy(self._layout)
             log_start = self._layout.log.stat().st_size
-            spawn([str(program.path), str(self._layout.conf)], log=self._layout.log, inherited=alive)
+            command = [str(program.path), str(self._layout.conf)]
+            spawn(command, log=self._layout.log, inherited=alive, settings=ALLOCATOR)
             return log_start
         finally:
             os.close(alive)
@@ -159,8 +163,10 @@ def configuration(layout: Layout, state: State) -> str:
     return "".join(f"{name} {_quoted(value)}\n" for name, value in settings.items())
 
 
-def spawn(command: list[str], *, log: Path, inherited: int) -> None:
+def spawn(command: list[str], *, log: Path, inherited: int, settings: Mapping[str, str] | None = None) -> None:
     """Start ``command`` in a session of its own, writing to ``log`` and holding the descriptor ``inherited``.
+
+    ``settings`` stand in its environment beside what all children get.
 
     By way of a shell that ends at once: the child then belongs to init, so it never becomes a zombie of ours, and the
     terminal's Ctrl-C and hang-up do not reach it.
@@ -178,7 +184,7 @@ def spawn(command: list[str], *, log: Path, inherited: int) -> None:
                 stderr=subprocess.STDOUT,
                 pass_fds=[inherited],
                 start_new_session=True,
-                env={name: os.environ[name] for name in PASSED_ON if name in os.environ},
+                env={name: os.environ[name] for name in PASSED_ON if name in os.environ} | dict(settings or {}),
                 cwd="/",
                 umask=0o077,
                 timeout=SPAWN_TIMEOUT_S,

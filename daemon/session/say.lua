@@ -4,10 +4,10 @@
 --
 -- KEYS  1 session (hash) of the turn, or of the chat when that lies elsewhere   2 session (hash) of the chat
 --       3 notices (stream)   4 out (stream)   5 said (string)
--- ARGV  1 nonce, or '' to check none   2 turn (the head it began at)   3 scope   4 TTL of said (ms)
+-- ARGV  1 nonce, or '' to check none   2 turn (the head it began at)   3 scope of the chat   4 TTL of said (ms)
 --       5 the notice (JSON)   6 TTL of notices (ms)   7 events channel   8 the reply (JSON), or ''
 -- Returns 'said', 'again' (it was said before, also by this very call), 'stale' (somebody else holds the turn's session,
---   or it is another turn) or 'foreign' (the chat is not one of the scope's, or there is none)
+--   or it is another turn) or 'foreign' (the chat is not of that scope, or there is none)
 
 if ARGV[1] ~= '' then
   if redis.call('HGET', KEYS[1], 'nonce') ~= ARGV[1] then return 'stale' end

@@ -28,6 +28,8 @@ class Saying:
     """Names the tool call within its turn."""
     session: str
     """Key of the chat's session."""
+    scope: str
+    """The chat's own: nothing is said in one that has another."""
     notice: Notice
     reply: Reply | None = None
     """The same for a push channel, which shows no notices."""
@@ -49,7 +51,7 @@ class Sayings:
         self._notice_ttl_ms = round(config.notice_ttl_s * 1000)
 
     async def say(self, claim: Claim, saying: Saying) -> Literal["said", "again", "foreign"]:
-        """Say it, unless this call of the turn said it before, or the chat is not one of the claim's scope.
+        """Say it, unless this call of the turn said it before, or the chat is not of the scope that is wanted.
 
         Raises:
             LeaseLost: somebody else holds the session; nothing was said.
@@ -73,7 +75,7 @@ class Sayings:
             [
                 claim.nonce if near else "",
                 claim.begun.head,
-                claim.begun.scope,
+                saying.scope,
                 round(SAID_TTL_S * 1000),
                 _encode(saying.notice),
                 self._notice_ttl_ms,

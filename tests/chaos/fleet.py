@@ -13,6 +13,9 @@ import anyio
 
 from tests.processes import STOP_LIMIT_S, environment_of
 
+WORKER = "tests.fakes.tool_worker"
+"""Millpond with tools of tests."""
+
 NOTES_FILE = "notes"
 """Where tools note what they do."""
 
@@ -72,19 +75,20 @@ class Member:
 class Fleet:
     """All processes but the server's."""
 
-    def __init__(self, folder: Path, configs: Mapping[str, Path], *, sabotage: str) -> None:
+    def __init__(self, folder: Path, configs: Mapping[str, Path], *, sabotage: str, module: str = WORKER) -> None:
         """Start them.
 
         Args:
             folder: the run's.
             configs: the configuration of each, by its name, ``<role>-<number>``.
             sabotage: the check that is switched off in all; empty: none.
+            module: what is run; its first argument can be that check.
         """
-        module = ["tests.fakes.tool_worker", *([sabotage] if sabotage else [])]
+        words = [module, *([sabotage] if sabotage else [])]
         self.members = {
             name: Member(
                 # The file is named here: a variable of the environment would not get past the package of tests.
-                [sys.executable, "-m", *module, "--config", str(config), "run", "--role", name.partition("-")[0]],
+                [sys.executable, "-m", *words, "--config", str(config), "run", "--role", name.partition("-")[0]],
                 environment_of(folder / "data", {"NOTES": str(folder / NOTES_FILE)}),
                 folder / f"{name}.log",
             )
@@ -109,9 +113,9 @@ class Fleet:
 
 
 @contextmanager
-def fleet(folder: Path, configs: Mapping[str, Path], *, sabotage: str) -> Iterator[Fleet]:
-    """Processes for the length of the block."""
-    members = Fleet(folder, configs, sabotage=sabotage)
+def fleet(folder: Path, configs: Mapping[str, Path], *, sabotage: str, module: str = WORKER) -> Iterator[Fleet]:
+    """Processes for the length of the block; arguments as for ``Fleet``."""
+    members = Fleet(folder, configs, sabotage=sabotage, module=module)
     try:
         yield members
     finally:

@@ -18,7 +18,7 @@ BOT = "pond"
 
 async def kept_of(process: Process, sessions: Sequence[str], *, doomed: Sequence[str]) -> Kept:
     """What is kept of ``sessions``; files are brought in step first, as the next turn would do it."""
-    memories = Memories(process.bus)
+    memories = Memories(process.bus, process.archive)
     conversations = [await _conversation(process, session) for session in sessions]
     scopes = sorted({conversation.scope for conversation in conversations})
     files = MemoryFiles(memories, workspace_of=process.workspace)
@@ -41,7 +41,7 @@ async def _conversation(process: Process, session: str) -> Conversation:
         cursor=state.cursor,
         entries=await reader.log(session, first=0, upto=state.head, base=0),
         raws=(await bus.call("LRANGE", keys.log(session), 0, -1))[: state.head],
-        archived=await _archived(Archive(bus, process.data_dir), session),
+        archived=await _archived(process.archive, session),
         upto=int(upto or 0),
         is_locked=await bus.call("HGET", keys.lock(session), "nonce") is not None,
         is_unsettled=await bus.call("ZSCORE", keys.of(session).unsettled, session) is not None,

@@ -57,9 +57,9 @@ class Cut:
 
 @dataclass(frozen=True)
 class Swap:
-    """One change to a class."""
+    """One change to a class, or to a module."""
 
-    owner: type
+    owner: Any
     name: str
     instead: Any
 

@@ -273,7 +273,7 @@ async def lived(process: Process, lab: Lab, life: Life) -> None:
                 await talk(process, life, words, server.requests.clear)
 
     log_entries, state = await whole_log(lab), await lab.state()
-    memories = Memories(lab.bus)
+    memories = Memories(lab.bus, process.archive)
     history = await memories.history(SCOPE)
     assert model.wrong == []
     assert [name for entry in log_entries for name in entry.answers] == [f"m{n}" for n in range(life.messages)]

@@ -29,6 +29,7 @@ pytestmark = pytest.mark.anyio
 LIMIT_S = 10.0
 MOST = 300
 """No consolidation makes so many calls: a loop that gets there goes on for ever."""
+KINDS = ("versions", "history", "notes")
 CALLS = 10
 """Calls of a consolidation at least: lock, memory, log, flush, summary, archive, cursor, and the same to look again."""
 
@@ -51,7 +52,17 @@ async def far(far_dir: Path, prefix: str) -> AsyncIterator[Bus]:
 def apart(process: Process, lab: Lab, far: Bus, monkeypatch: pytest.MonkeyPatch) -> Apart:
     # A worker may pause with the lock of the files in hand; others wait for that in real time.
     monkeypatch.setattr("daemon.memory.projection.LOCK_WAIT_S", 0.01)
+    # Else some consolidations would make more calls than others.
+    monkeypatch.setattr("daemon.memory.shelving.KEPT", dict.fromkeys(KINDS, 100_000))
+    monkeypatch.setattr("daemon.memory.shelving.SHELVED", dict.fromkeys(KINDS, 1))
     return Apart(replace(process, config=alone(process.config)), lab, far, Teller())
+
+
+@pytest.fixture
+def aged(apart: Apart, monkeypatch: pytest.MonkeyPatch) -> Apart:
+    """Of its memory only the last record of each list stays in Redis: all others go to the archive with each range."""
+    monkeypatch.setattr("daemon.memory.shelving.KEPT", dict.fromkeys(KINDS, 1))
+    return apart
 
 
 # What there is to do when a worker begins
@@ -146,10 +157,13 @@ async def cut_short(
 
 
 async def each_call(
-    apart: Apart, begin: Begin, kind: type[FailingBus], *, carried_out: bool
+    apart: Apart, begin: Begin, kind: type[FailingBus], *, carried_out: bool, step: int = 1
 ) -> AsyncIterator[tuple[int, int]]:
-    """Cut a consolidation short at each of its calls, and have it ended; the number of the call, and of all calls."""
-    for at in range(1, MOST):
+    """Cut a consolidation short at each of its calls, and have it ended; the number of the call, and of all calls.
+
+    With ``step`` at each second of them, or third.
+    """
+    for at in range(1, MOST, step):
         want = await begin(apart)
         bus = await cut_short(apart, want, kind, at=at, carried_out=carried_out)
         yield at, bus.calls
@@ -188,6 +202,35 @@ async def test_a_consolidation_cut_short_at_any_call_is_ended_by_the_next_worker
             # Nobody has failed but Redis, and whoever stopped the worker.
             assert await apart.failures() in (0, 3 if begin is given_up else 0), at
 
+    held_too_long(held, kind, carried_out)
+
+
+@pytest.mark.parametrize("begin", [grown, slowly(ahead), slowly(forgotten), slowly(otherwise)])
+@pytest.mark.parametrize(
+    ("kind", "carried_out", "step"),
+    [
+        (DyingBus, True, 3),
+        slowly(DyingBus, True, 1),
+        slowly(DyingBus, False, 1),
+        slowly(FailingBus, True, 1),
+        slowly(StoppingBus, False, 1),
+    ],
+)
+async def test_what_is_old_of_a_memory_is_moved_by_the_next_worker_when_one_is_cut_short(
+    aged: Apart, begin: Begin, kind: type[FailingBus], carried_out: bool, step: int
+) -> None:
+    async for _ in each_call(aged, begin, kind, carried_out=carried_out, step=step):
+        pass
+
+    await aged.grow(2)
+    await aged.consolidator.consolidate(SESSION)
+    await aged.memories.shelve(SCOPE)
+    keys = aged.far.keys
+    for key in (keys.versions(SCOPE), keys.history(SCOPE), keys.notes(SCOPE)):
+        assert await aged.far.call("LLEN", key) == 1
+
+
+def held_too_long(held: list[str], kind: type[FailingBus], carried_out: bool) -> None:
     # The lock waits for its end only when its holder died, never heard that he has it, or could not give it back.
     if kind is not DyingBus:
         assert held == (["took"] if carried_out else ["gives back"] if kind is FailingBus else [])
@@ -311,6 +354,17 @@ async def test_copies_of_earlier_calls_change_nothing_when_they_arrive_late(apar
     await each_repeated(apart)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("disturb", DISTURBANCES)
+async def test_whatever_happens_before_any_call_nothing_is_lost_of_what_is_old(aged: Apart, disturb: Disturb) -> None:
+    await each_disturbed(aged, disturb)
+
+
+@pytest.mark.slow
+async def test_copies_of_earlier_calls_change_nothing_of_what_is_old_when_they_arrive_late(aged: Apart) -> None:
+    await each_repeated(aged)
+
+
 async def each_repeated(apart: Apart) -> None:
     """Before each call of a consolidation of several rounds all calls that it made arrive once more."""
 
@@ -374,6 +428,31 @@ async def each_pair(apart: Apart, copied: Bus, *, turns: int, then: int) -> None
 async def test_a_failover_between_any_two_calls_is_made_good(apart: Apart, copied: str, turns: int, then: int) -> None:
     bus = apart.process.bus if copied == "session" else apart.far
     await each_pair(apart, bus, turns=turns, then=then)
+
+
+async def test_a_cursor_that_was_set_back_follows_with_where_the_conversation_stood(apart: Apart) -> None:
+    """The mark does not hold it any more: the session did."""
+    await apart.grow(3)
+    before = await Copy.of(apart.lab.bus)
+    await apart.consolidator.consolidate(SESSION)
+    stood = (await apart.state()).continuity
+    assert stood is not None
+    assert "continuity" not in (await apart.memories.open(SCOPE, SESSION, fence=99, nonce="n")).mark
+    await before.takes_over(apart.lab.bus)
+
+    await apart.consolidator.consolidate(SESSION)
+
+    found = (await apart.state()).continuity
+    assert found is not None
+    assert (found.text, (await apart.state()).cursor) == (stood.text, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+async def test_a_failover_between_any_two_calls_is_made_good_though_what_is_old_lies_in_the_archive(
+    aged: Apart,
+) -> None:
+    await each_pair(aged, aged.far, turns=0, then=6)
 
 
 async def test_a_cursor_moves_over_no_messages_that_came_in_place_of_others(apart: Apart) -> None:

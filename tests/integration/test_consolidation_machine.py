@@ -26,7 +26,6 @@ from structlog.testing import capture_logs
 from daemon.bus import Bus, Listener, Script, open_bus
 from daemon.config import Config, RedisConfig, summary_model_of
 from daemon.errors import MillpondError, ModelUnavailable
-from daemon.memory import Memories
 from daemon.process import Process
 from daemon.testing import ManualClock
 from tests.apart import (
@@ -198,7 +197,7 @@ class ConsolidationMachine(RuleBasedStateMachine):
         self.do(self._edit, back, lines)
 
     async def _edit(self, back: int, lines: int) -> None:
-        memories = Memories(self.far)
+        memories = self.apart.memories
         current = await memories.current(SCOPE)
         of, text = max(0, current.version - back), f"by hand after {current.version}\n" * lines
         await memories.edit(SCOPE, of=of, text=text, by="ann", time=TIME)
@@ -407,6 +406,10 @@ def ground(server_dir: Path, far_dir: Path, prefix: str, tmp_path: Path) -> Iter
 def machine(ground: Ground) -> Iterator[type[ConsolidationMachine]]:
     """The machine, on buses of its own."""
     with ExitStack() as stack:
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        # What is old of a memory goes to the archive all the time.
+        patch.setattr("daemon.memory.shelving.KEPT", {"versions": 3, "history": 2, "notes": 1})
+        patch.setattr("daemon.memory.shelving.SHELVED", {"versions": 2, "history": 1, "notes": 1})
         portal = stack.enter_context(start_blocking_portal())
         config = RedisConfig(prefix=ground.prefix)
         near, far = (

@@ -4,7 +4,6 @@ import os
 import tracemalloc
 import zipfile
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from daemon.archive import Archive, Segment
 from daemon.config import BotConfig, Config
 from daemon.durable import DRAFT
 from daemon.events import Notice
-from daemon.export import Package, export, export_here, person_scopes, subject_of
+from daemon.export import Package, export, export_here, family, person_in, person_scopes, subject_of
 from daemon.export.naming import names_of
 from daemon.memory import HistoryEntry, Memories, Note, Version
 from daemon.process import Process
@@ -27,6 +26,7 @@ from daemon.scope import folder_of
 from daemon.testing import ScriptedModel
 from daemon.usage import Amount, UsageBook, User
 from tests.conftest import Lab, an_entry, an_inbound
+from tests.cut_short import StoppingBus
 from tests.integration.test_commands import ask, replies, worked_off
 
 pytestmark = pytest.mark.anyio
@@ -227,6 +227,59 @@ async def test_a_person_is_known_in_all_bots(home: Home) -> None:
     ]
 
 
+async def test_a_person_is_exported_with_what_they_said_in_groups(home: Home, tmp_path: Path) -> None:
+    await home.session("web:ann", ANN, 2, text="direct")
+    await home.session("web:plain", "pond:session:web:plain", 2, text="theirs")
+    group = [
+        an_entry(0, text="mine", person="ann", sender="Ann"),
+        an_entry(0, text="yours", person="bob", sender="Bob"),
+        an_entry(0, text="the bot's"),
+        an_entry(0, text="mine 2", person="ann", sender="Annie"),
+    ]
+    for key, scope in (("web:group", "pond:group:web:group"), ("support:group", "pond:group:support:group")):
+        raws = [msgspec.json.encode(entry) for entry in group]
+        await home.lab.bus.call("RPUSH", home.lab.bus.keys.log(key), *raws)
+        await home.lab.bus.call("HSET", home.lab.bus.keys.session(key), "head", len(raws), "scope", scope)
+    await home.archive.write("web:group", 0, raws[:3])
+    await home.lab.bus.call("LTRIM", home.lab.bus.keys.log("web:group"), 3, -1)
+    await home.lab.bus.call("HSET", home.lab.bus.keys.session("web:group"), "base", 3)
+
+    subject = await person_in(home.process.bus, "web:ann", [ANN])
+    with (tmp_path / "ann.zip").open("wb") as file:
+        package = Package(file, now=home.process.clock.now())
+        done = await export(home.process.export_sources(home.memories), subject, package)
+    found = zipfile.ZipFile(tmp_path / "ann.zip")
+
+    # Another channel's ann is another person, and so is whoever spoke in a conversation that is a person's own.
+    assert list(done.groups) == ["web:group"]
+    [name] = [name for name in found.namelist() if name.startswith("groups/")]
+    said = [msgspec.json.decode(line) for line in found.read(name).splitlines()]
+    assert [(line["index"], line["wire"]["content"]) for line in said] == [(0, "mine"), (3, "mine 2")]
+    assert list(done.sessions) == ["web:ann"]
+
+
+async def test_a_file_that_is_anothers_as_well_is_left_out_and_named(home: Home, tmp_path: Path) -> None:
+    await home.session("web:ann", ANN, 2, text="said")
+    other = home.put(BOB, "bob.txt", content=CANARY.encode())
+    home.put(ANN, "tea.txt", content=b"green").with_name("hard").hardlink_to(other)
+
+    packed, done = await home.export(tmp_path / "all.zip")
+
+    assert not [name for name in packed.namelist() if CANARY.encode() in packed.read(name)]
+    assert [each for each in done.missing if "another name" in each and "hard" in each]
+
+
+async def test_linked_scopes_are_exported_together(home: Home, tmp_path: Path) -> None:
+    await home.all_of_it()
+    keys = home.lab.bus.keys
+    await home.lab.bus.call("HSET", keys.memory(BOB), "joined", ANN)
+    await home.lab.bus.call("HSET", keys.memory(ANN), f"links:{BOB}", "{}")
+
+    assert await family(home.process.bus, BOB) == await family(home.process.bus, ANN) == [ANN, BOB]
+    subject = await subject_of(home.process.bus, await family(home.process.bus, BOB))
+    assert [session for session, _ in subject.sessions] == ["web:ann", "web:ann:t", "web:bob"]
+
+
 async def test_a_long_conversation_takes_little_memory(home: Home, tmp_path: Path) -> None:
     await home.session("web:ann", ANN, 20_000, text="x" * 500, archived=range(500, 19_900, 500))
 
@@ -335,20 +388,21 @@ async def test_what_cannot_be_sent_or_written_is_said(home: Home, monkeypatch: p
 
 
 async def test_whoever_is_cut_short_leaves_neither_file_nor_draft(home: Home) -> None:
-    await home.session("web:ann", ANN, 2_000, text="said")
-    sources = home.process.export_sources(home.memories)
-
-    for awaits in range(0, 60, 7):
-        with anyio.CancelScope() as scope, suppress(anyio.get_cancelled_exc_class()):
-            async with anyio.create_task_group() as tg:
-                tg.start_soon(_cancel_after, awaits, scope)
-                await export_here(sources, [ANN], language="en")
-
+    await home.all_of_it()
     folder = home.workspace / "files" / folder_of(ANN) / "exports"
-    assert [path.name for path in folder.iterdir() if path.suffix != ".zip"] == []
+    (folder / "old.zip").unlink()
+    ended, at = False, 1
+    while True:
+        with anyio.CancelScope() as scope:
+            bus = StoppingBus(home.process.bus, at=at, cancel=scope)
+            process = replace(home.process, bus=bus)
+            await export_here(process.export_sources(Memories(bus)), [ANN], language="en")
+            ended = not scope.cancel_called
 
+        if ended:
+            break
+        assert not folder.exists() or list(folder.iterdir()) == []
+        at += 1 + at // 3
 
-async def _cancel_after(awaits: int, scope: anyio.CancelScope) -> None:
-    for _ in range(awaits):
-        await anyio.lowlevel.checkpoint()
-    scope.cancel()
+    assert at > 100
+    assert [path.suffix for path in folder.iterdir()] == [".zip"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -9,11 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import daemon.memory.by_hand
 import daemon.memory.memories
+from daemon.archive import Archive
 from daemon.bus import Bus, Script
-from daemon.errors import ArchiveError, FenceBehind, LockLost, Misplaced, NoSuchVersion, VersionMoved
+from daemon.errors import ArchiveError, BusError, FenceBehind, LockLost, Misplaced, NoSuchVersion, VersionMoved
 from daemon.memory import Applied, HistoryEntry, Memories, Note, Opened, Version, joined
-from daemon.memory.memories import WRITE
+from daemon.memory.by_hand import WRITE
+from daemon.memory.records import version_parts
 from tests.conftest import RecordingBus, dump, mutated
 
 pytestmark = pytest.mark.anyio
@@ -155,7 +159,7 @@ async def test_sessions_of_one_scope_have_positions_of_their_own_and_scopes_memo
 def test_versions_are_stored_as_json_whatever_stands_in_them(text: str, session: str) -> None:
     """The scripts put number and text around a version's JSON: what is decoded is what was written."""
     version = a_version("", session=session, reason=text)
-    record, _ = daemon.memory.memories._parts(version)
+    record, _ = version_parts(version)
 
     assert msgspec.json.decode(
         b'{"version":3,' + record[1:-1] + b',"text":"x"}', type=Version
@@ -829,7 +833,7 @@ async def test_a_prompt_is_not_given_a_text_whose_number_a_failover_has_given_to
 async def test_a_process_keeps_the_memories_of_the_last_scopes_at_hand(
     bus: Bus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(daemon.memory.memories, "CACHED", 2)
+    monkeypatch.setattr("daemon.memory.current.CACHED", 2)
     counting = CountingBus(bus)
     memories = Memories(counting)
     for name in "abc":
@@ -880,80 +884,246 @@ async def test_the_server_is_refused_nothing_by_a_command_too_large_for_lua(memo
 # Lists whose beginning is in the archive
 
 
-async def taken_away(recorded: RecordingBus, kind: str, count: int) -> None:
-    """As if the first records were in the archive, where nobody can read them."""
-    keys = recorded.keys
-    await recorded.call("LTRIM", f"{keys.memory(SCOPE)}".replace(":memory:", f":{kind}:"), count, -1)
-    await recorded.call("HSET", keys.memory(SCOPE), f"{kind}_base", count)
+@pytest.fixture
+def shelved(recorded: RecordingBus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memories:
+    """Memories of which two versions and two entries stay in Redis, the others go to the archive one by one."""
+    monkeypatch.setattr("daemon.memory.shelving.KEPT", dict.fromkeys(("versions", "history", "notes"), 2))
+    monkeypatch.setattr("daemon.memory.shelving.SHELVED", dict.fromkeys(("versions", "history", "notes"), 1))
+    return Memories(recorded, Archive(recorded, tmp_path))
+
+
+async def kept(recorded: RecordingBus, kind: str) -> int:
+    """How many records of a list Redis has."""
+    key = recorded.keys.memory(SCOPE).replace(":memory:", f":{kind}:")
+    return int(await recorded.call("LLEN", key))
+
+
+async def grown(memories: Memories, *, upto: int = 50) -> Opened:
+    """A range of ten messages after the other goes in, and what is old goes to the archive."""
+    at = await opened(memories)
+    while at.upto < upto:
+        at = await taken_in(memories, at, at.upto + 10, f"memory of {at.upto + 10}", entry_text=f"to {at.upto + 10}")
+        await memories.shelve(SCOPE)
+    return at
 
 
 async def test_versions_and_entries_are_counted_on_from_those_that_are_away(
-    memories: Memories, recorded: RecordingBus
+    shelved: Memories, recorded: RecordingBus
 ) -> None:
-    at = await opened(memories)
-    for upto in (10, 20, 30):
-        at = await taken_in(memories, at, upto, f"memory of {upto}")
-    await taken_away(recorded, "versions", 2)
-    await taken_away(recorded, "history", 2)
+    at = await grown(shelved, upto=30)
+    assert (await kept(recorded, "versions"), await kept(recorded, "history")) == (2, 2)
 
-    at = await taken_in(memories, at, 40, "short", rejected=True)
-    at = await taken_in(memories, at, 50, raw=True)
+    at = await taken_in(shelved, at, 40, "short", rejected=True)
+    at = await taken_in(shelved, at, 50, raw=True)
 
     assert (at.version, at.rejected, at.undigested) == (3, "short", 1)
-    assert [index for index, _ in await memories.undigested(SCOPE)] == [4]
-    assert [version.version for version in await memories.versions(SCOPE, limit=2)] == [4, 3]
-    assert (await memories.version(SCOPE, 3)).text == "memory of 30"
-    assert [entry.upto for entry in await memories.history(SCOPE, first=2)] == [30, 40, 50]
-    assert (await memories.digest(at, index=4, update=a_version("digested", "digest"))).opened.version == 5
-    assert await memories.edit(SCOPE, of=5, text="by hand", by="ann", time=TIME) == 6
+    assert [index for index, _ in await shelved.undigested(SCOPE)] == [4]
+    assert (await shelved.digest(at, index=4, update=a_version("digested", "digest"))).opened.version == 5
+    assert await shelved.edit(SCOPE, of=5, text="by hand", by="ann", time=TIME) == 6
 
 
-async def test_what_is_away_is_told_and_not_left_out(memories: Memories, recorded: RecordingBus) -> None:
-    at = await taken_in(memories, await opened(memories), 10, "one")
-    await taken_in(memories, at, 20, "two")
-    await taken_away(recorded, "versions", 1)
-    await taken_away(recorded, "history", 1)
+async def test_whoever_reads_sees_no_difference(shelved: Memories, recorded: RecordingBus) -> None:
+    at = await grown(shelved)
+    for cycle in range(5):
+        at = (await shelved.append(at, None, cycle=cycle, notes=[a_note(f"note {cycle}")])).opened
+    await shelved.shelve(SCOPE)
+    assert [await kept(recorded, kind) for kind in ("versions", "history", "notes")] == [2, 2, 2]
+
+    for _ in range(2):  # and none the second time either
+        assert [entry.text for entry in await shelved.history(SCOPE)] == [f"to {upto}" for upto in range(10, 60, 10)]
+        assert [entry.upto for entry in await shelved.history(SCOPE, first=1)] == [20, 30, 40, 50]
+        assert [note.text for note in await shelved.notes(SCOPE, first=2)] == ["note 2", "note 3", "note 4"]
+        assert [version.version for version in await shelved.versions(SCOPE)] == [5, 4, 3, 2, 1]
+        assert [version.version for version in await shelved.versions(SCOPE, limit=3)] == [5, 4, 3]
+        assert [version.version for version in await shelved.versions(SCOPE, after=3)] == [5, 4]
+        assert [(await shelved.version(SCOPE, number)).text for number in (1, 3, 5)] == [
+            "memory of 10",
+            "memory of 30",
+            "memory of 50",
+        ]
+        await shelved.shelve(SCOPE)
+
+
+async def test_an_older_version_is_restored_and_edited_from_the_archive(shelved: Memories) -> None:
+    await grown(shelved)
+
+    assert await shelved.edit(SCOPE, of=1, text="memory of 10, by hand", by="ann", time=TIME) == 6
+    assert (await shelved.current(SCOPE)).text == "memory of 10, by hand\n\nmemory of 50\n"
+    assert await shelved.restore(SCOPE, version=2, by="ann", time=TIME) == 7
+    assert (await shelved.current(SCOPE)).text == "memory of 20"
+
+
+async def test_without_the_archive_what_is_away_is_told_and_not_left_out(
+    shelved: Memories, recorded: RecordingBus
+) -> None:
+    await grown(shelved, upto=30)
+    memories = Memories(recorded)
+    await memories.shelve(SCOPE)
 
     for read in (memories.version(SCOPE, 1), memories.versions(SCOPE), memories.history(SCOPE)):
-        with pytest.raises(ArchiveError, match=f"of {SCOPE}: records 0 to 0 are in the archive"):
+        with pytest.raises(ArchiveError, match=f"of {SCOPE}: 0 to 0 are in the archive"):
             await read
-    with pytest.raises(NoSuchVersion, match="there are 1 to 2"):
-        await memories.version(SCOPE, 3)
-    assert [entry.upto for entry in await memories.history(SCOPE, first=1)] == [20]
+    with pytest.raises(NoSuchVersion, match="there are 1 to 3"):
+        await memories.version(SCOPE, 4)
+    assert [entry.upto for entry in await memories.history(SCOPE, first=1)] == [20, 30]
+    assert await memories.edit(SCOPE, of=3, text="by hand", by="ann", time=TIME) == 4
+
+
+async def test_what_is_undigested_or_to_be_carried_by_the_next_request_stays(
+    shelved: Memories, recorded: RecordingBus
+) -> None:
+    at = await taken_in(shelved, await opened(shelved), 10, raw=True)
+    at = await taken_in(shelved, at, 20, "short", rejected=True)
+    for cycle in range(20, 26):
+        at = await taken_in(shelved, at, cycle + 1, raw=True)
+        at = (await shelved.append(at, a_flush(f"flush {cycle}"), cycle=cycle)).opened
+        await shelved.shelve(SCOPE)
+    assert (await kept(recorded, "history"), at.rejected) == (8, "short")
+
+    for index in [index for index, _ in await shelved.undigested(SCOPE, limit=9)][:-1]:
+        at = (await shelved.digest(at, index=index, update=None)).opened
+    at = await taken_in(shelved, at, 40)
+    await shelved.shelve(SCOPE)
+
+    assert (await kept(recorded, "history"), await kept(recorded, "versions")) == (2, 2)
+    assert [index for index, _ in await shelved.undigested(SCOPE)] == [7]
 
 
 @pytest.mark.parametrize("opened_at", [0, 1])
 async def test_a_memory_that_moved_so_far_that_what_was_opened_is_away_is_not_merged(
-    memories: Memories, recorded: RecordingBus, opened_at: int
+    shelved: Memories, opened_at: int
 ) -> None:
-    at, bob = await opened(memories), await opened(memories, BOB)
+    at, bob = await opened(shelved), await opened(shelved, BOB)
     for cycle in range(4):
         if cycle == opened_at:
-            at = await opened(memories)
-        bob = (await memories.append(bob, a_flush(f"flush {cycle}"), cycle=cycle)).opened
-    await taken_away(recorded, "versions", 2)
+            at = await opened(shelved)
+        bob = (await shelved.append(bob, a_flush(f"flush {cycle}"), cycle=cycle)).opened
+    await shelved.shelve(SCOPE)
 
-    refused = await memories.apply(at, an_entry(0, 10), mark="x", update=a_version("new"))
+    refused = await shelved.apply(at, an_entry(0, 10), mark="x", update=a_version("new"))
 
     assert (refused.status, refused.appended) == ("version", None)
 
 
-async def test_a_set_back_that_goes_further_than_the_entries_here_needs_those_that_are_away(
-    memories: Memories, recorded: RecordingBus
-) -> None:
-    at = await opened(memories)
-    for upto in (10, 20, 30):
-        at = await taken_in(memories, at, upto)
-    await taken_away(recorded, "history", 2)
-    before = await dump(recorded)
+async def test_a_set_back_goes_as_far_as_it_must_into_the_archive(shelved: Memories, recorded: RecordingBus) -> None:
+    at = await grown(shelved)
+    bob = await opened(shelved, BOB)
+    await taken_in(shelved, bob, 7)
+    await shelved.shelve(SCOPE)
 
     with pytest.raises(ArchiveError):
-        await memories.set_back(at, head=15)
+        await Memories(recorded).set_back(at, head=15)
+    back = await shelved.set_back(at, head=15)
 
+    assert (back.opened.upto, back.opened.set_backs) == (10, 1)
+    assert [(entry.first, entry.lost) for entry in back.lost] == [(40, True), (30, True), (20, True), (10, True)]
+    assert [(entry.session, entry.first, entry.lost) for entry in await shelved.history(SCOPE)] == [
+        (ANN, 0, False),
+        *((ANN, first, True) for first in (10, 20, 30, 40)),
+        (BOB, 0, False),
+    ]
+    at = await taken_in(shelved, back.opened, 12)
+    assert (await shelved.set_back(at, head=0)).opened.upto == 0
+    assert all(entry.lost for entry in await shelved.history(SCOPE) if entry.session == ANN)
+
+
+async def test_an_entry_that_is_lost_while_it_is_moved_is_marked_all_the_same(
+    shelved: Memories, recorded: RecordingBus, tmp_path: Path
+) -> None:
+    """Just before it leaves Redis: the archive has compared it with Redis by then."""
+    at = await grown(shelved, upto=20)
+    at = await taken_in(shelved, at, 30, "memory of 30")
+
+    class Losing(RecordingBus):
+        async def run(self, script: Script, keys: Sequence[str], args: Sequence[Any]) -> Any:
+            if script.name == "trim.lua" and "history" in args:
+                await Memories(recorded).set_back(at, head=5)
+            return await super().run(script, keys, args)
+
+    losing = Losing(recorded)
+    await Memories(losing, Archive(losing, tmp_path)).shelve(SCOPE)
+
+    assert await kept(recorded, "history") == 2
+    assert [entry.lost for entry in await shelved.history(SCOPE)] == [True] * 3
+
+
+async def test_of_a_mark_only_what_is_left_of_it_is_kept_once_the_cursor_has_followed(
+    memories: Memories, recorded: RecordingBus
+) -> None:
+    at = await taken_in(memories, await opened(memories), 10)
+    before = await dump(recorded)
+    await memories.followed(replace(at, set_backs=1), upto=10, mark="")
+    await memories.followed(at, upto=9, mark="")
+    await memories.followed(replace(at, nonce="theirs"), upto=10, mark="")
     assert await dump(recorded) == before
-    assert [entry.first for entry in (await memories.set_back(at, head=30)).lost] == []
+
+    await memories.followed(at, upto=10, mark="m")
+    assert (await opened(memories)).mark == "m"
+    now = await taken_in(memories, at, 20)
+    for call in [call for call in recorded.scripts if call[0].name == "followed.lua"]:
+        await recorded.arrive(*call)
+
+    assert (await opened(memories)).mark == now.mark == "m19"
 
 
+async def test_the_last_entry_of_a_session_is_the_one_that_ends_where_its_memory_does(memories: Memories) -> None:
+    at = await taken_in(memories, await opened(memories), 10, entry_text="one")
+    assert await memories.last_entry(await opened(memories, BOB)) is None
+    await taken_in(memories, await opened(memories, BOB), 10, entry_text="bob's")
+    at = await taken_in(memories, at, 20, entry_text="two")
+
+    last = await memories.last_entry(at)
+
+    assert last is not None
+    assert (last.session, last.text) == (ANN, "two")
+    back = await memories.set_back(at, head=15)
+    assert await memories.last_entry(replace(back.opened, upto=20)) is None
+
+
+async def test_what_was_only_appended_since_is_merged_though_older_versions_are_away(
+    shelved: Memories, recorded: RecordingBus
+) -> None:
+    at = await grown(shelved)
+    bob = await opened(shelved, BOB)
+    await shelved.append(bob, a_flush("bob's"), cycle=0)
+
+    refused = await shelved.apply(at, an_entry(50, 60), mark="x", update=a_version("new"))
+
+    assert (refused.status, refused.merged("new")) == ("version", "new\n\nbob's")
+
+
+COUNTED_ON = test_versions_and_entries_are_counted_on_from_those_that_are_away
+SET_BACK_FAR = test_a_set_back_goes_as_far_as_it_must_into_the_archive
+MERGED = test_what_was_only_appended_since_is_merged_though_older_versions_are_away
+
+
+@pytest.mark.parametrize(
+    ("script", "change", "test"),
+    [
+        ("SET_BACK", ("if more and ARGV[7] ~= tostring(base) then", "if false then"), SET_BACK_FAR),
+        ("SET_BACK", ("if marked ~= '' then", "if false then"), SET_BACK_FAR),
+        ("SET_BACK", ("= base + from + at - 1", "= from + at - 1"), SET_BACK_FAR),
+        ("APPLY", ("fields.history_base + redis.call", "redis.call"), COUNTED_ON),
+        ("APPLY", ("rejected - 1 - fields.versions_base", "rejected - 1"), COUNTED_ON),
+        ("APPLY", ("tonumber(opened) - 1 - fields.versions_base", "tonumber(opened) - 1"), MERGED),
+    ],
+)
+async def test_forgetting_that_something_is_away_is_found(
+    shelved: Memories,
+    recorded: RecordingBus,
+    monkeypatch: pytest.MonkeyPatch,
+    script: str,
+    change: tuple[str, str],
+    test: Callable[..., Any],
+) -> None:
+    module = daemon.memory.memories
+    monkeypatch.setattr(module, script, mutated(getattr(module, script), *change))
+
+    with pytest.raises((AssertionError, BusError, pytest.fail.Exception)):
+        await test(shelved, recorded)
+
+
+FOLLOWED = test_of_a_mark_only_what_is_left_of_it_is_kept_once_the_cursor_has_followed
 LOCK = "if behind(fields, ARGV[2], ARGV[3]) then return {'lost'} end"
 
 
@@ -1015,12 +1185,15 @@ LOCK = "if behind(fields, ARGV[2], ARGV[3]) then return {'lost'} end"
             "",
             test_what_was_refused_is_refused_for_ever_though_the_memory_reads_as_it_did_then,
         ),
+        ("FOLLOWED", "if behind(fields, ARGV[2], ARGV[3]) then return 'lost' end", "", FOLLOWED),
+        ("FOLLOWED", "or fields.upto ~= tonumber(ARGV[5])", "", FOLLOWED),
+        ("FOLLOWED", "fields.set_backs ~= tonumber(ARGV[4]) or", "", FOLLOWED),
     ],
 )
 async def test_switching_a_check_off_is_found(
     bus: Bus, monkeypatch: pytest.MonkeyPatch, script: str, check: str, broken: str, test: Callable[..., Any]
 ) -> None:
-    module = daemon.memory.memories
+    module = daemon.memory.by_hand if script == "WRITE" else daemon.memory.memories
     monkeypatch.setattr(module, script, mutated(getattr(module, script), check, broken))
     recorded = RecordingBus(bus)
 

@@ -16,6 +16,7 @@ import structlog
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from daemon.archive import Archive
 from daemon.bus import Bus
 from daemon.durable import folder_below, folder_lock
 from daemon.errors import BusUnavailable, ConfigError
@@ -39,14 +40,18 @@ class Memory:
         self.bus = bus
         self.scope = scope
         self.workspace = workspace
-        self.memories = Memories(bus)
+        self.archive = Archive(bus, workspace.parent / "data")
+        self.memories = Memories(bus, self.archive)
         self.folder = workspace.joinpath(*memory_folder(scope))
         self.files = self.process()
         self._positions: dict[str, int] = {}
 
     def process(self) -> MemoryFiles:
         """Another process's view of the same."""
-        return MemoryFiles(Memories(self.bus), workspace_of=lambda _bot: self.workspace, clock=ManualClock())
+        return self.process_of(Memories(self.bus, self.archive))
+
+    def process_of(self, memories: Memories) -> MemoryFiles:
+        return MemoryFiles(memories, workspace_of=lambda _bot: self.workspace, clock=ManualClock())
 
     async def sync(self) -> None:
         await self.files.sync(self.scope, at_once=True)
@@ -442,6 +447,113 @@ async def test_what_comes_while_a_missing_file_is_written_is_written_once(memory
         found = memory.read(name).split("\n\n")
         assert len(found) == len(set(found)) >= many
         assert found == sorted(found)
+
+
+# What is old lies in the archive
+
+
+@pytest.fixture
+def aged(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Memory:
+    """A memory of which two records of each list stay in Redis."""
+    monkeypatch.setattr("daemon.memory.shelving.KEPT", dict.fromkeys(("versions", "history", "notes"), 2))
+    monkeypatch.setattr("daemon.memory.shelving.SHELVED", dict.fromkeys(("versions", "history", "notes"), 1))
+    return memory
+
+
+HOURS = range(10, 16)
+AGED_HISTORY = "\n".join(f"[2026-11-20 {hour}:00] entry\n" for hour in HOURS)
+AGED_DAY = "\n".join(f"note {hour}\n" for hour in HOURS)
+
+
+async def age(memory: Memory) -> None:
+    """An entry and a note each hour; what is old goes to the archive at once."""
+    for hour in HOURS:
+        await memory.consolidated(f"text {hour}", f"[2026-11-20 {hour}:00] entry")
+        await memory.flushed("", [("2026-11-20", f"note {hour}")], cycle=hour)
+        await memory.memories.shelve(SCOPE)
+    keys = memory.bus.keys
+    for key in (keys.history(SCOPE), keys.notes(SCOPE), keys.versions(SCOPE)):
+        assert await memory.bus.call("LLEN", key) == 2
+
+
+@pytest.mark.parametrize("when", ["never written", "all the time", "deleted after"])
+async def test_files_hold_what_is_in_the_archive_too(aged: Memory, when: str) -> None:
+    if when == "all the time":
+        async with anyio.create_task_group() as tg:
+            tg.start_soon(followed_for, aged, 20)
+            await age(aged)
+    else:
+        await age(aged)
+    await aged.sync()
+    if when == "deleted after":
+        (aged.folder / "HISTORY.md").unlink()
+        (aged.folder / "2026-11-20.md").unlink()
+        (aged.folder / ".millpond.json").unlink()
+        await aged.process().sync(SCOPE)
+
+    assert (aged.read(), aged.read("HISTORY.md"), aged.read("2026-11-20.md")) == ("text 15", AGED_HISTORY, AGED_DAY)
+
+
+async def followed_for(memory: Memory, looks: int) -> None:
+    files = memory.process()
+    for _ in range(looks):
+        await files.sync(SCOPE, at_once=True)
+
+
+async def test_files_that_are_written_again_while_more_goes_to_the_archive_are_whole(aged: Memory) -> None:
+    class Meanwhile(Memories):
+        """Behind every read of which something comes, and what is old leaves Redis."""
+
+        async def history(self, scope: str, *, first: int = 0) -> Any:
+            found = await super().history(scope, first=first)
+            await aged.consolidated(None, f"[2026-11-20 20:{len(found) + first:02}] entry")
+            await aged.memories.shelve(SCOPE)
+            return found
+
+    await age(aged)
+    files = aged.process_of(Meanwhile(aged.bus, aged.archive))
+    for _ in range(4):
+        await files.sync(SCOPE, at_once=True)
+        (aged.folder / "HISTORY.md").unlink()
+    await aged.process().sync(SCOPE)
+
+    texts = [entry.text for entry in await aged.memories.history(SCOPE)]
+    assert len(texts) > len(HOURS) + 4
+    assert aged.read("HISTORY.md") == "\n\n".join(texts) + "\n"
+
+
+async def test_without_the_archive_a_file_is_left_as_it_is_told_once_and_what_can_be_is_written(
+    aged: Memory, log: list[Any]
+) -> None:
+    """As on another machine, whose files are far behind."""
+    await age(aged)
+    elsewhere = aged.process_of(Memories(aged.bus))
+    for _ in range(2):
+        await elsewhere.sync(SCOPE, at_once=True)
+    assert aged.read() == "text 15"
+    assert not (aged.folder / "HISTORY.md").exists()
+    assert [line["event"] for line in log] == ["memory.unwritten"]
+    assert "in the archive" in log[0]["reason"]
+
+    await aged.sync()
+    await aged.consolidated("text 16", "[2026-11-20 16:00] entry")
+    await elsewhere.sync(SCOPE, at_once=True)
+    assert aged.read("HISTORY.md") == AGED_HISTORY + "\n[2026-11-20 16:00] entry\n"
+
+
+async def test_an_edit_of_a_version_that_is_in_the_archive_is_taken_in_as_any_other(aged: Memory) -> None:
+    await aged.consolidated("- likes tea\n- has a cat\n")
+    await aged.sync()
+    aged.write("- likes coffee\n- has a cat\n")
+    for number in range(4):
+        await aged.consolidated(f"- likes tea\n- has a cat\n- number {number}\n")
+    await aged.memories.shelve(SCOPE)
+
+    await aged.sync()
+    await aged.sync()
+
+    assert await aged.text() == aged.read() == "- likes coffee\n- has a cat\n\n- number 3\n"
+    assert [kind for _, kind, _ in await aged.versions()] == ["consolidation"] * 5 + ["edit"]
 
 
 HOLDER = """

@@ -1,12 +1,15 @@
 """Any order of steps by any holders of any locks, late copies and failovers among them, keeps what memories promise.
 
+What is old moves to a real archive meanwhile, by somebody who may die anywhere in between.
+
 The model is what a reader of the promises would expect; the system under test are the real scripts on a real server.
 """
 
 import copy
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -26,18 +29,25 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from daemon.bus import open_bus, pairs
+from daemon.archive import Archive
+from daemon.bus import Bus, Part, Script, open_bus, pairs
 from daemon.config import RedisConfig
 from daemon.errors import FenceBehind, LockLost, Misplaced
 from daemon.memory import HistoryEntry, Memories, Note, Opened, Version, joined
 from daemon.memory.edits import edited
 from tests.conftest import RecordingBus, all_keys, check_and_remove_keys, dump, mutated
+from tests.cut_short import CutBus, Died
 
 SCOPE = "pond:workspace"
 SESSIONS = ("web:ann", "web:bob")
 TIME = "2026-11-20T09:00:00.000Z"
 BACK = st.sampled_from([0, 0, 0, 0, 1, 2, 3])
 """Whose lock is acted under: how many locks ago."""
+KEPT = {"versions": 2, "history": 3, "notes": 1}
+SHELVED = {"versions": 2, "history": 2, "notes": 1}
+"""Little enough that something moves to the archive all the time."""
+DIES_AT = st.sampled_from([0] * 10 + list(range(1, 41)))
+"""At which call whoever moves it dies; 0: he does not."""
 
 
 @dataclass
@@ -103,6 +113,33 @@ class Held:
     opened: Opened
 
 
+class ShelvingBus(CutBus):
+    """Whoever moves something: another may come before one of his calls, and one may be the last that he makes."""
+
+    def __init__(self, bus: RecordingBus, *, dies_at: int, carried_out: bool, other: Callable[[], Awaitable[None]]):
+        super().__init__(bus, at=dies_at, carried_out=carried_out)
+        self.other = other
+        self.other_at = 0
+        self.carried: list[tuple[Script, Sequence[str], Sequence[Any]]] = []
+
+    async def run(self, script: Script, keys: Sequence[str], args: Sequence[Part]) -> Any:
+        async def call() -> Any:
+            self.carried.append((script, keys, args))
+            return await Bus.run(self, script, keys, args)
+
+        return await self.passing(call)
+
+    async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
+        hit = self._fails()
+        if self.calls == self.other_at:
+            await self.other()
+        if not hit or self._carried_out:
+            answer = await call()
+        if hit:
+            raise Died
+        return answer
+
+
 class MemoryMachine(RuleBasedStateMachine):
     """Consolidators of two sessions, people, a bad network and a server that fails over."""
 
@@ -112,13 +149,21 @@ class MemoryMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.memories = Memories(self.bus)
+        self.folder = tempfile.TemporaryDirectory(prefix="mp-", dir="/tmp")
+        self.memories = self.process(self.bus)
         self.model = Model()
         self.held: list[Held] = []
         self.count = 0
         self.late: list[tuple[Any, ...]] = []
         self.copy: tuple[Model, dict[str, bytes]] | None = None
         """What a replica has."""
+
+    def teardown(self) -> None:
+        self.folder.cleanup()
+
+    def process(self, bus: RecordingBus | ShelvingBus) -> Memories:
+        """Another process of the same database and archive."""
+        return Memories(bus, Archive(bus, Path(self.folder.name)))
 
     def do(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """The result of an async function."""
@@ -157,6 +202,14 @@ class MemoryMachine(RuleBasedStateMachine):
         assert (opened.upto, opened.mark, opened.flushed) == (side.upto, side.mark, side.flushed)
         assert opened.set_backs == side.set_backs
         assert opened.rejected == (model.versions[model.rejected - 1].text if model.rejected else "")
+
+    def appended_since(self, opened: Opened) -> tuple[str, ...] | None:
+        """What the script can tell of it: it knows only the versions that Redis has."""
+        return self.model.appended_since(opened) if max(1, opened.version) > self.base("versions") else None
+
+    def base(self, kind: str) -> int:
+        """How many records of a list are in the archive."""
+        return int(self.do(self.bus.call, "HGET", self.bus.keys.memory(SCOPE), f"{kind}_base") or 0)
 
     def refused(self, call: Callable[[], Any], error: type[Exception]) -> None:
         before = self.do(dump, self.bus)
@@ -216,7 +269,7 @@ class MemoryMachine(RuleBasedStateMachine):
         applied = call()
         moved = (opened.version, opened.text) != (model.version, model.text)
         if side.applied != name and kind == "consolidation" and moved:
-            assert (applied.status, applied.appended) == ("version", model.appended_since(opened))
+            assert (applied.status, applied.appended) == ("version", self.appended_since(opened))
             self.done(held, applied.opened, status="version")
             return
         assert applied.status == "done"
@@ -271,7 +324,7 @@ class MemoryMachine(RuleBasedStateMachine):
             return
         applied = call()
         if (opened.version, opened.text) != (model.version, model.text):
-            assert (applied.status, applied.appended) == ("version", model.appended_since(opened))
+            assert (applied.status, applied.appended) == ("version", self.appended_since(opened))
         else:
             assert applied.status == "done"
             model.undigested.remove(index)
@@ -288,11 +341,13 @@ class MemoryMachine(RuleBasedStateMachine):
         def call() -> Any:
             return self.do(self.memories.set_back, opened, head=head)
 
-        again = side.set_backs == opened.set_backs + 1
+        again, base = side.set_backs == opened.set_backs + 1, 0
         if lost or (not again and (side.set_backs, side.upto) != (opened.set_backs, opened.upto)):
             self.refused(call, LockLost if lost else Misplaced)
             return
         result = call()
+        if again:
+            base = self.base("history")  # what it marked in the archive the first time it does not tell again
         if not again and side.upto > head:
             own = [(index, entry) for index, entry in enumerate(model.history) if entry.session == held.session]
             cut = [(index, entry) for index, entry in own if not entry.lost and entry.upto > head]
@@ -306,9 +361,52 @@ class MemoryMachine(RuleBasedStateMachine):
             again = True
         marked = side.marked if again else []
         assert [(entry.first, entry.upto) for entry in result.lost] == [
-            (model.history[index].first, model.history[index].upto) for index in marked
+            (model.history[index].first, model.history[index].upto) for index in marked if index >= base
         ]
         self.done(held, result.opened, status="over")
+
+    @rule(back=BACK)
+    def the_cursor_follows(self, back: int) -> None:
+        held, side, lost = self.acting(back)
+        mark, opened = "m", held.opened
+
+        self.do(self.memories.followed, opened, upto=opened.upto, mark=mark)
+
+        if not lost and (side.set_backs, side.upto) == (opened.set_backs, opened.upto) and side.mark:
+            side.mark = mark
+        self.late.append(self.bus.scripts[-1])
+
+    # Whoever has time
+
+    @rule(dies_at=DIES_AT, carried_out=st.booleans(), other_at=DIES_AT)
+    def shelve(self, dies_at: int, carried_out: bool, other_at: int) -> None:
+        """What is old moves to the archive; another process may do the same at the same time."""
+
+        async def other() -> None:
+            await self.process(self.bus).shelve(SCOPE)
+
+        async def shelve() -> None:
+            with suppress(Died):
+                await self.process(bus).shelve(SCOPE)
+
+        bus = ShelvingBus(self.bus, dies_at=dies_at, carried_out=carried_out, other=other)
+        bus.other_at = other_at
+        self.do(shelve)
+        self.late += bus.carried
+        if not dies_at:
+            self.is_short()
+
+    def is_short(self) -> None:
+        """Redis keeps no more than it should, but for what it still needs."""
+        keys, model = self.bus.keys, self.model
+        needed = {
+            "versions": [number - 1 for number in (model.version, model.rejected) if number],
+            "history": model.undigested,
+            "notes": [],
+        }
+        for kind, key in (("versions", keys.versions), ("history", keys.history), ("notes", keys.notes)):
+            length, upto = self.do(self.bus.call, "LLEN", key(SCOPE)), self.base(kind) + SHELVED[kind]
+            assert length < KEPT[kind] + SHELVED[kind] or any(index < upto for index in needed[kind]), kind
 
     # People
 
@@ -348,10 +446,10 @@ class MemoryMachine(RuleBasedStateMachine):
         """Of any call that was carried out before, with its very arguments: the last one is told the same."""
         call, before = self.late[-1 - pick % len(self.late)], self.do(dump, self.bus)
 
-        status = self.do(self.bus.arrive, *call)[0]
+        status = (self.do(self.bus.arrive, *call) or [b""])[0]
 
         assert self.do(dump, self.bus) == before
-        if call is self.late[-1]:
+        if call is self.late[-1] and call[0].name in WRITES:
             assert status in (b"open", b"done", b"over", b"version")
 
     @rule()
@@ -411,6 +509,9 @@ class MemoryMachine(RuleBasedStateMachine):
         return found
 
 
+WRITES = ("open.lua", "apply.lua", "append.lua", "digest.lua", "set_back.lua", "write.lua")
+"""Whose answers begin with a status."""
+
 QUICK = settings(
     max_examples=50,
     stateful_step_count=40,
@@ -426,7 +527,9 @@ HUNT = settings(QUICK, max_examples=400, phases=[Phase.generate], derandomize=Tr
 @contextmanager
 def machine(server_dir: Path, prefix: str) -> Iterator[type[MemoryMachine]]:
     """The machine on a bus of its own."""
-    with start_blocking_portal() as portal:
+    with start_blocking_portal() as portal, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("daemon.memory.shelving.KEPT", KEPT)
+        patch.setattr("daemon.memory.shelving.SHELVED", SHELVED)
         opened = open_bus(RedisConfig(prefix=prefix), server_dir)
         with portal.wrap_async_context_manager(opened) as bus:
             yield type("Machine", (MemoryMachine,), {"portal": portal, "bus": RecordingBus(bus)})
@@ -463,7 +566,8 @@ LOST = "if behind(fields, ARGV[2], ARGV[3]) then return {'lost'} end"
         ("APPEND", LOST, ""),
         ("APPEND", "if fields.flushed >= cycle then", "if false then"),
         ("APPEND", "if fields.set_backs ~= tonumber(ARGV[4]) then", "if false then"),
-        ("WRITE", "if fields.version ~= tonumber(ARGV[1]) or", "if"),
+        ("FOLLOWED", "if #fields.mark > #ARGV[6] then", "if true then"),
+        ("APPLY", "redis.call('HGET', memory_key, 'versions_base')", "0"),  # what lies in the archive counts on
     ],
 )
 def test_switching_a_check_off_is_found(  # those that few orders of steps tell from none: see test_memories.py

@@ -95,6 +95,10 @@ def _words(pid: int | str) -> list[str]:
     return []
 
 
+def _environment(pid: int) -> list[str]:
+    return Path("/proc", str(pid), "environ").read_bytes().decode().split("\0")
+
+
 def _keepers(data_dir: Path) -> list[int]:
     pids = [entry.name for entry in Path("/proc").iterdir() if entry.name.isdigit()]
     return [int(pid) for pid in pids if str(data_dir) in (found := _words(pid)) and "keeper" in " ".join(found)]
@@ -142,6 +146,18 @@ async def test_what_it_writes_is_readable_by_its_owner_only_and_no_argument_hold
     for pid in (address.pid, *_keepers(data_dir)):
         assert secret not in _words(pid)
         assert secret not in repr(read_state(layout))
+
+
+async def test_the_server_gets_nothing_of_our_environment_but_what_it_needs(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-1234")
+
+    address = await server(data_dir).ensure()
+
+    environment = _environment(address.pid)
+    assert not [setting for setting in environment if "1234" in setting]
+    assert "GLIBC_TUNABLES=glibc.malloc.tcache_count=2000" in environment
 
 
 async def test_a_running_server_is_found_again_and_cheaply(data_dir: Path) -> None:

@@ -12,7 +12,7 @@ from anyio.lowlevel import checkpoint
 from daemon.bus import Asked, Bus, Part, Script, publish
 from daemon.bus.together import ALONE, MOST, Together
 from daemon.config import QueueConfig
-from daemon.errors import BusError, BusUnavailable, LeaseLost
+from daemon.errors import BusError, BusUnavailable, LeaseLost, SessionFull
 from daemon.session import Sessions
 from tests.conftest import Lab, an_inbound, commit_of
 
@@ -30,7 +30,7 @@ async def gathered(*asking: Callable[[], Awaitable[Any]]) -> list[Any]:
     async def one(number: int, ask: Callable[[], Awaitable[Any]]) -> None:
         try:
             results[number] = await ask()
-        except (BusError, LeaseLost, UnicodeEncodeError) as error:
+        except (BusError, LeaseLost, SessionFull, UnicodeEncodeError) as error:
             results[number] = error
 
     async with anyio.create_task_group() as tg:
@@ -207,3 +207,12 @@ async def test_a_spoilt_session_keeps_no_other_message_from_being_accepted(
 
     assert [isinstance(result, BusError) for result in found] == [False, False, True, False]
     assert sorted(await lab.ready()) == [chats[0], chats[1], chats[3]]
+
+
+async def test_of_messages_published_at_once_as_many_are_accepted_as_there_is_room_for(bus: Bus, lab: Lab) -> None:
+    queue = QueueConfig(partition_max=3)
+
+    found = await publish_all(bus, queue, CHATS[:5])
+
+    assert [isinstance(result, SessionFull) for result in found] == [False] * 3 + [True] * 2
+    assert await lab.bus.call("XLEN", lab.bus.keys.inbox(0)) == 3

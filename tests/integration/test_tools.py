@@ -344,7 +344,7 @@ async def has_results(lab: Lab, count: int) -> bool:
 def a_saying(session: str = "web:ann", call: str = "1-0") -> Saying:
     notice = Notice(kind="message", text="hi", time="2026-11-20T09:00:00.000Z")
     reply = Reply(id=f"{session}#x", session=session, turn=0, text="hi", correlation="c")
-    return Saying(call=call, session=session, notice=notice, reply=reply, out_channel="web")
+    return Saying(call=call, session=session, scope="pond:workspace", notice=notice, reply=reply, out_channel="web")
 
 
 async def test_a_call_speaks_once_whoever_runs_it(lab: Lab, queue: QueueConfig) -> None:

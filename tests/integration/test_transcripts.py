@@ -5,6 +5,7 @@ import os
 import tracemalloc
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,6 +25,8 @@ from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from daemon.transcripts import Hit, Needle, Piece, Transcripts, Unread, search
 from tests.conftest import QUEUE, Lab, RecordingBus, an_entry, check_and_remove_keys
+from tests.memorylab import MemoryLab, Summaries, small_window
+from workers.consolidation import Want
 
 pytestmark = pytest.mark.anyio
 
@@ -177,6 +180,36 @@ async def test_of_several_segments_another_stands_in_for_a_spoilt_one(shelf: She
     segments[1].path(shelf.data_dir).unlink()
 
     assert await shelf.transcripts.read(ANN, 0, 6) == shelf.raws
+
+
+async def test_what_lies_in_another_hosts_archive_is_told_with_its_place(shelf: Shelf, tmp_path: Path) -> None:
+    await shelf.say(6)
+    await shelf.store((0, 4))
+    await shelf.trim(4)
+    elsewhere = Transcripts(shelf.lab.bus, Archive(shelf.lab.bus, tmp_path / "elsewhere"))
+
+    with pytest.raises(ArchiveError) as caught:
+        await elsewhere.read(ANN, 0, 6)
+
+    assert str(tmp_path / "transcripts") in str(caught.value)
+    assert await elsewhere.read(ANN, 4, 6) == shelf.raws[4:]
+
+
+async def test_what_a_consolidation_lets_go_of_is_read_as_before(process: Process, lab: Lab) -> None:
+    memory = MemoryLab(replace(process, config=small_window(process.config)), lab, Summaries())
+    await memory.talk(12)
+    before = await memory.process.transcripts.read(ANN, 0, 24)
+    assert len(before) == 24
+
+    for want in (Want(at="now"), Want()):  # the second one flushes what the first, which somebody awaits, has left
+        await memory.consolidator.consolidate(ANN, want)
+    base = await memory.process.archive.trim(ANN, (await memory.state()).cursor)
+
+    assert base == (await memory.state()).base > 0
+    assert int(await lab.bus.call("LLEN", lab.bus.keys.log(ANN))) == 24 - base
+    assert await memory.process.transcripts.read(ANN, 0, 24) == before
+    await memory.talk(2)
+    assert (await memory.process.transcripts.read(ANN, 0, 100))[:24] == before
 
 
 # At the moment of trimming

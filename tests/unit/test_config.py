@@ -23,12 +23,12 @@ from daemon.config.expected import bare
 from daemon.config.keys import all_keys, fields_of, is_name, join, members_of
 from daemon.config.load import Loaded
 from daemon.config.rules import is_loopback
-from daemon.config.schema import BotConfig, ChannelConfig
+from daemon.config.schema import BotConfig, ChannelConfig, PersonConfig
 from daemon.config.secret import masked_url
 from daemon.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
-NAMES = {"bots": ["pond"], "channels": ["terminal", "web"], "bots.pond.mcp": []}
+NAMES = {"bots": ["pond"], "channels": ["terminal", "web"], "bots.pond.mcp": [], "people": ["ann"]}
 
 
 @pytest.fixture(autouse=True)
@@ -352,10 +352,12 @@ def test_every_key_can_be_set_by_its_variable(path):
 def _valid_text(path: str) -> str:
     special = {
         "redis.url": "redis://localhost",
+        "archive.url": "s3://bucket/folder",
         "queue.renew_s": "0.5",
         "queue.backoff_max_s": "40",
         "context.tail_ratio": "0.1",
         "context.bootstrap.tail_ratio": "0.1",
+        "people.ann.identities": "web:ann, terminal:ann",
         "bots.pond.time_zone": "Europe/Berlin",
         "bots.pond.model.base_url": "http://localhost/v1",
         "bots.pond.model.api_key_file": "secret",
@@ -384,6 +386,8 @@ def _kind(path: str) -> object:
             section = {"pond": BotConfig}
         elif part == "channels":
             section = members_of(ChannelConfig)
+        elif part == "people":
+            section = {"ann": PersonConfig}
         else:
             section = fields_of(section)[part].type if part != "type" else str
     return bare(section)[0]
@@ -519,6 +523,28 @@ def test_a_broken_rule_says_which_keys_to_change(file, text, said):
     assert len(lines) == 1
     assert said in lines[0]
     assert "hush" not in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("s3://bucket/pond", "s3://bucket/pond"),
+        ("file:///mnt/pond", "file:///mnt/pond"),
+        ("https://key:hush@minio:9000/bucket", "https://key:********@minio:9000/bucket"),
+    ],
+)
+def test_an_address_of_an_archive_is_taken_and_shown_without_its_secret(file, url, shown):
+    loaded = load_text(file, f"[archive]\nurl = '{url}'")
+
+    assert loaded.config.archive.url.reveal() == url
+    assert f'url = "{shown}"' in toml(loaded)
+
+
+@pytest.mark.parametrize("url", ["memory:///", "ftp://h/x", "s3://", "file://", "file://host/x", "/folder", "hush"])
+def test_an_address_that_can_be_no_archive_is_refused_without_being_shown(file, url):
+    with pytest.raises(ConfigError, match=r"archive\.url: expected file:///folder") as refused:
+        load_text(file, f"[archive]\nurl = '{url}'")
+    assert "hush" not in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -1049,7 +1075,15 @@ def test_the_documentation_has_every_key_of_every_section_with_its_default():
 
 
 _SECTION_PATHS = {
-    *("bots", "bots.pond.memory", "bots.pond.model", "bots.pond.model.prices", "channels", "context.bootstrap"),
+    *(
+        "bots",
+        "bots.pond.memory",
+        "bots.pond.model",
+        "bots.pond.model.prices",
+        "channels",
+        "context.bootstrap",
+        "people",
+    ),
     *(
         "bots.pond.limits",
         "bots.pond.mcp",
@@ -1072,6 +1106,7 @@ def _sections():
     yield "Top level", Config, ""
     for key in ("redis", "queue", "agent", "run", "consolidation", "memory_flush", "memory_search", "micro_compact"):
         yield f"[{key}]", fields_of(Config)[key].type, key
+    yield "[people.<name>]", PersonConfig, "people.ann"
     yield "[context.bootstrap]", daemon_config.BootstrapConfig, "context.bootstrap"
     yield "[bots.<name>]", BotConfig, "bots.pond"
     yield "[bots.<name>.memory]", daemon_config.MemoryConfig, "bots.pond.memory"
@@ -1140,3 +1175,44 @@ def test_the_examples_of_the_documentation_load(file):
 def test_an_unknown_section_in_the_environment_is_named_by_its_variable(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"queu: unknown key; .*MILLPOND_QUEU__LEASE_S"):
         load(environ={"MILLPOND_DATA_DIR": str(tmp_path), "MILLPOND_QUEU__LEASE_S": "3"})
+
+
+# People
+
+
+PEOPLE = """
+[bots.pond]
+[bots.lake]
+memory = {scope = "workspace"}
+[channels.web]
+[channels.other]
+type = "web"
+bot = "lake"
+port = 0
+"""
+
+
+def test_a_person_has_several_identities(file):
+    loaded = load_text(file, PEOPLE + '[people.ann]\nidentities = ["web:ann", "terminal:me"]')
+
+    assert loaded.config.people["ann"].identities == ("web:ann", "terminal:me")
+
+
+@pytest.mark.parametrize(
+    ("identities", "told"),
+    [
+        ('["web:ann"]', "at least two"),
+        ('["web:ann", "ann"]', "expected <channel>:<sender>"),
+        ('["web:ann", "web:ann:7"]', "expected <channel>:<sender>"),
+        ('["web:ann", "phone:ann"]', "a channel that there is not; there is"),
+        ('["web:ann", "web:ann"]', "is named twice"),
+        ('["web:ann", "web:bob"]', "of people.bob too; nobody is two people"),
+        ('["web:ann", "other:ann"]', "whose memory.scope is 'workspace'"),
+    ],
+)
+def test_identities_that_cannot_be_linked_are_refused(file, identities, told):
+    bob = '[people.bob]\nidentities = ["web:bob", "terminal:bob"]\n'
+
+    [line] = problems(file, PEOPLE + bob + f"[people.ann]\nidentities = {identities}")
+
+    assert told in line

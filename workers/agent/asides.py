@@ -4,12 +4,13 @@ import anyio
 import structlog
 
 from daemon.clock import age_s, stamp
+from daemon.config import BotConfig
 from daemon.errors import BusError, ConfigError
 from daemon.events import Inbound, Notice, Reply
 from daemon.memory import Memories
 from daemon.process import Process
 from daemon.scope import scope_of
-from daemon.session import Aside, Asides, SessionReader
+from daemon.session import Aside, Asides, SessionReader, SessionState
 from daemon.usage import User
 from daemon.wording import text as say
 from workers.agent.equipment import Equipment
@@ -109,13 +110,15 @@ class Speaker:
                 user = User(bot=inbound.bot, session=session, channel=inbound.channel, sender_id=inbound.sender_id)
                 return await spending(self._bus, user, bot, self._process.clock), state.head
             case "memory":
-                # Nothing was said in a session that is not there yet; its first message will fix it so.
-                scope = state.scope or scope_of(inbound, bot)
-                return await remembered(self._memories, bot, scope), state.head
+                return await remembered(self._memories, bot, await self._home(state, inbound, bot)), state.head
             case "whoami":
-                return whoami(bot, state, inbound), state.head
+                return whoami(bot, state, inbound, scope=await self._home(state, inbound, bot)), state.head
             case _:
                 return say("help", kit.language), state.head
+
+    async def _home(self, state: SessionState, inbound: Inbound, bot: BotConfig) -> str:
+        # Nothing was said in a session that is not there yet; its first message will fix its scope so.
+        return await self._memories.home(state.scope or scope_of(inbound, bot))
 
     async def _bury(self, aside: Aside, reason: str) -> None:
         if await self._asides.bury(aside, reason=reason):

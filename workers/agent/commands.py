@@ -1,4 +1,4 @@
-"""Commands that change their session, ``/new`` and ``/model``: each keeps its place among the messages.
+"""Commands that change their session, as ``/new`` and ``/model`` do: each keeps its place among the messages.
 
 What one changes, and what is said of it, is one commit without entries: refused when the lease is lost, and without
 effect when it arrives twice.
@@ -15,7 +15,9 @@ from daemon.session import Claim, Waiting
 from daemon.wording import text as say
 from workers.agent.compacting import told
 from workers.agent.exporting import Exporting
+from workers.agent.forgetting import ForgetCommand
 from workers.agent.kits import Kits
+from workers.agent.linking import Linking
 from workers.agent.outcome import Outcome, is_admin
 from workers.choice import choices
 from workers.consolidation import Consolidator, Report, Want
@@ -29,6 +31,8 @@ class Commands:
         self._kits = kits
         self._consolidator = consolidator
         self._exporting = Exporting(process, consolidator.stores.memories)
+        self._forgetting = ForgetCommand(process)
+        self._linking = Linking(process)
 
     async def outcome(self, claim: Claim, inbound: Inbound) -> Outcome:
         """What ``inbound``, one of ``QUEUED_COMMANDS``, comes to.
@@ -43,6 +47,10 @@ class Commands:
             return await self._compact(claim, inbound, bot)
         if inbound.command == "export":
             return await self._exporting.outcome(claim, inbound, bot)
+        if inbound.command == "forget":
+            return Outcome(text=await self._forgetting.said(claim, inbound, bot))
+        if inbound.command in ("link", "unlink"):
+            return Outcome(text=await self._linking.said(claim, inbound, bot))
         return await self._model(claim.begun.options, inbound, bot)
 
     async def _compact(self, claim: Claim, inbound: Inbound, bot: BotConfig) -> Outcome:

@@ -65,6 +65,7 @@ class Entries:
             tokens=await self._tokenizer.acount_message(wire),
             id=inbound.id,
             sender=inbound.sender_name or inbound.sender_id,
+            person=inbound.sender_id if inbound.chat != inbound.sender_id else "",
             wire=msgspec.Raw(wire),
         )
 

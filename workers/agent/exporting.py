@@ -43,7 +43,7 @@ class Exporting:
             return Outcome(text=say("admins_only", bot.language))
         try:
             with anyio.fail_after(LIMIT_S):
-                scopes = await family(self._memories, scope)
+                scopes = await family(self._process.bus, scope)
                 sources = self._process.export_sources(self._memories)
                 kept = await export_here(sources, scopes, language=bot.language)
         except TimeoutError:

@@ -103,7 +103,8 @@ async def _offered(process: Process, bot: str, state: SessionState) -> tuple[Too
         servers = ToolServers(process)
         async with anyio.create_task_group() as tg:
             await tg.start(servers.run)
-            offered = await servers.tools(bot, scope=state.scope, session=state.session)
+            home = await Memories(process.bus).home(state.scope)
+            offered = await servers.tools(bot, scope=home, session=state.session)
             tg.cancel_scope.cancel()
     return offered
 

@@ -12,7 +12,7 @@ SHOWN_CHARS = 3_000
 
 
 async def remembered(memories: Memories, bot: BotConfig, scope: str) -> str:
-    """MEMORY.md of ``scope``, with its version and when it last changed.
+    """MEMORY.md of ``scope``, a home, with its version and when it last changed.
 
     Raises:
         BusUnavailable: Redis is away.

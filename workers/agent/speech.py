@@ -6,6 +6,7 @@ from daemon.clock import stamp
 from daemon.config import PushConfig
 from daemon.errors import BadSessionKey, ToolError
 from daemon.events import Inbound, Notice, Reply
+from daemon.memory import Memories
 from daemon.process import Process
 from daemon.session import Claim, Sayings, Sessions, saying_id
 from daemon.session import Saying as Said
@@ -16,8 +17,9 @@ from workers.tools import Saying, ToolContext
 class Speech:
     """Says things in the name of one turn."""
 
-    def __init__(self, process: Process, sessions: Sessions, claim: Claim, first: Inbound) -> None:
+    def __init__(self, process: Process, sessions: Sessions, memories: Memories, claim: Claim, first: Inbound) -> None:
         self._process = process
+        self._memories = memories
         self._sayings = Sayings(process.bus, sessions, process.config.queue)
         self._claim = claim
         self._first = first
@@ -25,7 +27,8 @@ class Speech:
     async def say(self, context: ToolContext, saying: Saying) -> str:
         """Say it; the key of the session in which it was said. See ``ToolContext.say``."""
         for chat in self._chats(saying):
-            said = await self._sayings.say(self._claim, self._said(chat, context.call, saying))
+            whole = self._said(chat, context.call, saying, scope=await self._shared(str(chat)))
+            said = await self._sayings.say(self._claim, whole) if whole.scope else "foreign"
             if said != "foreign":
                 return str(chat)
         channel = repr(saying.channel) if saying.channel else "this channel"
@@ -33,6 +36,18 @@ class Speech:
             f"there is no chat {saying.chat!r} on {channel} that shares this conversation's "
             "memory; only such chats can be written to"
         )
+
+    async def _shared(self, session: str) -> str:
+        """The scope of a chat that shares this conversation's memory; empty when it does not, or there is none."""
+        own = self._claim.begun.scope
+        if session == self._claim.session:
+            return own
+        bus = self._process.bus
+        scope = ((await bus.call("HGET", bus.keys.session(session), "scope")) or b"").decode()
+        # Two that were linked have one memory.
+        if not scope or scope == own or await self._memories.home(scope) == await self._memories.home(own):
+            return scope
+        return ""
 
     def _chats(self, saying: Saying) -> Iterator[SessionKey]:
         """The chats that may be meant, the likeliest first: a ``:`` may belong to the chat's name or begin a thread."""
@@ -52,7 +67,7 @@ class Speech:
         except (BadSessionKey, UnicodeEncodeError) as error:
             raise ToolError(f"chat_id: {error}") from error
 
-    def _said(self, chat: SessionKey, call: str, saying: Saying) -> Said:
+    def _said(self, chat: SessionKey, call: str, saying: Saying, *, scope: str) -> Said:
         session, attachments = str(chat), tuple(saying.attachments)
         notice = Notice(
             kind="message", text=saying.text, time=stamp(self._process.clock.now()), attachments=attachments
@@ -69,6 +84,7 @@ class Speech:
         return Said(
             call=call,
             session=session,
+            scope=scope,
             notice=notice,
             reply=reply if pushed else None,
             out_channel=chat.channel if pushed else "",

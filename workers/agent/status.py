@@ -4,7 +4,6 @@ from daemon.config import BotConfig
 from daemon.errors import ContextOverflow
 from daemon.events import Inbound
 from daemon.process import Process
-from daemon.scope import scope_of
 from daemon.session import SessionState
 from daemon.wording import Language
 from daemon.wording import text as say
@@ -52,8 +51,8 @@ def _seconds(ms: int) -> int:
     return max(0, round(ms / 1000))
 
 
-def whoami(bot: BotConfig, state: SessionState, asking: Inbound) -> str:
-    """Who asks, as configuration, commands and accounts name them."""
+def whoami(bot: BotConfig, state: SessionState, asking: Inbound, *, scope: str) -> str:
+    """Who asks, as configuration, commands and accounts name them; ``scope`` is whose memory it is."""
     language = bot.language
     return say(
         "whoami",
@@ -63,7 +62,6 @@ def whoami(bot: BotConfig, state: SessionState, asking: Inbound) -> str:
         channel=asking.channel,
         chat=f"{asking.chat}:{asking.thread}" if asking.thread else asking.chat,
         session=state.session,
-        # Nothing was said in a session that is not there yet; its first message will fix it so.
-        scope=state.scope or scope_of(asking, bot),
+        scope=scope,
         admin=say("yes" if is_admin(bot, asking) else "no", language),
     )

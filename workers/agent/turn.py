@@ -42,9 +42,9 @@ class Turns:
         self._gate = Gate(process)
         self.kits = Kits(process)
         self._consolidator = consolidator = Consolidator(stores_of(process), ConsolidationKits(process))
-        self._files = consolidator.stores.files
+        self._files, self._memories = consolidator.stores.files, consolidator.stores.memories
         reader = SessionReader(process.bus)
-        self._pasts = PastReader(reader, consolidator.stores.memories, process.config.micro_compact)
+        self._pasts = PastReader(reader, self._memories, process.config.micro_compact)
         self._rooms = Rooms(consolidator, reader, self._pasts)
         self._commands = Commands(process, self.kits, consolidator)
         self._ending = Ending(process, sessions, self._commands)
@@ -67,14 +67,16 @@ class Turns:
         bind_contextvars(message_id=first.id, correlation=first.correlation, turn=claim.begun.head)
         try:
             kit = await self.kits.of(first.bot, model=claim.begun.options.model)
-            kit = await self.equipment.of(kit, first.bot, scope=claim.begun.scope, session=claim.session)
+            # Once a turn: whatever it is joined with meanwhile, it ends with the files and servers that it began with.
+            home = await self._memories.home(claim.begun.scope)
+            kit = await self.equipment.of(kit, first.bot, scope=home, session=claim.session)
         except ConfigError as error:
             await self._ending.misconfigured(claim, first, error)
             return None
         if claim.begun.attempts > self._attempts_max + 1 and not claim.begun.step:
             # One claim more than it takes to give it up below: reading or counting it is what fails.
             return await self._ending.hopeless(claim, first, go_on=go_on)
-        turn = await self._begin(claim, first, kit)
+        turn = await self._begin(claim, first, kit, home)
         try:
             return await self._answer(turn, hold, go_on=go_on)
         finally:
@@ -114,10 +116,10 @@ class Turns:
             return await self._ending.stopped(turn, hold.stop_upto, go_on=go_on)
         return await self._ending.done(turn, answer, go_on=go_on)
 
-    async def _begin(self, claim: Claim, first: Inbound, kit: Kit) -> Turn:
+    async def _begin(self, claim: Claim, first: Inbound, kit: Kit, home: str) -> Turn:
         begun, covered = claim.begun, before_command(claim.begun.waiting)
         entries = Entries(kit.tokenizer, self._process.clock, turn=begun.head)
-        await self._files.sync(begun.scope)
+        await self._files.sync(home)
         past, journal = await self._pasts.read(
             claim.session, begun, upto=begun.head + begun.step, budget_tokens=kit.budget_tokens
         )
@@ -143,22 +145,24 @@ class Turns:
             entries=entries,
             live=LiveText(self.live, claim),
             requests=requests,
-            context_of=partial(self._context_of, claim, first, kit, requests),
+            context_of=partial(self._context_of, claim, first, kit, requests, home),
             began=self._process.clock.monotonic(),
             progress=progress,
         )
 
-    def _context_of(self, claim: Claim, first: Inbound, kit: Kit, requests: Requests, call: str) -> ToolContext:
-        speech = Speech(self._process, self._sessions, claim, first)
+    def _context_of(
+        self, claim: Claim, first: Inbound, kit: Kit, requests: Requests, home: str, call: str
+    ) -> ToolContext:
+        speech = Speech(self._process, self._sessions, self._memories, claim, first)
         return ToolContext(
             clock=self._process.clock,
             time_zone=kit.time_zone,
             bot=first.bot,
             session=claim.session,
-            scope=claim.begun.scope,
+            scope=home,
             turn=claim.begun.head,
             nonce=claim.nonce,
-            folders=Folders(self._process.workspace(first.bot), claim.begun.scope),
+            folders=Folders(self._process.workspace(first.bot), home),
             say=speech.say,
             compact=lambda focus: compacted(requests, focus),
             call=call,

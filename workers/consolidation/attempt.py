@@ -6,14 +6,14 @@ from typing import Literal
 
 import anyio
 
-from daemon.errors import ArchiveError, BusError, CallSkipped, LockLost, Misplaced
+from daemon.errors import ArchiveError, BusError, CallSkipped, LockLost, MemoryMoving, Misplaced
 from daemon.session import Lock
 from workers.consolidation.stores import Stores
 
 UNDO_S = 5.0
 """Longest that taking a failure back may take."""
 
-NOBODY_FAILED = (CallSkipped, ArchiveError, BusError, Misplaced)
+NOBODY_FAILED = (CallSkipped, ArchiveError, BusError, MemoryMoving, Misplaced)
 """The model was not asked, or did its part."""
 
 

@@ -24,7 +24,7 @@ _log = structlog.get_logger()
 
 def stores_of(process: Process) -> Stores:
     """What consolidations need of a process."""
-    config, memories = process.config, Memories(process.bus)
+    config, memories = process.config, Memories(process.bus, process.archive)
     return Stores(
         config=config,
         bus=process.bus,

@@ -6,6 +6,7 @@ import structlog
 
 from daemon import metrics
 from daemon.errors import ArchiveError, ArchiveMissing, CallSkipped, ConsolidationError, FenceBehind, LockLost, Trimmed
+from daemon.events import Continuity
 from daemon.memory import Opened
 from daemon.session import Lock
 from workers.backoff import after_attempts
@@ -16,7 +17,7 @@ from workers.consolidation.part import LogPart, part_of, read, unsettled
 from workers.consolidation.plan import HEAD_SHARE, Estimate, Unsettled, head_messages, pick, plan
 from workers.consolidation.spent import Spent
 from workers.consolidation.stores import Stores
-from workers.consolidation.taking import Taking, mark_from
+from workers.consolidation.taking import Taking, encoded, mark_from, without_continuity
 from workers.consolidation.want import Report, Want
 
 MEMORY_SHARE = 0.2
@@ -188,13 +189,27 @@ class Rounds:
             upto=upto,
             last=part.raws[-1],
             tokens=part.tokens,
-            continuity=mark.continuity,
+            continuity=mark.continuity or await self._stood(opened),
             flushed=mark.flushed,
         )
+        if upto == opened.upto:
+            await self._stores.memories.followed(opened, upto=upto, mark=encoded(without_continuity(mark)))
         self.report.outcome, self.report.upto = "settled", upto
         _log.warning("cursor.followed", cursor=upto)
         await self._stores.trim(lock.session, upto)
         return True
+
+    async def _stood(self, opened: Opened) -> Continuity | None:
+        """Where the conversation stood when the memory was written, when only the session knew and has lost it."""
+        entry = await self._stores.memories.last_entry(opened)
+        if entry is None:
+            return None
+        count = entry.upto - entry.first
+        text = entry.text if entry.kind == "summary" else f"[Session context was compacted: {count} messages.]"
+        ends_there = [
+            each.name for each in await self._stores.archive.segments(opened.session) if each.upto == entry.upto
+        ]
+        return Continuity(transcript=ends_there[-1] if ends_there else "", text=text)
 
     async def _repeat(self, opened: Opened) -> None:
         """Take in again what a memory has lost in a failover; the cursor stays where it is."""

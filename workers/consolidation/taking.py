@@ -7,7 +7,7 @@ import msgspec
 import structlog
 
 from daemon.clock import stamp
-from daemon.errors import CallSkipped, SummaryFailed, Unsummarizable
+from daemon.errors import ArchiveError, CallSkipped, SummaryFailed, Unsummarizable
 from daemon.events import Continuity
 from daemon.memory import HistoryEntry, Opened, Version
 from daemon.session import Lock
@@ -41,6 +41,16 @@ class Mark(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 _decode_mark = msgspec.json.Decoder(Mark).decode
+
+
+def encoded(mark: Mark) -> str:
+    """As it is stored."""
+    return _encode(mark).decode()
+
+
+def without_continuity(mark: Mark) -> Mark:
+    """What is left of a mark once the session itself has the continuity."""
+    return msgspec.structs.replace(mark, continuity=None)
 
 
 def mark_from(text: str) -> Mark:
@@ -89,10 +99,19 @@ class Taking:
             taken = await self._taken(lock, opened, part)
             await self._written(lock, opened, part, taken, moves=moves)
         await self._stores.trim(lock.session, part.upto_index)
-        await self._stores.files.sync(lock.scope, at_once=True)
+        await self._stores.files.sync(opened.scope, at_once=True)
         if taken.summary and opened.undigested and not self._want.awaited:
-            await self._digest(lock)
-            await self._stores.files.sync(lock.scope, at_once=True)
+            await self._digest(lock, opened.scope)
+            await self._stores.files.sync(opened.scope, at_once=True)
+        if not self._want.awaited:
+            await self._shelve(opened.scope)
+
+    async def _shelve(self, scope: str) -> None:
+        """What is old of the memory goes to the archive; when that cannot be used it stays, until the next time."""
+        try:
+            await self._stores.memories.shelve(scope)
+        except ArchiveError as error:
+            _log.warning("memory.unshelved", reason=str(error))
 
     async def pass_over(self, lock: Lock, opened: Opened, *, upto: int, reason: str) -> None:
         """Say in the history that messages which a memory has lost in a failover cannot be read back any more.
@@ -110,7 +129,7 @@ class Taking:
             correlation=self._want.correlation,
             text=f"[{time:%Y-%m-%d %H:%M}] [RAW] messages {first} to {upto - 1} cannot be read back: {reason}",
         )
-        await self._stores.memories.apply(opened, entry, mark=_encode(Mark()).decode())
+        await self._stores.memories.apply(opened, entry, mark=encoded(Mark()))
 
     async def _written(self, lock: Lock, opened: Opened, part: LogPart, taken: Taken, *, moves: bool) -> None:
         """Archive first, then memory, then the cursor: what is left in between is what the next one goes on from."""
@@ -135,6 +154,8 @@ class Taking:
             continuity=mark.continuity,
             flushed=mark.flushed,
         )
+        if mark.continuity:
+            await self._stores.memories.followed(opened, upto=part.upto_index, mark=encoded(without_continuity(mark)))
 
     async def _taken(self, lock: Lock, opened: Opened, part: LogPart) -> Taken:
         """The range's summary, or, when there have been too many failures, the range itself."""
@@ -188,7 +209,7 @@ class Taking:
 
     async def _applied(self, lock: Lock, opened: Opened, part: LogPart, taken: Taken, mark: Mark) -> None:
         """Write the memory; when somebody else wrote it meanwhile, merge, ask again, or leave MEMORY.md alone."""
-        marked, summary, asked_again = _encode(mark).decode(), taken.summary, 0
+        marked, summary, asked_again = encoded(mark), taken.summary, 0
         entry = HistoryEntry(
             time=self._now(),
             session=lock.session,
@@ -246,10 +267,10 @@ class Taking:
             made(kind="rejected", reason=summary.rejection, text=rejected) if rejected else None,
         )
 
-    async def _digest(self, lock: Lock) -> None:
+    async def _digest(self, lock: Lock, scope: str) -> None:
         """The model answers again: what went in as it was is worked into MEMORY.md now; HISTORY stays as it is."""
         for _ in range(self._stores.config.consolidation.rounds_max):
-            found = await self._stores.memories.undigested(lock.scope)
+            found = await self._stores.memories.undigested(scope)
             if not found:
                 return
             [(index, entry)] = found

@@ -1,0 +1,45 @@
+"""What must hold of people with several identities. Pure."""
+
+from collections.abc import Iterator
+
+from daemon.config.expected import got
+from daemon.config.reading import Finding
+from daemon.config.schema import Config
+from daemon.errors import BadSessionKey
+from daemon.sessionkey import SessionKey
+
+
+def people_findings(config: Config) -> Iterator[Finding]:
+    """Every rule that ``config.people`` breaks."""
+    known: dict[str, str] = {}
+    for name, person in config.people.items():
+        here = f"people.{name}.identities"
+        if len(person.identities) < 2:
+            yield Finding(here, "name at least two: they are what is linked")
+        for identity in person.identities:
+            if problem := _problem(config, identity):
+                yield Finding(here, problem, ("channels",))
+            elif identity in known:
+                whose = "twice" if known[identity] == name else f"of people.{known[identity]} too"
+                yield Finding(here, f"{got(identity)} is named {whose}; nobody is two people")
+            known.setdefault(identity, name)
+
+
+def _problem(config: Config, identity: str) -> str:
+    """What is wrong with one identity; empty when nothing is."""
+    try:
+        key = SessionKey.parse(identity)
+    except BadSessionKey:
+        key = None
+    if key is None or key.thread or str(key) != identity:
+        return f"expected <channel>:<sender> as /whoami shows it, got {got(identity)}"
+    channel = config.channels.get(key.channel)
+    if channel is None:
+        return f"{got(identity)} names a channel that there is not; there is {', '.join(config.channels)}"
+    bot = config.bots.get(channel.bot)
+    if bot is not None and bot.memory.scope not in ("auto", "person"):
+        return (
+            f"{got(identity)} is a person of bots.{channel.bot}, whose memory.scope is {bot.memory.scope!r}: only "
+            "memories of persons can be linked"
+        )
+    return ""

@@ -1,0 +1,119 @@
+"""Lists that are counted for ever, logs and those of a scope: what Redis holds of them, then what is in the archive.
+
+In this order: what is archived meanwhile is only listed as Redis holds it.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from anyio import to_thread
+
+from daemon.archive import Shelf
+from daemon.bus import load_script
+from daemon.errors import ArchiveError
+from daemon.forget.work import Tier, Work
+
+REPLACE = load_script(__file__, "replace.lua")
+
+PIECE = 500
+"""Records that are read and replaced at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Buried:
+    """A record in the place of another."""
+
+    raw: bytes
+    hits: tuple[str, ...]
+    """What stood in the other."""
+    less: int = 0
+    """Tokens that it counts less."""
+    time: str = ""
+
+
+Bury = Callable[[bytes], Buried | None]
+"""Gives what is to take a record's place; None when it stays. Raises ``msgspec.MsgspecError`` for what is none."""
+
+
+async def forget_on(work: Work, shelf: Shelf, tier: Tier, bury: Bury, *, archived: Tier) -> None:
+    """Find, or replace, the records of ``shelf``; those in the archive count as ``archived``.
+
+    Raises:
+        BusUnavailable: Redis is away.
+    """
+    await _listed(work, shelf, tier, bury)
+    await _archived(work, shelf, archived, bury)
+
+
+async def _listed(work: Work, shelf: Shelf, tier: Tier, bury: Bury) -> None:
+    bus, key = work.stores.bus, shelf.list_key(work.stores.bus.keys)
+    base, at = await _base(work, shelf), 0
+    while True:
+        first = max(at, base)
+        raws: list[bytes] = await bus.call("LRANGE", key, first - base, first - base + PIECE - 1)
+        before, base = base, await _base(work, shelf)
+        if base != before:
+            continue  # the beginning was trimmed between the two
+        found = await to_thread.run_sync(partial(_buried, raws, bury))
+        await _replaced(work, shelf, tier, [(first + offset, raws[offset], new) for offset, new in found])
+        at = first + PIECE
+        if len(raws) < PIECE:
+            return
+
+
+async def records_on(work: Work, shelf: Shelf) -> list[bytes]:
+    """Everything on ``shelf``, as far as it can be read, in order."""
+    bus, found = work.stores.bus, dict[int, bytes]()
+    try:
+        for segment in await work.stores.archive.segments(shelf):
+            if segment.kind == shelf.kind:
+                found |= dict(enumerate(await work.stores.archive.read(segment), segment.first))
+    except ArchiveError as error:
+        work.fail(str(error))
+    base = await _base(work, shelf)
+    raws: list[bytes] = await bus.call("LRANGE", shelf.list_key(bus.keys), 0, -1)
+    found |= dict(enumerate(raws, base))
+    return [found[index] for index in sorted(found)]
+
+
+async def _base(work: Work, shelf: Shelf) -> int:
+    bus = work.stores.bus
+    return int(await bus.call("HGET", shelf.hash_key(bus.keys), shelf.base_field) or 0)
+
+
+def _buried(raws: Sequence[bytes], bury: Bury) -> list[tuple[int, Buried]]:
+    return [(at, new) for at, raw in enumerate(raws) if (new := bury(raw)) is not None]
+
+
+async def _replaced(work: Work, shelf: Shelf, tier: Tier, found: Sequence[tuple[int, bytes, Buried]]) -> None:
+    if not work.looks and found:
+        keys = work.stores.bus.keys
+        args = [
+            part
+            for index, old, new in found
+            for part in (index, hashlib.sha1(old, usedforsecurity=False).hexdigest(), new.raw, new.less)
+        ]
+        await work.stores.bus.run(
+            REPLACE, [shelf.hash_key(keys), shelf.list_key(keys)], [shelf.base_field, shelf.kind, *args]
+        )
+    for _, _, new in found:
+        work.found(tier, new.hits, time=new.time)
+
+
+async def _archived(work: Work, shelf: Shelf, tier: Tier, bury: Bury) -> None:
+    archive = work.stores.archive
+    try:
+        for segment in await archive.segments(shelf):
+            if segment.kind == shelf.kind:
+                raws = await archive.read(segment)
+                found = await to_thread.run_sync(partial(_buried, raws, bury))
+                for offset, new in found:
+                    raws[offset] = new.raw
+                    work.found(tier, new.hits, time=new.time)
+                if found and not work.looks:
+                    await archive.rewrite(segment, raws)
+    except ArchiveError as error:
+        # What lies elsewhere, or is spoilt, is told; all the rest goes on.
+        work.fail(str(error))

@@ -1,0 +1,51 @@
+"""``python -m tests.canary [--operations 10000] [--seed N] ...``: exit code 1 when anything is wrong."""
+
+import argparse
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+
+import anyio
+
+from daemon import log
+from tests.canary.driver import run
+from tests.canary.plan import Plan
+from tests.canary.sabotage import CHECKS
+from tests.processes import shut_down
+
+
+def plan_of(words: Sequence[str]) -> Plan:
+    """The plan that a command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m tests.canary", description="Let scopes try to see each other.")
+    for each in fields(Plan):
+        choices = ("", *CHECKS) if each.name == "sabotage" else None
+        kind = type(each.default)
+        parser.add_argument(f"--{each.name.replace('_', '-')}", type=kind, choices=choices, help=f"[{each.default}]")
+    asked = vars(parser.parse_args(words))
+    return Plan(**{name: value for name, value in asked.items() if value is not None})
+
+
+def main() -> int:
+    """Run, and print what was found."""
+    plan = plan_of(sys.argv[1:])
+    log.configure("error")
+    began = time.monotonic()
+    folder = Path(tempfile.mkdtemp(prefix="mp-canary-", dir="/tmp"))
+    try:
+        found, counts = anyio.run(run, plan, folder)
+    finally:
+        shut_down(folder / "data")
+    print(f"{plan}\n{counts}\ntook {time.monotonic() - began:.0f} s\n{found.report()}")
+    if found.ok or plan.sabotage:
+        shutil.rmtree(folder)
+    else:
+        print(f"logs and data: {folder}")
+    return 0 if found.ok else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

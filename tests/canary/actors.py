@@ -1,0 +1,246 @@
+"""What a person, or the group, does: one thing after the other, at random."""
+
+import random
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from anyio import to_thread
+
+from daemon.bus import COMMANDS
+from tests.canary.canaries import canary, words_in
+from tests.canary.findings import Findings
+from tests.canary.hostile import Hostile, Wish, plant
+from tests.canary.knowledge import Knowledge
+from tests.canary.looks import Looks
+from tests.canary.minds import Minds, tag
+from tests.canary.people import IDENTITIES, MEMBERS, SCOPE_OF, Identity
+from tests.canary.plan import Counts
+from tests.canary.terminal import Terminal
+from tests.canary.voice import Voice
+
+BALLAST_WORDS = (60, 260)
+"""What a message carries besides: the window is small, and every conversation is consolidated several times."""
+
+WAITING_MAX = 3
+"""Messages of a session that wait, before whoever speaks in it does."""
+
+TOGETHER = 0.6
+"""How often everything is answered before somebody asks for something to be forgotten."""
+
+WRONG_CODES_MAX = 3
+"""Tries of a person: after a few more no code is looked at for minutes."""
+
+ASIDES = ("/status", "/usage", "/memory", "/whoami", "/help")
+OFTEN = 10
+"""What happens once, when other things happen so many times."""
+
+FOUND_NOTHING = "I have found nothing"
+FORGOTTEN = ("It is forgotten", "Nothing of it was there any more")
+NOT_DONE = "This could not be done"
+LINKED, PARTED = "Linked with", "No longer linked"
+_CODE = re.compile(r"/link ([A-Z0-9-]{8,12})")
+
+
+@dataclass(kw_only=True)
+class World:
+    """What all have in common."""
+
+    data: Path
+    dice: random.Random
+    voice: Voice
+    minds: Minds
+    looks: Looks
+    terminal: Terminal
+    hostile: Hostile
+    knowledge: Knowledge
+    findings: Findings
+    counts: Counts
+    said_in: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """Canaries that stand in each session's log, as long as they are not forgotten."""
+
+    def new_word(self, who: Identity) -> str:
+        """A canary that was never said."""
+        self.counts.said += 1
+        return canary(who.label, self.counts.said, self.dice)
+
+
+class Actor:
+    """One person, with all identities; or the group."""
+
+    def __init__(self, world: World, identities: Sequence[Identity]) -> None:
+        self._world = world
+        self._identities = identities
+        self._linked: tuple[Identity, Identity] | None = None
+        """The identity that is a part of the other, and that one."""
+        self._wrong_codes = 0
+
+    async def act(self) -> None:
+        """Do something."""
+        dice = self._world.dice
+        acts: list[tuple[Callable[[Identity], Awaitable[None]], int]] = [
+            (self._say, 4 * OFTEN),
+            (self._attack, 3 * OFTEN),
+            (self._search, OFTEN),
+            (self._read, OFTEN),
+            (self._aside, OFTEN // 2),
+            (self._new, OFTEN // 4),
+            (self._compact, OFTEN // 4),
+            (self._plant, OFTEN // 4),
+            (self._forget, OFTEN // 2),
+            (self._export, OFTEN // 6),
+            (self._look_from_terminal, OFTEN // 10),
+            *([(self._link, OFTEN // 3)] if len(self._identities) > 1 and "/link" in COMMANDS else []),
+        ]
+        chosen = dice.choices([act for act, _ in acts], [weight for _, weight in acts])[0]
+        await chosen(dice.choice(self._identities))
+
+    @property
+    def _sessions(self) -> list[str]:
+        return [session for each in self._identities for session in each.sessions]
+
+    # Talking.
+
+    async def _say(self, who: Identity, rounds: list[list[Wish]] | None = None) -> None:
+        world, session = self._world, self._world.dice.choice(who.sessions)
+        word = world.new_word(who)
+        await self._send(who, session, word, rounds)
+
+    async def _send(self, who: Identity, session: str, word: str, rounds: list[list[Wish]] | None) -> None:
+        world = self._world
+        await world.voice.room(session, WAITING_MAX)
+        world.knowledge.say(who.scope, word)
+        world.said_in.setdefault(session, []).append(word)
+        plan = f" {world.minds.plan(rounds)}" if rounds else ""
+        ballast = "why " * world.dice.randint(*BALLAST_WORDS)
+        text = f"{tag(session)} {word}{plan} ({ballast})"
+        await world.voice.say(who, session, text, member=world.dice.choice(MEMBERS))
+
+    async def _attack(self, who: Identity) -> None:
+        world, session = self._world, self._world.dice.choice(who.sessions)
+        word = world.new_word(who)
+        rounds = world.hostile.rounds(who.scope, word, world.knowledge.others(who.scope)[-50:])
+        await self._send(who, session, word, rounds)
+
+    async def _search(self, who: Identity) -> None:
+        world = self._world
+        foreign = world.knowledge.others(who.scope)
+        await self._say(who, [[world.hostile.search(who.scope, foreign) for _ in range(3)]])
+
+    async def _aside(self, who: Identity) -> None:
+        world = self._world
+        await world.voice.say(who, world.dice.choice(who.sessions), world.dice.choice(ASIDES))
+
+    async def _new(self, who: Identity) -> None:
+        await self._world.voice.say(who, self._world.dice.choice(who.sessions), "/new")
+
+    async def _compact(self, who: Identity) -> None:
+        await self._world.voice.say(who, self._world.dice.choice(who.sessions), "/compact")
+
+    async def _export(self, who: Identity) -> None:
+        self._world.counts.exports += 1
+        await self._world.voice.say(who, self._world.dice.choice(who.sessions), "/export")
+
+    # Looking.
+
+    async def _read(self, _who: Identity) -> None:
+        world = self._world
+        session = world.dice.choice([session for each in IDENTITIES for session in each.sessions])
+        await world.looks.chat(world.voice.client, world.voice.url(session), session)
+
+    async def _plant(self, who: Identity) -> None:
+        world = self._world
+        await to_thread.run_sync(plant, world.dice, world.data, who.scope)
+        await self._say(who, world.hostile.into_planted())
+
+    async def _look_from_terminal(self, who: Identity) -> None:
+        await self._world.terminal.look(who.scope)
+
+    # Forgetting.
+
+    async def _forget(self, who: Identity) -> None:
+        world = self._world
+        words = world.knowledge.own(who.scope)
+        if not words:
+            return
+        word, session = world.dice.choice(words), world.dice.choice(who.sessions)
+        if world.dice.random() < TOGETHER:
+            await world.voice.quiet(self._sessions)
+        await self.forget(who, session, word)
+
+    async def forget(self, who: Identity, session: str, word: str) -> None:
+        """Have a canary forgotten, and wait until it is said that it is."""
+        world, since = self._world, self._world.voice.delivered
+        name = await world.voice.say(who, session, f"/forget {word}")
+        listed = await world.voice.heard(
+            session, name, since=since, wanted=lambda text: text.startswith(FOUND_NOTHING) or "/forget all" in text
+        )
+        if not listed or listed.startswith(FOUND_NOTHING):
+            return
+        since = world.voice.delivered
+        name = await world.voice.say(who, session, "/forget all")
+        report = await world.voice.heard(
+            session, name, since=since, wanted=lambda text: any(each in text for each in (*FORGOTTEN, NOT_DONE))
+        )
+        if NOT_DONE in report:
+            # It is gone from wherever that could be done.
+            world.said_in = {each: [other for other in words if other != word] for each, words in world.said_in.items()}
+            world.findings.add("unanswered", f"{session} could not forget: {report[report.index(NOT_DONE) :][:300]}")
+        elif report:
+            world.knowledge.forget(who.scope, [word])
+
+    # Linking.
+
+    async def _link(self, who: Identity) -> None:
+        if self._linked is not None:
+            await self._unlink(who)
+        elif self._wrong_codes < WRONG_CODES_MAX and self._world.dice.random() < 0.2:
+            self._wrong_codes += 1
+            await self._world.voice.say(who, self._world.dice.choice(who.sessions), "/link ABCD-2345")
+        else:
+            [member] = [each for each in self._identities if each != who]
+            await self._link_with(who, member)
+
+    async def _link_with(self, into: Identity, member: Identity) -> None:
+        world = self._world
+        session = world.dice.choice(into.sessions)
+        name = await world.voice.say(into, session, "/link")
+        told = await world.voice.heard(session, name, since=0, wanted=_CODE.search)
+        found = _CODE.search(told)
+        if found is None:
+            return
+        if world.dice.random() < TOGETHER:
+            await world.voice.quiet(self._sessions)
+        world.knowledge.link(member.scope, into.scope)
+        self._linked = member, into
+        session = world.dice.choice(member.sessions)
+        name = await world.voice.say(member, session, f"/link {found[1]}")
+        await world.voice.heard(session, name, since=0, wanted=lambda text: text.startswith(LINKED))
+        world.counts.links += 1
+
+    async def _unlink(self, who: Identity) -> None:
+        world = self._world
+        assert self._linked is not None
+        member, _ = self._linked
+        # Whatever is under way belongs to both; so nothing is.
+        await world.voice.quiet(self._sessions)
+        session = world.dice.choice(who.sessions)
+        name = await world.voice.say(who, session, "/unlink")
+        if not await world.voice.heard(session, name, since=0, wanted=lambda text: text.startswith(PARTED)):
+            return
+        chats = [await self._whole(session) for session in member.sessions]
+        world.knowledge.unlink(member.scope, set().union(*map(words_in, chats)))
+        self._linked = None
+        world.counts.unlinks += 1
+
+    async def _whole(self, session: str) -> str:
+        """What stands in a chat, with what was said aside."""
+        world = self._world
+        shown = await world.looks.chat(world.voice.client, world.voice.url(session), session)
+        return "\n".join([shown, *(notice.text for notice in await world.voice.notices(session))])
+
+
+def is_forgotten(world: World, session: str, word: str) -> bool:
+    """Whether a session may no longer show what was said in it."""
+    return word not in world.knowledge.may(SCOPE_OF[session])

@@ -1,0 +1,232 @@
+"""The run: two persons and a group speak, their model tries to see what is not theirs, processes die, all is looked at.
+
+The model is a server beside the run. What it asks of tools is planned by the run for each message; what it sums up
+tells everything that it was shown, so that whatever reaches one prompt of a scope is seen in many.
+"""
+
+import os
+import random
+import signal
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+
+import anyio
+import httpx2
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from daemon.config import load
+from daemon.errors import BusUnavailable
+from daemon.process import Process
+from daemon.run import open_process
+from daemon.server import EmbeddedServer
+from tests.canary.actors import Actor, World, is_forgotten
+from tests.canary.canaries import pieces_in, words_in_bytes
+from tests.canary.findings import Findings
+from tests.canary.hostile import Hostile, unplant
+from tests.canary.knowledge import Knowledge
+from tests.canary.looks import Looks
+from tests.canary.minds import Minds
+from tests.canary.people import CLUB, IDENTITIES, SCOPE_OF, SCOPES, workspace
+from tests.canary.plan import Counts, Plan
+from tests.canary.scan import contents, files_below, keys_of
+from tests.canary.setting import configured, free_ports
+from tests.canary.terminal import Terminal
+from tests.canary.voice import Voice
+from tests.chaos.fleet import Fleet, fleet
+from tests.fakes.openai_server import fake_openai
+from tests.fakes.sink import sink
+
+DRIVER = "driver-0"
+MEMBERS = ("web-0", "agent-0", "agent-1", "consolidation-0", "consolidation-1", "channels-0")
+WORKER = "tests.canary.sabotage"
+IDLE_S = 600.0
+LOOK_S = 0.2
+FILES_EVERY_S = 1.5
+SERVER_KILLS = 0.2
+"""Of all kills."""
+
+PLAIN_AGAIN = 20
+"""How often a server that has just started is asked to write plainly."""
+
+
+@dataclass(kw_only=True)
+class Run:
+    """One run under way."""
+
+    plan: Plan
+    folder: Path
+    process: Process
+    fleet: Fleet
+    server: EmbeddedServer
+    world: World
+    dice: random.Random
+    counts: Counts
+    deaths: set[int] = field(default_factory=set[int])
+
+    async def storm(self) -> None:
+        """Do everything, then wait until the rest is answered."""
+        most = self.plan.operations
+        self.deaths = set(self.dice.sample(range(most), min(most, self.plan.deaths)))
+        persons = [list(each) for _, each in groupby(IDENTITIES, key=lambda identity: identity.person)]
+        async with anyio.create_task_group() as tg:
+            for identities in persons:
+                tg.start_soon(self._live, Actor(self.world, identities))
+        self.world.minds.is_calm = True
+        await self.world.voice.quiet(list(SCOPE_OF))
+        with anyio.move_on_after(self.plan.drain_s):
+            while await self._left():  # noqa: ASYNC110 - nobody tells when all is quiet
+                await anyio.sleep(LOOK_S)
+        if left := await self._left():
+            self.world.findings.add("unanswered", f"at the end: {left}")
+
+    async def _live(self, actor: Actor) -> None:
+        while self.counts.operations < self.plan.operations:
+            number = self.counts.operations
+            self.counts.operations += 1
+            if number in self.deaths:
+                await self._kill()
+            await actor.act()
+
+    async def _left(self) -> str:
+        keys, bus = self.process.bus.keys, self.process.bus
+        try:
+            left = {
+                "messages": int(await bus.call("XLEN", keys.inbox(0))),
+                "replies": int(await bus.call("XLEN", keys.out(0, CLUB))),
+                "dead letters": int(await bus.call("XLEN", keys.dead(0))),
+                "jobs": int(await bus.call("ZCARD", keys.jobs)),
+            }
+        except BusUnavailable:
+            return "the server is away"
+        return ", ".join(f"{count} {what}" for what, count in left.items() if count)
+
+    async def _kill(self) -> None:
+        if self.dice.random() < SERVER_KILLS:
+            address = await self.server.ensure()
+            os.kill(address.pid, signal.SIGKILL)
+            await self.server.ensure()
+            await plainly(self.server)
+            self.counts.server_kills += 1
+        else:
+            self.fleet.any(self.dice, among=MEMBERS).replace()
+            self.counts.kills += 1
+
+    async def look_at_files(self) -> None:
+        """Again and again, until cancelled."""
+        while True:
+            await self.world.looks.files()
+            await anyio.sleep(FILES_EVERY_S)
+
+    # When all is over.
+
+    async def look_back(self) -> None:
+        """Look at everything once more, while processes run that can be asked."""
+        world = self.world
+        await world.looks.files()
+        await world.looks.sessions(world.voice.client, world.voice.url(""))
+        for session in SCOPE_OF:
+            shown = await world.looks.chat(world.voice.client, world.voice.url(session), session)
+            for word in world.said_in.get(session, ()):
+                if word not in shown and not is_forgotten(world, session, word):
+                    world.findings.add("lost", f"{session}: {word}")
+        for scope in SCOPES[:2]:
+            await world.terminal.look(scope)
+
+    async def scan(self, redis: Redis) -> None:
+        """Look for what is forgotten in all that is kept."""
+        world, gone, data = self.world, self.world.knowledge.gone(), self.folder / "data"
+        self.counts.forgotten = len(gone)
+        unplant(workspace(data))
+        async for key, content in keys_of(redis):
+            for word in sorted(pieces_in(content, gone)):
+                world.findings.add("in_keys", f"{key}: {word}")
+        for path in files_below(data):
+            self.counts.segments += path.parts[len(data.parts)] == "transcripts"
+            for word in sorted(pieces_in(contents(path), gone)):
+                world.findings.add("on_disk", f"{path.relative_to(data)}: {word}")
+        for path in self.folder.glob("*.log"):
+            for word in sorted(words_in_bytes(path.read_bytes())):
+                world.findings.add("logged", f"{path.name}: {word}")
+
+
+async def plainly(server: EmbeddedServer) -> None:
+    """Have the server write what can be found: it would pack texts otherwise."""
+    for _ in range(PLAIN_AGAIN):
+        address = await server.ensure()
+        try:
+            async with Redis(port=address.port, password=address.password.reveal()) as redis:
+                await redis.config_set("rdbcompression", "no")
+                return
+        except (RedisError, OSError):
+            await anyio.sleep(LOOK_S)
+
+
+async def run(plan: Plan, folder: Path) -> tuple[Findings, Counts]:
+    """Run the plan in a folder of its own."""
+    dice, findings, counts = random.Random(plan.seed), Findings(), Counts()
+    data, knowledge = folder / "data", Knowledge(SCOPES)
+    server = EmbeddedServer(data, idle_s=IDLE_S)
+    address = await server.ensure()
+    await plainly(server)
+    password, ports = address.password.reveal(), free_ports()
+    looks, minds = Looks(data, knowledge, findings, counts), Minds(knowledge, findings, random.Random(plan.seed))
+    async with (
+        sink() as platform,
+        fake_openai(minds) as minds.server,
+        Redis(port=address.port, password=password) as straight,
+        httpx2.AsyncClient(trust_env=False) as client,
+        anyio.create_task_group() as tg,
+    ):
+        platform.on_delivery = looks.on_delivery()
+        configs = configured(
+            folder,
+            f"redis://:{password}@127.0.0.1:{address.port}",
+            platform=platform.url,
+            model=minds.server.base_url.removesuffix("/v1"),
+            ports=ports,
+            names=(DRIVER, *MEMBERS),
+        )
+        own = configs.pop(DRIVER)
+        urls = {channel: f"http://127.0.0.1:{port}" for channel, port in ports.items()}
+        async with open_process(load(own, environ={}).config, data) as process:
+            voice = Voice(process, client, urls, platform, findings)
+            with fleet(folder, configs, sabotage=plan.sabotage, module=WORKER) as running:
+                world = World(
+                    data=data,
+                    dice=dice,
+                    voice=voice,
+                    minds=minds,
+                    looks=looks,
+                    terminal=Terminal(own, data, knowledge, findings, counts),
+                    hostile=Hostile(dice, data),
+                    knowledge=knowledge,
+                    findings=findings,
+                    counts=counts,
+                )
+                one = Run(
+                    plan=plan,
+                    folder=folder,
+                    process=process,
+                    fleet=running,
+                    server=server,
+                    world=world,
+                    dice=dice,
+                    counts=counts,
+                )
+                await running.started()
+                tg.start_soon(one.look_at_files)
+                for session in SCOPE_OF:
+                    tg.start_soon(looks.watch, client, voice.url(session), session)
+                await one.storm()
+                await one.look_back()
+            await one.scan(straight)
+        tg.cancel_scope.cancel()
+    _count(counts, minds)
+    return findings, counts
+
+
+def _count(counts: Counts, minds: Minds) -> None:
+    counts.turns, counts.summaries, counts.flushes = minds.turns, minds.summaries, minds.flushes
+    counts.results, counts.refused, counts.seen = minds.results, minds.refused, minds.seen

@@ -1,0 +1,50 @@
+"""What is wrong with a run."""
+
+from collections.abc import Mapping
+
+SHOWN = 8
+"""Findings of each kind that a report names."""
+
+KEPT = 1_000
+
+KINDS: Mapping[str, str] = {
+    "prompts": "canaries of others in prompts",
+    "files": "canaries of others in files",
+    "answers": "canaries of others in answers of the API",
+    "deliveries": "canaries of others in what was sent to a platform",
+    "commands": "canaries of others in what commands print",
+    "unattributed": "prompts of nobody, or of several",
+    "on_disk": "forgotten canaries on the disk",
+    "in_keys": "forgotten canaries in keys of the server",
+    "logged": "canaries in logs of processes",
+    "unanswered": "messages and commands without an answer",
+    "lost": "canaries that their own chat does not show",
+}
+"""What each kind is for people. A forgotten canary is nobody's, and everybody's foreign."""
+
+
+class Findings:
+    """One list a kind; all empty when nothing is wrong."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, list[str]] = {kind: [] for kind in KINDS}
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not any(self._found.values())
+
+    def add(self, kind: str, finding: str) -> None:
+        """Note one, once."""
+        found = self._found[kind]
+        if finding not in found and len(found) < KEPT:
+            found.append(finding)
+
+    def report(self) -> str:
+        """A line a kind, and the first findings of each."""
+        lines: list[str] = []
+        for kind, text in KINDS.items():
+            found = self._found[kind]
+            lines.append(f"{len(found):6}  {text}")
+            lines += [f"          {finding}" for finding in found[:SHOWN]]
+        return "\n".join(lines)

@@ -1,0 +1,204 @@
+"""What a model asks of tools that wants to see what is not its own: every way out of a scope that there may be."""
+
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from daemon.scope import folder_of
+from tests.canary.canaries import ANYBODYS, beginning, blurred
+from tests.canary.people import IDENTITIES, OF_SCOPE, folders_of, workspace
+from tests.fakes.openai_server import Call
+
+PLANTED = "planted"
+"""Names in a scope's files that begin so were put there by the run, from outside."""
+
+HARD = f"{PLANTED}-hard"
+"""The one that is a second name of another's file, and no link: whoever walks over files has to know it."""
+
+Arguments = Mapping[str, object]
+Wish = tuple[str, Arguments]
+"""A tool, and what it is asked."""
+
+
+class Hostile:
+    """Makes calls for the turns of any scope."""
+
+    def __init__(self, dice: random.Random, data: Path) -> None:
+        """``data``: the data directory of the run."""
+        self._dice = dice
+        self._data = data
+
+    def rounds(self, scope: str, word: str, foreign: Sequence[str]) -> list[list[Wish]]:
+        """What a turn asks for, round by round.
+
+        Args:
+            scope: whose turn it is.
+            word: the canary that the turn is about; it is what is written and said.
+            foreign: canaries that it must not see.
+        """
+        dice = self._dice
+        kinds = (self._reading, self._writing, self._saying, self._searching, self._own, self._reading)
+        chosen = [[dice.choice(kinds) for _ in range(dice.randint(1, 4))] for _ in range(dice.randint(1, 2))]
+        return [[kind(scope, word, foreign) for kind in one] for one in chosen]
+
+    def into_planted(self) -> list[list[Wish]]:
+        """Through every link that ``plant`` makes."""
+        ways = ("hard", "file", "memory/MEMORY.md", "memory/HISTORY.md", "folder/list.md", "folder/notes/today.md")
+        reads: list[Wish] = [("read_file", {"path": f"{PLANTED}-{way}"}) for way in ways]
+        return [
+            reads,
+            [("grep", {"pattern": ANYBODYS, "path": f"{PLANTED}-{way}"}) for way in ("memory", "folder", "hard")],
+        ]
+
+    def search(self, scope: str, foreign: Sequence[str]) -> Wish:
+        """A search for what others know."""
+        return self._searching(scope, "", foreign)
+
+    def _reading(self, scope: str, word: str, foreign: Sequence[str]) -> Wish:
+        path = self.path(scope)
+        tool = self._dice.choice(["read_file", "read_file", "list_files", "grep", "message"])
+        if tool == "message":
+            return tool, {"content": f"see {word}", "media": [path]}
+        return tool, {"path": path, "pattern": ANYBODYS} if tool == "grep" else {"path": path}
+
+    def _writing(self, scope: str, word: str, foreign: Sequence[str]) -> Wish:
+        path = self.path(scope)
+        if self._dice.random() < 0.6:
+            return "write_file", {"path": path, "content": f"- {word}\n"}
+        return "edit_file", {"path": path, "old_text": "- cn", "new_text": f"- {word}\n- cn"}
+
+    def _saying(self, scope: str, word: str, foreign: Sequence[str]) -> Wish:
+        other = self._dice.choice(IDENTITIES)
+        session, chat = self._dice.choice(other.sessions), self._dice.choice(other.chats)
+        channel, chat_id = self._dice.choice(
+            [
+                *[(other.channel, chat)] * 8,
+                (other.channel, session),
+                ("", session),
+                (session, ""),
+                (other.channel, f"{chat}:x"),
+                (other.channel, f"../{chat}"),
+                (other.channel, chat.replace("-", "%2D")),
+                (other.channel, f"{chat}\x00"),
+                (other.channel.upper(), chat),
+                (f"{other.channel}:{chat}", "x"),
+                (other.scope, chat),
+            ]
+        )
+        return "message", {"content": f"hear {word}", "channel": channel, "chat_id": chat_id}
+
+    def _searching(self, scope: str, word: str, foreign: Sequence[str]) -> Wish:
+        path = self._dice.choice(["", "memory", "skills", "notes", "exports", "results", self.path(scope)])
+        if not foreign:
+            return "grep", {"pattern": ANYBODYS, "path": path}
+        wanted = self._dice.choice(foreign)
+        if self._dice.random() < 0.3:
+            return "grep", {"pattern": beginning(wanted), "literal": True, "path": path}
+        return "grep", {"pattern": blurred(wanted), "path": path}
+
+    def _own(self, scope: str, word: str, foreign: Sequence[str]) -> Wish:
+        name = self._dice.choice(["notes/today.md", "list.md", "a/b/c.txt", "memory.md"])
+        wishes: Sequence[Wish] = (
+            ("write_file", {"path": name, "content": f"# Notes\n- {word}\n"}),
+            ("edit_file", {"path": name, "old_text": "# Notes", "new_text": f"# Notes\n- {word}"}),
+            ("read_file", {"path": name}),
+            ("read_file", {"path": "memory/MEMORY.md"}),
+            ("read_file", {"path": "memory/HISTORY.md"}),
+            ("grep", {"pattern": ANYBODYS, "path": self._dice.choice(["memory", ""])}),
+            ("list_files", {"path": self._dice.choice(["", "memory", "memory/", "exports"])}),
+            ("message", {"content": f"by the way, {word}", "media": [name]}),
+            ("compact", {"focus": word}),
+            ("time", {}),
+        )
+        return self._dice.choice(wishes)
+
+    def path(self, scope: str) -> str:
+        """A path out of the scope, or so it hopes."""
+        other = self._dice.choice([each.scope for each in IDENTITIES if each.scope != scope])
+        folder, own, chat = folder_of(other), folder_of(scope), self._dice.choice(OF_SCOPE[other].sessions)
+        memory, files = folders_of(self._data, other)
+        name = self._dice.choice(["MEMORY.md", "HISTORY.md", "notes/today.md", "list.md", ""])
+        ways: Sequence[str] = (
+            f"../{folder}/{name}",
+            f"../../files/{folder}/{name}",
+            f"../../memory/{folder}/{name}",
+            f"./../{folder}/{name}",
+            f"notes/../../{folder}/{name}",
+            f"memory/{folder}/{name}",
+            f"memory/../{folder}/{name}",
+            f"memory/../../memory/{folder}/{name}",
+            f"memory/../memory/{folder}/{name}",
+            f"skills/../memory/{folder}/{name}",
+            f"AGENTS.md/../memory/{folder}/{name}",
+            f"files/{folder}/{name}",
+            f"{folder}/{name}",
+            f"{other}/{name}",
+            f"{chat}/{name}",
+            f"memory/{other}/{name}",
+            f"{memory}/{name}",
+            f"{files}/{name}",
+            f"//{memory}/{name}",
+            f"{workspace(self._data)}/files/{own}/../{folder}/{name}",
+            f"file://{files}/{name}",
+            f"~/{name}",
+            f"{self._data}/transcripts",
+            "/proc/self/cwd",
+            "/proc/self/environ",
+            f"%2e%2e/{folder}/{name}",
+            f"..%2f{folder}%2f{name}",
+            f"%2e%2e%2f%2e%2e%2fmemory%2f{folder}%2f{name}",
+            f"..\\{folder}\\{name}",
+            f"․․/{folder}/{name}",
+            f"．．/{folder}/{name}",
+            f"notes\x00/../../{folder}/{name}",
+            f"{PLANTED}-folder/{name}",
+            f"{PLANTED}-memory/{name}",
+            f"{PLANTED}-file",
+            f"{PLANTED}-hard",
+            f"{PLANTED}-workspace/memory/{folder}/{name}",
+            f"{PLANTED}-folder/../{folder}/{name}",
+            "/".join([".."] * 40) + str(memory),
+            "n" * 300,
+            "n/" * 600 + name,
+            "..",
+            "",
+        )
+        return self._dice.choice(ways)
+
+
+def call_of(wish: Wish, name: str) -> Call:
+    """A wish as a model says it."""
+    tool, arguments = wish
+    return Call(tool, json.dumps(arguments), id=name)
+
+
+def plant(dice: random.Random, data: Path, scope: str) -> None:
+    """Put links to what others have into a scope's files, as somebody with a shell might."""
+    other = dice.choice([each.scope for each in IDENTITIES if each.scope != scope])
+    memory, files = folders_of(data, other)
+    _, own = folders_of(data, scope)
+    if not own.is_dir():
+        return
+    unplant(own)
+    wanted = sorted(path for path in files.rglob("*.md") if path.is_file() and not path.is_symlink())
+    links: Mapping[str, Callable[[Path], None]] = {
+        "folder": lambda path: path.symlink_to(files),
+        "memory": lambda path: path.symlink_to(memory),
+        "workspace": lambda path: path.symlink_to(workspace(data)),
+        "file": lambda path: path.symlink_to(memory / "MEMORY.md"),
+        "hard": lambda path: path.hardlink_to(wanted[0]),
+    }
+    for name, make in links.items():
+        # What the model wrote may stand in the way.
+        with suppress(FileExistsError):
+            if name != "hard" or wanted:
+                make(own / f"{PLANTED}-{name}")
+
+
+def unplant(folder: Path) -> None:
+    """Take them away, wherever below ``folder`` they are now."""
+    for path in sorted(folder.rglob(f"{PLANTED}-*")) if folder.is_dir() else ():
+        if path.is_symlink() or path.is_file():
+            path.unlink(missing_ok=True)

@@ -1,0 +1,60 @@
+"""How large a canary run is, and what was done in it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """How large a run is, and how bad."""
+
+    operations: int = 400
+    kills: int = -1
+    """Of processes, the server's among them; negative: one for each ``OPERATIONS_A_KILL``."""
+    drain_s: float = 60.0
+    """How long the rest of the answers is awaited."""
+    seed: int = 1
+    sabotage: str = ""
+
+    @property
+    def deaths(self) -> int:
+        """How many processes are killed."""
+        return self.operations // OPERATIONS_A_KILL if self.kills < 0 else self.kills
+
+
+OPERATIONS_A_KILL = 40
+
+
+@dataclass(kw_only=True)
+class Counts:
+    """What was done."""
+
+    operations: int = 0
+    said: int = 0
+    """Canaries."""
+    turns: int = 0
+    """Requests of turns; the next two are other ones."""
+    summaries: int = 0
+    flushes: int = 0
+    results: int = 0
+    """Results of tools."""
+    refused: int = 0
+    """Of these, errors."""
+    seen: int = 0
+    """Canaries in prompts."""
+    reads: int = 0
+    """Pages of the API."""
+    events: int = 0
+    """Server-sent events."""
+    looks: int = 0
+    """Files that were looked at."""
+    links: int = 0
+    unlinks: int = 0
+    forgotten: int = 0
+    """Canaries that nobody may see any more."""
+    commands: int = 0
+    """Runs of the command line."""
+    exports: int = 0
+    kills: int = 0
+    server_kills: int = 0
+    segments: int = 0
+    """Of the archive, at the end."""

@@ -1,0 +1,67 @@
+"""Millpond with one of the checks switched off that keep scopes apart: a run that does not notice proves nothing.
+
+``python -m tests.canary.sabotage parents run --role agent`` is ``millpond run --role agent`` without that check.
+"""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import millpond
+from daemon.forget import passing
+from daemon.forget.work import Work
+from daemon.memory import Memories, Recall
+from daemon.session.sayings import SAY
+from tests.canary.people import SCOPES
+from tests.chaos.sabotage import Cut, Swap
+from workers.tools import folders
+
+_current = Memories.current
+
+
+async def _of_the_first(memories: Memories, scope: str) -> Recall:
+    return await _current(memories, SCOPES[0] if ":person:" in scope else scope)
+
+
+def _any_name(_name: str) -> None:
+    pass
+
+
+async def _nothing(_work: Work, _scope: str) -> None:
+    pass
+
+
+def _any_file(_found: Any, _place: Any) -> None:
+    pass
+
+
+CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
+    # A path may lead out of the folder of a scope's files.
+    "parents": (Swap(folders, "_check", _any_name),),
+    # Links are followed, and second names of files count as the first.
+    "links": (
+        Swap(folders, "_FOLDER", folders._FOLDER & ~os.O_NOFOLLOW),
+        Swap(folders, "_FILE", folders._FILE & ~os.O_NOFOLLOW),
+        Swap(folders, "_only_plain", _any_file),
+    ),
+    # Every person has the memory of one of them.
+    "memory": (Swap(Memories, "current", _of_the_first),),
+    # The tool ``message`` speaks in whatever chat it is told.
+    "message": (Cut(SAY, r"if redis\.call\('HGET', KEYS\[2\], 'scope'\) ~= ARGV\[3\] then return 'foreign' end", ""),),
+    # Of the tiers of forgetting one is left out.
+    "forget-memory": (Swap(passing, "forget_memory", _nothing),),
+}
+"""What can be switched off, and how."""
+
+
+def switch_off(check: str) -> None:
+    """Switch off a check in this process; an empty name switches off nothing."""
+    for change in CHECKS[check] if check else ():
+        change.make()
+
+
+if __name__ == "__main__":
+    if sys.argv[1] in CHECKS:
+        switch_off(sys.argv.pop(1))
+    millpond.main()

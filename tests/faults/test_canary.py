@@ -1,0 +1,166 @@
+"""The canary run itself: that it passes, that it would notice, and that it knows who may see what."""
+
+import gzip
+import io
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.canary.canaries import blurred, canary, pieces_in, words_in, words_in_bytes
+from tests.canary.knowledge import Knowledge
+from tests.canary.sabotage import CHECKS
+from tests.canary.scan import unpacked
+from tests.chaos.sabotage import Cut
+
+ROOT = Path(__file__).resolve().parents[2]
+RUN_LIMIT_S = 200.0
+ANN, PAGE, BOB = "pond:person:web:ann", "pond:person:page:ann", "pond:person:web:bob"
+
+
+# The run.
+
+
+def canaries(*words: str) -> tuple[int, dict[str, int], str]:
+    """Exit code, findings by kind, and all that was printed."""
+    command = [sys.executable, "-m", "tests.canary", *words]
+    # A group of its own: were the run to hang, its processes would go on without it.
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )
+    try:
+        output, _ = process.communicate(timeout=RUN_LIMIT_S)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    found = {text: int(count) for count, text in re.findall(r"^ *(\d+)  (\w.*)$", output, re.MULTILINE)}
+    return process.returncode, found, output
+
+
+def counted(output: str) -> dict[str, int]:
+    """What was done."""
+    return {name: int(count) for name, count in re.findall(r"(\w+)=(\d+)", output[output.index("Counts(") :])}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_in_a_short_run_nobody_sees_what_is_not_theirs_and_what_is_forgotten_is_nowhere() -> None:
+    code, found, output = canaries("--operations", "300")
+
+    assert code == 0, output
+    assert set(found.values()) == {0}, output
+    done = counted(output)
+    assert done["operations"] == 300, output
+    assert done["refused"] >= 100, output
+    assert done["summaries"] >= 20, output
+    assert done["forgotten"] >= 2, output
+    assert done["kills"] + done["server_kills"] >= 5, output
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(720)
+@pytest.mark.parametrize(
+    ("check", "noticed"),
+    [
+        ("parents", "canaries of others in prompts"),
+        ("links", "canaries of others in prompts"),
+        ("memory", "canaries of others in prompts"),
+        ("message", "canaries of others in answers of the API"),
+        ("forget-memory", "forgotten canaries on the disk"),
+    ],
+)
+def test_a_run_without_one_of_the_checks_fails_for_that_reason(check: str, noticed: str) -> None:
+    for seed in (1, 2, 3):
+        # What is tried is chance: one short run may try nothing that the check would have stopped.
+        code, found, output = canaries("--operations", "150", "--kills", "0", "--sabotage", check, "--seed", str(seed))
+        if found[noticed]:
+            break
+
+    assert code == 1, output
+    assert found[noticed] > 0, output
+    assert counted(output)["turns"] >= 50, output
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_what_is_to_be_switched_off_is_there(check: str) -> None:
+    for change in CHECKS[check]:
+        if isinstance(change, Cut):
+            assert change.cut() != change.script.text.decode()
+        else:
+            assert change.name in vars(change.owner)
+
+
+# Who may see what.
+
+
+@pytest.fixture
+def known() -> Knowledge:
+    knowledge = Knowledge([ANN, PAGE, BOB])
+    for scope, word in ((ANN, "a1"), (PAGE, "p1"), (BOB, "b1")):
+        knowledge.say(scope, word)
+    return knowledge
+
+
+def test_what_is_said_belongs_to_its_scope_alone(known: Knowledge) -> None:
+    assert known.foreign(ANN, {"a1", "b1", "p1"}) == {"b1", "p1"}
+    assert known.others(ANN) == ["b1", "p1"]
+
+
+def test_a_link_joins_what_both_know_and_say(known: Knowledge) -> None:
+    known.link(PAGE, ANN)
+    known.say(PAGE, "p2")
+    known.say(ANN, "a2")
+
+    assert known.may(ANN) == known.may(PAGE) == {"a1", "a2", "p1", "p2"}
+    assert known.may(BOB) == {"b1"}
+
+
+def test_who_is_unlinked_keeps_its_own_and_what_stands_in_its_chats(known: Knowledge) -> None:
+    known.link(PAGE, ANN)
+    known.say(PAGE, "p2")
+    known.say(ANN, "a2")
+    known.unlink(PAGE, in_chats={"a2"})
+    known.say(ANN, "a3")
+
+    assert known.may(PAGE) == {"p1", "p2", "a2"}
+    assert known.may(ANN) == {"a1", "a2", "a3", "p1", "p2"}
+
+
+def test_what_is_forgotten_is_forgotten_by_all_who_share_the_memory(known: Knowledge) -> None:
+    known.link(PAGE, ANN)
+    known.forget(PAGE, ["a1"])
+    assert known.gone() == {"a1"}
+
+    known.unlink(PAGE, in_chats={"a1"})
+    assert known.foreign(PAGE, {"a1"}) == {"a1"}
+    known.forget(ANN, ["p1"])
+    assert known.gone() == {"a1"}, "the other keeps its own"
+
+
+# What is looked for.
+
+
+def test_a_canary_is_found_whole_or_by_a_piece_and_not_by_what_looks_for_it() -> None:
+    word = canary("annw", 17, random.Random(1))
+
+    assert words_in(f"«{word}».") == words_in_bytes(b"\xff\x00" + word.encode() + b"\n") == {word}
+    assert not words_in(blurred(word))
+    assert re.search(blurred(word), word)
+    assert pieces_in(f"…{word[:18]}…".encode(), [word]) == {word}
+    assert not pieces_in(word[:10].encode(), [word])
+
+
+def test_what_is_packed_is_unpacked() -> None:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("inner.gz", gzip.compress(b"word"))
+
+    assert b"word" in list(unpacked(held.getvalue()))
+    assert list(unpacked(b"\x1f\x8bnot packed at all")) == [b"\x1f\x8bnot packed at all"]
