@@ -537,7 +537,7 @@ def test_an_address_of_an_archive_is_taken_and_shown_without_its_secret(file, ur
     loaded = load_text(file, f"[archive]\nurl = '{url}'")
 
     assert loaded.config.archive.url.reveal() == url
-    assert f'url = "{shown}"' in toml(loaded)
+    assert f'url = "{shown}"' in show.toml(loaded)
 
 
 @pytest.mark.parametrize("url", ["memory:///", "ftp://h/x", "s3://", "file://", "file://host/x", "/folder", "hush"])
