@@ -235,7 +235,7 @@ class ArchiveError(MillpondError):
 
 
 class ArchiveMissing(ArchiveError):
-    """A file of the archive, or a part of a log, is not there."""
+    """What was archived is not there, or spoilt: reading it again changes nothing, while the archive can be used."""
 
 
 class JobError(MillpondError):

@@ -221,7 +221,7 @@ class Apart(MemoryLab):
     async def whole(self) -> None:
         """Nothing is in progress: every message is in exactly one place, and all sums are right."""
         await super().whole()
-        state, log = await self.state(), await self.lab.log(self.session)
+        state, log = await self.state(), await self.log()
         for entry in await self.history():
             told = Counter(names_in(entry.text))
             assert told == names_of(log[entry.first : entry.upto]), (entry, names_of(log[entry.first : entry.upto]))

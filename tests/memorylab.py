@@ -15,6 +15,7 @@ from daemon.model import Answer, Model, Request, ToolCall
 from daemon.process import Process
 from daemon.session import Commit, SessionState
 from daemon.tokens import load
+from daemon.transcripts import Transcripts
 from tests.conftest import Lab
 from workers.consolidation import Consolidator, Kits, stores_of
 
@@ -170,6 +171,20 @@ class MemoryLab:
         """The session's positions."""
         return await self.lab.state(self.session)
 
+    async def log(self) -> list[LogEntry]:
+        """All committed entries, also those that have left Redis."""
+        joined = Transcripts(self.lab.bus, self.stores.archive)
+        return [entry for _, entry in await joined.committed(self.session, limit=10_000)]
+
+    async def untrim(self) -> None:
+        """Put back into the log what has left it, as a failover does to the moment before."""
+        bus, session = self.lab.bus, self.session
+        state = await self.state()
+        raws = await Transcripts(bus, self.stores.archive).read(session, 0, state.base)
+        if raws:
+            await bus.call("LPUSH", bus.keys.log(session), *raws[::-1])
+            await bus.call("HSET", bus.keys.session(session), "base", 0)
+
     async def history(self) -> list[HistoryEntry]:
         """What was consolidated, lost entries left out."""
         return [entry for entry in await self.memories.history(SCOPE) if not entry.lost]
@@ -188,7 +203,7 @@ class MemoryLab:
             assert entry.first == at, (entry.first, at)
             at = entry.upto
         assert at == state.cursor
-        tokens = sum(entry.tokens for entry in (await self.lab.log(self.session))[state.cursor :])
+        tokens = sum(entry.tokens for entry in (await self.log())[state.cursor :])
         assert state.tokens == tokens
 
 

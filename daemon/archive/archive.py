@@ -1,19 +1,20 @@
 """Writing what is old to the archive, reading it back, and letting it leave Redis."""
 
-import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import structlog
 
-from daemon.archive.catalogue import entry_of, newest
+from daemon.archive.catalogue import entry_of
 from daemon.archive.cover import Piece, cover, gaps, spelled
 from daemon.archive.files import ArchiveFiles
 from daemon.archive.listing import Listing, listing_of
+from daemon.archive.lists import ShelfLists
 from daemon.archive.marker import Permission, permission
+from daemon.archive.orphans import COLLECT_EVERY_S, Collected, Orphans
 from daemon.archive.places import storage_of
-from daemon.archive.segment import Segment, lines_of, listed, raws_of, segment_from, segment_of
+from daemon.archive.segment import Segment, lines_of, raws_of, segment_from, segment_of
 from daemon.archive.shelf import Shelf
 from daemon.archive.storage import Storage
 from daemon.bus import Bus, load_script
@@ -21,13 +22,7 @@ from daemon.clock import Clock, SystemClock, stamp
 from daemon.config import ArchiveConfig
 from daemon.errors import ArchiveError, ArchiveMissing
 
-LIST = load_script(__file__, "list.lua")
-SWAP = load_script(__file__, "swap.lua")
 TRIM = load_script(__file__, "trim.lua")
-
-LISTED_SLACK = 1
-"""So many segments more than are kept in a list go to its catalogue at once. With more of them a session would cost
-more than its window and 2 kB: ``python -m benchmarks kept``."""
 
 GAP_MAX = 500
 """Messages in a segment that is written only so that they can leave Redis."""
@@ -64,6 +59,8 @@ class Archive:
         self._clock = clock or SystemClock()
         self.storage = storage or storage_of(self.config, data_dir)
         self.files = ArchiveFiles(bus, self.storage, self._clock)
+        self._lists = ShelfLists(bus, self.files, most=self.config.segments_listed)
+        self.orphans = Orphans(bus, self.files, self._clock, older_s=self.config.orphan_after_s)
         self.is_failing = False
         """The storage did not take what was last written."""
         self._told = ""
@@ -85,7 +82,7 @@ class Archive:
         segment = segment_of(shelf, first, raws, time=stamp(self._clock.now()), archive=marker.archive)
         stored = await self.files.store(segment, lines_of(raws))
         self.is_failing = False
-        found = await self._list(shelf, stored, raws)
+        found = await self._lists.enter(shelf, stored, raws)
         if not found:
             raise ArchiveError(
                 f"{shelf.what}: Redis does not hold messages {first} to {stored.upto - 1} as they were archived (it "
@@ -100,15 +97,15 @@ class Archive:
             ArchiveError: the list in Redis or its catalogue cannot be read.
             BusUnavailable: Redis is away.
         """
-        found = await self._all(await listing_of(self._bus, _shelf(shelf)), _shelf(shelf))
+        _, found = await self._lists.read(_shelf(shelf))
         return sorted(found, key=lambda segment: (segment.first, segment.upto))
 
     async def read(self, segment: Segment) -> list[bytes]:
         """What a segment holds, each as Redis held it.
 
         Raises:
-            ArchiveMissing: the file is not there.
-            ArchiveError: it cannot be read, lies in another archive, or does not hold what was archived.
+            ArchiveMissing: the file is not there, or does not hold what was archived.
+            ArchiveError: the storage cannot be used, or it lies in another archive.
         """
         return await self.files.load(segment)
 
@@ -120,13 +117,23 @@ class Archive:
             ArchiveError: a part of it cannot be read.
             BusUnavailable: Redis is away.
         """
-        shelf, failure, found = _shelf(shelf), None, dict[Segment, list[bytes]]()
-        listing = await listing_of(self._bus, shelf)
+        shelf = _shelf(shelf)
+        while True:
+            listing = await listing_of(self._bus, shelf)
+            try:
+                return await self._range(shelf, listing, first, upto)
+            except ArchiveError:
+                # What was listed may have been rewritten, and its file be gone.
+                if (await listing_of(self._bus, shelf)).raws == listing.raws:
+                    raise
+
+    async def _range(self, shelf: Shelf, listing: Listing, first: int, upto: int) -> list[bytes]:
+        failure, found = None, dict[Segment, list[bytes]]()
         known, is_whole = listing.of(shelf), not listing.catalogues
         while True:
             pieces = cover(known, first, upto)
             if (missing := gaps(pieces)) and not is_whole:
-                known, is_whole = await self._all(listing, shelf), True
+                known, is_whole = await self._lists.all(listing, shelf), True
                 continue
             if missing:
                 raise failure or ArchiveMissing(
@@ -173,7 +180,7 @@ class Archive:
             )
             if status == b"done" and sure >= min(limit, upto):
                 break
-        await self._shorten(shelf)
+        await self._lists.shorten(shelf)
         return int(base)
 
     async def rewrite(self, segment: Segment, raws: Sequence[bytes]) -> Segment:
@@ -193,7 +200,7 @@ class Archive:
             return segment
         new = await self.files.store_anew(new, lines)
         for _ in range(TRIES):
-            if await self._replaced(segment, new):
+            if await self._lists.replaced(segment, new):
                 await self.storage.delete(segment.place)
                 return new
         await self.storage.delete(new.place)
@@ -213,13 +220,13 @@ class Archive:
         shelf = _shelf(shelf)
         for _ in range(TRIES):
             listing = await listing_of(self._bus, shelf)
-            others = [each for each in await self._all_or_none(listing, shelf) if each.kind != shelf.kind]
+            others = [each for each in await self._lists.all_or_none(listing, shelf) if each.kind != shelf.kind]
             gone = [raw for raw, _ in listing.catalogues]
             gone += [raw for raw, segment in listing.entries if segment.kind == shelf.kind]
             itself = {segment for _, segment in listing.entries}
             kept = [each for each in others if each not in itself]
             entry = entry_of(await self.files.store_catalogue(shelf, kept)) if kept else b""
-            if not gone or await self._swap(shelf, entry, gone):
+            if not gone or await self._lists.swap(shelf, entry, gone):
                 break
         else:
             raise ArchiveError(f"{shelf.what}: the list of its segments changes all the time; forget it again")
@@ -230,46 +237,24 @@ class Archive:
         for _, catalogue in listing.catalogues:
             await self.storage.delete(f"{shelf.folder}/{catalogue.catalogue}")
 
+    async def collect(self) -> Collected:
+        """Delete files that nothing lists, of so many folders; once an hour in all processes together.
+
+        Raises:
+            ArchiveError: the storage cannot be used.
+            BusUnavailable: Redis is away.
+        """
+        taken = await self._bus.call("SET", self._bus.keys.collecting, "1", "NX", "PX", round(COLLECT_EVERY_S * 1000))
+        return await self.orphans.look(delete=True) if taken else Collected()
+
+    async def scrap(self, shelf: Shelf | str) -> list[str]:
+        """Delete every file of a shelf that nothing lists, also one written just now; nobody may be archiving it.
+
+        Errors as for ``collect``.
+        """
+        return await self.orphans.delete(_shelf(shelf), older_s=0.0)
+
     # What these are made of
-
-    async def _list(self, shelf: Shelf, segment: Segment, raws: Sequence[bytes]) -> bytes:
-        keys, raw = self._bus.keys, listed(segment)
-        ranged = f'{{"first":{segment.first},"upto":{segment.upto},'
-        found: bytes = await self._bus.run(
-            LIST,
-            [shelf.hash_key(keys), shelf.list_key(keys), shelf.segments_key(keys)],
-            [
-                segment.first,
-                segment.upto,
-                raw,
-                ranged if shelf.is_log else f'{ranged}"kind":"{shelf.kind}",',
-                hashlib.sha1(b"".join(each + b"\n" for each in raws), usedforsecurity=False).hexdigest(),
-                shelf.base_field,
-                "head" if shelf.is_log else "",
-            ],
-        )
-        return found
-
-    async def _swap(self, shelf: Shelf, new: bytes, old: Sequence[bytes]) -> bool:
-        return bool(await self._bus.run(SWAP, [shelf.segments_key(self._bus.keys)], [new, *old]) == b"done")
-
-    async def _all(self, listing: Listing, shelf: Shelf, *, every_kind: bool = False) -> list[Segment]:
-        """All segments, in the order in which they were listed."""
-        found: list[Segment] = []
-        for _, catalogue in listing.catalogues:
-            found += await self.files.load_catalogue(shelf, catalogue)
-        found += [segment for _, segment in listing.entries]
-        return newest([segment for segment in found if every_kind or segment.kind == shelf.kind])
-
-    async def _all_or_none(self, listing: Listing, shelf: Shelf) -> list[Segment]:
-        """All segments of all kinds; without those of a catalogue that cannot be read, which is to go."""
-        try:
-            return await self._all(listing, shelf, every_kind=True)
-        except ArchiveError as error:
-            if not shelf.is_log:
-                raise
-            _log.warning("archive.unreadable", reason=str(error))
-            return [segment for _, segment in listing.entries]
 
     async def _joined(self, pieces: Sequence[Piece], found: dict[Segment, list[bytes]]) -> list[bytes]:
         """What the pieces hold; ``found`` keeps what was read, and nothing for what could not be."""
@@ -321,47 +306,6 @@ class Archive:
         """Whether the segment of a piece can be read back, and holds the same as Redis."""
         with suppress(ArchiveError):
             return (await self.files.load(segment))[piece.first - segment.first : piece.upto - segment.first] == held
-        return False
-
-    async def _shorten(self, shelf: Shelf) -> None:
-        """Move the older segments of a list to its catalogue, when there are too many."""
-        listing = await listing_of(self._bus, shelf)
-        most = self.config.segments_listed
-        if len(listing.entries) <= most + LISTED_SLACK and len(listing.catalogues) <= 1:
-            return
-        moved = listing.entries[: len(listing.entries) - most]
-        old = [
-            segment
-            for _, catalogue in listing.catalogues
-            for segment in await self.files.load_catalogue(shelf, catalogue)
-        ]
-        catalogue = await self.files.store_catalogue(shelf, newest([*old, *(segment for _, segment in moved)]))
-        replaced = [raw for raw, _ in listing.catalogues] + [raw for raw, _ in moved]
-        if await self._swap(shelf, entry_of(catalogue), replaced):
-            for _, before in listing.catalogues:
-                if before.catalogue != catalogue.catalogue:
-                    await self.storage.delete(f"{shelf.folder}/{before.catalogue}")
-
-    async def _replaced(self, old: Segment, new: Segment) -> bool:
-        """Whether ``new`` stands in the list where ``old`` did, or in the catalogue."""
-        shelf = old.shelf
-        listing = await listing_of(self._bus, shelf)
-        for raw, segment in listing.entries:
-            if segment == new:
-                return True
-            if segment == old:
-                return await self._swap(shelf, listed(new), [raw])
-        for raw, catalogue in listing.catalogues:
-            inside = await self.files.load_catalogue(shelf, catalogue)
-            if new in inside:
-                return True
-            if old in inside:
-                changed = [new if segment == old else segment for segment in inside]
-                entry = entry_of(await self.files.store_catalogue(shelf, changed))
-                if await self._swap(shelf, entry, [raw]):
-                    await self.storage.delete(f"{shelf.folder}/{catalogue.catalogue}")
-                    return True
-                return False
         return False
 
 

@@ -1,7 +1,8 @@
 """A catalogue: older segments of a shelf's list, as a file in the archive that the list names with its first entry.
 
 So the list stays short however old a session is. A catalogue is never changed: a new one takes its place in the list,
-and then the old file is deleted.
+and the old file becomes an orphan. When a failover, or a backup, brings back a list that names one which was deleted
+already, the new one is known by what it begins with.
 """
 
 import hashlib

@@ -1,6 +1,7 @@
 """Segments and catalogues as files of one storage: none is ever overwritten by another, or taken for another."""
 
 import hashlib
+import re
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -11,15 +12,20 @@ from anyio import to_thread
 from daemon.archive.catalogue import Catalogue, catalogue_of
 from daemon.archive.listing import catalogued
 from daemon.archive.marker import Marker, Noted, marked, marker_in, note, noted
-from daemon.archive.segment import PACKED_EXTRA_BYTES, Segment, is_of, packed, raws_of, unpacked
+from daemon.archive.segment import ENDING, PACKED_EXTRA_BYTES, Segment, is_of, packed, raws_of, unpacked
 from daemon.archive.shelf import Shelf
 from daemon.archive.storage import Storage
 from daemon.bus import Bus
 from daemon.clock import Clock
 from daemon.errors import ArchiveError, ArchiveMissing
 
+REWRITTEN_MAX_BYTES = 256 * 1024 * 1024
+"""Of lines whose length nothing says."""
+
 INLINE_BYTES = 65_536
 """So much is packed in about a millisecond; more is packed in a thread."""
+
+_MARKED = re.compile(r"~[0-9a-f]{8}\Z")
 
 _T = TypeVar("_T")
 
@@ -83,16 +89,21 @@ class ArchiveFiles:
         """What a segment holds, each as Redis held it.
 
         Raises:
-            ArchiveMissing: there is no such file.
-            ArchiveError: it cannot be read, lies in another archive, or does not hold what was archived.
+            ArchiveMissing: there is no such file, or it does not hold what was archived.
+            ArchiveError: the storage cannot be used, or it lies in another archive.
         """
         await self._check_here(
             segment.archive, f"messages {segment.first} to {segment.upto - 1} of {segment.shelf.what}"
         )
-        lines = await self._lines_or_raise(segment.place, segment.bytes)
+        try:
+            lines = await self._lines_or_raise(segment.place, segment.bytes)
+        except ArchiveMissing:
+            if (rewritten := await self._rewritten(segment)) is None:
+                raise
+            return rewritten
         if lines is None or not await _aside(segment.bytes, lambda: is_of(segment, lines)):
             reason = "it cannot be unpacked" if lines is None else "its checksum is another one"
-            raise ArchiveError(
+            raise ArchiveMissing(
                 f"{self.storage.where}/{segment.place} does not hold what was archived ({reason}): messages "
                 f"{segment.first} to {segment.upto - 1} of {segment.shelf.what} are not in it; put the file back from "
                 "a backup"
@@ -111,13 +122,38 @@ class ArchiveFiles:
         await self._check_here(catalogue.archive, f"the catalogue of {shelf.what}")
         place = f"{shelf.folder}/{catalogue.catalogue}"
         where = f"{self.storage.where}/{place}"
-        lines = await self._lines_or_raise(place, catalogue.bytes)
+        try:
+            lines = await self._lines_or_raise(place, catalogue.bytes)
+        except ArchiveMissing:
+            if (lines := await self._grown(shelf, catalogue)) is None:
+                raise
         if lines is None or hashlib.sha256(lines).hexdigest() != catalogue.checksum:
             raise ArchiveError(
                 f"{where} is not the catalogue that was written: nobody knows what older parts of {shelf.what} are "
                 "archived; put the file back from a backup"
             )
         return list(catalogued(lines, shelf.owner, where=where))
+
+    async def _rewritten(self, segment: Segment) -> list[bytes] | None:
+        """What a segment was rewritten to, whose list a failover has set back; its name says whether it is whole."""
+        stem, found = f"{_MARKED.sub('', segment.place.removesuffix(ENDING))}~", None
+        for stored in sorted(await self.storage.list(segment.shelf.folder), key=lambda stored: stored.modified_s):
+            if not stored.name.startswith(stem):
+                continue
+            lines = await self._lines(stored.name, REWRITTEN_MAX_BYTES)
+            checksum = hashlib.sha256(lines or b"").hexdigest()
+            if lines and stored.name == f"{stem}{checksum[:8]}{ENDING}" and lines.count(b"\n") == segment.count:
+                found = raws_of(lines)
+        return found
+
+    async def _grown(self, shelf: Shelf, catalogue: Catalogue) -> bytes | None:
+        """The lines of a catalogue that was deleted since a newer one begins with them; None: there is none."""
+        for stored in await self.storage.list(shelf.folder):
+            if stored.name.rpartition("/")[2].startswith("catalogue_"):
+                lines = (await self._lines(stored.name, REWRITTEN_MAX_BYTES) or b"")[: catalogue.bytes]
+                if hashlib.sha256(lines).hexdigest() == catalogue.checksum:
+                    return lines
+        return None
 
     async def _check_here(self, archive: str, what: str) -> None:
         marker = self._marker or await marker_in(self.storage)
@@ -141,7 +177,14 @@ class ArchiveFiles:
 
     async def _lines_or_raise(self, place: str, size: int) -> bytes | None:
         """What a file unpacks to, and no more than one byte above ``size``; None when it cannot be unpacked."""
-        content = await self.storage.get(place, max_bytes=size + size // 100 + PACKED_EXTRA_BYTES)
+        try:
+            content = await self.storage.get(place, max_bytes=size + size // 100 + PACKED_EXTRA_BYTES)
+        except ArchiveMissing as error:
+            if self._marker is None or await marker_in(self.storage) is not None:
+                raise
+            raise ArchiveError(
+                f"{self.storage.where} has lost the archive that was there; see whether it is mounted"
+            ) from error
         return await _aside(size, lambda: unpacked(content, size))
 
 

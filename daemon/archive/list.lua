@@ -4,10 +4,11 @@
 -- hold others, and whoever archived the old ones may come late; and what was forgotten meanwhile must not come back. No
 -- lock is asked for: what is listed is true whoever lists it.
 --
--- KEYS  1 session or memory (hash)  2 log or other list  3 segments (list)
+-- KEYS  1 session or memory (hash)  2 log or other list  3 segments (list)  4 clearing (string)
 -- ARGV  1 first  2 upto  3 the segment (JSON)  4 what that begins with: range, and kind if it is no log  5 SHA-1 of what
 --       it holds, as Redis does, with a line feed behind each  6 field of the base  7 field of the head, or ''
--- Returns the segment that is listed for the range (JSON), or '' when Redis does not hold these messages
+-- Returns the segment that is listed for the range (JSON), '' when Redis does not hold these messages, or 'busy': files
+--   that nothing lists are being deleted, maybe this one
 
 local prefix, listed = ARGV[4], nil
 for _, segment in ipairs(redis.call('LRANGE', KEYS[3], 0, -1)) do
@@ -25,6 +26,7 @@ if #held ~= upto - first then return '' end
 held[#held + 1] = ''
 if redis.sha1hex(table.concat(held, '\n')) ~= ARGV[5] then return '' end
 
+if redis.call('EXISTS', KEYS[4]) == 1 then return 'busy' end
 -- Behind all others: what is listed last is what is read.
 if listed then redis.call('LREM', KEYS[3], 0, listed) end
 redis.call('RPUSH', KEYS[3], ARGV[3])

@@ -1,8 +1,10 @@
 """The storage that the configuration names."""
 
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from daemon.archive.local import LocalStorage
+from daemon.archive.objects import object_storage
 from daemon.archive.shelf import FOLDER
 from daemon.archive.storage import Storage
 from daemon.config import ArchiveConfig
@@ -14,4 +16,10 @@ def storage_of(config: ArchiveConfig, data_dir: Path) -> Storage:
     Raises:
         ConfigError: the address cannot be used.
     """
-    return LocalStorage(data_dir, FOLDER)
+    if not config.url:
+        return LocalStorage(data_dir, FOLDER)
+    parts = urlsplit(config.url.reveal())
+    if parts.scheme == "file":
+        # Written by ourselves: the library's own local store does not sync what it writes to the disk.
+        return LocalStorage(Path(unquote(parts.path)))
+    return object_storage(config.url)

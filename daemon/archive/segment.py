@@ -48,6 +48,11 @@ class Segment(msgspec.Struct, frozen=True, kw_only=True):
     """Id of the archive that it lies in; empty: it was written before archives had one."""
 
     @property
+    def count(self) -> int:
+        """How many messages it holds."""
+        return self.upto - self.first
+
+    @property
     def shelf(self) -> Shelf:
         """What it is a part of."""
         return Shelf(kind=self.kind, owner=self.owner)

@@ -75,6 +75,10 @@ class Shelf:
         """The list of its segments."""
         return keys.segments(self.owner) if self.is_log else keys.shelved(self.owner)
 
+    def clearing_key(self, keys: Keys) -> str:
+        """A key that is there while its files are deleted that nothing lists."""
+        return keys.clearing(self.owner)
+
     def guard_key(self, keys: Keys) -> str:
         """A key that says how far may be trimmed besides its hash: of a scope what is undigested."""
         return keys.segments(self.owner) if self.is_log else keys.undigested(self.owner)

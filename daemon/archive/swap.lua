@@ -2,11 +2,11 @@
 -- that of the same range with other content. The file is durable. Harmless when repeated or late: what is to be
 -- replaced is named.
 --
--- KEYS  1 segments (list)
+-- KEYS  1 segments (list)  2 clearing (string)
 -- ARGV  1 the new entry (JSON), or '' for none  2... the entries it takes the place of, the first one's place is its own;
 --       none: it stands before all others
 -- Returns 'done' (also when this very command had arrived before) or 'stale' (they do not all stand there; nothing was
---   written)
+--   written) or 'busy' (files that nothing lists are being deleted)
 
 local place = {}
 for at, entry in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do place[entry] = at end
@@ -16,6 +16,7 @@ for at = 2, #ARGV do
 end
 if (ARGV[1] == '' or place[ARGV[1]]) and missing == #ARGV - 1 then return 'done' end
 if missing > 0 then return 'stale' end
+if redis.call('EXISTS', KEYS[2]) == 1 then return 'busy' end
 
 if ARGV[1] ~= '' then
   if ARGV[2] then redis.call('LSET', KEYS[1], place[ARGV[2]] - 1, ARGV[1]) else redis.call('LPUSH', KEYS[1], ARGV[1]) end

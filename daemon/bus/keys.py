@@ -184,6 +184,10 @@ class Keys:
         """``undigested``, list, gone when empty: raw entries that MEMORY.md does not hold yet, by index in history."""
         return self._of_session(scope, "undigested")
 
+    def clearing(self, session: str) -> str:
+        """``clearing``, string, TTL a minute: archived files that nothing lists are deleted; nothing can be listed."""
+        return self._of_session(session, "clearing")
+
     def shelved(self, scope: str) -> str:
         """``shelved``, list, gone when empty: the archived parts of history, versions and notes, as in ``segments``."""
         return self._of_session(scope, "shelved")

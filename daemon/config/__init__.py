@@ -34,7 +34,7 @@ from daemon.config.schema import (
     TestingConfig,
     WebConfig,
 )
-from daemon.config.secret import Secret, decode_secret, encode_secret
+from daemon.config.secret import Secret, decode_secret, encode_secret, masked_url
 from daemon.config.summary_model import summary_model_of
 
 __all__ = [
@@ -70,5 +70,6 @@ __all__ = [
     "decode_secret",
     "encode_secret",
     "load",
+    "masked_url",
     "summary_model_of",
 ]

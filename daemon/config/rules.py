@@ -32,6 +32,7 @@ _VARIABLE, _HEADER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}"), re.compile(r"[
 """Names of variables of the environment and of HTTP headers that programs agree on."""
 
 MIN_BUDGET_TOKENS = 1_024
+ARCHIVE_SCHEMES = ("s3", "s3a", "gs", "az", "adl", "azure", "abfs", "abfss", "https")
 REDIS_SCHEMES = ("redis", "rediss", "unix")
 SEND_SHARE = 0.8
 """Of a lease, what sending one part may take: what is left is for renewing it."""
@@ -41,6 +42,7 @@ def broken(config: Config) -> Iterator[Finding]:
     """Every rule that ``config`` breaks."""
     yield from _data_dir(config)
     yield from _redis(config.redis.url)
+    yield from _archive(config.archive.url)
     yield from _order(config)
     for name, bot in config.bots.items():
         yield from _bot(f"bots.{name}", bot)
@@ -88,6 +90,22 @@ def _redis(url: Secret) -> Iterator[Finding]:
             "expected redis://[:password@]host[:port][/number], rediss://… or unix:///path "
             "(special characters in a password percent-encoded), got something else",
         )
+
+
+def _archive(url: Secret) -> Iterator[Finding]:
+    if url and not _is_address(url.reveal(), _names_archive):
+        # Not shown, as above.
+        yield Finding(
+            "archive.url",
+            "expected file:///folder, or an object store as s3://bucket/folder, gs://bucket/folder, "
+            "az://container/folder or https://host/folder, got something else",
+        )
+
+
+def _names_archive(parts: SplitResult) -> bool:
+    if parts.scheme == "file":
+        return not parts.netloc and len(parts.path) > 1
+    return parts.scheme in ARCHIVE_SCHEMES and bool(parts.hostname)
 
 
 def _names_redis(parts: SplitResult) -> bool:

@@ -13,7 +13,7 @@ from daemon.config.schema import Config
 from daemon.config.secret import STARS, Secret, masked_url
 
 Values = dict[str, object]
-_URLS = ("redis.url",)
+_URLS = ("redis.url", "archive.url")
 _QUERY = re.compile(r"(\?).+")
 """Of an address: some servers want their key there."""
 _PLACE = re.compile(r"\[\d+\]")

@@ -13,7 +13,6 @@ from contextlib import suppress
 from functools import partial
 from typing import Literal
 
-import anyio
 import msgspec
 import structlog
 from anyio import to_thread
@@ -28,18 +27,14 @@ from daemon.people.ground import Ground, check_linkable, ground_of, name_of
 from daemon.people.links import Link
 from daemon.people.locked import REST_S, sessions_of, under_locks
 from daemon.people.moving import move_files, remove_projection
-from daemon.session import SessionReader
+from daemon.people.turns import Turn, left_of, turns_of
+from daemon.session import Lock
 from daemon.wording import text as say
 
 KIND = "link"
 
 TEXT_TRIES = 20
 """How often two MEMORY.md are joined while people edit the one that stays."""
-
-TURNS_S = 5.0
-"""How long turns are waited for at a time; then the job rests."""
-
-LOOK_S = 0.1
 
 _log = structlog.get_logger()
 
@@ -56,14 +51,6 @@ class LinkSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     into_chat: Tell | None = None
     member_chat: Tell | None = None
     """Chats that hear of it."""
-
-
-class Turn(msgspec.Struct, frozen=True, kw_only=True):
-    """A turn that began before the switch."""
-
-    session: str
-    nonce: str
-    claims: int
 
 
 class LinkState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -126,12 +113,13 @@ class Linking:
         # Whatever a person has written into the file until now is a version of that memory.
         await ground.files.sync(member, at_once=True)
 
-        async def work() -> bool:
+        async def work(_held: Sequence[Lock]) -> bool:
             return await self._joined(parts)
 
         if not await under_locks(ground.locks, sessions, work, renew_s=ground.host.config.queue.renew_s):
             return False
-        turns = await self._turns([session for session, scope in sessions.items() if scope in family])
+        own = [session for session, scope in sessions.items() if scope in family]
+        turns = await turns_of(ground.host.bus, own)
         await self._save(msgspec.structs.replace(self._state, step="files", turns=turns))
         return True
 
@@ -202,29 +190,13 @@ class Linking:
 
     # The files
 
-    async def _turns(self, sessions: Sequence[str]) -> tuple[Turn, ...]:
-        """The turns that are under way: they may have begun before the switch."""
-        return tuple([turn for session in sessions if (turn := await self._turn_of(session)) is not None])
-
-    async def _turn_of(self, session: str) -> Turn | None:
-        bus = self._ground.host.bus
-        nonce, claims, lease = await bus.call("HMGET", bus.keys.session(session), "nonce", "claims", "lease")
-        if not nonce or int(lease or 0) < await SessionReader(bus).now_ms():
-            return None
-        return Turn(session=session, nonce=nonce.decode(), claims=int(claims or 0))
-
     async def _files(self) -> None:
         """Move the files, wait for the turns that may still write some, and move those too."""
         await self._move()
-        until = anyio.current_time() + TURNS_S
-        while self._state.turns:
-            left = [turn for turn in self._state.turns if await self._turn_of(turn.session) == turn]
-            if not left:
-                break
-            if anyio.current_time() >= until:
-                await self._save(msgspec.structs.replace(self._state, turns=tuple(left)))
-                raise JobWaits("turns that began before it still go on", delay_s=REST_S)
-            await anyio.sleep(LOOK_S)
+        left = await left_of(self._ground.host.bus, self._state.turns)
+        if left:
+            await self._save(msgspec.structs.replace(self._state, turns=left))
+            raise JobWaits("turns that began before it still go on", delay_s=REST_S)
         await self._move()
         home = await self._ground.memories.home(self._state.into)
         with suppress(ArchiveError):  # the next consolidation tries again

@@ -1,6 +1,6 @@
 """Holding the consolidation locks of many sessions at once, for a job that nothing may be consolidated under."""
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import TypeVar
 
 import anyio
@@ -49,9 +49,9 @@ async def sessions_of(bus: Bus, scopes: Collection[str]) -> dict[str, str]:
 
 
 async def under_locks(
-    locks: Locks, sessions: Collection[str], work: Callable[[], Awaitable[_T]], *, renew_s: float
+    locks: Locks, sessions: Collection[str], work: Callable[[Sequence[Lock]], Awaitable[_T]], *, renew_s: float
 ) -> _T:
-    """What ``work`` gives while nobody else consolidates ``sessions``; they are looked at again afterwards.
+    """What ``work`` gives, with the locks, while nobody else has them; the sessions are looked at again afterwards.
 
     Raises:
         JobWaits: others have some of the locks and do not give them back, or took one of ours.
@@ -84,7 +84,7 @@ async def under_locks(
             until = anyio.current_time() + TAKE_S
             for session in sorted(sessions):
                 held.append(await _taken(locks, session, until))
-            done.append(await work())
+            done.append(await work(held))
             tg.cancel_scope.cancel()
     except BaseExceptionGroup as group:
         raise group.exceptions[0] from group

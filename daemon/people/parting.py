@@ -2,21 +2,25 @@
 
 It has what it had before, and what has come of its own sessions since, which its MEMORY.md is still to learn; the other
 keeps what both knew. In this order: what is its own is given back while everything still goes to the other, under the
-locks of all sessions; one write makes it its own again; then the other lets go of its sessions.
+locks of all sessions; one write makes it its own again; then the other lets go of its sessions. It is said to be
+done when turns that began before have ended: until then they may still write where both could.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 import structlog
 from anyio import to_thread
 
-from daemon.errors import JobWaits
+from daemon.errors import FenceBehind, JobWaits
 from daemon.jobs import Handler, Host, Job, Report, Tell
 from daemon.memory.joining import Joining
 from daemon.people.ground import Ground, ground_of, name_of
 from daemon.people.locked import REST_S, sessions_of, under_locks
 from daemon.people.moving import copy_back
+from daemon.people.turns import Turn, left_of, turns_of
+from daemon.session import Lock
 from daemon.wording import text as say
 
 KIND = "unlink"
@@ -43,6 +47,8 @@ class UnlinkState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """The one that leaves just now."""
     done: tuple[str, ...] = ()
     """Those that have left."""
+    turns: tuple[Turn, ...] = ()
+    """Turns of its sessions that began before it left: they have the files of both."""
     given: int = 0
     """History entries and notes that were given back."""
 
@@ -106,11 +112,24 @@ class Parting:
         # Whatever a person has written into the file until now is theirs together.
         await ground.files.sync(home, at_once=True)
 
-        async def work() -> int:
+        async def work(held: Sequence[Lock]) -> int:
+            for lock in held:
+                if lock.session in own:
+                    await self._seen(lock)
             return await self._given_back(own)
 
         given = await under_locks(ground.locks, sessions, work, renew_s=ground.host.config.queue.renew_s)
-        await self._save(msgspec.structs.replace(self._state, step="files", given=self._state.given + given))
+        turns = await turns_of(ground.host.bus, own)
+        state = msgspec.structs.replace(self._state, step="files", given=self._state.given + given, turns=turns)
+        await self._save(state)
+
+    async def _seen(self, lock: Lock) -> None:
+        """Have the memory that stays see the lock: whoever had it before, and sleeps, writes nothing there any more."""
+        ground = self._ground
+        try:
+            await ground.memories.open(self._state.home, lock.session, fence=lock.fence, nonce=lock.nonce)
+        except FenceBehind as error:  # the session was set back by a failover, and its fences with it
+            await self._seen(await ground.locks.again(lock, above=error.highest))
 
     async def _given_back(self, sessions: frozenset[str]) -> int:
         """All under the locks; how many records were given back."""
@@ -131,16 +150,22 @@ class Parting:
             await joining.part(member=member, fields=fields)
             _log.info("memory.parted", count=given)
         await ground.people.remove(member)
-        await joining.end(home, remove=[*fields, f"links:{member}"])
+        # But for the fences: see ``_seen``.
+        let_go = [name for name in fields if not name.startswith("fence:")]
+        await joining.end(home, remove=[*let_go, f"links:{member}"])
         return given
 
     async def _copied(self) -> None:
         ground, home, member = self._ground, self._state.home, self._state.member
+        left = await left_of(ground.host.bus, self._state.turns)
+        if left:
+            await self._save(msgspec.structs.replace(self._state, turns=left))
+            raise JobWaits("turns that began before it still go on", delay_s=REST_S)
         workspace = ground.workspace(member)
         await to_thread.run_sync(lambda: copy_back(workspace, member=member, home=home), limiter=ground.threads)
         await ground.files.sync(member, at_once=True)
         done = (*self._state.done, member)
-        await self._save(msgspec.structs.replace(self._state, step="begin", done=done))
+        await self._save(msgspec.structs.replace(self._state, step="begin", done=done, turns=()))
 
     async def _save(self, state: UnlinkState) -> None:
         self._state = state

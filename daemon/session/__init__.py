@@ -10,7 +10,7 @@ from daemon.session.asides import Aside, Asides
 from daemon.session.census import Standing, oldest_s, standings
 from daemon.session.claim import Begun, Claim, Waiting, after
 from daemon.session.locks import Lock, Locks
-from daemon.session.reader import SessionReader, SessionState
+from daemon.session.reader import SessionReader, SessionState, raws_of_log
 from daemon.session.sayings import Saying, Sayings, saying_id
 from daemon.session.scopes import all_sessions, sessions_of, sessions_where
 from daemon.session.sessions import NO_CHANGE, Change, Commit, Sessions, Word
@@ -38,6 +38,7 @@ __all__ = [
     "after",
     "all_sessions",
     "oldest_s",
+    "raws_of_log",
     "saying_id",
     "sessions_of",
     "sessions_where",

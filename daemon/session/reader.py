@@ -1,12 +1,16 @@
 """Reading a session without holding it: its positions, its log, what waits in it."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import msgspec
 
-from daemon.bus import Bus, pairs
+from daemon.bus import Bus, load_script, pairs
+from daemon.errors import Trimmed
 from daemon.events import NO_OPTIONS, Continuity, LogEntry, Options
 from daemon.session.claim import continuity_from, options_from
+
+LOG = load_script(__file__, "log.lua")
 
 _decode_entry = msgspec.json.Decoder(LogEntry).decode
 
@@ -95,23 +99,26 @@ class SessionReader:
         return int(seconds) * 1000 + int(micros) // 1000
 
     async def log(self, session: str, *, first: int, upto: int, base: int) -> list[LogEntry]:
-        """The entries with indexes ``first`` to ``upto`` (exclusive), as far as Redis holds them.
+        """The entries with indexes ``first`` to ``upto`` (exclusive), as far as Redis held them at ``base``.
 
         ``base`` is the one read with the session's state.
+
+        Raises:
+            Trimmed: the first of them has left Redis since.
         """
-        if upto <= max(first, base):
+        first = max(first, base)
+        if upto <= first:
             return []
-        raw: list[bytes] = await self._bus.call(
-            "LRANGE", self._bus.keys.log(session), max(first, base) - base, upto - base - 1
-        )
-        return [_decode_entry(entry) for entry in raw]
+        return [_decode_entry(raw) for raw in await raws_of_log(self._bus, session, first, upto)]
 
     async def committed(self, session: str, *, after: int = -1, limit: int = 100) -> list[tuple[int, LogEntry]]:
-        """Up to ``limit`` committed entries behind index ``after``, each with its index."""
-        state = await self.state(session)
-        first = max(after + 1, state.base)
-        entries = await self.log(session, first=first, upto=min(first + limit, state.head), base=state.base)
-        return list(enumerate(entries, first))
+        """Up to ``limit`` committed entries behind index ``after`` that Redis holds, each with its index."""
+        while True:
+            state = await self.state(session)
+            first = max(after + 1, state.base)
+            with suppress(Trimmed):  # each time it has come nearer to the head
+                entries = await self.log(session, first=first, upto=min(first + limit, state.head), base=state.base)
+                return list(enumerate(entries, first))
 
     async def live(self, session: str) -> bytes | None:
         """The text being written just now, as a JSON ``Live``; None when nobody writes."""
@@ -122,3 +129,19 @@ class SessionReader:
         """The sessions active last, newest first, each with the time of its last activity (ms since 1970)."""
         found = await self._bus.call("ZRANGE", self._bus.keys.sessions, 0, limit - 1, "REV", "WITHSCORES")
         return [(name.decode(), int(float(score))) for name, score in pairs(found)]
+
+
+async def raws_of_log(bus: Bus, session: str, first: int, upto: int) -> list[bytes]:
+    """The stored messages ``first`` to ``upto`` (exclusive) of a log, the journal too, as far as there are any.
+
+    Raises:
+        Trimmed: the first of them has left Redis.
+        BusUnavailable: Redis is away.
+    """
+    base, *raws = await bus.run(LOG, [bus.keys.session(session), bus.keys.log(session)], [first, upto])
+    if first < base:
+        raise Trimmed(
+            f"session {session}: messages {first} to {min(upto, base) - 1} have left Redis for the archive", base=base
+        )
+    found: list[bytes] = raws
+    return found

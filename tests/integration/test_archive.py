@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import daemon.archive.archive
+import daemon.archive.lists
 from daemon.archive import Archive
 from daemon.archive.segment import is_of, lines_of, listed, packed, raws_of, segment_from, segment_of, unpacked
 from daemon.archive.shelf import Shelf
@@ -147,8 +147,8 @@ async def test_without_the_comparison_with_the_log_a_late_writer_would_replace_a
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check = "if redis.sha1hex(table.concat(held, '\\n')) ~= ARGV[5] then return '' end"
-    broken = mutated(daemon.archive.archive.LIST, check, "")
-    monkeypatch.setattr(daemon.archive.archive, "LIST", broken)
+    broken = mutated(daemon.archive.lists.LIST, check, "")
+    monkeypatch.setattr(daemon.archive.lists, "LIST", broken)
 
     with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
         await test_what_the_log_no_longer_holds_is_not_listed_and_what_it_holds_now_replaces_it(lab, tmp_path)

@@ -343,7 +343,7 @@ class ConsolidationMachine(RuleBasedStateMachine):
         self.do(self._look)
 
     async def _look(self) -> None:
-        state, log, upto = await self.apart.state(), await self.apart.lab.log(SESSION), await self.apart.position()
+        state, log, upto = await self.apart.state(), await self.apart.log(), await self.apart.position()
         assert self.cursor <= state.cursor <= state.start <= state.head == len(log)
         self.cursor = state.cursor
         assert state.tokens == sum(entry.tokens for entry in log[state.cursor :])

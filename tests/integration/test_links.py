@@ -1,23 +1,28 @@
 """Linking two memories of one person, and parting them again."""
 
 import os
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from daemon.errors import BusUnavailable, JobRefused, LockLost, MemoryMoving
+from daemon.config.schema import PersonConfig
+from daemon.errors import BusUnavailable, JobRefused, LockLost, MemoryMoving, MillpondError
 from daemon.handlers import job_runner
 from daemon.jobs import Tell
-from daemon.memory import HistoryEntry, MemoryFiles, Version
-from daemon.people import Asking
+from daemon.memory import HistoryEntry, MemoryFiles, Version, by_hand, joining, memories
+from daemon.memory.lists import ScopeLists
+from daemon.people import Asking, link_configured
 from daemon.process import Process
 from daemon.scope import folder_of
 from daemon.testing import FailingBus
-from tests.conftest import Lab, RecordingBus
+from tests.conftest import Lab, RecordingBus, mutated
 from tests.cut_short import Died, DyingBus, InterludeBus, StoppingBus
 from tests.peoplelab import ANN, BOB, CAT, PeopleLab, session_of
 
@@ -376,8 +381,8 @@ async def test_the_folder_that_showed_the_memory_goes_and_a_pending_edit_comes_a
 async def test_a_turn_that_began_before_is_waited_for_and_what_it_wrote_comes_along(
     people: PeopleLab, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.people.linking.TURNS_S", 0.02)
-    monkeypatch.setattr("daemon.people.linking.LOOK_S", 0.01)
+    monkeypatch.setattr("daemon.people.turns.WAIT_S", 0.02)
+    monkeypatch.setattr("daemon.people.turns.LOOK_S", 0.01)
     await two(people)
     await lab.publish("next", session="web:bob")
     claim = await lab.claim("web:bob")
@@ -441,3 +446,147 @@ async def test_codes_that_are_wrong_or_not_meant_link_nothing(people: PeopleLab)
     assert await asking.by_code(code, CAT, "pond", chat_of(CAT, "9")) is None  # others can go on
     [job] = await people.jobs.all()
     assert job.spec["member"] == CAT
+
+
+# Checks that the scripts make
+
+
+async def each_busy(people: PeopleLab) -> None:
+    """Two jobs with the same memory at once."""
+    first, second = (joining.Joining(people.bus, ScopeLists(people.bus, None), job=name) for name in ("a", "b"))
+    assert (await first.mark(ANN, "receiving")).status == "marked"
+    found = await second.mark(ANN, "joining")
+    assert (found.status, found.by) == ("busy", "a")
+    await first.unmark(ANN, "receiving")
+    assert (await second.mark(ANN, "joining")).status == "marked"
+
+
+async def test_a_memory_is_one_jobs_at_a_time(people: PeopleLab) -> None:
+    await each_busy(people)
+
+
+async def each_stale(people: PeopleLab) -> None:
+    """Whoever slept through a link wants to write the memory that has become a part of another."""
+    await test_a_consolidation_that_slept_through_it_writes_nothing(people)
+
+
+RECEIVING = "if redis.call('HGET', KEYS[1], 'receiving') ~= ARGV[1] then return 'stale' end"
+GIVEN = "if redis.call('HGET', KEYS[1], 'joined_by') ~= ARGV[2] then return 'stale' end"
+PARTED = "if by ~= ARGV[2] or not leaving or cjson.decode(leaving).job ~= ARGV[1] then return 'stale' end"
+ENDED = "if redis.call('HGET', KEYS[1], 'receiving') ~= ARGV[1] then return 'done' end"
+AWAY = "if away then return away end"
+
+
+@pytest.mark.parametrize(
+    ("module", "script", "check", "broken", "found_by"),
+    [
+        (joining, "MARK", "if (joins or '0') ~= ARGV[3] then return {'moved'} end", "", each_copy),
+        (joining, "MARK", "if held ~= '' and held ~= ARGV[2]", "if false", each_busy),
+        (joining, "TAKE", RECEIVING, "", each_copy),
+        (joining, "SESSIONS", RECEIVING, "", each_copy),
+        (joining, "SWITCH", "if joined or joining ~= ARGV[1] then return 'stale' end", "", each_copy),
+        (joining, "GIVE", GIVEN, "", each_copy),
+        (joining, "PART", PARTED, "", each_copy),
+        (joining, "END", ENDED, "", each_copy),
+        (memories, "APPLY", AWAY, "", each_stale),
+        (memories, "APPEND", AWAY, "", each_stale),
+        (by_hand, "WRITE", AWAY, "", each_stale),
+    ],
+)
+async def test_switching_a_check_off_is_found(  # noqa: PLR0917 - as the table above has them
+    people: PeopleLab,
+    monkeypatch: pytest.MonkeyPatch,
+    module: Any,
+    script: str,
+    check: str,
+    broken: str,
+    found_by: Callable[[PeopleLab], Awaitable[None]],
+) -> None:
+    monkeypatch.setattr(module, script, mutated(getattr(module, script), check, broken))
+
+    with capture_logs(), pytest.raises((AssertionError, MillpondError, TimeoutError, pytest.fail.Exception)):
+        await found_by(people)
+
+
+# Parting under way
+
+
+async def test_a_consolidation_under_way_is_waited_for_before_two_part(people: PeopleLab) -> None:
+    await two(people)
+    await people.link(ANN, BOB)
+    await people.talk(BOB)
+    lock = await people.locks.take("web:bob")
+    assert lock is not None
+    opened = await people.memories.open(BOB, "web:bob", fence=lock.fence, nonce=lock.nonce)
+    job = await people.ask_to_part(BOB)
+    await job_runner(people.process).run_one(job)
+    assert await people.memories.home(BOB) == ANN
+    entry = HistoryEntry(time="", session="web:bob", first=opened.upto, upto=lock.head, kind="summary", text="[t] late")
+    await people.memories.apply(opened, entry, mark="")
+    await people.locks.give_back(lock, again_in_s=None)
+
+    await people.done(job)
+
+    assert "late" in await people.texts(BOB)
+    assert await people.owed(BOB) == ["bob was in Rome", "late"]
+
+
+@pytest.mark.parametrize("first", [True, False])
+async def test_a_consolidation_that_slept_through_parting_writes_nothing_into_the_other(
+    people: PeopleLab, first: bool
+) -> None:
+    await (people.remember(ANN, "ann has a cat") if first else two(people))
+    await people.link(ANN, BOB)
+    await people.talk(BOB)
+    lock = await people.locks.take("web:bob")
+    assert lock is not None
+    opened = await people.memories.open(BOB, "web:bob", fence=lock.fence, nonce=lock.nonce)
+    await people.expire()
+    await people.part(BOB)
+    before = (await people.view())[ANN]
+
+    entry = HistoryEntry(time="", session="web:bob", first=opened.upto, upto=lock.head, kind="summary", text="[t] X")
+    with pytest.raises(LockLost):
+        await people.memories.apply(opened, entry, mark="")
+
+    assert (await people.view())[ANN] == before
+
+
+async def test_a_turn_that_began_before_they_parted_is_waited_for(
+    people: PeopleLab, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("daemon.people.turns.WAIT_S", 0.02)
+    monkeypatch.setattr("daemon.people.turns.LOOK_S", 0.01)
+    await two(people)
+    await people.link(ANN, BOB)
+    await lab.publish("next", session="web:bob")
+    claim = await lab.claim("web:bob")
+    job = await people.ask_to_part(BOB)
+    await job_runner(people.process).run_one(job)
+    record = await people.jobs.find(job)
+    assert record is not None
+    assert record.reason == "turns that began before it still go on"
+    assert await people.memories.home(BOB) == BOB
+
+    await lab.commit(claim, go_on=False)
+    await people.done(job)
+
+
+# By configuration
+
+
+async def test_the_configuration_links_at_the_start_and_once(people: PeopleLab) -> None:
+    await two(people)
+    person = PersonConfig(identities=("web:ann", "web:bob"))
+    config = msgspec.structs.replace(people.process.config, people={"ann": person})
+    process = replace(people.process, config=config)
+
+    assert [await link_configured(process), await link_configured(process)] == [1, 0]
+    [job] = await people.jobs.all()
+    await people.done(job.id)
+
+    assert await people.memories.home(BOB) == ANN
+    assert await link_configured(process) == 0
+    link = await people.people.link_of(BOB)
+    assert link is not None
+    assert link.by == "config"

@@ -352,6 +352,7 @@ def test_every_key_can_be_set_by_its_variable(path):
 def _valid_text(path: str) -> str:
     special = {
         "redis.url": "redis://localhost",
+        "archive.url": "s3://bucket/folder",
         "queue.renew_s": "0.5",
         "queue.backoff_max_s": "40",
         "context.tail_ratio": "0.1",
@@ -522,6 +523,28 @@ def test_a_broken_rule_says_which_keys_to_change(file, text, said):
     assert len(lines) == 1
     assert said in lines[0]
     assert "hush" not in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("s3://bucket/pond", "s3://bucket/pond"),
+        ("file:///mnt/pond", "file:///mnt/pond"),
+        ("https://key:hush@minio:9000/bucket", "https://key:********@minio:9000/bucket"),
+    ],
+)
+def test_an_address_of_an_archive_is_taken_and_shown_without_its_secret(file, url, shown):
+    loaded = load_text(file, f"[archive]\nurl = '{url}'")
+
+    assert loaded.config.archive.url.reveal() == url
+    assert f'url = "{shown}"' in show.toml(loaded)
+
+
+@pytest.mark.parametrize("url", ["memory:///", "ftp://h/x", "s3://", "file://", "file://host/x", "/folder", "hush"])
+def test_an_address_that_can_be_no_archive_is_refused_without_being_shown(file, url):
+    with pytest.raises(ConfigError, match=r"archive\.url: expected file:///folder") as refused:
+        load_text(file, f"[archive]\nurl = '{url}'")
+    assert "hush" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import structlog
 
 from daemon.config import MicroCompactConfig
+from daemon.errors import Trimmed
 from daemon.events import Continuity, LogEntry
 from daemon.memory import Memories
 from daemon.session import Begun, SessionReader, SessionState
@@ -50,15 +51,23 @@ class PastReader:
         Raises:
             BusUnavailable: Redis is away.
         """
-        found = await newest(self._reader, session, at, upto=upto, budget_tokens=budget_tokens, micro=self._micro)
+        positions, found = at, None
+        while found is None:
+            try:
+                found = await newest(
+                    self._reader, session, positions, upto=upto, budget_tokens=budget_tokens, micro=self._micro
+                )
+            except Trimmed:
+                # The oldest were consolidated since, and have left: what stands for them now is read too.
+                positions = await self._reader.state(session)
         memory = await self._memories.current(at.scope) if at.scope else None
         cut = len(found) - (upto - at.head)
         history = found[:cut]
         first = at.head - len(history)
         past = Past(
-            history=whole_turns(history, first) if first > at.start else history,
-            whole=first <= at.start,
-            continuity=at.continuity,
+            history=whole_turns(history, first) if first > positions.start else history,
+            whole=first <= positions.start,
+            continuity=positions.continuity,
             memory=memory.text if memory else "",
         )
         return past, found[cut:]

@@ -3,7 +3,7 @@
 import structlog
 
 from daemon.clock import stamp
-from daemon.errors import CallSkipped, NoSummary
+from daemon.errors import CallSkipped, NoSummary, Trimmed
 from daemon.memory import Note, Opened, Version
 from daemon.session import Lock
 from workers.consolidation.attempt import attempt
@@ -46,9 +46,13 @@ class Flushing:
         if lock.unflushed is None:
             return opened
         first, upto = lock.unflushed
-        part = await read(self._stores.bus, lock, first, upto)
-        if self._kit.flushes and part.entries:
-            opened = await self._flushed(lock, opened, part)
+        try:
+            part = await read(self._stores.bus, lock, first, upto)
+        except Trimmed as error:  # by a hand: else it stays until it is flushed
+            _log.warning("flush.failed", reason=str(error))
+        else:
+            if self._kit.flushes and part.entries:
+                opened = await self._flushed(lock, opened, part)
         await self._stores.locks.note(lock, "unflushed", "")
         return opened
 

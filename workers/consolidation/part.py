@@ -9,9 +9,9 @@ from anyio import to_thread
 
 from daemon.bus import Bus
 from daemon.config import MicroCompactConfig
-from daemon.errors import LockLost
+from daemon.errors import LockLost, Trimmed
 from daemon.events import LogEntry
-from daemon.session import Lock
+from daemon.session import Lock, raws_of_log
 from daemon.tokens import Tokenizer
 from workers.consolidation.plan import Unsettled, seen_tokens
 from workers.micro import old_upto
@@ -68,22 +68,37 @@ async def read(bus: Bus, lock: Lock, first: int, upto: int, *, enough_tokens: in
     Raises:
         BusUnavailable: Redis is away.
         LockLost: the session was set back by a failover since it was locked: its log may be another one.
+        Trimmed: the first of them is in the archive alone, since it was consolidated before.
     """
     raws: list[bytes] = []
     entries: list[LogEntry] = []
     tokens, at = 0, first
-    while lock.base <= at < upto and not (enough_tokens and tokens >= enough_tokens and _turns(entries) > 1):
+    while at < upto and not (enough_tokens and tokens >= enough_tokens and _turns(entries) > 1):
         most = min(at + CHUNK, upto)
-        found = await bus.call("LRANGE", bus.keys.log(lock.session), at - lock.base, most - lock.base - 1)
+        try:
+            found = await raws_of_log(bus, lock.session, at, most)
+        except Trimmed as error:
+            if first < lock.cursor:
+                raise
+            raise _moved(lock) from error
         raws += found
         entries += map(_decode, found)
         tokens += sum(entry.tokens for entry in entries[at - first :])
         at = most
     if int(await bus.call("HGET", bus.keys.session(lock.session), "cursor") or 0) != lock.cursor:
-        raise LockLost(f"session {lock.session} was set back while it was consolidated; it is begun anew")
+        raise _moved(lock)
     part = LogPart(first=first, raws=tuple(raws), entries=tuple(entries))
     # Where reading ended the last turn may go on.
     return part if at >= upto or not entries else part.upto(first + _begins_at(entries))
+
+
+def _moved(lock: Lock) -> LockLost:
+    return LockLost(f"session {lock.session} was set back while it was consolidated; it is begun anew")
+
+
+def part_of(first: int, raws: Sequence[bytes]) -> LogPart:
+    """The messages from index ``first`` on, as they are stored."""
+    return LogPart(first=first, raws=tuple(raws), entries=tuple(map(_decode, raws)))
 
 
 def _turns(entries: Sequence[LogEntry]) -> int:

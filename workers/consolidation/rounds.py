@@ -5,7 +5,7 @@ import msgspec
 import structlog
 
 from daemon import metrics
-from daemon.errors import ArchiveError, CallSkipped, ConsolidationError, FenceBehind, LockLost
+from daemon.errors import ArchiveError, ArchiveMissing, CallSkipped, ConsolidationError, FenceBehind, LockLost, Trimmed
 from daemon.events import Continuity
 from daemon.memory import Opened
 from daemon.session import Lock
@@ -13,7 +13,7 @@ from workers.backoff import after_attempts
 from workers.consolidation.flushing import Flushing
 from workers.consolidation.held import Ended
 from workers.consolidation.kits import Kit
-from workers.consolidation.part import LogPart, read, unsettled
+from workers.consolidation.part import LogPart, part_of, read, unsettled
 from workers.consolidation.plan import HEAD_SHARE, Estimate, Unsettled, head_messages, pick, plan
 from workers.consolidation.spent import Spent
 from workers.consolidation.stores import Stores
@@ -25,6 +25,9 @@ MEMORY_SHARE = 0.2
 
 AT_ONCE = 2
 """Budgets of messages that one round looks at: a log that nobody ever consolidated is taken piece by piece."""
+
+REPEATED_MAX = 1_000
+"""Messages read back from the archive at once, for a memory that has lost what it knew of them."""
 
 NOTE_S = 5.0
 """Longest that putting down what it has cost may take."""
@@ -81,6 +84,8 @@ class Rounds:
                 await self._spent.note(self._stores, self._kit, self._lock)
 
     async def _all(self) -> None:
+        # Whoever moved the cursor may have died before he could.
+        await self._stores.trim(self._lock.session, self._lock.cursor)
         for _ in range(self._stores.config.consolidation.rounds_max):
             if not await self._round():
                 self._ended.again_in_s = None
@@ -191,6 +196,7 @@ class Rounds:
             await self._stores.memories.followed(opened, upto=upto, mark=encoded(without_continuity(mark)))
         self.report.outcome, self.report.upto = "settled", upto
         _log.warning("cursor.followed", cursor=upto)
+        await self._stores.trim(lock.session, upto)
         return True
 
     async def _stood(self, opened: Opened) -> Continuity | None:
@@ -208,11 +214,42 @@ class Rounds:
     async def _repeat(self, opened: Opened) -> None:
         """Take in again what a memory has lost in a failover; the cursor stays where it is."""
         lock = self._lock
-        part = await read(self._stores.bus, lock, opened.upto, lock.cursor)
+        try:
+            part = await self._joined(opened.upto, lock.cursor)
+        except ArchiveMissing as error:
+            upto = await self._gap_end(opened.upto, lock.cursor)
+            _log.error("memory.unrepeated", first=opened.upto, upto=upto, cursor=lock.cursor, reason=str(error))
+            await self._taking.pass_over(lock, opened, upto=upto, reason=str(error))
+            return
         target, whole = self._thresholds.target_tokens, len(part.entries)
         boundary = whole if part.tokens <= target else pick(part.entries, target) or whole
         _log.warning("memory.repeated", first=opened.upto, upto=opened.upto + boundary, cursor=lock.cursor)
         await self._taking.take_in(lock, opened, part.upto(part.first + boundary), moves=False)
+
+    async def _joined(self, first: int, upto: int) -> LogPart:
+        """The messages from ``first`` on, from the archive or the log; no more than the one of them holds.
+
+        Raises:
+            ArchiveMissing: the first of them are nowhere.
+            ArchiveError: the archive cannot be read now.
+        """
+        try:
+            return await read(self._stores.bus, self._lock, first, upto)
+        except Trimmed as error:
+            upto = min(upto, error.base, first + REPEATED_MAX)
+        archive, session = self._stores.archive, self._lock.session
+        try:
+            return part_of(first, await archive.read_range(session, first, upto))
+        except ArchiveMissing:
+            # Up to the gap, if there is something before it.
+            nearer = await self._gap_end(first, upto)
+            return part_of(first, await archive.read_range(session, first, nearer))
+
+    async def _gap_end(self, first: int, upto: int) -> int:
+        """Where, behind ``first``, some segment begins or ends."""
+        segments = await self._stores.archive.segments(self._lock.session)
+        edges = [edge for segment in segments for edge in (segment.first, segment.upto) if first < edge < upto]
+        return min(edges, default=upto)
 
     def _seen_by(self, lock: Lock) -> Lock:
         """The lock with what stands in the prompt of whoever asks."""

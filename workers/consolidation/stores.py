@@ -2,14 +2,19 @@
 
 from dataclasses import dataclass
 
+import structlog
+
 from daemon.archive import Archive
 from daemon.bus import Bus
 from daemon.clock import Clock
 from daemon.config import Config
+from daemon.errors import ArchiveError
 from daemon.memory import Memories
 from daemon.memory.files import MemoryFiles
 from daemon.session import Locks
 from daemon.usage import UsageBook
+
+_log = structlog.get_logger()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,3 +30,14 @@ class Stores:
     files: MemoryFiles
     book: UsageBook
     clock: Clock
+
+    async def trim(self, session: str, upto: int) -> None:
+        """Let what is archived of a session's log before ``upto`` leave Redis; that it stays is no failure.
+
+        Raises:
+            BusUnavailable: Redis is away.
+        """
+        try:
+            await self.archive.trim(session, upto)
+        except ArchiveError as error:
+            _log.warning("archive.failed", session=session, reason=str(error))

@@ -98,6 +98,7 @@ class Taking:
                 await self._stores.archive.write(lock.session, part.first, part.raws)
             taken = await self._taken(lock, opened, part)
             await self._written(lock, opened, part, taken, moves=moves)
+        await self._stores.trim(lock.session, part.upto_index)
         await self._stores.files.sync(opened.scope, at_once=True)
         if taken.summary and opened.undigested and not self._want.awaited:
             await self._digest(lock, opened.scope)
@@ -111,6 +112,24 @@ class Taking:
             await self._stores.memories.shelve(scope)
         except ArchiveError as error:
             _log.warning("memory.unshelved", reason=str(error))
+
+    async def pass_over(self, lock: Lock, opened: Opened, *, upto: int, reason: str) -> None:
+        """Say in the history that messages which a memory has lost in a failover cannot be read back any more.
+
+        Raises:
+            LockLost: somebody else has the session's lock.
+        """
+        first, time = opened.upto, self._stores.clock.now()
+        entry = HistoryEntry(
+            time=self._now(),
+            session=lock.session,
+            first=first,
+            upto=upto,
+            kind="raw",
+            correlation=self._want.correlation,
+            text=f"[{time:%Y-%m-%d %H:%M}] [RAW] messages {first} to {upto - 1} cannot be read back: {reason}",
+        )
+        await self._stores.memories.apply(opened, entry, mark=encoded(Mark()))
 
     async def _written(self, lock: Lock, opened: Opened, part: LogPart, taken: Taken, *, moves: bool) -> None:
         """Archive first, then memory, then the cursor: what is left in between is what the next one goes on from."""

@@ -1,0 +1,136 @@
+"""The archive in an object store: S3, Google, Azure, and what speaks their language."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+
+from daemon.archive.storage import FILE_MAX_BYTES, STORAGE_LIMIT_S, Kind, Stored
+from daemon.config import Secret, masked_url
+from daemon.errors import ArchiveError, ArchiveMissing, ConfigError
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+CONNECT_S = 5.0
+REQUEST_S = 15.0
+"""Longest that one request may take; ``STORAGE_LIMIT_S`` is for all of them together, with what is tried again."""
+
+RETRIES = 3
+
+_T = TypeVar("_T")
+
+
+def object_storage(url: Secret) -> "ObjectStorage":
+    """The storage at an address; credentials are read from the environment, nothing is sent yet.
+
+    Raises:
+        ConfigError: the address cannot be used.
+    """
+    from obstore.exceptions import BaseError  # noqa: PLC0415 - 20 ms, for those who have an object store
+    from obstore.store import from_url  # noqa: PLC0415
+
+    where = masked_url(url)
+    try:
+        store = from_url(
+            url.reveal(),
+            client_options={"connect_timeout": timedelta(seconds=CONNECT_S), "timeout": timedelta(seconds=REQUEST_S)},
+            retry_config={"max_retries": RETRIES, "retry_timeout": timedelta(seconds=REQUEST_S)},
+        )
+    except (BaseError, ValueError) as error:
+        # The library's text may quote the address.
+        reason = type(error).__name__ if url.reveal() in str(error) else _first_line(error)
+        raise ConfigError(f"archive.url: {where} cannot be used: {reason}") from None
+    return ObjectStorage(store, where=where)
+
+
+class ObjectStorage:
+    """Objects of a store, under names as they are; a store shows an object whole or not at all."""
+
+    kind: Kind = "object"
+
+    def __init__(self, store: "ObjectStore", *, where: str) -> None:
+        self._store = store
+        self.where = where
+
+    async def create(self, name: str, content: bytes) -> bool:
+        """See ``Storage``."""
+        from obstore.exceptions import AlreadyExistsError, NotSupportedError  # noqa: PLC0415
+
+        try:
+            await self._run(lambda: self._store.put_async(name, content, mode="create"), name)
+        except ArchiveError as error:
+            if isinstance(error.__cause__, AlreadyExistsError):
+                return False
+            if not isinstance(error.__cause__, NotSupportedError):
+                raise
+        else:
+            return True
+        # A store that cannot: two who write other content under one name at the same moment are not told apart.
+        with suppress(ArchiveMissing):
+            await self._run(lambda: self._store.head_async(name), name)
+            return False
+        await self.put(name, content)
+        return True
+
+    async def put(self, name: str, content: bytes) -> None:
+        """See ``Storage``."""
+        await self._run(lambda: self._store.put_async(name, content), name)
+
+    async def get(self, name: str, *, max_bytes: int = FILE_MAX_BYTES) -> bytes:
+        """See ``Storage``."""
+
+        async def read() -> bytes:
+            found = await self._store.get_async(name)
+            if found.meta["size"] > max_bytes:
+                raise ArchiveError(f"{self.where}/{name} is larger than what was put there")
+            return bytes(await found.bytes_async())
+
+        return await self._run(read, name)
+
+    async def list(self, folder: str) -> Sequence[Stored]:
+        """See ``Storage``."""
+
+        async def read() -> Sequence[Stored]:
+            found = [
+                Stored(name=each["path"], modified_s=each["last_modified"].timestamp(), size=each["size"])
+                async for page in self._store.list(f"{folder}/")  # pyright: ignore[reportUnknownMemberType]
+                for each in page
+            ]
+            return sorted(found, key=lambda stored: stored.name)
+
+        return await self._run(read, folder)
+
+    async def folders(self) -> Sequence[str]:
+        """See ``Storage``."""
+        store: Any = self._store  # the types of this method are partial
+        found = await self._run(store.list_with_delimiter_async, "")
+        return sorted(prefix.rstrip("/") for prefix in found["common_prefixes"])
+
+    async def delete(self, name: str) -> None:
+        """See ``Storage``."""
+        with suppress(ArchiveMissing):
+            await self._run(lambda: self._store.delete_async(name), name)
+
+    async def _run(self, work: Callable[[], Awaitable[_T]], name: str) -> _T:
+        from obstore.exceptions import BaseError  # noqa: PLC0415
+
+        place = f"{self.where}/{name}"
+        try:
+            with anyio.fail_after(STORAGE_LIMIT_S):
+                return await work()
+        except TimeoutError as error:
+            raise ArchiveError(f"{place}: the store has not answered for {STORAGE_LIMIT_S:.0f} s") from error
+        except FileNotFoundError as error:
+            raise ArchiveMissing(f"{place} is not there; put it back from a backup") from error
+        except (BaseError, OSError, ValueError) as error:
+            raise ArchiveError(
+                f"{place} cannot be used: {_first_line(error)}; check archive.url, the keys in the environment, and "
+                "the network"
+            ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
