@@ -16,7 +16,7 @@ from tests.canary.hostile import Hostile, Wish, plant
 from tests.canary.knowledge import Knowledge
 from tests.canary.looks import Looks
 from tests.canary.minds import Minds, tag
-from tests.canary.people import IDENTITIES, MEMBERS, Identity
+from tests.canary.people import BOT, IDENTITIES, MEMBERS, Identity
 from tests.canary.plan import Counts
 from tests.canary.terminal import Terminal
 from tests.canary.voice import Voice
@@ -36,6 +36,9 @@ WRONG_CODES_MAX = 3
 ASIDES = ("/status", "/usage", "/memory", "/whoami", "/help")
 OFTEN = 10
 """What happens once, when other things happen so many times."""
+
+FILES = f"bots/{BOT}/files/"
+"""Below the data directory: scopes' own files."""
 
 FOUND_NOTHING = "I have found nothing"
 FORGOTTEN = ("It is forgotten", "Nothing of it was there any more")
@@ -250,7 +253,10 @@ class Actor:
         if not await world.voice.heard(session, name, since=0, wanted=lambda text: text.startswith(PARTED)):
             return
         chats = [await self._whole(session) for session in member.sessions]
-        world.knowledge.unlink(member.scope, set().union(*map(words_in, chats)))
+        # A file that it brought comes back as it is now, with what both have written into it.
+        held = await to_thread.run_sync(world.looks.in_files, member.scope)
+        files = [words for path, words in held.items() if path.startswith(FILES)]
+        world.knowledge.unlink(member.scope, set().union(*map(words_in, chats), *files))
         self._linked = None
         world.counts.unlinks += 1
         world.note(f"{member.scope} is a part of no other")

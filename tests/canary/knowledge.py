@@ -8,7 +8,7 @@ class Knowledge:
 
     A canary belongs to the scope that it was said in. Linking joins what two may see, and what either says from then
     on. After unlinking the one that was joined in may see what it had before, what it said itself, and what stands in
-    its own chats; the other keeps everything.
+    its own chats and files; the other keeps everything.
     """
 
     def __init__(self, scopes: Sequence[str]) -> None:
@@ -38,10 +38,10 @@ class Knowledge:
         both = self._may[member] | self._may[into]
         self._may[member], self._may[into] = set(both), set(both)
 
-    def unlink(self, member: str, in_chats: Iterable[str]) -> None:
-        """``member`` is a part no longer; ``in_chats`` stood in its own chats then."""
+    def unlink(self, member: str, in_hand: Iterable[str]) -> None:
+        """``member`` is a part no longer; ``in_hand`` stood in its own chats and files then."""
         del self._into[member]
-        self._may[member] &= self._before[member] | self._own[member] | set(in_chats)
+        self._may[member] &= self._before[member] | self._own[member] | set(in_hand)
 
     def forget(self, scope: str, words: Iterable[str]) -> None:
         """Everybody who shares the memory of ``scope`` has forgotten ``words``."""

@@ -38,13 +38,14 @@ class Looks:
         """Look at all files of all scopes."""
         for scope in SCOPES:
             before = self._knowledge.may(scope)
-            found = await to_thread.run_sync(self._in_files, scope)
+            found = await to_thread.run_sync(self.in_files, scope)
             # What was linked or forgotten while it was read is judged by whatever is kinder.
             for path, words in found.items():
                 for word in sorted(self._knowledge.foreign(scope, words) - before):
                     self._findings.add("files", f"{path}: {word}")
 
-    def _in_files(self, scope: str) -> dict[str, set[str]]:
+    def in_files(self, scope: str) -> dict[str, set[str]]:
+        """The canaries in each file of a scope, its memory's among them. Blocks."""
         found: dict[str, set[str]] = {}
         for folder in folders_of(self._data, scope):
             for path in files_below(folder):
