@@ -202,7 +202,7 @@ class Joining:
 
 
 class _Named(msgspec.Struct, frozen=True, kw_only=True):
-    """What tells a record from all others. Not its text: of one that lies in two memories, one may have been forgotten."""
+    """What tells a record from all others; not its text, which may be forgotten in one memory and not in another."""
 
     session: str
     time: str
