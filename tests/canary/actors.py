@@ -253,10 +253,12 @@ class Actor:
         if not await world.voice.heard(session, name, since=0, wanted=lambda text: text.startswith(PARTED)):
             return
         chats = [await self._whole(session) for session in member.sessions]
+        # What was forgotten took with it what stood beside it; what was made of that before is theirs all the same.
+        earlier = [world.minds.stood_in[session] for session in member.sessions]
         # A file that it brought comes back as it is now, with what both have written into it.
         held = await to_thread.run_sync(world.looks.in_files, member.scope)
         files = [words for path, words in held.items() if path.startswith(FILES)]
-        world.knowledge.unlink(member.scope, set().union(*map(words_in, chats), *files))
+        world.knowledge.unlink(member.scope, set().union(*map(words_in, chats), *earlier, *files))
         self._linked = None
         world.counts.unlinks += 1
         world.note(f"{member.scope} is a part of no other")

@@ -15,7 +15,7 @@ from tests.canary.hostile import HARD
 from tests.canary.knowledge import Knowledge
 from tests.canary.people import SCOPE_OF, SCOPES, folders_of
 from tests.canary.plan import Counts
-from tests.canary.scan import contents, files_below
+from tests.canary.scan import contents, files_below, names_of
 
 GONE = (httpx2.HTTPError, OSError)
 AGAIN_S = 0.2
@@ -49,9 +49,11 @@ class Looks:
         found: dict[str, set[str]] = {}
         for folder in folders_of(self._data, scope):
             for path in files_below(folder):
-                if not path.name.startswith(HARD):
-                    self._counts.looks += 1
-                    found[str(path.relative_to(self._data))] = words_in_bytes(contents(path))
+                # A second name of another's file was planted, and tools do not read it.
+                if path.name.startswith(HARD) and names_of(path) != 1:
+                    continue
+                self._counts.looks += 1
+                found[str(path.relative_to(self._data))] = words_in_bytes(contents(path))
         return found
 
     # The API.
