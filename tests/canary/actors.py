@@ -255,6 +255,7 @@ class Actor:
         chats = [await self._whole(session) for session in member.sessions]
         # What was forgotten took with it what stood beside it; what was made of that before is theirs all the same.
         earlier = [world.minds.stood_in[session] for session in member.sessions]
+        chats += await world.voice.remembered(member.scope, member.sessions)
         # A file that it brought comes back as it is now, with what both have written into it.
         held = await to_thread.run_sync(world.looks.in_files, member.scope)
         files = [words for path, words in held.items() if path.startswith(FILES)]

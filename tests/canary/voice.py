@@ -127,3 +127,11 @@ class Voice:
         except BusUnavailable:
             return []
         return [_decode_notice(dict(pairs(fields))[b"notice"]) for _, fields in found]
+
+    async def remembered(self, scope: str, sessions: Sequence[str]) -> list[str]:
+        """What a memory holds that was made of these sessions: entries of its history, and notes."""
+        bus, found = self._process.bus, list[str]()
+        for key in (bus.keys.history(scope), bus.keys.notes(scope)):
+            records: Any = await bus.call("LRANGE", key, 0, -1)
+            found += [raw.decode() for raw in records if msgspec.json.decode(raw)["session"] in sessions]
+        return found
