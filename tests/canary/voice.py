@@ -130,8 +130,15 @@ class Voice:
 
     async def remembered(self, scope: str, sessions: Sequence[str]) -> list[str]:
         """What a memory holds that was made of these sessions: entries of its history, and notes."""
-        bus, found = self._process.bus, list[str]()
-        for key in (bus.keys.history(scope), bus.keys.notes(scope)):
-            records: Any = await bus.call("LRANGE", key, 0, -1)
+        keys, found = self._process.bus.keys, list[str]()
+        for key in (keys.history(scope), keys.notes(scope)):
+            records = await self._all_of(key)
             found += [raw.decode() for raw in records if msgspec.json.decode(raw)["session"] in sessions]
         return found
+
+    async def _all_of(self, key: str) -> Any:
+        while True:
+            try:
+                return await self._process.bus.call("LRANGE", key, 0, -1)
+            except BusUnavailable:
+                await anyio.sleep(AGAIN_S)
