@@ -22,8 +22,11 @@ from daemon.archive.local import LocalStorage
 from daemon.archive.marker import Noted, noted
 from daemon.archive.objects import ObjectStorage
 from daemon.bus import Bus
+from daemon.cli.archived import examine_archive
 from daemon.config import ArchiveConfig
 from daemon.errors import ArchiveError, ArchiveMissing, BusUnavailable, Trimmed
+from daemon.keeping import mark_archive
+from daemon.process import Process
 from daemon.session import SessionReader
 from daemon.testing import FailingBus, ManualClock
 from daemon.transcripts import Transcripts
@@ -711,3 +714,51 @@ async def test_whatever_is_archived_trimmed_and_set_back_nothing_is_lost(lab: La
             elif step == "scrap" and copy is None:
                 await place.archive_of().scrap(ANN)
             await place.whole()
+
+
+# What is said of it
+
+
+async def told(place: Place, storage: Storage | None = None) -> dict[str, str]:
+    """The doctor's findings: check → state and text."""
+    found = await examine_archive(place.lab.bus, place.archive_of(storage=storage))
+    return {finding.check: f"{finding.state}: {finding.text}" for finding in found}
+
+
+async def test_the_doctor_tries_the_archive_and_leaves_nothing_behind(anywhere: Place) -> None:
+    before = await told(anywhere)
+    assert before["archive"].startswith("ok: ")
+    assert before["trimming"].startswith("ok: nothing is archived yet")
+    assert await noted(anywhere.lab.bus) == {}, "whoever asks is no process that shows messages"
+
+    await anywhere.say(4)
+    await anywhere.archive.trim(ANN, 4)
+    assert (await told(anywhere))["trimming"] == "ok: archived messages leave Redis"
+    assert not [name for name in await anywhere.storage.folders() if "doctor" in name]
+    await anywhere.whole()
+
+
+async def test_the_doctor_says_why_nothing_leaves_redis(place: Place, tmp_path: Path) -> None:
+    other = LocalStorage(tmp_path / "another", "transcripts")
+    await place.say(4)
+    await place.archive.write(ANN, 0, place.raws)
+
+    assert (await told(place, other))["trimming"].startswith("warning: ")
+    assert "holds no millpond.json" in (await told(place, other))["trimming"]
+    await place.archive_of(storage=other).files.opened()
+    for each in (None, other):
+        assert "warning: nothing leaves Redis" in (await told(place, each))["trimming"]
+
+
+async def test_the_doctor_says_that_the_archive_cannot_be_used(place: Place) -> None:
+    (place.data_dir / "transcripts").write_text("a file in the way")
+
+    assert (await told(place))["archive"].startswith("error: the archive in ")
+
+
+async def test_a_process_notes_its_archive_before_it_writes_to_it(process: Process) -> None:
+    async with anyio.create_task_group() as tg:
+        await tg.start(lambda *, task_status: mark_archive(process, task_status=task_status))
+
+    (known,) = (await noted(process.bus)).values()
+    assert known.where == str(process.data_dir / "transcripts")
