@@ -20,7 +20,7 @@ from daemon.bus import Bus, publish
 from daemon.config import BotConfig, Config, ConsolidationConfig, ModelConfig, TerminalConfig
 from daemon.durable import DRAFT
 from daemon.events import Live, LogEntry, Notice, Reply
-from daemon.forget import Asking, Order, Search, Stores, stores_for
+from daemon.forget import Asking, Matches, Order, Search, Stores, stores_for
 from daemon.forget.needle import Needle
 from daemon.handlers import job_runner
 from daemon.jobs import JobRecord, Jobs, Tell
@@ -158,6 +158,7 @@ class Pond:
             await self.queue(session, canary)
             await self.write_files(scope, canary)
             await self.orphan(session, canary)
+        await self.asking.keep(ANNS, canary, Matches(shown=(), more=0, counts={}, failed=()), by="ann")
         await self.turn(ANNS, f"Is there a boat called {canary}?", answer=f"No, but one called {KEPT}.")
         typed = self.process.data_dir / "terminal_history"
         typed.write_text(f"\n# 2026-11-20\n+a {canary}\n+and more\n\n# 2026-11-20\n+a {KEPT}\n")
@@ -200,6 +201,7 @@ class Pond:
             notice = Notice(kind="aside", text=f"I remember a {word}.", time="t")
             await bus.call("XADD", keys.notices(session), "*", "notice", msgspec.json.encode(notice))
         await bus.call("PEXPIRE", keys.notices(session), 600_000)
+        await self.asking.keep(session, canary, Matches(shown=(), more=0, counts={}, failed=()), by="ann")
         live = Live(session=session, turn=9, fence=9, sequence=0, offset=0, text=f"A {canary}")
         await bus.call("SET", keys.live(session), msgspec.json.encode(live), "PX", 600_000)
 

@@ -71,7 +71,7 @@ class PeopleLab:
         update = None if raw else Version(kind="consolidation", time=time, session=session, text=memory)
         applied = await self.memories.apply(opened, entry, mark=f'{{"last":"{lock.head}"}}', update=update)
         assert applied.status == "done"
-        note = Note(time=time, date="2026-11-20", session=session, cycle=lock.cursor, text=f"note: {text}")
+        note = Note(time=time, date="2026-11-20", session=session, cycle=lock.head, text=f"note: {text}")
         await self.memories.append(applied.opened, None, cycle=lock.head, notes=[note])
         await self.locks.give_back(lock, again_in_s=None)
         return opened

@@ -8,6 +8,7 @@ from daemon.cli.doctor import doctor
 from daemon.cli.exporting import export
 from daemon.cli.forget import forget_memory, forget_person, forget_session
 from daemon.cli.generate import generate
+from daemon.cli.jobs import jobs
 from daemon.cli.memory import memory
 from daemon.cli.person import person
 from daemon.cli.queue import queue
@@ -40,6 +41,7 @@ for _command in (
 ):
     root.add_command(_command)
 queue.add_command(dead)
+queue.add_command(jobs)
 session.add_command(generate)
 session.add_command(export)
 session.add_command(forget_session)

@@ -65,8 +65,7 @@ class Forgetting:
             await job.save(state)
         # Before the server writes its files anew: what was looked for must not stand in them either.
         await job.hush()
-        if order.chat:
-            await self._stores.bus.call("DEL", self._stores.bus.keys.forgetting(order.chat))
+        await self._close_lists(order)
         failed = [*state.failed, *await compacted(self._stores.bus)]
         report = {
             "whole": order.whole,
@@ -82,6 +81,12 @@ class Forgetting:
             "forget.done", count=sum(state.counts.values()), rounds=state.passes, status="partly" if failed else "done"
         )
         return report
+
+    async def _close_lists(self, order: Order) -> None:
+        """Whoever shares the memory may have asked for the same in another chat, and his list says what for."""
+        bus, ground = self._stores.bus, await ground_of(self._stores.bus, order)
+        for session in {order.chat, *(session for session, _ in ground.all)} - {""}:
+            await bus.call("DEL", bus.keys.forgetting(session))
 
     async def _remove(self, job: Job, order: Order, state: State) -> State:
         # Others may have been linked or separated since it was asked for.

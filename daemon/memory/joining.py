@@ -202,14 +202,14 @@ class Joining:
 
 
 class _Named(msgspec.Struct, frozen=True, kw_only=True):
-    """What tells a record from all others, beside its text."""
+    """What tells a record from all others; not its text, which may be forgotten in one memory and not in another."""
 
     session: str
     time: str
     first: int = 0
     upto: int = 0
     cycle: int = 0
-    text: str = ""
+    date: str = ""
 
 
 _decode_named = msgspec.json.Decoder(_Named).decode

@@ -131,13 +131,13 @@ def copy_back(workspace: Path, *, member: str, home: str) -> int:
 
 
 def _is_plain(root: Path, name: Path) -> bool:
-    """Whether it is a file that no link leads to."""
+    """Whether it is a file that no link leads to, and that is nobody else's by another name."""
     here = root
     for part in name.parts:
         here = here / part
         if here.is_symlink():
             return False
-    return here.is_file()
+    return here.is_file() and here.stat().st_nlink == 1
 
 
 def _noted(workspace: Path, member: str) -> list[str]:

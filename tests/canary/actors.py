@@ -1,5 +1,6 @@
 """What a person, or the group, does: one thing after the other, at random."""
 
+import datetime as dt
 import random
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -15,7 +16,7 @@ from tests.canary.hostile import Hostile, Wish, plant
 from tests.canary.knowledge import Knowledge
 from tests.canary.looks import Looks
 from tests.canary.minds import Minds, tag
-from tests.canary.people import IDENTITIES, MEMBERS, SCOPE_OF, Identity
+from tests.canary.people import BOT, IDENTITIES, MEMBERS, Identity
 from tests.canary.plan import Counts
 from tests.canary.terminal import Terminal
 from tests.canary.voice import Voice
@@ -35,6 +36,9 @@ WRONG_CODES_MAX = 3
 ASIDES = ("/status", "/usage", "/memory", "/whoami", "/help")
 OFTEN = 10
 """What happens once, when other things happen so many times."""
+
+FILES = f"bots/{BOT}/files/"
+"""Below the data directory: scopes' own files."""
 
 FOUND_NOTHING = "I have found nothing"
 FORGOTTEN = ("It is forgotten", "Nothing of it was there any more")
@@ -57,8 +61,22 @@ class World:
     knowledge: Knowledge
     findings: Findings
     counts: Counts
+    heirlooms: dict[str, str] = field(default_factory=dict[str, str])
+    """By scope, the canary of a file of its own; these are never forgotten."""
+    diary: Path
+    """What was linked, parted and forgotten, and when, for whoever looks into a finding."""
     said_in: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     """Canaries that stand in each session's log, as long as they are not forgotten."""
+
+    def __post_init__(self) -> None:
+        for who in IDENTITIES:
+            self.heirlooms[who.scope] = self.new_word(who)
+            self.knowledge.say(who.scope, self.heirlooms[who.scope])
+
+    def note(self, what: str) -> None:
+        """Write it down."""
+        with self.diary.open("a") as lines:
+            lines.write(f"{dt.datetime.now(dt.UTC):%H:%M:%S.%f} {self.counts.operations} {what}\n")
 
     def new_word(self, who: Identity) -> str:
         """A canary that was never said."""
@@ -151,7 +169,7 @@ class Actor:
 
     async def _plant(self, who: Identity) -> None:
         world = self._world
-        await to_thread.run_sync(plant, world.dice, world.data, who.scope)
+        await to_thread.run_sync(plant, world.dice, world.data, who.scope, world.heirlooms)
         await self._say(who, world.hostile.into_planted())
 
     async def _look_from_terminal(self, who: Identity) -> None:
@@ -161,7 +179,7 @@ class Actor:
 
     async def _forget(self, who: Identity) -> None:
         world = self._world
-        words = world.knowledge.own(who.scope)
+        words = [word for word in world.knowledge.own(who.scope) if word != world.heirlooms[who.scope]]
         if not words:
             return
         word, session = world.dice.choice(words), world.dice.choice(who.sessions)
@@ -172,6 +190,7 @@ class Actor:
     async def forget(self, who: Identity, session: str, word: str) -> None:
         """Have a canary forgotten, and wait until it is said that it is."""
         world, since = self._world, self._world.voice.delivered
+        world.note(f"{session} looks for {word}")
         name = await world.voice.say(who, session, f"/forget {word}")
         listed = await world.voice.heard(
             session, name, since=since, wanted=lambda text: text.startswith(FOUND_NOTHING) or "/forget all" in text
@@ -189,6 +208,7 @@ class Actor:
             world.findings.add("unanswered", f"{session} could not forget: {report[report.index(NOT_DONE) :][:300]}")
         elif report:
             world.knowledge.forget(who.scope, [word])
+        world.note(f"{session} has forgotten {word}: {report[:400]!r}")
 
     # Linking.
 
@@ -214,10 +234,12 @@ class Actor:
             await world.voice.quiet(self._sessions)
         world.knowledge.link(member.scope, into.scope)
         self._linked = member, into
+        world.note(f"{member.scope} is to be a part of {into.scope}")
         session = world.dice.choice(member.sessions)
         name = await world.voice.say(member, session, f"/link {found[1]}")
         await world.voice.heard(session, name, since=0, wanted=lambda text: text.startswith(LINKED))
         world.counts.links += 1
+        world.note(f"{member.scope} is a part of {into.scope}")
 
     async def _unlink(self, who: Identity) -> None:
         world = self._world
@@ -226,21 +248,23 @@ class Actor:
         # Whatever is under way belongs to both; so nothing is.
         await world.voice.quiet(self._sessions)
         session = world.dice.choice(who.sessions)
+        world.note(f"{member.scope} is to be parted")
         name = await world.voice.say(who, session, "/unlink")
         if not await world.voice.heard(session, name, since=0, wanted=lambda text: text.startswith(PARTED)):
             return
         chats = [await self._whole(session) for session in member.sessions]
-        world.knowledge.unlink(member.scope, set().union(*map(words_in, chats)))
+        # What was forgotten took with it what stood beside it; what was made of that before is theirs all the same.
+        earlier = [world.minds.stood_in[session] for session in member.sessions]
+        # A file that it brought comes back as it is now, with what both have written into it.
+        held = await to_thread.run_sync(world.looks.in_files, member.scope)
+        files = [words for path, words in held.items() if path.startswith(FILES)]
+        world.knowledge.unlink(member.scope, set().union(*map(words_in, chats), *earlier, *files))
         self._linked = None
         world.counts.unlinks += 1
+        world.note(f"{member.scope} is a part of no other")
 
     async def _whole(self, session: str) -> str:
         """What stands in a chat, with what was said aside."""
         world = self._world
         shown = await world.looks.chat(world.voice.client, world.voice.url(session), session)
         return "\n".join([shown, *(notice.text for notice in await world.voice.notices(session))])
-
-
-def is_forgotten(world: World, session: str, word: str) -> bool:
-    """Whether a session may no longer show what was said in it."""
-    return word not in world.knowledge.may(SCOPE_OF[session])

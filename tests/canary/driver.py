@@ -21,7 +21,7 @@ from daemon.errors import BusUnavailable
 from daemon.process import Process
 from daemon.run import open_process
 from daemon.server import EmbeddedServer
-from tests.canary.actors import Actor, World, is_forgotten
+from tests.canary.actors import Actor, World
 from tests.canary.canaries import pieces_in, words_in_bytes
 from tests.canary.findings import Findings
 from tests.canary.hostile import Hostile, unplant
@@ -129,7 +129,7 @@ class Run:
         for session in SCOPE_OF:
             shown = await world.looks.chat(world.voice.client, world.voice.url(session), session)
             for word in world.said_in.get(session, ()):
-                if word not in shown and not is_forgotten(world, session, word):
+                if word not in shown and not world.knowledge.was_forgotten(SCOPE_OF[session], word):
                     world.findings.add("lost", f"{session}: {word}")
         for scope in SCOPES[:2]:
             await world.terminal.look(scope)
@@ -204,6 +204,7 @@ async def run(plan: Plan, folder: Path) -> tuple[Findings, Counts]:
                     knowledge=knowledge,
                     findings=findings,
                     counts=counts,
+                    diary=folder / "diary",
                 )
                 one = Run(
                     plan=plan,

@@ -1,5 +1,6 @@
 """What is wrong with a run."""
 
+import datetime as dt
 from collections.abc import Mapping
 
 SHOWN = 8
@@ -24,10 +25,10 @@ KINDS: Mapping[str, str] = {
 
 
 class Findings:
-    """One list a kind; all empty when nothing is wrong."""
+    """Some of each kind; none at all when nothing is wrong."""
 
     def __init__(self) -> None:
-        self._found: dict[str, list[str]] = {kind: [] for kind in KINDS}
+        self._found: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
 
     @property
     def ok(self) -> bool:
@@ -35,10 +36,10 @@ class Findings:
         return not any(self._found.values())
 
     def add(self, kind: str, finding: str) -> None:
-        """Note one, once."""
+        """Note one, once, with the time."""
         found = self._found[kind]
-        if finding not in found and len(found) < KEPT:
-            found.append(finding)
+        if len(found) < KEPT:
+            found.setdefault(finding, f"{dt.datetime.now(dt.UTC):%H:%M:%S.%f}"[:-3])
 
     def report(self) -> str:
         """A line a kind, and the first findings of each."""
@@ -46,5 +47,5 @@ class Findings:
         for kind, text in KINDS.items():
             found = self._found[kind]
             lines.append(f"{len(found):6}  {text}")
-            lines += [f"          {finding}" for finding in found[:SHOWN]]
+            lines += [f"          {time} {finding}" for finding, time in list(found.items())[:SHOWN]]
         return "\n".join(lines)

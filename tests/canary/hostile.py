@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,6 +16,8 @@ PLANTED = "planted"
 
 HARD = f"{PLANTED}-hard"
 """The one that is a second name of another's file, and no link: whoever walks over files has to know it."""
+
+HEIRLOOM = "heirloom.md"
 
 Arguments = Mapping[str, object]
 Wish = tuple[str, Arguments]
@@ -45,7 +47,15 @@ class Hostile:
 
     def into_planted(self) -> list[list[Wish]]:
         """Through every link that ``plant`` makes."""
-        ways = ("hard", "file", "memory/MEMORY.md", "memory/HISTORY.md", "folder/list.md", "folder/notes/today.md")
+        ways = (
+            "hard",
+            "file",
+            "folder/heirloom.md",
+            "memory/MEMORY.md",
+            "memory/HISTORY.md",
+            "folder/list.md",
+            "folder/notes/today.md",
+        )
         reads: list[Wish] = [("read_file", {"path": f"{PLANTED}-{way}"}) for way in ways]
         return [
             reads,
@@ -174,27 +184,26 @@ def call_of(wish: Wish, name: str) -> Call:
     return Call(tool, json.dumps(arguments), id=name)
 
 
-def plant(dice: random.Random, data: Path, scope: str) -> None:
-    """Put links to what others have into a scope's files, as somebody with a shell might."""
+def plant(dice: random.Random, data: Path, scope: str, heirlooms: Mapping[str, str]) -> None:
+    """Put links to what others have into a scope's files, as somebody with a shell might.
+
+    ``heirlooms`` are the canaries, by scope, of files that are never written again: only such a file can have a second
+    name that stays a second name.
+    """
     other = dice.choice([each.scope for each in IDENTITIES if each.scope != scope])
-    memory, files = folders_of(data, other)
-    _, own = folders_of(data, scope)
-    if not own.is_dir():
+    (memory, files), (_, own) = folders_of(data, other), folders_of(data, scope)
+    if not own.is_dir() or not files.is_dir():
         return
     unplant(own)
-    wanted = sorted(path for path in files.rglob("*.md") if path.is_file() and not path.is_symlink())
-    links: Mapping[str, Callable[[Path], None]] = {
-        "folder": lambda path: path.symlink_to(files),
-        "memory": lambda path: path.symlink_to(memory),
-        "workspace": lambda path: path.symlink_to(workspace(data)),
-        "file": lambda path: path.symlink_to(memory / "MEMORY.md"),
-        "hard": lambda path: path.hardlink_to(wanted[0]),
-    }
-    for name, make in links.items():
+    heirloom = files / HEIRLOOM
+    if not heirloom.exists():
+        heirloom.write_text(f"- {heirlooms[other]}\n")
+    for name, target in (("folder", files), ("memory", memory), ("workspace", workspace(data)), ("file", heirloom)):
         # What the model wrote may stand in the way.
         with suppress(FileExistsError):
-            if name != "hard" or wanted:
-                make(own / f"{PLANTED}-{name}")
+            (own / f"{PLANTED}-{name}").symlink_to(target)
+    with suppress(FileExistsError):
+        (own / HARD).hardlink_to(heirloom)
 
 
 def unplant(folder: Path) -> None:

@@ -8,13 +8,14 @@ class Knowledge:
 
     A canary belongs to the scope that it was said in. Linking joins what two may see, and what either says from then
     on. After unlinking the one that was joined in may see what it had before, what it said itself, and what stands in
-    its own chats; the other keeps everything.
+    its own chats and files; the other keeps everything.
     """
 
     def __init__(self, scopes: Sequence[str]) -> None:
         self._may = {scope: set[str]() for scope in scopes}
         self._own = {scope: set[str]() for scope in scopes}
         self._before = {scope: set[str]() for scope in scopes}
+        self._forgotten = {scope: set[str]() for scope in scopes}
         self._into: dict[str, str] = {}
         self._all: set[str] = set()
 
@@ -37,14 +38,15 @@ class Knowledge:
         both = self._may[member] | self._may[into]
         self._may[member], self._may[into] = set(both), set(both)
 
-    def unlink(self, member: str, in_chats: Iterable[str]) -> None:
-        """``member`` is a part no longer; ``in_chats`` stood in its own chats then."""
+    def unlink(self, member: str, in_hand: Iterable[str]) -> None:
+        """``member`` is a part no longer; ``in_hand`` stood in its own chats and files then."""
         del self._into[member]
-        self._may[member] &= self._before[member] | self._own[member] | set(in_chats)
+        self._may[member] &= self._before[member] | self._own[member] | set(in_hand)
 
     def forget(self, scope: str, words: Iterable[str]) -> None:
         """Everybody who shares the memory of ``scope`` has forgotten ``words``."""
         for each in self.family(scope):
+            self._forgotten[each] |= set(words)
             for known in (self._may, self._own, self._before):
                 known[each] -= set(words)
 
@@ -55,6 +57,10 @@ class Knowledge:
     def may(self, scope: str) -> frozenset[str]:
         """What the scope may see."""
         return frozenset(self._may[scope])
+
+    def was_forgotten(self, scope: str, word: str) -> bool:
+        """Whether it ever was, in this scope's own chats; by a link it may be known again."""
+        return word in self._forgotten[scope]
 
     def foreign(self, scope: str, found: Iterable[str]) -> set[str]:
         """Of what was found in ``scope``, that which must not be there."""

@@ -15,7 +15,7 @@ from tests.canary.hostile import HARD
 from tests.canary.knowledge import Knowledge
 from tests.canary.people import SCOPE_OF, SCOPES, folders_of
 from tests.canary.plan import Counts
-from tests.canary.scan import contents, files_below
+from tests.canary.scan import contents, files_below, names_of
 
 GONE = (httpx2.HTTPError, OSError)
 AGAIN_S = 0.2
@@ -38,19 +38,22 @@ class Looks:
         """Look at all files of all scopes."""
         for scope in SCOPES:
             before = self._knowledge.may(scope)
-            found = await to_thread.run_sync(self._in_files, scope)
+            found = await to_thread.run_sync(self.in_files, scope)
             # What was linked or forgotten while it was read is judged by whatever is kinder.
             for path, words in found.items():
                 for word in sorted(self._knowledge.foreign(scope, words) - before):
                     self._findings.add("files", f"{path}: {word}")
 
-    def _in_files(self, scope: str) -> dict[str, set[str]]:
+    def in_files(self, scope: str) -> dict[str, set[str]]:
+        """The canaries in each file of a scope, its memory's among them. Blocks."""
         found: dict[str, set[str]] = {}
         for folder in folders_of(self._data, scope):
             for path in files_below(folder):
-                if not path.name.startswith(HARD):
-                    self._counts.looks += 1
-                    found[str(path.relative_to(self._data))] = words_in_bytes(contents(path))
+                # A second name of another's file was planted, and tools do not read it.
+                if path.name.startswith(HARD) and names_of(path) != 1:
+                    continue
+                self._counts.looks += 1
+                found[str(path.relative_to(self._data))] = words_in_bytes(contents(path))
         return found
 
     # The API.

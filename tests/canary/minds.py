@@ -4,7 +4,7 @@ import itertools
 import json
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tests.canary.canaries import words_in, words_in_bytes
@@ -63,7 +63,8 @@ class Minds:
         """Canaries in prompts, each counted once a prompt."""
         self.is_calm = False
         """No more wrong answers."""
-        self.on_prompt: Callable[[str, bytes], None] = lambda _scope, _raw: None
+        self.stood_in: dict[str, set[str]] = {session: set() for session in SCOPE_OF}
+        """Canaries that ever stood in each session's own conversation, as its prompts show it."""
         self._heard: set[str] = set()
 
     def plan(self, rounds: list[list[Wish]]) -> str:
@@ -115,7 +116,7 @@ class Minds:
             scope = SCOPE_OF[session]
             for word in sorted(self._knowledge.foreign(scope, found)):
                 self._findings.add("prompts", f"{session}, a {kind}: {word}{_where(body, word)}")
-            self.on_prompt(scope, raw)
+            self.stood_in[session] |= words_in(_spoken(body))
         elif found and all(self._knowledge.foreign(scope, found) for scope in set(SCOPE_OF.values())):
             self._findings.add("unattributed", f"a {kind} without a chat shows what nobody knows: {sorted(found)}")
 
@@ -175,6 +176,13 @@ def _conversation(body: Mapping[str, Any]) -> str:
     if is_flush(body):
         return asked.partition(_RECENT)[2].partition(_MEMORY)[0]
     return asked.rpartition(_CONVERSATION)[2]
+
+
+def _spoken(body: Mapping[str, Any]) -> str:
+    """What a request shows of the conversation itself, without the memory beside it."""
+    if is_flush(body) or is_summary(body):
+        return _conversation(body)
+    return "\n".join(json.dumps(message) for message in body["messages"] if message["role"] != "system")
 
 
 def _text(content: Any) -> str:

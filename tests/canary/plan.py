@@ -7,7 +7,8 @@ from dataclasses import dataclass
 class Plan:
     """How large a run is, and how bad."""
 
-    operations: int = 400
+    operations: int = 10_000
+    """What a release has to stand."""
     kills: int = -1
     """Of processes, the server's among them; negative: one for each ``OPERATIONS_A_KILL``."""
     drain_s: float = 60.0

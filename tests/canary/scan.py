@@ -37,6 +37,13 @@ def files_below(folder: Path) -> Iterator[Path]:
             yield path
 
 
+def names_of(path: Path) -> int:
+    """How many names a file has; 0 when it is gone meanwhile."""
+    with suppress(OSError):
+        return path.lstat().st_nlink
+    return 0
+
+
 def contents(path: Path) -> bytes:
     """All of a file, unpacked, one after the other; nothing when it is gone meanwhile."""
     with suppress(OSError):

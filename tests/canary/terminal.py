@@ -30,17 +30,16 @@ class Terminal:
 
     async def look(self, scope: str) -> None:
         """One of the commands that show what a scope holds, the next one every time."""
-        export = self._config.with_name("export.zip")
+        self._counts.commands += 1
+        export = self._config.with_name(f"export-{self._counts.commands}.zip")
         commands = (
             ("transcript", "search", "cn", "--scope", scope, "--limit", "1000"),
             ("memory", "show", scope),
             ("session", "export", "--scope", scope, "--output", str(export)),
             ("memory", "log", scope),
         )
-        self._counts.commands += 1
         before = self._knowledge.may(scope)
         words = commands[self._counts.commands % len(commands)]
-        export.unlink(missing_ok=True)
         with anyio.move_on_after(LIMIT_S):
             done = await anyio.run_process(
                 [sys.executable, "-m", "millpond", "--config", str(self._config), *words],

@@ -126,7 +126,7 @@ def test_who_is_unlinked_keeps_its_own_and_what_stands_in_its_chats(known: Knowl
     known.link(PAGE, ANN)
     known.say(PAGE, "p2")
     known.say(ANN, "a2")
-    known.unlink(PAGE, in_chats={"a2"})
+    known.unlink(PAGE, in_hand={"a2"})
     known.say(ANN, "a3")
 
     assert known.may(PAGE) == {"p1", "p2", "a2"}
@@ -138,7 +138,7 @@ def test_what_is_forgotten_is_forgotten_by_all_who_share_the_memory(known: Knowl
     known.forget(PAGE, ["a1"])
     assert known.gone() == {"a1"}
 
-    known.unlink(PAGE, in_chats={"a1"})
+    known.unlink(PAGE, in_hand={"a1"})
     assert known.foreign(PAGE, {"a1"}) == {"a1"}
     known.forget(ANN, ["p1"])
     assert known.gone() == {"a1"}, "the other keeps its own"

@@ -358,6 +358,35 @@ async def test_files_come_along_and_are_given_back(people: PeopleLab) -> None:
     assert (ours / "b").exists()  # what both had
 
 
+async def test_what_one_has_forgotten_does_not_come_back_from_the_other(people: PeopleLab) -> None:
+    await two(people)
+    await people.link(ANN, BOB)
+    await people.part(BOB)
+    bus, keys = people.bus, people.bus.keys
+    for key in (keys.history(BOB), keys.notes(BOB)):
+        for index, raw in enumerate(await bus.call("LRANGE", key, 0, -1)):
+            await bus.call("LSET", key, index, raw.replace(b"bob rows", b"[forgotten]"))
+
+    await people.link(ANN, BOB)
+    await people.part(BOB)
+
+    assert "bob rows" in await people.texts(ANN)
+    assert await people.texts(BOB) == ["[forgotten]", "bob was in Rome"]
+    assert await people.notes(BOB) == ["note: [forgotten]", "note: bob was in Rome"]
+
+
+async def test_a_file_that_is_anothers_by_another_name_is_not_made_a_file_of_its_own(people: PeopleLab) -> None:
+    await two(people)
+    other = written(people, "pond:person:web:carol", "own.txt", "carol's")
+    (written(people, BOB, "b", "b").parent / "hard").hardlink_to(other)
+
+    await people.link(ANN, BOB)
+    await people.part(BOB)
+
+    theirs = people.process.workspace("pond") / "files" / folder_of(BOB)
+    assert {path.name for path in theirs.iterdir()} == {"b"}
+
+
 async def test_the_folder_that_showed_the_memory_goes_and_a_pending_edit_comes_along(people: PeopleLab) -> None:
     await two(people)
     files = MemoryFiles(people.memories, workspace_of=people.process.workspace, clock=people.process.clock)

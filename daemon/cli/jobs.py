@@ -1,0 +1,41 @@
+"""``millpond queue jobs``: what goes on in the background until it has ended, whatever dies meanwhile."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from daemon.cli.connected import with_process
+from daemon.cli.table import print_json, table
+
+if TYPE_CHECKING:
+    from daemon.jobs import JobRecord
+    from daemon.process import Process
+
+LIMIT = 100
+
+
+@click.command("jobs")
+@click.option(
+    "--limit", type=click.IntRange(1, 1_000), default=LIMIT, show_default=True, help="Newest ended ones shown."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with what each did.")
+@click.pass_context
+def jobs(ctx: click.Context, *, limit: int, as_json: bool) -> None:
+    """List jobs, as linking and forgetting: those that have not ended, then those of the last 30 days."""
+
+    async def read(process: "Process") -> "list[JobRecord]":
+        from daemon.jobs import Jobs
+
+        lease_s = process.config.queue.lease_s
+        return await Jobs(process.bus, lease_s=lease_s, worker=process.name, clock=process.clock).all(limit=limit)
+
+    found = with_process(ctx, read)
+    if as_json:
+        print_json({"jobs": found})
+        return
+    heads = ("job", "kind", "status", "created", "ended", "attempts", "why it waits or failed")
+    table(heads, [(*_row(record), record.reason or record.report.get("error", "")) for record in found])
+
+
+def _row(record: "JobRecord") -> tuple[object, ...]:
+    return record.id, record.kind, record.status, record.created, record.ended, record.attempts
