@@ -25,6 +25,7 @@ CONSOLIDATION_WAITS = Histogram(
     "What turns waited for a consolidation",
     buckets=(0.01, 0.1, 0.5, 1, 2, 5, 10, 15),
 )
+ORPHANS = Counter("millpond_archive_orphans_total", "Files of the archive deleted since nothing lists them")
 LEASES_LOST = Counter("millpond_leases_lost_total", "Turns ended because another worker held the session")
 SUMMARY_CALLS = Counter(
     "millpond_summary_calls_total", "Calls for summaries and flushes, by how they ended", ["purpose", "outcome"]

@@ -21,6 +21,9 @@ ROLES = {
 TERMINAL = "channels.terminal.service:serve"
 """The terminal is no role: it lives where a person sits, in ``run`` on a terminal and in ``chat``."""
 
+KEEPING = "daemon.keeping:mark_archive"
+"""What every process of ``run`` does beside its roles."""
+
 PREVIEW = "workers.agent.preview:preview"
 """Gives what a session's model would be sent next: ``preview(process, session)``, ready to be printed as JSON."""
 

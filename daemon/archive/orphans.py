@@ -1,5 +1,6 @@
 """Orphans: files of the archive that nothing lists, left by whoever died between writing a file and listing it."""
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -55,13 +56,15 @@ class Orphans:
         return marker is not None and bool(marker.database) and marker.database == await database_id(self._bus)
 
     async def of(self, shelf: Shelf, *, older_s: float | None = None) -> list[str]:
-        """The orphans in the folder of a shelf.
+        """The orphans in the folder of a shelf; ``older_s`` 0: of any age.
 
         Raises:
             ArchiveError: what is listed, or what lies there, cannot be read.
             BusUnavailable: Redis is away.
         """
-        before_s = self._clock.now().timestamp() - (self._older_s if older_s is None else older_s)
+        age_s = self._older_s if older_s is None else older_s
+        # Whatever its age, then: the storage's clock may be ahead of ours.
+        before_s = self._clock.now().timestamp() - age_s if age_s else math.inf
         found = [stored for stored in await self._files.storage.list(shelf.folder) if stored.modified_s <= before_s]
         # The lists are read after the folder: a file that was listed meanwhile is no orphan.
         return await self._unlisted(shelf, found) if found else []

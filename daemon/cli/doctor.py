@@ -74,7 +74,9 @@ def _tools(config: "Config") -> "list[Finding]":
 
 
 async def _redis(config: "Config") -> "list[Finding]":
+    from daemon.archive import Archive
     from daemon.bus import open_bus
+    from daemon.cli.archived import examine_archive
     from daemon.cli.database import examine
     from daemon.cli.finding import error
     from daemon.config import data_path
@@ -82,7 +84,8 @@ async def _redis(config: "Config") -> "list[Finding]":
 
     try:
         async with open_bus(config.redis, data_path(config)) as bus:
-            return await examine(bus, embedded=not config.redis.url)
+            archive = Archive(bus, data_path(config), config=config.archive)
+            return [*await examine(bus, embedded=not config.redis.url), *await examine_archive(bus, archive)]
     except* MillpondError as group:
         failures = [str(leaf) for leaf in leaves(group)]
     return [error("server", text) for text in failures]

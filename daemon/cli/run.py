@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from daemon.cli.connected import loaded
-from daemon.services import ROLES, TERMINAL, Service, load, service
+from daemon.services import KEEPING, ROLES, TERMINAL, Service, load, service
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +40,7 @@ def run(ctx: click.Context, roles: tuple[str, ...]) -> None:
     talks = not roles and sys.stdin.isatty() and sys.stdout.isatty() and _has_terminal(config)
     log_to(config, data_dir / "logs" if talks else None)
     _introduce(config, data_dir)
-    services = [service(role) for role in roles or ROLES] + ([load(TERMINAL)] if talks else [])
+    services = [load(KEEPING), *(service(role) for role in roles or ROLES), *([load(TERMINAL)] if talks else [])]
     anyio.run(_serve, config, data_dir, services)
 
 

@@ -22,7 +22,11 @@ class Conversation:
     session: str
     scope: str
     cursor: int
+    base: int
+    """Where what Redis holds of its log begins."""
+    head: int
     entries: Sequence[LogEntry]
+    """From the first to the head, those that have left Redis from the archive."""
     raws: Sequence[bytes]
     """The same as they are stored."""
     archived: Mapping[int, frozenset[bytes]]
@@ -148,6 +152,16 @@ def unarchived(kept: Kept) -> Iterator[str]:
             if conversation.archived.get(at, frozenset()) != {raw}:
                 copies = len(conversation.archived.get(at, ()))
                 yield f"{conversation.session}: message {at} is archived {copies} times, or not as it was"
+
+
+def untrimmed(kept: Kept) -> Iterator[str]:
+    """Sessions of which Redis still holds what the archive has, or of which messages are nowhere."""
+    for conversation in kept.conversations:
+        name = conversation.session
+        if conversation.base != conversation.cursor:
+            yield f"{name}: consolidated up to {conversation.cursor}, and Redis holds it from {conversation.base} on"
+        if not len(conversation.entries) == len(conversation.raws) == conversation.head:
+            yield f"{name}: of {conversation.head} messages {len(conversation.raws)} can be read"
 
 
 def unreleased(kept: Kept) -> Iterator[str]:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from daemon.cli.queue import Unknown, read_unknown
 from daemon.process import Process
-from daemon.session import SessionReader
 from tests.chaos import runs
 from tests.chaos.cursors import Cursors
 from tests.chaos.fleet import NOTES_FILE
@@ -46,8 +45,9 @@ class Sources:
 async def recorded(accepted: Mapping[str, list[str]], sources: Sources) -> Record:
     """Everything that is known of a run that has ended."""
     process, witness, attempts = sources.process, sources.witness, sources.platform.attempts
-    reader, book = SessionReader(process.bus), witness.book
-    logs = {name: [entry for _, entry in await reader.committed(name, limit=LOG_ALL)] for name in accepted}
+    transcripts, book = process.transcripts, witness.book
+    # What has left Redis is read from the archive.
+    logs = {name: [entry for _, entry in await transcripts.committed(name, limit=LOG_ALL)] for name in accepted}
     deaths = sources.models.keeper.deaths
     return Record(
         accepted=accepted,

@@ -84,6 +84,9 @@ class Tally:
     unversioned: list[str] = field(metadata={"text": "memories that are not their newest version"})
     unfiled: list[str] = field(metadata={"text": "files that do not hold what memory does"})
     unarchived: list[str] = field(metadata={"text": "consolidated messages that the archive has otherwise"})
+    untrimmed: list[str] = field(
+        metadata={"text": "sessions whose log is not in archive and Redis, each message in one"}
+    )
     unreleased: list[str] = field(metadata={"text": "sessions locked or unsettled at the end"})
     missing: list[str] = field(metadata={"text": "prompts that missed what moved from log to memory"})
     overfull: list[str] = field(metadata={"text": "prompts above their window or budget"})
@@ -130,7 +133,10 @@ def tally(record: Record) -> Tally:
 
 def _consolidated(found: Kept, watched: Watched) -> dict[str, list[str]]:
     """What is wrong with what was consolidated."""
-    checks = (kept.untiled, kept.unsaid, kept.unraw, kept.unversioned, kept.unfiled, kept.unarchived, kept.unreleased)
+    checks = (
+        *(kept.untiled, kept.unsaid, kept.unraw, kept.unversioned, kept.unfiled),
+        *(kept.unarchived, kept.untrimmed, kept.unreleased),
+    )
     return {
         **{check.__name__: list(check(found)) for check in checks},
         "missing": list(kept.missing(found, watched.calls, budget_tokens=watched.budget_tokens)),

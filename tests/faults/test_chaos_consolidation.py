@@ -200,6 +200,8 @@ CONVERSATION = Conversation(
     session=SESSION,
     scope=SCOPE,
     cursor=5,
+    base=5,
+    head=len(ENTRIES),
     entries=ENTRIES,
     raws=RAWS,
     archived={at: frozenset({RAWS[at]}) for at in range(5)},
@@ -293,6 +295,11 @@ def test_messages_that_are_archived_otherwise_or_not_at_all_are_found() -> None:
     assert wrong(conversation=replace(CONVERSATION, archived={**lacking, 3: frozenset({b"x", RAWS[3]})})) == {
         "unarchived"
     }
+
+
+def test_messages_that_have_not_left_redis_or_are_nowhere_are_found() -> None:
+    assert wrong(conversation=replace(CONVERSATION, base=2)) == {"untrimmed"}
+    assert wrong(conversation=replace(CONVERSATION, head=len(ENTRIES) + 1)) == {"untrimmed"}
 
 
 def test_what_is_held_or_waits_to_be_consolidated_at_the_end_is_found() -> None:

@@ -27,7 +27,6 @@ from daemon.heartbeat import EVERY_S, workers
 from daemon.process import Process
 from daemon.run import open_process
 from daemon.server.engine import find_program
-from daemon.session import SessionReader
 from tests.chaos.tally import Record, answered, tally
 from tests.conftest import server_ms
 from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Reply, Say, fake_openai
@@ -171,7 +170,7 @@ class Bench:
 
     async def watch(self) -> None:
         """Note when each message is answered, without end."""
-        reader = SessionReader(self.process.bus)
+        reader = self.process.transcripts
         while True:
             for session in list(self.accepted):
                 log = [entry for _, entry in await reader.committed(session, limit=10_000)]
@@ -203,7 +202,7 @@ class Bench:
 
     async def nothing_wrong(self) -> None:
         """Count everything: nothing lost, doubled or out of order, in the logs and at the platform."""
-        reader = SessionReader(self.process.bus)
+        reader = self.process.transcripts
         logs = {name: [entry for _, entry in await reader.committed(name, limit=10_000)] for name in self.accepted}
         found = tally(Record(accepted=self.accepted, logs=logs))
         assert found.ok, found.report()
@@ -361,7 +360,7 @@ async def test_what_is_under_way_when_a_clock_steps_goes_on(bench: Bench, whose:
 
     await bench.nothing_wrong()
     if whose == "workers":
-        [(_, last)] = (await SessionReader(bench.process.bus).committed("web:c0", limit=10_000))[-1:]
+        [(_, last)] = (await bench.process.transcripts.committed("web:c0", limit=10_000))[-1:]
         apart_s = dt.datetime.fromisoformat(last.time).timestamp() - time.time()
         assert abs(apart_s - by_s) < 60, f"the workers' clocks were not stepped: they are {apart_s:.0f} s off"
 

@@ -244,10 +244,10 @@ async def talk(process: Process, life: Life, words: Words, forget: Any) -> None:
             forget()
 
 
-async def whole_log(lab: Lab) -> list[LogEntry]:
+async def whole_log(process: Process) -> list[LogEntry]:
     """All of it, a thousand entries at a time."""
     found: list[LogEntry] = []
-    while more := await lab.reader.committed(SESSION, after=len(found) - 1, limit=1_000):
+    while more := await process.transcripts.committed(SESSION, after=len(found) - 1, limit=1_000):
         found += [entry for _, entry in more]
     return found
 
@@ -272,7 +272,7 @@ async def lived(process: Process, lab: Lab, life: Life) -> None:
             async with working(process):
                 await talk(process, life, words, server.requests.clear)
 
-    log_entries, state = await whole_log(lab), await lab.state()
+    log_entries, state = await whole_log(process), await lab.state()
     memories = Memories(lab.bus, process.archive)
     history = await memories.history(SCOPE)
     assert model.wrong == []

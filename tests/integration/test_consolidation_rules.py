@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from daemon.config import summary_model_of
+from daemon.archive import Archive
+from daemon.config import MemoryFlushConfig, summary_model_of
 from daemon.errors import ConfigError, ModelUnavailable
 from daemon.memory import Memories
 from daemon.model import Answer, Request, Usage
@@ -665,7 +666,11 @@ async def serve_until_settled(memory: MemoryLab) -> None:
 
 
 async def test_a_turn_misses_nothing_that_moves_into_memory_while_it_reads(small: Process, lab: Lab) -> None:
-    for moment in range(4):
+    # What is still to be flushed would stay in Redis.
+    config = msgspec.structs.replace(small.config, memory_flush=MemoryFlushConfig(enabled=False))
+    small = replace(small, config=config)
+    left = 0
+    for moment in range(6):
         memory = MemoryLab(small, lab, Summaries(*[_lists_questions] * 9), session=f"web:{moment}")
         await memory.talk(14)
         claimed = await memory.state()
@@ -676,7 +681,87 @@ async def test_a_turn_misses_nothing_that_moves_into_memory_while_it_reads(small
 
         shown = b"".join(bytes(entry.wire) for entry in past.history).decode() + past.memory
         assert [number for number in range(14) if f"question {number} " not in shown] == []
+        left += past.continuity is not None
         await lab.bus.call("DEL", lab.bus.keys.memory(SCOPE))
+    assert left, "at some moment what it wanted to read had left Redis"
+
+
+async def lost_memory(memory: MemoryLab, lab: Lab) -> int:
+    """A long conversation whose memory has lost what it knew of it in a failover; the cursor."""
+    await memory.talk(25)
+    await memory.consolidator.consolidate(memory.session)
+    state = await memory.state()
+    assert 0 < state.base == state.cursor
+    for key in (lab.bus.keys.memory, lab.bus.keys.history, lab.bus.keys.versions):
+        await lab.bus.call("DEL", key(SCOPE))
+    return state.cursor
+
+
+async def test_what_a_memory_has_lost_is_taken_in_again_from_the_archive(small: Process, lab: Lab) -> None:
+    memory = MemoryLab(small, lab, Summaries())
+    cursor = await lost_memory(memory, lab)
+
+    for _ in range(4):
+        await memory.consolidator.consolidate(memory.session)
+
+    entries = [entry for entry in await memory.history() if entry.upto <= cursor]
+    assert (entries[0].first, entries[-1].upto) == (0, cursor)
+    assert {entry.kind for entry in entries} == {"summary"}
+    await memory.whole()
+
+
+async def test_what_can_be_read_back_from_nowhere_is_said_in_the_history_and_passed_over(
+    small: Process, lab: Lab
+) -> None:
+    memory = MemoryLab(small, lab, Summaries())
+    await lost_memory(memory, lab)
+    first, *_ = await memory.stores.archive.segments(memory.session)
+    first.path(small.data_dir).unlink()
+
+    with capture_logs() as logs:
+        for _ in range(4):
+            await memory.consolidator.consolidate(memory.session)
+
+    lost = [entry for entry in await memory.history() if "cannot be read back" in entry.text]
+    assert [(entry.first, entry.upto, entry.kind) for entry in lost] == [(0, first.upto, "raw")]
+    assert [line["upto"] for line in logs if line["event"] == "memory.unrepeated"] == [first.upto]
+    joined = sorted(await memory.history(), key=lambda entry: entry.first)
+    assert [entry.first for entry in joined] == [0, *(entry.upto for entry in joined[:-1])]
+
+
+async def test_while_the_archive_is_away_nothing_is_passed_over(small: Process, lab: Lab) -> None:
+    memory = MemoryLab(small, lab, Summaries())
+    await lost_memory(memory, lab)
+    (small.data_dir / "transcripts").rename(small.data_dir / "unmounted")
+
+    report = await memory.consolidator.consolidate(memory.session)
+
+    assert (report.outcome, await memory.history()) == ("failed", [])
+    (small.data_dir / "unmounted").rename(small.data_dir / "transcripts")
+    for _ in range(4):
+        await memory.consolidator.consolidate(memory.session)
+    assert {entry.kind for entry in await memory.history()} == {"summary"}
+
+
+async def test_what_a_worker_that_died_had_no_time_to_trim_leaves_with_the_next_consolidation(
+    small: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = MemoryLab(small, lab, Summaries())
+    await memory.talk(25)
+    with monkeypatch.context() as patch:
+
+        async def dies(*_args: object) -> int:
+            return 0
+
+        patch.setattr(Archive, "trim", dies)
+        await memory.consolidator.consolidate(memory.session)
+    state = await memory.state()
+    assert (state.base, state.cursor > 0) == (0, True)
+
+    await memory.consolidator.consolidate(memory.session)
+
+    assert (await memory.state()).base == state.cursor
+    await memory.whole()
 
 
 async def test_what_is_said_and_begun_anew_while_the_model_sums_up_keeps_the_sums_true(
@@ -785,7 +870,7 @@ async def test_a_turn_that_could_not_wait_tells_a_worker(small: Process, lab: La
 
 async def _lists_questions(request: Request) -> Answer:
     said = messages_of(request)[1][1]
-    memory = "".join(f"question {number} \n" for number in range(14) if f"question {number} " in said)
+    memory = "".join(f"question {number} .\n" for number in range(14) if f"question {number} " in said)
     return saves("[2026-11-20 09:00] A.", memory=memory)
 
 
@@ -806,6 +891,13 @@ class _Interrupted:
             await self._first()
         self._left -= 1
         return await self._bus.call(*parts)
+
+    async def run(self, *parts: Any) -> Any:
+        """As the bus."""
+        if self._left == 0:
+            await self._first()
+        self._left -= 1
+        return await self._bus.run(*parts)
 
 
 # Sums

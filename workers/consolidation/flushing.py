@@ -54,6 +54,8 @@ class Flushing:
             if self._kit.flushes and part.entries:
                 opened = await self._flushed(lock, opened, part)
         await self._stores.locks.note(lock, "unflushed", "")
+        # Only for this they were still there.
+        await self._stores.trim(lock.session, upto)
         return opened
 
     async def _flushed(self, lock: Lock, opened: Opened, part: LogPart) -> Opened:

@@ -1,0 +1,61 @@
+"""The doctor's checks of the archive: whether it can be used, and whether messages may leave Redis for it."""
+
+import secrets
+
+from daemon.archive import Archive
+from daemon.archive.marker import MARKER, marker_in, noted, permission
+from daemon.bus import Bus
+from daemon.cli.finding import Finding, error, ok, warning
+from daemon.errors import ArchiveError
+
+PROBE = b"written by millpond doctor\n"
+
+
+async def examine_archive(bus: Bus, archive: Archive) -> list[Finding]:
+    """All of them; the archive is not noted as used, for whoever asks may do nothing else here.
+
+    Raises:
+        BusUnavailable: Redis went away.
+    """
+    storage = archive.storage
+    try:
+        await _probe(archive)
+        findings = [ok("archive", f"{storage.where} can be written, read and cleared")]
+        findings.append(await _trimming(bus, archive))
+        orphans = (await archive.orphans.look(delete=False)).orphans
+    except ArchiveError as failure:
+        return [error("archive", str(failure))]
+    if orphans:
+        text = f"{len(orphans)} files that nothing lists; a consolidation worker deletes them within hours"
+        findings.append(ok("orphans", text))
+    return findings
+
+
+async def _probe(archive: Archive) -> None:
+    name = f"doctor_{secrets.token_hex(6)}"
+    await archive.storage.put(name, PROBE)
+    try:
+        if await archive.storage.get(name) != PROBE:
+            raise ArchiveError(f"{archive.storage.where} gives back something else than was written there")
+    finally:
+        await archive.storage.delete(name)
+
+
+async def _trimming(bus: Bus, archive: Archive) -> Finding:
+    marker, known = await marker_in(archive.storage), await noted(bus)
+    if marker is None and not known:
+        return ok("trimming", "nothing is archived yet; what will be leaves Redis")
+    if marker is None:
+        places = "; ".join(each.told for each in known.values())
+        return warning(
+            "trimming",
+            f"{archive.storage.where} holds no {MARKER}, while other processes archive to {places}: run here, nothing "
+            "would leave Redis any more; give all of them the same archive.url",
+        )
+    allowed = permission(marker.archive, known, key=bus.keys.archives)
+    if not allowed.is_granted:
+        return warning("trimming", allowed.why)
+    if not marker.database:
+        text = f"several databases have written to {archive.storage.where}: no file that nothing lists is deleted there"
+        return warning("trimming", f"{allowed.why}; {text}")
+    return ok("trimming", allowed.why)

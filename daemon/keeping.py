@@ -1,0 +1,45 @@
+"""Keeping the archive: every process of ``millpond run`` says which one it uses, and orphans are deleted from it."""
+
+import anyio
+import structlog
+
+from daemon import metrics
+from daemon.archive.orphans import COLLECT_EVERY_S
+from daemon.errors import MillpondError
+from daemon.process import Process
+
+AGAIN_S = 60.0
+"""After a failure: a disk or a store that is away is not away for a moment."""
+
+_log = structlog.get_logger()
+
+
+async def mark_archive(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+    """A service: note which archive this process reads, also when it writes none.
+
+    Messages may leave Redis only when whoever shows them can read them back.
+    """
+    task_status.started()
+    while not process.stopping.is_set():
+        try:
+            await process.archive.files.opened()
+        except MillpondError as error:
+            _log.warning("archive.failed", reason=str(error))
+            with anyio.move_on_after(AGAIN_S):
+                await process.stopping.wait()
+        else:
+            return
+
+
+async def collect_orphans(process: Process) -> None:
+    """Delete files that nothing lists, for ever; all processes together once an hour."""
+    while True:
+        try:
+            found = await process.archive.collect()
+        except MillpondError as error:
+            _log.warning("archive.failed", reason=str(error))
+        else:
+            metrics.ORPHANS.inc(len(found.orphans))
+            if found.orphans:
+                _log.info("archive.collected", count=len(found.orphans))
+        await anyio.sleep(COLLECT_EVERY_S)
