@@ -65,7 +65,6 @@ class Forgetting:
             await job.save(state)
         # Before the server writes its files anew: what was looked for must not stand in them either.
         await job.hush()
-        await self._close_lists(order)
         failed = [*state.failed, *await compacted(self._stores.bus)]
         report = {
             "whole": order.whole,
@@ -82,9 +81,9 @@ class Forgetting:
         )
         return report
 
-    async def _close_lists(self, order: Order) -> None:
+    async def _close_lists(self, order: Order, ground: Ground) -> None:
         """Whoever shares the memory may have asked for the same in another chat, and his list says what for."""
-        bus, ground = self._stores.bus, await ground_of(self._stores.bus, order)
+        bus = self._stores.bus
         for session in {order.chat, *(session for session, _ in ground.all)} - {""}:
             await bus.call("DEL", bus.keys.forgetting(session))
 
@@ -98,6 +97,7 @@ class Forgetting:
             known, ground = ground, await ground_of(self._stores.bus, order)
             # A conversation that began meanwhile may have begun with what was remembered then.
             if set(ground.all) <= set(known.all):
+                await self._close_lists(order, known)
                 return msgspec.structs.replace(state, is_removed=True)
             state = msgspec.structs.replace(state, passes=0)
 

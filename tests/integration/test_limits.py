@@ -154,7 +154,8 @@ async def test_a_note_that_cannot_be_written_is_a_warning_and_holds_up_nothing(p
     await lab.publish("a")
     turns = Turns(replace(process, connect_model=scripted), lab.sessions)
     kit = await turns.kits.of("pond")
-    turn = await turns._begin(await lab.claim(), an_inbound("a"), kit)
+    claim = await lab.claim()
+    turn = await turns._begin(claim, an_inbound("a"), kit, claim.begun.scope)
     turn.progress.account(says("hi"))
 
     with capture_logs() as logs:
