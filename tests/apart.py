@@ -115,9 +115,9 @@ class Copy:
 
     async def takes_over(self, bus: Bus) -> None:
         """What came since is lost, and nobody is told."""
-        keys = await all_keys(bus)
-        if keys:
-            await bus.call("UNLINK", *keys)
+        # One by one: on a cluster they lie in several slots.
+        for answer in await bus.each([("UNLINK", key) for key in await all_keys(bus)]):
+            assert not isinstance(answer, BaseException), answer
         for answer in await bus.each([("RESTORE", key, ttl, value) for key, (value, ttl) in self.found.items()]):
             assert not isinstance(answer, BaseException), answer
 

@@ -80,6 +80,7 @@ ONE_SERVER_ONLY = {
 
 ON_ALL_SERVERS = (
     "archive",
+    "archive_trim",
     "awaited",
     "claims",
     "coalescing",
