@@ -9,6 +9,7 @@ from pathlib import Path
 from daemon.scope import folder_of
 from tests.canary.canaries import ANYBODYS, beginning, blurred
 from tests.canary.people import IDENTITIES, OF_SCOPE, folders_of, workspace
+from tests.canary.scan import paths_below
 from tests.fakes.openai_server import Call
 
 PLANTED = "planted"
@@ -208,6 +209,6 @@ def plant(dice: random.Random, data: Path, scope: str, heirlooms: Mapping[str, s
 
 def unplant(folder: Path) -> None:
     """Take them away, wherever below ``folder`` they are now."""
-    for path in sorted(folder.rglob(f"{PLANTED}-*")) if folder.is_dir() else ():
-        if path.is_symlink() or path.is_file():
+    for path in paths_below(folder):
+        if path.name.startswith(f"{PLANTED}-"):
             path.unlink(missing_ok=True)

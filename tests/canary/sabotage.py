@@ -12,9 +12,9 @@ import millpond
 from daemon.forget import passing
 from daemon.forget.work import Work
 from daemon.memory import Memories, Recall
-from daemon.session.sayings import SAY
 from tests.canary.people import SCOPES
 from tests.chaos.sabotage import Cut, Swap
+from workers.agent.speech import Speech
 from workers.tools import folders
 
 _current = Memories.current
@@ -30,6 +30,11 @@ def _any_name(_name: str) -> None:
 
 async def _nothing(_work: Work, _scope: str) -> None:
     pass
+
+
+async def _of_anybody(speech: Speech, session: str) -> str:
+    bus = speech._process.bus
+    return ((await bus.call("HGET", bus.keys.session(session), "scope")) or b"").decode()
 
 
 def _any_file(_found: Any, _place: Any) -> None:
@@ -48,7 +53,7 @@ CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
     # Every person has the memory of one of them.
     "memory": (Swap(Memories, "current", _of_the_first),),
     # The tool ``message`` speaks in whatever chat it is told.
-    "message": (Cut(SAY, r"if redis\.call\('HGET', KEYS\[2\], 'scope'\) ~= ARGV\[3\] then return 'foreign' end", ""),),
+    "message": (Swap(Speech, "_shared", _of_anybody),),
     # Of the tiers of forgetting one is left out.
     "forget-memory": (Swap(passing, "forget_memory", _nothing),),
 }

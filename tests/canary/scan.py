@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import os
 import zipfile
 import zlib
 from collections.abc import AsyncIterator, Iterator
@@ -31,10 +32,21 @@ def unpacked(raw: bytes, depth: int = DEPTH_MAX) -> Iterator[bytes]:
 
 
 def files_below(folder: Path) -> Iterator[Path]:
-    """Plain files; links are not followed."""
-    for path in sorted(folder.rglob("*")):
+    """Plain files; links are not followed, and what is gone meanwhile is none."""
+    for path in paths_below(folder):
         if path.is_file() and not path.is_symlink():
             yield path
+
+
+def paths_below(folder: Path) -> Iterator[Path]:
+    """All that is not a folder, links to folders too."""
+    for here, folders, files in os.walk(folder):
+        yield from (Path(here, name) for name in sorted([*folders, *files]) if not is_folder(Path(here, name)))
+
+
+def is_folder(path: Path) -> bool:
+    """Whether it is a folder itself, and no link to one."""
+    return path.is_dir() and not path.is_symlink()
 
 
 def names_of(path: Path) -> int:
