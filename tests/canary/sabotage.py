@@ -12,9 +12,10 @@ import millpond
 from daemon.forget import passing
 from daemon.forget.work import Work
 from daemon.memory import Memories, Recall
-from daemon.session.sayings import SAY
+from daemon.session import SessionReader
 from tests.canary.people import SCOPES
 from tests.chaos.sabotage import Cut, Swap
+from workers.agent.speech import Speech
 from workers.tools import folders
 
 _current = Memories.current
@@ -26,6 +27,10 @@ async def _of_the_first(memories: Memories, scope: str) -> Recall:
 
 def _any_name(_name: str) -> None:
     pass
+
+
+async def _of_any_chat(speech: Speech, session: str) -> str:
+    return (await SessionReader(speech._process.bus).state(session)).scope
 
 
 async def _nothing(_work: Work, _scope: str) -> None:
@@ -48,7 +53,7 @@ CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
     # Every person has the memory of one of them.
     "memory": (Swap(Memories, "current", _of_the_first),),
     # The tool ``message`` speaks in whatever chat it is told.
-    "message": (Cut(SAY, r"if redis\.call\('HGET', KEYS\[2\], 'scope'\) ~= ARGV\[3\] then return 'foreign' end", ""),),
+    "message": (Swap(Speech, "_shared", _of_any_chat),),
     # Of the tiers of forgetting one is left out.
     "forget-memory": (Swap(passing, "forget_memory", _nothing),),
 }
