@@ -20,7 +20,8 @@ from daemon.bus import Script
 from daemon.bus.publish import PUBLISH
 from daemon.bus.wakeups import REAP
 from daemon.events import LogEntry
-from daemon.memory import Memories, Recall
+from daemon.memory import Recall
+from daemon.memory.current import Current
 from daemon.memory.memories import APPEND, APPLY, DIGEST, OPEN, SET_BACK
 from daemon.session import Lock, Locks
 from daemon.session.locks import SETTLE
@@ -82,12 +83,12 @@ async def _never_lost(_locks: Locks, _lock: Lock) -> None:
     pass
 
 
-_current = Memories.current
+_recall = Current.recall
 
 
-async def _as_once_read(memories: Memories, scope: str) -> Recall:
-    known = memories._cached.get(scope)
-    return known[1] if known else await _current(memories, scope)
+async def _as_once_read(current: Current, scope: str) -> Recall:
+    known = current._cached.get(scope)
+    return known[1] if known else await _recall(current, scope)
 
 
 _NOT_OURS = r"if redis\.call\('HGET', KEYS\[1\], 'nonce'\) ~= ARGV\[\d\] then return"
@@ -150,10 +151,12 @@ CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
         *(Cut(script, r"if highest > fence or [^\n]* then", "if false then") for script in _MEMORY_SCRIPTS),
     ),
     "fence-by-renewal": (Swap(Locks, "renew", _never_lost),),
-    # Late copies are kept out by the nonce of a lock as well as by the place that they name, so both go.
+    # Late copies are kept out by the nonce of a lock, by the place that they name, and by the message before it, which
+    # has left Redis by then: so all three go.
     "cursor": (
         Cut(SETTLE, r"if redis\.call\('HGET', KEYS\[2\], 'nonce'\) ~= ARGV\[2\] then", "if false then"),
         Cut(SETTLE, r"tonumber\(fields\[1\] or 0\) ~= from or ", ""),
+        Cut(SETTLE, r"if not last or [^\n]*", ""),
     ),
     # So they are by the name of the call, and by the version of MEMORY.md where they write another.
     "entry": (
@@ -161,7 +164,7 @@ CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
         Cut(APPLY, r"if fields\.applied == name then[^\n]*", ""),
         Cut(APPLY, r"if [^\n]* and \(fields\.version ~= [^\n]* then", "if false then"),
     ),
-    "recall": (Swap(Memories, "current", _as_once_read),),
+    "recall": (Swap(Current, "recall", _as_once_read),),
     "reaper": (Cut(REAP, r"\A.*\Z", "return {0, -1}"),),
 }
 """What can be switched off, and how."""
