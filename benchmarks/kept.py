@@ -38,7 +38,7 @@ SCOPE_LIMIT_KB = 4.0
 """Beside what is kept: MEMORY.md, and lists of the newest versions, entries and notes alone."""
 KB = 1_000
 
-TIME_LIMIT_S = 180.0
+TIME_LIMIT_S = 420.0
 AT_ONCE = 4
 """Sessions that are consolidated side by side."""
 READ_AT_ONCE = 500
