@@ -1,11 +1,25 @@
-"""What a platform has to offer so that replies can be sent to it; the outbox does the rest."""
+"""What a platform has to offer so that people can talk to a bot there; everything else is the same for all of them.
+
+An adapter turns what its platform says into ``Arrival`` and hands it to the ``Intake``; it sends, edits and marks
+messages once, without trying again, and says exactly how that went. Access, groups, bursts, limits, order, repetition,
+streaming and crashes are dealt with around it.
+"""
 
 from typing import Protocol
 
 import msgspec
 
+from channels.arrival import Arrival
 from daemon.events import Attachment
 from daemon.sessionkey import SessionKey
+
+
+class Piece(msgspec.Struct, frozen=True, kw_only=True):
+    """What goes into one part of a reply."""
+
+    text: str
+    document: str = ""
+    """The whole reply, to be sent as a text file beside ``text``: it would take too many parts."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -16,28 +30,116 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     """Place in the reply, from 0."""
     text: str
+    document: str = ""
+    """As in ``Piece``."""
     attempt: str
     """Names this attempt at sending it, for platforms that recognise a repetition."""
     attachments: tuple[Attachment, ...] = ()
     """Files that go with it, on the reply's last part; their paths start at the workspace of the channel's bot."""
+    reply_to: str = ""
+    """The platform's id of the message that it answers; on the first part only."""
+
+
+class Rate(msgspec.Struct, frozen=True, kw_only=True):
+    """How often a platform lets something be sent."""
+
+    bucket: str
+    """Whose rate it is: the channel's, or a chat's; all with the same name share it."""
+    count: int
+    per_s: float
+    """So many messages in so many seconds; all of them may come at once."""
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """What a platform takes, as its documentation says."""
+
+    part_max: int
+    """Longest text of a part, as the adapter's ``length`` counts."""
+    edit_every_s: float
+    """Shortest time between two edits of a message, in a direct chat."""
+    group_edit_every_s: float
+    typing_lasts_s: float
+    """How long the sign that an answer is being written stands; 0: there is none."""
+    fetch_max_bytes: int
+    """Largest file that can be fetched."""
+    send_max_bytes: int
+    """Largest file that can be sent."""
+
+
+class Health(msgspec.Struct, frozen=True, kw_only=True):
+    """How an adapter fares, for people."""
+
+    ok: bool
+    text: str
+    """What is wrong and what to do, or who the bot is."""
+
+
+class Intake(Protocol):
+    """Where an adapter puts what its platform says."""
+
+    async def take(self, arrival: Arrival) -> None:
+        """Deal with it; once this returns it is kept or refused for good, and need not be said again.
+
+        Several may be taken at a time, but those of one chat one after the other. The same again changes nothing.
+
+        Raises:
+            BusUnavailable: it is not kept; the platform has to say it again.
+        """
+        ...
 
 
 class Channel(Protocol):
-    """The adapter of one channel instance."""
+    """The adapter of one channel instance. What is sent is sent once: no method tries again."""
 
     name: str
     """The channel instance: the name of its section in the configuration."""
+    limits: Limits
 
-    def split(self, text: str) -> list[str]:
-        """The parts that a reply is sent in; always the same for the same text. None: there is nothing to send."""
+    async def receive(self, intake: Intake) -> None:
+        """Hand in what the platform says, until cancelled; one that is cancelled loses nothing."""
+        ...
+
+    def length(self, text: str) -> int:
+        """How long a text is to the platform."""
+        ...
+
+    def rates(self, chat: SessionKey) -> tuple[Rate, ...]:
+        """What sending to a chat has to keep to."""
         ...
 
     async def send(self, chat: SessionKey, part: Part, *, timeout_s: float) -> str:
-        """Send a part within ``timeout_s``, once and without trying again; the platform's id of what was sent.
+        """Send a part within ``timeout_s``; the platform's id of what was sent.
 
         Raises:
             SendRefused: nothing was sent, or the platform says no for now.
             SendRejected: the platform refuses it for good.
             SendUnknown: it was cut after sending, so nobody knows.
         """
+        ...
+
+    async def edit(self, chat: SessionKey, platform_id: str, part: Part, *, timeout_s: float) -> None:
+        """Have a message that was sent say what ``part`` says; one that says it already is no error.
+
+        Raises: as ``send``; SendRejected also when the message is gone.
+        """
+        ...
+
+    async def remove(self, chat: SessionKey, platform_id: str, *, timeout_s: float) -> None:
+        """Take a message back that was sent; one that is gone already is no error. Raises: as ``send``."""
+        ...
+
+    async def typing(self, chat: SessionKey, *, timeout_s: float) -> None:
+        """Show that an answer is being written, for ``limits.typing_lasts_s``. Raises: as ``send``."""
+        ...
+
+    async def react(self, chat: SessionKey, message_id: str, sign: str, *, timeout_s: float) -> None:
+        """Mark a message of somebody's, ``Inbound.id``, with an emoji; "" takes the mark away. Raises: as ``send``."""
+        ...
+
+    async def fetch(self, attachment: Attachment, *, timeout_s: float) -> bytes:
+        """The file that came with a message, found by its ``source``. Raises: as ``send``; never SendUnknown."""
+        ...
+
+    async def health(self) -> Health:
+        """Ask the platform who the bot is; never raises what ``send`` raises."""
         ...

@@ -31,7 +31,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
         background.start_soon(beat, process, "channels", lambda: sum(each.in_flight for each in outboxes))
         async with anyio.create_task_group() as tg:
             for name, config in configured.items():
-                channel = await stack.enter_async_context(_connect(name, config))
+                channel = await stack.enter_async_context(connect(process, name, config))
                 outboxes.append(Outbox(process, channel, config))
                 tg.start_soon(outboxes[-1].run)
             _log.info("channels.started", count=len(configured))
@@ -40,7 +40,8 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
         background.cancel_scope.cancel()
 
 
-def _connect(name: str, config: PushConfig) -> AbstractAsyncContextManager[Channel]:
-    connect: Any = load(ADAPTERS[type(config)])
-    opened: AbstractAsyncContextManager[Channel] = connect(name, config)
+def connect(process: Process, name: str, config: PushConfig) -> AbstractAsyncContextManager[Channel]:
+    """The adapter of a channel instance, for the length of a block."""
+    adapter: Any = load(ADAPTERS[type(config)])
+    opened: AbstractAsyncContextManager[Channel] = adapter(process, name, config)
     return opened

@@ -31,12 +31,35 @@ Command = Literal[
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
     """A file that came with a message, or goes with one."""
 
-    kind: Literal["image", "document", "audio", "video"]
+    kind: Literal["image", "document", "audio", "video", "voice"]
+    """``voice``: spoken to the bot, to be turned into text."""
     name: str = ""
     url: str = ""
     size_bytes: int = 0
+    """0: the platform does not say."""
     path: str = ""
-    """Of a file that a bot sends: relative to the bot's workspace, without links on the way."""
+    """Relative to the bot's workspace, without links on the way: of a file that a bot sends, or that was fetched."""
+    source: str = ""
+    """What its channel fetches it by; only the channel knows what it means."""
+
+
+class Overheard(msgspec.Struct, frozen=True, kw_only=True):
+    """Something said in a group that the bot was not asked; it came before what it was asked next."""
+
+    id: str
+    sender_id: str
+    sender_name: str = ""
+    text: str
+    at: str
+    """When it was said: ISO 8601, UTC."""
+
+
+class Quote(msgspec.Struct, frozen=True, kw_only=True):
+    """What a message answers to, or the part of it that was marked."""
+
+    text: str
+    sender_name: str = ""
+    """Empty: the bot itself."""
 
 
 class Inbound(msgspec.Struct, frozen=True, kw_only=True, tag="inbound"):
@@ -59,6 +82,10 @@ class Inbound(msgspec.Struct, frozen=True, kw_only=True, tag="inbound"):
     are answered aside."""
     reply_to: str = ""
     """Id of the message this one answers to, as the platform says it."""
+    quote: Quote | None = None
+    """What that message says."""
+    overheard: tuple[Overheard, ...] = ()
+    """Of a group: what was said since the bot was last asked, oldest first."""
     attachments: tuple[Attachment, ...] = ()
     platform_ids: tuple[str, ...] = ()
     """The platform's ids of what this message was made of; the first one is what is deduplicated."""
@@ -145,6 +172,8 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, tag="reply"):
     correlation: str
     attachments: tuple[Attachment, ...] = ()
     """Files that go with it."""
+    reply_to: str = ""
+    """In a group, the platform's id of the message that it answers."""
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True, tag="notice"):

@@ -8,7 +8,7 @@ import anyio
 import structlog
 
 from channels.base import Channel, Part
-from channels.outbox.lease import Lease
+from channels.leading import Lease
 from channels.outbox.ledger import Ledger, Place, Step, Word
 from daemon import metrics
 from daemon.errors import SendRefused, SendRejected, SendUnknown

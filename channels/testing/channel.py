@@ -16,6 +16,7 @@ from channels.outbox import split
 from daemon.config import TestingConfig
 from daemon.errors import SendRefused, SendRejected, SendUnknown
 from daemon.events import Attachment
+from daemon.process import Process
 from daemon.sessionkey import SessionKey
 
 NOTHING_SENT = (
@@ -92,8 +93,8 @@ class TestingChannel:
 
 
 @asynccontextmanager
-async def connect(name: str, config: TestingConfig) -> AsyncGenerator[TestingChannel]:
-    """The channel for the length of the block."""
+async def connect(process: Process, name: str, config: TestingConfig) -> AsyncGenerator[TestingChannel]:
+    """The channel for the length of the block; ``process`` is the one that it is a part of."""
     # A connection for each part: one that the other side has closed meanwhile would look like a cut request.
     limits = httpx2.Limits(max_connections=CHATS_MAX, max_keepalive_connections=0)
     async with httpx2.AsyncClient(limits=limits, trust_env=False) as client:

@@ -3,6 +3,16 @@
 ``load`` reads and checks it; the structs are the sections as they stand in the file.
 """
 
+from daemon.config.channels import (
+    AccessConfig,
+    ChannelConfig,
+    PushConfig,
+    TelegramConfig,
+    TerminalConfig,
+    TestingConfig,
+    WebConfig,
+    WebhookConfig,
+)
 from daemon.config.load import Loaded, load
 from daemon.config.paths import bot_workspace, data_path
 from daemon.config.remembering import (
@@ -16,7 +26,6 @@ from daemon.config.schema import (
     AgentConfig,
     BootstrapConfig,
     BotConfig,
-    ChannelConfig,
     Config,
     ContextConfig,
     EachConfig,
@@ -26,18 +35,16 @@ from daemon.config.schema import (
     MemoryConfig,
     ModelConfig,
     PricesConfig,
-    PushConfig,
     QueueConfig,
     RedisConfig,
     RunConfig,
-    TerminalConfig,
-    TestingConfig,
-    WebConfig,
+    TranscriptionConfig,
 )
 from daemon.config.secret import Secret, decode_secret, encode_secret, masked_url
 from daemon.config.summary_model import summary_model_of
 
 __all__ = [
+    "AccessConfig",
     "AgentConfig",
     "ArchiveConfig",
     "BootstrapConfig",
@@ -62,9 +69,12 @@ __all__ = [
     "RedisConfig",
     "RunConfig",
     "Secret",
+    "TelegramConfig",
     "TerminalConfig",
     "TestingConfig",
+    "TranscriptionConfig",
     "WebConfig",
+    "WebhookConfig",
     "bot_workspace",
     "data_path",
     "decode_secret",

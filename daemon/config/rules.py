@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from urllib.parse import SplitResult, urlsplit
 
+from daemon.config.channels import PushConfig, TestingConfig, WebConfig
 from daemon.config.expected import got, nearest
 from daemon.config.keys import join
 from daemon.config.paths import data_path
@@ -20,9 +21,6 @@ from daemon.config.schema import (
     FallbackConfig,
     McpConfig,
     ModelConfig,
-    PushConfig,
-    TestingConfig,
-    WebConfig,
 )
 from daemon.config.secret import Secret
 from daemon.config.summary_model import summary_model_of

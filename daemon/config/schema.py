@@ -2,7 +2,7 @@
 
 Where no other source is named, a default is the system's own specification. Sections are ``[redis]``, ``[queue]``,
 ``[agent]``, ``[run]``, ``[consolidation]``, ``[archive]``, ``[memory_flush]``, ``[memory_search]``,
-``[micro_compact]``, ``[context]``, ``[context.bootstrap]``, ``[bots.<name>]`` and ``[channels.<name>]``.
+``[micro_compact]``, ``[context]``, ``[context.bootstrap]``, ``[bots.<name>]`` and ``[channels.<name>]`` (``channels``).
 """
 
 from typing import Annotated, Literal
@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from daemon.config.channels import ChannelConfig, TerminalConfig, WebConfig
 from daemon.config.remembering import (
     ArchiveConfig,
     ConsolidationConfig,
@@ -21,10 +22,8 @@ from daemon.config.secret import Secret
 from daemon.config.section import (
     NO_SECRET,
     Count,
-    Delay,
     Limit,
     PathText,
-    Port,
     Price,
     Seconds,
     Section,
@@ -173,6 +172,8 @@ class ModelConfig(Section, frozen=True):
     """Longest silence inside a streamed answer."""
     max_concurrent: Count = 64
     """Calls at a time in one process; others wait for their turn within ``call_timeout_s``."""
+    vision: bool = True
+    """Whether it takes images; else they are named to it, and it reads them with a tool if it can."""
     prices: PricesConfig = PricesConfig()
     fallbacks: tuple[FallbackConfig, ...] = ()
     """Asked in this order when the first one gives no answer."""
@@ -254,6 +255,19 @@ class McpConfig(Section, frozen=True):
     """How long a call may take."""
 
 
+class TranscriptionConfig(Section, frozen=True):
+    """What turns speech into text, ``POST <base_url>/audio/transcriptions``; off while ``name`` is empty."""
+
+    base_url: str = ""
+    """An OpenAI-compatible server, ``https://host/v1``; empty: the model's own, with its key."""
+    name: str = ""
+    """As ``whisper-1``."""
+    api_key: Secret = NO_SECRET
+    api_key_file: PathText = ""
+    timeout_s: Seconds = 60.0
+    """How long one recording may take."""
+
+
 class BotConfig(Section, frozen=True):
     """One personality with its workspace, model and limits."""
 
@@ -271,54 +285,10 @@ class BotConfig(Section, frozen=True):
     model: ModelConfig = ModelConfig()
     summary_model: FallbackConfig = FallbackConfig()
     """Sums up, see ``summary_model_of``; its name may be left open too."""
+    transcription: TranscriptionConfig = TranscriptionConfig()
     limits: LimitsConfig = LimitsConfig()
     mcp: dict[str, McpConfig] = msgspec.field(default_factory=dict[str, McpConfig])
     """Tool servers by name; their tools are called ``<name>_<tool>``."""
-
-
-class _Channel(Section, frozen=True, tag_field="type"):
-    enabled: bool = True
-    bot: str = "pond"
-    """Name of the bot that answers here; unset: ``pond``, or else the only bot that there is."""
-
-
-class TerminalConfig(_Channel, frozen=True, tag="terminal"):
-    """The terminal of ``millpond run`` and ``millpond chat``."""
-
-
-class WebConfig(_Channel, frozen=True, tag="web"):
-    """The HTTP API, and the page."""
-
-    host: str = "127.0.0.1"
-    """Any address but a loopback one demands a token."""
-    port: Port | None = None
-    """Unset: 8765 or the next free one; 0: any free one; else this one or an error."""
-    token: Secret = NO_SECRET
-    """What clients send as ``Authorization: Bearer …``; better in a file."""
-    token_file: PathText = ""
-    allowed_hosts: tuple[str, ...] = ()
-    """Host names accepted beside the bound address and localhost (defence against DNS rebinding)."""
-
-
-class PushConfig(_Channel, frozen=True):
-    """What all channels have whose replies are sent to a platform."""
-
-    debounce_s: Delay = 0.0
-    """How long a burst of messages collects before it is answered."""
-    send_timeout_s: Seconds = 10.0
-    """How long sending one part may take; well below the lease, during which nobody else sends."""
-
-
-class TestingConfig(PushConfig, frozen=True, tag="testing"):
-    """A push channel for tests: what it sends goes to a server of the test's own."""
-
-    url: str = ""
-    """Where each part is posted: ``http://127.0.0.1:port/…``."""
-    part_max_chars: Count = 4_000
-    """Longest text that is sent in one part."""
-
-
-ChannelConfig = TerminalConfig | WebConfig | TestingConfig
 
 
 class PersonConfig(Section, frozen=True):

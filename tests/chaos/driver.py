@@ -17,7 +17,7 @@ import anyio
 from redis.asyncio import Redis
 
 from channels.inbound import accept, make_inbound
-from channels.outbox.lease import LEAD
+from channels.leading.lease import LEAD
 from channels.outbox.ledger import MARKS
 from daemon import tokens
 from daemon.config import load

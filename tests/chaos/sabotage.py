@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 
 import millpond
-from channels.outbox.lease import Lease
+from channels.leading import Lease
 from channels.outbox.ledger import MARKS
 from daemon.bus import Script
 from daemon.bus.publish import PUBLISH

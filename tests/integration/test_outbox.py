@@ -20,8 +20,8 @@ from structlog.testing import capture_logs
 
 from channels.base import Channel
 from channels.inbound import accept, make_inbound
+from channels.leading import Lease, Terms
 from channels.outbox import Outbox, ledger, term
-from channels.outbox.lease import Lease, Terms
 from channels.outbox.ledger import Ledger, Place, Step, Word
 from channels.push import serve
 from channels.testing import TestingChannel, connect
@@ -442,7 +442,7 @@ async def test_a_bug_in_an_adapter_costs_one_reply_and_no_other(process: Process
                 raise RuntimeError("a bug")
             return super().split(text)
 
-    async with sink() as platform, connect(NAME, TestingConfig(url=platform.url)) as fine:
+    async with sink() as platform, connect(process, NAME, TestingConfig(url=platform.url)) as fine:
         broken = pushing(process, platform)
         config = cast("TestingConfig", broken.config.channels[NAME])
         channel: Channel = Broken(NAME, config, fine._client)
@@ -470,11 +470,11 @@ def test_every_failure_of_the_http_library_is_either_nothing_sent_or_unknown() -
     }
 
 
-async def test_a_refused_connection_and_a_cut_one_are_told_apart() -> None:
-    async with sink([Cut()]) as platform, connect(NAME, TestingConfig(url=platform.url)) as channel:
+async def test_a_refused_connection_and_a_cut_one_are_told_apart(process: Process) -> None:
+    async with sink([Cut()]) as platform, connect(process, NAME, TestingConfig(url=platform.url)) as channel:
         with pytest.raises(SendUnknown):
             await channel.send(SessionKey.parse(ANN), a_part(), timeout_s=1.0)
-    async with connect(NAME, TestingConfig(url=platform.url)) as channel:
+    async with connect(process, NAME, TestingConfig(url=platform.url)) as channel:
         with pytest.raises(SendRefused):
             await channel.send(SessionKey.parse(ANN), a_part(), timeout_s=1.0)
 

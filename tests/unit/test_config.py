@@ -363,6 +363,7 @@ def _valid_text(path: str) -> str:
         "bots.pond.model.api_key_file": "secret",
         "bots.pond.summary_model.base_url": "http://localhost/v1",
         "bots.pond.summary_model.api_key_file": "secret",
+        "bots.pond.transcription.api_key_file": "secret",
         "channels.web.token_file": "secret",
         "channels.web.type": "web",
         "channels.terminal.type": "terminal",
@@ -452,8 +453,8 @@ def test_any_unknown_key_is_reported_with_its_path(tmp_path_factory, key, sectio
         ("[bots.Pond]", "bots.Pond: no valid name; a name starts with"),
         ("[bots.\"a b\"]", "bots.'a b': no valid name"),
         ("[channels._x]\ntype = 'web'", "channels._x: no valid name"),
-        ("[channels.tele]\ntype = 'telegram'", "'telegram' is not one of this version's: terminal, web, testing"),
-        ("[channels.tele]\ntype = 5", "channels.tele.type: 5 is not one of this version's: terminal, web, testing"),
+        ("[channels.tele]\ntype = 'telegraph'", "'telegraph' is not one of this version's: terminal, web"),
+        ("[channels.tele]\ntype = 5", "channels.tele.type: 5 is not one of this version's: terminal, web"),
         ("[channels.tele]", "channels.tele.type: missing; set it to one of terminal, web, testing"),
         ("data_dir = ''", "data_dir: the path must not be empty"),
         ("data_dir = '~nobody-at-all/x'", "data_dir: '~nobody-at-all/x' leads nowhere"),
@@ -1094,6 +1095,8 @@ _SECTION_PATHS = {
         "fallbacks.prices",
         "bots.pond.summary_model",
         "bots.pond.summary_model.prices",
+        "bots.pond.transcription",
+        *(f"channels.{tag}.{part}" for tag in ("testing", "telegram") for part in ("access", "webhook")),
     ),
 } | {
     key
@@ -1114,6 +1117,9 @@ def _sections():
     yield "[bots.<name>.model.prices]", daemon_config.PricesConfig, "bots.pond.model.prices"
     yield "[[bots.<name>.model.fallbacks]]", daemon_config.FallbackConfig, "fallbacks"
     yield "[bots.<name>.summary_model]", daemon_config.FallbackConfig, "bots.pond.summary_model"
+    yield "[bots.<name>.transcription]", daemon_config.TranscriptionConfig, "bots.pond.transcription"
+    yield "[channels.<name>.access]", daemon_config.AccessConfig, "channels.telegram.access"
+    yield "[channels.<name>.webhook]", daemon_config.WebhookConfig, "channels.telegram.webhook"
     yield "[bots.<name>.mcp.<name>]", daemon_config.McpConfig, "mcp"
     yield "[bots.<name>.limits.tokens_per_day]", daemon_config.EachConfig, "bots.pond.limits.tokens_per_day"
     yield "[bots.<name>.limits.messages_per_minute]", daemon_config.EachConfig, "bots.pond.limits.messages_per_minute"
@@ -1127,7 +1133,7 @@ def _plain(value: object) -> object:
 
 def _documented() -> dict[str, dict[str, str]]:
     tables: dict[str, dict[str, str]] = {}
-    pages = ("configuration.md", "configuration-bots.md")
+    pages = ("configuration.md", "configuration-bots.md", "configuration-channels.md")
     for line in "".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in pages).splitlines():
         if line.startswith("#"):
             table = tables.setdefault(line.lstrip("# ").replace("`", ""), {})

@@ -1,0 +1,42 @@
+"""What a platform said, in one form for all platforms: what an adapter makes of an update."""
+
+import msgspec
+
+from daemon.events import Attachment, ChatKind, Quote
+
+
+class Sender(msgspec.Struct, frozen=True, kw_only=True):
+    """Who said it."""
+
+    id: str
+    name: str = ""
+    is_bot: bool = False
+
+
+class Arrival(msgspec.Struct, frozen=True, kw_only=True):
+    """One message, before anybody has judged whether it is to be answered."""
+
+    seen_as: str
+    """The platform's id of the update: what comes again under it is a repetition."""
+    id: str
+    """The platform's id of the message, unique in its chat."""
+    order: float
+    """Rises in a chat from message to message."""
+    chat: str
+    """The platform's id of the chat."""
+    thread: str = ""
+    chat_kind: ChatKind = "direct"
+    chat_name: str = ""
+    sender: Sender
+    text: str = ""
+    """Without the mention of the bot that it began with, and without the bot's name behind a command."""
+    mentioned: bool = True
+    """In a group, whether the bot is meant: named, or what it said is answered. Always true in a direct chat."""
+    attachments: tuple[Attachment, ...] = ()
+    reply_to: str = ""
+    """Id of the message that it answers."""
+    quote: Quote | None = None
+    album: str = ""
+    """What came with it as one; its parts arrive as messages of their own."""
+    edited: bool = False
+    """It replaces what the message ``id`` said."""

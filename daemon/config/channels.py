@@ -1,0 +1,100 @@
+"""The sections ``[channels.<name>]``: a struct for each type of channel, found by its ``type``."""
+
+from typing import Literal
+
+from daemon.config.secret import Secret
+from daemon.config.section import NO_SECRET, Count, Delay, PathText, Port, Seconds, Section
+
+
+class AnyChannelConfig(Section, frozen=True, tag_field="type"):
+    """What all channels have."""
+
+    enabled: bool = True
+    bot: str = "pond"
+    """Name of the bot that answers here; unset: ``pond``, or else the only bot that there is."""
+
+
+class TerminalConfig(AnyChannelConfig, frozen=True, tag="terminal"):
+    """The terminal of ``millpond run`` and ``millpond chat``."""
+
+
+class WebConfig(AnyChannelConfig, frozen=True, tag="web"):
+    """The HTTP API, and the page."""
+
+    host: str = "127.0.0.1"
+    """Any address but a loopback one demands a token."""
+    port: Port | None = None
+    """Unset: 8765 or the next free one; 0: any free one; else this one or an error."""
+    token: Secret = NO_SECRET
+    """What clients send as ``Authorization: Bearer …``; better in a file."""
+    token_file: PathText = ""
+    allowed_hosts: tuple[str, ...] = ()
+    """Host names accepted beside the bound address and localhost (defence against DNS rebinding)."""
+
+
+class AccessConfig(Section, frozen=True):
+    """Whom a bot listens to on a push channel. Who was banned is never heard, who is listed in ``admins`` always."""
+
+    policy: Literal["closed", "allow", "pairing", "open"] | None = None
+    """``allow``: who is listed or was let in; ``pairing``: as ``allow``, and a stranger is given a code that an
+    administrator lets them in with; ``open``: everybody. Unset: ``allow`` when somebody is listed, else ``closed``."""
+    allow: tuple[str, ...] = ()
+    """The platform's ids of people and of groups; whoever speaks in a listed group is heard there."""
+    groups: Literal["mention", "all", "off"] = "mention"
+    """What is answered in a group: messages that mention the bot or reply to it, all messages, or none."""
+    bots: bool = False
+    """Whether other bots are answered at all; even then only a few times in a row."""
+
+
+class PushConfig(AnyChannelConfig, frozen=True):
+    """What all channels have whose replies are sent to a platform."""
+
+    access: AccessConfig = AccessConfig()
+    debounce_s: Delay = 0.0
+    """How long a burst of messages collects before it is answered."""
+    send_timeout_s: Seconds = 10.0
+    """How long sending one part may take; well below the lease, during which nobody else sends."""
+    streaming: bool = True
+    """Whether an answer is shown while it is written, by edits of one message."""
+    typing: bool = True
+    """Whether the chat shows that an answer is being written, where the platform can."""
+    reaction: str = ""
+    """What a message is marked with once it is accepted, an emoji that the platform allows; empty: nothing."""
+    parts_max: Count = 5
+    """A reply of more parts than that is sent as a file."""
+
+
+class TestingConfig(PushConfig, frozen=True, tag="testing"):
+    """A push channel for tests: what it sends goes to a server of the test's own."""
+
+    url: str = ""
+    """Where each part is posted: ``http://127.0.0.1:port/…``."""
+    part_max_chars: Count = 4_000
+    """Longest text that is sent in one part."""
+
+
+class WebhookConfig(Section, frozen=True):
+    """Where a platform calls us, instead of being asked; off while ``url`` is empty."""
+
+    url: str = ""
+    """The public address, ``https://host/path``, that the platform is told."""
+    host: str = "127.0.0.1"
+    port: Port = 8_788
+    """Where this process listens; a proxy in front of it does the encryption."""
+    secret: Secret = NO_SECRET
+    """Sent by the platform with every call; empty: one is made from the token."""
+    secret_file: PathText = ""
+
+
+class TelegramConfig(PushConfig, frozen=True, tag="telegram"):
+    """A bot of Telegram."""
+
+    token: Secret = NO_SECRET
+    """What BotFather gave; better in a file."""
+    token_file: PathText = ""
+    base_url: str = "https://api.telegram.org"
+    """The Bot API server."""
+    webhook: WebhookConfig = WebhookConfig()
+
+
+ChannelConfig = TerminalConfig | WebConfig | TestingConfig | TelegramConfig
