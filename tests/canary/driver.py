@@ -156,7 +156,7 @@ async def plainly(server: EmbeddedServer) -> None:
     for _ in range(PLAIN_AGAIN):
         address = await server.ensure()
         try:
-            async with Redis(port=address.port, password=address.password.reveal()) as redis:
+            async with Redis(unix_socket_path=str(address.socket), password=address.password.reveal()) as redis:
                 await redis.config_set("rdbcompression", "no")
                 return
         except (RedisError, OSError):
@@ -175,14 +175,15 @@ async def run(plan: Plan, folder: Path) -> tuple[Findings, Counts]:
     async with (
         sink() as platform,
         fake_openai(minds) as minds.server,
-        Redis(port=address.port, password=password) as straight,
+        Redis(unix_socket_path=str(address.socket), password=password) as straight,
         httpx2.AsyncClient(trust_env=False) as client,
         anyio.create_task_group() as tg,
     ):
         platform.on_delivery = looks.on_delivery()
         configs = configured(
             folder,
-            f"redis://:{password}@127.0.0.1:{address.port}",
+            # Not its port: while the server is down, somebody who knocks there may be given it for his own end.
+            f"unix://:{password}@{address.socket}",
             platform=platform.url,
             model=minds.server.base_url.removesuffix("/v1"),
             ports=ports,
