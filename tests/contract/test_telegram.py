@@ -7,15 +7,15 @@ from pathlib import Path
 
 import anyio
 import pytest
+from channels.telegram.channel import connect
+from tests.contract.lab import RETRY_AFTER_S, Fault, Lab, Said, Shown
+from tests.contract.suite import ChannelContract
 
 from channels.base import Channel
-from channels.telegram.channel import connect
 from daemon.config import Config, QueueConfig, TelegramConfig
 from daemon.config.secret import Secret
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
-from tests.contract.lab import RETRY_AFTER_S, Fault, Lab, Said, Shown
-from tests.contract.suite import ChannelContract
 from tests.fakes.telegram import Call, Chat, Cut, FakeTelegram, Hang, Page, Person, Refuse
 from tests.fakes.telegram import Fault as Wrong
 
@@ -38,11 +38,13 @@ DOES = ("send", "edit", "delete", "setMessageReaction", "getFile", "download")
 class TelegramLab(Lab):
     """One bot, one person, one group."""
 
-    def __init__(self, telegram: FakeTelegram, process: Process, server: anyio.CancelScope, closed: anyio.Event) -> None:
+    def __init__(
+        self, telegram: FakeTelegram, process: Process, closing: tuple[anyio.CancelScope, anyio.Event]
+    ) -> None:
         self.telegram = telegram
         self._config = TelegramConfig(token=Secret(telegram.bot.token), base_url=telegram.base_url)
         self._process = replace(process, config=Config(queue=process.config.queue, channels={NAME: self._config}))
-        self._server, self._closed = server, closed
+        self._server, self._closed = closing
         self._people: dict[str, Person] = {}
         self._chats: dict[str, Chat] = {}
         self._wrong: list[Fault] = []
@@ -152,7 +154,7 @@ class TestTelegram(ChannelContract):
 
         async with AsyncExitStack() as stack, anyio.create_task_group() as tg:
             await tg.start(serve)
-            lab = TelegramLab(telegram, process, server, closed)
+            lab = TelegramLab(telegram, process, (server, closed))
             lab.channel = await stack.enter_async_context(lab.again())
             yield lab
             assert telegram.oddities() == []
