@@ -15,6 +15,7 @@ from daemon.usage import User
 from daemon.wording import text as say
 from workers.agent.equipment import Equipment
 from workers.agent.kits import Kits
+from workers.agent.outcome import answered_as
 from workers.agent.progress import Kit
 from workers.agent.remembered import remembered
 from workers.agent.spending import spending
@@ -128,4 +129,11 @@ class Speaker:
 def _reply(aside: Aside, inbound: Inbound, text: str, *, turn: int) -> Reply:
     # Named by the command's own place: a turn's reply is named by a head, so the two are never alike.
     name = f"{aside.session}#aside-{aside.member.rpartition(' ')[2]}"
-    return Reply(id=name, session=aside.session, turn=turn, text=text, correlation=inbound.correlation)
+    return Reply(
+        id=name,
+        session=aside.session,
+        turn=turn,
+        text=text,
+        correlation=inbound.correlation,
+        reply_to=answered_as(inbound),
+    )

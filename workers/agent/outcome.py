@@ -30,3 +30,8 @@ def is_admin(bot: BotConfig, inbound: Inbound) -> bool:
 def person_of(inbound: Inbound) -> str:
     """The sender as the configuration names people, ``<channel instance>:<sender>``, each part percent-encoded."""
     return f"{encode_part(inbound.channel)}:{encode_part(inbound.sender_id)}"
+
+
+def answered_as(inbound: Inbound) -> str:
+    """What a reply to ``inbound`` names it by in its chat; nothing in a direct one, where it is plain what is meant."""
+    return inbound.id if inbound.chat_kind == "group" else ""
