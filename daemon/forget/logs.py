@@ -16,7 +16,7 @@ from daemon.bus import load_script, pairs
 from daemon.clock import stamp
 from daemon.errors import ArchiveError
 from daemon.events import Continuity, Inbound, LogEntry
-from daemon.forget.overheard import forget_overheard, is_said_by
+from daemon.forget.brought import forget_brought, is_said_by
 from daemon.forget.shelves import Buried, Bury, forget_on
 from daemon.forget.tombstone import Count, Wanted, continued, hits_in, payload_texts, tombstone
 from daemon.forget.work import Tier, Work
@@ -144,7 +144,7 @@ async def forget_in_queues(work: Work, sessions: Collection[str], *, people: Col
     for partition, own in by_partition.items():
         if people:
             for session in own:
-                await forget_overheard(work, session, people)
+                await forget_brought(work, session, people)
         await _strike(work, "waiting", keys.inbox(partition), _waiting_of(own, people), asides=keys.asides(partition))
         await _strike(work, "dead", keys.dead(partition), _dead_of(own, people))
         if people:

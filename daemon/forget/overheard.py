@@ -1,51 +1,37 @@
-"""What a person said that others' messages bring along, overheard before them in a group."""
+"""What was said in a group and is kept as context of what the bot is asked next."""
 
 from collections.abc import Collection
-from typing import Any
 
 import msgspec
 
-from daemon.bus import pairs
-from daemon.events import Inbound, Overheard
+from daemon.events import Overheard
 from daemon.forget.work import Work
-from daemon.session import Amendments
 from daemon.sessionkey import SessionKey
 
-_decode = msgspec.json.Decoder(Inbound).decode
+_decode = msgspec.json.Decoder(Overheard).decode
 
 
-def is_said_by(words: Overheard, channel: str, people: Collection[str]) -> bool:
-    """Whether one of these people, ``<channel>:<sender>`` each, said it."""
-    return str(SessionKey(channel=channel, chat=words.sender_id)) in people
-
-
-async def forget_overheard(work: Work, session: str, people: Collection[str]) -> None:
-    """Take it out of the messages that wait in a session; they keep their places.
-
-    What a turn has read that is under way comes into the log, where the next pass finds it.
+async def forget_overheard(work: Work, session: str, *, people: Collection[str] = ()) -> None:
+    """What of it is wanted; with ``people`` all that these said, ``<channel>:<sender>``, and nothing else.
 
     Raises:
         BusUnavailable: Redis is away.
     """
-    bus = work.stores.bus
-    keys, amendments = bus.keys.of(session), Amendments(bus, work.stores.config.queue)
-    for stream_id in await bus.call("LRANGE", keys.waiting, 0, -1):
-        entries: Any = await bus.call("XRANGE", keys.inbox, stream_id, stream_id)
-        for _, fields in entries:
-            raw = dict(pairs(fields)).get(b"message", b"")
-            if b'"overheard":[{' in raw:
-                await _forget_in(work, amendments, stream_id, raw, people)
-
-
-async def _forget_in(work: Work, amendments: Amendments, stream_id: bytes, raw: bytes, people: Collection[str]) -> None:
-    try:
-        inbound = _decode(raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        return
-    theirs = [words for words in inbound.overheard if is_said_by(words, inbound.channel, people)]
-    if not theirs:
-        return
-    work.found("waiting", [words.text for words in theirs])
-    if not work.looks:
-        left = tuple(words for words in inbound.overheard if words not in theirs)
-        await amendments.put(stream_id, msgspec.structs.replace(inbound, overheard=left))
+    bus, channel = work.stores.bus, SessionKey.parse(session).channel
+    key = bus.keys.overheard(session)
+    found: list[bytes] = await bus.call("ZRANGE", key, 0, -1)
+    for raw in filter(None, found):
+        try:
+            said = _decode(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            said = Overheard(id="", sender_id="", text=raw.decode(errors="replace"), at="")
+        if people and str(SessionKey(channel=channel, chat=said.sender_id)) not in people:
+            continue
+        hits = (
+            [said.text] if people else [hit for text in (said.text, said.sender_name) for hit in work.wanted.hits(text)]
+        )
+        if hits:
+            work.found("overheard", hits, time=said.at)
+            if not work.looks:
+                # By its whole text: late or repeated it takes away nothing else.
+                await bus.call("ZREM", key, raw)
