@@ -122,7 +122,7 @@ def _is_address(text: str, fits: Callable[[SplitResult], bool]) -> bool:
 
 
 def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
-    if text := _zone_problem(bot.time_zone):
+    if text := zone_problem(bot.time_zone):
         yield Finding(f"{path}.time_zone", text)
     first, *fallbacks = bot.model.chain
     yield from _model(f"{path}.model", first)
@@ -162,7 +162,8 @@ def _texts(path: str, texts: Mapping[str, Secret], name_rule: re.Pattern[str]) -
             yield Finding(f"{path}.{name}", "must be one line of ASCII characters")
 
 
-def _zone_problem(name: str) -> str:
+def zone_problem(name: str) -> str:
+    """What is wrong with the name of a time zone; empty: nothing."""
     if name == "UTC":  # holds on a machine without a time zone database too
         return ""
     import zoneinfo  # noqa: PLC0415 - seldom needed, and start-up is counted in milliseconds
