@@ -1,6 +1,7 @@
 """The whole way on Telegram: an update in, a turn of a scripted model, a reply out, on a real server."""
 
 import json
+import re
 import unicodedata
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -57,7 +58,8 @@ class Speaking:
         if self.gate is not None:
             await self.gate.pass_through()
         said = [message for each in request.messages if (message := json.loads(each))["role"] == "user"]
-        text = self.answer(words_of(said[-1]["content"]).rpartition("\n")[2])
+        last = words_of(said[-1]["content"]).rpartition("\n")[2]
+        text = self.answer(re.sub(r"^\[[^]]*\] ", "", last))  # in groups it is said who speaks
         yield TextChunk(text)
         yield Answer(text=text, model=self.name)
 
@@ -105,7 +107,7 @@ class Walk:
 
     async def said(self, session: str) -> list[str]:
         """What people said in a session that was answered, in order."""
-        wires = [json.loads(entry.wire) for entry in await self.log(session)]
+        wires = [json.loads(bytes(entry.wire)) for entry in await self.log(session)]
         return [words_of(wire["content"]) for wire in wires if wire["role"] == "user"]
 
     async def unknown(self) -> list[str]:
