@@ -18,7 +18,7 @@ def test_there_are_examples_and_the_page_names_each_and_no_other() -> None:
     page = (ROOT / "deploy" / "README.md").read_text(encoding="utf-8")
 
     assert {path.stem for path in EXAMPLES} == {"private", "community", "two-bots"}
-    assert {name for name in re.findall(r"\]\(((?:examples|systemd)/[^)]+)\)", page)} == {
+    assert set(re.findall(r"\]\(((?:examples|systemd)/[^)]+)\)", page)) == {
         path.relative_to(ROOT / "deploy").as_posix()
         for folder in ("examples", "systemd")
         for path in (ROOT / "deploy" / folder).iterdir()
