@@ -4,6 +4,7 @@
 kind stands first and every part is percent-encoded (see ``daemon.sessionkey``), so names cannot collide.
 """
 
+import re
 import zlib
 from dataclasses import dataclass
 from functools import lru_cache
@@ -268,6 +269,10 @@ class Keys:
         """``bucket``, hash, TTL two minutes: room for messages of a ``chat``, a ``person`` or a ``bot``."""
         return f"{self.prefix}:bucket:{{{bot}}}:{kind}:{name}"
 
+    def pace(self, channel: str, bucket: str) -> str:
+        """``pace``, list, TTL twice the bucket's time: when the last messages to a platform were let through (ms)."""
+        return f"{self.prefix}:pace:{{{encode_part(channel)}}}:{encode_part(bucket)}"
+
     # Publish/subscribe channels: nothing is kept, everything is advisory.
 
     @property
@@ -288,3 +293,9 @@ class Keys:
     def events(self, session: str) -> str:
         """Channel of what happens in one session: positions, text being written, tools, notices."""
         return f"{self.prefix}:events:{session}"
+
+    def events_of(self, channel: str) -> str:
+        """Pattern of the channels on which is told what happens in any session of a channel instance."""
+        # Encoded names hold nothing that a pattern understands in another way.
+        prefix = re.sub(r"[\\*?\[\]^]", lambda found: f"\\{found[0]}", self.prefix)
+        return f"{prefix}:events:{encode_part(channel)}:*"

@@ -26,7 +26,7 @@ from channels.web import messages, viewer
 from channels.web.ask import session_of
 from channels.web.guard import host_in
 from channels.web.listen import FIRST_PORT, listen
-from channels.web.preview import Preview
+from channels.showing.pieces import Preview
 from channels.web.service import serve
 from daemon.archive import Archive, Segment
 from daemon.bus import notify, show_live
