@@ -6,7 +6,7 @@ A sentence is found by its key and the language of the bot's configuration; ``{n
 from collections.abc import Mapping
 from typing import Literal
 
-from daemon import linkwords, sendwords
+from daemon import accesswords, linkwords, sendwords
 
 Language = Literal["en", "zh"]
 
@@ -375,11 +375,9 @@ _CHINESE: Mapping[str, str] = {
     "offline_empty": "这条消息里没有文字。",
 }
 
-_MORE = (linkwords, sendwords)
-
 SENTENCES: Mapping[Language, Mapping[str, str]] = {
-    "en": {**_ENGLISH, **{key: said for words in _MORE for key, said in words.ENGLISH.items()}},
-    "zh": {**_CHINESE, **{key: said for words in _MORE for key, said in words.CHINESE.items()}},
+    "en": {**_ENGLISH, **linkwords.ENGLISH, **accesswords.ENGLISH, **sendwords.ENGLISH},
+    "zh": {**_CHINESE, **linkwords.CHINESE, **accesswords.CHINESE, **sendwords.CHINESE},
 }
 """All sentences by language and key."""
 

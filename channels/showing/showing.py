@@ -15,6 +15,7 @@ from channels.showing.typing import Typist
 from daemon.config import PushConfig
 from daemon.events import Inbound, Live, Moved, Notice, Reply, ToolEvent
 from daemon.process import Process
+from daemon.sessionkey import SessionKey
 
 _decode = msgspec.json.Decoder(Live | ToolEvent | Moved | Notice).decode
 
@@ -37,10 +38,10 @@ class Showing:
             tg.start_soon(self._reactions.run)
             tg.start_soon(self._listen)
 
-    def accepted(self, inbound: Inbound) -> None:
+    def accepted(self, session: SessionKey, inbound: Inbound) -> None:
         """A message will be answered; never waits."""
         if not inbound.command:
-            self._typist.begin(str(inbound.session))
+            self._typist.begin(str(session))
         self._reactions.mark(inbound)
 
     @contextmanager
