@@ -52,9 +52,9 @@ def broken(config: Config) -> Iterator[Finding]:
             yield from _web(f"channels.{name}", channel)
         if channel.enabled and isinstance(channel, PushConfig):
             yield from _push(f"channels.{name}", channel, config.queue.lease_s)
-        if channel.enabled and isinstance(channel, TestingConfig) and not _is_address(channel.url, _names_this_machine):
-            text = f"expected http:// and an address of this machine, as http://127.0.0.1:9000/, got {got(channel.url)}"
-            yield Finding(f"channels.{name}.url", text)
+            yield from (Finding(f"channels.{name}.{key}", text) for key, text in channel.problems())
+        if channel.enabled and isinstance(channel, TestingConfig):
+            yield from _testing(f"channels.{name}", channel)
     yield from people_findings(config)
 
 
@@ -243,6 +243,13 @@ def _push(path: str, channel: PushConfig, lease_s: float) -> Iterator[Finding]:
             f"got {channel.send_timeout_s} and {lease_s}"
         )
         yield Finding(f"{path}.send_timeout_s", text, ("queue.lease_s",))
+
+
+def _testing(path: str, channel: TestingConfig) -> Iterator[Finding]:
+    for key, url, needed in (("url", channel.url, True), ("updates_url", channel.updates_url, False)):
+        if (url or needed) and not _is_address(url, _names_this_machine):
+            text = f"expected http:// and an address of this machine, as http://127.0.0.1:9000/, got {got(url)}"
+            yield Finding(f"{path}.{key}", text)
 
 
 def _names_this_machine(parts: SplitResult) -> bool:
