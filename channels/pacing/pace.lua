@@ -11,15 +11,21 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 -- When there is room in a bucket for one message more than have to be left.
-local function free_at(key, count, within, spare)
-  local newest = redis.call('LINDEX', key, 0)
+local function free_at(bucket_key, count, within, spare)
+  local newest = redis.call('LINDEX', bucket_key, 0)
   -- What was let through in the future was so before the clock was set back.
   if newest and tonumber(newest) > now then
-    redis.call('DEL', key)
+    redis.call('DEL', bucket_key)
     return 0
   end
-  local oldest = redis.call('LINDEX', key, math.max(count - spare, 1) - 1)
+  local oldest = redis.call('LINDEX', bucket_key, math.max(count - spare, 1) - 1)
   return oldest and oldest + within or 0
+end
+
+local function let_through(bucket_key, count, within)
+  redis.call('LPUSH', bucket_key, now)
+  redis.call('LTRIM', bucket_key, 0, count - 1)
+  redis.call('PEXPIRE', bucket_key, 2 * within)
 end
 
 local results, at_key, at = {}, 0, 1
@@ -33,10 +39,7 @@ while at <= #ARGV do
   end
   if wait == 0 then
     for number = 1, buckets do
-      local key = KEYS[at_key + number]
-      redis.call('LPUSH', key, now)
-      redis.call('LTRIM', key, 0, ARGV[at + 2 * number] - 1)
-      redis.call('PEXPIRE', key, 2 * ARGV[at + 2 * number + 1])
+      let_through(KEYS[at_key + number], ARGV[at + 2 * number], ARGV[at + 2 * number + 1])
     end
   end
   results[#results + 1] = {wait, slowest}

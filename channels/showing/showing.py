@@ -1,5 +1,6 @@
 """All that a chat of one channel instance is shown beside the replies themselves."""
 
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -15,7 +16,7 @@ from channels.showing.typing import Typist
 from daemon.config import PushConfig
 from daemon.events import Inbound, Live, Moved, Notice, Reply, ToolEvent
 from daemon.process import Process
-from daemon.sessionkey import SessionKey
+from daemon.sessionkey import SessionKey, encode_part
 
 _decode = msgspec.json.Decoder(Live | ToolEvent | Moved | Notice).decode
 
@@ -60,7 +61,7 @@ class Showing:
         self._typist.look(reply.session)
 
     async def _listen(self) -> None:
-        pattern = self._process.bus.keys.events_of(self._name)
+        pattern = f"{_literal(self._process.bus.keys.events(encode_part(self._name)))}:*"
         async with self._process.listener.hear_all(pattern) as heard:
             while True:
                 said = await heard.next()
@@ -77,3 +78,8 @@ class Showing:
             self._typist.begin(event.session)
         if self._streams and isinstance(event, Live | Moved):
             await self._streamer.hear(event)
+
+
+def _literal(name: str) -> str:
+    """A pattern of Redis that matches ``name`` alone."""
+    return re.sub(r"[\\*?\[\]^]", lambda found: f"\\{found[0]}", name)

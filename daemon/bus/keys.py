@@ -4,7 +4,6 @@
 kind stands first and every part is percent-encoded (see ``daemon.sessionkey``), so names cannot collide.
 """
 
-import re
 import zlib
 from dataclasses import dataclass
 from functools import lru_cache
@@ -328,9 +327,3 @@ class Keys:
     def events(self, session: str) -> str:
         """Channel of what happens in one session: positions, text being written, tools, notices."""
         return f"{self.prefix}:events:{session}"
-
-    def events_of(self, channel: str) -> str:
-        """Pattern of the channels on which is told what happens in any session of a channel instance."""
-        # Encoded names hold nothing that a pattern understands in another way.
-        prefix = re.sub(r"[\\*?\[\]^]", lambda found: f"\\{found[0]}", self.prefix)
-        return f"{prefix}:events:{encode_part(channel)}:*"
