@@ -8,12 +8,15 @@ import structlog
 
 from channels.base import Channel
 from channels.outbox import Outbox
-from daemon.config import PushConfig, TestingConfig
+from daemon.config import PushConfig, TelegramConfig, TestingConfig
 from daemon.heartbeat import beat
 from daemon.process import Process
 from daemon.services import load
 
-ADAPTERS: dict[type[PushConfig], str] = {TestingConfig: "channels.testing:connect"}
+ADAPTERS: dict[type[PushConfig], str] = {
+    TestingConfig: "channels.testing:connect",
+    TelegramConfig: "channels.telegram:connect",
+}
 """Where the adapter of each type is found: by import string, since most processes need few of them."""
 
 _log = structlog.get_logger()

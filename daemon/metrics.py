@@ -3,6 +3,9 @@
 from prometheus_client import Counter, Histogram
 
 ACCEPTED = Counter("millpond_messages_total", "Messages handed in, by what became of them", ["channel", "status"])
+UPDATES = Counter(
+    "millpond_updates_total", "What a platform said of its channel, by what became of it", ["channel", "outcome"]
+)
 TURNS = Counter("millpond_turns_total", "Turns ended, by how", ["outcome"])
 TURN_SECONDS = Histogram(
     "millpond_turn_seconds", "From claim to commit", buckets=(0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 600)
