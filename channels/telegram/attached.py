@@ -87,22 +87,29 @@ def _fitting(sizes: tuple[PhotoSize, ...]) -> PhotoSize | None:
 
 def line_of(message: Message) -> str:
     """What is neither words nor a file, in words; empty when there is nothing of the kind."""
+    if message.rich_message:
+        return "\n".join(_rich(message.rich_message)).strip()
+    words = next(_things(message), "")
+    return f"[{words.strip()}]" if words else ""
+
+
+def _things(message: Message) -> Iterator[str]:
     if message.sticker is not None:
-        return f"[sticker {message.sticker.emoji}]".replace(" ]", "]")
+        yield f"sticker {message.sticker.emoji}"
     if message.dice is not None:
-        return f"[{message.dice.emoji or 'dice'}: {message.dice.value}]"
+        yield f"{message.dice.emoji or 'dice'}: {message.dice.value}"
+    # A venue is there as a location once more.
     if message.venue is not None:
         place = message.venue.location
-        return f"[venue: {message.venue.title}, {message.venue.address} ({place.latitude}, {place.longitude})]"
+        yield f"venue: {message.venue.title}, {message.venue.address} ({place.latitude}, {place.longitude})"
     if message.location is not None:
-        return f"[location: {message.location.latitude}, {message.location.longitude}]"
+        yield f"location: {message.location.latitude}, {message.location.longitude}"
     if message.contact is not None:
         name = f"{message.contact.first_name} {message.contact.last_name}".strip()
-        return f"[contact: {name}, {message.contact.phone_number}]"
+        yield f"contact: {name}, {message.contact.phone_number}"
     if message.poll is not None:
         options = "; ".join(option.text for option in message.poll.options)
-        return f"[poll: {message.poll.question} ({options})]"
-    return "\n".join(_rich(message.rich_message)).strip() if message.rich_message else ""
+        yield f"poll: {message.poll.question} ({options})"
 
 
 def _rich(found: Any) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The forms that a text can be sent in, the best one first: the next one is tried when the platform refuses one. Pure."""
+"""The forms that a text can be sent in, the best one first: the next one when the platform refuses one. Pure."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -110,7 +110,7 @@ def _assembled(runs: list[tuple[str, tuple[_Style, ...]]]) -> tuple[str, list[di
     entities: list[dict[str, Any]] = [
         {"type": style.type, "offset": begin, "length": end - begin, **dict(style.extra)}
         for begin, end, style in spans
-        if end > begin
+        if end > begin and style.type
     ]
     return whole[first:last], entities[:ENTITIES_MAX]
 
@@ -204,7 +204,6 @@ class _Blocks:
         self._item_begun = True
 
     def _inline(self, children: list[Token]) -> None:
-        links: list[bool] = []
         for token in children:
             match token.type:
                 case "softbreak" | "hardbreak":
@@ -213,25 +212,21 @@ class _Blocks:
                     self.writer.write_code(token.content, "code")
                 case "link_open":
                     address = str(token.attrs.get("href", ""))
-                    links.append(address.startswith(LINKS))
-                    if links[-1]:
-                        self.writer.begin("text_link", url=address)
-                case "link_close":
-                    if links.pop():
-                        self.writer.end()
+                    # What cannot be linked to is a style that has no entity.
+                    self.writer.begin("text_link" if address.startswith(LINKS) else "", url=address)
                 case "image":
-                    address = str(token.attrs.get("src", ""))
-                    if address.startswith(LINKS):
-                        self.writer.begin("text_link", url=address)
-                    self.writer.write(token.content or address)
-                    if address.startswith(LINKS):
-                        self.writer.end()
+                    self._image(str(token.attrs.get("src", "")), token.content)
                 case kind if kind.endswith("_open"):
                     self.writer.begin(MARKS.get(kind.removesuffix("_open"), "italic"))
                 case kind if kind.endswith("_close"):
                     self.writer.end()
                 case _:
                     self.writer.write(token.content)
+
+    def _image(self, address: str, words: str) -> None:
+        self.writer.begin("text_link" if address.startswith(LINKS) else "", url=address)
+        self.writer.write(words or address)
+        self.writer.end()
 
 
 def _table(tokens: list[Token]) -> str:

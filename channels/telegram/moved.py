@@ -1,7 +1,7 @@
 """Groups that have become supergroups: their conversations go on under the id that they began with.
 
-Hash ``mp:moved:{<channel>}``: old id → new id. A platform never moves a chat twice, and never back. It has no TTL: it is
-needed for as long as the group is spoken to.
+Hash ``mp:moved:{<channel>}``: old id → new id. A platform never moves a chat twice, and never back. It has no TTL:
+it is needed for as long as the group is spoken to.
 """
 
 import msgspec

@@ -146,7 +146,7 @@ class Sending:
         except msgspec.DecodeError:
             return ""  # it took it, and that is what counts
 
-    async def _first_taken(  # noqa: PLR0913 - what is sent, how, where and until when
+    async def _first_taken(
         self,
         forms: Sequence[Form],
         methods: tuple[str, str],

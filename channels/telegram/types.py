@@ -13,6 +13,9 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     """What all of them are: immutable, and open to fields that are not known yet."""
 
 
+ABSENT = msgspec.Raw()
+"""Stands for a part of an update that is not there."""
+
 _S = TypeVar("_S", bound=Shape)
 
 
@@ -183,9 +186,9 @@ class Update(Shape, frozen=True):
     """Something that happened; at most one of the fields is there."""
 
     update_id: int
-    message: msgspec.Raw | None = None
-    edited_message: msgspec.Raw | None = None
-    my_chat_member: msgspec.Raw | None = None
+    message: msgspec.Raw = ABSENT
+    edited_message: msgspec.Raw = ABSENT
+    my_chat_member: msgspec.Raw = ABSENT
 
 
 class Sent(Shape, frozen=True):

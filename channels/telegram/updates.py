@@ -66,11 +66,11 @@ def read(found: msgspec.Raw | bytes, me: Me) -> Event:
         msgspec.DecodeError: it cannot be understood at all.
     """
     update = lenient(Update, found)
-    if update.my_chat_member is not None:
+    if update.my_chat_member:
         member = msgspec.json.decode(update.my_chat_member, type=_Membership)
         return Membership(chat=member.chat.id, status=member.new_chat_member.status)
     said = update.message or update.edited_message
-    if said is None:
+    if not said:
         return None
     message = lenient(Message, said)
     if message.migrate_to_chat_id:
@@ -115,7 +115,7 @@ def _arrival(update: Update, message: Message, sender: Sender, me: Me, said: msg
         reply_to=str(answered.message_id) if answered else "",
         quote=_quote(message, answered, me),
         album=message.media_group_id,
-        edited=update.message is None,
+        edited=not update.message,
     )
 
 
