@@ -51,8 +51,11 @@ def make_inbound(  # noqa: PLR0913 - the parts of one message, all by name; a st
     )
 
 
-async def accept(process: Process, inbound: Inbound) -> Accepted:
+async def accept(process: Process, inbound: Inbound, *, seen_as: str = "", debounce_s: float | None = None) -> Accepted:
     """Publish ``inbound``; when this returns, it will be answered.
+
+    ``seen_as``: what it is a repetition by, its id unless told otherwise; ``debounce_s``: how long what follows it
+    collects, as its channel's configuration says unless told otherwise.
 
     Raises:
         ConfigError: its bot is not configured here.
@@ -62,9 +65,17 @@ async def accept(process: Process, inbound: Inbound) -> Accepted:
     """
     scope = scope_of(inbound, process.bot(inbound.bot))
     channel = process.config.channels.get(inbound.channel)
-    debounce_s = channel.debounce_s if isinstance(channel, PushConfig) else 0.0
+    if debounce_s is None:
+        debounce_s = channel.debounce_s if isinstance(channel, PushConfig) else 0.0
     try:
-        accepted = await publish(process.bus, inbound, scope=scope, config=process.config.queue, debounce_s=debounce_s)
+        accepted = await publish(
+            process.bus,
+            inbound,
+            scope=scope,
+            config=process.config.queue,
+            seen_as=seen_as,
+            debounce_s=debounce_s,
+        )
     except (InboundError, SessionFull, BusError) as error:
         _note(inbound, inbound.id, _outcome(error))
         raise

@@ -7,6 +7,7 @@ import anyio
 import structlog
 
 from channels.base import Channel
+from channels.intake import Intake, receive
 from channels.outbox import Outbox
 from daemon.config import PushConfig, TelegramConfig, TestingConfig
 from daemon.heartbeat import beat
@@ -23,7 +24,10 @@ _log = structlog.get_logger()
 
 
 async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-    """Send the replies of the push channels; returns when the process stops and every send is over."""
+    """Take in what people say on the push channels, and send the replies; returns when the process stops.
+
+    By then nothing more is taken in, and every send is over.
+    """
     configured = {
         name: config
         for name, config in process.config.channels.items()
@@ -37,6 +41,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
                 channel = await stack.enter_async_context(connect(process, name, config))
                 outboxes.append(Outbox(process, channel, config))
                 tg.start_soon(outboxes[-1].run)
+                tg.start_soon(receive, process, channel, Intake(process, channel, config))
             _log.info("channels.started", count=len(configured))
             task_status.started()
             await process.stopping.wait()

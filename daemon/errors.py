@@ -112,11 +112,13 @@ class LeaseLost(SessionError):
 class SessionFull(SessionError):
     """A session, or its partition, holds as many waiting messages as it may."""
 
-    def __init__(self, message: str, *, retry_after_s: float, first: bool) -> None:
+    def __init__(self, message: str, *, retry_after_s: float, first: bool, everybody: bool = False) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
         self.first = first
         """Nobody of this session was told since it last accepted a message: a channel that sends says so now."""
+        self.everybody = everybody
+        """The partition is full, not the session: its sender can do nothing about it."""
 
 
 class Trimmed(SessionError):

@@ -25,6 +25,11 @@ Command = Literal[
     "forget",
     "link",
     "unlink",
+    "pair",
+    "ban",
+    "unban",
+    "pause",
+    "resume",
 ]
 
 
@@ -60,6 +65,8 @@ class Quote(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     sender_name: str = ""
     """Empty: the bot itself."""
+    sender_id: str = ""
+    """The platform's id of whose it was; empty: the bot itself, or nobody knows."""
 
 
 class Inbound(msgspec.Struct, frozen=True, kw_only=True, tag="inbound"):

@@ -6,7 +6,7 @@ A sentence is found by its key and the language of the bot's configuration; ``{n
 from collections.abc import Mapping
 from typing import Literal
 
-from daemon.linkwords import CHINESE, ENGLISH
+from daemon import accesswords, linkwords
 
 Language = Literal["en", "zh"]
 
@@ -375,7 +375,10 @@ _CHINESE: Mapping[str, str] = {
     "offline_empty": "这条消息里没有文字。",
 }
 
-SENTENCES: Mapping[Language, Mapping[str, str]] = {"en": {**_ENGLISH, **ENGLISH}, "zh": {**_CHINESE, **CHINESE}}
+SENTENCES: Mapping[Language, Mapping[str, str]] = {
+    "en": {**_ENGLISH, **linkwords.ENGLISH, **accesswords.ENGLISH},
+    "zh": {**_CHINESE, **linkwords.CHINESE, **accesswords.CHINESE},
+}
 """All sentences by language and key."""
 
 

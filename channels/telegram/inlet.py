@@ -103,8 +103,6 @@ class Inlet:
         except Exception as error:  # noqa: BLE001 - one bad update must not stop those behind it
             _log.exception("update.failed", channel=self._channel, reason=type(error).__name__)
             metrics.UPDATES.labels(self._channel, "failed").inc()
-        else:
-            metrics.UPDATES.labels(self._channel, "taken").inc()
 
     def _note_unreadable(self, found: msgspec.Raw | bytes, error: Exception) -> None:
         metrics.UPDATES.labels(self._channel, "unreadable").inc()

@@ -15,6 +15,7 @@ from daemon.bus.listen import Heard, Listener, Subscription
 from daemon.bus.live import notify, show_live
 from daemon.bus.nodes import on_every_node
 from daemon.bus.publish import (
+    ADMIN_COMMANDS,
     COMMANDS,
     QUEUED_COMMANDS,
     Accepted,
@@ -30,6 +31,7 @@ from daemon.bus.together import Asked
 from daemon.bus.wakeups import mend, reap, take, wake
 
 __all__ = [
+    "ADMIN_COMMANDS",
     "COMMANDS",
     "QUEUED_COMMANDS",
     "START_PATIENCE_S",

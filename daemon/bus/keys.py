@@ -162,6 +162,18 @@ class Keys:
         """``forgetting``, string, TTL ten minutes: what somebody wants forgotten here, and the list he chooses from."""
         return self._of_session(session, "forgetting")
 
+    def overheard(self, session: str) -> str:
+        """``overheard``, sorted set, TTL a day: what was said in a group since the bot was last asked, by its order."""
+        return self._of_session(session, "overheard")
+
+    def bots(self, session: str) -> str:
+        """``bots``, sorted set, TTL an hour: messages of other bots that were answered since a human last spoke."""
+        return self._of_session(session, "bots")
+
+    def told(self, session: str, kind: str) -> str:
+        """``told``, string, TTL a minute: the last line of a kind that a chat was told; no other follows so soon."""
+        return f"{self._of_session(session, 'told')}:{encode_part(kind)}"
+
     def segments(self, session: str) -> str:
         """``segments``, list: the newest archived parts of the log, and the name of a file with the older ones."""
         return self._of_session(session, "segments")
@@ -258,6 +270,24 @@ class Keys:
         """``tries``, hash, TTL ten minutes: a person's messages that held a wrong code."""
         return f"{self.prefix}:tries:{{pair}}:{scope}"
 
+    # Who may speak on a push channel; what one script touches lies in one slot.
+
+    def access(self, channel: str) -> str:
+        """``access``, hash: people and groups that were let in or banned, by the platform's ids."""
+        return f"{self.prefix}:access:{{{encode_part(channel)}}}"
+
+    def codes(self, channel: str) -> str:
+        """``codes``, hash, TTL an hour: strangers who were given a code, at most 100, by the platform's ids."""
+        return f"{self.prefix}:codes:{{{encode_part(channel)}}}"
+
+    def guesses(self, channel: str, person: str) -> str:
+        """``guesses``, hash, TTL ten minutes: an administrator's messages that held a wrong code."""
+        return f"{self.prefix}:guesses:{{{encode_part(channel)}}}:{encode_part(person)}"
+
+    def paused(self, bot: str) -> str:
+        """``paused``, hash: chats in which a bot does not answer just now; ``*`` is all of them."""
+        return f"{self.prefix}:paused:{{{encode_part(bot)}}}"
+
     # One a day or a bot, each in one slot of its own.
 
     def usage(self, day: str, kind: str) -> str:
@@ -292,6 +322,11 @@ class Keys:
     def leaders(self) -> str:
         """Channel on which dispatchers hear that another has resigned."""
         return f"{self.prefix}:leaders"
+
+    @property
+    def rulings(self) -> str:
+        """Channel on which every process hears that who may speak, or what is paused, was changed."""
+        return f"{self.prefix}:rulings"
 
     def events(self, session: str) -> str:
         """Channel of what happens in one session: positions, text being written, tools, notices."""

@@ -19,13 +19,16 @@ PUBLISH = load_script(__file__, "publish.lua")
 MAX_ID_CHARS = 256
 """Longest message id: it stands in a key name, a log entry and every log line."""
 
-ASIDE_COMMANDS = frozenset({"status", "help", "usage", "whoami", "memory"})
+ADMIN_COMMANDS = frozenset({"pair", "ban", "unban", "pause", "resume"})
+"""What administrators decide about who may speak and where the bot rests."""
+
+ASIDE_COMMANDS = frozenset({"status", "help", "usage", "whoami", "memory"}) | ADMIN_COMMANDS
 """Those that are answered aside."""
 
 QUEUED_COMMANDS = frozenset({"new", "model", "compact", "export", "forget", "link", "unlink"})
 """Those that change the session, or are about all of it: each keeps its place and is carried out in its turn."""
 
-WITH_ARGUMENT = frozenset({"model", "compact", "forget", "link"})
+WITH_ARGUMENT = frozenset({"model", "compact", "forget", "link"}) | ADMIN_COMMANDS
 """Those that may be followed by something; after any other word of ``COMMANDS`` it is an ordinary message."""
 
 EXTRA_STOPS = 16
@@ -47,6 +50,11 @@ COMMANDS: Mapping[str, Command] = {
     "/memory": "memory",
     "/link": "link",
     "/unlink": "unlink",
+    "/pair": "pair",
+    "/ban": "ban",
+    "/unban": "unban",
+    "/pause": "pause",
+    "/resume": "resume",
     "/help": "help",
     "/start": "help",
 }
@@ -163,7 +171,7 @@ def _full(status: bytes, inbound: Inbound, config: QueueConfig, *, first: bool) 
         text = f"{most} of session {inbound.session} wait for an answer already; send it again later"
     else:
         text = f"{config.partition_max:,} messages wait for an answer already; send it again later"
-    return SessionFull(text, retry_after_s=FULL_RETRY_S, first=first)
+    return SessionFull(text, retry_after_s=FULL_RETRY_S, first=first, everybody=status == b"busy")
 
 
 def _ms(seconds: float) -> int:

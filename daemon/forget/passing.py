@@ -13,6 +13,7 @@ from daemon.events import LogEntry
 from daemon.forget.folders import forget_files, forget_typed, remove_draft, remove_folder
 from daemon.forget.logs import forget_beside_log, forget_in_log, forget_in_queues, messages_of
 from daemon.forget.order import Ground, Order
+from daemon.forget.overheard import forget_overheard
 from daemon.forget.remembered import forget_memory, forget_part
 from daemon.forget.tombstone import EVERYTHING, Wanted
 from daemon.forget.usage import forget_in_accounts
@@ -100,11 +101,13 @@ async def _sessions(work: Work, order: Order, ground: Ground, locks: Mapping[str
             count = await work.stores.count_of(scope)
             await forget_in_log(work, session, messages_of(lambda _: work.wanted, count))
             await forget_beside_log(work, session)
+        await forget_overheard(work, session)
         await progress()
     people = frozenset(order.people)
     for session, scope in ground.others:
         count = await work.stores.count_of(scope)
         await forget_in_log(work, session, messages_of(partial(_own, session, people), count))
+        await forget_overheard(work, session, people=people)
         await progress()
 
 

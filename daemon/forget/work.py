@@ -24,6 +24,7 @@ Tier = Literal[
     "versions",
     "continuity",
     "waiting",
+    "overheard",
     "replies",
     "dead",
     "notices",

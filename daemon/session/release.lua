@@ -6,6 +6,7 @@
 --       6 the stop that was known when the turn began, or ''
 --       7 what its people are told: a notice (JSON), or ''; of a parked session only the first time   8 TTL of notices (ms)
 --       9 events channel   10 the same as a reply (JSON) for push channels, or ''
+--       11 under which name they are told it once, or ''
 -- Returns 'done', 'parked' (delayed without counting, for the first time since the last commit),
 --   the same again when it arrives twice, or 'stale' (it is not ours any more; nothing to give back)
 
@@ -28,7 +29,12 @@ if delay > 0 then
   redis.call('HSET', KEYS[1], 'retry_at', now + delay)
   redis.call('ZADD', KEYS[3], now + delay, ARGV[1])
   if ARGV[3] == 'parked' and redis.call('HSETNX', KEYS[1], 'parked_at', now) == 1 then status = 'parked' end
-  if (status == 'parked' or ARGV[3] == 'undone') and ARGV[7] ~= '' then
+  local tells = (status == 'parked' or ARGV[3] == 'undone') and ARGV[7] ~= ''
+  if tells and ARGV[11] ~= '' then
+    if redis.call('HGET', KEYS[1], 'told_pause') == ARGV[11] then tells = false end
+    redis.call('HSET', KEYS[1], 'told_pause', ARGV[11])
+  end
+  if tells then
     redis.call('XADD', KEYS[4], 'MAXLEN', '~', 100, '*', 'notice', ARGV[7])
     redis.call('PEXPIRE', KEYS[4], ARGV[8])
     redis.call('PUBLISH', ARGV[9], ARGV[7])

@@ -76,6 +76,8 @@ class Word:
     reply: Reply | None = None
     """The same for a push channel, which shows no notices."""
     out_channel: str = ""
+    once: str = ""
+    """When a session is put off: said once under this name; empty: each time."""
 
 
 class Sessions:
@@ -280,6 +282,7 @@ class Sessions:
                 self._notice_ttl_ms,
                 self._bus.keys.events(claim.session),
                 _encode(reply) if reply else "",
+                word.once if word else "",
             ],
         )
         return status

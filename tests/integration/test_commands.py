@@ -10,6 +10,7 @@ import anyio
 import msgspec
 import pytest
 
+from daemon.access import is_admin, person_of
 from daemon.bus import argument_of, command_of
 from daemon.config import BotConfig, Config
 from daemon.config.schema import FallbackConfig, ModelConfig
@@ -23,7 +24,6 @@ from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests.conftest import Lab, an_entry, an_inbound, mutated, with_nonce
 from tests.fakes.said import said as words_of
 from tests.integration.test_turns import Bot, until, wire
-from workers.agent.outcome import is_admin, person_of
 from workers.agent.preview import preview
 from workers.agent.turn import Turns
 from workers.hold import Hold

@@ -44,7 +44,7 @@ TERMS = (
 EXAMPLES = (
     {"partition": 0, "session": "<s>", "message_id": "<id>", "channel": "<channel>", "reply": "<reply>"}
     | {name: f"<{name}>" for name in ("day", "kind", "bot", "name", "scope")}
-    | {"job_id": "<id>", "nonce": "<nonce>", "code": "<code>"}
+    | {"job_id": "<id>", "nonce": "<nonce>", "code": "<code>", "person": "<person>"}
 )
 """What the pages write for the arguments of the methods of ``Keys``."""
 
@@ -170,7 +170,7 @@ def test_redis_page_says_the_time_to_live_that_the_code_says(key, doc):
 
 
 def test_redis_page_shows_every_key_with_a_command():
-    channels = {"mp:commands", "mp:nudges", "mp:leaders", "mp:events:<s>"}
+    channels = {"mp:commands", "mp:nudges", "mp:leaders", "mp:rulings", "mp:events:<s>"}
 
     silent = [key for key, text in key_sections().items() if "$ millpond redis-cli " not in text]
 

@@ -11,7 +11,7 @@ from daemon.sessionkey import SessionKey
 
 OF_SESSION = ("session", "log", "waiting", "live", "notices", "lock")
 OF_PARTITION = ("inbox", "ready", "due", "asides", "grew", "unsettled", "dead", "unknown")
-NO_KEYS = ("partition", "of", "commands", "nudges", "leaders", "events")
+NO_KEYS = ("partition", "of", "commands", "nudges", "leaders", "rulings", "events")
 """Methods of ``Keys`` that name no key."""
 
 names = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12)
@@ -37,6 +37,7 @@ def test_all_keys_of_a_session_lie_in_one_slot(session: SessionKey, message_id: 
         getattr(keys, kind)(partition) for kind in OF_PARTITION
     ]
     made += [keys.seen(name, message_id), keys.sent(name, f"{name}#7")]
+    made += [keys.overheard(name), keys.bots(name), keys.told(name, "error")]
     made += [keys.out(partition, session.channel), keys.leader(partition, session.channel)]
 
     assert {slot_of(key) for key in made} == {str(partition)}

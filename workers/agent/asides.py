@@ -1,8 +1,10 @@
-"""Answers ``/status``, ``/usage``, ``/memory``, ``/whoami`` and ``/help`` at once, whatever their session is doing."""
+"""Answers ``/status``, ``/usage``, ``/help`` and others at once, whatever their session is doing."""
 
 import anyio
 import structlog
 
+from daemon.access import is_admin
+from daemon.bus import ADMIN_COMMANDS
 from daemon.clock import age_s, stamp
 from daemon.config import BotConfig
 from daemon.errors import BusError, ConfigError
@@ -13,6 +15,7 @@ from daemon.scope import scope_of
 from daemon.session import Aside, Asides, SessionReader, SessionState
 from daemon.usage import User
 from daemon.wording import text as say
+from workers.agent.admitting import Admitting
 from workers.agent.equipment import Equipment
 from workers.agent.kits import Kits
 from workers.agent.progress import Kit
@@ -40,6 +43,7 @@ class Speaker:
         self._asides = Asides(process.bus, process.config.queue)
         self._reader = SessionReader(process.bus)
         self._memories = Memories(process.bus)
+        self._admitting = Admitting(process)
 
     async def run(self) -> None:
         """Answer, for ever."""
@@ -93,14 +97,17 @@ class Speaker:
                 _log.info("aside.done", bot=inbound.bot, waited_s=round(waited_s, 4))
 
     async def _say(self, aside: Aside, inbound: Inbound, kit: Kit) -> bool:
-        text, head = await self._text(aside.session, inbound, kit)
+        text, head = await self._text(aside, inbound, kit)
         notice = Notice(kind="aside", text=text, time=stamp(self._process.clock.now()), message_id=inbound.id)
         reply = _reply(aside, inbound, text, turn=head) if inbound.delivery == "push" else None
         return await self._asides.answer(aside, notice, reply, out_channel=inbound.channel)
 
-    async def _text(self, session: str, inbound: Inbound, kit: Kit) -> tuple[str, int]:
+    async def _text(self, aside: Aside, inbound: Inbound, kit: Kit) -> tuple[str, int]:
         """What is answered, and the session's head."""
+        session = aside.session
         state, bot = await self._reader.state(session), self._process.bot(inbound.bot)
+        if inbound.command in ADMIN_COMMANDS:
+            return await self._admitting.said(inbound, bot, at=_stream_id(aside)), state.head
         match inbound.command:
             case "status":
                 used = self._equipment.known(await self._kits.of(inbound.bot, model=state.options.model))
@@ -108,13 +115,15 @@ class Speaker:
                 return await status(self._process, used, state, inbound, now_ms=now_ms), state.head
             case "usage":
                 user = User(bot=inbound.bot, session=session, channel=inbound.channel, sender_id=inbound.sender_id)
-                return await spending(self._bus, user, bot, self._process.clock), state.head
+                for_admin = is_admin(bot, inbound)
+                return await spending(self._bus, user, bot, self._process.clock, for_admin=for_admin), state.head
             case "memory":
                 return await remembered(self._memories, bot, await self._home(state, inbound, bot)), state.head
             case "whoami":
                 return whoami(bot, state, inbound, scope=await self._home(state, inbound, bot)), state.head
             case _:
-                return say("help", kit.language), state.head
+                more = "\n" + say("help_admins", kit.language) if is_admin(bot, inbound) else ""
+                return say("help", kit.language) + more, state.head
 
     async def _home(self, state: SessionState, inbound: Inbound, bot: BotConfig) -> str:
         # Nothing was said in a session that is not there yet; its first message will fix its scope so.
@@ -127,5 +136,10 @@ class Speaker:
 
 def _reply(aside: Aside, inbound: Inbound, text: str, *, turn: int) -> Reply:
     # Named by the command's own place: a turn's reply is named by a head, so the two are never alike.
-    name = f"{aside.session}#aside-{aside.member.rpartition(' ')[2]}"
+    name = f"{aside.session}#aside-{_stream_id(aside)}"
     return Reply(id=name, session=aside.session, turn=turn, text=text, correlation=inbound.correlation)
+
+
+def _stream_id(aside: Aside) -> str:
+    """The command's place among all messages."""
+    return aside.member.rpartition(" ")[2]

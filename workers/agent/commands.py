@@ -6,6 +6,7 @@ effect when it arrives twice.
 
 from collections.abc import Sequence
 
+from daemon.access import is_admin
 from daemon.bus import QUEUED_COMMANDS, argument_of
 from daemon.config import BotConfig
 from daemon.errors import BusError, ConfigError
@@ -18,7 +19,7 @@ from workers.agent.exporting import Exporting
 from workers.agent.forgetting import ForgetCommand
 from workers.agent.kits import Kits
 from workers.agent.linking import Linking
-from workers.agent.outcome import Outcome, is_admin
+from workers.agent.outcome import Outcome
 from workers.choice import choices
 from workers.consolidation import Consolidator, Report, Want
 

@@ -3,6 +3,7 @@
 import anyio
 import structlog
 
+from daemon.access import is_admin
 from daemon.config import BotConfig
 from daemon.errors import ConfigError
 from daemon.events import Attachment, Inbound
@@ -11,7 +12,7 @@ from daemon.memory import Memories
 from daemon.process import Process
 from daemon.session import Claim
 from daemon.wording import text as say
-from workers.agent.outcome import Outcome, is_admin
+from workers.agent.outcome import Outcome
 from workers.tools.message import MEDIA_MAX_BYTES
 
 LIMIT_S = 60.0

@@ -2,6 +2,7 @@
 
 import anyio
 
+from daemon.access import is_admin
 from daemon.bus import argument_of
 from daemon.config import BotConfig
 from daemon.events import Inbound
@@ -11,7 +12,6 @@ from daemon.jobs import Jobs, Tell
 from daemon.process import Process
 from daemon.session import Claim
 from daemon.wording import text as say
-from workers.agent.outcome import is_admin
 
 LOOK_LIMIT_S = 60.0
 """How long is looked; the chat's next messages wait."""

@@ -9,8 +9,10 @@ from daemon.usage import Amount, Limits, Room, UsageBook, User, day_of
 from daemon.wording import text as say
 
 
-async def spending(bus: Bus, user: User, bot: BotConfig, clock: Clock) -> str:
+async def spending(bus: Bus, user: User, bot: BotConfig, clock: Clock, *, for_admin: bool = False) -> str:
     """The answer, in the bot's language; costs in the currencies of its models' prices.
+
+    ``for_admin``: with what all people of the bot used together.
 
     Raises:
         BusUnavailable: Redis is away.
@@ -19,18 +21,21 @@ async def spending(bus: Bus, user: User, bot: BotConfig, clock: Clock) -> str:
     day = day_of(clock.now(), bot.time_zone)
     used = await UsageBook(bus).of(user, day, currencies=currencies)
     room = await Limits(bus).look(user, bot.limits.messages_per_minute) if bot.limits.any_messages else None
-    return say("usage", bot.language, lines="\n".join(_lines(bot, used, room)))
+    return say("usage", bot.language, lines="\n".join(_lines(bot, used, room, for_admin=for_admin)))
 
 
-def _lines(bot: BotConfig, used: tuple[Amount, Amount, Amount], room: Room | None) -> Iterator[str]:
+def _lines(bot: BotConfig, used: tuple[Amount, Amount, Amount], room: Room | None, *, for_admin: bool) -> Iterator[str]:
     person, chat, of_bot = used
     limits, language = bot.limits.tokens_per_day, bot.language
-    for key, amount, limit in (("person", person, limits.person), ("chat", chat, limits.chat)):
+    shown = [("person", person, limits.person), ("chat", chat, limits.chat)]
+    if for_admin:
+        shown.append(("total", of_bot, limits.bot))
+    for key, amount, limit in shown:
         cost = say("usage_cost", language, cost=amount.costs()) if amount.costs() else ""
         left = say("usage_left", language, **_left(amount, limit)) if limit else ""
         tokens = f"{amount.tokens:,}"
         yield say(f"usage_{key}", language, messages=amount.messages, tokens=tokens, more=cost + left)
-    if limits.bot:
+    if limits.bot and not for_admin:
         yield say("usage_bot", language, **_left(of_bot, limits.bot))
     if room is not None:
         yield say("usage_room", language, rooms=", ".join(_rooms(bot, room, bot.limits.messages_per_minute)))

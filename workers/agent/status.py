@@ -1,5 +1,6 @@
 """The answers to ``/status`` and ``/whoami``: where a conversation stands, and who is who in it."""
 
+from daemon.access import is_admin, person_of
 from daemon.config import BotConfig
 from daemon.errors import ContextOverflow
 from daemon.events import Inbound
@@ -7,7 +8,6 @@ from daemon.process import Process
 from daemon.session import SessionState
 from daemon.wording import Language
 from daemon.wording import text as say
-from workers.agent.outcome import is_admin, person_of
 from workers.agent.preview import portions
 from workers.agent.progress import Kit
 

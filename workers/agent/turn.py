@@ -6,6 +6,7 @@ from functools import partial
 import structlog
 from structlog.contextvars import bind_contextvars
 
+from daemon.access import Pauses
 from daemon.errors import ConfigError, ContextOverflow, InvalidAnswer, ModelRefused, ModelUnavailable
 from daemon.events import Inbound, LogEntry
 from daemon.process import Process
@@ -22,6 +23,7 @@ from workers.agent.loop import Loop
 from workers.agent.past import PastReader
 from workers.agent.progress import Kit, Progress, Turn, inbounds
 from workers.agent.request import Requests
+from workers.agent.resting import Resting
 from workers.agent.room import Rooms
 from workers.agent.speech import Speech
 from workers.consolidation import Consolidator, stores_of
@@ -40,6 +42,8 @@ class Turns:
         self._sessions = sessions
         self._attempts_max = process.config.queue.attempts_max
         self._gate = Gate(process)
+        self.pauses = Pauses(process.bus, process.config.queue)
+        self._resting = Resting(process, sessions, self.pauses)
         self.kits = Kits(process)
         self._consolidator = consolidator = Consolidator(stores_of(process), ConsolidationKits(process))
         self._files, self._memories = consolidator.stores.files, consolidator.stores.memories
@@ -56,6 +60,8 @@ class Turns:
         claim = hold.claim
         if claim.begun.dropped:
             _log.error("message.missing", count=claim.begun.dropped)
+        if await self._resting.puts_off(hold):
+            return None
         command = command_first(claim.begun.waiting)
         if command is not None:
             return await self._carry_out(claim, command, go_on=go_on)

@@ -1,0 +1,251 @@
+"""One channel's intake: from what its platform said to a message on the queues."""
+
+import secrets
+from typing import Protocol
+
+import msgspec
+import structlog
+
+from channels.arrival import Arrival
+from channels.base import Channel
+from channels.inbound import LOGGED_CHARS, accept, make_inbound
+from channels.intake.groups import place_of
+from channels.intake.loops import LoopGuard
+from channels.intake.overhearing import Overhearing
+from daemon import metrics
+from daemon.access import VALID_S, Access, Line, Lines, Pairing, Speaker, Stranger, is_listed, verdict
+from daemon.bus import command_of
+from daemon.clock import stamp
+from daemon.config import PushConfig
+from daemon.errors import BusUnavailable, InboundError, MessageTooLarge, SessionFull
+from daemon.events import Inbound
+from daemon.process import Process
+from daemon.sessionkey import SessionKey
+from daemon.wording import text as say
+
+ALBUM_S = 1.0
+"""How long what came as one collects: its parts arrive as updates of their own, within some tenths of a second."""
+
+NAME_CHARS = 128
+"""Of a person's name: longer ones are made to annoy."""
+
+_log = structlog.get_logger()
+
+
+class Shown(Protocol):
+    """Shows a chat that something is being done about what was said there."""
+
+    def accepted(self, session: SessionKey, inbound: Inbound) -> None:
+        """A message was accepted; returns at once, and shows it as well as it can."""
+        ...
+
+
+class _Nothing:
+    def accepted(self, session: SessionKey, inbound: Inbound) -> None:
+        """Show nothing."""
+
+
+class Intake:
+    """Deals with what one channel's platform says; see ``channels.base.Intake``."""
+
+    def __init__(self, process: Process, channel: Channel, config: PushConfig, *, shown: Shown | None = None) -> None:
+        self._process = process
+        self._name = channel.name
+        self._config = config
+        self._bot = process.bot(config.bot)
+        self._access = Access(process.bus, channel.name)
+        self._pairing = Pairing(process.bus, channel.name)
+        self._lines = Lines(process.bus)
+        self._loops = LoopGuard(process.bus)
+        self._overhearing = Overhearing(process.bus)
+        self._shown = shown or _Nothing()
+
+    async def run(self) -> None:
+        """Hear who was let in or banned, for ever; without it that is seen some seconds later."""
+        await self._access.run(self._process.listener)
+
+    async def take(self, arrival: Arrival) -> None:
+        """See ``channels.base.Intake``."""
+        correlation = secrets.token_hex(8)
+        with structlog.contextvars.bound_contextvars(
+            channel=self._name, message_id=arrival.id[:LOGGED_CHARS], correlation=correlation
+        ):
+            outcome = await self._dealt_with(arrival, correlation)
+            metrics.ARRIVALS.labels(self._name, outcome).inc()
+            if outcome != "accepted":  # that is logged where it is done
+                _log.debug("arrival.done", status=outcome)
+
+    async def _dealt_with(self, arrival: Arrival, correlation: str) -> str:
+        session = _session(self._name, arrival)
+        if session is None:
+            _log.warning("arrival.unreadable", reason="the chat's name cannot be used")
+            return "unreadable"
+        case = _Case(arrival=arrival, session=session, correlation=correlation)
+        try:
+            return await self._judge(case)
+        except BusUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - the service's top: one bad update must not stop the rest
+            _log.exception("arrival.failed", reason=type(error).__name__)
+        await self._tell(case, "error", say("arrival_failed", self._bot.language, correlation=correlation))
+        return "failed"
+
+    async def _judge(self, case: "_Case") -> str:
+        """What became of it, in a word."""
+        arrival = case.arrival
+        heard = verdict(self._config.access, await self._access.entries(), self._speaker(arrival))
+        if heard != "heard":
+            return await self._stranger(case) if heard == "code" else heard
+        if arrival.sender.is_bot and not self._config.access.bots:
+            return "bot"
+        return await self._hear(case)
+
+    async def _hear(self, case: "_Case") -> str:
+        """As ``_judge``, of somebody who is heard."""
+        arrival = case.arrival
+        place = place_of(self._config.access, arrival, command_of(arrival.text))
+        if place == "nothing":
+            return "ignored"
+        if place == "overheard":
+            at = stamp(self._process.clock.now())
+            return "overheard" if await self._overhearing.keep(str(case.session), arrival, at=at) else "ignored"
+        if arrival.edited:
+            return await self._edited(case)
+        if not await self._may_answer(case):
+            return "loop"
+        return await self._accept(case)
+
+    def _speaker(self, arrival: Arrival) -> Speaker:
+        return Speaker(
+            sender=arrival.sender.id,
+            chat=arrival.chat,
+            in_group=arrival.chat_kind == "group",
+            is_admin=is_listed(self._bot, channel=self._name, sender=arrival.sender.id),
+        )
+
+    async def _stranger(self, case: "_Case") -> str:
+        """Somebody writes who was not let in: a code, said once a minute."""
+        arrival = case.arrival
+        if arrival.edited or arrival.sender.is_bot:
+            return "silent"
+        stranger = Stranger(
+            id=arrival.sender.id, name=arrival.sender.name[:NAME_CHARS] or arrival.sender.id, session=str(case.session)
+        )
+        code = await self._pairing.offer(stranger)
+        if not code:
+            _log.warning("access.crowded", reason="too many strangers have open codes; no more are given")
+            return "silent"
+        minutes = round(VALID_S / 60)
+        text = say("stranger", self._bot.language, code=code, channel=self._name, minutes=minutes)
+        await self._tell(case, "code", text)
+        return "stranger"
+
+    async def _may_answer(self, case: "_Case") -> bool:
+        if not self._config.access.bots:
+            return True
+        session = str(case.session)
+        if case.arrival.sender.is_bot:
+            return await self._loops.lets_pass(session, case.arrival.id)
+        await self._loops.human(session)
+        return True
+
+    async def _edited(self, case: "_Case") -> str:
+        """A message was changed that may still wait for its answer."""
+        return "edited"
+
+    async def _accept(self, case: "_Case") -> str:
+        arrival, session = case.arrival, case.session
+        inbound = await self._inbound(case)
+        window_s = max(self._config.debounce_s, ALBUM_S) if arrival.album else self._config.debounce_s
+        try:
+            accepted = await accept(self._process, inbound, seen_as=arrival.seen_as, debounce_s=window_s)
+        except InboundError as error:
+            await self._tell(case, "error", self._refusal(error))
+            return "refused"
+        except SessionFull as error:
+            return await self._full(case, error)
+        if _takes_overheard(inbound):
+            # After it: a crash between the two lets the message come again, with the same.
+            await self._overhearing.asked(str(session), arrival.order)
+        if accepted.status == "accepted":
+            self._shown.accepted(session, inbound)
+        return accepted.status
+
+    async def _inbound(self, case: "_Case") -> Inbound:
+        arrival = case.arrival
+        made = make_inbound(
+            self._process,
+            channel=self._name,
+            chat=arrival.chat,
+            thread=arrival.thread,
+            text=_text(arrival, bot=self._config.bot),
+            sender_id=arrival.sender.id,
+            sender_name=arrival.sender.name[:NAME_CHARS],
+            message_id=arrival.id,
+        )
+        inbound = msgspec.structs.replace(
+            made,
+            chat_kind=arrival.chat_kind,
+            reply_to=arrival.reply_to,
+            quote=arrival.quote,
+            attachments=arrival.attachments,
+            platform_ids=tuple(dict.fromkeys((arrival.seen_as or arrival.id, arrival.id))),
+            correlation=case.correlation,
+        )
+        if not _takes_overheard(inbound):
+            return inbound
+        overheard = await self._overhearing.before(str(case.session), arrival.order)
+        return msgspec.structs.replace(inbound, overheard=overheard)
+
+    async def _full(self, case: "_Case", error: SessionFull) -> str:
+        if error.everybody:
+            # Nobody of this chat can do anything about it: the platform keeps it until there is room.
+            raise BusUnavailable(str(error)) from error
+        if error.first:
+            text = say("session_full", self._bot.language, seconds=round(error.retry_after_s))
+            await self._tell(case, "full", text)
+        return "full"
+
+    def _refusal(self, error: InboundError) -> str:
+        language = self._bot.language
+        if isinstance(error, MessageTooLarge):
+            return say("too_large", language, size=f"{error.size_bytes:,}", limit=f"{error.max_bytes:,}")
+        return say("arrival_refused", language, reason=error)
+
+    async def _tell(self, case: "_Case", kind: str, text: str) -> None:
+        """Say a line in the chat, at most one of a kind a minute."""
+        line = Line(
+            session=case.session,
+            kind=kind,
+            name=case.arrival.id[:LOGGED_CHARS],
+            text=text,
+            correlation=case.correlation,
+        )
+        await self._lines.say(line)
+
+
+class _Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One arrival on its way through the intake."""
+
+    arrival: Arrival
+    session: SessionKey
+    correlation: str
+
+
+def _session(channel: str, arrival: Arrival) -> SessionKey | None:
+    key = SessionKey(channel=channel, chat=arrival.chat, thread=arrival.thread)
+    try:
+        return SessionKey.parse(str(key))
+    except (InboundError, UnicodeEncodeError):
+        return None
+
+
+def _takes_overheard(inbound: Inbound) -> bool:
+    """Whether what was overheard is context of it: a command is read by no model."""
+    return inbound.chat_kind == "group" and not inbound.command
+
+
+def _text(arrival: Arrival, *, bot: str) -> str:
+    # Somebody mentions the bot and says no more: it is asked to say something to what was said before.
+    is_bare = arrival.chat_kind == "group" and not arrival.text.strip() and not arrival.attachments
+    return f"@{bot}" if is_bare else arrival.text

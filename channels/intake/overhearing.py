@@ -1,0 +1,87 @@
+"""What is said in a group and not to the bot: kept for a while, as context of what it is asked next."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from channels.arrival import Arrival
+from daemon.bus import Bus, load_script
+from daemon.events import Attachment, Overheard
+
+OVERHEAR = load_script(__file__, "overhear.lua")
+ASKED = load_script(__file__, "asked.lua")
+
+KEPT_MAX = 50
+"""Of a group, the newest."""
+
+KEPT_CHARS = 8_000
+"""Of all of them together: some 2,000 tokens of a prompt."""
+
+TEXT_CHARS = 2_000
+"""Of one of them: a single long one does not push all others out."""
+
+KEPT_S = 86_400.0
+"""A day: what is older is no context of what is asked now."""
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Overheard).decode
+
+
+class Overhearing:
+    """Keeps what was overheard. All methods raise BusUnavailable when Redis is away."""
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+
+    async def keep(self, session: str, arrival: Arrival, *, at: str) -> bool:
+        """Keep what was said; an edit only in the place of what it edits. False when it is not kept."""
+        text = _said(arrival)
+        if not text:
+            return False
+        overheard = Overheard(
+            id=arrival.id, sender_id=arrival.sender.id, sender_name=arrival.sender.name, text=text, at=at
+        )
+        status: bytes = await self._bus.run(
+            OVERHEAR,
+            [self._bus.keys.overheard(session)],
+            [
+                repr(arrival.order),
+                arrival.id,
+                _encode(overheard),
+                KEPT_MAX,
+                KEPT_CHARS,
+                round(KEPT_S * 1000),
+                "edited" if arrival.edited else "",
+            ],
+        )
+        return status == b"kept"
+
+    async def before(self, session: str, order: float) -> tuple[Overheard, ...]:
+        """What was said before the message with this ``order``, oldest first."""
+        found: list[bytes] = await self._bus.call(
+            "ZRANGEBYSCORE", self._bus.keys.overheard(session), "-inf", f"({order!r}"
+        )
+        return tuple(overheard for raw in found if (overheard := _read(raw)) is not None)
+
+    async def asked(self, session: str, order: float) -> None:
+        """The bot was asked by the message with this ``order``, and has got what was said before."""
+        await self._bus.run(ASKED, [self._bus.keys.overheard(session)], [repr(order), round(KEPT_S * 1000)])
+
+
+def _read(raw: bytes) -> Overheard | None:
+    try:
+        return _decode(raw) if raw else None
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None  # a hand has spoilt it
+
+
+def _said(arrival: Arrival) -> str:
+    """What an arrival says, in words."""
+    parts = [*_named(arrival.attachments), arrival.text.strip()]
+    # What is no text (half of a character) can be sent nowhere.
+    return "\n".join(filter(None, parts))[:TEXT_CHARS].encode("utf-8", "replace").decode()
+
+
+def _named(attachments: Iterable[Attachment]) -> Iterable[str]:
+    for each in attachments:
+        yield f"[{each.kind}: {' '.join(each.name.split())}]" if each.name else f"[{each.kind}]"

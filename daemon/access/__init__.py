@@ -1,0 +1,34 @@
+"""Who may speak on a push channel, and in which chats a bot rests: what the configuration says, and administrators.
+
+``verdict`` judges, ``Access`` and ``Pauses`` keep what was decided in this process's memory, ``Pairing`` deals in the
+codes by which strangers are let in, ``Lines`` says a thing once.
+"""
+
+from daemon.access.access import Access
+from daemon.access.admins import is_admin, is_listed, person_of
+from daemon.access.lines import Line, Lines
+from daemon.access.pairing import LENGTH, VALID_S, WRONG_S, Pairing, Refused, Stranger
+from daemon.access.pauses import EVERYWHERE, Pauses, chat_of
+from daemon.access.rule import Entry, Speaker, Verdict, verdict
+
+__all__ = [
+    "EVERYWHERE",
+    "LENGTH",
+    "VALID_S",
+    "WRONG_S",
+    "Access",
+    "Entry",
+    "Line",
+    "Lines",
+    "Pairing",
+    "Pauses",
+    "Refused",
+    "Speaker",
+    "Stranger",
+    "Verdict",
+    "chat_of",
+    "is_admin",
+    "is_listed",
+    "person_of",
+    "verdict",
+]

@@ -1,0 +1,390 @@
+"""The fake Bot API on loopback: long polls, webhooks, calls and downloads."""
+
+import json
+import socket
+import struct
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+import anyio.abc
+from anyio.abc import SocketStream, TaskGroup, TaskStatus
+
+from tests.fakes.telegram.calls import Call, Failed, bad
+from tests.fakes.telegram.faults import Cut, Faults, Floods, Garbled, Hang, Page, Refuse, Slow
+from tests.fakes.telegram.methods import Methods, allow
+from tests.fakes.telegram.wire import GONE, Garbage, Request, Wire
+from tests.fakes.telegram.world import Bot, Chat, File, Json, Message, Person, Poll, World
+
+POLL_MAX_S = 50
+HANG_MAX_S = 60.0
+HOOK_TIMEOUT_S = 10.0
+HOOK_PAUSE_S = 0.05
+"""Between two tries of an update that was not taken; the real one waits longer."""
+
+CONFLICT = "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"
+HOOKED = "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"
+
+
+class FakeTelegram:
+    """A running server with one bot, ``bot``; more of them by ``new_bot``."""
+
+    def __init__(self, *, floods: bool = True, rich: bool = True) -> None:
+        self.base_url = ""
+        self.world = World()
+        self.floods = Floods() if floods else None
+        self.faults = Faults()
+        self.methods = Methods(self.world, self.floods, rich_known=rich)
+        self.methods.hooked = self._hooked
+        self.calls: list[Call] = []
+        """Every call that named a token, in the order in which they came."""
+        self.on_call = lambda _call: None
+        self.webhook_at = ""
+        """Where on this machine webhooks are listened for, ``http://127.0.0.1:port``: names are not looked up."""
+        self.connections = 0
+        self.open = 0
+        """Requests under way, but for long polls."""
+        self.bot = self.new_bot("pond_bot")
+        self._tasks: TaskGroup | None = None
+
+    # What tests and people do
+
+    def new_bot(self, username: str, *, privacy: bool = False) -> Bot:
+        """As BotFather makes one."""
+        return self.world.bot(username, privacy=privacy)
+
+    def person(self, first_name: str, *, username: str = "", is_bot: bool = False, id: int = 0) -> Person:
+        return self.world.person(first_name, username=username, is_bot=is_bot, id=id)
+
+    def direct(self, person: Person) -> Chat:
+        """The private chat of ``bot`` with somebody."""
+        return self.world.private(self.bot, person)
+
+    def group(self, *bots: Bot, kind: Any = "supergroup", title: str = "Lake", forum: bool = False) -> Chat:
+        """A group with ``bot``, or with those named."""
+        return self.world.chat(bots or [self.bot], kind=kind, title=title, forum=forum)
+
+    def file(self, kind: str, data: bytes = b"\x89PNG", **more: Any) -> File:
+        """Something that people send."""
+        return self.world.file(kind, data, **more)
+
+    def called(self, methods: str = "", *, ok: bool | None = None) -> list[Call]:
+        """The calls of a method so far, or of those whose names begin so."""
+        return [call for call in self.calls if call.method.startswith(methods) and ok in (None, call.ok)]
+
+    def sent(self) -> list[Message]:
+        """What bots have said anywhere, oldest first; also what is gone again."""
+        people = {bot.person for bot in self.world.bots.values()}
+        chats = {id(chat): chat for chat in self.world.chats.values()}.values()
+        said = [message for chat in chats for message in chat.messages.values() if message.by in people]
+        return sorted(said, key=lambda message: message.at)
+
+    def oddities(self) -> list[str]:
+        """Parameters that no documentation knows, of calls so far."""
+        return [f"{call.method}: {name}" for call in self.calls for name in sorted(call.unknown) if call.used]
+
+    async def until(self, true: Any, *, within_s: float = 20.0) -> None:
+        """Wait until it is so; TimeoutError when it does not come about."""
+        await self.world.until(true, within_s=within_s)
+
+    async def said(self, chat: Chat, number: int = 1, *, within_s: float = 20.0) -> list[str]:
+        """Wait until bots have said so much in a chat; their texts."""
+        await self.until(lambda: len(chat.shown()) >= number, within_s=within_s)
+        return chat.texts()
+
+    async def polled(self, *, within_s: float = 20.0) -> None:
+        """Wait until the bot asks and there is nothing new."""
+        await self.until(lambda: self.bot.poll is not None, within_s=within_s)
+
+    # The server
+
+    async def serve(self, port: int = 0, *, task_status: TaskStatus[None]) -> None:
+        """Listen until cancelled."""
+        async with await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=port) as listener:
+            self.base_url = f"http://127.0.0.1:{listener.extra(anyio.abc.SocketAttribute.local_port)}"
+            async with anyio.create_task_group() as self._tasks:
+                task_status.started()
+                await listener.serve(self._connection, self._tasks)
+
+    async def _connection(self, stream: SocketStream) -> None:
+        self.connections += 1
+        stream.extra(anyio.abc.SocketAttribute.raw_socket).setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        last: list[Call] = []
+        async with stream:
+            wire = Wire(stream)
+            try:
+                while (request := await wire.request()) is not None:
+                    _know(last, answered=True)
+                    if not await self._serve(wire, request, last):
+                        return
+                _know(last, answered=True)
+            except Garbage as error:
+                code = 413 if "Large" in str(error) else 400
+                await wire.respond(code, _failed(Failed(code, str(error))))
+            except GONE:
+                _know(last, answered=False)
+            finally:
+                self.world.changed()
+
+    async def _serve(self, wire: Wire, request: Request, last: list[Call]) -> bool:
+        """Answer one request; whether the connection can be used again."""
+        parts = request.path.strip("/").split("/")
+        if parts[0] == "file":
+            return await self._download(wire, parts[1:])
+        if parts[0] == "control":
+            from tests.fakes.telegram.control import control  # noqa: PLC0415 - which knows this module
+
+            await wire.respond(200, json.dumps(control(self, request.params)).encode())
+            return True
+        if len(parts) != 2 or not parts[0].startswith("bot") or ":" not in parts[0]:
+            await wire.respond(404, _failed(Failed(404, "Not Found")))
+            return True
+        call = Call(parts[0].removeprefix("bot"), parts[1], request.params, request.files)
+        last.append(call)
+        return await self._answer(wire, call)
+
+    async def _answer(self, wire: Wire, call: Call) -> bool:
+        fault = call.fault = self.faults.decide(call)
+        polling = call.method == "getUpdates"
+        self.open += not polling
+        try:
+            if isinstance(fault, Slow) and not fault.acted_first:
+                await _dawdle(fault)
+            if isinstance(fault, Refuse):
+                call.answer = _refused(fault)
+                self._note(call)
+            elif fault is not None and not getattr(fault, "acted", True):
+                self._note(call)
+            elif not await self._act(wire, call):
+                return False
+            return await _tell(wire, call)
+        finally:
+            self.open -= not polling
+            self.world.changed()
+
+    async def _act(self, wire: Wire, call: Call) -> bool:
+        """Do what a call asks for; False: its client is gone."""
+        try:
+            bot = self.world.bots.get(call.token)
+            if bot is None:
+                raise Failed(401, "Unauthorized")
+            if call.method == "getUpdates":
+                updates = await self._updates(wire, bot, call)
+                if updates is None:
+                    self._note(call)
+                    return False
+                result: Any = updates
+            elif self.methods.knows(call.method):
+                result = self.methods.act(bot, call)
+            else:
+                raise Failed(404, "Not Found: method not found")
+            call.acted = True
+            call.answer = {"ok": True, "result": result}
+        except Failed as error:
+            call.answer = json.loads(_failed(error))
+        self._note(call)
+        return True
+
+    def _note(self, call: Call) -> None:
+        self.calls.append(call)
+        self.on_call(call)
+        self.world.changed()
+
+    # Updates
+
+    async def _updates(self, wire: Wire, bot: Bot, call: Call) -> list[Json] | None:
+        offset, limit = call.integer("offset", 0), min(max(call.integer("limit", 100), 1), 100)
+        timeout_s = min(max(call.integer("timeout", 0), 0), POLL_MAX_S)
+        if bot.hook.url:
+            raise Failed(409, HOOKED)
+        if bot.poll is not None:
+            # The one that came first is the one that is ended.
+            bot.poll.reason = CONFLICT
+            bot.poll.ended.set()
+            bot.poll = None
+        allow(bot, call)
+        if offset > 0:
+            bot.confirm_below(offset)
+        elif offset < 0:
+            bot.confirm_below(min((update.id for update in bot.updates[offset:]), default=0))
+        if not bot.updates and timeout_s and not await self._wait(wire, bot, timeout_s):
+            return None
+        return [update.said() for update in bot.order(bot.updates[:limit])]
+
+    async def _wait(self, wire: Wire, bot: Bot, timeout_s: int) -> bool:
+        """Until there is an update, or the time is over; False: the client is gone, or this poll was ended."""
+        poll = bot.poll = Poll()
+        self.world.changed()
+        gone = False
+
+        async def watch(what: Any) -> None:
+            nonlocal gone
+            await what()
+            gone = gone or what == wire.left
+            tasks.cancel_scope.cancel()
+
+        with anyio.move_on_after(timeout_s):
+            async with anyio.create_task_group() as tasks:
+                for what in (wire.left, poll.ended.wait, bot.arrived.wait):
+                    tasks.start_soon(watch, what)
+        if bot.poll is poll:
+            bot.poll = None
+        if poll.reason:
+            raise Failed(409, poll.reason)
+        return not gone
+
+    # Webhooks
+
+    def _hooked(self, bot: Bot) -> None:
+        if bot.hook.url and self._tasks is not None:
+            self._tasks.start_soon(self._call_hook, bot, bot.hook.generation)
+
+    async def _call_hook(self, bot: Bot, generation: int) -> None:
+        while bot.hook.generation == generation:
+            if not bot.updates:
+                with anyio.move_on_after(0.5):
+                    await bot.arrived.wait()
+                continue
+            update = bot.order(bot.updates[:1])[0]
+            bot.hook.tries += 1
+            if await self._delivered(bot, update.said()):
+                bot.hook.failed = ""
+                bot.confirm_below(update.id + 1)
+            else:
+                await anyio.sleep(HOOK_PAUSE_S)
+
+    async def _delivered(self, bot: Bot, update: Json) -> bool:
+        try:
+            status, _ = await self.press_hook(bot, update)
+        except (OSError, TimeoutError, *GONE) as error:
+            bot.hook.failed = f"Connection failed: {type(error).__name__}"
+            return False
+        bot.hook.failed = "" if 200 <= status < 300 else f"Wrong response from the webhook: {status}"
+        return not bot.hook.failed
+
+    async def press_hook(self, bot: Bot, update: object, *, secret: str | None = None) -> tuple[int, bytes]:
+        """Send one update to a bot's webhook, with its secret or with another; what is answered."""
+        url = urlsplit(bot.hook.url)
+        at = urlsplit(self.webhook_at or bot.hook.url)
+        key = bot.hook.secret if secret is None else secret
+        body = update if isinstance(update, bytes) else json.dumps(update).encode()
+        lines = [f"POST {url.path or '/'} HTTP/1.1", f"Host: {url.netloc}", "Content-Type: application/json"]
+        lines += [f"X-Telegram-Bot-Api-Secret-Token: {key}"] if key else []
+        lines += [f"Content-Length: {len(body)}", "Connection: close", "", ""]
+        answer = b""
+        with anyio.fail_after(HOOK_TIMEOUT_S):
+            async with await anyio.connect_tcp(at.hostname or "127.0.0.1", at.port or 80) as stream:
+                await stream.send("\r\n".join(lines).encode() + body)
+                try:
+                    while True:
+                        answer += await stream.receive()
+                except anyio.EndOfStream:
+                    pass
+        if not answer:
+            raise ConnectionError("nothing was answered")
+        return int(answer.split(b" ")[1]), answer.partition(b"\r\n\r\n")[2]
+
+    # Files
+
+    async def _download(self, wire: Wire, parts: list[str]) -> bool:
+        token = parts[0].removeprefix("bot") if parts else ""
+        call = Call(token, "download", {"path": "/".join(parts[1:])}, {})
+        fault = call.fault = self.faults.decide(call)
+        found = self.world.files.get(parts[-1]) if token in self.world.bots and len(parts) == 3 else None
+        self._note(call)
+        if isinstance(fault, Cut):
+            _reset(wire)
+            return False
+        if isinstance(fault, Hang):
+            with anyio.move_on_after(HANG_MAX_S):
+                await wire.left()
+            return False
+        if isinstance(fault, Refuse | Page):
+            await wire.respond(fault.code, _refusal(fault), content_type="text/html")
+        elif found is None:
+            await wire.respond(404, _failed(Failed(404, "Not Found")))
+        else:
+            if isinstance(fault, Slow):
+                await _dawdle(fault)
+            await wire.respond(200, found.data, content_type="application/octet-stream")
+        return True
+
+
+def _know(last: list[Call], *, answered: bool) -> None:
+    """What comes after an answer tells whether it was taken in."""
+    for call in last:
+        if call.answered is None:
+            call.answered = answered
+    last.clear()
+
+
+async def _tell(wire: Wire, call: Call) -> bool:
+    """Say what was answered, in the way that the fault leaves; whether the connection can be used again."""
+    whole = json.dumps(call.answer, ensure_ascii=False).encode()
+    status = call.answer.get("error_code", 200)
+    match call.fault:
+        case Cut(half=True):
+            call.answered = False
+            await wire.respond(status, whole, half=True)
+            return False
+        case Cut():
+            call.answered = False
+            _reset(wire)
+            return False
+        case Hang():
+            call.answered = False
+            with anyio.move_on_after(HANG_MAX_S):
+                await wire.left()
+            return False
+        case Page(code, _, body):
+            await wire.respond(code, body, content_type="text/html")
+        case Garbled(body):
+            await wire.respond(200, body)
+        case fault:
+            if isinstance(fault, Slow) and fault.acted_first:
+                await _dawdle(fault)
+            retry = call.answer.get("parameters", {}).get("retry_after")
+            await wire.respond(status, whole, **({"retry_after": str(retry)} if retry else {}))
+    return True
+
+
+async def _dawdle(fault: Slow) -> None:
+    await anyio.sleep(fault.delay_s)
+    if fault.gate is not None:
+        await fault.gate.pass_through()
+
+
+def _reset(wire: Wire) -> None:
+    """Have the connection end in a reset, as when a server dies."""
+    raw = wire.stream.extra(anyio.abc.SocketAttribute.raw_socket)
+    raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def _failed(error: Failed) -> bytes:
+    said: Json = {"ok": False, "error_code": error.code, "description": error.description}
+    return json.dumps(said | ({"parameters": error.parameters} if error.parameters else {})).encode()
+
+
+def _refused(fault: Refuse) -> Json:
+    retry = {"retry_after": fault.retry_after if fault.retry_after is not None else 1} if fault.code == 429 else {}
+    usual = {429: f"Too Many Requests: retry after {retry.get('retry_after')}", 500: "Internal Server Error"}
+    description = fault.description or usual.get(fault.code, bad("refused").description)
+    answer: Json = {"ok": False, "error_code": fault.code, "description": description}
+    parameters = {**retry, **fault.parameters}
+    return answer | ({"parameters": parameters} if parameters else {})
+
+
+def _refusal(fault: Refuse | Page) -> bytes:
+    return fault.body if isinstance(fault, Page) else json.dumps(_refused(fault)).encode()
+
+
+@asynccontextmanager
+async def fake_telegram(*, floods: bool = True, rich: bool = True) -> AsyncIterator[FakeTelegram]:
+    """A Bot API for the length of the block; without ``floods`` as much may be sent as one likes."""
+    telegram = FakeTelegram(floods=floods, rich=rich)
+    async with anyio.create_task_group() as tg:
+        await tg.start(telegram.serve)
+        yield telegram
+        tg.cancel_scope.cancel()
