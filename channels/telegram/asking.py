@@ -7,6 +7,7 @@ that were accepted already count as repetitions.
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 
 import anyio
 import msgspec
@@ -35,6 +36,9 @@ AT_A_TIME = 32
 
 PAUSE_MIN_S, PAUSE_MAX_S = 0.5, 30.0
 """Rest after a failure, doubled with each one more."""
+
+CONFIRM_S = 1.0
+"""How long a stopping process may take to confirm what it has dealt with."""
 
 SILENCE_S = 86_400.0
 """After so long without updates the next one is asked for by no number: the platform begins anew with a number of its
@@ -66,6 +70,14 @@ class Asking:
             rest_s = await self._once()
             if rest_s:
                 await anyio.sleep(rest_s)
+
+    async def confirm(self) -> None:
+        """Tell the server what was dealt with, so that a successor does not hear of it again; gives up soon."""
+        with anyio.move_on_after(CONFIRM_S, shield=True):
+            if self._offset is not None:
+                params = {"offset": self._offset, "limit": 1, "timeout": 0, "allowed_updates": KINDS}
+                with suppress(ChannelError):
+                    await self._api.call("getUpdates", params, timeout_s=CONFIRM_S)
 
     async def _once(self) -> float:
         """Ask once; how long to rest then."""
@@ -156,11 +168,17 @@ class Asking:
         return rest_s
 
 
-async def under_lease(leader: Leader, begin: Callable[[], Asking]) -> None:
+async def under_lease(leader: Leader, begin: Callable[[], Asking], stopping: anyio.Event) -> None:
     """Ask whenever the lease can be had, until the process stops."""
 
     async def lead(lease: Lease) -> None:
         async with leader.kept(lease):
-            await leader.unless_stopping(begin().run)
+            asking = begin()
+            try:
+                await leader.unless_stopping(asking.run)
+            finally:
+                # While the lease is still held: whoever has it next shall not be interrupted.
+                if stopping.is_set() and lease.left_s > CONFIRM_S:
+                    await asking.confirm()
 
     await leader.run(lead)

@@ -152,8 +152,9 @@ def _quote(message: Message, answered: Message | None, me: Me) -> Quote | None:
     if not text:
         return None
     sender = _sender(answered)
-    name = "" if _is(answered.sender, me) else (sender.name if sender else "") or "?"
-    return Quote(text=text[:QUOTE_MAX_CHARS], sender_name=name)
+    if sender is None or _is(answered.sender, me):
+        return Quote(text=text[:QUOTE_MAX_CHARS], sender_name="" if sender else "?")
+    return Quote(text=text[:QUOTE_MAX_CHARS], sender_name=sender.name or "?", sender_id=sender.id)
 
 
 class _Words:

@@ -103,14 +103,12 @@ def test_a_marked_part_is_quoted_rather_than_the_whole():
     said = {"message_id": 3, "date": 1, "chat": PRIVATE, "from": ANN, "text": "one two three"}
     arrival = arrived(update(text="why?", reply_to_message=said, quote={"text": "two", "position": 4}))
 
-    assert arrival.quote == Quote(text="two", sender_name="Ann Lee")
+    assert arrival.quote == Quote(text="two", sender_name="Ann Lee", sender_id="7")
 
 
 def test_a_topic_is_a_thread_and_its_beginning_is_not_what_is_answered():
     root = {"message_id": 11, "date": 1, "chat": GROUP, "from": ANN, "forum_topic_created": {"name": "T"}}
-    arrival = arrived(
-        update(text="hi", chat=GROUP, message_thread_id=11, is_topic_message=True, reply_to_message=root)
-    )
+    arrival = arrived(update(text="hi", chat=GROUP, message_thread_id=11, is_topic_message=True, reply_to_message=root))
 
     assert (arrival.thread, arrival.reply_to, arrival.quote) == ("11", "", None)
 
