@@ -13,6 +13,7 @@ from daemon.config.channels import (
     WebConfig,
     WebhookConfig,
 )
+from daemon.config.foreign import Adapter, connect_of
 from daemon.config.load import Loaded, load
 from daemon.config.paths import bot_workspace, data_path
 from daemon.config.remembering import (
@@ -45,6 +46,7 @@ from daemon.config.summary_model import summary_model_of
 
 __all__ = [
     "AccessConfig",
+    "Adapter",
     "AgentConfig",
     "ArchiveConfig",
     "BootstrapConfig",
@@ -76,6 +78,7 @@ __all__ = [
     "WebConfig",
     "WebhookConfig",
     "bot_workspace",
+    "connect_of",
     "data_path",
     "decode_secret",
     "encode_secret",

@@ -53,9 +53,9 @@ def broken(config: Config) -> Iterator[Finding]:
             yield from _web(f"channels.{name}", channel)
         if channel.enabled and isinstance(channel, PushConfig):
             yield from _push(f"channels.{name}", channel, config.queue.lease_s)
-        if channel.enabled and isinstance(channel, TestingConfig) and not _is_address(channel.url, _names_this_machine):
-            text = f"expected http:// and an address of this machine, as http://127.0.0.1:9000/, got {got(channel.url)}"
-            yield Finding(f"channels.{name}.url", text)
+            yield from (Finding(f"channels.{name}.{key}", text) for key, text in channel.problems())
+        if channel.enabled and isinstance(channel, TestingConfig):
+            yield from _testing(f"channels.{name}", channel)
     yield from people_findings(config)
     yield from telegram_findings(config)
 
@@ -124,7 +124,7 @@ def _is_address(text: str, fits: Callable[[SplitResult], bool]) -> bool:
 
 
 def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
-    if text := _zone_problem(bot.time_zone):
+    if text := zone_problem(bot.time_zone):
         yield Finding(f"{path}.time_zone", text)
     first, *fallbacks = bot.model.chain
     yield from _model(f"{path}.model", first)
@@ -164,7 +164,8 @@ def _texts(path: str, texts: Mapping[str, Secret], name_rule: re.Pattern[str]) -
             yield Finding(f"{path}.{name}", "must be one line of ASCII characters")
 
 
-def _zone_problem(name: str) -> str:
+def zone_problem(name: str) -> str:
+    """What is wrong with the name of a time zone; empty: nothing."""
     if name == "UTC":  # holds on a machine without a time zone database too
         return ""
     import zoneinfo  # noqa: PLC0415 - seldom needed, and start-up is counted in milliseconds
@@ -245,6 +246,13 @@ def _push(path: str, channel: PushConfig, lease_s: float) -> Iterator[Finding]:
             f"got {channel.send_timeout_s} and {lease_s}"
         )
         yield Finding(f"{path}.send_timeout_s", text, ("queue.lease_s",))
+
+
+def _testing(path: str, channel: TestingConfig) -> Iterator[Finding]:
+    for key, url, needed in (("url", channel.url, True), ("updates_url", channel.updates_url, False)):
+        if (url or needed) and not _is_address(url, _names_this_machine):
+            text = f"expected http:// and an address of this machine, as http://127.0.0.1:9000/, got {got(url)}"
+            yield Finding(f"{path}.{key}", text)
 
 
 def _names_this_machine(parts: SplitResult) -> bool:
