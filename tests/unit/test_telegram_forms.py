@@ -8,27 +8,8 @@ from channels.telegram.markdown import CODE, entities_of, parser
 from channels.telegram.rich import fits, rich_of
 from channels.telegram.units import Units, length
 
-NASTY = [
-    "**",
-    "*",
-    "_",
-    "__",
-    "`",
-    "```",
-    "~~",
-    "[",
-    "](",
-    ")",
-    "\n",
-    "\n\n",
-    "> ",
-    "- ",
-    "1. ",
-    "# ",
-    "|",
-    "|-|",
-    "<b>",
-]
+NASTY = ["**", "*", "_", "__", "`", "```", "~~", "[", "](", ")", "\n", "\n\n", "> ", "- ", "1. ", "# ", "|", "|-|"]
+ORDINARY = ["<b>", " ", "a", "word", "😀", "👨‍👩‍👧", "é", "$", "==", "http://e.x", "\t", "\\", "&amp;"]
 markdown = st.lists(st.sampled_from([*NASTY, *ORDINARY]), max_size=30).map("".join)
 
 
