@@ -8,9 +8,11 @@ import pytest
 from daemon.bus import pairs
 from daemon.errors import InboundError, MessageTooLarge
 from daemon.events import Attachment, Overheard, Quote
+from daemon.process import Process
 from daemon.session import Amendments
 from daemon.session.amending import AMEND
 from tests.conftest import Lab, an_entry, an_inbound, commit_of, mutated
+from tests.intakelab import accepted, an_arrival, intake_of, texts, with_channel
 
 pytestmark = pytest.mark.anyio
 
@@ -214,3 +216,27 @@ async def test_without_its_check_a_message_would_be_answered_twice(lab: Lab, ame
 
     await lab.commit(claim, go_on=False)
     assert (await lab.state()).waiting == 1
+
+
+async def test_what_a_platform_says_was_edited_replaces_what_waits(process: Process) -> None:
+    here = with_channel(process)
+    intake, first = intake_of(here), an_arrival("hte")
+
+    await intake.take(first)
+    await intake.take(msgspec.structs.replace(first, seen_as="u2", text="the", edited=True))
+    await intake.take(msgspec.structs.replace(first, seen_as="u3", id="never seen", text="boo", edited=True))
+
+    assert await texts(process.bus) == ["the"]
+    [inbound] = await accepted(process.bus)
+    assert inbound.id == first.id
+
+
+async def test_an_edited_message_that_is_too_long_is_refused_and_the_old_one_stays(process: Process) -> None:
+    here = with_channel(process)
+    intake, first = intake_of(here), an_arrival("short")
+    long = "x" * (process.config.queue.message_max_bytes + 1)
+
+    await intake.take(first)
+    await intake.take(msgspec.structs.replace(first, seen_as="u2", text=long, edited=True))
+
+    assert await texts(process.bus) == ["short"]

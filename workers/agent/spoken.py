@@ -65,7 +65,7 @@ def own(text: str) -> str:
 
 def in_reply_to(quote: Quote) -> str:
     """The line in front of a message that answers to another one; it ends at the first closing bracket."""
-    whose = unbracketed(one_line(quote.sender_name)) or "your message"
+    whose = unbracketed(one_line(quote.sender_name or quote.sender_id)) or "your message"
     text = unbracketed(one_line(quote.text, QUOTE_MAX_CHARS)).replace('"', "'")
     return f'[In reply to {whose}: "{text}"]' if text else f"[In reply to {whose}]"
 
