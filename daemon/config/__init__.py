@@ -44,6 +44,7 @@ from daemon.config.schema import (
 from daemon.config.secret import Secret, decode_secret, encode_secret, masked_url
 from daemon.config.section import PathText, Port, Seconds
 from daemon.config.summary_model import summary_model_of
+from daemon.config.transcription import transcription_of
 
 __all__ = [
     "AccessConfig",
@@ -89,4 +90,5 @@ __all__ = [
     "load",
     "masked_url",
     "summary_model_of",
+    "transcription_of",
 ]

@@ -24,6 +24,7 @@ from daemon.config.schema import (
 )
 from daemon.config.secret import Secret
 from daemon.config.summary_model import summary_model_of
+from daemon.config.telegram_rules import telegram_findings
 from daemon.errors import ConfigError
 
 _VARIABLE, _HEADER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}"), re.compile(r"[A-Za-z0-9-]{1,128}")
@@ -56,6 +57,7 @@ def broken(config: Config) -> Iterator[Finding]:
         if channel.enabled and isinstance(channel, TestingConfig):
             yield from _testing(f"channels.{name}", channel)
     yield from people_findings(config)
+    yield from telegram_findings(config)
 
 
 def _data_dir(config: Config) -> Iterator[Finding]:
@@ -130,7 +132,24 @@ def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
         yield from _fallback(f"{path}.model", place, fallback)
     if bot.summary_model != FallbackConfig():
         yield from _model(f"{path}.summary_model", summary_model_of(bot))
+    yield from _transcription(f"{path}.transcription", bot)
     yield from _tool_servers(f"{path}.mcp", bot.mcp)
+
+
+def _transcription(path: str, bot: BotConfig) -> Iterator[Finding]:
+    given = bot.transcription
+    if given.base_url and not _is_address(given.base_url, _names_server):
+        # Not shown: a password in an address is one of the things that is refused here.
+        text = "expected http:// or https:// and a host, without a user or password (a key belongs in api_key_file)"
+        yield Finding(f"{path}.base_url", text)
+    if (given.base_url or given.api_key) and not given.name:
+        needs = (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file")
+        yield Finding(f"{path}.name", "missing; name the model that turns speech into text, as whisper-1", needs)
+    if given.name and not given.base_url and not given.api_key and bot.model.offline:
+        text = "missing: the bot's own model is offline, so there is no server to take instead; set base_url or a key"
+        yield Finding(f"{path}.base_url", text, (f"{path}.api_key", f"{path}.api_key_file"))
+    if text := _secret_problem(given.api_key):
+        yield Finding(f"{path}.api_key", text)
 
 
 def _tool_servers(path: str, servers: Mapping[str, McpConfig]) -> Iterator[Finding]:
