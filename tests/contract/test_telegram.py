@@ -7,15 +7,15 @@ from pathlib import Path
 
 import anyio
 import pytest
-from channels.telegram.channel import connect
-from tests.contract.lab import RETRY_AFTER_S, Fault, Lab, Said, Shown
-from tests.contract.suite import ChannelContract
 
 from channels.base import Channel
+from channels.telegram.channel import connect
 from daemon.config import Config, QueueConfig, TelegramConfig
 from daemon.config.secret import Secret
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
+from tests.contract.lab import RETRY_AFTER_S, Fault, Lab, Said, Shown
+from tests.contract.suite import ChannelContract
 from tests.fakes.telegram import Call, Chat, Cut, FakeTelegram, Hang, Page, Person, Refuse
 from tests.fakes.telegram import Fault as Wrong
 
