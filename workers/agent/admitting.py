@@ -13,7 +13,6 @@ from daemon.access import (
     VALID_S,
     WRONG_S,
     Access,
-    Line,
     Lines,
     Pairing,
     Pauses,
@@ -22,6 +21,7 @@ from daemon.access import (
     is_admin,
     is_listed,
     person_of,
+    welcome,
 )
 from daemon.bus import argument_of
 from daemon.clock import stamp
@@ -95,9 +95,7 @@ class Admitting:
         return say(f"pair_{refused}", bot.language, minutes=minutes)
 
     async def _welcome(self, stranger: Stranger, inbound: Inbound, bot: BotConfig, code: str) -> None:
-        session = SessionKey.parse(stranger.session)
-        text = say("pair_welcome", bot.language)
-        line = Line(session=session, kind="paired", name=code, text=text, correlation=inbound.correlation)
+        line = welcome(stranger, code=code, language=bot.language, correlation=inbound.correlation)
         await self._lines.say(line, quiet_s=VALID_S)
 
     # Banning
