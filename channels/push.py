@@ -9,13 +9,14 @@ import structlog
 from channels.base import Channel
 from channels.intake import Intake, receive
 from channels.outbox import Outbox
-from daemon.config import PushConfig, TestingConfig
+from daemon.config import PushConfig, TestingConfig, connect_of
+from daemon.errors import ConfigError
 from daemon.heartbeat import beat
 from daemon.process import Process
 from daemon.services import load
 
 ADAPTERS: dict[type[PushConfig], str] = {TestingConfig: "channels.testing:connect"}
-"""Where the adapter of each type is found: by import string, since most processes need few of them."""
+"""Where the adapter of each of our types is found: by import string, since most processes need few of them."""
 
 _log = structlog.get_logger()
 
@@ -46,7 +47,15 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
 
 
 def connect(process: Process, name: str, config: PushConfig) -> AbstractAsyncContextManager[Channel]:
-    """The adapter of a channel instance, for the length of a block."""
-    adapter: Any = load(ADAPTERS[type(config)])
+    """The adapter of a channel instance, for the length of a block.
+
+    Raises:
+        ConfigError: its adapter, which another package brings, cannot be loaded.
+    """
+    target = ADAPTERS.get(type(config)) or connect_of(type(config))
+    try:
+        adapter: Any = load(target)
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(f"channels.{name}: its adapter {target} cannot be loaded: {error}") from error
     opened: AbstractAsyncContextManager[Channel] = adapter(process, name, config)
     return opened

@@ -33,6 +33,10 @@ CONNECT = "channels.push:connect"
 SIZES = "workers.consolidation.sizes:sizes"
 """Gives what a session's prompt counts, and when it is consolidated: ``sizes(process, state)``, tokens by name."""
 
+FETCH = "channels.fetching:fetching"
+"""Fetches what came with a push channel's messages: ``async with fetching(process, channel) as fetch`` gives a function
+``await fetch(attachment, timeout_s=…)`` → bytes, which raises as ``channels.base.Channel.fetch`` does."""
+
 Service = Callable[..., Coroutine[Any, Any, Any]]
 
 

@@ -20,6 +20,7 @@ from daemon.config import PushConfig
 from daemon.errors import BusUnavailable, InboundError, MessageTooLarge, SessionFull
 from daemon.events import Inbound
 from daemon.process import Process
+from daemon.session import Amendments
 from daemon.sessionkey import SessionKey
 from daemon.wording import text as say
 
@@ -58,6 +59,7 @@ class Intake:
         self._lines = Lines(process.bus)
         self._loops = LoopGuard(process.bus)
         self._overhearing = Overhearing(process.bus)
+        self._amendments = Amendments(process.bus, process.config.queue)
         self._shown = shown or _Nothing()
 
     async def run(self) -> None:
@@ -150,8 +152,12 @@ class Intake:
         return True
 
     async def _edited(self, case: "_Case") -> str:
-        """A message was changed that may still wait for its answer."""
-        return "edited"
+        """A message was changed that may still wait for its answer; one that has been read stays as it was read."""
+        try:
+            return await self._amendments.amend(await self._inbound(case))
+        except InboundError as error:
+            await self._tell(case, "error", self._refusal(error))
+            return "refused"
 
     async def _accept(self, case: "_Case") -> str:
         arrival, session = case.arrival, case.session

@@ -10,6 +10,7 @@ import structlog
 from channels.base import Channel, Part
 from channels.leading import Lease
 from channels.outbox.ledger import Ledger, Place, Step, Word
+from channels.outbox.parts import split
 from daemon import metrics
 from daemon.errors import SendRefused, SendRejected, SendUnknown
 from daemon.events import Reply
@@ -44,7 +45,7 @@ class Delivery:
             BusUnavailable: as these.
             LeaseLost: somebody else sends now.
         """
-        chat, texts = _parse(reply.session), self.channel.split(reply.text)
+        chat, texts = _parse(reply.session), self._texts(reply.text)
         for number, text in enumerate(texts):
             place = Place(stream_id=stream_id, reply=reply, part=number, last=number + 1 == len(texts))
             try:
@@ -106,6 +107,12 @@ class Delivery:
             raise
         self.ledger.note(step, "sent", platform_id)
         self._count("sent")
+
+    def _texts(self, text: str) -> list[str]:
+        longest = self.channel.limits.part_max
+        if self.channel.length(text) <= longest:
+            return [text] if text.strip() else []
+        return split(text, longest)
 
     def _count(self, outcome: str) -> None:
         _counter(self.channel.name, outcome).inc()

@@ -1,20 +1,27 @@
-"""Posts each part as JSON: ``{session, reply, part, text, attempt, attachments?}``.
+"""Posts each part as JSON: ``{session, reply, part, text, attempt, document?, attachments?, reply_to?}``.
 
-The answer ``{"id": ...}`` names what was sent.
+The answer ``{"id": ...}`` names what was sent. What is no message of its own has a ``kind``:
+``{kind: "edit", id, ...}`` with the fields of a part, ``{kind: "remove", session, id}``, ``{kind: "typing", session}``,
+``{kind: "react", session, id, sign}``, ``{kind: "fetch", source}``, answered with the file itself, and
+``{kind: "health"}``, answered with ``{"name": ...}``.
 
-429 and 5xx are refused (``Retry-After`` in seconds), every other status but 2xx is rejected.
+429 and 5xx are refused (``Retry-After`` in seconds), every other status but 2xx is rejected; 404 and 410 say that a
+message is gone.
 """
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from http import HTTPStatus
+from typing import Literal
 
+import anyio
 import httpx2
 import msgspec
 
-from channels.base import Part
-from channels.outbox import split
+from channels.base import Health, Intake, Limits, Part, Rate
+from channels.testing.updates import Updates
 from daemon.config import TestingConfig
-from daemon.errors import SendRefused, SendRejected, SendUnknown
+from daemon.errors import ChannelError, SendRefused, SendRejected, SendUnknown
 from daemon.events import Attachment
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
@@ -32,22 +39,46 @@ NOTHING_SENT = (
 CHATS_MAX = 1_000
 """Connections at once; more chats than that are never sent to at a time."""
 
+EDIT_EVERY_S = 0.1
+TYPING_LASTS_S = 2.0
+FETCH_MAX_BYTES = 1_000_000
+SEND_MAX_BYTES = 5_000_000
+
+HEALTH_TIMEOUT_S = 5.0
+
+_GONE = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+
 
 class _Post(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is posted."""
+    """A part."""
 
+    kind: Literal["", "edit"] = ""
+    id: str = ""
     session: str
     reply: str
     part: int
     text: str
     attempt: str
+    document: str = ""
     attachments: tuple[Attachment, ...] = ()
+    reply_to: str = ""
+
+
+class _Act(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Everything else that is posted."""
+
+    kind: Literal["remove", "typing", "react", "fetch", "health"]
+    session: str = ""
+    id: str = ""
+    sign: str | None = None
+    source: str = ""
 
 
 class _Posted(msgspec.Struct, frozen=True, kw_only=True):
     """What is answered."""
 
     id: str = ""
+    name: str = ""
 
 
 _encode = msgspec.json.Encoder().encode
@@ -61,35 +92,95 @@ class TestingChannel:
 
     def __init__(self, name: str, config: TestingConfig, client: httpx2.AsyncClient) -> None:
         self.name = name
+        self.limits = Limits(
+            part_max=config.part_max_chars,
+            edit_every_s=EDIT_EVERY_S,
+            group_edit_every_s=EDIT_EVERY_S,
+            typing_lasts_s=TYPING_LASTS_S,
+            fetch_max_bytes=FETCH_MAX_BYTES,
+            send_max_bytes=SEND_MAX_BYTES,
+        )
         self._config = config
         self._client = client
 
-    def split(self, text: str) -> list[str]:
-        """Parts of at most ``part_max_chars``."""
-        return split(text, self._config.part_max_chars)
+    async def receive(self, intake: Intake) -> None:
+        """See ``Channel``; without ``updates_url`` nobody says anything here."""
+        if self._config.updates_url:
+            await Updates(self.name, self._config.updates_url, self._client).hand_in(intake)
+        await anyio.sleep_forever()
+
+    def length(self, text: str) -> int:
+        """Its characters."""
+        return len(text)
+
+    def rates(self, chat: SessionKey) -> tuple[Rate, ...]:
+        """As configured."""
+        config = self._config
+        given = (("all", config.sends_per_s), (f"chat:{chat.chat}", config.chat_sends_per_s))
+        return tuple(Rate(bucket=bucket, count=count, per_s=1.0) for bucket, count in given if count)
 
     async def send(self, chat: SessionKey, part: Part, *, timeout_s: float) -> str:
         """Post a part; the id that the server gave it. Errors as for ``Channel.send``."""
-        post = _Post(
-            session=str(chat),
-            reply=part.reply,
-            part=part.number,
-            text=part.text,
-            attempt=part.attempt,
-            attachments=part.attachments,
-        )
+        response = await self._post(_post(chat, part), timeout_s)
+        _check(response)
         try:
-            response = await self._client.post(
-                self._config.url,
-                content=_encode(post),
-                headers={"Content-Type": "application/json"},
-                timeout=timeout_s,
+            return _decode(response.content).id
+        except msgspec.DecodeError:
+            return ""  # it took it, and that is what counts
+
+    async def edit(self, chat: SessionKey, platform_id: str, part: Part, *, timeout_s: float) -> None:
+        """Post the part again, with the id of what it replaces."""
+        post = msgspec.structs.replace(_post(chat, part), kind="edit", id=platform_id)
+        _check(await self._post(post, timeout_s))
+
+    async def remove(self, chat: SessionKey, platform_id: str, *, timeout_s: float) -> None:
+        """Have the server forget a message."""
+        response = await self._post(_Act(kind="remove", session=str(chat), id=platform_id), timeout_s)
+        if response.status_code not in _GONE:
+            _check(response)
+
+    async def typing(self, chat: SessionKey, *, timeout_s: float) -> None:
+        """Say that an answer is being written."""
+        _check(await self._post(_Act(kind="typing", session=str(chat)), timeout_s))
+
+    async def react(self, chat: SessionKey, message_id: str, sign: str, *, timeout_s: float) -> None:
+        """Mark a message."""
+        _check(await self._post(_Act(kind="react", session=str(chat), id=message_id, sign=sign), timeout_s))
+
+    async def fetch(self, attachment: Attachment, *, timeout_s: float) -> bytes:
+        """The file that the server gives for its ``source``."""
+        if attachment.size_bytes > FETCH_MAX_BYTES:
+            raise SendRejected(_too_large(attachment.size_bytes))
+        content = _encode(_Act(kind="fetch", source=attachment.source))
+        try:
+            with anyio.fail_after(timeout_s):
+                async with self._client.stream("POST", self._config.url, content=content, timeout=timeout_s) as answer:
+                    _check(answer)
+                    return await _bounded(answer)
+        except TimeoutError as error:
+            raise SendRefused(f"{self._config.url}: the file did not come within {timeout_s:g} s") from error
+        except httpx2.HTTPError as error:
+            raise SendRefused(f"{self._config.url}: {type(error).__name__} while fetching a file") from error
+
+    async def health(self) -> Health:
+        """What the server calls itself."""
+        try:
+            response = await self._post(_Act(kind="health"), HEALTH_TIMEOUT_S)
+            _check(response)
+            return Health(ok=True, text=_decode(response.content).name)
+        except (ChannelError, msgspec.DecodeError) as error:
+            return Health(ok=False, text=f"{error}; channels.{self.name}.url has to name the test's own server")
+
+    async def _post(self, post: _Post | _Act, timeout_s: float) -> httpx2.Response:
+        url = self._config.url
+        try:
+            return await self._client.post(
+                url, content=_encode(post), headers={"Content-Type": "application/json"}, timeout=timeout_s
             )
         except NOTHING_SENT as error:
-            raise SendRefused(f"{self._config.url} cannot be reached: {error}") from error
+            raise SendRefused(f"{url} cannot be reached: {error}") from error
         except httpx2.HTTPError as error:
-            raise SendUnknown(f"{self._config.url}: {type(error).__name__} after sending") from error
-        return _id_in(response)
+            raise SendUnknown(f"{url}: {type(error).__name__} after sending") from error
 
 
 @asynccontextmanager
@@ -101,16 +192,25 @@ async def connect(process: Process, name: str, config: TestingConfig) -> AsyncGe
         yield TestingChannel(name, config, client)
 
 
-def _id_in(response: httpx2.Response) -> str:
+def _post(chat: SessionKey, part: Part) -> _Post:
+    return _Post(
+        session=str(chat),
+        reply=part.reply,
+        part=part.number,
+        text=part.text,
+        attempt=part.attempt,
+        document=part.document,
+        attachments=part.attachments,
+        reply_to=part.reply_to,
+    )
+
+
+def _check(response: httpx2.Response) -> None:
     status = response.status_code
-    if status == 429 or status >= 500:
+    if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         raise SendRefused(f"the server answers {status}", retry_after_s=_retry_after_s(response))
     if not response.is_success:
         raise SendRejected(f"the server answers {status}")
-    try:
-        return _decode(response.content).id
-    except msgspec.DecodeError:
-        return ""  # it took it, and that is what counts
 
 
 def _retry_after_s(response: httpx2.Response) -> float | None:
@@ -118,3 +218,17 @@ def _retry_after_s(response: httpx2.Response) -> float | None:
         return float(response.headers.get("retry-after", ""))
     except ValueError:
         return None
+
+
+async def _bounded(response: httpx2.Response) -> bytes:
+    """The body, unless it is too large."""
+    content = bytearray()
+    async for some in response.aiter_bytes():
+        content += some
+        if len(content) > FETCH_MAX_BYTES:
+            raise SendRejected(_too_large(len(content)))
+    return bytes(content)
+
+
+def _too_large(size_bytes: int) -> str:
+    return f"the file has {size_bytes:,} bytes or more; {FETCH_MAX_BYTES:,} can be fetched"

@@ -3,13 +3,13 @@
 import datetime as dt
 from typing import Annotated
 
-import anyio
 import msgspec
 from msgspec import Meta
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from channels.http import read_body
 from channels.inbound import accept, make_inbound
 from channels.web.ask import after_of, limit_of, session_in_path
 from channels.web.shown import Shown, shown
@@ -18,9 +18,6 @@ from daemon.clock import stamp
 from daemon.errors import ForeignSession
 from daemon.session import SessionReader
 from daemon.sessionkey import SessionKey
-
-BODY_TIMEOUT_S = 30.0
-"""How long a client may take to send a body."""
 
 BODY_EXTRA_BYTES = 65_536
 """What a body may hold beside the text."""
@@ -107,24 +104,9 @@ class Messages:
         return key
 
     async def _body(self, request: Request) -> bytes:
-        if int(request.headers.get("content-length", "0")) > self._max_bytes:
-            raise self._too_large()
-        pieces: list[bytes] = []
-        left = self._max_bytes
-        with anyio.move_on_after(BODY_TIMEOUT_S):
-            async for piece in request.stream():
-                left -= len(piece)
-                if left < 0:
-                    raise self._too_large()
-                pieces.append(piece)
-            return b"".join(pieces)
-        raise HTTPException(408, f"the body did not come within {BODY_TIMEOUT_S:g} s; send it again")
-
-    def _too_large(self) -> HTTPException:
         most = self._site.process.config.queue.message_max_bytes
-        return HTTPException(
-            413, f"the body is above {self._max_bytes:,} bytes; a text may have {most:,} (queue.message_max_bytes)"
-        )
+        advice = f"a text may have {most:,} (queue.message_max_bytes)"
+        return await read_body(request, max_bytes=self._max_bytes, advice=advice)
 
     async def _page(self, session: str, after: int, limit: int) -> list[Shown]:
         found = await self._transcripts.committed(session, after=after, limit=limit, most_bytes=PAGE_BYTES)

@@ -6,10 +6,9 @@ from contextlib import ExitStack
 import anyio
 import structlog
 
+from channels.http import Server, address_of, listen
 from channels.web.app import application
 from channels.web.guard import Requests
-from channels.web.listen import address_of, listen
-from channels.web.protocol import Server
 from channels.web.site import Site
 from daemon.config import WebConfig
 from daemon.heartbeat import beat
@@ -31,8 +30,8 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
         listening: list[tuple[Site, socket.socket]] = []
         for name, config in process.config.channels.items():
             if isinstance(config, WebConfig) and config.enabled:
-                taken = stack.enter_context(await listen(name, config))
-                site = Site(process=process, name=name, config=config, address=address_of(taken, config))
+                taken = stack.enter_context(await listen(f"channels.{name}", config.host, config.port))
+                site = Site(process=process, name=name, config=config, address=address_of(taken, config.host))
                 listening.append((site, taken))
         async with anyio.create_task_group() as background:
             background.start_soon(beat, process, "web", lambda: 0)

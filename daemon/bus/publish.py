@@ -101,7 +101,7 @@ async def publish(
         SessionFull: too many messages wait already.
         BusUnavailable: Redis is away; the message may have been accepted, and sending it again is safe.
     """
-    _check(inbound, config)
+    check_inbound(inbound, config)
     session = str(inbound.session)
     keys = bus.keys.of(session)
     status, message_id, new = await bus.share(
@@ -145,7 +145,12 @@ def _shared(keys: Keys, partition: int, config: QueueConfig) -> Asked:
     )
 
 
-def _check(inbound: Inbound, config: QueueConfig) -> None:
+def check_inbound(inbound: Inbound, config: QueueConfig) -> None:
+    """Refuse what cannot be accepted as it is.
+
+    Raises:
+        MessageTooLarge, InboundError: it is too large, empty, or no text.
+    """
     if not inbound.text.strip() and not inbound.attachments:
         raise InboundError("the message is empty: write some text")
     if not 0 < len(inbound.id) <= MAX_ID_CHARS:

@@ -9,6 +9,7 @@ from daemon.cli.doctor import doctor
 from daemon.cli.exporting import export
 from daemon.cli.forget import forget_memory, forget_person, forget_session
 from daemon.cli.generate import generate
+from daemon.cli.init import init
 from daemon.cli.jobs import jobs
 from daemon.cli.memory import memory
 from daemon.cli.person import person
@@ -25,6 +26,7 @@ from daemon.cli.worker import worker
 __all__ = ["main"]
 
 for _command in (
+    init,
     run,
     chat,
     send,

@@ -13,6 +13,7 @@ from daemon.config.channels import (
     WebConfig,
     WebhookConfig,
 )
+from daemon.config.foreign import Adapter, connect_of
 from daemon.config.load import Loaded, load
 from daemon.config.paths import bot_workspace, data_path
 from daemon.config.remembering import (
@@ -42,9 +43,11 @@ from daemon.config.schema import (
 )
 from daemon.config.secret import Secret, decode_secret, encode_secret, masked_url
 from daemon.config.summary_model import summary_model_of
+from daemon.config.transcription import transcription_of
 
 __all__ = [
     "AccessConfig",
+    "Adapter",
     "AgentConfig",
     "ArchiveConfig",
     "BootstrapConfig",
@@ -76,10 +79,12 @@ __all__ = [
     "WebConfig",
     "WebhookConfig",
     "bot_workspace",
+    "connect_of",
     "data_path",
     "decode_secret",
     "encode_secret",
     "load",
     "masked_url",
     "summary_model_of",
+    "transcription_of",
 ]

@@ -1,9 +1,10 @@
 """The sections ``[channels.<name>]``: a struct for each type of channel, found by its ``type``."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 from daemon.config.secret import Secret
-from daemon.config.section import NO_SECRET, Count, Delay, PathText, Port, Seconds, Section
+from daemon.config.section import NO_SECRET, Count, Delay, Limit, PathText, Port, Seconds, Section
 
 
 class AnyChannelConfig(Section, frozen=True, tag_field="type"):
@@ -63,6 +64,13 @@ class PushConfig(AnyChannelConfig, frozen=True):
     parts_max: Count = 5
     """A reply of more parts than that is sent as a file."""
 
+    def problems(self) -> Iterable[tuple[str, str]]:
+        """What is wrong with it that no type can say: a key, and a sentence that says what is expected and what to do.
+
+        Asked when it is enabled. A sentence never holds a secret.
+        """
+        return ()
+
 
 class TestingConfig(PushConfig, frozen=True, tag="testing"):
     """A push channel for tests: what it sends goes to a server of the test's own."""
@@ -71,6 +79,12 @@ class TestingConfig(PushConfig, frozen=True, tag="testing"):
     """Where each part is posted: ``http://127.0.0.1:port/…``."""
     part_max_chars: Count = 4_000
     """Longest text that is sent in one part."""
+    updates_url: str = ""
+    """Where it is asked what people said; empty: nobody says anything but with ``millpond send``."""
+    sends_per_s: Limit = 0
+    """Messages a second to all chats together; 0: no limit."""
+    chat_sends_per_s: Limit = 0
+    """The same to one chat."""
 
 
 class WebhookConfig(Section, frozen=True):
@@ -97,4 +111,5 @@ class TelegramConfig(PushConfig, frozen=True, tag="telegram"):
     webhook: WebhookConfig = WebhookConfig()
 
 
+# What other packages bring, see ``foreign``, is a ``PushConfig`` too and stands among these.
 ChannelConfig = TerminalConfig | WebConfig | TestingConfig | TelegramConfig

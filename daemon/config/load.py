@@ -4,13 +4,14 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import msgspec
 
 from daemon.config.environment import NAMED_SECTIONS, Table, fill_models, is_table, lay_over
 from daemon.config.expected import readable
 from daemon.config.file import read_tables
+from daemon.config.keys import join
 from daemon.config.reading import Finding, Reading
 from daemon.config.rules import broken
 from daemon.config.schema import Config
@@ -52,7 +53,7 @@ def load(path: Path | None = None, *, environ: Mapping[str, str] | None = None) 
     ]
     clean = reading.section("", Config, tables)
     _assign_bots(clean, reading)
-    config = msgspec.convert(clean, Config, dec_hook=decode_secret)
+    config = _converted(clean, reading)
     findings = _all_findings(reading, config)
     if findings:
         raise ConfigError("the configuration cannot be used:\n" + "\n".join(_lines(findings, reading.sources, file)))
@@ -91,6 +92,26 @@ def _assign_bots(clean: Table, reading: Reading) -> None:
         elif bots:
             text = f"not set, and there are several bots: set it to one of {', '.join(bots)}"
             reading.refuse(path, text)
+
+
+def _converted(clean: Table, reading: Reading) -> Config:
+    """``clean`` as the structs; sections of types that other packages bring stand among ours."""
+    channels = cast("dict[str, Table]", clean["channels"])
+    ours = {name: channel for name, channel in channels.items() if join("channels", name) not in reading.foreign}
+    config = msgspec.convert({**clean, "channels": ours}, Config, dec_hook=decode_secret)
+    if not reading.foreign:
+        return config
+    found: dict[str, Any] = {}
+    for name, channel in channels.items():
+        path = join("channels", name)
+        if name in ours:
+            found[name] = config.channels[name]
+            continue
+        try:
+            found[name] = msgspec.convert(channel, reading.foreign[path], dec_hook=decode_secret)
+        except msgspec.ValidationError as error:
+            reading.refuse(path, str(error))
+    return msgspec.structs.replace(config, channels=found)
 
 
 def _all_findings(reading: Reading, config: Config) -> list[Finding]:

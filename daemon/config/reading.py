@@ -13,6 +13,7 @@ from msgspec.structs import FieldInfo
 
 from daemon.config.environment import Table, Variable, is_table, value_of, variable_of
 from daemon.config.expected import bare, expected, got, nearest, sort_of
+from daemon.config.foreign import adapter, installed
 from daemon.config.keys import (
     NAME_RULE,
     Section,
@@ -55,6 +56,8 @@ class Reading:
     sources: dict[str, str] = field(default_factory=dict[str, str])
     """Dotted path of every key that was given → ``file`` or ``environment <variable>``."""
     warnings: list[str] = field(default_factory=list[str])
+    foreign: dict[str, Section] = field(default_factory=dict[str, Section])
+    """Dotted path of each section whose type another package brings → its struct."""
     _dropped: set[str] = field(default_factory=set[str])
 
     def section(self, path: str, kind: Section, given: object) -> Table:
@@ -164,7 +167,15 @@ class Reading:
             self._note(here, given)
         if isinstance(tag, str) and tag in members:
             return members[tag], {"type": tag}
-        known = ", ".join(members)
+        try:
+            found = adapter(tag) if isinstance(tag, str) else None
+        except ConfigError as error:
+            self.refuse(here, str(error))
+            return None, {}
+        if found is not None:
+            self.foreign[path] = found.config
+            return found.config, {"type": tag}
+        known = ", ".join([*members, *installed()])
         missing = here not in self.sources
         what = f"missing; set it to one of {known}" if missing else f"{got(tag)} is not one of this version's: {known}"
         self.refuse(here, what)

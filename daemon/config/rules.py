@@ -52,9 +52,9 @@ def broken(config: Config) -> Iterator[Finding]:
             yield from _web(f"channels.{name}", channel)
         if channel.enabled and isinstance(channel, PushConfig):
             yield from _push(f"channels.{name}", channel, config.queue.lease_s)
-        if channel.enabled and isinstance(channel, TestingConfig) and not _is_address(channel.url, _names_this_machine):
-            text = f"expected http:// and an address of this machine, as http://127.0.0.1:9000/, got {got(channel.url)}"
-            yield Finding(f"channels.{name}.url", text)
+            yield from (Finding(f"channels.{name}.{key}", text) for key, text in channel.problems())
+        if channel.enabled and isinstance(channel, TestingConfig):
+            yield from _testing(f"channels.{name}", channel)
     yield from people_findings(config)
 
 
@@ -122,7 +122,7 @@ def _is_address(text: str, fits: Callable[[SplitResult], bool]) -> bool:
 
 
 def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
-    if text := _zone_problem(bot.time_zone):
+    if text := zone_problem(bot.time_zone):
         yield Finding(f"{path}.time_zone", text)
     first, *fallbacks = bot.model.chain
     yield from _model(f"{path}.model", first)
@@ -130,7 +130,24 @@ def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
         yield from _fallback(f"{path}.model", place, fallback)
     if bot.summary_model != FallbackConfig():
         yield from _model(f"{path}.summary_model", summary_model_of(bot))
+    yield from _transcription(f"{path}.transcription", bot)
     yield from _tool_servers(f"{path}.mcp", bot.mcp)
+
+
+def _transcription(path: str, bot: BotConfig) -> Iterator[Finding]:
+    given = bot.transcription
+    if given.base_url and not _is_address(given.base_url, _names_server):
+        # Not shown: a password in an address is one of the things that is refused here.
+        text = "expected http:// or https:// and a host, without a user or password (a key belongs in api_key_file)"
+        yield Finding(f"{path}.base_url", text)
+    if (given.base_url or given.api_key) and not given.name:
+        needs = (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file")
+        yield Finding(f"{path}.name", "missing; name the model that turns speech into text, as whisper-1", needs)
+    if given.name and not given.base_url and not given.api_key and bot.model.offline:
+        text = "missing: the bot's own model is offline, so there is no server to take instead; set base_url or a key"
+        yield Finding(f"{path}.base_url", text, (f"{path}.api_key", f"{path}.api_key_file"))
+    if text := _secret_problem(given.api_key):
+        yield Finding(f"{path}.api_key", text)
 
 
 def _tool_servers(path: str, servers: Mapping[str, McpConfig]) -> Iterator[Finding]:
@@ -162,7 +179,8 @@ def _texts(path: str, texts: Mapping[str, Secret], name_rule: re.Pattern[str]) -
             yield Finding(f"{path}.{name}", "must be one line of ASCII characters")
 
 
-def _zone_problem(name: str) -> str:
+def zone_problem(name: str) -> str:
+    """What is wrong with the name of a time zone; empty: nothing."""
     if name == "UTC":  # holds on a machine without a time zone database too
         return ""
     import zoneinfo  # noqa: PLC0415 - seldom needed, and start-up is counted in milliseconds
@@ -243,6 +261,13 @@ def _push(path: str, channel: PushConfig, lease_s: float) -> Iterator[Finding]:
             f"got {channel.send_timeout_s} and {lease_s}"
         )
         yield Finding(f"{path}.send_timeout_s", text, ("queue.lease_s",))
+
+
+def _testing(path: str, channel: TestingConfig) -> Iterator[Finding]:
+    for key, url, needed in (("url", channel.url, True), ("updates_url", channel.updates_url, False)):
+        if (url or needed) and not _is_address(url, _names_this_machine):
+            text = f"expected http:// and an address of this machine, as http://127.0.0.1:9000/, got {got(url)}"
+            yield Finding(f"{path}.{key}", text)
 
 
 def _names_this_machine(parts: SplitResult) -> bool:

@@ -83,6 +83,8 @@ class AgentConfig(Section, frozen=True):
     tool_timeout_s: Seconds = 60.0
     iterations_max: Count = 25
     """Model calls in one turn."""
+    attachment_max_bytes: Count = 20_000_000
+    """Largest file of a person's that is fetched; what Telegram lets bots fetch (Bot API, ``getFile``)."""
 
 
 class RunConfig(Section, frozen=True):

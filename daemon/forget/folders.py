@@ -9,15 +9,16 @@ import shutil
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from daemon.durable import DRAFT, folder_below, folder_lock, plain_file, write_whole
+from daemon.durable import DRAFT, folder_below, folder_lock, names_in, plain_file, write_whole
 from daemon.forget.tombstone import Wanted
+from daemon.inbox import MARK
 
 FILE_MAX_BYTES = 256 * 1024 * 1024
 """Of a file, or of what is packed in one, that is looked through."""
@@ -84,6 +85,28 @@ def remove_folder(root: Path, names: tuple[str, ...], *, looks: bool) -> int:
     count = sum(len(files) for _, _, files in os.walk(path))
     if not looks:
         shutil.rmtree(path)
+    return count
+
+
+def remove_marked(root: Path, names: tuple[str, ...], marks: Collection[str], *, looks: bool) -> int:
+    """Remove the files of a folder in whose names one of ``marks`` stands, see ``mark_of``; how many there were.
+
+    Raises:
+        OSError: the folder cannot be used.
+    """
+    count, wanted = 0, frozenset(marks)
+    with (
+        suppress(FileNotFoundError),
+        folder_below(root, *names, make=False) as folder,
+        folder_lock(folder, wait_s=LOCK_WAIT_S),
+    ):
+        for name in names_in(folder):
+            if not wanted.isdisjoint(MARK.findall(name)):
+                count += 1
+                if not looks:
+                    os.unlink(name, dir_fd=folder)
+        if count and not looks:
+            os.fsync(folder)
     return count
 
 

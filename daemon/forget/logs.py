@@ -16,6 +16,7 @@ from daemon.bus import load_script, pairs
 from daemon.clock import stamp
 from daemon.errors import ArchiveError
 from daemon.events import Continuity, Inbound, LogEntry
+from daemon.forget.brought import forget_brought, is_said_by
 from daemon.forget.shelves import Buried, Bury, forget_on
 from daemon.forget.tombstone import Count, Wanted, continued, hits_in, payload_texts, tombstone
 from daemon.forget.work import Tier, Work
@@ -141,6 +142,9 @@ async def forget_in_queues(work: Work, sessions: Collection[str], *, people: Col
     for session in sessions:
         by_partition.setdefault(keys.partition(session), set()).add(session)
     for partition, own in by_partition.items():
+        if people:
+            for session in own:
+                await forget_brought(work, session, people)
         await _strike(work, "waiting", keys.inbox(partition), _waiting_of(own, people), asides=keys.asides(partition))
         await _strike(work, "dead", keys.dead(partition), _dead_of(own, people))
         if people:
@@ -158,6 +162,15 @@ def _is_by(raw: bytes, people: Collection[str]) -> bool:
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return False
     return str(SessionKey(channel=inbound.channel, chat=inbound.sender_id)) in people
+
+
+def _brings(raw: bytes, people: Collection[str]) -> bool:
+    """Whether a letter brings along what one of these people said before it; it goes as a whole then."""
+    try:
+        inbound = _decode_inbound(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return False
+    return any(is_said_by(words, inbound.channel, people) for words in inbound.overheard)
 
 
 _Fields = dict[bytes, bytes]
@@ -179,7 +192,7 @@ def _dead_of(sessions: Collection[str], people: Collection[str]) -> _Payload:
     def payload(fields: _Fields) -> bytes:
         raw = fields.get(b"message") or fields.get(b"reply", b"")
         is_ours = fields.get(b"session", b"").decode() in sessions
-        return raw if is_ours and _is_by(raw, people) else b""
+        return raw if is_ours and (_is_by(raw, people) or _brings(raw, people)) else b""
 
     return payload
 

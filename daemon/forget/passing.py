@@ -10,7 +10,7 @@ from daemon.archive import Shelf
 from daemon.config import TerminalConfig
 from daemon.errors import ConfigError, MillpondError
 from daemon.events import LogEntry
-from daemon.forget.folders import forget_files, forget_typed, remove_draft, remove_folder
+from daemon.forget.folders import forget_files, forget_typed, remove_draft, remove_folder, remove_marked
 from daemon.forget.logs import forget_beside_log, forget_in_log, forget_in_queues, messages_of
 from daemon.forget.order import Ground, Order
 from daemon.forget.overheard import forget_overheard
@@ -19,6 +19,7 @@ from daemon.forget.tombstone import EVERYTHING, Wanted
 from daemon.forget.usage import forget_in_accounts
 from daemon.forget.whole import leave_session
 from daemon.forget.work import Work
+from daemon.inbox import FOLDER, mark_of
 from daemon.memory.diary import is_shown
 from daemon.memory.files import bot_of, memory_folder
 from daemon.scope import folder_of
@@ -105,18 +106,32 @@ async def _sessions(work: Work, order: Order, ground: Ground, locks: Mapping[str
         await progress()
     people = frozenset(order.people)
     for session, scope in ground.others:
-        count = await work.stores.count_of(scope)
-        await forget_in_log(work, session, messages_of(partial(_own, session, people), count))
+        count, marks = await work.stores.count_of(scope), set[str]()
+        await forget_in_log(work, session, messages_of(partial(_own, session, people, marks), count))
+        if marks:
+            await _blocking(work, session, partial(_came_along, work, scope, marks))
         await forget_overheard(work, session, people=people)
         await progress()
 
 
-def _own(session: str, people: frozenset[str], entry: LogEntry) -> Wanted | None:
-    """Everything of a message that one of these people said."""
+def _own(session: str, people: frozenset[str], marks: set[str], entry: LogEntry) -> Wanted | None:
+    """Everything of a message that one of these people said; ``marks`` gathers what its files are called by."""
     channel = SessionKey.parse(session).channel
     said_by = {entry.person or entry.sender} if entry.sender or entry.person else set[str]()
     keys = {str(SessionKey(channel=channel, chat=name)) for name in said_by if name}
-    return EVERYTHING if keys & people else None
+    if not keys & people:
+        return None
+    if entry.id:
+        marks.add(mark_of(session, entry.id))
+    return EVERYTHING
+
+
+def _came_along(work: Work, scope: str, marks: set[str]) -> None:
+    """The files that came with messages, each named by them."""
+    names = (FILES, folder_of(scope), FOLDER)
+    count = remove_marked(work.stores.workspace_of(bot_of(scope)), names, marks, looks=work.looks)
+    if count:
+        work.found("files", ["/".join(names)], count=count)
 
 
 async def _queues(work: Work, order: Order, ground: Ground) -> None:

@@ -6,6 +6,7 @@ shows it all as files, in which MEMORY.md may be edited.
 """
 
 from daemon.memory.files import MemoryFiles
+from daemon.memory.foreign import Foreign, TakenOver
 from daemon.memory.memories import Memories
 from daemon.memory.opened import Applied, Opened, Recall, SetBack, joined
 from daemon.memory.records import EntryKind, HistoryEntry, Note, Version, VersionKind
@@ -13,6 +14,7 @@ from daemon.memory.records import EntryKind, HistoryEntry, Note, Version, Versio
 __all__ = [
     "Applied",
     "EntryKind",
+    "Foreign",
     "HistoryEntry",
     "Memories",
     "MemoryFiles",
@@ -20,6 +22,7 @@ __all__ = [
     "Opened",
     "Recall",
     "SetBack",
+    "TakenOver",
     "Version",
     "VersionKind",
     "joined",

@@ -16,6 +16,7 @@ from daemon.errors import FenceBehind, LockLost, Misplaced, NoSuchVersion
 from daemon.memory.by_hand import ByHand
 from daemon.memory.current import Current
 from daemon.memory.cut import Cut, cut_of
+from daemon.memory.foreign import Foreign, TakenOver, TakeOver
 from daemon.memory.home import home_of, moving
 from daemon.memory.lists import PIECE, Kind, ScopeLists
 from daemon.memory.opened import Applied, Opened, Recall, SetBack, appended_since, decode_version, opened_from
@@ -53,6 +54,7 @@ class Memories:
         self._shelving = Shelving(bus, self._lists, archive) if archive else None
         self._current = Current(bus)
         self._by_hand = ByHand(bus, self._current)
+        self._take_over = TakeOver(bus, self._current, self._lists)
 
     async def home(self, scope: str) -> str:
         """The scope whose memory that of ``scope`` is: its own unless it was joined with another.
@@ -285,6 +287,18 @@ class Memories:
             VersionMoved: others changed the memory all the time.
         """
         return await self._by_hand.restore(scope, await self.version(scope, version), by=by, time=time)
+
+    async def take_over(self, scope: str, found: Foreign, *, by: str, time: str, reason: str) -> TakenOver:
+        """Add what another program remembered: below MEMORY.md, as a version, and to history and notes.
+
+        What was taken over before is not taken over again. ``reason`` says where it is from.
+
+        Raises:
+            VersionMoved: others changed the memory all the time.
+            MemoryMoving: it is being joined with another one just now.
+            ArchiveError: what there is already cannot be read.
+        """
+        return await self._take_over.take(await self.home(scope), found, by=by, time=time, reason=reason)
 
     # Reading
 

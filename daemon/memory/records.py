@@ -6,7 +6,7 @@ import msgspec
 
 EntryKind = Literal["summary", "raw"]
 
-VersionKind = Literal["consolidation", "flush", "edit", "restore", "digest", "link", "forget", "rejected"]
+VersionKind = Literal["consolidation", "flush", "edit", "restore", "digest", "link", "forget", "import", "rejected"]
 """How a version came about; a rejected one was never current."""
 
 # The scripts read `session`, `first` and `upto` of stored entries, and put `version` in front of a version and `text`
@@ -19,6 +19,7 @@ class HistoryEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     time: str
     """When it was written: ISO 8601, UTC."""
     session: str
+    """Whose log it came from; empty: another program wrote it, and it was taken over."""
     first: int
     """Index of its first message in the session's log."""
     upto: int
@@ -53,7 +54,7 @@ class Version(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One past the last."""
     model: str = ""
     reason: str = ""
-    """Why so much was left out, in the model's words, or why it was rejected."""
+    """Why so much was left out, in the model's words, why it was rejected, or where it was taken over from."""
     by: str = ""
     """Who edited or restored it."""
     of: int = 0
@@ -72,6 +73,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     date: str
     """The day, in the person's time zone: ``YYYY-MM-DD``."""
     session: str
+    """Empty: it was taken over from another program."""
     cycle: int
     """The session's cursor at that time."""
     text: str

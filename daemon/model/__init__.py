@@ -1,16 +1,22 @@
 """Models: what a turn asks, and the answers it gets.
 
 ``connect(config)`` gives the model that a bot's configuration names: an OpenAI-compatible server with its fallbacks,
-or the offline one.
+or the offline one. ``transcriber(config)`` gives what turns speech into text.
 """
+
+from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
-from daemon.config.schema import ModelConfig
+from daemon.clock import Clock
+from daemon.config.schema import ModelConfig, TranscriptionConfig
 from daemon.model.base import RUNTIME_CONTEXT, Answer, Chunk, CutOff, Model, Request, TextChunk, ToolCall, Usage
 from daemon.model.fallback import FallbackModel, Rung
 from daemon.model.offline import OfflineModel
 from daemon.wording import Language
+
+if TYPE_CHECKING:
+    from daemon.model.transcribing import Transcriber
 
 __all__ = [
     "RUNTIME_CONTEXT",
@@ -25,6 +31,7 @@ __all__ = [
     "ToolCall",
     "Usage",
     "connect",
+    "transcriber",
 ]
 
 
@@ -41,3 +48,14 @@ def _openai_model(config: ModelConfig) -> Model:
 
     rungs = [Rung(OpenAIModel(each), each) for each in config.chain]
     return FallbackModel(rungs) if len(rungs) > 1 else rungs[0].model
+
+
+async def transcriber(config: TranscriptionConfig, clock: Clock) -> "Transcriber":
+    """What turns speech into text at the server of ``config``; the caller closes it. Nothing is sent yet."""
+    return await to_thread.run_sync(_transcriber, config, clock)
+
+
+def _transcriber(config: TranscriptionConfig, clock: Clock) -> "Transcriber":
+    from daemon.model.transcribing import Transcriber  # noqa: PLC0415 - as above
+
+    return Transcriber(config, clock)

@@ -1,11 +1,13 @@
 """Sessions: the log and its positions, and the lease under which one worker at a time adds to them.
 
 ``Sessions`` claims, renews, journals, commits and releases; ``SessionReader`` reads without holding anything;
-``Locks`` is for those who consolidate older messages; ``Asides`` answers commands that wait for no turn; ``Sayings``
-says what a turn says before its answer; ``standings`` tells who is held and who rests, ``settlement_of`` how far a
-session is consolidated. ``all_sessions`` and ``sessions_of`` find sessions, every one of them.
+``Locks`` is for those who consolidate older messages; ``Asides`` answers commands that wait for no turn; ``Amendments``
+edits what waits; ``Sayings`` says what a turn says before its answer; ``standings`` tells who is held and who rests,
+``settlement_of`` how far a session is consolidated. ``all_sessions`` and ``sessions_of`` find sessions, every one of
+them.
 """
 
+from daemon.session.amending import Amended, Amendments
 from daemon.session.asides import Aside, Asides
 from daemon.session.census import Standing, oldest_s, standings
 from daemon.session.claim import Begun, Claim, Waiting, after
@@ -18,6 +20,8 @@ from daemon.session.settlement import Settlement, settlement_of
 
 __all__ = [
     "NO_CHANGE",
+    "Amended",
+    "Amendments",
     "Aside",
     "Asides",
     "Begun",

@@ -93,6 +93,7 @@ class Received:
     """Names in small letters."""
     raw: bytes
     body: dict[str, object]
+    """Of a form, as a recording comes in one, all of it as ``form``."""
 
 
 class FakeOpenAI:
@@ -140,7 +141,9 @@ class _Connection:
         while len(self._buffer) < length:
             self._buffer += await self._stream.receive()
         raw, self._buffer = self._buffer[:length], self._buffer[length:]
-        return Received(path=first.split()[1], headers=headers, raw=raw, body=json.loads(raw or b"{}"))
+        is_form = headers.get("content-type", "").startswith("multipart/")
+        body = {"form": raw.decode("latin-1")} if is_form else json.loads(raw or b"{}")
+        return Received(path=first.split()[1], headers=headers, raw=raw, body=body)
 
     async def _until(self, mark: bytes) -> bytes:
         while mark not in self._buffer:

@@ -3,8 +3,11 @@
     async with sink([Refuse(429, retry_after_s=0.1), Cut()]) as platform:
         config = TestingConfig(url=platform.url)
 
-A script is one fault a request, in order; None, and what comes after it is used up, is taken properly. A function from
-the decoded post to a fault can stand in its place.
+A script is one fault a part, in order; None, and what comes after it is used up, is taken properly. A function from
+the decoded post to a fault can stand in its place. ``others`` is the same for everything that is no part: edits,
+removals, typing, reactions, files, health, and asking for updates (``{"kind": "updates", "after": ...}``).
+
+People say something by ``say``; it is said again to whoever asks, until that one says that it is dealt with.
 
 ``python -m tests.fakes.sink PORT FILE [EVERY]`` runs it for other processes: one JSON line a delivery, and with EVERY
 each so-many-th request meets one of the faults in turn.
@@ -12,6 +15,7 @@ each so-many-th request meets one of the faults in turn.
 
 import itertools
 import json
+import math
 import socket
 import sys
 import time
@@ -19,10 +23,13 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import anyio
+import msgspec
 from anyio.abc import SocketStream, TaskStatus
 
+from channels.arrival import Arrival
 from daemon.testing import Gate
 
 REQUEST_TIMEOUT_S = 10.0
@@ -65,8 +72,17 @@ class Garbled:
     """Delivered, and answered with something that is no JSON."""
 
 
-Fault = Refuse | Cut | Hang | Slow | Garbled
+@dataclass(frozen=True)
+class Page:
+    """Answered by something in between, with a page for people."""
+
+    status: int = 502
+    delivered: bool = False
+
+
+Fault = Refuse | Cut | Hang | Slow | Garbled | Page
 Post = dict[str, Any]
+Decide = Callable[[Post], Fault | None]
 
 
 @dataclass(eq=False)
@@ -85,16 +101,49 @@ class Attempt:
 class Sink:
     """What was delivered, and what is to go wrong."""
 
-    decide: Callable[[Post], Fault | None]
+    decide: Decide
+    decide_others: Decide = lambda _post: None
     url: str = ""
     posts: list[Post] = field(default_factory=list)
-    """Every request so far, delivered or not."""
+    """Every part so far, delivered or not."""
     delivered: list[Post] = field(default_factory=list)
     attempts: list[Attempt] = field(default_factory=list)
-    """The same requests, each with what its sender knows of it."""
+    """The same parts, each with what its sender knows of it."""
+    acts: list[Post] = field(default_factory=list)
+    """Everything else that was asked and done, but for updates."""
+    messages: dict[str, Post] = field(default_factory=dict)
+    """What the chats show, by id: the parts as they were edited last, without those that were removed."""
+    files: dict[str, bytes] = field(default_factory=dict)
+    """What can be fetched, by source."""
+    updates: list[tuple[int, Any]] = field(default_factory=list)
+    """What people said and nobody has dealt with, by number."""
     _changed: anyio.Event = field(default_factory=anyio.Event)
     on_delivery: Callable[[Post], None] = lambda _post: None
     _open: int = 0
+    _said: int = 0
+
+    @property
+    def updates_url(self) -> str:
+        """Where it says what people said."""
+        return f"{self.url}updates"
+
+    def say(self, arrival: Arrival | Any) -> None:
+        """Have somebody say something; what is no ``Arrival`` is said as it is."""
+        self._said += 1
+        self.updates.append((self._said, msgspec.to_builtins(arrival)))
+        self._tell()
+
+    async def heard(self, *, within_s: float = 20.0) -> None:
+        """Wait until all that people said is dealt with."""
+        await self._until(lambda: not self.updates, within_s)
+
+    def shown(self, session: str) -> list[str]:
+        """The texts that a chat shows."""
+        return [post["text"] for post in self.messages.values() if post["session"] == session]
+
+    def acts_of(self, kind: str) -> list[Post]:
+        """What was asked of one kind."""
+        return [post for post in self.acts if post["kind"] == kind]
 
     def texts(self, session: str = "") -> list[str]:
         """The texts that were delivered, of one session or of all, in order."""
@@ -138,7 +187,11 @@ class Sink:
         async with stream:
             with anyio.move_on_after(REQUEST_TIMEOUT_S):
                 try:
-                    attempt = self._take(json.loads(await _body(stream)))
+                    target, body = await _request(stream)
+                    if not body:
+                        await self._say_updates(stream, target)
+                        return
+                    attempt = self._take(json.loads(body))
                     came_at = anyio.current_time()
                     if await self._answer(stream, attempt):
                         attempt.answered = await _was_taken_in(stream)
@@ -147,16 +200,56 @@ class Sink:
                     return
 
     def _take(self, post: Post) -> "_Decided":
-        fault = self.decide(post)
-        delivered = not isinstance(fault, Refuse) and getattr(fault, "delivered", True)
-        attempt = _Decided(post=post, delivered=delivered, fault=fault)
-        self.posts.append(post)
-        self.attempts.append(attempt)
-        if delivered:
-            self.delivered.append(post)
-            self.on_delivery(post)
+        part = "kind" not in post
+        fault = (self.decide if part else self.decide_others)(post)
+        attempt = _Decided(post=post, delivered=_delivers(fault), fault=fault)
+        if part:
+            self.posts.append(post)
+            self.attempts.append(attempt)
+        if attempt.delivered:
+            attempt.body = self._deliver(post) if part else self._act(post)
         self._tell()
         return attempt
+
+    def _deliver(self, post: Post) -> bytes:
+        self.delivered.append(post)
+        self.on_delivery(post)
+        number = f"m{len(self.delivered)}"
+        self.messages[number] = post
+        return _json({"id": number})
+
+    def _act(self, post: Post) -> bytes | None:
+        """What is answered; None: there is no such thing."""
+        self.acts.append(post)
+        number, gone = post.get("id", ""), post.get("id") not in self.messages
+        match post["kind"]:
+            case "edit" | "remove" if gone:
+                return None
+            case "edit":
+                self.messages[number] = {key: value for key, value in post.items() if key not in ("kind", "id")}
+            case "remove":
+                del self.messages[number]
+            case "fetch":
+                return self.files.get(post["source"])
+            case _:
+                pass
+        return _json({"id": number, "name": "a fake platform"})
+
+    async def _say_updates(self, stream: SocketStream, target: str) -> None:
+        query = parse_qs(urlsplit(target).query)
+        after = int(query["after"][0])
+        fault = self.decide_others({"kind": "updates", "after": after})
+        self.updates = [(number, said) for number, said in self.updates if number > after]
+        self._open -= 1  # of what it asks nothing more becomes known
+        self._tell()
+        try:
+            if fault is None:
+                with anyio.move_on_after(float(query["wait_s"][0])):
+                    await self._until(lambda: bool(self.updates), math.inf)
+            said = [{"number": number, "arrival": arrival} for number, arrival in self.updates]
+            await self._answer(stream, _Decided(post={}, delivered=True, fault=fault, body=_json({"updates": said})))
+        finally:
+            self._open += 1
 
     def _tell(self) -> None:
         changed, self._changed = self._changed, anyio.Event()
@@ -173,36 +266,47 @@ class Sink:
             case Refuse(status, retry_after_s):
                 more = f"Retry-After: {retry_after_s}\r\n" if retry_after_s is not None else ""
                 await _respond(stream, status, b"{}", more)
+            case Page(status):
+                await _respond(
+                    stream, status, b"<!doctype html><title>Bad gateway</title>", "Content-Type: text/html\r\n"
+                )
+            case Garbled():
+                await _respond(stream, 200, b"<ok>")
             case Slow(delay_s, gate):
                 await anyio.sleep(delay_s)
                 if gate is not None:
                     await gate.pass_through()
-                await _respond(stream, 200, _id(self))
-            case Garbled():
-                await _respond(stream, 200, b"<ok>")
+                await _respond(stream, 200, attempt.body)
             case None:
-                await _respond(stream, 200, _id(self))
+                await _respond(stream, 200, attempt.body)
         return True
 
 
 @dataclass(eq=False, kw_only=True)
 class _Decided(Attempt):
     fault: Fault | None
+    body: bytes | None = None
 
 
-def _id(sink: Sink) -> bytes:
-    return json.dumps({"id": f"m{len(sink.delivered)}"}).encode()
+def _delivers(fault: Fault | None) -> bool:
+    return not isinstance(fault, Refuse) and getattr(fault, "delivered", True)
 
 
-async def _body(stream: SocketStream) -> bytes:
+def _json(answer: Any) -> bytes:
+    return json.dumps(answer).encode()
+
+
+async def _request(stream: SocketStream) -> tuple[str, bytes]:
+    """What is asked for, and the body."""
     received = b""
     while b"\r\n\r\n" not in received:
         received += await stream.receive()
     head, _, body = received.partition(b"\r\n\r\n")
-    [length] = [int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")]
-    while len(body) < length:
+    first, *lines = head.split(b"\r\n")
+    lengths = [int(line.split(b":")[1]) for line in lines if line.lower().startswith(b"content-length:")]
+    while len(body) < sum(lengths):
         body += await stream.receive()
-    return body
+    return first.split(b" ")[1].decode(), body
 
 
 async def _was_taken_in(stream: SocketStream) -> bool:
@@ -219,26 +323,34 @@ async def _was_taken_in(stream: SocketStream) -> bool:
     return not stream.extra(anyio.abc.SocketAttribute.raw_socket).getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
 
 
-async def _respond(stream: SocketStream, status: int, body: bytes, more: str = "") -> None:
+async def _respond(stream: SocketStream, status: int, body: bytes | None, more: str = "") -> None:
+    """Answer; without a body, that there is no such thing."""
+    if body is None:
+        status, body = 404, b"{}"
     head = f"HTTP/1.1 {status} X\r\n{more}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     await stream.send(head.encode() + body)
 
 
 @asynccontextmanager
-async def sink(script: Iterable[Fault | None] | Callable[[Post], Fault | None] = ()) -> AsyncIterator[Sink]:
+async def sink(
+    script: Iterable[Fault | None] | Decide = (), *, others: Iterable[Fault | None] | Decide = ()
+) -> AsyncIterator[Sink]:
     """A platform for the length of the block."""
-    if callable(script):
-        platform = Sink(script)
-    else:
-        faults = itertools.chain(script, itertools.repeat(None))
-        platform = Sink(lambda _post: next(faults))
+    platform = Sink(_decision(script), _decision(others))
     async with anyio.create_task_group() as tg:
         await tg.start(platform.serve)
         yield platform
         tg.cancel_scope.cancel()
 
 
-def every(number: int) -> Callable[[Post], Fault | None]:
+def _decision(script: Iterable[Fault | None] | Decide) -> Decide:
+    if callable(script):
+        return script
+    faults = itertools.chain(script, itertools.repeat(None))
+    return lambda _post: next(faults)
+
+
+def every(number: int) -> Decide:
     """Each ``number``-th request meets one of all faults, in turn."""
     # The worst one first: a short run meets few.
     faults = itertools.cycle([Cut(), Refuse(429, 0.05), Refuse(500), Cut(delivered=False), Slow(0.2), Garbled()])

@@ -13,8 +13,8 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from channels.base import Part
-from channels.outbox import Outbox, ledger, split
+from channels.base import Limits, Part
+from channels.outbox import Outbox, ledger
 from daemon.bus import Bus
 from daemon.config import Config, QueueConfig, TestingConfig
 from daemon.errors import SendRefused
@@ -59,8 +59,17 @@ class Platform:
     """Session, reply, part and text."""
     refused: bool = False
 
-    def split(self, text: str) -> list[str]:
-        return split(text, 5)
+    limits = Limits(
+        part_max=5,
+        edit_every_s=1.0,
+        group_edit_every_s=1.0,
+        typing_lasts_s=0.0,
+        fetch_max_bytes=0,
+        send_max_bytes=0,
+    )
+
+    def length(self, text: str) -> int:
+        return len(text)
 
     async def send(self, chat: SessionKey, part: Part, *, timeout_s: float) -> str:
         await a_moment()

@@ -1,7 +1,7 @@
 """Turns on a real server with a scripted model: what a claim's messages become, whatever goes wrong."""
 
 import math
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -328,10 +328,10 @@ async def test_a_message_that_cannot_even_be_given_up_as_a_turn_becomes_a_dead_l
     nobody_waits: Callable[[], Awaitable[bool]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def broken(_self: Entries, inbound: Inbound) -> LogEntry:
+    async def broken(_self: Entries, inbound: Inbound, lines: Sequence[str] | None = None) -> LogEntry:
         if inbound.id == "poison":
             raise ValueError(inbound.id)
-        return await whole(_self, inbound)
+        return await whole(_self, inbound, lines)
 
     whole = Entries.user
     monkeypatch.setattr(Entries, "user", broken)

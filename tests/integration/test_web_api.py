@@ -21,11 +21,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from channels.http import FIRST_PORT, body, listen
 from channels.web import events as events_module
-from channels.web import messages, viewer
+from channels.web import viewer
 from channels.web.ask import session_of
 from channels.web.guard import host_in
-from channels.web.listen import FIRST_PORT, listen
 from channels.web.preview import Preview
 from channels.web.service import serve
 from daemon.archive import Archive, Segment
@@ -297,7 +297,7 @@ async def test_a_body_above_the_bound_is_refused_before_it_is_read(data_dir: Pat
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(messages, "BODY_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(body, "BODY_TIMEOUT_S", 0.05)
     never = anyio.Event()
 
     async def stuck() -> AsyncIterator[bytes]:
@@ -956,14 +956,17 @@ async def test_a_taken_port_is_an_error_that_names_the_key(web: Web) -> None:
 
 
 async def test_without_a_port_the_next_free_one_is_taken() -> None:
-    with await listen("web", WebConfig()) as first, await listen("web", WebConfig()) as second:
+    with (
+        await listen("channels.web", "127.0.0.1", None) as first,
+        await listen("channels.web", "127.0.0.1", None) as second,
+    ):
         assert FIRST_PORT <= first.getsockname()[1] < second.getsockname()[1]
 
 
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "192.0.2.1"])
 async def test_a_host_of_another_machine_is_an_error(host: str) -> None:
     with pytest.raises(ConfigError, match=r"channels\.web\.host"):
-        await listen("web", WebConfig(host=host, port=0))
+        await listen("channels.web", host, 0)
 
 
 async def test_each_channel_has_an_address_and_sessions_of_its_own(data_dir: Path) -> None:

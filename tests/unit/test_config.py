@@ -17,7 +17,17 @@ from hypothesis import strategies as st
 from daemon import config as daemon_config
 from daemon.cli.config_command import EX_CONFIG
 from daemon.cli.config_command import config as config_command
-from daemon.config import Config, ModelConfig, Secret, bot_workspace, data_path, encode_secret, load, show
+from daemon.config import (
+    Config,
+    ModelConfig,
+    Secret,
+    bot_workspace,
+    data_path,
+    encode_secret,
+    load,
+    show,
+    transcription_of,
+)
 from daemon.config.environment import value_of, variable_of
 from daemon.config.expected import bare
 from daemon.config.keys import all_keys, fields_of, is_name, join, members_of
@@ -337,6 +347,46 @@ def test_any_text_in_a_variable_is_a_value_or_a_problem_never_a_crash(text):
         value_of(text, kind)
 
 
+_LISTENING = {
+    "MILLPOND_BOTS__POND__TRANSCRIPTION__NAME": "whisper-1",
+    "MILLPOND_BOTS__POND__TRANSCRIPTION__BASE_URL": "http://localhost/v1",
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "path", "text"),
+    [
+        ({"NAME": ""}, "name", "missing; name the model that turns speech into text"),
+        ({"BASE_URL": ""}, "base_url", "missing: the bot's own model is offline"),
+        ({"BASE_URL": "http://me:secret@host/v1"}, "base_url", "expected http:// or https:// and a host"),
+        ({"BASE_URL": "host"}, "base_url", "expected http:// or https:// and a host"),
+        ({"API_KEY": "two words"}, "api_key", "must be one line of ASCII characters without spaces"),
+    ],
+)
+def test_a_server_that_turns_speech_into_text_has_to_be_whole(given, path, text):
+    environ = _LISTENING | {f"MILLPOND_BOTS__POND__TRANSCRIPTION__{key}": value for key, value in given.items()}
+
+    with pytest.raises(ConfigError) as refused:
+        load(environ=environ)
+
+    assert f"bots.pond.transcription.{path}: {text}" in str(refused.value)
+    assert "secret" not in str(refused.value)
+
+
+def test_speech_goes_to_the_models_own_server_unless_another_is_named():
+    model = {"OPENAI_BASE_URL": "http://model/v1", "OPENAI_MODEL": "m", "OPENAI_API_KEY": "sk-model"}
+    name = {"MILLPOND_BOTS__POND__TRANSCRIPTION__NAME": "whisper-1"}
+
+    assert transcription_of(load(environ={}).config.bots["pond"]) is None
+    here = transcription_of(load(environ=model | name).config.bots["pond"])
+    there = transcription_of(load(environ=model | _LISTENING).config.bots["pond"])
+
+    assert here is not None
+    assert (here.base_url, here.api_key.reveal()) == ("http://model/v1", "sk-model")
+    assert there is not None
+    assert (there.base_url, there.api_key.reveal()) == ("http://localhost/v1", "")
+
+
 @pytest.mark.parametrize("path", list(all_keys(NAMES)))
 def test_every_key_can_be_set_by_its_variable(path):
     environ = {variable_of(path): _valid_text(path), "MILLPOND_QUEUE__RENEW_S": "0.5"}
@@ -345,6 +395,8 @@ def test_every_key_can_be_set_by_its_variable(path):
     if path.endswith("_file"):
         Path("secret").write_text("hush")
         environ["OPENAI_MODEL"] = "some-model"
+    if ".transcription." in path:
+        environ = {**_LISTENING, **environ}
 
     assert path in load(environ=environ).sources
 
@@ -364,6 +416,7 @@ def _valid_text(path: str) -> str:
         "bots.pond.summary_model.base_url": "http://localhost/v1",
         "bots.pond.summary_model.api_key_file": "secret",
         "bots.pond.transcription.api_key_file": "secret",
+        "bots.pond.transcription.base_url": "http://localhost/v1",
         "channels.web.token_file": "secret",
         "channels.web.type": "web",
         "channels.terminal.type": "terminal",

@@ -18,6 +18,7 @@ from daemon.wording import text as say
 from workers.agent.admitting import Admitting
 from workers.agent.equipment import Equipment
 from workers.agent.kits import Kits
+from workers.agent.outcome import answered_as
 from workers.agent.progress import Kit
 from workers.agent.remembered import remembered
 from workers.agent.spending import spending
@@ -137,7 +138,14 @@ class Speaker:
 def _reply(aside: Aside, inbound: Inbound, text: str, *, turn: int) -> Reply:
     # Named by the command's own place: a turn's reply is named by a head, so the two are never alike.
     name = f"{aside.session}#aside-{_stream_id(aside)}"
-    return Reply(id=name, session=aside.session, turn=turn, text=text, correlation=inbound.correlation)
+    return Reply(
+        id=name,
+        session=aside.session,
+        turn=turn,
+        text=text,
+        correlation=inbound.correlation,
+        reply_to=answered_as(inbound),
+    )
 
 
 def _stream_id(aside: Aside) -> str:

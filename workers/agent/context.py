@@ -9,7 +9,9 @@ import msgspec
 from daemon.config import MicroCompactConfig
 from daemon.errors import ContextOverflow
 from daemon.events import LogEntry
+from daemon.tokens import IMAGE_TOKENS
 from workers.agent.history import ShownTurn, View
+from workers.agent.pictures import fitting, with_pictures
 from workers.agent.shorten import Piece, Shares, fitted
 from workers.agent.trim import history_room, iteration
 from workers.micro import old_upto
@@ -50,6 +52,8 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
     """Whole turns from before this one, oldest first."""
     whole: bool = True
     """The history goes back to the first message that the model is to see."""
+    pictures: Sequence[bytes] = ()
+    """Shown behind what is said now, each a part of a message, JSON; in no log."""
     head: Sequence[Piece] = ()
     """Messages that stand before the history at every call, a user's first: what a consolidation left of older ones."""
 
@@ -112,6 +116,8 @@ def _current(rules: Rules, scene: Scene, current: Sequence[LogEntry], *, old: in
     view = rules.view
     context = view.counted(message("user", scene.context))
     room -= context.tokens + MERGE_TOKENS
+    pictures = fitting(scene.pictures, room) if scene.pictures else ()
+    room -= IMAGE_TOKENS * len(pictures)
     pieces = view.pieces(current, old=old, names=scene.names)
     if not pieces or role_of(pieces[0].wire) != "user":
         pieces.insert(0, view.counted(message("user", "")))
@@ -121,7 +127,10 @@ def _current(rules: Rules, scene: Scene, current: Sequence[LogEntry], *, old: in
         shown = fitted(pieces, room, view.count, rules.shares)
     said = taken_apart(shown[0].wire).get("content")
     # The same at every call of the turn, and as long as a person likes.
-    return [view.counted(message("user", merged([scene.context, said]))), *shown[1:]]
+    first = view.counted(message("user", merged([scene.context, said])))
+    if pictures:
+        first = Piece(with_pictures(first.wire, pictures), first.tokens + IMAGE_TOKENS * len(pictures))
+    return [first, *shown[1:]]
 
 
 def _without_oldest_round(pieces: Sequence[Piece]) -> list[Piece]:

@@ -20,8 +20,8 @@ from daemon.wording import Language
 from daemon.wording import text as say
 from workers.agent.commands import Commands, before_command, queued
 from workers.agent.entries import open_calls
-from workers.agent.outcome import Outcome
-from workers.agent.progress import Turn
+from workers.agent.outcome import Outcome, answered_as
+from workers.agent.progress import Turn, inbounds
 from workers.backoff import after_attempts, after_waiting
 from workers.tools import failure
 
@@ -100,11 +100,9 @@ class Ending:
         ]
         known = set(_ids(turn.covered))
         added = [await self._cut_off(turn, call.id) for call in open_calls(turn.progress.entries)]
-        added += [
-            await turn.entries.user(entry.inbound)
-            for entry in waiting
-            if entry.inbound is not None and not entry.inbound.command and entry.inbound.id not in known
-        ]
+        for entry in waiting:
+            if entry.inbound is not None and not entry.inbound.command and entry.inbound.id not in known:
+                added += await turn.entries.said(entry.inbound)
         turn.covered = tuple(waiting)
         mark = say("stopped", turn.kit.language)
         text = f"{turn.live.text.rstrip()}\n\n{mark}".lstrip()
@@ -319,6 +317,7 @@ class Ending:
                 text=text,
                 correlation=inbound.correlation,
                 attachments=attachments,
+                reply_to=answered_as(inbound),
             )
         return Word(notice=notice, reply=reply, out_channel=inbound.channel)
 
@@ -348,4 +347,12 @@ def _reply(turn: Turn, text: str) -> Reply | None:
     if turn.first.delivery != "push" or not text:
         return None
     session, head = turn.claim.session, turn.claim.begun.head
-    return Reply(id=f"{session}#{head}", session=session, turn=head, text=text, correlation=turn.first.correlation)
+    said = inbounds(turn.covered)
+    return Reply(
+        id=f"{session}#{head}",
+        session=session,
+        turn=head,
+        text=text,
+        correlation=turn.first.correlation,
+        reply_to=answered_as(said[-1]) if said else "",
+    )

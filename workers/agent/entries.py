@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import msgspec
 
 from daemon.clock import Clock, stamp
-from daemon.events import Inbound, LogEntry
+from daemon.events import Inbound, LogEntry, Overheard
 from daemon.model import ToolCall
 from daemon.tokens import Tokenizer
-from workers.agent.spoken import with_attachments
+from workers.agent.spoken import own, words_of
 from workers.tools import Content, Result
 
 
@@ -50,15 +50,33 @@ _encode = msgspec.json.Encoder().encode
 class Entries:
     """Makes the entries of one turn."""
 
-    def __init__(self, tokenizer: Tokenizer, clock: Clock, *, turn: int) -> None:
+    def __init__(self, tokenizer: Tokenizer, clock: Clock, *, turn: int, vision: bool = True) -> None:
         self._tokenizer = tokenizer
+        self._vision = vision
         self.clock = clock
         """Tells when each was written."""
         self._turn = turn
 
-    async def user(self, inbound: Inbound) -> LogEntry:
-        """What a person said, and what came with it."""
-        wire = _encode(_Wire(role="user", content=with_attachments(inbound.text, inbound.attachments)))
+    async def said(self, inbound: Inbound, lines: Sequence[str] | None = None) -> list[LogEntry]:
+        """What a message brings into the log: what was overheard before it, then what was said to the bot."""
+        user = await self.user(inbound, lines)
+        return [*[await self._overheard(each) for each in inbound.overheard], user] if inbound.overheard else [user]
+
+    async def _overheard(self, words: Overheard) -> LogEntry:
+        # Without an id: nobody is owed an answer to it.
+        wire = _encode(_Wire(role="user", content=own(words.text)))
+        return LogEntry(
+            time=words.at,
+            turn=self._turn,
+            tokens=await self._tokenizer.acount_message(wire),
+            sender=words.sender_name or words.sender_id,
+            person=words.sender_id,
+            wire=msgspec.Raw(wire),
+        )
+
+    async def user(self, inbound: Inbound, lines: Sequence[str] | None = None) -> LogEntry:
+        """What a person said, and what came with it; ``lines`` tell what became of that."""
+        wire = _encode(_Wire(role="user", content=words_of(inbound, lines, vision=self._vision)))
         return LogEntry(
             time=inbound.received_at,
             turn=self._turn,

@@ -4,8 +4,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 
 import anyio
+import structlog
 
-from daemon.errors import ContextOverflow, InvalidAnswer, MillpondError
+from daemon.errors import ContextOverflow, InvalidAnswer, MillpondError, ModelRefused
 from daemon.events import LogEntry
 from daemon.model import Answer, CutOff, Request, TextChunk, ToolCall
 from daemon.wording import text as say
@@ -18,6 +19,8 @@ CALLS_AT_ONCE = 16
 
 RECORD_TIMEOUT_S = 40.0
 """How long a result may take to be on record: longer than it is offered to a Redis that is away."""
+
+_log = structlog.get_logger()
 
 Journal = Callable[[int, Sequence[LogEntry]], Awaitable[None]]
 """Puts finished steps on record: how many stand there already, and the new ones."""
@@ -111,6 +114,12 @@ class Loop:
         request = await self._request()
         try:
             return await self._answer(request)
+        except ModelRefused as error:
+            # Many models take no pictures, and say so only when they are shown one.
+            if not self._requests.hide():
+                raise
+            _log.warning("model.blind", reason=str(error), model=self._kit.model.name)
+            return await self._answer(await self._request())
         except ContextOverflow as error:
             # Its server counts otherwise than we do, or the configuration names too large a window.
             self._requests.shorten(request.tokens // 2)

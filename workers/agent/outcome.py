@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from daemon.events import Attachment, Options
+from daemon.events import Attachment, Inbound, Options
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,3 +16,8 @@ class Outcome:
     """To be kept from now on."""
     attachments: tuple[Attachment, ...] = ()
     """Files that go with what is said."""
+
+
+def answered_as(inbound: Inbound) -> str:
+    """What a reply to ``inbound`` names it by in its chat; nothing in a direct one, where it is plain what is meant."""
+    return inbound.id if inbound.chat_kind == "group" else ""

@@ -67,8 +67,8 @@ async def preview(process: Process, session: str) -> dict[str, Any]:
     past = await _past(process, state, config.model.budget_tokens)
     said = found.said or [_nothing(process, state, past.history, bot)]
     requests = Requests(prompts, process.clock, said=said, past=past)
-    entries = Entries(tokenizer, process.clock, turn=state.head)
-    current = found.journal or [await entries.user(inbound) for inbound in said]
+    entries = Entries(tokenizer, process.clock, turn=state.head, vision=config.model.vision)
+    current = found.journal or [entry for inbound in said for entry in await entries.said(inbound)]
     built = await requests.prompt(current, tools.definitions)
     what = "turn in progress" if found.journal else "waiting message" if found.said else "empty message"
     return {

@@ -62,6 +62,7 @@ class Requests:
         self._said = said
         self.past = past
         self._room = room
+        self._pictures: Sequence[bytes] = ()
         self._scene: Scene | None = None
         self._tokens_max = sys.maxsize
         self.system: System | None = None
@@ -89,6 +90,17 @@ class Requests:
 
     def _renew(self, past: Past) -> None:
         self.past, self._scene = past, None
+
+    def show(self, pictures: Sequence[bytes]) -> None:
+        """From now on the message that the turn answers is followed by these, each a part of it, JSON."""
+        self._pictures, self._scene = pictures, None
+
+    def hide(self) -> bool:
+        """From now on no pictures are shown; whether there were any."""
+        had = bool(self._pictures)
+        if had:
+            self.show(())
+        return had
 
     def shorten(self, tokens_max: int) -> None:
         """From now on no prompt counts more than this, whatever the budget says."""
@@ -144,6 +156,7 @@ class Requests:
             names=self._said[-1].chat_kind == "group",
             history=past.history,
             whole=past.whole,
+            pictures=self._pictures,
             # It may have been made for a model with a larger window than the one that people chose since.
             head=fitted(head, int(HEAD_SHARE * rules.budget_tokens), rules.view.count, rules.shares),
         )
@@ -154,7 +167,8 @@ def _is_heavy(rules: Rules, scene: Scene, current: Sequence[LogEntry]) -> bool:
     before = sum(entry.tokens for entry in scene.history[-NEAR:] if entry.turn == last)
     now = sum(entry.tokens for entry in current)
     is_close = scene.fixed_tokens + now + before > rules.budget_tokens
-    return now > THREAD_TOKENS or is_close or (scene.names and len(scene.history) > NEAR)
+    is_large = now > THREAD_TOKENS or bool(scene.pictures)
+    return is_large or is_close or (scene.names and len(scene.history) > NEAR)
 
 
 def _head(continuity: Continuity | None) -> tuple[bytes, ...]:

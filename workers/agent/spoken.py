@@ -1,18 +1,23 @@
-"""What people say, as a model is shown it: files that came along, names in groups, runs as one message. Pure."""
+"""What people say, as a model is shown it: what it answers to, files that came along, names in groups. Pure."""
 
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from daemon.events import Attachment, LogEntry
+from daemon.events import Attachment, Inbound, LogEntry, Quote
 from workers.wires import Content, merged, message, taken_apart, text_part
 
 NAME_MAX_CHARS = 80
 """Longest name before a message; a channel may allow any."""
 IMAGE_URLS = ("http://", "https://", "data:image/")
 """Addresses of images that a model's server may be given."""
+QUOTE_MAX_CHARS = 1_000
+"""Longest quote before a message; what it quotes stands in the log itself if the bot was told it."""
 
 _LIKE_A_NAME = re.compile(r"(?<=[\n\r\v\f\x85\u2028\u2029])\[")
+_LIKE_OURS = re.compile(
+    r"(?:\A|(?<=[\n\r\v\f\x85\u2028\u2029]))\[(?=In reply to |(?:image|document|audio|video|voice)(?: message)?[]:,])"
+)
 
 
 def one_line(text: str, max_chars: int = NAME_MAX_CHARS) -> str:
@@ -25,7 +30,7 @@ def one_line(text: str, max_chars: int = NAME_MAX_CHARS) -> str:
 
 def named(name: str, content: Content) -> Content:
     """A group's message: ``[Name] text``."""
-    mark = f"[{one_line(name).replace('[', '(').replace(']', ')')}] "
+    mark = f"[{unbracketed(one_line(name))}] "
     if not isinstance(content, list):
         return mark + _indented(content or "")
     for at, part in enumerate(content):
@@ -39,14 +44,59 @@ def _indented(text: str) -> str:
     return _LIKE_A_NAME.sub(" [", text)
 
 
-def with_attachments(text: str, attachments: Sequence[Attachment]) -> Content:
-    """A message's text and what came with it: images with a usable address as such, all else as a line."""
-    images = [file for file in attachments if file.kind == "image" and file.url.startswith(IMAGE_URLS)]
-    lines = [f"[{file.kind}: {one_line(file.name) or '?'}]" for file in attachments if file not in images]
-    words = "\n".join(filter(None, (text, *lines)))
+def words_of(inbound: Inbound, lines: Sequence[str] | None = None, *, vision: bool = True) -> Content:
+    """All that a message holds: what it answers to, its text, and what came with it.
+
+    Args:
+        inbound: the message.
+        lines: what became of each of its files; None: nobody has looked at them.
+        vision: whether the model takes images.
+    """
+    text = own(inbound.text)
+    if inbound.quote is not None:
+        text = "\n".join(filter(None, (in_reply_to(inbound.quote), text)))
+    return with_attachments(text, inbound.attachments, lines, vision=vision) if inbound.attachments else text
+
+
+def own(text: str) -> str:
+    """A person's own words: no line of them passes for one of those that tell what came along."""
+    return _LIKE_OURS.sub(" [", text) if "[" in text else text
+
+
+def in_reply_to(quote: Quote) -> str:
+    """The line in front of a message that answers to another one; it ends at the first closing bracket."""
+    whose = unbracketed(one_line(quote.sender_name or quote.sender_id)) or "your message"
+    text = unbracketed(one_line(quote.text, QUOTE_MAX_CHARS)).replace('"', "'")
+    return f'[In reply to {whose}: "{text}"]' if text else f"[In reply to {whose}]"
+
+
+def unbracketed(text: str) -> str:
+    """``text`` without the brackets that lines of ours begin and end with."""
+    return text.replace("[", "(").replace("]", ")")
+
+
+def with_attachments(
+    text: str, attachments: Sequence[Attachment], lines: Sequence[str] | None = None, *, vision: bool = True
+) -> Content:
+    """A message's text and what came with it: images with a usable address as such, all else as a line.
+
+    ``lines`` and ``vision`` as for ``words_of``.
+    """
+    images = [file for file in attachments if vision and file.kind == "image" and file.url.startswith(IMAGE_URLS)]
+    given = lines or [""] * len(attachments)
+    told = [line or line_of(file) for file, line in zip(attachments, given, strict=True) if file not in images]
+    words = "\n".join(filter(None, (text, *told)))
     if not images:
         return words
     return [*([text_part(words)] if words else []), *map(_image, images)]
+
+
+def line_of(file: Attachment, more: str = "") -> str:
+    """The line that names a file; ``more`` is what became of it, words of ours."""
+    name = unbracketed(one_line(file.name))
+    if file.kind == "voice":
+        return f"[voice message{': ' if name else ''}{name}{more}]"
+    return f"[{file.kind}: {name or '?'}{more}]"
 
 
 def _image(file: Attachment) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from workers.agent.request import Requests
 from workers.agent.resting import Resting
 from workers.agent.room import Rooms
 from workers.agent.speech import Speech
+from workers.agent.taking_in import TakingIn
 from workers.consolidation import Consolidator, stores_of
 from workers.consolidation import Kits as ConsolidationKits
 from workers.hold import Hold
@@ -52,6 +53,7 @@ class Turns:
         self._rooms = Rooms(consolidator, reader, self._pasts)
         self._commands = Commands(process, self.kits, consolidator)
         self._ending = Ending(process, sessions, self._commands)
+        self._taking_in = TakingIn(process)
         self.equipment = Equipment(process)
         self.live = LiveBoard(process.bus, process.config.queue)
 
@@ -91,6 +93,7 @@ class Turns:
     async def aclose(self) -> None:
         """Close the models' connections."""
         await self.kits.aclose()
+        await self._taking_in.aclose()
         await self._consolidator.aclose()
 
     async def _carry_out(self, claim: Claim, command: Inbound, *, go_on: Callable[[], bool]) -> Claim | None:
@@ -124,7 +127,8 @@ class Turns:
 
     async def _begin(self, claim: Claim, first: Inbound, kit: Kit, home: str) -> Turn:
         begun, covered = claim.begun, before_command(claim.begun.waiting)
-        entries = Entries(kit.tokenizer, self._process.clock, turn=begun.head)
+        vision = kit.prompts.bot.model.vision
+        entries = Entries(kit.tokenizer, self._process.clock, turn=begun.head, vision=vision)
         await self._files.sync(home)
         past, journal = await self._pasts.read(
             claim.session, begun, upto=begun.head + begun.step, budget_tokens=kit.budget_tokens
@@ -134,12 +138,14 @@ class Turns:
             known = {entry.id for entry in journal if entry.id}
             covered = tuple(entry for entry in covered if entry.inbound and entry.inbound.id in known)
             progress = Progress(entries=journal, step=len(journal), cut_off=open_calls(journal))
+            said = inbounds(covered)
         else:
-            progress = Progress(entries=[await entries.user(inbound) for inbound in inbounds(covered)])
+            said = inbounds(covered)
+            progress = Progress(entries=[entry for inbound in said for entry in await entries.said(inbound)])
         requests = Requests(
             kit.prompts,
             self._process.clock,
-            said=inbounds(covered) or [first],
+            said=said or [first],
             past=past,
             room=self._rooms.of(claim.session, budget_tokens=kit.budget_tokens, correlation=first.correlation),
         )
@@ -178,6 +184,7 @@ class Turns:
         async def journal(step: int, entries: Sequence[LogEntry]) -> None:
             await insist(lambda: self._sessions.journal(turn.claim, step=step, entries=entries))
 
+        await self._taking_in.take_in(turn)
         try:
             return await Loop(turn, journal=journal).run()
         finally:

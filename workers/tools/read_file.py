@@ -38,13 +38,18 @@ def _read(folders: Folders, path: str, offset: int, limit: int) -> str | Result:
         if is_text(descriptor):
             return _page(descriptor, offset, limit)
         content = whole(descriptor, place, IMAGE_MAX_BYTES)
-    kind = next((kind for start, kind in IMAGES.items() if content.startswith(start)), "")
-    if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
-        kind = "image/webp"
+    kind = picture_type(content)
     if not kind:
         raise ToolError(f"{place.shown} is neither text nor a picture (PNG, JPEG, GIF, WebP)")
     text = f"{place.shown}: {kind}, {len(content):,} bytes"
     return Result(text=text, images=(Image(media_type=kind, data=content),))
+
+
+def picture_type(content: bytes) -> str:
+    """The media type of a picture that models can see; empty when it is none."""
+    if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for start, kind in IMAGES.items() if content.startswith(start)), "")
 
 
 def _page(descriptor: int, offset: int, limit: int) -> str:

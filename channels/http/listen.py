@@ -1,4 +1,4 @@
-"""The socket of a web channel: which port it gets, and what is said when it gets none."""
+"""The socket of a server: which port it gets, and what is said when it gets none."""
 
 import errno
 import socket
@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 import anyio
 
-from daemon.config import WebConfig
 from daemon.errors import ConfigError
 
 FIRST_PORT = 8765
@@ -19,38 +18,40 @@ BACKLOG = 2048
 """Connections that the kernel holds until they are accepted."""
 
 
-async def listen(name: str, config: WebConfig) -> socket.socket:
-    """A socket that listens where channel ``name`` is configured to.
+async def listen(path: str, host: str, port: int | None) -> socket.socket:
+    """A socket that listens where the section ``path`` of the configuration says.
+
+    ``port`` may be None, for the next free one from ``FIRST_PORT`` on, or 0, for any that is free.
 
     Raises:
         ConfigError: the port is taken or not allowed, or the host is none of this machine.
     """
-    family, host = await _resolved(name, config.host)
-    for port in _ports(config):
+    family, address = await _resolved(path, host)
+    for number in _ports(port):
         try:
-            return _listening(family, host, port)
+            return _listening(family, address, number)
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
-                raise ConfigError(_refused(name, config.host, port, error)) from error
-    raise ConfigError(_taken(name, config))
+                raise ConfigError(_refused(path, host, number, error)) from error
+    raise ConfigError(_taken(path, host, port))
 
 
-def address_of(listening: socket.socket, config: WebConfig) -> str:
+def address_of(listening: socket.socket, host: str) -> str:
     """``http://host:port`` under which ``listening`` is reached, with the host as it was configured."""
-    host, port = config.host.strip("[]"), listening.getsockname()[1]
+    host, port = host.strip("[]"), listening.getsockname()[1]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _ports(config: WebConfig) -> Iterable[int]:
-    return range(FIRST_PORT, FIRST_PORT + PORT_TRIES) if config.port is None else [config.port]
+def _ports(port: int | None) -> Iterable[int]:
+    return range(FIRST_PORT, FIRST_PORT + PORT_TRIES) if port is None else [port]
 
 
-async def _resolved(name: str, host: str) -> tuple[socket.AddressFamily, str]:
+async def _resolved(path: str, host: str) -> tuple[socket.AddressFamily, str]:
     try:
         found = await anyio.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise ConfigError(
-            f"channels.{name}.host: {host!r} is no address of this machine ({error}); 127.0.0.1 always works"
+            f"{path}.host: {host!r} is no address of this machine ({error}); 127.0.0.1 always works"
         ) from error
     # "localhost" may be both; clients try IPv4 more often than not.
     family, *_, address = min(found, key=lambda each: each[0] != socket.AF_INET)
@@ -72,19 +73,19 @@ def _listening(family: socket.AddressFamily, host: str, port: int) -> socket.soc
     return listening
 
 
-def _refused(name: str, host: str, port: int, error: OSError) -> str:
+def _refused(path: str, host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EACCES:
-        return f"channels.{name}.port: port {port} needs privileges that this process has not; choose one above 1023"
-    return f"channels.{name}.host: cannot listen on {host!r}, port {port}: {error.strerror}; 127.0.0.1 always works"
+        return f"{path}.port: port {port} needs privileges that this process has not; choose one above 1023"
+    return f"{path}.host: cannot listen on {host!r}, port {port}: {error.strerror}; 127.0.0.1 always works"
 
 
-def _taken(name: str, config: WebConfig) -> str:
-    if config.port is None:
+def _taken(path: str, host: str, port: int | None) -> str:
+    if port is None:
         return (
-            f"channels.{name}.port: the ports {FIRST_PORT} to {FIRST_PORT + PORT_TRIES - 1} are all taken on "
-            f"{config.host}; set another one, or 0 for any that is free"
+            f"{path}.port: the ports {FIRST_PORT} to {FIRST_PORT + PORT_TRIES - 1} are all taken on "
+            f"{host}; set another one, or 0 for any that is free"
         )
     return (
-        f"channels.{name}.port: port {config.port} on {config.host} is taken by another program; "
-        "stop that, set another port, or leave the key out for the next free one"
+        f"{path}.port: port {port} on {host} is taken by another program; "
+        "stop that, set another port, or leave the key out for its default"
     )

@@ -6,11 +6,10 @@ from socket import socket
 
 import anyio
 import h11
+import msgspec
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
-
-from channels.web.problem import body_of
 
 SHUTDOWN_S = 2
 """Whole seconds that uvicorn waits for requests at its end; ours are over before."""
@@ -18,10 +17,15 @@ SHUTDOWN_S = 2
 CLEAR_S = 1.0
 """How long what was cut off may take to notice."""
 
-_NOT_HTTP = body_of(
-    "bad_request",
-    "this is no valid HTTP request: it needs one Host header, headers of less than 64 kB in all, and an address in "
-    "which everything but ASCII letters, digits and signs is percent-encoded (a name in Chinese, for example)",
+_NOT_HTTP = msgspec.json.encode(
+    {
+        "error": {
+            "code": "bad_request",
+            "message": "this is no valid HTTP request: it needs one Host header, headers of less than 64 kB in all, "
+            "and an address in which everything but ASCII letters, digits and signs is percent-encoded (a name in "
+            "Chinese, for example)",
+        }
+    }
 )
 
 
@@ -48,7 +52,7 @@ class Server(uvicorn.Server):
                 ws="none",
                 lifespan="off",
                 log_config=None,
-                # What goes wrong in a request is logged by Guard; what is left are clients that break off.
+                # What goes wrong in a request is logged around its application; what is left are clients breaking off.
                 log_level="critical",
                 access_log=False,
                 proxy_headers=False,

@@ -1,0 +1,40 @@
+"""Fetching what came with the messages of a push channel, for whoever answers them, in whatever process that is."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Protocol
+
+from channels.push import connect
+from daemon.config import PushConfig
+from daemon.errors import SendRejected
+from daemon.events import Attachment
+from daemon.process import Process
+
+
+class Fetch(Protocol):
+    """Gives the content of a file."""
+
+    async def __call__(self, attachment: Attachment, *, timeout_s: float) -> bytes:
+        """See ``channels.base.Channel.fetch``; also raises SendRejected for one that is larger than is fetched."""
+        ...
+
+
+@asynccontextmanager
+async def fetching(process: Process, channel: str) -> AsyncGenerator[Fetch]:
+    """Fetches files of a channel instance, for the length of the block.
+
+    Raises:
+        SendRejected: this process's configuration has no such channel, or one that fetches nothing.
+    """
+    config = process.config.channels.get(channel)
+    if not isinstance(config, PushConfig):
+        raise SendRejected(f"this process's configuration has no channel {channel[:80]!r} that files come from")
+    async with connect(process, channel, config) as adapter:
+
+        async def fetch(attachment: Attachment, *, timeout_s: float) -> bytes:
+            content = await adapter.fetch(attachment, timeout_s=timeout_s)
+            if len(content) > adapter.limits.fetch_max_bytes:
+                raise SendRejected("it is larger than is fetched from there")
+            return content
+
+        yield fetch

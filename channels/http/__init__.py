@@ -1,0 +1,8 @@
+"""Serving HTTP: sockets, a server inside a task group, bodies of bounded size."""
+
+from channels.http.body import read_body
+from channels.http.listen import FIRST_PORT, address_of, listen
+from channels.http.protocol import Server
+from channels.http.serving import serving
+
+__all__ = ["FIRST_PORT", "Server", "address_of", "listen", "read_body", "serving"]

@@ -1,0 +1,33 @@
+"""The body of a request, bounded in size and time."""
+
+import anyio
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+BODY_TIMEOUT_S = 30.0
+"""How long a client may take to send a body."""
+
+
+async def read_body(request: Request, *, max_bytes: int, advice: str = "") -> bytes:
+    """All of it; ``advice`` says what to do about one that is too large.
+
+    Raises:
+        HTTPException: 413, it is above ``max_bytes``; 408, it did not come in time.
+        ClientDisconnect: it breaks off.
+    """
+    if int(request.headers.get("content-length", "0")) > max_bytes:
+        raise _too_large(max_bytes, advice)
+    pieces: list[bytes] = []
+    left = max_bytes
+    with anyio.move_on_after(BODY_TIMEOUT_S):
+        async for piece in request.stream():
+            left -= len(piece)
+            if left < 0:
+                raise _too_large(max_bytes, advice)
+            pieces.append(piece)
+        return b"".join(pieces)
+    raise HTTPException(408, f"the body did not come within {BODY_TIMEOUT_S:g} s; send it again")
+
+
+def _too_large(max_bytes: int, advice: str) -> HTTPException:
+    return HTTPException(413, f"the body is above {max_bytes:,} bytes{advice and f'; {advice}'}")

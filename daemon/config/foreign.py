@@ -1,0 +1,104 @@
+"""Types of channels that other packages bring, found by their entry points in the group ``millpond.channels``.
+
+An entry point is named as the type and names an ``Adapter``. It is looked for only when a configuration names a type
+that is not one of ours, and loaded only then: importing the modules of other packages is slow.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, cast
+
+import msgspec
+
+from daemon.config.channels import PushConfig
+from daemon.errors import ConfigError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "millpond.channels"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adapter:
+    """What an entry point of the group names."""
+
+    config: type[PushConfig]
+    """Its sections ``[channels.<name>]``; the tag is the type, and every key has a default."""
+    connect: str
+    """``module:name`` of ``connect(process, name, config)``, an async context manager that gives the ``Channel``; only
+    processes that have to do with the platform import it."""
+
+
+def installed() -> list[str]:
+    """The types that other packages bring, as far as their names tell."""
+    return sorted({point.name for point in _points()})
+
+
+def adapter(tag: str) -> Adapter | None:
+    """The adapter of a type; None when no package brings it.
+
+    Raises:
+        ConfigError: several packages bring it, or the one that does cannot be used; says which, and why.
+    """
+    found = sorted({point for point in _points() if point.name == tag}, key=_package)
+    if not found:
+        return None
+    if len(found) > 1:
+        packages = " and ".join(map(_package, found))
+        raise ConfigError(f"{tag!r} is brought by {packages}; uninstall all but one")
+    [point] = found
+    try:
+        loaded: object = point.load()
+    except Exception as error:
+        # Whatever is wrong in another's package, a person has to be told which one it is.
+        raise ConfigError(_unusable(point, f"{type(error).__name__}: {error}")) from error
+    if not isinstance(loaded, Adapter):
+        raise ConfigError(_unusable(point, f"it names {type(loaded).__name__}, not a daemon.config.Adapter"))
+    if problem := _problem(loaded, tag):
+        raise ConfigError(_unusable(point, problem))
+    return loaded
+
+
+@cache
+def connect_of(kind: type[PushConfig]) -> str:
+    """The import string of ``connect`` for a section of one of these types. Errors: as for ``adapter``."""
+    tag = str(kind.__struct_config__.tag)
+    found = adapter(tag)
+    if found is None:
+        raise ConfigError(f"no package brings the type {tag!r} any more")
+    return found.connect
+
+
+def _points() -> "Iterable[EntryPoint]":
+    from importlib.metadata import entry_points  # noqa: PLC0415 - seldom needed, and start-up is counted in milliseconds
+
+    return entry_points(group=GROUP)
+
+
+def _problem(loaded: Adapter, tag: str) -> str:
+    given = cast("object", loaded.config)
+    if not (isinstance(given, type) and issubclass(given, PushConfig)):
+        return "its config is no subclass of daemon.config.PushConfig"
+    config = loaded.config
+    if config.__struct_config__.tag != tag:
+        return f"its config has the tag {config.__struct_config__.tag!r}, but its name is {tag!r}"
+    if without := _without_default(config):
+        return f"its config has keys without a default: {', '.join(without)}"
+    module, colon, name = loaded.connect.partition(":")
+    if not (module and colon and name):
+        return f"its connect is {loaded.connect!r}, not module:name"
+    return ""
+
+
+def _without_default(config: type[PushConfig]) -> Iterable[str]:
+    return [entry.name for entry in msgspec.structs.fields(config) if entry.required]
+
+
+def _package(point: "EntryPoint") -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+
+
+def _unusable(point: "EntryPoint", reason: str) -> str:
+    return f"the package {_package(point)}, which brings {point.name!r}, cannot be used: {reason}"

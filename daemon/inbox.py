@@ -1,0 +1,52 @@
+"""Where the files that came with messages are kept, among those of their scope: ``inbox/<day>-<name>``. Pure.
+
+A file's name says which message it came with: whoever does the same turn again finds it there, and when that message is
+forgotten, so is the file.
+"""
+
+import hashlib
+import re
+
+from daemon.events import Attachment, Inbound
+
+FOLDER = "inbox"
+
+STEM_MAX_CHARS = 40
+"""Of a name that a person gave; of at most four bytes each, so that the whole stays below the 255 of file systems."""
+
+ENDING_MAX_CHARS = 10
+
+ENDINGS = {"image": ".jpg", "voice": ".ogg", "video": ".mp4", "audio": ".mp3", "document": ""}
+"""Of a file that came without a name: what platforms make of their own."""
+
+MARK = re.compile(r"m[0-9a-f]{12}")
+"""What ``mark_of`` gives."""
+
+_NO_NAME_CHAR = re.compile(r"[^\w.()+-]+")
+
+
+def path_of(inbound: Inbound, number: int) -> str:
+    """Where the file ``number`` of a message is kept, among the files of its scope; always the same."""
+    file = inbound.attachments[number]
+    given = _NO_NAME_CHAR.sub("-", file.name).strip("-.")
+    stem, dot, ending = given.rpartition(".")
+    if not stem or len(ending) > ENDING_MAX_CHARS:
+        stem, dot, ending = given, "", ""
+    if not given:
+        dot, ending = "", ENDINGS[file.kind]
+    name = f"{stem[:STEM_MAX_CHARS] or file.kind}-{mark_of(str(inbound.session), inbound.id)}{_which(file, number)}"
+    return f"{FOLDER}/{inbound.received_at[:10]}-{name}{dot}{ending}"
+
+
+def mark_of(session: str, message_id: str) -> str:
+    """What stands in the names of all files that came with a message."""
+    return f"m{_digest(session, message_id, size=6)}"
+
+
+def _which(file: Attachment, number: int) -> str:
+    """Tells those of one message apart, and from those that it came with before it was edited."""
+    return _digest(str(number), file.source, size=2)
+
+
+def _digest(*words: str, size: int) -> str:
+    return hashlib.blake2b("\0".join(words).encode("utf-8", "replace"), digest_size=size).hexdigest()

@@ -1,0 +1,113 @@
+"""Messages that are edited before they are answered."""
+
+from typing import Any, Literal
+
+import anyio
+import msgspec
+
+from daemon.bus import Bus, check_inbound, load_script, pairs
+from daemon.config import QueueConfig
+from daemon.events import Inbound
+
+AMEND = load_script(__file__, "amend.lua")
+
+BURST = 32
+"""Waiting messages that one turn answers at most; as ``begin.part.lua`` has it."""
+
+PAGE = 100
+"""Waiting messages read at once, the newest first: people edit what they wrote last."""
+
+TRIES = 3
+"""How often is looked for a message that was replaced just when it was found."""
+
+Amended = Literal["amended", "late", "unknown"]
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Inbound).decode
+
+
+class Amendments:
+    """Edits what waits in the sessions of one database."""
+
+    def __init__(self, bus: Bus, config: QueueConfig) -> None:
+        self._bus = bus
+        self._config = config
+
+    async def amend(self, inbound: Inbound) -> Amended:
+        """Have the waiting message with ``inbound``'s id say what ``inbound`` says; its place and time stay.
+
+        ``late``: a turn that answers it is under way, or one of the two is a command; nothing was changed. ``unknown``:
+        none waits under that id from that sender: it was answered, or it never came. The same again changes nothing.
+
+        Raises:
+            MessageTooLarge, InboundError: it cannot be accepted as it is.
+            BusUnavailable: Redis is away; the same may be said again.
+        """
+        check_inbound(inbound, self._config)
+        for _ in range(TRIES):
+            found = await self._waiting(inbound)
+            if found is None:
+                return "unknown"
+            stream_id, old = found
+            if old.sender_id != inbound.sender_id:
+                return "unknown"
+            if old.command or inbound.command:
+                return "late"
+            new = amended(old, inbound)
+            if new == old:
+                return "amended"
+            status = await self.put(stream_id, new)
+            if status != "gone":
+                return status
+        return "unknown"
+
+    async def put(self, stream_id: bytes, new: Inbound) -> Literal["amended", "late", "gone"]:
+        """Have ``new`` stand where ``stream_id`` waits, of the same session and message id; see ``amend.lua``."""
+        session = str(new.session)
+        keys = self._bus.keys.of(session)
+        status: bytes = await self._bus.run(
+            AMEND,
+            [keys.inbox, keys.session, keys.waiting, keys.log],
+            [session, stream_id, new.id, _encode(new), BURST],
+        )
+        return "amended" if status == b"amended" else "late" if status == b"late" else "gone"
+
+    async def _waiting(self, inbound: Inbound) -> tuple[bytes, Inbound] | None:
+        """The message with ``inbound``'s id that waits in its session, and where it stands."""
+        keys = self._bus.keys.of(str(inbound.session))
+        ids: list[bytes] = await self._bus.call("LRANGE", keys.waiting, 0, -1)
+        for end in range(len(ids), 0, -PAGE):
+            found: dict[bytes, Inbound] = {}
+
+            async def look(stream_id: bytes, found: dict[bytes, Inbound] = found) -> None:
+                entries: Any = await self._bus.call("XRANGE", keys.inbox, stream_id, stream_id)
+                for _, fields in entries:
+                    if (message := _message_in(dict(pairs(fields)), inbound.id)) is not None:
+                        found[stream_id] = message
+
+            async with anyio.create_task_group() as tg:  # one tick, one pipeline
+                for stream_id in ids[max(0, end - PAGE) : end]:
+                    tg.start_soon(look, stream_id)
+            for stream_id, message in found.items():
+                return stream_id, message
+        return None
+
+
+def amended(old: Inbound, new: Inbound) -> Inbound:
+    """``old`` as its sender edited it: what was said before it, and when it came, stays."""
+    return msgspec.structs.replace(
+        old,
+        text=new.text,
+        attachments=new.attachments,
+        quote=new.quote or old.quote,
+        sender_name=new.sender_name or old.sender_name,
+    )
+
+
+def _message_in(fields: dict[bytes, bytes], message_id: str) -> Inbound | None:
+    if fields.get(b"id") != message_id.encode():
+        return None
+    try:
+        return _decode(fields.get(b"message", b""))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None

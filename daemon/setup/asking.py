@@ -1,0 +1,132 @@
+"""Who answers the questions: a person at a terminal, or nobody, and then flags and defaults alone."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import click
+
+from daemon.config import Secret
+from daemon.errors import ConfigError
+from daemon.printable import printable
+
+Check = Callable[[str], str]
+"""What is wrong with an answer, as a sentence; empty: nothing."""
+
+
+def fine(_: str) -> str:
+    """Every answer will do."""
+    return ""
+
+
+class Asker(Protocol):
+    """Asks one thing at a time. Every question names the flag that answers it."""
+
+    asks: bool
+    """Whether there is somebody to ask."""
+
+    def text(self, question: str, *, flag: str, given: str | None, default: str = "", check: Check = fine) -> str:
+        """A text that passes ``check``; ``given`` is what the flag said, ``default`` what stands for no answer."""
+        ...
+
+    def secret(self, question: str, *, flag: str, given: Secret | None, default: Secret | None) -> Secret:
+        """A text that is not shown; an empty one where there is none."""
+        ...
+
+    def choice(self, question: str, of: Sequence[tuple[str, str]], *, given: str | None, default: str) -> str:
+        """One of several words, each of which is explained."""
+        ...
+
+    def confirm(self, question: str, *, default: bool) -> bool:
+        """Yes or no; ``default`` when nobody is asked."""
+        ...
+
+
+class Nobody:
+    """Answers with flags and defaults alone."""
+
+    asks = False
+
+    def text(self, question: str, *, flag: str, given: str | None, default: str = "", check: Check = fine) -> str:
+        """What was given, or the default.
+
+        Raises:
+            ConfigError: it will not do.
+        """
+        del question
+        answer = default if given is None else given.strip()
+        if wrong := check(answer):
+            raise ConfigError(f"{flag} {printable(answer)}: {wrong}" if answer else f"{flag}: {wrong}")
+        return answer
+
+    def secret(self, question: str, *, flag: str, given: Secret | None, default: Secret | None) -> Secret:
+        """What was given, or the default, or none."""
+        del question, flag
+        return given or default or Secret("")
+
+    def choice(self, question: str, of: Sequence[tuple[str, str]], *, given: str | None, default: str) -> str:
+        """What was given, or the default."""
+        del question, of
+        return given or default
+
+    def confirm(self, question: str, *, default: bool) -> bool:
+        """The default."""
+        del question
+        return default
+
+
+class Person:
+    """Asks at the terminal. Ctrl-C at a question raises ``click.Abort``."""
+
+    asks = True
+
+    def text(self, question: str, *, flag: str, given: str | None, default: str = "", check: Check = fine) -> str:
+        """Ask until the answer will do; what was given is not asked again, but when it will not do."""
+        del flag
+        answer = given
+        while True:
+            if answer is None:
+                answer = str(click.prompt(question, default=default, show_default=bool(default)))
+            answer = answer.strip()
+            wrong = check(answer)
+            if not wrong:
+                return answer
+            click.echo(f"  {wrong}")
+            answer = None
+
+    def secret(self, question: str, *, flag: str, given: Secret | None, default: Secret | None) -> Secret:
+        """Ask without showing what is typed; Enter alone keeps the default, ``-`` stands for none."""
+        del flag
+        if given is not None:
+            return given
+        known = " [Enter: the one that is there, -: none]" if default else ""
+        answer = str(click.prompt(f"{question}{known}", default="", show_default=False, hide_input=True)).strip()
+        if answer == "-":
+            return Secret("")
+        if answer:
+            click.echo(f"  ({len(answer)} characters)")
+        return Secret(answer) if answer else default or Secret("")
+
+    def choice(self, question: str, of: Sequence[tuple[str, str]], *, given: str | None, default: str) -> str:
+        """Ask for one of the words, or for its beginning."""
+        if given:
+            return given
+        click.echo(f"{question}:")
+        for word, meaning in of:
+            click.echo(f"  {word:<10}{meaning}")
+
+        words = [word for word, _ in of]
+
+        def check(answer: str) -> str:
+            return "" if _meant(answer, words) else f"one of {', '.join(words)}, please"
+
+        return _meant(self.text("Which", flag="", given=None, default=default, check=check), words)
+
+    def confirm(self, question: str, *, default: bool) -> bool:
+        """Ask."""
+        return click.confirm(question, default=default)
+
+
+def _meant(answer: str, words: Sequence[str]) -> str:
+    """The word that begins so; empty when none or several do."""
+    found = [word for word in words if answer and word.startswith(answer.lower())]
+    return answer.lower() if answer.lower() in words else found[0] if len(found) == 1 else ""

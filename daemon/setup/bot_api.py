@@ -1,0 +1,125 @@
+"""The few calls of Telegram's Bot API that setting up needs; the channel itself has a client of its own.
+
+The token stands in every address, so no text of the HTTP library's is ever shown.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import anyio
+import httpx2
+import msgspec
+
+from daemon.config import Secret
+from daemon.errors import MillpondError
+
+CALL_S = 15.0
+"""How long an answer may take beyond what the call itself waits for."""
+
+
+class TelegramSaysNo(MillpondError):
+    """Telegram cannot be asked, or refuses."""
+
+    def __init__(self, message: str, *, code: int = 0, retry_after_s: float = 0.0) -> None:
+        super().__init__(message)
+        self.code = code
+        """As it was answered; 0: there was no answer."""
+        self.retry_after_s = retry_after_s
+
+
+class Me(msgspec.Struct, frozen=True, kw_only=True):
+    """Who the bot is."""
+
+    id: int
+    username: str = ""
+    first_name: str = ""
+    can_read_all_group_messages: bool = False
+
+    @property
+    def link(self) -> str:
+        """Where people find it."""
+        return f"https://t.me/{self.username}"
+
+
+class _Parameters(msgspec.Struct, frozen=True):
+    retry_after: float = 0.0
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    ok: bool = False
+    result: msgspec.Raw = msgspec.Raw(b"null")
+    error_code: int = 0
+    description: str = ""
+    parameters: _Parameters = _Parameters()
+
+
+_decode = msgspec.json.Decoder(_Answer).decode
+
+
+class BotApi:
+    """One bot at one Bot API server."""
+
+    def __init__(self, client: httpx2.AsyncClient, token: Secret, base_url: str) -> None:
+        self._client = client
+        self._token = token
+        self._base_url = base_url.rstrip("/")
+
+    async def me(self) -> Me:
+        """Who the bot is.
+
+        Raises:
+            TelegramSaysNo: the token is none, or Telegram cannot be asked.
+        """
+        return msgspec.json.decode(await self.call("getMe"), type=Me)
+
+    async def updates(self, *, offset: int | None, wait_s: int) -> list[dict[str, Any]]:
+        """What waits for the bot. With ``offset`` all updates below it are gone for good. Errors as for ``me``."""
+        params: dict[str, object] = {"timeout": wait_s, "limit": 100}
+        if offset is not None:
+            params["offset"] = offset
+        found: object = msgspec.json.decode(await self.call("getUpdates", params, wait_s=wait_s))
+        listed = cast("list[object]", found) if isinstance(found, list) else []
+        return [cast("dict[str, Any]", update) for update in listed if isinstance(update, dict)]
+
+    async def call(self, method: str, params: dict[str, object] | None = None, *, wait_s: float = 0.0) -> msgspec.Raw:
+        """Ask once. Errors as for ``me``."""
+        # Only characters that a token can have: anything else would be another address.
+        if not all(sign.isascii() and (sign.isalnum() or sign in ":_-") for sign in self._token.reveal()):
+            raise TelegramSaysNo("that is no token; BotFather gives one like 123456789:AbCd…", code=404)
+        url = f"{self._base_url}/bot{self._token.reveal()}/{method}"
+        try:
+            with anyio.fail_after(CALL_S + wait_s):
+                response = await self._client.post(url, json=params or {})
+        except TimeoutError:
+            raise TelegramSaysNo(f"{self._base_url} did not answer within {CALL_S + wait_s:g} s") from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+            reason = type(error).__name__
+            raise TelegramSaysNo(
+                f"{self._base_url} cannot be reached ({reason}); check the network, and the proxy if there is one"
+            ) from None
+        return self._result(response)
+
+    def _result(self, response: httpx2.Response) -> msgspec.Raw:
+        try:
+            answer = _decode(response.content)
+        except msgspec.MsgspecError:
+            raise TelegramSaysNo(
+                f"{self._base_url} answers, but not as a Bot API server does (status {response.status_code})"
+            ) from None
+        if answer.ok:
+            return answer.result
+        code = answer.error_code or response.status_code
+        if code in (401, 404):
+            raise TelegramSaysNo("Telegram does not know this token; copy it from BotFather again, whole", code=code)
+        said = answer.description.replace(self._token.reveal(), "********")[:300]
+        raise TelegramSaysNo(
+            f"Telegram refuses ({code}): {said}", code=code, retry_after_s=answer.parameters.retry_after
+        )
+
+
+@asynccontextmanager
+async def bot_api(token: Secret, base_url: str) -> AsyncGenerator[BotApi]:
+    """The Bot API for the length of a block."""
+    async with httpx2.AsyncClient(timeout=None, follow_redirects=False) as client:
+        yield BotApi(client, token, base_url)

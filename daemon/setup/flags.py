@@ -1,0 +1,64 @@
+"""What was said on the command line; whatever is None was not."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from daemon.config import Secret
+from daemon.config.secret import read_secret_file
+from daemon.errors import ConfigError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flags:
+    """Every answer, as a flag gave it."""
+
+    data_dir: str | None = None
+    bot: str | None = None
+    language: str | None = None
+    time_zone: str | None = None
+    workspace: str | None = None
+    offline: bool = False
+    model_url: str | None = None
+    model: str | None = None
+    model_key: str | None = None
+    model_key_file: str | None = None
+    telegram: bool | None = None
+    """Whether there is to be a bot at Telegram; None: if there is a token."""
+    telegram_token: str | None = None
+    telegram_token_file: str | None = None
+    telegram_url: str | None = None
+    channel: str | None = None
+    owner: str | None = None
+    pair: bool | None = None
+    """Whether to wait for the owner; None: if there is somebody at the terminal."""
+    access: str | None = None
+    source: Path | None = None
+    """Folder of another program, to be taken over."""
+    memory_of: str | None = None
+    """Whose memory that becomes, ``<channel>:<sender>``; None: the owner's."""
+    test: bool = True
+    yes: bool = False
+
+    def key(self) -> Secret | None:
+        """The model's key. Raises: as ``given_secret``."""
+        return given_secret("--model-key", self.model_key, self.model_key_file)
+
+    def token(self) -> Secret | None:
+        """Telegram's token. Raises: as ``given_secret``."""
+        return given_secret("--telegram-token", self.telegram_token, self.telegram_token_file)
+
+
+def given_secret(flag: str, text: str | None, file: str | None) -> Secret | None:
+    """A secret that was given by value or by file.
+
+    Raises:
+        ConfigError: both were given, or the file cannot be read.
+    """
+    if text is not None and file is not None:
+        raise ConfigError(f"{flag} and {flag}-file: name one of the two")
+    if file is not None:
+        try:
+            return Secret(read_secret_file(Path(file).expanduser())[0])
+        except ConfigError as error:
+            raise ConfigError(f"{flag}-file: {error}") from error
+    return Secret(text.strip()) if text is not None else None

@@ -1,0 +1,300 @@
+"""The questions, in order, each with what is tried right after it."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Literal, TypeVar, cast
+
+import anyio
+import click
+
+from daemon.config import Secret, TelegramConfig
+from daemon.config.keys import NAME_RULE, is_name
+from daemon.config.rules import zone_problem
+from daemon.errors import ConfigError, ModelError
+from daemon.setup.answers import Access, Answers, ModelAnswer, Owner, TelegramAnswer
+from daemon.setup.asking import Asker
+from daemon.setup.bot_api import Me, TelegramSaysNo, bot_api
+from daemon.setup.flags import Flags
+from daemon.setup.foreign_settings import Settings
+from daemon.setup.machine import language_here, time_zone_here
+from daemon.setup.pairing import greet, new_code, wait_for_owner
+from daemon.setup.place import Place, strings
+from daemon.setup.trial import try_model
+from daemon.wording import Language
+
+_T = TypeVar("_T")
+OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_MODEL = "gpt-4o-mini"
+"""Offered for OpenAI's own server alone."""
+
+ACCESS = (
+    ("pairing", "you, and whoever you let in: a stranger gets a code, and you write /pair CODE"),
+    ("private", "you alone; the bot says nothing to anybody else"),
+    ("open", "everybody who finds it, at your cost"),
+)
+
+
+class Interview:
+    """Asks everything that the configuration needs. Nothing is written."""
+
+    def __init__(
+        self, asker: Asker, flags: Flags, place: Place, settings: Settings, environ: Mapping[str, str]
+    ) -> None:
+        """Nothing is asked yet.
+
+        Args:
+            asker: who answers.
+            flags: what is answered already.
+            place: the configuration that there is, whose values are offered first.
+            settings: of another program, offered next.
+            environ: where OpenAI's variables are looked up, offered last.
+        """
+        self._asker = asker
+        self._flags = flags
+        self._place = place
+        self._settings = settings
+        self._environ = environ
+
+    def answers(self) -> Answers:
+        """Ask all of it.
+
+        Raises:
+            ConfigError: an answer will not do, or is missing.
+            ModelError, TelegramSaysNo: what was tried did not work, and there is nobody to ask what to do.
+            click.Abort: the person does not want to go on.
+        """
+        bot = self._bot()
+        language = self._language(bot)
+        zone = self._time_zone(bot)
+        return Answers(
+            bot=bot,
+            language=language,
+            time_zone=zone,
+            workspace=self._flags.workspace or "",
+            data_dir=self._place.data_dir,
+            model=self._model(bot),
+            telegram=self._telegram(bot),
+        )
+
+    # The bot
+
+    def _bot(self) -> str:
+        there = self._place.bots
+        usual = "pond" if not there or "pond" in there else there[0]
+
+        def check(name: str) -> str:
+            return "" if is_name(name) else NAME_RULE
+
+        return self._asker.text("Name of the bot", flag="--bot", given=self._flags.bot, default=usual, check=check)
+
+    def _language(self, bot: str) -> Language:
+        known = self._place.word("language", "bots", bot) or language_here(self._environ)
+        of = (("en", "English"), ("zh", "中文"))
+        question = "Language of what it says itself"
+        return cast("Language", self._asker.choice(question, of, given=self._flags.language, default=known))
+
+    def _time_zone(self, bot: str) -> str:
+        known = self._place.word("time_zone", "bots", bot) or self._settings.time_zone or time_zone_here(self._environ)
+        known = "UTC" if zone_problem(known) else known
+        flag, given = "--time-zone", self._flags.time_zone
+        return self._asker.text("Time zone", flag=flag, given=given, default=known, check=zone_problem)
+
+    # The model
+
+    def _model(self, bot: str) -> ModelAnswer | None:
+        if self._flags.offline:
+            return None
+        where, flags, environ = ("bots", bot, "model"), self._flags, self._environ
+        word = self._place.word
+        click.echo("\nThe model: any OpenAI-compatible server. Without an address and a key a stand-in answers.")
+        usual = word("base_url", *where) or self._settings.model_url or environ.get("OPENAI_BASE_URL", "")
+        if not (usual or flags.model_url or self._asker.asks or flags.key() or self._known_key(bot, OPENAI_URL)):
+            return None
+        usual = usual or OPENAI_URL
+        name = word("name", *where) or self._settings.model_name or environ.get("OPENAI_MODEL", "")
+        while True:
+            url = self._asker.text(
+                "Address (- for none: the offline stand-in)",
+                flag="--model-url",
+                given=flags.model_url,
+                default=usual,
+                check=address_problem,
+            )
+            if url == "-":
+                return None
+            answer = ModelAnswer(
+                base_url=url,
+                name=self._asker.text(
+                    "Name of the model",
+                    flag="--model",
+                    given=flags.model,
+                    default=name or (OPENAI_MODEL if url == OPENAI_URL else ""),
+                    check=lambda text: "" if text else "the server has to be told which model to use",
+                ),
+                key=self._asker.secret(
+                    "Key (Enter alone: none)",
+                    flag="--model-key",
+                    given=flags.key(),
+                    default=self._known_key(bot, url),
+                ),
+            )
+            tried = self._tried_model(answer)
+            if tried != "again":
+                return tried
+            usual, name = answer.base_url, answer.name
+            # What was given will not do: from here on everything is asked.
+            flags = Flags(yes=flags.yes)
+
+    def _known_key(self, bot: str, url: str) -> Secret | None:
+        """The key that is known for a server; no other server is to get it."""
+        where, environ = ("bots", bot, "model"), self._environ
+        known = (
+            (self._place.word("base_url", *where), self._place.secret("api_key", *where)),
+            (self._settings.model_url, self._settings.model_key),
+            (environ.get("OPENAI_BASE_URL", "") or OPENAI_URL, Secret(environ.get("OPENAI_API_KEY", "").strip())),
+        )
+        return next((key for server, key in known if key and server == url), None)
+
+    def _tried_model(self, answer: ModelAnswer) -> "ModelAnswer | Literal['again'] | None":
+        if not self._flags.test:
+            return answer
+        click.echo(f"Asking {answer.name} at {answer.base_url} …")
+        try:
+            tried = _run(lambda: try_model(answer))
+        except ModelError as error:
+            if not self._asker.asks:
+                raise
+            click.echo(f"  It does not answer: {error}")
+        else:
+            where = "" if tried.base_url == answer.base_url else f", at {tried.base_url}"
+            click.echo(f"  It answers{where}.")
+            return tried
+        of = (("again", "ask for address, name and key again"), ("keep", "keep it as it is"), ("offline", "none"))
+        chosen = self._asker.choice("What now", of, given=None, default="again")
+        return "again" if chosen == "again" else answer if chosen == "keep" else None
+
+    # Telegram
+
+    def _telegram(self, bot: str) -> TelegramAnswer | None:
+        flags, asker = self._flags, self._asker
+        there = list(self._place.telegram_channels(bot))
+        usual = there[0] if there else self._free_channel(bot)
+        channel = flags.channel or usual
+        if not is_name(channel):
+            raise ConfigError(f"--channel {channel}: {NAME_RULE}")
+        where = ("channels", channel)
+        known = self._place.secret("token", *where) or self._settings.token
+        given = flags.token()
+        if flags.telegram is False or (flags.telegram is None and not asker.asks and not given and not known):
+            return None
+        base_url = flags.telegram_url or self._place.word("base_url", *where) or TelegramConfig().base_url
+        if wrong := address_problem(base_url):
+            raise ConfigError(f"--telegram-url: {wrong}")
+        if asker.asks:
+            click.echo(
+                "\nTelegram: open https://t.me/BotFather there, write /newbot, and copy the token that it gives."
+            )
+        while True:
+            question = "Token (Enter alone: no Telegram)" if not known else "Token"
+            token = asker.secret(question, flag="--telegram-token", given=given, default=known)
+            if not token:
+                if flags.telegram:
+                    raise ConfigError("--telegram-token: missing; BotFather gives one (https://t.me/BotFather)")
+                return None
+            answer = TelegramAnswer(channel=channel, token=token, base_url=base_url, allow=self._settings.allow)
+            tried = self._tried_telegram(answer)
+            if tried != "again":
+                return self._with_people(bot, tried) if tried else None
+            given, known = None, None
+
+    def _free_channel(self, bot: str) -> str:
+        names = ("telegram", f"telegram-{bot}", *(f"telegram-{number}" for number in range(2, 100)))
+        return next(name for name in names if name not in self._place.section("channels"))
+
+    def _tried_telegram(self, answer: TelegramAnswer) -> "TelegramAnswer | Literal['again'] | None":
+        if not self._flags.test:
+            return answer
+        try:
+            me = _run(lambda: _me(answer))
+        except TelegramSaysNo as error:
+            if not self._asker.asks:
+                raise
+            click.echo(f"  {error}")
+        else:
+            click.echo(f"  It is {me.first_name or me.username}: {me.link}")
+            return replace(answer, username=me.username)
+        of = (("again", "ask for the token again"), ("keep", "keep it as it is"), ("skip", "go on without Telegram"))
+        chosen = self._asker.choice("What now", of, given=None, default="again")
+        return "again" if chosen == "again" else answer if chosen == "keep" else None
+
+    def _with_people(self, bot: str, answer: TelegramAnswer) -> TelegramAnswer:
+        answer = replace(answer, owner=self._owner(bot, answer))
+        known = self._place.word("policy", "channels", answer.channel, "access")
+        usual = {"allow": "private", "open": "open"}.get(known, "pairing")
+        access = self._asker.choice("Who may talk to it", ACCESS, given=self._flags.access, default=usual)
+        return replace(answer, access=cast("Access", access))
+
+    def _owner(self, bot: str, answer: TelegramAnswer) -> Owner | None:
+        flags, asker = self._flags, self._asker
+        if flags.owner is not None:
+            if not flags.owner.isdecimal():
+                raise ConfigError(f"--owner {flags.owner}: Telegram's id of a person is a number")
+            return Owner(id=flags.owner)
+        admins = strings(self._place.section("bots", bot).get("admins"))
+        there = next((admin for admin in admins if admin.startswith(f"{answer.channel}:")), "")
+        if there and flags.pair is None:
+            click.echo(f"  Its owner is {there}.")
+            if not asker.confirm("Somebody else as well", default=False):
+                return Owner(id=there.partition(":")[2])
+        if flags.pair is False or not (flags.pair or asker.asks) or not answer.username:
+            return None
+        return self._paired(answer)
+
+    def _paired(self, answer: TelegramAnswer) -> Owner | None:
+        code = new_code()
+        click.echo("\nNow open this in Telegram and press Start; it tells me who you are:")
+        click.echo(f"  https://t.me/{answer.username}?start={code}")
+        click.echo("Waiting for you, five minutes at most; Ctrl-C goes on without …")
+        try:
+            owner = _run(lambda: _pair(answer, code))
+        except KeyboardInterrupt:
+            owner = None
+        except TelegramSaysNo as error:
+            if not self._asker.asks:
+                raise
+            click.echo(f"  {error}")
+            owner = None
+        if owner is None:
+            click.echo("  Going on without an owner; `millpond init` can be run again, or name one with --owner ID.")
+        else:
+            click.echo(f"  You are {owner.name or 'there'} ({owner.id}).")
+        return owner
+
+
+def address_problem(text: str) -> str:
+    """What is wrong with an address; empty: nothing."""
+    if text == "-":
+        return ""
+    parts = text.split("://", 1)
+    if len(parts) != 2 or parts[0] not in ("http", "https") or not parts[1] or any(map(str.isspace, text)):
+        return "an address begins with https:// or http://, as https://api.openai.com/v1"
+    if "@" in parts[1].split("/")[0]:
+        return "an address without user and password, please; a key is asked for by itself"
+    return ""
+
+
+def _run(work: Callable[[], Awaitable[_T]]) -> _T:
+    return anyio.run(work)
+
+
+async def _me(answer: TelegramAnswer) -> Me:
+    async with bot_api(answer.token, answer.base_url) as api:
+        return await api.me()
+
+
+async def _pair(answer: TelegramAnswer, code: str) -> Owner | None:
+    async with bot_api(answer.token, answer.base_url) as api:
+        owner = await wait_for_owner(api, code, say=lambda text: click.echo(f"  {text}"))
+        if owner is not None:
+            await greet(api, owner, "Hello! You are my owner now. I answer as soon as `millpond run` is started.")
+        return owner

@@ -1,0 +1,97 @@
+"""Finding out who the owner is: whoever sends the bot a code that only this terminal shows."""
+
+import secrets
+from collections.abc import Callable
+from typing import Any, cast
+
+import anyio
+
+from daemon.setup.answers import Owner
+from daemon.setup.bot_api import BotApi, TelegramSaysNo
+
+SIGNS = "ABCDEFGHJKMNPQRSTVWXYZ23456789"
+"""No two look alike."""
+LENGTH = 12
+"""Of 30 signs each."""
+WAIT_S = 300.0
+"""How long a person may take to open the link."""
+POLL_S = 10
+"""How long Telegram holds an answer back while there is nothing new."""
+LOOK_S = 1.0
+"""Time between two looks while other messages wait, with which Telegram answers at once."""
+FULL = 100
+"""Updates that are shown at once: what comes behind so many cannot be seen without deleting them."""
+
+
+def new_code() -> str:
+    """A code that nobody guesses."""
+    return "".join(secrets.choice(SIGNS) for _ in range(LENGTH))
+
+
+async def wait_for_owner(api: BotApi, code: str, *, say: Callable[[str], None], wait_s: float = WAIT_S) -> Owner | None:
+    """Whoever sends ``code`` in a direct chat; None when nobody does in time.
+
+    What other people wrote stays with Telegram for the daemon: the message with the code is taken away only when it
+    is the oldest one.
+
+    Raises:
+        TelegramSaysNo: another program asks for the bot's messages, or Telegram cannot be asked.
+    """
+    with anyio.move_on_after(wait_s):
+        while True:
+            updates = await _asked(api)
+            for place, update in enumerate(updates):
+                owner = _sender_of(update, code)
+                if owner is not None:
+                    if place == 0:
+                        await api.updates(offset=int(update["update_id"]) + 1, wait_s=0)
+                    return owner
+            if len(updates) >= FULL:
+                raise TelegramSaysNo(
+                    f"{FULL} messages wait for the bot already, so yours cannot be seen; name yourself with --owner ID "
+                    "(bots like @userinfobot tell your id), or run Millpond first"
+                )
+            if updates:
+                await anyio.sleep(LOOK_S)
+    say("Nobody sent the code in time.")
+    return None
+
+
+async def greet(api: BotApi, owner: Owner, text: str) -> None:
+    """Tell the owner that it worked; no matter when that fails."""
+    try:
+        await api.call("sendMessage", {"chat_id": int(owner.id), "text": text})
+    except (TelegramSaysNo, ValueError):
+        return
+
+
+async def _asked(api: BotApi) -> list[dict[str, Any]]:
+    try:
+        return await api.updates(offset=None, wait_s=POLL_S)
+    except TelegramSaysNo as error:
+        if error.code == 429:
+            await anyio.sleep(max(LOOK_S, error.retry_after_s))
+            return []
+        if error.code != 409:
+            raise
+        raise TelegramSaysNo(
+            "another program reads this bot's messages just now, or a webhook is set for it: end that program "
+            "(another Millpond, nanobot, OpenClaw …) and try again, or name yourself with --owner ID",
+            code=409,
+        ) from error
+
+
+def _sender_of(update: dict[str, Any], code: str) -> Owner | None:
+    """Who sent the code; None: it is something else."""
+    message = _table(update.get("message"))
+    sender, chat, text = _table(message.get("from")), _table(message.get("chat")), message.get("text")
+    if not isinstance(text, str) or chat.get("type") != "private" or sender.get("is_bot"):
+        return None
+    if code not in text.upper().split() or not isinstance(sender.get("id"), int):
+        return None
+    names = [str(sender[key]) for key in ("first_name", "last_name") if sender.get(key)]
+    return Owner(id=str(sender["id"]), name=" ".join(names))
+
+
+def _table(value: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}

@@ -1,0 +1,95 @@
+"""Where the configuration goes, and what stands there already."""
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from daemon.config import Config, Secret
+from daemon.config.environment import Table, is_table, variable
+from daemon.config.paths import FILE_NAME, expanded
+from daemon.config.secret import read_secret_file
+from daemon.errors import ConfigError
+from daemon.setup.writing import text_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """The configuration file before anything is asked."""
+
+    path: Path
+    data_dir: str
+    """As the configuration has to say it; empty: the one that everybody looks in."""
+    text: str
+    """What the file says; empty: there is none."""
+    tables: Table
+
+    def section(self, *names: str) -> Table:
+        """One section of the file; empty when there is none."""
+        table = self.tables
+        for name in names:
+            inner = table.get(name)
+            table = inner if is_table(inner) else {}
+        return table
+
+    def word(self, key: str, *names: str) -> str:
+        """A text of a section; empty when there is none."""
+        value = self.section(*names).get(key)
+        return value if isinstance(value, str) else ""
+
+    def secret(self, key: str, *names: str) -> Secret | None:
+        """A secret of a section, by value or by file; None when there is none that can be read."""
+        if value := self.word(key, *names):
+            return Secret(value)
+        file = self.word(f"{key}_file", *names)
+        if not file:
+            return None
+        try:
+            # What follows a / is taken as it is when it is absolute.
+            return Secret(read_secret_file(self.path.parent / expanded(file))[0])
+        except ConfigError:
+            return None
+
+    @property
+    def bots(self) -> list[str]:
+        """Names of the bots that there are."""
+        return list(self.section("bots"))
+
+    def telegram_channels(self, bot: str = "") -> Iterator[str]:
+        """Names of the channels of Telegram, of one bot or of all."""
+        for name, channel in self.section("channels").items():
+            if not is_table(channel) or channel.get("type", name) != "telegram":
+                continue
+            if not bot or channel.get("bot", bot) == bot:
+                yield name
+
+
+def place_of(config: Path | None, data_dir: str | None, environ: Mapping[str, str]) -> Place:
+    """Where the configuration of ``--config``, ``--data-dir`` and the environment lies.
+
+    Raises:
+        ConfigError: it cannot be read, or is no TOML.
+    """
+    usual = variable(environ, "MILLPOND_DATA_DIR") or Config().data_dir
+    folder = expanded(data_dir or usual)
+    named = variable(environ, "MILLPOND_CONFIG")
+    if config is None:
+        config = expanded(named) if named and not data_dir else folder / FILE_NAME
+    path = Path(os.path.realpath(config))
+    text = text_of(path)
+    try:
+        tables: Table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: no TOML: {error}; mend it, or move it away to begin anew") from error
+    if data_dir is None and isinstance(tables.get("data_dir"), str):
+        return Place(path=path, data_dir="", text=text, tables=tables)
+    told = str(folder.absolute()) if folder.absolute() != expanded(Config().data_dir).absolute() else ""
+    return Place(path=path, data_dir=told, text=text, tables=tables)
+
+
+def strings(value: object) -> tuple[str, ...]:
+    """The texts of a list; none of anything else."""
+    items = cast("list[object]", value) if isinstance(value, list) else []
+    return tuple(item for item in items if isinstance(item, str))

@@ -1,0 +1,56 @@
+"""Trying a model: one small question, asked as the bot will ask."""
+
+from contextlib import aclosing
+from urllib.parse import urlsplit
+
+import anyio
+import msgspec
+
+from daemon.config import ModelConfig
+from daemon.errors import ModelError, ModelTimeout
+from daemon.model import CutOff, Request, connect
+from daemon.setup.answers import ModelAnswer
+
+TRIAL_S = 60.0
+"""A local model may have to be loaded first."""
+TOKENS = 16
+"""Enough for a yes, and of a model that thinks first enough to see that it does."""
+
+
+async def try_model(answer: ModelAnswer) -> ModelAnswer:
+    """``answer``, with ``/v1`` behind its address where that alone was missing.
+
+    Raises:
+        ModelError: it does not answer; the text says why and what to do.
+    """
+    try:
+        await _ask(answer)
+    except ModelError:
+        if urlsplit(answer.base_url).path.strip("/"):
+            raise
+        guessed = f"{answer.base_url.rstrip('/')}/v1"
+        try:
+            await _ask(ModelAnswer(base_url=guessed, name=answer.name, key=answer.key))
+        except ModelError:
+            pass  # it is something else: what the address that was given says is told
+        else:
+            return ModelAnswer(base_url=guessed, name=answer.name, key=answer.key)
+        raise
+    return answer
+
+
+async def _ask(answer: ModelAnswer) -> None:
+    model = await connect(ModelConfig(base_url=answer.base_url, name=answer.name, api_key=answer.key))
+    message = msgspec.json.encode({"role": "user", "content": "Say yes."})
+    try:
+        with anyio.fail_after(TRIAL_S):
+            async with aclosing(model.stream(Request(messages=(message,), max_completion_tokens=TOKENS))) as chunks:
+                async for _ in chunks:
+                    pass
+    except CutOff:
+        pass  # no room for more: it answers
+    except TimeoutError as error:
+        raise ModelTimeout(f"no answer within {TRIAL_S:g} s; check the address and the network") from error
+    finally:
+        with anyio.move_on_after(2.0, shield=True):
+            await model.aclose()

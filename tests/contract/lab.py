@@ -1,0 +1,186 @@
+"""What the suite needs of an adapter's fake platform: to look at it, to speak on it, to let it go wrong."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+import anyio
+
+from channels.arrival import Arrival
+from channels.base import Channel
+from daemon.sessionkey import SessionKey
+
+WITHIN_S = 20.0
+"""Longest wait of a test, on a busy machine."""
+
+RETRY_AFTER_S = 7.0
+"""What ``Fault.TOO_MANY`` asks for."""
+
+
+class Fault(Enum):
+    """How a request goes wrong."""
+
+    TOO_MANY = "the platform wants nothing for RETRY_AFTER_S"
+    SERVER_ERROR = "the platform fails, and says so"
+    PAGE = "something in between answers with an error and a page for people"
+    REJECTED = "the platform refuses it for good"
+    CUT_BEFORE = "the connection is cut after the request was sent, and nothing was done"
+    CUT_AFTER = "the connection is cut after it was done"
+    HANG = "it is done, and no answer comes"
+
+
+class Feature(Enum):
+    """What not every platform can."""
+
+    EDITS = "messages that were sent can be changed"
+    REMOVAL = "and taken back"
+    TYPING = "it can be shown that an answer is being written"
+    REACTIONS = "messages of people can be marked"
+    QUOTING = "a message can answer another one"
+    DOCUMENTS = "files can be sent"
+    FILES = "files that people send can be fetched"
+    GROUPS = "there are chats of many people, in which the bot can be mentioned"
+    ALBUMS = "several files can be sent as one"
+    AMENDING = "people can change what they said"
+    BOTS = "it says who is a bot"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A message of ours as people see it."""
+
+    id: str
+    text: str
+    files: tuple[str, ...] = ()
+    """Their names."""
+    reply_to: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """A message of a person's, to be said."""
+
+    text: str = "hello"
+    chat: str = ""
+    """As ``Lab.a_chat`` names it; empty: the lab's ``chat``."""
+    sender: str = "1001"
+    is_bot: bool = False
+    mentioned: bool = True
+    """In a group."""
+    edits: str = ""
+    """Id of the message of which it is a new version."""
+    album: str = ""
+    file: bytes | None = None
+    """Something that comes with it."""
+
+
+class Lab(ABC):
+    """A platform with one bot on it, and the adapter that is tested."""
+
+    channel: Channel
+    chat: SessionKey
+    """A direct chat."""
+    group: SessionKey
+    workspace: Path
+    """Where the files lie that the bot sends."""
+    missing: frozenset[Feature] = frozenset()
+    """What there is not on this platform."""
+
+    @abstractmethod
+    def again(self) -> AbstractAsyncContextManager[Channel]:
+        """The adapter anew, as after a restart: it knows nothing of the first one."""
+
+    @abstractmethod
+    def a_chat(self, number: int) -> str:
+        """One of many direct chats, none of them ``chat``."""
+
+    @abstractmethod
+    def shown(self, chat: SessionKey) -> list[Shown]:
+        """What the bot wrote that people see now, oldest first."""
+
+    @abstractmethod
+    def typings(self, chat: SessionKey) -> int:
+        """How often it was shown that an answer is being written."""
+
+    @abstractmethod
+    def reaction(self, chat: SessionKey, message_id: str) -> str:
+        """How the bot marked a message; empty: not at all."""
+
+    @abstractmethod
+    async def say(self, said: Said) -> str:
+        """Have somebody say something; the message's id, as ``Arrival.id`` is to have it."""
+
+    @abstractmethod
+    async def say_nonsense(self) -> None:
+        """Have the platform say something in a shape that nobody knows."""
+
+    @abstractmethod
+    async def settled(self) -> None:
+        """Wait until the platform takes all that was said for dealt with."""
+
+    @abstractmethod
+    def unsettled(self) -> bool:
+        """Whether there is something that the platform would say again."""
+
+    @abstractmethod
+    def fail(self, *faults: Fault) -> None:
+        """Let the next requests that send, change, mark or fetch something go wrong, one each."""
+
+    @abstractmethod
+    def fail_updates(self, *faults: Fault) -> None:
+        """The same for the next requests by which the adapter hears of people."""
+
+    @abstractmethod
+    def lock_out(self) -> None:
+        """From now on the platform does not know the bot's key."""
+
+    @abstractmethod
+    async def shut_down(self) -> None:
+        """From now on nobody listens at the platform's address."""
+
+
+@dataclass(eq=False)
+class Heard:
+    """An ``Intake`` that notes what it is given."""
+
+    before: Callable[[Arrival], object] = lambda _arrival: None
+    """Called before something is noted; what it raises, ``take`` raises."""
+    arrivals: list[Arrival] = field(default_factory=list)
+    _changed: anyio.Event = field(default_factory=anyio.Event)
+    gates: dict[str, anyio.Event] = field(default_factory=dict)
+    """By text: what is taken only once the event is set."""
+    held: set[str] = field(default_factory=set)
+    """Texts that wait at their gates."""
+
+    async def take(self, arrival: Arrival) -> None:
+        """See ``Intake``."""
+        await anyio.lowlevel.checkpoint()
+        self.before(arrival)
+        if arrival.text in self.gates:
+            self.held.add(arrival.text)
+            self._tell()
+            await self.gates[arrival.text].wait()
+        self.arrivals.append(arrival)
+        self._tell()
+
+    @property
+    def texts(self) -> list[str]:
+        """What was said, in the order in which it was taken."""
+        return [arrival.text for arrival in self.arrivals]
+
+    async def until(self, reached: Callable[[], bool]) -> None:
+        """Wait for something that changes with what is taken."""
+        with anyio.fail_after(WITHIN_S):
+            while not reached():
+                await self._changed.wait()
+
+    async def count(self, number: int) -> None:
+        """Wait until so many were taken."""
+        await self.until(lambda: len(self.arrivals) >= number)
+
+    def _tell(self) -> None:
+        changed, self._changed = self._changed, anyio.Event()
+        changed.set()

@@ -1,0 +1,540 @@
+"""What the machinery around an adapter relies on, said as tests that every adapter passes against its fake platform.
+
+    class TestMine(ChannelContract):
+        @pytest.fixture
+        async def lab(self, process, tmp_path):
+            async with my_lab(process, tmp_path) as lab:
+                yield lab
+
+What a platform cannot do it lists in ``Lab.missing``; those tests are skipped.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import anyio
+import pytest
+
+from channels.arrival import Arrival
+from channels.base import Channel, Part
+from daemon.errors import BusUnavailable, SendRefused, SendRejected, SendUnknown
+from daemon.events import Attachment
+from daemon.sessionkey import SessionKey
+from tests.contract import lab as lab_module
+from tests.contract.lab import RETRY_AFTER_S, WITHIN_S, Fault, Feature, Heard, Lab, Said
+
+TIMEOUT_S = 5.0
+"""Of what is expected to succeed."""
+
+SHORT_S = 0.3
+"""Of what is expected not to be answered."""
+
+PLAIN = "Tide is 3 < 4 & 5 > 4: 潮水涨了, 👩‍👩‍👧 e\u0301 \U0001f1e9\U0001f1ea"
+"""Nothing in it is markup, and much of it goes wrong where texts are escaped, counted or cut."""
+
+ERRORS = {
+    Fault.TOO_MANY: SendRefused,
+    Fault.SERVER_ERROR: SendRefused,
+    Fault.PAGE: SendRefused,
+    Fault.REJECTED: SendRejected,
+    Fault.CUT_BEFORE: SendUnknown,
+    Fault.CUT_AFTER: SendUnknown,
+    Fault.HANG: SendUnknown,
+}
+DONE = frozenset({Fault.CUT_AFTER, Fault.HANG})
+"""Faults after which it was done all the same."""
+
+each_fault = pytest.mark.parametrize("fault", Fault, ids=lambda fault: fault.name.lower())
+
+
+def a_part(text: str = PLAIN, *, number: int = 0, **more: object) -> Part:
+    """A part of a reply, the attempt named after its text."""
+    return Part(reply="here:1#7", number=number, text=text, attempt=f"a-{number}-{abs(hash(text))}", **more)  # type: ignore[arg-type]
+
+
+@asynccontextmanager
+async def receiving(channel: Channel, heard: Heard) -> AsyncIterator[anyio.CancelScope]:
+    """``receive`` for the length of the block."""
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(channel.receive, heard)
+        yield tg.cancel_scope
+        tg.cancel_scope.cancel()
+
+
+def needs(lab: Lab, *features: Feature) -> None:
+    """Skip the test where the platform cannot do it."""
+    if missing := [feature.value for feature in features if feature in lab.missing]:
+        pytest.skip(f"not on this platform: {', '.join(missing)}")
+
+
+@pytest.mark.anyio
+class ChannelContract:
+    """Inherit, and give the fixture ``lab``."""
+
+    # What it says of itself
+
+    async def test_its_limits_are_such_that_something_can_be_sent(self, lab: Lab) -> None:
+        limits = lab.channel.limits
+
+        assert limits.part_max >= 100
+        assert limits.edit_every_s > 0 and limits.group_edit_every_s > 0
+        assert min(limits.typing_lasts_s, limits.fetch_max_bytes, limits.send_max_bytes) >= 0
+        assert (limits.typing_lasts_s > 0) == (Feature.TYPING not in lab.missing)
+
+    async def test_its_length_grows_with_the_text_and_is_never_less_than_its_parts(self, lab: Lab) -> None:
+        length = lab.channel.length
+
+        assert length("") == 0
+        for end in range(1, len(PLAIN) + 1):
+            assert length(PLAIN[:end]) >= length(PLAIN[: end - 1])
+            assert length(PLAIN[:end]) + length(PLAIN[end:]) >= length(PLAIN) >= length(PLAIN[end:])
+
+    async def test_its_rates_are_the_same_each_time_and_let_something_through(self, lab: Lab) -> None:
+        for chat in (lab.chat, lab.group):
+            rates = lab.channel.rates(chat)
+
+            assert rates == lab.channel.rates(chat)
+            assert len({rate.bucket for rate in rates}) == len(rates)
+            assert all(rate.bucket and rate.count >= 1 and rate.per_s > 0 for rate in rates)
+
+    async def test_two_chats_share_no_rate_but_those_of_the_whole_channel(self, lab: Lab) -> None:
+        keys = [SessionKey(channel=lab.channel.name, chat=lab.a_chat(n)) for n in range(3)]
+        one, two, three = [{rate.bucket for rate in lab.channel.rates(key)} for key in keys]
+
+        assert one & two == two & three == one & three
+
+    # Sending
+
+    async def test_what_is_sent_is_shown_once_and_has_an_id(self, lab: Lab) -> None:
+        sent = await lab.channel.send(lab.chat, a_part(), timeout_s=TIMEOUT_S)
+
+        [shown] = lab.shown(lab.chat)
+        assert shown.text == PLAIN
+        assert sent == shown.id != ""
+
+    async def test_parts_are_shown_in_the_order_in_which_they_are_sent_each_with_an_id_of_its_own(
+        self, lab: Lab
+    ) -> None:
+        sent = [await lab.channel.send(lab.chat, a_part(f"part {n}", number=n), timeout_s=TIMEOUT_S) for n in range(3)]
+
+        assert [shown.text for shown in lab.shown(lab.chat)] == ["part 0", "part 1", "part 2"]
+        assert [shown.id for shown in lab.shown(lab.chat)] == sent
+        assert len(set(sent)) == 3
+
+    async def test_what_is_sent_to_a_group_is_shown_there_alone(self, lab: Lab) -> None:
+        needs(lab, Feature.GROUPS)
+        await lab.channel.send(lab.group, a_part(), timeout_s=TIMEOUT_S)
+
+        assert [shown.text for shown in lab.shown(lab.group)] == [PLAIN]
+        assert lab.shown(lab.chat) == []
+
+    async def test_the_longest_part_is_taken_whole(self, lab: Lab) -> None:
+        words = "word " * lab.channel.limits.part_max
+        text = words[: lab.channel.limits.part_max - 1] + "."
+        assert lab.channel.length(text) == lab.channel.limits.part_max
+
+        await lab.channel.send(lab.chat, a_part(text), timeout_s=TIMEOUT_S)
+
+        assert [shown.text for shown in lab.shown(lab.chat)] == [text]
+
+    async def test_a_part_answers_the_message_that_it_names(self, lab: Lab) -> None:
+        needs(lab, Feature.QUOTING)
+        asked = await lab.say(Said())
+
+        await lab.channel.send(lab.chat, a_part(reply_to=asked), timeout_s=TIMEOUT_S)
+
+        assert [shown.reply_to for shown in lab.shown(lab.chat)] == [asked]
+
+    async def test_a_long_reply_goes_as_a_file_beside_its_beginning(self, lab: Lab) -> None:
+        needs(lab, Feature.DOCUMENTS)
+        await lab.channel.send(lab.chat, a_part("It begins so …", document="It begins so and goes on."), timeout_s=5)
+
+        shown = lab.shown(lab.chat)
+        assert any("It begins so …" in each.text for each in shown)
+        assert sum(len(each.files) for each in shown) == 1
+
+    async def test_a_file_of_the_bots_is_shown_by_its_name(self, lab: Lab) -> None:
+        needs(lab, Feature.DOCUMENTS)
+        lab.workspace.mkdir(parents=True, exist_ok=True)
+        (lab.workspace / "tides.csv").write_text("time,height\n")
+        file = Attachment(kind="document", name="tides.csv", path="tides.csv", size_bytes=12)
+
+        await lab.channel.send(lab.chat, a_part("here it is", attachments=(file,)), timeout_s=TIMEOUT_S)
+
+        assert [name for shown in lab.shown(lab.chat) for name in shown.files] == ["tides.csv"]
+
+    @each_fault
+    async def test_what_became_of_a_part_that_went_wrong_is_told_apart(self, lab: Lab, fault: Fault) -> None:
+        lab.fail(fault)
+
+        with anyio.fail_after(lab_module.WITHIN_S), pytest.raises(ERRORS[fault]) as failed:
+            await lab.channel.send(lab.chat, a_part("first"), timeout_s=SHORT_S if fault is Fault.HANG else TIMEOUT_S)
+
+        assert len(lab.shown(lab.chat)) == (fault in DONE), "it tried again by itself"
+        if isinstance(failed.value, SendRefused):
+            assert failed.value.retry_after_s == (RETRY_AFTER_S if fault is Fault.TOO_MANY else None)
+        await lab.channel.send(lab.chat, a_part("second"), timeout_s=TIMEOUT_S)
+        assert [shown.text for shown in lab.shown(lab.chat)] == (["first"] if fault in DONE else []) + ["second"]
+
+    async def test_a_platform_that_cannot_be_reached_was_sent_nothing(self, lab: Lab) -> None:
+        await lab.shut_down()
+
+        with pytest.raises(SendRefused):
+            await lab.channel.send(lab.chat, a_part(), timeout_s=TIMEOUT_S)
+
+    async def test_one_chat_that_goes_wrong_holds_up_no_other(self, lab: Lab) -> None:
+        lab.fail(Fault.HANG)
+        other = SessionKey(channel=lab.channel.name, chat=lab.a_chat(1))
+
+        with anyio.fail_after(lab_module.WITHIN_S):
+            async with anyio.create_task_group() as tg:
+                tg.start_soon(_unknown, lab)
+                while not lab.shown(lab.chat):  # noqa: ASYNC110 - the request arrives when it does
+                    await anyio.sleep(0.005)
+                await lab.channel.send(other, a_part(), timeout_s=TIMEOUT_S)
+
+        assert [shown.text for shown in lab.shown(other)] == [PLAIN]
+
+    # Changing
+
+    async def test_an_edit_changes_what_is_shown(self, lab: Lab) -> None:
+        needs(lab, Feature.EDITS)
+        sent = await lab.channel.send(lab.chat, a_part("so far"), timeout_s=TIMEOUT_S)
+
+        await lab.channel.edit(lab.chat, sent, a_part("so far, so good"), timeout_s=TIMEOUT_S)
+
+        assert [(shown.id, shown.text) for shown in lab.shown(lab.chat)] == [(sent, "so far, so good")]
+
+    async def test_an_edit_that_changes_nothing_is_no_error(self, lab: Lab) -> None:
+        needs(lab, Feature.EDITS)
+        sent = await lab.channel.send(lab.chat, a_part(), timeout_s=TIMEOUT_S)
+
+        for _ in range(2):
+            await lab.channel.edit(lab.chat, sent, a_part(), timeout_s=TIMEOUT_S)
+
+        assert [shown.text for shown in lab.shown(lab.chat)] == [PLAIN]
+
+    async def test_what_is_gone_cannot_be_edited(self, lab: Lab) -> None:
+        needs(lab, Feature.EDITS, Feature.REMOVAL)
+        sent = await lab.channel.send(lab.chat, a_part("gone"), timeout_s=TIMEOUT_S)
+        await lab.channel.remove(lab.chat, sent, timeout_s=TIMEOUT_S)
+
+        with pytest.raises(SendRejected):
+            await lab.channel.edit(lab.chat, sent, a_part("back"), timeout_s=TIMEOUT_S)
+
+        assert lab.shown(lab.chat) == []
+
+    async def test_what_is_gone_can_be_taken_back_again(self, lab: Lab) -> None:
+        needs(lab, Feature.REMOVAL)
+        kept = await lab.channel.send(lab.chat, a_part("kept"), timeout_s=TIMEOUT_S)
+        gone = await lab.channel.send(lab.chat, a_part("gone", number=1), timeout_s=TIMEOUT_S)
+
+        for _ in range(2):
+            await lab.channel.remove(lab.chat, gone, timeout_s=TIMEOUT_S)
+
+        assert [shown.id for shown in lab.shown(lab.chat)] == [kept]
+
+    @each_fault
+    async def test_what_became_of_an_edit_that_went_wrong_is_told_apart(self, lab: Lab, fault: Fault) -> None:
+        needs(lab, Feature.EDITS)
+        sent = await lab.channel.send(lab.chat, a_part("old"), timeout_s=TIMEOUT_S)
+        lab.fail(fault)
+
+        with anyio.fail_after(lab_module.WITHIN_S), pytest.raises(ERRORS[fault]):
+            timeout_s = SHORT_S if fault is Fault.HANG else TIMEOUT_S
+            await lab.channel.edit(lab.chat, sent, a_part("new"), timeout_s=timeout_s)
+
+        assert [shown.text for shown in lab.shown(lab.chat)] == ["new" if fault in DONE else "old"]
+
+    @pytest.mark.parametrize("fault", [Fault.TOO_MANY, Fault.REJECTED, Fault.CUT_BEFORE], ids=lambda f: f.name.lower())
+    async def test_what_became_of_a_removal_that_went_wrong_is_told_apart(self, lab: Lab, fault: Fault) -> None:
+        needs(lab, Feature.REMOVAL)
+        sent = await lab.channel.send(lab.chat, a_part(), timeout_s=TIMEOUT_S)
+        lab.fail(fault)
+
+        with pytest.raises(ERRORS[fault]):
+            await lab.channel.remove(lab.chat, sent, timeout_s=TIMEOUT_S)
+
+        assert len(lab.shown(lab.chat)) == 1
+
+    # Signs
+
+    async def test_it_is_shown_that_an_answer_is_being_written(self, lab: Lab) -> None:
+        needs(lab, Feature.TYPING)
+        await lab.channel.typing(lab.chat, timeout_s=TIMEOUT_S)
+
+        assert lab.typings(lab.chat) == 1
+        assert lab.shown(lab.chat) == []
+
+    async def test_a_mark_is_put_on_a_message_and_taken_away(self, lab: Lab) -> None:
+        needs(lab, Feature.REACTIONS)
+        message = await lab.say(Said())
+
+        await lab.channel.react(lab.chat, message, "👀", timeout_s=TIMEOUT_S)
+        put = lab.reaction(lab.chat, message)
+        await lab.channel.react(lab.chat, message, "", timeout_s=TIMEOUT_S)
+
+        assert (put, lab.reaction(lab.chat, message)) == ("👀", "")
+
+    @pytest.mark.parametrize("fault", [Fault.TOO_MANY, Fault.REJECTED, Fault.CUT_BEFORE], ids=lambda f: f.name.lower())
+    async def test_signs_go_wrong_in_the_same_ways(self, lab: Lab, fault: Fault) -> None:
+        message = await lab.say(Said())
+        acts: list[tuple[Feature, Callable[[], Awaitable[None]]]] = [
+            (Feature.TYPING, lambda: lab.channel.typing(lab.chat, timeout_s=TIMEOUT_S)),
+            (Feature.REACTIONS, lambda: lab.channel.react(lab.chat, message, "👀", timeout_s=TIMEOUT_S)),
+        ]
+
+        for feature, act in acts:
+            if feature not in lab.missing:
+                lab.fail(fault)
+                with pytest.raises(ERRORS[fault]):
+                    await act()
+
+    # Files of people's
+
+    async def test_a_file_that_came_with_a_message_can_be_fetched(self, lab: Lab) -> None:
+        needs(lab, Feature.FILES)
+        content = bytes(range(256)) * 40
+
+        [attachment] = await _attachments(lab, content)
+
+        assert attachment.kind == "document" and attachment.source
+        assert attachment.size_bytes in (0, len(content))
+        assert await lab.channel.fetch(attachment, timeout_s=TIMEOUT_S) == content
+
+    async def test_a_file_can_be_fetched_by_another_process(self, lab: Lab) -> None:
+        """The one that runs the turn, which has not received anything."""
+        needs(lab, Feature.FILES)
+        [attachment] = await _attachments(lab, b"for all of us")
+
+        async with lab.again() as other:
+            assert await other.fetch(attachment, timeout_s=TIMEOUT_S) == b"for all of us"
+
+    async def test_a_file_that_is_not_there_is_refused_for_good(self, lab: Lab) -> None:
+        needs(lab, Feature.FILES)
+        with pytest.raises(SendRejected):
+            await lab.channel.fetch(Attachment(kind="document", source="nowhere"), timeout_s=TIMEOUT_S)
+
+    @pytest.mark.parametrize("announced", [True, False])
+    async def test_a_file_that_is_too_large_is_refused_for_good(self, lab: Lab, announced: bool) -> None:
+        needs(lab, Feature.FILES)
+        size = lab.channel.limits.fetch_max_bytes + 1
+        [attachment] = await _attachments(lab, b"x" if announced else bytes(size))
+        told = Attachment(kind="document", source=attachment.source, size_bytes=size if announced else 0)
+
+        with pytest.raises(SendRejected, match=r"bytes|large|MB"):
+            await lab.channel.fetch(told, timeout_s=WITHIN_S)
+
+    @each_fault
+    async def test_a_file_that_cannot_be_had_is_never_in_doubt(self, lab: Lab, fault: Fault) -> None:
+        needs(lab, Feature.FILES)
+        [attachment] = await _attachments(lab, b"content")
+        lab.fail(fault)
+
+        with (
+            anyio.fail_after(lab_module.WITHIN_S),
+            pytest.raises(SendRejected if fault is Fault.REJECTED else SendRefused),
+        ):
+            timeout_s = SHORT_S if fault is Fault.HANG else TIMEOUT_S
+            await lab.channel.fetch(attachment, timeout_s=timeout_s)
+
+        assert await lab.channel.fetch(attachment, timeout_s=TIMEOUT_S) == b"content"
+
+    # Hearing
+
+    async def test_what_is_said_is_handed_in(self, lab: Lab) -> None:
+        heard = Heard()
+        async with receiving(lab.channel, heard):
+            said = [await lab.say(Said(text=text)) for text in ("one", PLAIN, "three")]
+            await heard.count(3)
+            await lab.settled()
+
+        assert heard.texts == ["one", PLAIN, "three"]
+        assert [arrival.id for arrival in heard.arrivals] == said
+        for arrival in heard.arrivals:
+            assert (arrival.chat, arrival.chat_kind, arrival.sender.id) == (lab.chat.chat, "direct", "1001")
+            assert arrival.mentioned and not arrival.edited and not arrival.sender.is_bot
+        assert (
+            len({arrival.seen_as for arrival in heard.arrivals}) == len({arrival.id for arrival in heard.arrivals}) == 3
+        )
+        assert [arrival.order for arrival in heard.arrivals] == sorted({arrival.order for arrival in heard.arrivals})
+
+    async def test_what_was_said_before_it_listens_is_handed_in_too(self, lab: Lab) -> None:
+        await lab.say(Said(text="early"))
+        heard = Heard()
+        async with receiving(lab.channel, heard):
+            await heard.count(1)
+
+        assert heard.texts == ["early"]
+
+    async def test_in_a_group_it_says_whether_the_bot_is_meant(self, lab: Lab) -> None:
+        needs(lab, Feature.GROUPS)
+        heard = Heard()
+        async with receiving(lab.channel, heard):
+            await lab.say(Said(text="so I said", chat=lab.group.chat, mentioned=False))
+            await lab.say(Said(text="what is the tide?", chat=lab.group.chat))
+            await heard.count(2)
+
+        assert [(arrival.text, arrival.mentioned) for arrival in heard.arrivals] == [
+            ("so I said", False),
+            ("what is the tide?", True),
+        ]
+        assert {(arrival.chat, arrival.chat_kind) for arrival in heard.arrivals} == {(lab.group.chat, "group")}
+
+    async def test_a_new_version_of_a_message_has_its_id_and_says_so(self, lab: Lab) -> None:
+        needs(lab, Feature.AMENDING)
+        heard = Heard()
+        async with receiving(lab.channel, heard):
+            first = await lab.say(Said(text="at noon"))
+            await lab.say(Said(text="at one", edits=first))
+            await heard.count(2)
+
+        old, new = heard.arrivals
+        assert (old.edited, new.edited) == (False, True)
+        assert old.id == new.id == first
+        assert old.seen_as != new.seen_as
+
+    async def test_the_parts_of_an_album_belong_together(self, lab: Lab) -> None:
+        needs(lab, Feature.ALBUMS, Feature.FILES)
+        heard = Heard()
+        async with receiving(lab.channel, heard):
+            for text in ("two pictures", ""):
+                await lab.say(Said(text=text, album="77", file=b"picture"))
+            await lab.say(Said(text="something else"))
+            await heard.count(3)
+
+        albums = [arrival.album for arrival in heard.arrivals]
+        assert albums[0] == albums[1] != ""
+        assert albums[2] == ""
+        assert len({arrival.id for arrival in heard.arrivals}) == 3
+
+    async def test_a_bot_is_known_as_one(self, lab: Lab) -> None:
+        needs(lab, Feature.BOTS)
+        heard = Heard()
+        async with receiving(lab.channel, heard):
+            await lab.say(Said(is_bot=True, sender="2002"))
+            await heard.count(1)
+
+        assert heard.arrivals[0].sender.is_bot
+
+    async def test_nothing_is_dealt_with_before_it_was_taken(self, lab: Lab) -> None:
+        heard = Heard(gates={"wait": anyio.Event()})
+        async with receiving(lab.channel, heard):
+            await lab.say(Said(text="wait"))
+            await heard.until(lambda: bool(heard.held))
+            before = lab.unsettled()
+            heard.gates["wait"].set()
+            await lab.settled()
+
+        assert before
+        assert heard.texts == ["wait"]
+
+    async def test_who_is_cancelled_in_the_middle_of_a_batch_loses_nothing(self, lab: Lab) -> None:
+        heard = Heard(gates={"wait": anyio.Event()})
+        for text in ("first", "wait", "last"):
+            await lab.say(Said(text=text))
+        async with receiving(lab.channel, heard):
+            await heard.until(lambda: bool(heard.held))
+
+        after = Heard()
+        async with lab.again() as other, receiving(other, after):
+            await after.until(lambda: "last" in after.texts)
+            await lab.settled()
+
+        assert heard.texts == ["first"]
+        assert after.texts in (["first", "wait", "last"], ["wait", "last"])
+        assert not lab.unsettled()
+
+    async def test_what_cannot_be_kept_just_now_is_handed_in_again(self, lab: Lab) -> None:
+        refusals = [BusUnavailable("Redis is away"), BusUnavailable("Redis is away")]
+
+        def away(arrival: Arrival) -> None:
+            if arrival.text == "stored at the third time" and refusals:
+                raise refusals.pop()
+
+        heard = Heard(before=away)
+        async with receiving(lab.channel, heard):
+            await lab.say(Said(text="before"))
+            await lab.say(Said(text="stored at the third time"))
+            await lab.say(Said(text="after"))
+            await heard.until(lambda: "after" in heard.texts)
+            await lab.settled()
+
+        assert refusals == []
+        assert list(dict.fromkeys(heard.texts)) == ["before", "stored at the third time", "after"]
+
+    async def test_a_chat_that_waits_holds_up_no_other_and_keeps_its_order(self, lab: Lab) -> None:
+        heard = Heard(gates={"wait": anyio.Event()})
+        for text in ("wait", "behind it"):
+            await lab.say(Said(text=text))
+        await lab.say(Said(text="elsewhere", chat=lab.a_chat(1)))
+        async with receiving(lab.channel, heard):
+            await heard.until(lambda: "elsewhere" in heard.texts)
+            meanwhile = heard.texts
+            heard.gates["wait"].set()
+            await heard.until(lambda: "behind it" in heard.texts)
+
+        assert meanwhile == ["elsewhere"]
+        assert [text for text in heard.texts if text != "elsewhere"] == ["wait", "behind it"]
+
+    async def test_what_nobody_understands_stops_nothing(self, lab: Lab) -> None:
+        heard = Heard()
+        await lab.say(Said(text="before"))
+        await lab.say_nonsense()
+        await lab.say(Said(text="after"))
+        async with receiving(lab.channel, heard):
+            await heard.until(lambda: "after" in heard.texts)
+            await lab.settled()
+
+        assert heard.texts == ["before", "after"]
+
+    @pytest.mark.parametrize("fault", [Fault.SERVER_ERROR, Fault.PAGE, Fault.CUT_BEFORE], ids=lambda f: f.name.lower())
+    async def test_a_platform_that_fails_for_a_moment_is_heard_again(self, lab: Lab, fault: Fault) -> None:
+        lab.fail_updates(fault, fault)
+        heard = Heard()
+        await lab.say(Said(text="still there?"))
+        async with receiving(lab.channel, heard):
+            await heard.count(1)
+
+        assert heard.texts[0] == "still there?"
+
+    # How it fares
+
+    async def test_it_fares_well_where_it_is_known(self, lab: Lab) -> None:
+        health = await lab.channel.health()
+
+        assert health.ok
+        assert health.text
+
+    async def test_who_is_not_known_is_told_what_to_do(self, lab: Lab) -> None:
+        lab.lock_out()
+
+        with anyio.fail_after(lab_module.WITHIN_S):
+            health = await lab.channel.health()
+
+        assert not health.ok
+        assert f"channels.{lab.channel.name}" in health.text
+
+    async def test_a_platform_that_is_away_is_said_and_nothing_raised(self, lab: Lab) -> None:
+        await lab.shut_down()
+
+        with anyio.fail_after(lab_module.WITHIN_S):
+            health = await lab.channel.health()
+
+        assert not health.ok
+        assert health.text
+
+
+async def _unknown(lab: Lab) -> None:
+    with pytest.raises(SendUnknown):
+        await lab.channel.send(lab.chat, a_part(), timeout_s=SHORT_S)
+
+
+async def _attachments(lab: Lab, content: bytes) -> tuple[Attachment, ...]:
+    """What comes with a message that somebody sends with a file."""
+    heard = Heard()
+    async with receiving(lab.channel, heard):
+        await lab.say(Said(text="look", file=content))
+        await heard.count(1)
+        await lab.settled()
+    return heard.arrivals[0].attachments

@@ -1,0 +1,173 @@
+"""The contract notices: each adapter here breaks one of its promises, and the test named beside it fails."""
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from channels import batch
+from channels.base import Health, Intake
+from channels.testing import TestingChannel
+from channels.testing import updates as updates_module
+from daemon.errors import BusUnavailable, SendRefused, SendRejected, SendUnknown
+from daemon.process import Process
+from tests.contract.lab import Fault
+from tests.contract.suite import ChannelContract
+from tests.contract.test_testing import lab_of
+
+pytestmark = pytest.mark.anyio
+
+
+class Impatient(TestingChannel):
+    __test__ = False
+
+    async def send(self, *args: Any, **more: Any) -> str:
+        try:
+            return await super().send(*args, **more)
+        except SendUnknown:
+            return await super().send(*args, **more)
+
+
+class Hopeful(TestingChannel):
+    __test__ = False
+
+    async def send(self, *args: Any, **more: Any) -> str:
+        try:
+            return await super().send(*args, **more)
+        except SendUnknown as error:
+            raise SendRefused("nothing was sent, I hope") from error
+
+
+class Careless(TestingChannel):
+    __test__ = False
+
+    async def edit(self, *args: Any, **more: Any) -> None:
+        try:
+            await super().edit(*args, **more)
+        except SendRejected:
+            return
+
+
+class Nameless(TestingChannel):
+    __test__ = False
+
+    async def send(self, *args: Any, **more: Any) -> str:
+        await super().send(*args, **more)
+        return "sent"
+
+
+class Doubtful(TestingChannel):
+    __test__ = False
+
+    async def fetch(self, *args: Any, **more: Any) -> bytes:
+        try:
+            return await super().fetch(*args, **more)
+        except SendRefused as error:
+            raise SendUnknown("who knows") from error
+
+
+class Confident(TestingChannel):
+    __test__ = False
+
+    async def health(self) -> Health:
+        return Health(ok=True, text="fine")
+
+
+class Deaf(TestingChannel):
+    __test__ = False
+
+    async def receive(self, intake: Intake) -> None:
+        await anyio.sleep_forever()
+
+
+async def one_after_the_other(intake: Intake, arrivals: Any) -> int:
+    """As ``take_all``, all chats in one row."""
+    for place, arrival in enumerate(arrivals):
+        try:
+            if arrival is not None:
+                await intake.take(arrival)
+        except BusUnavailable:
+            return place
+    return len(arrivals)
+
+
+async def all_dealt_with(intake: Intake, arrivals: Any) -> int:
+    """As ``take_all``, but what could not be kept is given up."""
+    await batch.take_all(intake, arrivals)
+    return len(arrivals)
+
+
+async def in_any_order(intake: Intake, arrivals: Any) -> int:
+    """As ``take_all``, but everything at once."""
+    async with anyio.create_task_group() as tg:
+        for arrival in arrivals:
+            if arrival is not None:
+                tg.start_soon(intake.take, arrival)
+    return len(arrivals)
+
+
+contract = ChannelContract()
+
+
+@pytest.mark.parametrize(
+    ("kind", "test"),
+    [
+        (Impatient, contract.test_what_became_of_a_part_that_went_wrong_is_told_apart),
+        (Hopeful, contract.test_what_became_of_a_part_that_went_wrong_is_told_apart),
+        (Careless, contract.test_what_is_gone_cannot_be_edited),
+        (Nameless, contract.test_what_is_sent_is_shown_once_and_has_an_id),
+        (Doubtful, contract.test_a_file_that_cannot_be_had_is_never_in_doubt),
+        (Confident, contract.test_who_is_not_known_is_told_what_to_do),
+        (Deaf, contract.test_what_is_said_is_handed_in),
+    ],
+)
+async def test_an_adapter_that_breaks_a_promise_is_found_out(
+    process: Process, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[TestingChannel], test: Any
+) -> None:
+    monkeypatch.setattr("tests.contract.lab.WITHIN_S", 0.5)
+    await found_out(process, tmp_path, test, kind=kind)
+
+
+@pytest.mark.parametrize(
+    ("take_all", "test"),
+    [
+        (one_after_the_other, contract.test_a_chat_that_waits_holds_up_no_other_and_keeps_its_order),
+        (in_any_order, contract.test_a_chat_that_waits_holds_up_no_other_and_keeps_its_order),
+        (all_dealt_with, contract.test_what_cannot_be_kept_just_now_is_handed_in_again),
+    ],
+)
+async def test_an_adapter_that_hands_in_wrongly_is_found_out(
+    process: Process, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, take_all: Callable[..., Any], test: Any
+) -> None:
+    monkeypatch.setattr("tests.contract.lab.WITHIN_S", 0.5)
+    monkeypatch.setattr(updates_module, "take_all", take_all)
+    await found_out(process, tmp_path, test)
+
+
+async def test_an_adapter_that_confirms_what_it_has_only_read_is_found_out(
+    process: Process, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = updates_module.Updates._ask
+
+    async def confirming(self: updates_module.Updates) -> Any:
+        found = await ask(self)
+        if found:
+            self._after = found[-1][0]
+            await ask(self)
+        return found
+
+    monkeypatch.setattr("tests.contract.lab.WITHIN_S", 0.5)
+    monkeypatch.setattr(updates_module, "WAIT_S", 0.0)
+    monkeypatch.setattr(updates_module.Updates, "_ask", confirming)
+    await found_out(process, tmp_path, contract.test_nothing_is_dealt_with_before_it_was_taken)
+
+
+async def found_out(process: Process, tmp_path: Path, test: Any, *, kind: type[TestingChannel] | None = None) -> None:
+    """Run a test of the contract, which has to fail."""
+    more = {"fault": Fault.CUT_AFTER} if "fault" in inspect.signature(test).parameters else {}
+    with pytest.raises((AssertionError, BaseExceptionGroup, TimeoutError, SendUnknown, pytest.fail.Exception)):
+        async with lab_of(process, tmp_path, kind=kind) as lab:
+            await test(lab, **more)

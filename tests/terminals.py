@@ -1,0 +1,90 @@
+"""A command on a terminal of its own, which reads and types as a person does."""
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+LIMIT_S = 30.0
+ROOT = Path(__file__).parents[1]
+
+
+class OnTerminal:
+    """``millpond ARGS`` on a pseudo-terminal."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", master: int) -> None:
+        self.process = process
+        self._master = master
+        self.screen = ""
+        """All that was shown."""
+        self._seen = 0
+
+    def shows(self, pattern: str) -> re.Match[str]:
+        """Wait until something new matches ``pattern``."""
+        until = time.monotonic() + LIMIT_S
+        while (found := re.search(pattern, self.screen[self._seen :])) is None:
+            assert time.monotonic() < until, f"{pattern!r} did not come after {self.screen[self._seen :]!r}"
+            assert self._read(0.1) or self.process.poll() is None, f"ended without {pattern!r}:\n{self.screen}"
+        self._seen += found.end()
+        return found
+
+    def type(self, text: str = "") -> None:
+        """Type a line."""
+        os.write(self._master, f"{text}\r".encode())
+
+    def answer(self, pattern: str, text: str = "") -> None:
+        """Wait for a question, and type the answer."""
+        self.shows(pattern)
+        self.type(text)
+
+    def interrupt(self) -> None:
+        """What Ctrl-C does."""
+        self.process.send_signal(signal.SIGINT)
+
+    def ends(self) -> int:
+        """Wait for the end; the exit code."""
+        until = time.monotonic() + LIMIT_S
+        while self.process.poll() is None:
+            assert time.monotonic() < until, f"did not end:\n{self.screen}"
+            self._read(0.1)
+        while self._read(0.0):
+            pass
+        return self.process.returncode
+
+    def _read(self, wait_s: float) -> bool:
+        if not select.select([self._master], [], [], wait_s)[0]:
+            return False
+        piece = b""
+        with suppress(OSError):  # what Linux says when the other end is closed
+            piece = os.read(self._master, 65_536)
+        self.screen += piece.decode(errors="replace").replace("\r\n", "\n")
+        return bool(piece)
+
+
+@contextmanager
+def on_terminal(*args: str, environ: Mapping[str, str]) -> Iterator[OnTerminal]:
+    """A command for the length of the block; killed at its end if it still runs."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "millpond", *args],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        cwd=ROOT,
+        env={**environ, "TERM": "xterm"},
+        start_new_session=True,
+    )
+    os.close(slave)
+    try:
+        yield OnTerminal(process, master)
+    finally:
+        process.kill()
+        process.wait(LIMIT_S)
+        os.close(master)

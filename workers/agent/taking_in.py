@@ -1,0 +1,213 @@
+"""Taking in what came with a turn's messages: fetched, kept among the scope's files, told and shown to the model.
+
+It is done within the turn, so that a stop or a lost lease ends it, and nothing of it fails a turn: what cannot be had
+becomes a line that says so. A turn without files is not touched.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import structlog
+
+from daemon.config import transcription_of
+from daemon.errors import ChannelError, ModelError, SendRefused, ToolError
+from daemon.events import LogEntry
+from daemon.model import transcriber
+from daemon.process import Process
+from daemon.services import FETCH, load
+from workers.agent.inbox import keep, kept
+from workers.agent.pictures import PICTURES_MAX
+from workers.agent.progress import Turn, inbounds
+from workers.agent.taken import Taken
+from workers.tools import Folders
+from workers.tools.registry import READ_FILE_NAME
+from workers.tools.threads import in_thread
+
+if TYPE_CHECKING:
+    from daemon.model.transcribing import Transcriber
+
+WITHIN_S = 60.0
+"""What fetching and hearing all that came with a turn's messages may take."""
+
+FETCH_S = 30.0
+"""One try at fetching one file: 20 MB at 6 Mbit/s."""
+
+FILES_MAX = 20
+"""Files that are taken in for one turn: two albums."""
+
+AT_ONCE = 8
+"""Files that a process deals with side by side: each is held in memory."""
+
+TRIES = 3
+PAUSE_S, PAUSE_MAX_S = 0.5, 10.0
+"""After a platform's "not now", doubled each time; what the platform asks for counts where it is longer."""
+
+TEXT_MAX_BYTES = 1_000_000
+"""Of what was heard in a voice message, as it is kept."""
+
+Fetch = Callable[..., Awaitable[bytes]]
+"""See ``daemon.services.FETCH``."""
+
+_log = structlog.get_logger()
+
+
+class TakingIn:
+    """Takes in the files of one process's turns."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._places = anyio.Semaphore(AT_ONCE)
+        self._transcribers: dict[str, Transcriber] = {}
+
+    async def take_in(self, turn: Turn) -> None:
+        """Fetch what came with what ``turn`` answers; its entries tell of it, and its requests show the pictures."""
+        said = inbounds(turn.covered)
+        if not any(inbound.attachments for inbound in said):
+            return
+        files = [
+            Taken(inbound=inbound, number=number)
+            for inbound in said
+            for number, file in enumerate(inbound.attachments)
+            if file.source
+        ]
+        if not files:
+            return
+        # What a predecessor put on record says already what became of them: the pictures are all that is wanted.
+        again = bool(turn.progress.step)
+        reason = await self._all_within(turn, files, again=again)
+        if not again:
+            turn.progress.entries = await _entries(turn, files, reason)
+        if turn.kit.prompts.bot.model.vision:
+            turn.requests.show([each.picture for each in files if each.picture][:PICTURES_MAX])
+        _log.info("attachments.taken", count=len(files), took_s=round(self._process.clock.monotonic() - turn.began, 3))
+
+    async def aclose(self) -> None:
+        """Close the connections to servers that turn speech into text."""
+        for each in self._transcribers.values():
+            await each.aclose()
+
+    async def _all_within(self, turn: Turn, files: list[Taken], *, again: bool) -> str:
+        """Deal with all files; why those are not there that were not dealt with."""
+        try:
+            with anyio.move_on_after(WITHIN_S):
+                await self._all(turn, files, again=again)
+        except ChannelError as error:
+            return f"could not be fetched: {error}"
+        except Exception as error:  # noqa: BLE001 - an adapter that cannot be opened must not fail the turn
+            _log.exception("attachment.failed", reason=type(error).__name__)
+            return f"could not be fetched: {type(error).__name__}"
+        return f"could not be fetched within {WITHIN_S:g} s"
+
+    async def _all(self, turn: Turn, files: list[Taken], *, again: bool) -> None:
+        folders = turn.context_of("").folders
+        for each in files[FILES_MAX:]:
+            each.fail(f"not fetched, since more than {FILES_MAX} files came at once")
+        async with self._fetching(turn, again=again) as fetch, anyio.create_task_group() as tg:
+            for each in files[:FILES_MAX]:
+                tg.start_soon(self._take, turn, each, folders, fetch)
+
+    @asynccontextmanager
+    async def _fetching(self, turn: Turn, *, again: bool) -> AsyncGenerator[Fetch | None]:
+        """Fetches from the turn's channel; None: what is not kept is not fetched again."""
+        if again:
+            yield None
+            return
+        fetching: Any = load(FETCH)
+        opened: AbstractAsyncContextManager[Fetch] = fetching(self._process, turn.first.channel)
+        async with opened as fetch:
+            yield fetch
+
+    async def _take(self, turn: Turn, each: Taken, folders: Folders, fetch: Fetch | None) -> None:
+        async with self._places:
+            try:
+                await self._taken(turn, each, folders, fetch)
+            except ChannelError as error:
+                each.fail(f"could not be fetched: {error}")
+            except Exception as error:  # noqa: BLE001 - an adapter's or a server's bug must not fail the turn
+                _log.exception("attachment.failed", reason=type(error).__name__)
+                each.fail(f"could not be fetched: {type(error).__name__}")
+
+    async def _taken(self, turn: Turn, each: Taken, folders: Folders, fetch: Fetch | None) -> None:
+        most = self._process.config.agent.attachment_max_bytes
+        saved = True
+        content = await in_thread(partial(kept, folders, each.path, most))
+        if content is None:
+            if fetch is None:
+                return
+            if each.file.size_bytes > most:
+                each.fail("too large to be fetched")
+                return
+            content = await _fetched(fetch, each)
+            if len(content) > most:
+                each.fail("too large to be kept")
+                return
+            saved = await _saved(folders, each.path, content)
+        if each.file.kind == "voice" and fetch is not None:
+            await self._hear(turn, each, folders, content, saved=saved)
+        else:
+            can_read = READ_FILE_NAME in turn.kit.tools.names
+            await in_thread(partial(each.tell, content, saved=saved, can_read=can_read))
+
+    async def _hear(self, turn: Turn, each: Taken, folders: Folders, content: bytes, *, saved: bool) -> None:
+        """Turn a voice message into text; what a predecessor heard is kept beside it."""
+        heard = await in_thread(partial(kept, folders, f"{each.path}.txt", TEXT_MAX_BYTES))
+        if heard is not None:
+            each.heard(heard.decode(errors="replace"))
+            return
+        more = ": this bot cannot listen to it, no transcription is configured"
+        try:
+            server = await self._transcriber(turn.first.bot)
+            if server is not None:
+                text = await server.text_of(content)
+                await _saved(folders, f"{each.path}.txt", text.encode("utf-8", "replace"))
+                each.heard(text)
+                return
+        except ModelError as error:
+            _log.warning("transcription.failed", reason=f"{type(error).__name__}: {error}")
+            more = ": it could not be turned into text"
+        each.tell(content, saved=saved, can_read=READ_FILE_NAME in turn.kit.tools.names, more=more)
+
+    async def _transcriber(self, bot: str) -> "Transcriber | None":
+        config = transcription_of(self._process.bot(bot))
+        if config is None:
+            return None
+        if bot not in self._transcribers:
+            self._transcribers[bot] = await transcriber(config, self._process.clock)
+        return self._transcribers[bot]
+
+
+async def _fetched(fetch: Fetch, each: Taken) -> bytes:
+    for number in range(TRIES):
+        try:
+            return await fetch(each.file, timeout_s=FETCH_S)
+        except SendRefused as error:
+            if number == TRIES - 1:
+                raise
+            await anyio.sleep(min(PAUSE_MAX_S, max(PAUSE_S * 2**number, error.retry_after_s or 0.0)))
+    raise AssertionError("the last try returns or raises")
+
+
+async def _saved(folders: Folders, path: str, content: bytes) -> bool:
+    try:
+        await in_thread(partial(keep, folders, path, content))
+    except ToolError as error:
+        _log.warning("attachment.unsaved", reason=str(error))
+        return False
+    return True
+
+
+async def _entries(turn: Turn, files: list[Taken], reason: str) -> list[LogEntry]:
+    """The turn's first entries once more, with what became of the files; ``reason``: of those not dealt with."""
+    told: dict[tuple[str, int], str] = {}
+    for each in files:
+        if not each.told:
+            each.fail(reason)
+        told[each.inbound.id, each.number] = each.told
+    entries: list[LogEntry] = []
+    for inbound in inbounds(turn.covered):
+        lines = [told.get((inbound.id, number), "") for number in range(len(inbound.attachments))]
+        entries += await turn.entries.said(inbound, lines)
+    return entries
