@@ -11,8 +11,8 @@ import pytest
 from daemon.access import Access, Pairing, Stranger
 from daemon.bus import open_bus
 from daemon.config import RedisConfig
-from tests.integration.test_cli import Place
 from tests.intakelab import told
+from tests.integration.test_cli import Place
 
 CONFIG = """
 [channels.support]

@@ -72,7 +72,7 @@ class Admitting:
             return say("pair_pull", bot.language)
         access = Access(self._bus, inbound.channel)
         done = await access.decide(inbound.chat, "paired", by=person_of(inbound), time=self._now(), at=at)
-        _log.info("access.paired", channel=inbound.channel, by=person_of(inbound))
+        _log.info("access.paired", channel=inbound.channel)
         return say("decided_later" if done == "late" else "pair_group", bot.language)
 
     async def _by_code(self, code: str, inbound: Inbound, bot: BotConfig, at: str) -> str:
@@ -87,7 +87,7 @@ class Admitting:
             )
             if isinstance(found, Stranger):
                 await self._welcome(found, inbound, bot, code)
-                _log.info("access.paired", channel=channel, by=person_of(inbound))
+                _log.info("access.paired", channel=channel)
                 return say("pair_done", bot.language, name=found.name or found.id)
             if found == "often":
                 refused = found
@@ -117,7 +117,7 @@ class Admitting:
         )
         if done == "late":
             return say("decided_later", bot.language)
-        _log.info("access.banned" if bans else "access.unbanned", channel=channel, by=person_of(inbound))
+        _log.info("access.banned" if bans else "access.unbanned", channel=channel)
         key = "ban_done" if bans else "unban_none" if done == "none" else "unban_done"
         return say(key, bot.language, name=f"{called} ({name})" if called else name, channel=channel, id=name)
 
