@@ -9,13 +9,16 @@ import structlog
 from channels.base import Channel
 from channels.intake import Intake, receive
 from channels.outbox import Outbox
-from daemon.config import PushConfig, TestingConfig, connect_of
+from daemon.config import PushConfig, TelegramConfig, TestingConfig, connect_of
 from daemon.errors import ConfigError
 from daemon.heartbeat import beat
 from daemon.process import Process
 from daemon.services import load
 
-ADAPTERS: dict[type[PushConfig], str] = {TestingConfig: "channels.testing:connect"}
+ADAPTERS: dict[type[PushConfig], str] = {
+    TestingConfig: "channels.testing:connect",
+    TelegramConfig: "channels.telegram:connect",
+}
 """Where the adapter of each of our types is found: by import string, since most processes need few of them."""
 
 _log = structlog.get_logger()
@@ -39,7 +42,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
                 channel = await stack.enter_async_context(connect(process, name, config))
                 outboxes.append(Outbox(process, channel, config))
                 tg.start_soon(outboxes[-1].run)
-                tg.start_soon(receive, process, channel, Intake(process, channel, config))
+                tg.start_soon(receive, process, channel, Intake(process, channel, config, shown=outboxes[-1].showing))
             _log.info("channels.started", count=len(configured))
             task_status.started()
             await process.stopping.wait()

@@ -45,6 +45,7 @@
   x Interrupted
   x ChannelError
     - SendRefused
+    - Paced
     - SendRejected
     - SendUnknown
 
@@ -283,6 +284,14 @@ class SendRefused(ChannelError):
         super().__init__(message)
         self.retry_after_s = retry_after_s
         """When the platform wants it again; None when it did not say."""
+
+
+class Paced(ChannelError):
+    """Sending now would be faster than a platform allows: nothing was sent, and nothing failed."""
+
+    def __init__(self, *, wait_s: float) -> None:
+        super().__init__(f"the platform takes the next message in {wait_s:.3g} s")
+        self.wait_s = wait_s
 
 
 class SendRejected(ChannelError):

@@ -4,6 +4,11 @@ from prometheus_client import Counter, Histogram
 
 ACCEPTED = Counter("millpond_messages_total", "Messages handed in, by what became of them", ["channel", "status"])
 ARRIVALS = Counter("millpond_arrivals_total", "What platforms said, by what became of it", ["channel", "outcome"])
+UPDATES = Counter(
+    "millpond_updates_failed_total",
+    "Updates of a platform that came to nothing, and polls, by what went wrong",
+    ["channel", "outcome"],
+)
 TURNS = Counter("millpond_turns_total", "Turns ended, by how", ["outcome"])
 TURN_SECONDS = Histogram(
     "millpond_turn_seconds", "From claim to commit", buckets=(0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 600)

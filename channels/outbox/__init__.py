@@ -1,6 +1,5 @@
 """The outbox: what is committed for a push channel is sent, in order for each chat, as good as exactly once."""
 
 from channels.outbox.outbox import Outbox
-from channels.outbox.parts import split
 
-__all__ = ["Outbox", "split"]
+__all__ = ["Outbox"]

@@ -65,8 +65,16 @@ class Agenda:
         """Its first reply is to be tried again, not before ``until``; it will have to be read again."""
         chat.replies[0] = (chat.replies[0][0], None)
         chat.failures += 1
+        self.wait(chat, until)
+
+    def wait(self, chat: Chat, until: float) -> None:
+        """Its first reply has to wait for its turn, through no fault of its own, until then."""
         self._numbers += 1
         heapq.heappush(self._resting, (until, self._numbers, chat))
+
+    def holds(self, session: str) -> bool:
+        """Whether there are replies to deliver to a chat."""
+        return session in self._chats
 
     def soonest(self) -> float | None:
         """When the first of those that rest is due; None when none rests."""

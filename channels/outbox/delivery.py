@@ -1,4 +1,7 @@
-"""Delivering one reply: part by part, each marked before it is sent and with the platform's id after."""
+"""Delivering one reply: part by part, each marked before it is sent and with the platform's id after.
+
+A part whose beginning is shown already is not sent: that message is edited, which may be repeated.
+"""
 
 import itertools
 from dataclasses import dataclass, field
@@ -9,32 +12,49 @@ import structlog
 
 from channels.base import Channel, Part
 from channels.leading import Lease
-from channels.outbox.ledger import Ledger, Place, Step, Word
-from channels.outbox.parts import split
+from channels.outbox.contents import Content, Contents
+from channels.outbox.ledger import Ledger, Place, Shown, Step, Word
+from channels.pacing import Pace
+from channels.showing import Showing
 from daemon import metrics
-from daemon.errors import SendRefused, SendRejected, SendUnknown
+from daemon.errors import Paced, SendRefused, SendRejected, SendUnknown
 from daemon.events import Reply
 from daemon.sessionkey import SessionKey
 
 CHATS_KEPT = 10_000
 """Chats whose names are kept read."""
 
+BEGUN_MAX = 10_000
+"""Replies of which it is known how many parts are over; of more it is found out by asking again."""
+
 _log = structlog.get_logger()
 _parse = lru_cache(CHATS_KEPT)(SessionKey.parse)
 _counter = cache(metrics.DELIVERIES.labels)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Means:
+    """What all leaders of a channel instance in a process send by."""
+
+    channel: Channel
+    contents: Contents
+    pace: Pace
+    showing: Showing
+    timeout_s: float
+    """How long sending one part may take."""
 
 
 @dataclass(kw_only=True)
 class Delivery:
     """Sends replies in the name of one leader."""
 
-    channel: Channel
+    means: Means
     ledger: Ledger
     lease: Lease
-    timeout_s: float
-    """How long sending one part may take."""
     stopping: anyio.Event
     """Once it is set no part is begun."""
+    _begun: dict[str, int] = field(default_factory=dict[str, int])
+    """How many parts of a reply are over, of those that wait in the middle."""
     _marks: "itertools.count[int]" = field(default_factory=itertools.count)
 
     async def deliver(self, stream_id: bytes, reply: Reply) -> bool:
@@ -42,20 +62,26 @@ class Delivery:
 
         Raises:
             SendRefused, SendUnknown: the rest is to be delivered later.
+            Paced: as these, and nothing failed.
             BusUnavailable: as these.
             LeaseLost: somebody else sends now.
         """
-        chat, texts = _parse(reply.session), self._texts(reply.text)
-        for number, text in enumerate(texts):
-            place = Place(stream_id=stream_id, reply=reply, part=number, last=number + 1 == len(texts))
+        chat, contents = _parse(reply.session), await self.means.contents.of(reply)
+        await self.means.showing.make_way(reply)
+        for number in range(self._begun.get(reply.id, 0), len(contents)):
+            place = Place(stream_id=stream_id, reply=reply, part=number, last=number + 1 == len(contents))
             try:
-                if not await self._part(chat, place, text):
+                if not await self._part(chat, place, contents[number]):
                     return False
             except SendRejected as error:
                 await self.bury(stream_id, reply, reason=f"rejected: {error}", attempts=1)
                 return True
-        if not texts:
+            if not place.last:
+                self._note_begun(reply, number + 1)
+        if not contents:
             await self.bury(stream_id, reply, reason="", attempts=0)
+        self._begun.pop(reply.id, None)
+        self.means.showing.delivered(reply)
         _log.info("reply.delivered", session=reply.session, turn=reply.turn, correlation=reply.correlation)
         return True
 
@@ -65,38 +91,59 @@ class Delivery:
             session, correlation = (reply.session, reply.correlation) if reply else ("", "")
             _log.warning("reply.dead", session=session, correlation=correlation, reason=reason)
         await self.ledger.bury(stream_id, reply, reason=reason, attempts=attempts)
+        if reply is not None:
+            self._begun.pop(reply.id, None)
+            self.means.showing.delivered(reply)
 
-    async def _part(self, chat: SessionKey, place: Place, text: str) -> bool:
-        attempt = 0
+    def _note_begun(self, reply: Reply, count: int) -> None:
+        if len(self._begun) >= BEGUN_MAX:
+            self._begun.clear()
+        self._begun[reply.id] = count
+
+    async def _part(self, chat: SessionKey, place: Place, content: Content) -> bool:
+        if rates := self.means.channel.rates(chat):
+            wait_s = await self.means.pace.take(place.reply.session, rates)
+            if wait_s:
+                raise Paced(wait_s=wait_s)
         while True:
-            await self.lease.outlasting(self.timeout_s)
-            if self.stopping.is_set():
+            step, word = await self._marked(place)
+            if step is None:
                 return False
-            step = Step(place=place, attempt=attempt + 1, mark=f"{self.lease.nonce}-{next(self._marks)}")
-            word = await self.ledger.sending(step)
-            if isinstance(word, Word):
+            if not isinstance(word, Shown):
                 break
-            attempt = word
+            if await self._edit(chat, step, content, word.platform_id):
+                return True
         if word is Word.SEND_AGAIN:
             self._note(step, "resent")
         elif word is Word.GIVEN_UP:
             self._note(step, "given_up")
         if word is Word.SEND or word is Word.SEND_AGAIN:
-            await self._send(chat, step, text)
+            await self._send(chat, step, content)
         return True
 
-    async def _send(self, chat: SessionKey, step: Step, text: str) -> None:
+    async def _marked(self, place: Place) -> tuple[Step | None, Word | Shown]:
+        """What is to be done about a part, and as which attempt; no attempt when there is no time for it."""
+        attempt = 0
+        while True:
+            await self.lease.outlasting(self.means.timeout_s)
+            if self.stopping.is_set():
+                return None, Word.OVER
+            step = Step(place=place, attempt=attempt + 1, mark=f"{self.lease.nonce}-{next(self._marks)}")
+            word = await self.ledger.sending(step)
+            if not isinstance(word, int):
+                return step, word
+            attempt = word
+
+    async def _send(self, chat: SessionKey, step: Step, content: Content) -> None:
         # Nothing may come between this look at the clock and the send: whoever stalls here has lost the lease after.
-        await self.lease.outlasting(self.timeout_s)
-        place = step.place
-        attachments = place.reply.attachments if place.last else ()
-        part = Part(reply=place.reply.id, number=place.part, text=text, attempt=step.mark, attachments=attachments)
+        await self.lease.outlasting(self.means.timeout_s)
+        part = _part_of(step, content)
         platform_id: str | None = None
         try:
-            with anyio.move_on_after(self.timeout_s):
-                platform_id = await self.channel.send(chat, part, timeout_s=self.timeout_s)
+            with anyio.move_on_after(self.means.timeout_s):
+                platform_id = await self.means.channel.send(chat, part, timeout_s=self.means.timeout_s)
             if platform_id is None:
-                raise SendUnknown(f"no answer within {self.timeout_s:g} s")
+                raise SendUnknown(f"no answer within {self.means.timeout_s:g} s")
         except (SendRefused, SendRejected) as error:
             self.ledger.note(step, "refused")
             self._count(_outcome(error))
@@ -108,14 +155,51 @@ class Delivery:
         self.ledger.note(step, "sent", platform_id)
         self._count("sent")
 
-    def _texts(self, text: str) -> list[str]:
-        longest = self.channel.limits.part_max
-        if self.channel.length(text) <= longest:
-            return [text] if text.strip() else []
-        return split(text, longest)
+    async def _edit(self, chat: SessionKey, step: Step, content: Content, platform_id: str) -> bool:
+        """Have the preview say the part; False when it has to be sent after all. Errors as for ``_send``."""
+        if content.document or content.attachments or not await self._edited(chat, step, content, platform_id):
+            await self._take_back(chat, platform_id)
+            self.ledger.note(step, "dropped", platform_id)
+            return False
+        self.ledger.note(step, "edited", platform_id)
+        self._count("sent")
+        return True
+
+    async def _edited(self, chat: SessionKey, step: Step, content: Content, platform_id: str) -> bool:
+        await self.lease.outlasting(self.means.timeout_s)
+        done = False
+        try:
+            with anyio.move_on_after(self.means.timeout_s):
+                await self.means.channel.edit(
+                    chat, platform_id, _part_of(step, content), timeout_s=self.means.timeout_s
+                )
+                done = True
+            if not done:
+                raise SendUnknown(f"no answer to an edit within {self.means.timeout_s:g} s")
+        except SendRejected as error:
+            # Somebody has deleted it, or the platform edits no message that is so old.
+            _log.info("preview.lost", session=step.place.reply.session, reason=str(error))
+            return False
+        except SendRefused:
+            self._count("refused")
+            raise
+        return True
+
+    async def _take_back(self, chat: SessionKey, platform_id: str) -> None:
+        """Remove a preview that cannot become the part, if possible.
+
+        Raises:
+            SendRefused: not now; once it counts as dropped nobody would try again.
+        """
+        await self.lease.outlasting(self.means.timeout_s)
+        try:
+            with anyio.move_on_after(self.means.timeout_s):
+                await self.means.channel.remove(chat, platform_id, timeout_s=self.means.timeout_s)
+        except (SendRejected, SendUnknown) as error:
+            _log.info("preview.left", session=str(chat), reason=str(error))
 
     def _count(self, outcome: str) -> None:
-        _counter(self.channel.name, outcome).inc()
+        _counter(self.means.channel.name, outcome).inc()
 
     def _note(self, step: Step, outcome: str) -> None:
         self._count(outcome)
@@ -132,3 +216,16 @@ class Delivery:
 
 def _outcome(error: SendRefused | SendRejected) -> str:
     return "refused" if isinstance(error, SendRefused) else "rejected"
+
+
+def _part_of(step: Step, content: Content) -> Part:
+    place = step.place
+    return Part(
+        reply=place.reply.id,
+        number=place.part,
+        text=content.text,
+        document=content.document,
+        attempt=step.mark,
+        attachments=content.attachments,
+        reply_to=place.reply.reply_to if place.part == 0 else "",
+    )

@@ -4,31 +4,29 @@ from functools import partial
 
 import anyio
 
-from channels.base import Channel
 from channels.leading import Leader, Lease
-from channels.outbox.delivery import Delivery
+from channels.outbox.delivery import Delivery, Means
 from channels.outbox.feed import Feed
 from channels.outbox.ledger import Ledger
 from channels.outbox.term import Term
-from daemon.config import PushConfig
+from channels.showing import Lead
 from daemon.process import Process
 
 
 class Dispatcher:
     """Sends the replies of one channel instance and partition, whenever it can have the lease."""
 
-    def __init__(self, process: Process, channel: Channel, config: PushConfig, *, partition: int, feed: Feed) -> None:
+    def __init__(self, process: Process, means: Means, *, partition: int, feed: Feed) -> None:
         self._process = process
-        self._channel = channel
+        self._means = means
         self._partition = partition
-        self._timeout_s = config.send_timeout_s
         self._feed = feed
         self._term: Term | None = None
         self._leader = Leader(
             process,
-            key=process.bus.keys.leader(partition, channel.name),
-            channel=channel.name,
-            longest_s=config.send_timeout_s,
+            key=process.bus.keys.leader(partition, means.channel.name),
+            channel=means.channel.name,
+            longest_s=means.timeout_s,
         )
 
     @property
@@ -48,16 +46,17 @@ class Dispatcher:
             anyio.create_task_group() as sends,
         ):
             term = self._term = Term(self._process, delivery, partial(self._feed.look, self._partition), sends)
-            with self._feed.read(self._partition, term):
+            lead = Lead(partition=self._partition, lease=lease, sends=sends, holds=term.holds)
+            with self._feed.read(self._partition, term), self._means.showing.leading(lead):
                 await self._leader.unless_stopping(term.run)
             scope.deadline = anyio.current_time() + self._process.config.run.grace_s
         self._term = None
 
     def _delivery(self, lease: Lease) -> Delivery:
+        name, bus = self._means.channel.name, self._process.bus
         return Delivery(
-            channel=self._channel,
-            ledger=Ledger(self._process.bus, partition=self._partition, channel=self._channel.name, nonce=lease.nonce),
+            means=self._means,
+            ledger=Ledger(bus, partition=self._partition, channel=name, nonce=lease.nonce),
             lease=lease,
-            timeout_s=self._timeout_s,
             stopping=self._process.stopping,
         )

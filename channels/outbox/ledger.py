@@ -37,6 +37,9 @@ LAST_S = 3.0
 RETRY_PAUSE_S = 0.1
 """Between two tries when Redis is away; the bus itself has tried for some seconds."""
 
+Noted = Literal["sent", "refused", "edited", "dropped"]
+"""``edited``: the preview is the part now; ``dropped``: it is no more, and the part has to be sent."""
+
 _log = structlog.get_logger()
 
 
@@ -74,6 +77,12 @@ class Word(Enum):
     """It was sent, or given up, before."""
     GIVEN_UP = auto()
     """Its outcome has just become unknown for the second time."""
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """The part's beginning is shown already: that message is to be edited, and says the part then."""
+
+    platform_id: str
 
 
 @dataclass(eq=False, slots=True)
@@ -154,8 +163,10 @@ class Ledger:
         found: list[tuple[bytes, dict[bytes, bytes]]] = await self._bus.call("XRANGE", self._out, stream_id, stream_id)
         return found[0][1] if found else None
 
-    async def sending(self, step: Step) -> Word | int:
+    async def sending(self, step: Step) -> Word | Shown | int:
         """Mark a part before it is sent; a number is that of the attempt that was made last: ask with the next one.
+
+        What is shown already is not marked: an edit may be repeated.
 
         Raises:
             LeaseLost: somebody else sends now.
@@ -172,9 +183,11 @@ class Ledger:
             return int(number)
         if status == b"send":
             return Word.SEND_AGAIN if number else Word.SEND
+        if status == b"edit":
+            return Shown(number.decode())
         return Word.OVER if status == b"over" else Word.GIVEN_UP
 
-    def note(self, step: Step, outcome: Literal["sent", "refused"], platform_id: str = "") -> None:
+    def note(self, step: Step, outcome: Noted, platform_id: str = "") -> None:
         """Note what became of a part; written soon, in order with all that is asked here after."""
         self._add(outcome, step, platform_id)
 

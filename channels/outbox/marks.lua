@@ -2,16 +2,19 @@
 --
 -- A field of sent holds one part:  sending <attempt> <unknown outcomes> <mark>   refused <attempt> <unknown outcomes>
 --                                  sent <platform id>                           unknown <attempt>
+-- The field preview belongs to showing/show.lua: 'shown <number> <platform id>' is a message that shows the beginning of
+-- the reply already. It becomes part 0 by being edited, which may be repeated and so needs no mark.
 -- The attempt is the position: a copy of an older one that arrives late changes nothing. The mark names the attempt, so
 -- that the same call, sent again because its reply was lost, is told from another's.
 --
 -- KEYS  1 leader (hash)  2 out (stream)  3 unknown (stream)  4... sent (hash), one a step
 -- ARGV  1 nonce  2 TTL of an unfinished reply (ms)  3 TTL of a delivered one (ms)  4 most unknown parts kept
 --       5 their TTL (ms), then for each step
---       1 what (sending, sent, refused)  2 stream id of the reply  3 part  4 attempt, from 1  5 mark
+--       1 what (sending, sent, refused; edited, dropped: the preview became part 0, or is no more)  2 stream id of the reply  3 part  4 attempt, from 1  5 mark
 --       6 is it the last part (1/0)  7 the platform's id  8 reply id  9 session
 -- Returns for each step {status, number}
 --   send     it is marked now: send it. The number is 1 when an earlier outcome is unknown: it may arrive twice
+--   edit     not marked: edit the preview of the platform's id that stands in place of the number
 --   over     it was sent, or given up before: go on. When it is the last part the reply has left out
 --   unknown  the outcome is unknown a second time: it is given up now; else as over
 --   attempt  another attempt was made last, of this number: ask with the next one
@@ -45,14 +48,31 @@ local function keep(sent_key, part, state)
   redis.call('PEXPIRE', sent_key, ARGV[2])
 end
 
+local function list_preview(step, number) list_unknown(step, number, 'preview') end
+
+-- The platform's id of the preview that is to become the part; false when there is none.
+local function preview_of(sent_key, step, preview)
+  local word, number, rest = string.match(preview, '^(%S+) (%d+) ?(.*)$')
+  if word == 'shown' then return rest end
+  -- Whoever was sending it is gone, for the leader asks only when his own is dealt with. Nobody knows whether it is there.
+  if word == 'sending' then
+    redis.call('HSET', sent_key, 'preview', 'unknown ' .. number)
+    list_preview(step, number)
+  end
+  return false
+end
+
 local function sending(sent_key, step)
   -- Only the leader begins anything.
   if not leads then return 'stale', 0 end
-  local state = redis.call('HGET', sent_key, step.part) or 'new 0 0'
+  local found = redis.call('HMGET', sent_key, step.part, 'preview')
+  local state = found[1] or 'new 0 0'
   local word, rest = string.match(state, '^(%S+) ?(.*)$')
   if word == 'sent' then return over(sent_key, step, 'over') end
   -- Given up before, or by this very call, whose reply was lost.
   if word == 'unknown' then return over(sent_key, step, tonumber(rest) == step.attempt and 'unknown' or 'over') end
+  local preview = step.part == '0' and found[2] and preview_of(sent_key, step, found[2])
+  if preview then return 'edit', preview end
 
   local last, unknowns, mark = string.match(rest, '^(%d+) (%d+) ?(.*)$')
   last, unknowns = tonumber(last), tonumber(unknowns)
@@ -72,7 +92,26 @@ end
 
 -- Outcomes are checked by the mark and not by the nonce: what was sent was sent, whoever leads now. While the mark stands
 -- nobody has sent the part again, and the note keeps them from it.
+-- What a preview became is known by the platform's id: it never stands for another message.
+local function of_preview(sent_key, step)
+  local found = redis.call('HMGET', sent_key, step.part, 'preview')
+  local number, shown = string.match(found[2] or '', '^shown (%d+) (.*)$')
+  if shown ~= step.platform_id then return 'stale', 0 end
+  if step.what == 'dropped' then
+    -- What became part of the reply is not taken away any more.
+    if found[1] then return 'stale', 0 end
+    redis.call('HSET', sent_key, 'preview', 'gone ' .. number)
+    return 'noted', 0
+  end
+  local sent = 'sent ' .. step.platform_id
+  if found[1] and found[1] ~= sent then return 'stale', 0 end
+  keep(sent_key, step.part, sent)
+  if step.last then leave(sent_key, step.stream_id) end
+  return 'noted', 0
+end
+
 local function outcome(sent_key, step)
+  if step.what == 'edited' or step.what == 'dropped' then return of_preview(sent_key, step) end
   local state = redis.call('HGET', sent_key, step.part) or ''
   local word, attempt, unknowns, mark = string.match(state, '^(%S+) (%d+) (%d+) ?(.*)$')
   if word == 'sending' and tonumber(attempt) == step.attempt and mark == step.mark then

@@ -3,19 +3,34 @@
 import anyio
 
 from channels.base import Channel
+from channels.outbox.contents import Contents
+from channels.outbox.delivery import Means
 from channels.outbox.dispatcher import Dispatcher
 from channels.outbox.feed import Feed
+from channels.pacing import Pace
+from channels.showing import Showing
 from daemon.config import PushConfig
 from daemon.process import Process
 
 
 class Outbox:
-    """Sends the replies of one channel instance."""
+    """Sends the replies of one channel instance, and shows what is being written."""
 
     def __init__(self, process: Process, channel: Channel, config: PushConfig) -> None:
+        bot = process.config.bots.get(config.bot)
+        pace = Pace(process.bus, channel.name)
+        self.showing = Showing(process, channel, config, pace)
+        """Told of what is accepted on the channel."""
         self._feed = Feed(process.bus, channel.name)
+        means = Means(
+            channel=channel,
+            contents=Contents(channel, parts_max=config.parts_max, language=bot.language if bot else "en"),
+            pace=pace,
+            showing=self.showing,
+            timeout_s=config.send_timeout_s,
+        )
         self._dispatchers = [
-            Dispatcher(process, channel, config, partition=partition, feed=self._feed)
+            Dispatcher(process, means, partition=partition, feed=self._feed)
             for partition in range(process.bus.keys.partitions)
         ]
 
@@ -28,6 +43,7 @@ class Outbox:
         """Send until the process stops and every send is over."""
         async with anyio.create_task_group() as reading:
             reading.start_soon(self._feed.run)
+            reading.start_soon(self.showing.run)
             async with anyio.create_task_group() as tg:
                 for dispatcher in self._dispatchers:
                     tg.start_soon(dispatcher.run)

@@ -15,7 +15,7 @@ from channels.outbox.agenda import Agenda, Chat
 from channels.outbox.delivery import Delivery
 from channels.outbox.feed import Entry
 from daemon.config import QueueConfig
-from daemon.errors import BusUnavailable, LeaseLost, SendRefused, SendUnknown
+from daemon.errors import BusUnavailable, LeaseLost, Paced, SendRefused, SendUnknown
 from daemon.events import Reply
 from daemon.process import Process
 from daemon.slots import Slots
@@ -84,6 +84,10 @@ class Term:
         finally:
             self._work.close()
 
+    def holds(self, session: str) -> bool:
+        """Whether there are replies to deliver to a chat."""
+        return self._agenda.holds(session)
+
     def read_from(self) -> bytes | None:
         """See ``Reader``."""
         if self._agenda.waiting >= IN_FLIGHT or self._agenda.held >= HELD_MAX:
@@ -130,6 +134,9 @@ class Term:
     async def _deliver_first(self, chat: Chat) -> None:
         try:
             over = await self._try(chat, *chat.replies[0])
+        except Paced as error:
+            self._agenda.wait(chat, anyio.current_time() + error.wait_s)
+            self._parked.set()
         except (SendRefused, SendUnknown, BusUnavailable) as error:
             self._park(chat, error)
         except LeaseLost:

@@ -12,7 +12,7 @@ import anyio
 import msgspec
 import structlog
 
-from channels.web.preview import Preview
+from channels.showing.pieces import Preview
 from channels.web.shown import encode, shown
 from channels.web.site import Site
 from daemon.bus import Heard, Subscription, pairs

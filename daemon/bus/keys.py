@@ -108,6 +108,14 @@ class Keys:
         """``leader``, hash: which process sends the replies in ``out``; its fence outlives every holder."""
         return f"{self._of_partition(partition, 'leader')}:{encode_part(channel)}"
 
+    def poller(self, channel: str) -> str:
+        """``poller``, hash: which process asks a platform for what is new; its fence outlives every holder."""
+        return f"{self.prefix}:poller:{{{encode_part(channel)}}}"
+
+    def moved(self, channel: str) -> str:
+        """``moved``, hash: chats that their platform has given another id, and which; needed as long as the chat is."""
+        return f"{self.prefix}:moved:{{{encode_part(channel)}}}"
+
     def unknown(self, partition: int) -> str:
         """``unknown``, stream, TTL a week, bounded: parts of which nobody knows whether they arrived."""
         return self._of_partition(partition, "unknown")
@@ -297,6 +305,10 @@ class Keys:
     def bucket(self, bot: str, kind: str, name: str) -> str:
         """``bucket``, hash, TTL two minutes: room for messages of a ``chat``, a ``person`` or a ``bot``."""
         return f"{self.prefix}:bucket:{{{bot}}}:{kind}:{name}"
+
+    def pace(self, channel: str, bucket: str) -> str:
+        """``pace``, list, TTL twice the bucket's time: when the last messages to a platform were let through (ms)."""
+        return f"{self.prefix}:pace:{{{encode_part(channel)}}}:{encode_part(bucket)}"
 
     # Publish/subscribe channels: nothing is kept, everything is advisory.
 

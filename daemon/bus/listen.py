@@ -5,7 +5,7 @@ the start, after a reconnect, when it read too slowly) hears a ``None`` and read
 """
 
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -57,26 +57,40 @@ class Listener:
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
         self._readers: dict[str, set[Subscription]] = {}
+        self._patterns: dict[str, set[Subscription]] = {}
         self._pubsub: Any = None
 
     @asynccontextmanager
     async def hear(self, channel: str) -> AsyncGenerator[Subscription]:
         """What is published on ``channel`` during the block."""
+        async with self._reading(self._readers, channel, "subscribe") as reader:
+            yield reader
+
+    @asynccontextmanager
+    async def hear_all(self, pattern: str) -> AsyncGenerator[Subscription]:
+        """What is published on any channel that ``pattern`` matches, as Redis reads it, during the block."""
+        async with self._reading(self._patterns, pattern, "psubscribe") as reader:
+            yield reader
+
+    @asynccontextmanager
+    async def _reading(
+        self, all_readers: dict[str, set[Subscription]], name: str, what: str
+    ) -> AsyncGenerator[Subscription]:
         reader = Subscription()
-        readers = self._readers.setdefault(channel, set())
+        readers = all_readers.setdefault(name, set())
         readers.add(reader)
         try:
             if len(readers) == 1:
-                await self._tell("subscribe", channel)
+                await self._tell(what, name)
                 # For those who joined meanwhile, too: until now nothing was heard.
-                self._dispatch(channel, None)
+                _dispatch(readers, None)
             yield reader
         finally:
             readers.discard(reader)
             if not readers:
-                self._readers.pop(channel, None)
+                all_readers.pop(name, None)
                 with anyio.move_on_after(1, shield=True):
-                    await self._tell("unsubscribe", channel)
+                    await self._tell(what.replace("sub", "unsub"), name)
 
     async def run(self) -> None:
         """Keep the connection, for ever."""
@@ -91,18 +105,24 @@ class Listener:
         pubsub = self._bus.client.pubsub(ignore_subscribe_messages=True)
         try:
             # A channel of our own keeps the subscriptions from ever being none, which would end the reading.
-            asked = set(self._readers)
+            asked, patterns = set(self._readers), set(self._patterns)
             await pubsub.subscribe(f"{self._bus.keys.prefix}:listeners", *asked)
+            if patterns:
+                await pubsub.psubscribe(*patterns)
             self._pubsub = pubsub
             # Whoever asked while that was on its way was told nothing: the connection was not there yet.
             if late := self._readers.keys() - asked:
                 await pubsub.subscribe(*late)
-            for channel in list(self._readers):
-                self._dispatch(channel, None)
+            if late := self._patterns.keys() - patterns:
+                await pubsub.psubscribe(*late)
+            for readers in (*self._readers.values(), *self._patterns.values()):
+                _dispatch(readers, None)
             while True:
                 message = await _next_message(pubsub)
                 if message["type"] == "message":
-                    self._dispatch(message["channel"].decode(), message["data"])
+                    _dispatch(self._readers.get(message["channel"].decode(), ()), message["data"])
+                elif message["type"] == "pmessage":
+                    _dispatch(self._patterns.get(message["pattern"].decode(), ()), message["data"])
         finally:
             self._pubsub = None
             with anyio.move_on_after(1, shield=True):
@@ -125,9 +145,10 @@ class Listener:
         except (redis_errors.RedisError, OSError, AttributeError) as error:
             _log.debug("listener.lost", reason=type(error).__name__)
 
-    def _dispatch(self, channel: str, heard: Heard) -> None:
-        for reader in self._readers.get(channel, ()):
-            reader.put(heard)
+
+def _dispatch(readers: Iterable[Subscription], heard: Heard) -> None:
+    for reader in readers:
+        reader.put(heard)
 
 
 async def _next_message(pubsub: Any) -> Any:

@@ -24,6 +24,7 @@ from daemon.config.schema import (
 )
 from daemon.config.secret import Secret
 from daemon.config.summary_model import summary_model_of
+from daemon.config.telegram_rules import telegram_findings
 from daemon.errors import ConfigError
 
 _VARIABLE, _HEADER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}"), re.compile(r"[A-Za-z0-9-]{1,128}")
@@ -56,6 +57,7 @@ def broken(config: Config) -> Iterator[Finding]:
         if channel.enabled and isinstance(channel, TestingConfig):
             yield from _testing(f"channels.{name}", channel)
     yield from people_findings(config)
+    yield from telegram_findings(config)
 
 
 def _data_dir(config: Config) -> Iterator[Finding]:

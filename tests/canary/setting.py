@@ -40,6 +40,7 @@ port = {page_port}
 type = "testing"
 url = "{platform}"
 send_timeout_s = 1.0
+streaming = false
 """
 
 WINDOW_TOKENS = 6_144

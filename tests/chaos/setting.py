@@ -44,6 +44,9 @@ url = "{sink}"
 debounce_s = {debounce_s}
 send_timeout_s = {send_timeout_s}
 part_max_chars = {part_max_chars}
+parts_max = 1000
+streaming = false
+typing = false
 """
 """Short times. Attempts are not what is tested: a message that meets many kills is no poison."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 
 import msgspec
 
-from channels.outbox import split
+from channels.text import split
 from daemon.events import LogEntry
 from tests.chaos import kept
 from tests.chaos.kept import Kept

@@ -20,7 +20,7 @@ import pytest
 from anyio import to_thread
 
 from channels.inbound import accept, make_inbound
-from channels.outbox import split
+from channels.text import split
 from daemon.cli.queue import read_unknown
 from daemon.config import load
 from daemon.heartbeat import EVERY_S, workers
@@ -72,6 +72,9 @@ url = "{platform}"
 debounce_s = 1.0
 send_timeout_s = 0.5
 part_max_chars = {part_max_chars}
+parts_max = 1000
+streaming = false
+typing = false
 """
 
 

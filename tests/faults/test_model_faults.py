@@ -87,6 +87,7 @@ type = "testing"
 bot = "{bot}"
 url = "{platform}"
 send_timeout_s = 2.0
+streaming = false
 """
 BOTS = ("pond", "limited", "broken")
 """What befalls a model's server befalls all of its bot's conversations: those have bots of their own."""

@@ -13,7 +13,7 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from channels.base import Limits, Part
+from channels.base import Limits, Part, Rate
 from channels.outbox import Outbox, ledger
 from daemon.bus import Bus
 from daemon.config import Config, QueueConfig, TestingConfig
@@ -70,6 +70,9 @@ class Platform:
 
     def length(self, text: str) -> int:
         return len(text)
+
+    def rates(self, chat: SessionKey) -> tuple[Rate, ...]:
+        return ()
 
     async def send(self, chat: SessionKey, part: Part, *, timeout_s: float) -> str:
         await a_moment()

@@ -284,13 +284,20 @@ async def test_a_file_reaches_a_push_channel_with_the_message(
         async with Bot(process, model).working():
             await until(lambda: let_go(lab, session))
         async with replica(replace(process, stopping=anyio.Event())):
-            await until(lambda: delivered(platform, 2))
+            await until(lambda: delivered(platform, 3))
 
-    first, last = (post for post in platform.delivered)
-    assert (first["text"], last["text"]) == ("a cat", "done")
-    assert first["attachments"] == [
-        {"kind": "image", "name": "cat.jpg", "url": "", "size_bytes": 4, "path": f"files/{folder_of(SCOPE)}/a/cat.jpg"}
-    ]
+    said, file, last = (post for post in platform.delivered)
+    assert [post["text"] for post in platform.delivered] == ["a cat", "", "done"]
+    assert (said["reply"], said["part"], file["part"]) == (file["reply"], 0, 1)
+    path = f"files/{folder_of(SCOPE)}/a/cat.jpg"
+    [attachment] = file["attachments"]
+    assert {name: value for name, value in attachment.items() if value} == {
+        "kind": "image",
+        "name": "cat.jpg",
+        "size_bytes": 4,
+        "path": path,
+    }
+    assert "attachments" not in said
     assert "attachments" not in last
 
 

@@ -22,11 +22,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.http import FIRST_PORT, body, listen
+from channels.showing.pieces import Preview
 from channels.web import events as events_module
 from channels.web import viewer
 from channels.web.ask import session_of
 from channels.web.guard import host_in
-from channels.web.preview import Preview
 from channels.web.service import serve
 from daemon.archive import Archive, Segment
 from daemon.bus import notify, show_live

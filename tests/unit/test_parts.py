@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.outbox import split
 from channels.outbox.agenda import Agenda
 from channels.outbox.term import REST_MAX_S, rest_s
+from channels.text import split
 from daemon.config import QueueConfig
 from daemon.events import Reply
 

@@ -1,0 +1,48 @@
+-- Take room for messages to chats out of the buckets of their platform: for each out of all of its buckets, or none.
+-- A bucket is the list of times (ms) at which its last messages were let through, newest first: so in no stretch of its
+-- time there are more than its count. One that comes twice, or late, makes others wait, and lets nothing more through.
+--
+-- KEYS  for each chat its buckets (list)
+-- ARGV  for each chat: 1 how many buckets  2 how many messages have to be left room for, then for each bucket:
+--         1 count  2 in how many ms
+-- Returns for each chat {ms to wait, the number of the bucket that has to be waited for}; 0 and 0: taken
+
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+-- When there is room in a bucket for one message more than have to be left.
+local function free_at(bucket_key, count, within, spare)
+  local newest = redis.call('LINDEX', bucket_key, 0)
+  -- What was let through in the future was so before the clock was set back.
+  if newest and tonumber(newest) > now then
+    redis.call('DEL', bucket_key)
+    return 0
+  end
+  local oldest = redis.call('LINDEX', bucket_key, math.max(count - spare, 1) - 1)
+  return oldest and oldest + within or 0
+end
+
+local function let_through(bucket_key, count, within)
+  redis.call('LPUSH', bucket_key, now)
+  redis.call('LTRIM', bucket_key, 0, count - 1)
+  redis.call('PEXPIRE', bucket_key, 2 * within)
+end
+
+local results, at_key, at = {}, 0, 1
+while at <= #ARGV do
+  local buckets, spare = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
+  local wait, slowest = 0, 0
+  for number = 1, buckets do
+    local count, within = tonumber(ARGV[at + 2 * number]), tonumber(ARGV[at + 2 * number + 1])
+    local left = free_at(KEYS[at_key + number], count, within, spare) - now
+    if left > wait then wait, slowest = left, number end
+  end
+  if wait == 0 then
+    for number = 1, buckets do
+      let_through(KEYS[at_key + number], ARGV[at + 2 * number], ARGV[at + 2 * number + 1])
+    end
+  end
+  results[#results + 1] = {wait, slowest}
+  at_key, at = at_key + buckets, at + 2 + 2 * buckets
+end
+return results

@@ -1,0 +1,85 @@
+"""How fast a platform may be sent to: buckets in Redis that all processes share, asked for many chats at once."""
+
+from collections.abc import Sequence
+
+import anyio
+
+from channels.base import Rate
+from daemon.bus import Asked, Bus, load_script
+
+PACE = load_script(__file__, "pace.lua")
+
+PREVIEW_SHARE = 4
+"""What is only shown in passing leaves this part of each bucket for replies, and at least one message."""
+
+NAMES_MAX = 10_000
+"""Chats and buckets remembered before those are forgotten whose time is over."""
+
+_NOTHING = Asked((), ())
+
+
+class Pace:
+    """Lets through what is sent to one channel instance's platform.
+
+    Who has to wait is told until when, each a little later than the one before: so those that wait for the same bucket
+    come back one after the other, in the order in which they asked.
+    """
+
+    def __init__(self, bus: Bus, channel: str) -> None:
+        self._bus = bus
+        self._channel = channel
+        self._queues: dict[str, float] = {}
+        """When the next one that has to wait for a bucket may come back, by the event loop's clock."""
+        self._promised: dict[str, float] = {}
+        """When a chat that has to wait may come back."""
+
+    async def take(self, chat: str, rates: Sequence[Rate]) -> float:
+        """Take room for one message to ``chat``: 0 when there was some, else the seconds after which to ask again.
+
+        Raises:
+            BusUnavailable: Redis is away.
+        """
+        if not rates:
+            return 0.0
+        now = anyio.current_time()
+        promised = self._promised.pop(chat, None)
+        if promised is None or promised > now:
+            # Whoever came earlier waits already.
+            queued = [rate for rate in rates if self._queues.get(rate.bucket, 0.0) > now]
+            if queued:
+                return self._promise(chat, max(queued, key=lambda rate: self._queues[rate.bucket]), now, now)
+        wait_ms, slowest = await self._ask(rates, spare=0)
+        if not wait_ms:
+            return 0.0
+        now = anyio.current_time()
+        return self._promise(chat, rates[slowest - 1], now + wait_ms / 1000, now)
+
+    async def take_spare(self, rates: Sequence[Rate]) -> bool:
+        """Take room for something that is only shown in passing, if enough is left for replies.
+
+        Raises:
+            BusUnavailable: Redis is away.
+        """
+        if not rates:
+            return True
+        now = anyio.current_time()
+        if any(self._queues.get(rate.bucket, 0.0) > now for rate in rates):
+            return False
+        least = min(rate.count for rate in rates)
+        wait_ms, _ = await self._ask(rates, spare=min(max(1, least // PREVIEW_SHARE), least - 1))
+        return not wait_ms
+
+    async def _ask(self, rates: Sequence[Rate], *, spare: int) -> tuple[int, int]:
+        keys = tuple(self._bus.keys.pace(self._channel, rate.bucket) for rate in rates)
+        args = [number for rate in rates for number in (rate.count, max(1, round(rate.per_s * 1000)))]
+        wait_ms, slowest = await self._bus.share(PACE, _NOTHING, Asked(keys, (len(rates), spare, *args)))
+        return wait_ms, slowest
+
+    def _promise(self, chat: str, rate: Rate, free_at: float, now: float) -> float:
+        at = max(free_at, self._queues.get(rate.bucket, 0.0))
+        if len(self._queues) + len(self._promised) > NAMES_MAX:
+            self._queues = {name: until for name, until in self._queues.items() if until > now}
+            self._promised = {name: until for name, until in self._promised.items() if until > now}
+        self._queues[rate.bucket] = at + rate.per_s / rate.count
+        self._promised[chat] = at
+        return max(at - now, 0.001)

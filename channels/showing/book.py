@@ -1,0 +1,76 @@
+"""What is known of the messages that show texts being written, in the name of one leader."""
+
+import msgspec
+
+from channels.showing.draft import Draft
+from channels.showing.lead import Lead
+from daemon.bus import Bus, load_script
+
+SHOW = load_script(__file__, "show.lua")
+
+OPEN_TTL_MS = 7 * 86_400_000
+"""As of the marks of a reply that is not delivered: both lie in one hash."""
+
+UNKNOWN_MAX = 10_000
+UNKNOWN_TTL_MS = 7 * 86_400_000
+
+
+class Begun(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether a message may be sent now."""
+
+    send: bool = False
+    platform_id: str = ""
+    """Of one that shows the text already; it was sent by a predecessor."""
+
+
+class Book:
+    """Notes for one channel instance; errors of all methods as for ``Bus.run``."""
+
+    def __init__(self, bus: Bus, channel: str) -> None:
+        self._bus = bus
+        self._channel = channel
+
+    async def begin(self, lead: Lead, draft: Draft, mark: str) -> Begun:
+        """Note that a message is about to be sent; the draft's number is its own after."""
+        draft.number += 1
+        while True:
+            status, value = await self._run(lead, draft, "begin", mark=mark)
+            if status == b"number":
+                draft.number = int(value) + 1
+                continue
+            if status == b"shown":
+                number, _, platform_id = value.decode().partition(" ")
+                draft.number = int(number)
+                return Begun(platform_id=platform_id)
+            return Begun(send=status == b"send")
+
+    async def shown(self, lead: Lead, draft: Draft, mark: str, platform_id: str) -> bool:
+        """Note under which id it was sent; False: somebody has gone on without it."""
+        status, _ = await self._run(lead, draft, "shown", mark=mark, platform_id=platform_id)
+        return bool(status == b"noted")
+
+    async def gone(self, lead: Lead, draft: Draft, *, mark: str = "") -> None:
+        """Note that it was not taken, or was taken away."""
+        await self._run(lead, draft, "gone", mark=mark, platform_id=draft.platform_id)
+
+    async def unknown(self, lead: Lead, draft: Draft, mark: str) -> None:
+        """Note that nobody knows whether it is there."""
+        await self._run(lead, draft, "unknown", mark=mark)
+
+    async def _run(
+        self, lead: Lead, draft: Draft, what: str, *, mark: str = "", platform_id: str = ""
+    ) -> tuple[bytes, bytes]:
+        keys = self._bus.keys
+        status, value = await self._bus.run(
+            SHOW,
+            [
+                keys.leader(lead.partition, self._channel),
+                keys.sent(draft.session, draft.reply),
+                keys.unknown(lead.partition),
+            ],
+            [
+                *(lead.lease.nonce, OPEN_TTL_MS, UNKNOWN_MAX, UNKNOWN_TTL_MS),
+                *(what, draft.number, mark, platform_id, draft.reply, draft.session),
+            ],
+        )
+        return status, value if isinstance(value, bytes) else str(value).encode()

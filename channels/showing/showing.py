@@ -1,0 +1,85 @@
+"""All that a chat of one channel instance is shown beside the replies themselves."""
+
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import anyio
+import msgspec
+
+from channels.base import Channel
+from channels.pacing import Pace
+from channels.showing.lead import Lead
+from channels.showing.reactions import Reactions
+from channels.showing.streamer import Streamer
+from channels.showing.typing import Typist
+from daemon.config import PushConfig
+from daemon.events import Inbound, Live, Moved, Notice, Reply, ToolEvent
+from daemon.process import Process
+from daemon.sessionkey import SessionKey, encode_part
+
+_decode = msgspec.json.Decoder(Live | ToolEvent | Moved | Notice).decode
+
+
+class Showing:
+    """Texts being written, the sign that somebody writes, marks on messages; ``run`` must be running."""
+
+    def __init__(self, process: Process, channel: Channel, config: PushConfig, pace: Pace) -> None:
+        self._process = process
+        self._name = channel.name
+        self._streams = config.streaming
+        self._streamer = Streamer(process.bus, channel, pace, timeout_s=config.send_timeout_s)
+        self._typist = Typist(process.bus, channel, enabled=config.typing)
+        self._reactions = Reactions(channel, sign=config.reaction)
+
+    async def run(self) -> None:
+        """Show, for ever."""
+        async with anyio.create_task_group() as tg:
+            tg.start_soon(self._typist.run)
+            tg.start_soon(self._reactions.run)
+            tg.start_soon(self._listen)
+
+    def accepted(self, session: SessionKey, inbound: Inbound) -> None:
+        """A message will be answered; never waits."""
+        if not inbound.command:
+            self._typist.begin(str(session))
+        self._reactions.mark(inbound)
+
+    @contextmanager
+    def leading(self, lead: Lead) -> Generator[None]:
+        """Show the texts of a partition, whose replies this process sends, for the length of the block."""
+        with self._streamer.leading(lead):
+            yield
+
+    async def make_way(self, reply: Reply) -> None:
+        """Called before ``reply`` is sent: what is shown of its text is dealt with, what else is shown taken away."""
+        await self._streamer.make_way(reply)
+
+    def delivered(self, reply: Reply) -> None:
+        """Called when ``reply`` is in the chat, or never will be."""
+        self._streamer.delivered(reply)
+        self._typist.look(reply.session)
+
+    async def _listen(self) -> None:
+        pattern = f"{_literal(self._process.bus.keys.events(encode_part(self._name)))}:*"
+        async with self._process.listener.hear_all(pattern) as heard:
+            while True:
+                said = await heard.next()
+                if said is None:
+                    continue  # what was missed shows in what is heard next
+                try:
+                    event = _decode(said)
+                except msgspec.DecodeError:
+                    continue  # a newer process says what this one does not know
+                await self._take_in(event)
+
+    async def _take_in(self, event: Live | ToolEvent | Moved | Notice) -> None:
+        if isinstance(event, Live | ToolEvent):
+            self._typist.begin(event.session)
+        if self._streams and isinstance(event, Live | Moved):
+            await self._streamer.hear(event)
+
+
+def _literal(name: str) -> str:
+    """A pattern of Redis that matches ``name`` alone."""
+    return re.sub(r"[\\*?\[\]^]", lambda found: f"\\{found[0]}", name)

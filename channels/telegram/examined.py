@@ -1,0 +1,70 @@
+"""How a bot fares at the platform, in sentences for people."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from channels.telegram.api import Api
+from channels.telegram.types import User, WebhookInfo
+from daemon.config import TelegramConfig
+from daemon.errors import ChannelError
+
+TIMEOUT_S = 10.0
+
+_user = msgspec.json.Decoder(User).decode
+_info = msgspec.json.Decoder(WebhookInfo).decode
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remark:
+    """One thing that was found."""
+
+    state: Literal["ok", "warning", "error"]
+    text: str
+
+
+async def me_of(api: Api, *, timeout_s: float = TIMEOUT_S) -> User:
+    """Who the bot is.
+
+    Raises:
+        ChannelError: the platform does not say.
+        msgspec.DecodeError: it says something else.
+    """
+    return _user(await api.call("getMe", timeout_s=timeout_s))
+
+
+async def examined(api: Api, config: TelegramConfig) -> list[Remark]:
+    """What the platform says of the bot, and what stands in the way of its work; never raises what ``send`` raises."""
+    try:
+        me = await me_of(api)
+        info = _info(await api.call("getWebhookInfo", timeout_s=TIMEOUT_S))
+    except ChannelError as error:
+        return [Remark(state="error", text=str(error))]
+    except msgspec.DecodeError:
+        return [Remark(state="error", text=f"{config.base_url} answers, but not as a Bot API server does")]
+    remarks = [Remark(state="ok", text=f"@{me.username}, https://t.me/{me.username}")]
+    if problem := _webhook_problem(info, config):
+        remarks.append(Remark(state="warning", text=problem))
+    if not me.can_join_groups:
+        remarks.append(Remark(state="ok", text="cannot be added to groups (BotFather, /setjoingroups)"))
+    elif not me.can_read_all_group_messages and config.access.groups != "off":
+        remarks.append(
+            Remark(
+                state="ok",
+                text="privacy mode is on: in a group it hears commands and answers to it, and mentions with all that "
+                "was said before only when it is an administrator there (BotFather, /setprivacy, to change that)",
+            )
+        )
+    return remarks
+
+
+def _webhook_problem(info: WebhookInfo, config: TelegramConfig) -> str:
+    wanted = config.webhook.url
+    if info.url and not wanted:
+        return f"a webhook is set ({info.url}); Millpond will remove it when it starts to ask for updates"
+    if wanted and info.url != wanted:
+        return "the webhook is not set yet; Millpond sets it when it starts"
+    if wanted and info.last_error_message:
+        return f"the platform could not bring an update: {info.last_error_message}"
+    return ""

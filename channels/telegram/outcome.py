@@ -1,0 +1,101 @@
+"""What an answer of the Bot API means for whoever asked. Pure."""
+
+import msgspec
+
+from daemon.errors import SendRefused, SendRejected, SendUnknown
+
+LONG_REST_S = 60.0
+"""Pause when only a person can help: a wrong token, an address without a Bot API behind it."""
+
+TOO_LARGE = 413
+"""Status of a proxy that lets no request of this size through."""
+
+
+class Unreached(SendRefused):
+    """The server cannot be reached; nothing was sent."""
+
+
+class Unauthorized(SendRefused):
+    """The server does not know the token; only a person can help."""
+
+
+class NoMethod(SendRefused):
+    """The server does not know the method, or the token is none at all: it says the same of both."""
+
+
+class Conflict(SendRefused):
+    """Somebody else asks for the updates of this bot, or a webhook is set; what was asked was not done."""
+
+    def __init__(self, message: str, *, webhook: bool) -> None:
+        super().__init__(message)
+        self.webhook = webhook
+        """Whether it is a webhook, and no second one that asks."""
+
+
+class Rejected(SendRejected):
+    """The Bot API says why it does not do what was asked."""
+
+    def __init__(self, message: str, *, description: str, moved_to: int = 0) -> None:
+        super().__init__(message)
+        self.description = description.lower()
+        """The server's words, in small letters."""
+        self.moved_to = moved_to
+        """Id of the supergroup that the chat has become; 0: it has not."""
+
+    def says(self, *words: str) -> bool:
+        """Whether any of these stands in the server's words."""
+        return any(word in self.description for word in words)
+
+
+class Parameters(msgspec.Struct, frozen=True, kw_only=True):
+    """What a refusal says for machines."""
+
+    retry_after: float | None = None
+    migrate_to_chat_id: int = 0
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What the server says to every call."""
+
+    ok: bool
+    result: msgspec.Raw = msgspec.Raw(b"null")
+    error_code: int = 0
+    description: str = ""
+    parameters: Parameters = Parameters()
+
+
+def judged(answer: Answer | None, *, status: int, method: str, base: str) -> msgspec.Raw:
+    """The result of a call, or the error that it comes to. Errors as for ``Api.call``.
+
+    ``answer`` is None when what came is no answer of the Bot API: a page of something between it and us.
+    """
+    if answer is None:
+        raise _foreign(status, method, base)
+    if answer.ok:
+        return answer.result
+    code, said = answer.error_code or status, answer.description
+    text = f"Telegram answers {method} with {code}: {said}"
+    if code == 429:
+        raise SendRefused(text, retry_after_s=answer.parameters.retry_after)
+    if code >= 500:
+        raise SendRefused(text)
+    if code == 401:
+        raise Unauthorized(f"{text}; is the token right?", retry_after_s=LONG_REST_S)
+    if code == 404:
+        raise NoMethod(f"{text}; is the token right?", retry_after_s=LONG_REST_S)
+    if code == 409:
+        raise Conflict(text, webhook="webhook" in said.lower())
+    raise Rejected(text, description=said, moved_to=answer.parameters.migrate_to_chat_id)
+
+
+def _foreign(status: int, method: str, base: str) -> Exception:
+    """What to make of an answer that is not the Bot API's."""
+    text = f"{base} answers {method} with status {status} and no JSON of a Bot API"
+    if status == TOO_LARGE:
+        return Rejected(text, description="")
+    # A gateway that got no answer in time, and a page that says it went well: what was sent may have arrived.
+    if status == 504 or 200 <= status < 300:
+        return SendUnknown(text)
+    if status == 429 or status >= 500:
+        return SendRefused(text)
+    return SendRefused(f"{text}; is base_url right?", retry_after_s=LONG_REST_S)

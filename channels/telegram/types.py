@@ -1,0 +1,238 @@
+"""What the Bot API says, as far as it is of use here; everything else in it is passed over.
+
+Only ids must be there. An update in which something has another shape than today is read field by field (``lenient``),
+so that what can be understood of it is not lost with the rest.
+"""
+
+from typing import Any, TypeVar
+
+import msgspec
+
+
+class Shape(msgspec.Struct, frozen=True, kw_only=True):
+    """What all of them are: immutable, and open to fields that are not known yet."""
+
+
+ABSENT = msgspec.Raw()
+"""Stands for a part of an update that is not there."""
+
+_S = TypeVar("_S", bound=Shape)
+
+
+class User(Shape, frozen=True):
+    """Somebody, or a bot."""
+
+    id: int
+    is_bot: bool = False
+    first_name: str = ""
+    last_name: str = ""
+    username: str = ""
+    can_join_groups: bool = True
+    can_read_all_group_messages: bool = False
+
+    @property
+    def name(self) -> str:
+        """What people call them."""
+        return f"{self.first_name} {self.last_name}".strip() or self.username
+
+
+class Chat(Shape, frozen=True):
+    """A conversation: with one person, of a group, or a channel."""
+
+    id: int
+    type: str = "private"
+    title: str = ""
+
+
+class Entity(Shape, frozen=True):
+    """A part of a text that means something; counted in UTF-16 units."""
+
+    type: str = ""
+    offset: int = 0
+    length: int = 0
+    url: str = ""
+    user: User | None = None
+
+
+class PhotoSize(Shape, frozen=True):
+    """One of the sizes of a photo."""
+
+    file_id: str
+    width: int = 0
+    height: int = 0
+    file_size: int = 0
+
+
+class File(Shape, frozen=True):
+    """A document, a recording, a film."""
+
+    file_id: str
+    file_name: str = ""
+    mime_type: str = ""
+    file_size: int = 0
+
+
+class Sticker(Shape, frozen=True):
+    """A picture that stands for an emoji."""
+
+    emoji: str = ""
+
+
+class Location(Shape, frozen=True):
+    """A place on the map."""
+
+    latitude: float = 0.0
+    longitude: float = 0.0
+
+
+class Venue(Shape, frozen=True):
+    """A place with a name."""
+
+    location: Location = Location()
+    title: str = ""
+    address: str = ""
+
+
+class Contact(Shape, frozen=True):
+    """Somebody's telephone number."""
+
+    phone_number: str = ""
+    first_name: str = ""
+    last_name: str = ""
+
+
+class Option(Shape, frozen=True):
+    """What can be voted for."""
+
+    text: str = ""
+
+
+class Poll(Shape, frozen=True):
+    """A question with answers to choose from."""
+
+    question: str = ""
+    options: tuple[Option, ...] = ()
+
+
+class Dice(Shape, frozen=True):
+    """A throw."""
+
+    emoji: str = ""
+    value: int = 0
+
+
+class TextQuote(Shape, frozen=True):
+    """The part of a message that an answer is about."""
+
+    text: str = ""
+
+
+class Origin(Shape, frozen=True):
+    """Where a forwarded message comes from."""
+
+    sender_user: User | None = None
+    sender_user_name: str = ""
+    sender_chat: Chat | None = None
+    chat: Chat | None = None
+
+    @property
+    def name(self) -> str:
+        """Who said it first; empty when that is hidden."""
+        place = self.chat or self.sender_chat
+        return (
+            (self.sender_user.name if self.sender_user else "")
+            or self.sender_user_name
+            or (place.title if place else "")
+        )
+
+
+class Message(Shape, frozen=True, rename={"sender": "from"}):
+    """Something said in a chat, or something that happened there."""
+
+    message_id: int
+    chat: Chat
+    sender: User | None = None
+    sender_chat: Chat | None = None
+    message_thread_id: int = 0
+    is_topic_message: bool = False
+    text: str = ""
+    caption: str = ""
+    entities: tuple[Entity, ...] = ()
+    caption_entities: tuple[Entity, ...] = ()
+    reply_to_message: "Message | None" = None
+    quote: TextQuote | None = None
+    forward_origin: Origin | None = None
+    media_group_id: str = ""
+    photo: tuple[PhotoSize, ...] = ()
+    document: File | None = None
+    animation: File | None = None
+    audio: File | None = None
+    video: File | None = None
+    video_note: File | None = None
+    voice: File | None = None
+    sticker: Sticker | None = None
+    location: Location | None = None
+    venue: Venue | None = None
+    contact: Contact | None = None
+    poll: Poll | None = None
+    dice: Dice | None = None
+    rich_message: Any = None
+    forum_topic_created: Any = None
+    migrate_to_chat_id: int = 0
+    migrate_from_chat_id: int = 0
+
+
+class Update(Shape, frozen=True):
+    """Something that happened; at most one of the fields is there."""
+
+    update_id: int
+    message: msgspec.Raw = ABSENT
+    edited_message: msgspec.Raw = ABSENT
+    my_chat_member: msgspec.Raw = ABSENT
+
+
+class Sent(Shape, frozen=True):
+    """What is of use of a message that was sent."""
+
+    message_id: int | str = ""
+
+
+class WebhookInfo(Shape, frozen=True):
+    """How a bot is told of updates."""
+
+    url: str = ""
+    pending_update_count: int = 0
+    last_error_message: str = ""
+
+
+class Command(Shape, frozen=True):
+    """One line in the menu of commands."""
+
+    command: str
+    description: str
+
+
+class Path(Shape, frozen=True):
+    """Where a file lies that can be fetched."""
+
+    file_path: str = ""
+    file_size: int = 0
+
+
+def lenient(kind: type[_S], found: msgspec.Raw | bytes) -> _S:
+    """``found`` as a ``kind``; fields that have another shape than expected are left out.
+
+    Raises:
+        msgspec.DecodeError: not even the ids are there.
+    """
+    try:
+        return msgspec.json.decode(found, type=kind)
+    except msgspec.ValidationError:
+        fields = msgspec.json.decode(found, type=dict[str, Any])
+    fitting: dict[str, Any] = {}
+    for field in msgspec.structs.fields(kind):
+        try:
+            fitting[field.encode_name] = msgspec.to_builtins(msgspec.convert(fields[field.encode_name], field.type))
+        except (KeyError, msgspec.ValidationError):
+            continue
+    return msgspec.convert(fitting, kind)

@@ -1,0 +1,199 @@
+"""What an update of Telegram's means: a message for the intake, a chat that moved, or nothing. Pure."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from channels.arrival import Arrival, Sender
+from channels.telegram.attached import attachments_of, kind_of, line_of
+from channels.telegram.types import Chat, Entity, Message, Update, User, lenient
+from channels.telegram.units import Units
+from daemon.events import Quote
+
+KINDS = ("message", "edited_message", "my_chat_member")
+"""What the server is asked for; it sends nothing else."""
+
+QUOTE_MAX_CHARS = 1_000
+"""Of a message that another one answers."""
+
+GROUPS = frozenset({"group", "supergroup"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Me:
+    """Who the bot is."""
+
+    id: int
+    username: str = ""
+
+    def is_called(self, name: str) -> bool:
+        """Whether ``name``, without its @, is the bot's."""
+        return bool(self.username) and name.casefold() == self.username.casefold()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Migrated:
+    """A group has become a supergroup, which has an id of its own."""
+
+    old: int
+    new: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Membership:
+    """The bot was let into a chat, or put out of it."""
+
+    chat: int
+    status: str
+
+
+class _Member(msgspec.Struct, frozen=True):
+    status: str = ""
+
+
+class _Membership(msgspec.Struct, frozen=True):
+    chat: Chat
+    new_chat_member: _Member = _Member()
+
+
+Event = Arrival | Migrated | Membership | None
+
+
+def read(found: msgspec.Raw | bytes, me: Me) -> Event:
+    """What an update means for the bot ``me``; None: nothing that concerns it.
+
+    Raises:
+        msgspec.DecodeError: it cannot be understood at all.
+    """
+    update = lenient(Update, found)
+    if update.my_chat_member:
+        member = msgspec.json.decode(update.my_chat_member, type=_Membership)
+        return Membership(chat=member.chat.id, status=member.new_chat_member.status)
+    said = update.message or update.edited_message
+    if not said:
+        return None
+    message = lenient(Message, said)
+    if message.migrate_to_chat_id:
+        return Migrated(old=message.chat.id, new=message.migrate_to_chat_id)
+    if message.migrate_from_chat_id:
+        return Migrated(old=message.migrate_from_chat_id, new=message.chat.id)
+    sender = _sender(message)
+    if sender is None or (message.chat.type != "private" and message.chat.type not in GROUPS):
+        return None
+    return _arrival(update, message, sender, me, said)
+
+
+def _arrival(update: Update, message: Message, sender: Sender, me: Me, said: msgspec.Raw) -> Arrival | None:
+    direct = message.chat.type == "private"
+    words = _Words(message, me)
+    attachments = attachments_of(message)
+    text = words.text if words.text or attachments else line_of(message)
+    if not text and not attachments:
+        # A person who sends what is not known yet shall hear that; in a group nobody waits for it.
+        unknown = kind_of(said) if direct else ""
+        if not unknown:
+            return None
+        text = f"[unsupported: {unknown}]"
+    if words.for_another:
+        return None
+    answered = _answered(message)
+    if message.forward_origin is not None:
+        # What somebody else said is no command of the person's who passes it on, and names nobody.
+        text = f"[forwarded from {message.forward_origin.name or '?'}]\n{text}"
+    return Arrival(
+        seen_as=str(update.update_id),
+        id=str(message.message_id),
+        order=float(message.message_id),
+        chat=str(message.chat.id),
+        thread=str(message.message_thread_id) if message.is_topic_message and message.message_thread_id else "",
+        chat_kind="direct" if direct else "group",
+        chat_name=message.chat.title,
+        sender=sender,
+        text=text,
+        mentioned=direct or words.mentions_me or (answered is not None and _is(answered.sender, me)),
+        attachments=attachments,
+        reply_to=str(answered.message_id) if answered else "",
+        quote=_quote(message, answered, me),
+        album=message.media_group_id,
+        edited=not update.message,
+    )
+
+
+def _sender(message: Message) -> Sender | None:
+    # Who speaks for a group or a channel is shown as it; ``from`` is a stand-in there, which counts as a bot.
+    if message.sender_chat is not None:
+        return Sender(id=str(message.sender_chat.id), name=message.sender_chat.title)
+    if message.sender is None:
+        return None
+    return Sender(id=str(message.sender.id), name=message.sender.name, is_bot=message.sender.is_bot)
+
+
+def _is(user: User | None, me: Me) -> bool:
+    return user is not None and user.id == me.id
+
+
+def _answered(message: Message) -> Message | None:
+    """The message that this one answers. In a topic, what answers nothing seems to answer the topic's beginning."""
+    answered = message.reply_to_message
+    if answered is None or answered.forum_topic_created is not None:
+        return None
+    if message.is_topic_message and answered.message_id == message.message_thread_id:
+        return None
+    return answered
+
+
+def _quote(message: Message, answered: Message | None, me: Me) -> Quote | None:
+    marked = message.quote.text if message.quote else ""
+    if answered is None:
+        return Quote(text=marked[:QUOTE_MAX_CHARS], sender_name="?") if marked else None
+    text = marked or answered.text or answered.caption or line_of(answered)
+    if not text:
+        text = ", ".join(f"[{file.kind}: {file.name}]" for file in attachments_of(answered))
+    if not text:
+        return None
+    sender = _sender(answered)
+    if sender is None or _is(answered.sender, me):
+        return Quote(text=text[:QUOTE_MAX_CHARS], sender_name="" if sender else "?")
+    return Quote(text=text[:QUOTE_MAX_CHARS], sender_name=sender.name or "?", sender_id=sender.id)
+
+
+class _Words:
+    """What a message says, without the name of the bot that it began with."""
+
+    def __init__(self, message: Message, me: Me) -> None:
+        written = message.text or message.caption
+        self._units = Units(written)
+        self._me = me
+        self.mentions_me = False
+        self.for_another = False
+        """It is a command for another bot."""
+        changes: list[tuple[int, int, str]] = []
+        forwarded = message.forward_origin is not None
+        for entity in message.entities or message.caption_entities:
+            change = self._change(entity, forwarded=forwarded)
+            if change is not None:
+                changes.append(change)
+        text = self._units.changed(changes)
+        begins_with_me = any(begin == 0 and not instead for begin, _, instead in changes)
+        self.text = text.lstrip(" \t\n,:") if begins_with_me else text
+        # What stands behind it is meant for whoever made the link.
+        if self.text.casefold().startswith("/start "):
+            self.text = "/start"
+
+    def _change(self, entity: Entity, *, forwarded: bool) -> tuple[int, int, str] | None:
+        begin, end = entity.offset, entity.offset + entity.length
+        shown = self._units.cut(begin, end)
+        if entity.type == "text_link" and entity.url and entity.url.rstrip("/") != shown.rstrip("/"):
+            return end, end, f" ({entity.url})"
+        if forwarded:
+            return None
+        if entity.type == "bot_command" and begin == 0:
+            command, _, whose = shown.partition("@")
+            self.for_another = bool(whose) and not self._me.is_called(whose)
+            self.mentions_me = self.mentions_me or not self.for_another
+            return (0, end, command) if whose else None
+        named = entity.type == "mention" and self._me.is_called(shown.removeprefix("@"))
+        if named or (entity.type == "text_mention" and _is(entity.user, self._me)):
+            self.mentions_me = True
+            return (begin, end, "") if begin == 0 else None
+        return None

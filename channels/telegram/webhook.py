@@ -1,0 +1,128 @@
+"""Updates that the platform brings: every process serves the address, and one of them tells the platform of it."""
+
+import hashlib
+import random
+import secrets
+from functools import partial
+from urllib.parse import urlsplit
+
+import anyio
+import msgspec
+import structlog
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from channels.http import listen, read_body, serving
+from channels.leading import Leader, Lease
+from channels.telegram.api import Api
+from channels.telegram.inlet import Inlet
+from channels.telegram.types import WebhookInfo
+from channels.telegram.updates import KINDS
+from daemon.config import TelegramConfig
+from daemon.errors import BusUnavailable, ChannelError
+from daemon.process import Process
+
+HEADER = "X-Telegram-Bot-Api-Secret-Token"
+
+UPDATE_MAX_BYTES = 4_194_304
+"""Largest update that is read; the largest real ones have some 100 kB."""
+
+TIMEOUT_S = 10.0
+"""How long telling the platform may take."""
+
+LOOK_S = 300.0
+"""How often is looked whether the platform still knows the address: a person may have taken it away by hand."""
+
+RETRY_S = 15.0
+"""Pause after a failure, less up to a half of it."""
+
+RETRY_AFTER_S = 5
+"""What the platform is told to wait while Redis is away."""
+
+_info = msgspec.json.Decoder(WebhookInfo).decode
+_log = structlog.get_logger()
+
+
+def secret_of(config: TelegramConfig) -> str:
+    """What the platform sends with every update, so that nobody else can bring one."""
+    given = config.webhook.secret.reveal()
+    return given or hashlib.sha256(f"millpond webhook {config.token.reveal()}".encode()).hexdigest()
+
+
+class Webhook:
+    """The webhook of one channel instance."""
+
+    def __init__(self, process: Process, name: str, config: TelegramConfig, api: Api) -> None:
+        self._process = process
+        self._name = name
+        self._config = config
+        self._api = api
+        self._secret = secret_of(config)
+
+    async def run(self, leader: Leader, inlet: Inlet) -> None:
+        """Serve and be known to the platform, until the process stops.
+
+        Raises:
+            ConfigError: it cannot listen where it is configured to.
+        """
+        webhook = self._config.webhook
+        listening = await listen(f"channels.{self._name}.webhook", webhook.host, webhook.port)
+        with listening:
+            async with serving(self.application(inlet), listening):
+                _log.info("webhook.started", channel=self._name)
+                await leader.run(partial(self._lead, leader))
+
+    def application(self, inlet: Inlet) -> Starlette:
+        """What answers the platform's calls."""
+
+        async def brought(request: Request) -> Response:
+            shown = request.headers.get(HEADER, "")
+            if not secrets.compare_digest(shown.encode(), self._secret.encode()):
+                return Response("this is not the platform's secret\n", 403, media_type="text/plain")
+            body = await read_body(request, max_bytes=UPDATE_MAX_BYTES)
+            try:
+                await inlet.take(body)
+            except BusUnavailable as error:
+                _log.warning("update.waits", channel=self._name, reason=str(error))
+                return Response(status_code=503, headers={"Retry-After": str(RETRY_AFTER_S)})
+            return Response()
+
+        return Starlette(routes=[Route(urlsplit(self._config.webhook.url).path or "/", brought, methods=["POST"])])
+
+    async def _lead(self, leader: Leader, lease: Lease) -> None:
+        async with leader.kept(lease):
+            await leader.unless_stopping(self._keep_known)
+
+    async def _keep_known(self) -> None:
+        known = False
+        while True:
+            try:
+                # At first in any case: the secret or the kinds of updates may be others than before.
+                if not known or await self._is_forgotten():
+                    await self._tell()
+                known = True
+                await anyio.sleep(LOOK_S)
+            except ChannelError as error:
+                _log.warning("webhook.failed", channel=self._name, reason=str(error))
+                await anyio.sleep(RETRY_S * random.uniform(0.5, 1.0))
+
+    async def _is_forgotten(self) -> bool:
+        try:
+            info = _info(await self._api.call("getWebhookInfo", timeout_s=TIMEOUT_S))
+        except msgspec.DecodeError:
+            return False
+        if info.last_error_message:
+            _log.warning("webhook.unreachable", channel=self._name, reason=info.last_error_message)
+        return info.url != self._config.webhook.url
+
+    async def _tell(self) -> None:
+        params = {
+            "url": self._config.webhook.url,
+            "secret_token": self._secret,
+            "allowed_updates": KINDS,
+            "drop_pending_updates": False,
+        }
+        await self._api.call("setWebhook", params, timeout_s=TIMEOUT_S)
+        _log.info("webhook.set", channel=self._name)

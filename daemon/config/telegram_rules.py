@@ -1,0 +1,75 @@
+"""What must hold of channels of type ``telegram``. Pure; what is wrong with a secret is said without showing it."""
+
+import re
+from collections.abc import Callable, Iterator
+from urllib.parse import SplitResult, urlsplit
+
+from daemon.config.channels import TelegramConfig
+from daemon.config.expected import got
+from daemon.config.reading import Finding
+from daemon.config.schema import Config
+
+_TOKEN = re.compile(r"[0-9]{1,20}:[A-Za-z0-9_-]{1,128}")
+"""As BotFather gives them: the bot's id, a colon, a secret part."""
+
+_SECRET = re.compile(r"[A-Za-z0-9_-]{1,256}")
+"""What the platform sends back to a webhook (Bot API, ``setWebhook``)."""
+
+REACTION_MAX_CHARS = 8
+"""An emoji, with all that belongs to one."""
+
+
+def telegram_findings(config: Config) -> Iterator[Finding]:
+    """Every rule that the channels of this type break, each by itself and together."""
+    tokens: dict[tuple[str, str], str] = {}
+    places: dict[tuple[str, int], str] = {}
+    for name, channel in config.channels.items():
+        if not (isinstance(channel, TelegramConfig) and channel.enabled):
+            continue
+        path = f"channels.{name}"
+        yield from _own(path, channel)
+        bot = (channel.base_url.rstrip("/"), channel.token.reveal())
+        if channel.token and (other := tokens.setdefault(bot, name)) != name:
+            text = f"is the one of channels.{other} too, and only one of them would be told what people say"
+            yield Finding(f"{path}.token", text, (f"{path}.token_file",))
+        place = (channel.webhook.host, channel.webhook.port)
+        if channel.webhook.url and channel.webhook.port and (other := places.setdefault(place, name)) != name:
+            text = f"{channel.webhook.port} is that of channels.{other} too; each listens by itself"
+            yield Finding(f"{path}.webhook.port", text)
+
+
+def _own(path: str, channel: TelegramConfig) -> Iterator[Finding]:
+    if not channel.token:
+        text = f"missing; put what BotFather gave into a file, and its path into {path}.token_file"
+        yield Finding(f"{path}.token", text, (f"{path}.token_file",))
+    elif not _TOKEN.fullmatch(channel.token.reveal()):
+        text = "is no token of a bot, which is a number, a colon and letters, as BotFather gave it"
+        yield Finding(f"{path}.token", text, (f"{path}.token_file",))
+    if not _is_address(channel.base_url, _names_server):
+        # Not shown: a password in an address is one of the things that is refused here.
+        yield Finding(f"{path}.base_url", "expected http:// or https:// and a host, without a user or password")
+    if len(channel.reaction) > REACTION_MAX_CHARS:
+        yield Finding(f"{path}.reaction", f"expected one emoji, got {got(channel.reaction)}")
+    webhook = channel.webhook
+    if webhook.url and not _is_address(webhook.url, _names_public):
+        text = "expected https://host/path, an address that the platform can reach, without a user or password"
+        yield Finding(f"{path}.webhook.url", text)
+    if webhook.secret and not _SECRET.fullmatch(webhook.secret.reveal()):
+        text = "expected 1 to 256 letters, digits, _ and -"
+        yield Finding(f"{path}.webhook.secret", text, (f"{path}.webhook.secret_file",))
+
+
+def _is_address(text: str, fits: Callable[[SplitResult], bool]) -> bool:
+    try:
+        parts = urlsplit(text)
+        return text.isascii() and text.isprintable() and " " not in text and parts.port != 0 and fits(parts)
+    except ValueError:  # brackets without end, a port that is no number
+        return False
+
+
+def _names_server(parts: SplitResult) -> bool:
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None and not parts.query
+
+
+def _names_public(parts: SplitResult) -> bool:
+    return parts.scheme == "https" and _names_server(parts) and not parts.fragment
