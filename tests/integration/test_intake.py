@@ -234,10 +234,11 @@ async def test_an_edit_replaces_what_was_overheard_and_adds_nothing(process: Pro
     await intake.take(said)
     await intake.take(structs.replace(said, seen_as="e1", text="at ten", edited=True))
     await intake.take(aside("never seen before", edited=True))
+    await intake.take(structs.replace(said, seen_as="e2", text="at eleven", edited=True, mentioned=True))
     await intake.take(an_arrival("when?", chat=GROUP))
 
     [inbound] = await accepted(process.bus)
-    assert [each.text for each in inbound.overheard] == ["at ten"]
+    assert [each.text for each in inbound.overheard] == ["at eleven"]
 
 
 async def test_a_command_takes_nothing_of_what_was_overheard(process: Process) -> None:
