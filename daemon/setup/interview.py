@@ -254,8 +254,8 @@ class Interview:
         code = new_code()
         click.echo("\nNow open this in Telegram and press Start; it tells me who you are:")
         click.echo(f"  https://t.me/{answer.username}?start={code}")
-        click.echo("Waiting for you, five minutes at most; Ctrl-C goes on without …")
         try:
+            click.echo("Waiting for you, five minutes at most; Ctrl-C goes on without …")
             owner = _run(lambda: _pair(answer, code))
         except KeyboardInterrupt:
             owner = None
