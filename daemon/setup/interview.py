@@ -232,7 +232,9 @@ class Interview:
         known = self._place.word("policy", "channels", answer.channel, "access")
         usual = {"allow": "private", "open": "open"}.get(known, "pairing")
         access = self._asker.choice("Who may talk to it", ACCESS, given=self._flags.access, default=usual)
-        return replace(answer, access=cast("Access", access))
+        # Alone means alone: whoever might talk to the other program has to be let in anew.
+        allow = () if access == "private" else answer.allow
+        return replace(answer, access=cast("Access", access), allow=allow)
 
     def _owner(self, bot: str, answer: TelegramAnswer) -> Owner | None:
         flags, asker = self._flags, self._asker
