@@ -9,17 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 
 from channels.base import Channel
-from channels.push import connect
-from daemon.config import Config, PushConfig, load
+from channels.push import connect, serve
+from daemon.config import AccessConfig, Config, PushConfig, load
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
+from daemon.testing import ScriptedModel
 from tests.contract import lab as lab_module
 from tests.contract.lab import RETRY_AFTER_S, Fault, Lab, Said, Shown
 from tests.contract.suite import ChannelContract
 from tests.fakes.lines import KEY, Answered, Dropped, LinesServer, Request
+from workers.agent.service import serve as serve_agents
 
 PAGE = Path(__file__).parents[2] / "docs" / "channels.md"
 NAME = "harbour"
@@ -181,3 +184,31 @@ class TestLines(ChannelContract):
             sys.modules["millpond_lines.adapter"].AWAY_PAUSE_S = 0.02
             yield lab
             tg.cancel_scope.cancel()
+
+
+@pytest.mark.anyio
+async def test_a_bot_answers_on_it(installed: Path, process: Process, tmp_path: Path) -> None:
+    """The whole way, with nothing of it named anywhere but in the configuration."""
+
+    async def model(_config: object, *, language: str) -> ScriptedModel:
+        return ScriptedModel("High at noon.")
+
+    lab = LinesLab(process, tmp_path)
+    async with anyio.create_task_group() as tg:
+        await tg.start(lab.serve)
+        (tmp_path / "key").write_text(KEY)
+        config = configured(tmp_path, lab.server.port)
+        config = msgspec.structs.replace(config, queue=process.config.queue)
+        access = AccessConfig(policy="open")
+        channel = msgspec.structs.replace(config.channels[NAME], access=access, send_timeout_s=0.3)
+        config = msgspec.structs.replace(config, channels={NAME: channel})
+        one = replace(process, config=config, connect_model=model, stopping=anyio.Event())
+        await tg.start(serve_agents, one)
+        await tg.start(serve, one)
+        await lab.say(Said(text="When is the tide?"))
+
+        with anyio.fail_after(lab_module.WITHIN_S):
+            await lab.server.until(lambda: "High at noon." in [shown.text for shown in lab.shown(lab.chat)])
+            await lab.settled()
+        one.stopping.set()
+        lab.serving.cancel()

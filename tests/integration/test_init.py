@@ -446,6 +446,21 @@ def test_another_program_that_reads_the_bot_s_messages_is_said(place: Place, tel
     assert place.files() == {}
 
 
+def test_a_webhook_can_be_taken_away(place: Place, telegram: FakeTelegram, portal: BlockingPortal) -> None:
+    telegram.bot.hook.url = "https://other.example/hook"
+    ann = telegram.direct(telegram.person("Ann", id=4711))
+    flags = ("--offline", "--bot", "b", "--language", "en", "--time-zone", "UTC", "--access", "pairing", *at(telegram))
+    with place.sits("init", *flags) as terminal:
+        terminal.shows("Telegram calls https://other.example/hook")
+        terminal.answer("Take that webhook away", "y")
+        code = terminal.shows(r"start=([A-Z0-9]+)")[1]
+        portal.call(ann.say, f"/start {code}")
+        assert terminal.ends() == 0, terminal.screen
+
+    assert telegram.bot.hook.url == ""
+    assert place.tables["bots"]["b"]["admins"] == ["telegram:4711"]
+
+
 QUESTIONS = ("Name of the bot", "Which", "Time zone", "Address", "Name of the model", "Key", "Token", "Which")
 
 
