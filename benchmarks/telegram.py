@@ -67,12 +67,15 @@ class Platform:
     http: httpx2.AsyncClient
     said: dict[tuple[int, int], float] = field(default_factory=dict[tuple[int, int], float])
     """When what was said, by chat and number."""
+    places: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
+    """The platform's number of each message: two that were said at once come in the platform's order."""
 
     async def say(self, chat: int, number: int) -> None:
         """Somebody says a number."""
         self.said[chat, number] = time.time()
         asked = {"do": "say", "chat": chat, "text": f"number {number}"}
-        (await self.http.post(f"{self.base_url}/control", json=asked)).raise_for_status()
+        answer = (await self.http.post(f"{self.base_url}/control", json=asked)).json()
+        self.places[chat, number] = answer["message_id"]
 
     def shown(self) -> dict[int, list[tuple[int, float]]]:
         """What numbers were answered in each chat, and when, in order."""
@@ -187,8 +190,8 @@ async def _load(platform: Platform, replicas: list[Daemon], found: Measured) -> 
         for _ in range(WINDOWS):
             found.cpu += await _cpu(replicas, LOAD_S / WINDOWS)
     await platform.until_answered({key for key in platform.said if key[0] < FIRST_QUIET})
-    for numbers in platform.shown().values():
-        pairs = list(itertools.pairwise(number for number, _ in numbers))
+    for chat, numbers in platform.shown().items():
+        pairs = list(itertools.pairwise(platform.places[chat, number] for number, _ in numbers))
         found.pairs += len(pairs)
         found.turned += sum(later < earlier for earlier, later in pairs)
 
