@@ -109,7 +109,7 @@ async def _model(check: str, model: "ModelConfig", probe: bool) -> "Finding":
     from daemon.cli.finding import ok, warning
 
     if model.offline:
-        text = "the offline stand-in, no real one; set OPENAI_API_KEY and OPENAI_MODEL, or bots.<name>.model"
+        text = "the offline stand-in, no real one; run `millpond init`, or set OPENAI_API_KEY and OPENAI_MODEL"
         return warning(check, text)
     if probe:
         return await _probed(check, model)
