@@ -511,6 +511,21 @@ def test_nothing_is_written_when_the_person_says_no_in_the_end(place: Place) -> 
     assert place.files() == before
 
 
+def test_what_somebody_else_changed_meanwhile_is_not_overwritten(place: Place) -> None:
+    place("init", "--offline", "--no-telegram")
+    flags = ("--bot", "heron", "--language", "en", "--time-zone", "UTC", "--offline", "--no-telegram")
+    with place.sits("init", *flags) as terminal:
+        terminal.answer("Change it", "y")
+        terminal.shows("Write this")
+        place.config.write_text("# mine now\n")
+        terminal.type("y")
+        assert terminal.ends() == 73
+
+    assert "was changed by somebody else meanwhile" in terminal.screen
+    assert place.config.read_text() == "# mine now\n"
+    assert not (place.data / "bots/heron").exists()
+
+
 # From another program
 
 
