@@ -27,6 +27,9 @@ KEEPING = "daemon.keeping:mark_archive"
 PREVIEW = "workers.agent.preview:preview"
 """Gives what a session's model would be sent next: ``preview(process, session)``, ready to be printed as JSON."""
 
+CONNECT = "channels.push:connect"
+"""Opens the adapter of a push channel for the length of a block: ``connect(process, name, config)``."""
+
 SIZES = "workers.consolidation.sizes:sizes"
 """Gives what a session's prompt counts, and when it is consolidated: ``sizes(process, state)``, tokens by name."""
 

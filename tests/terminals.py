@@ -48,10 +48,15 @@ class OnTerminal:
         """What Ctrl-C does."""
         self.process.send_signal(signal.SIGINT)
 
-    def ends(self) -> int:
-        """Wait for the end; the exit code."""
+    def ends(self, *, interrupting_s: float = 0.0) -> int:
+        """Wait for the end; the exit code. With ``interrupting_s`` Ctrl-C is pressed every so often until then."""
         until = time.monotonic() + LIMIT_S
+        pressed = float("-inf")
         while self.process.poll() is None:
+            if interrupting_s and time.monotonic() > pressed + interrupting_s:
+                # More than once: the library that edits the line misses one that comes just before it begins to wait.
+                self.interrupt()
+                pressed = time.monotonic()
             assert time.monotonic() < until, f"did not end:\n{self.screen}"
             self._read(0.1)
         while self._read(0.0):

@@ -109,8 +109,8 @@ class Intake:
         if place == "nothing":
             return "ignored"
         if place == "overheard":
-            at = stamp(self._process.clock.now())
-            return "overheard" if await self._overhearing.keep(str(case.session), arrival, at=at) else "ignored"
+            kept = await self._overhearing.keep(str(case.session), arrival, at=self._now())
+            return "overheard" if kept else "ignored"
         if arrival.edited:
             return await self._edited(case)
         if not await self._may_answer(case):
@@ -154,10 +154,14 @@ class Intake:
     async def _edited(self, case: "_Case") -> str:
         """A message was changed that may still wait for its answer; one that has been read stays as it was read."""
         try:
-            return await self._amendments.amend(await self._inbound(case))
+            amended = await self._amendments.amend(await self._inbound(case))
         except InboundError as error:
             await self._tell(case, "error", self._refusal(error))
             return "refused"
+        if amended == "unknown" and case.arrival.chat_kind == "group":
+            # It was overheard, and says the bot's name only now.
+            await self._overhearing.keep(str(case.session), case.arrival, at=self._now())
+        return amended
 
     async def _accept(self, case: "_Case") -> str:
         arrival, session = case.arrival, case.session
@@ -217,6 +221,9 @@ class Intake:
         if isinstance(error, MessageTooLarge):
             return say("too_large", language, size=f"{error.size_bytes:,}", limit=f"{error.max_bytes:,}")
         return say("arrival_refused", language, reason=error)
+
+    def _now(self) -> str:
+        return stamp(self._process.clock.now())
 
     async def _tell(self, case: "_Case", kind: str, text: str) -> None:
         """Say a line in the chat, at most one of a kind a minute."""

@@ -171,6 +171,10 @@ class TelegramChannel:
         try:
             found = await self._api.call("getFile", {"file_id": attachment.source}, timeout_s=timeout_s)
             path = _path(found).file_path
+        except Rejected as no:
+            if no.says("too big"):
+                raise SendRejected(f"too large; bots can fetch {FETCH_MAX_BYTES:,} bytes at most") from no
+            raise
         except SendUnknown as error:
             raise SendRefused(str(error)) from error
         except msgspec.DecodeError:
@@ -182,7 +186,7 @@ class TelegramChannel:
 
     async def health(self) -> Health:
         """As ``Channel.health``."""
-        remarks = await examined(self._api, self._config)
+        remarks = await examined(self._api, self._config, name=self.name)
         return Health(ok=all(each.state != "error" for each in remarks), text="; ".join(each.text for each in remarks))
 
     async def _register(self) -> None:

@@ -10,7 +10,9 @@ async def examine(name: str, config: TelegramConfig) -> list[Finding]:
     """Its lines."""
     check = f"channel {name}"
     async with connect(config.base_url, config.token) as api:
-        found = [Finding(check=check, state=each.state, text=each.text) for each in await examined(api, config)]
+        found = [
+            Finding(check=check, state=each.state, text=each.text) for each in await examined(api, config, name=name)
+        ]
     access = config.access
     if access.policy == "closed" or (access.policy is None and not access.allow):
         text = (

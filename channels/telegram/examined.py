@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 
 from channels.telegram.api import Api
+from channels.telegram.outcome import NoMethod, Unauthorized
 from channels.telegram.types import User, WebhookInfo
 from daemon.config import TelegramConfig
 from daemon.errors import ChannelError
@@ -34,11 +35,16 @@ async def me_of(api: Api, *, timeout_s: float = TIMEOUT_S) -> User:
     return _user(await api.call("getMe", timeout_s=timeout_s))
 
 
-async def examined(api: Api, config: TelegramConfig) -> list[Remark]:
-    """What the platform says of the bot, and what stands in the way of its work; never raises what ``send`` raises."""
+async def examined(api: Api, config: TelegramConfig, *, name: str) -> list[Remark]:
+    """What the platform says of the bot of the channel ``name``, and what stands in the way of its work.
+
+    Never raises what ``send`` raises.
+    """
     try:
         me = await me_of(api)
         info = _info(await api.call("getWebhookInfo", timeout_s=TIMEOUT_S))
+    except (Unauthorized, NoMethod) as error:
+        return [Remark(state="error", text=f"{error} It is channels.{name}.token, or in channels.{name}.token_file.")]
     except ChannelError as error:
         return [Remark(state="error", text=str(error))]
     except msgspec.DecodeError:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from channels.telegram.markdown import entities_of, is_plain, parser
+from channels.telegram.markdown import entities_of, is_plain, is_whole, parser
 from channels.telegram.rich import fits, rich_of
 from channels.telegram.units import length
 
@@ -33,7 +33,7 @@ def forms_of(text: str) -> list[Form]:
     clean = _clean(text)
     plain = Form(fields={"text": clean if clean.strip() else EMPTY})
     tokens = parser().parse(clean)
-    if is_plain(tokens):
+    if is_plain(tokens) or not is_whole(tokens):
         return [plain]
     forms: list[Form] = []
     rich = rich_of(clean, tokens)
@@ -52,7 +52,7 @@ def captions_of(text: str) -> list[Form]:
         return [Form(fields={})]
     forms: list[Form] = []
     tokens = parser().parse(clean)
-    if not is_plain(tokens):
+    if is_whole(tokens) and not is_plain(tokens):
         shown, entities = entities_of(tokens)
         if shown and length(shown) <= CAPTION_MAX:
             fields = {"caption": shown, "caption_entities": entities} if entities else {"caption": shown}

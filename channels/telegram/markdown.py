@@ -32,10 +32,19 @@ QUIET = frozenset({"paragraph_open", "paragraph_close", "text", "softbreak", "in
 """Tokens of a text that is no Markdown at all."""
 
 
+NESTING_MAX = 100
+"""Levels of blocks within blocks that are read; many more than are shown by any platform."""
+
+
 @cache
 def parser() -> MarkdownIt:
     """CommonMark with tables and strike-through."""
-    return MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    return MarkdownIt("commonmark", {"maxNesting": NESTING_MAX}).enable(["table", "strikethrough"])
+
+
+def is_whole(tokens: list[Token]) -> bool:
+    """Whether all of the text is in its tokens: what is nested too deep the parser leaves out."""
+    return all(token.level < NESTING_MAX - 1 for token in tokens)
 
 
 def is_plain(tokens: list[Token]) -> bool:

@@ -30,6 +30,8 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     id: str = ""
     """On what a person wrote: the message's id."""
     sender: str = ""
+    overheard: bool = False
+    """Said in a group, and not to the bot: it has no id, and is owed no answer."""
     answers: tuple[str, ...] = ()
     """On the last message of a turn: the ids it answers."""
     dead: tuple[str, ...] = ()
@@ -55,6 +57,7 @@ def shown(index: int, entry: LogEntry) -> Shown:
         turn=entry.turn,
         id=entry.id,
         sender=entry.sender,
+        overheard=bool(entry.person) and not entry.id,
         answers=entry.answers,
         dead=entry.dead,
         stopped=entry.stopped,

@@ -7,7 +7,7 @@ codes by which strangers are let in, ``Lines`` says a thing once.
 from daemon.access.access import Access
 from daemon.access.admins import is_admin, is_listed, person_of
 from daemon.access.lines import Line, Lines
-from daemon.access.pairing import LENGTH, VALID_S, WRONG_S, Pairing, Refused, Stranger
+from daemon.access.pairing import LENGTH, VALID_S, WRONG_S, Pairing, Refused, Stranger, welcome
 from daemon.access.pauses import EVERYWHERE, Pauses, chat_of
 from daemon.access.rule import Entry, Speaker, Verdict, verdict
 
@@ -31,4 +31,5 @@ __all__ = [
     "is_listed",
     "person_of",
     "verdict",
+    "welcome",
 ]

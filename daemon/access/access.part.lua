@@ -23,12 +23,12 @@ end
 
 -- Decide: 'done' (also when this very decision had arrived before), 'none' (there was no ban to lift), 'late' (a newer
 -- decision stands).
-local function decide(key, id, state, name, by, time, at)
-  local was = decoded(redis.call('HGET', key, id))
+local function decide(access_key, id, state, name, by, time, at)
+  local was = decoded(redis.call('HGET', access_key, id))
   if was and was.at == at then return 'done' end
   if was and was.at and not is_later(at, was.at) then return 'late' end
   if state == 'free' and (not was or was.state ~= 'banned') then return 'none' end
   if name == '' and was and was.name then name = was.name end
-  redis.call('HSET', key, id, cjson.encode({state = state, name = name, by = by, time = time, at = at}))
+  redis.call('HSET', access_key, id, cjson.encode({state = state, name = name, by = by, time = time, at = at}))
   return 'done'
 end

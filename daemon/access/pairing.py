@@ -6,7 +6,11 @@ from typing import Any, Literal
 
 import msgspec
 
+from daemon.access.lines import Line
 from daemon.bus import Bus, load_script, pairs
+from daemon.sessionkey import SessionKey
+from daemon.wording import Language
+from daemon.wording import text as say
 
 OFFER = load_script(__file__, "offer.lua")
 REDEEM = load_script(__file__, "redeem.lua", with_parts=("access.part.lua",))
@@ -87,6 +91,12 @@ class Pairing:
         seconds, _ = await self._bus.call("TIME")
         found: Any = await self._bus.call("HGETALL", self._bus.keys.codes(self._channel))
         return sum(_is_open(raw, now_ms=int(seconds) * 1000) for _, raw in pairs(found))
+
+
+def welcome(stranger: Stranger, *, code: str, language: Language, correlation: str) -> Line:
+    """What a stranger who was let in is told; say it with a pause of ``VALID_S``, so that it is said once."""
+    text, session = say("pair_welcome", language), SessionKey.parse(stranger.session)
+    return Line(session=session, kind="paired", name=_plain(code), text=text, correlation=correlation)
 
 
 def _is_open(raw: bytes, *, now_ms: int) -> bool:

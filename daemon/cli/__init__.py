@@ -1,5 +1,6 @@
 """The ``millpond`` command: one file a group of commands; what they need is imported when they run."""
 
+from daemon.cli.channel import channel
 from daemon.cli.chat import chat
 from daemon.cli.command import root
 from daemon.cli.config_command import config
@@ -31,6 +32,7 @@ for _command in (
     send,
     session,
     memory,
+    channel,
     person,
     transcript,
     queue,

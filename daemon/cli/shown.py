@@ -287,6 +287,8 @@ def _mark(marks: dict[int, list[str]], index: int) -> list[str]:
 def line_of(message: dict[str, Any]) -> str:
     """A message of the log as a line."""
     who = message["role"] + (f" {message['sender']}" if message.get("sender") else "")
+    # What nobody said to the bot has a person, and no id that an answer could name.
+    who += " (overheard)" if message.get("person") and not message.get("id") else ""
     calls = [f"{call['function']['name']}({call['function']['arguments']})" for call in message.get("tool_calls") or ()]
     content = message.get("content") or ""
     text = content if isinstance(content, str) else " ".join(part.get("text", "[media]") for part in content)

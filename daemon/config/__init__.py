@@ -42,6 +42,7 @@ from daemon.config.schema import (
     TranscriptionConfig,
 )
 from daemon.config.secret import Secret, decode_secret, encode_secret, masked_url
+from daemon.config.section import PathText, Port, Seconds
 from daemon.config.summary_model import summary_model_of
 from daemon.config.transcription import transcription_of
 
@@ -66,11 +67,14 @@ __all__ = [
     "MemorySearchConfig",
     "MicroCompactConfig",
     "ModelConfig",
+    "PathText",
+    "Port",
     "PricesConfig",
     "PushConfig",
     "QueueConfig",
     "RedisConfig",
     "RunConfig",
+    "Seconds",
     "Secret",
     "TelegramConfig",
     "TerminalConfig",

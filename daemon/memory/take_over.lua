@@ -12,11 +12,10 @@
 local away = elsewhere(KEYS[1])
 if away then return away end
 local fields = fields_of(KEYS[1], '')
-local function length(list, base)
-  return tonumber(redis.call('HGET', KEYS[1], base) or 0) + redis.call('LLEN', list)
-end
-if fields.version ~= tonumber(ARGV[1]) or fields.checksum ~= ARGV[2] or length(KEYS[3], 'history_base') ~= tonumber(ARGV[3])
-  or length(KEYS[4], 'notes_base') ~= tonumber(ARGV[4]) then
+local notes_base = tonumber(redis.call('HGET', KEYS[1], 'notes_base') or 0)
+local entries, notes = fields.history_base + redis.call('LLEN', KEYS[3]), notes_base + redis.call('LLEN', KEYS[4])
+if fields.version ~= tonumber(ARGV[1]) or fields.checksum ~= ARGV[2] or entries ~= tonumber(ARGV[3])
+  or notes ~= tonumber(ARGV[4]) then
   return {'moved'}
 end
 
@@ -26,5 +25,6 @@ if ARGV[5] ~= '' then
   version = put(KEYS[1], KEYS[2], ARGV[5], ARGV[6])
 end
 local last = 7 + tonumber(ARGV[7])
-for at = 8, #ARGV do redis.call('RPUSH', at <= last and KEYS[3] or KEYS[4], ARGV[at]) end
+for at = 8, last do redis.call('RPUSH', KEYS[3], ARGV[at]) end
+for at = last + 1, #ARGV do redis.call('RPUSH', KEYS[4], ARGV[at]) end
 return {'done', version}

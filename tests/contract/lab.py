@@ -88,6 +88,8 @@ class Lab(ABC):
     """Where the files lie that the bot sends."""
     missing: frozenset[Feature] = frozenset()
     """What there is not on this platform."""
+    impossible: frozenset[Fault] = frozenset()
+    """What cannot go wrong on this platform."""
 
     @abstractmethod
     def again(self) -> AbstractAsyncContextManager[Channel]:

@@ -1,6 +1,7 @@
 """What comes with messages: quotes, what was overheard, files, voices; in the log, in requests, on the disk."""
 
 import json
+import zipfile
 import zlib
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -13,11 +14,20 @@ import msgspec
 import pytest
 
 import channels.push
+from channels.arrival import Arrival, Sender
 from channels.base import Limits
+from channels.intake import Intake
+from channels.web.shown import shown
 from daemon.bus import pairs, publish
-from daemon.config import BotConfig, ModelConfig, Secret, TestingConfig, TranscriptionConfig
+from daemon.cli import shown as cli_shown
+from daemon.config import AccessConfig, BotConfig, ModelConfig, Secret, TestingConfig, TranscriptionConfig
 from daemon.errors import ModelRefused, ModelUnavailable, SendRefused, SendRejected
 from daemon.events import Attachment, Inbound, LogEntry, Overheard, Quote, Reply
+from daemon.export import Package, export, person_in, subject_of
+from daemon.forget import Asking, Order, Search, extent_of, stores_for
+from daemon.handlers import job_runner
+from daemon.jobs import Jobs
+from daemon.memory import Memories
 from daemon.model import Answer, Model, ToolCall
 from daemon.process import Process
 from daemon.scope import folder_of, scope_of
@@ -25,8 +35,11 @@ from daemon.session import SessionReader
 from daemon.testing import ScriptedModel
 from tests.conftest import Lab
 from tests.fakes.openai_server import Failure, Hang, Plain, fake_openai
+from tests.fakes.sink import sink
 from tests.integration.test_turns import Bot, until
 from workers.agent import taking_in
+from workers.agent.preview import preview
+from workers.consolidation.summary.render import lines_of
 
 pytestmark = pytest.mark.anyio
 
@@ -493,3 +506,206 @@ async def test_a_turn_without_any_of_this_asks_redis_for_nothing_more(
     await world.say("hello")
     log = await world.answered(ScriptedModel("hi"))
     assert content(log[0]) == "hello"
+
+
+# With a real channel, from what a platform says to what is sent
+
+
+async def test_a_picture_from_a_platform_is_seen_and_answered(process: Process, lab: Lab, tmp_path: Path) -> None:
+    async with sink() as chats:
+        chats.files["f1"] = PNG
+        world = World(process, lab, tmp_path)
+        own = TestingConfig(url=chats.url, access=AccessConfig(policy="open"))
+        world.process = replace(
+            world.process, config=msgspec.structs.replace(world.process.config, channels={"phone": own})
+        )
+        arrival = Arrival(
+            seen_as="u1",
+            id="m1",
+            order=1,
+            chat="7",
+            sender=Sender(id="ann", name="Ann"),
+            text="Who is this?",
+            attachments=(picture("f1", name="heron.png"),),
+            quote=Quote(text="A bird", sender_name="Bob", sender_id="bob"),
+        )
+        async with fetching_channel(world.process, own) as channel:
+            await Intake(world.process, channel, own).take(arrival)
+        model = ScriptedModel("A heron.")
+
+        log = await world.answered(model)
+
+    [name] = world.inbox()
+    assert content(log[0]) == (
+        f'[In reply to Bob: "A bird"]\nWho is this?\n[image: heron.png, {len(PNG)} bytes, saved as inbox/{name}]'
+    )
+    assert b"data:image/png" in b"".join(model.requests[0].messages)
+
+
+def fetching_channel(process: Process, config: TestingConfig) -> Any:
+    return channels.push.connect(process, "phone", config)
+
+
+# Looked at, exported, forgotten
+
+
+async def a_group_with_files(world: World, platform: Platform) -> None:
+    platform.files = {"a": PNG, "b": PNG + b"!", "v": RECORDING}
+    said_aside = Overheard(id="0", sender_id="ann", sender_name="Ann", text="Ann hums", at=f"{DAY}T08:58:00Z")
+    other = Overheard(id="1", sender_id="bob", sender_name="Bob", text="Bob hums", at=f"{DAY}T08:59:00Z")
+    group: dict[str, Any] = {"chat": "g", "chat_kind": "group"}
+    await world.say("Ann's", attachments=(picture("a", name="a.png"), VOICE), overheard=(said_aside, other), **group)
+    bobs: dict[str, Any] = {"sender_id": "bob", "sender_name": "Bob", **group}
+    await world.say("Bob's", attachments=(picture("b", name="b.png"),), **bobs)
+    await world.answered(ScriptedModel(), chat="g")
+
+
+GROUP = "pond:group:phone:g"
+
+
+async def test_a_person_is_forgotten_with_what_was_overheard_and_what_came_along(
+    world: World, platform: Platform
+) -> None:
+    await a_group_with_files(world, platform)
+    waiting = Overheard(id="2", sender_id="ann", sender_name="Ann", text="Ann whistles", at=f"{DAY}T09:01:00Z")
+    kept = Overheard(id="3", sender_id="eve", text="Eve whistles", at=f"{DAY}T09:02:00Z")
+    group: dict[str, Any] = {"sender_id": "bob", "chat": "g", "chat_kind": "group"}
+    await world.say("Bob waits", overheard=(waiting, kept), **group)
+    order = Order(whole="person", name="ann", scopes=("pond:person:phone:ann",), people=("phone:ann",), bot="pond")
+    asking = Asking(world.lab.bus, Jobs(world.lab.bus, lease_s=0.5, worker="asking", clock=world.process.clock))
+
+    extent = await extent_of(stores_for(world.process), order)
+    job = await asking.order(order, None, name="1", tell=None)
+    record = await job_runner(world.process).until_ended(job, within_s=30)
+
+    assert record.status == "done", record
+    assert extent["waiting"] == 1
+    assert extent["files"] == 2
+    reader = SessionReader(world.lab.bus)
+    state = await reader.state("phone:g")
+    log = await reader.log("phone:g", first=0, upto=state.head, base=0)
+    told = [content(entry) for entry in log if entry.person]
+    assert told[:3] == ["[forgotten]", "Bob hums", "[forgotten]"]
+    assert [name[:13] for name in world.inbox(GROUP)] == [f"{DAY}-b-"]
+    [left] = await waiting_in(world, "phone:g")
+    assert (left.text, left.overheard) == ("Bob waits", (kept,))
+    everything = str(await world.lab.dump())
+    assert "Ann hums" not in everything
+    assert "Ann whistles" not in everything
+
+
+async def waiting_in(world: World, session: str) -> list[Inbound]:
+    keys = world.lab.bus.keys
+    ids = await world.lab.bus.call("LRANGE", keys.waiting(session), 0, -1)
+    found: list[Inbound] = []
+    for stream_id in ids:
+        [[_, fields]] = await world.lab.bus.call("XRANGE", keys.inbox(keys.partition(session)), stream_id, stream_id)
+        found.append(msgspec.json.decode(dict(pairs(fields))[b"message"], type=Inbound))
+    return found
+
+
+async def test_a_word_that_was_overheard_or_quoted_is_forgotten(world: World) -> None:
+    hums = Overheard(id="1", sender_id="bob", sender_name="Bob", text="Bob hums", at=f"{DAY}T08:59:00Z")
+    await world.say("And?", overheard=(hums,), quote=Quote(text="he hums"), chat="g", chat_kind="group")
+    await world.answered(ScriptedModel("Yes."), chat="g")
+    order = Order(name=GROUP, scopes=(GROUP,))
+    asking = Asking(world.lab.bus, Jobs(world.lab.bus, lease_s=0.5, worker="asking", clock=world.process.clock))
+
+    job = await asking.order(order, Search(text="hums"), name="1", tell=None)
+    await job_runner(world.process).until_ended(job, within_s=30)
+
+    assert "hums" not in str(await world.lab.dump())
+
+
+async def test_what_was_overheard_is_the_persons_in_an_export(world: World, platform: Platform, tmp_path: Path) -> None:
+    await a_group_with_files(world, platform)
+    sources = world.process.export_sources(Memories(world.lab.bus))
+    subject = await person_in(world.lab.bus, "phone:ann", ["pond:person:phone:ann"])
+
+    with (tmp_path / "ann.zip").open("wb") as file:
+        done = await export(sources, subject, Package(file, now=world.process.clock.now()))
+
+    [name] = done.groups.values()
+    with zipfile.ZipFile(tmp_path / "ann.zip") as packed:
+        lines = packed.read(f"groups/{name}.jsonl").decode().splitlines()
+    assert [json.loads(line)["wire"]["content"].split("\n")[0] for line in lines] == ["Ann hums", "Ann's"]
+
+
+async def test_a_groups_export_holds_the_files_that_came(world: World, platform: Platform, tmp_path: Path) -> None:
+    await a_group_with_files(world, platform)
+    sources = world.process.export_sources(Memories(world.lab.bus))
+
+    with (tmp_path / "g.zip").open("wb") as file:
+        subject = await subject_of(world.lab.bus, [GROUP])
+        await export(sources, subject, Package(file, now=world.process.clock.now()))
+
+    with zipfile.ZipFile(tmp_path / "g.zip") as packed:
+        assert len([name for name in packed.namelist() if "/inbox/" in name]) == 3
+
+
+async def test_people_are_shown_who_was_overheard(
+    world: World, platform: Platform, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await a_group_with_files(world, platform)
+    state = await SessionReader(world.lab.bus).state("phone:g")
+
+    cli_shown.print_shown(await cli_shown.shown(world.process, state, after=None, limit=20))
+
+    out = capsys.readouterr().out
+    assert f"[0] {DAY}T08:58:00Z user Ann (overheard): Ann hums" in out
+    assert "user Ann: Ann's" in out
+    log = await SessionReader(world.lab.bus).log("phone:g", first=0, upto=3, base=0)
+    assert [shown(index, entry).overheard for index, entry in enumerate(log)] == [True, True, False]
+
+
+async def test_a_prompt_that_is_looked_at_holds_what_waits(world: World) -> None:
+    hums = Overheard(id="1", sender_id="bob", sender_name="Bob", text="Bob hums", at=f"{DAY}T08:59:00Z")
+    await world.say("And?", overheard=(hums,), attachments=(picture("a", name="a.png"),), chat="g", chat_kind="group")
+
+    found = await preview(world.process, "phone:g")
+
+    assert found["messages"][-1]["content"].endswith("[Bob] Bob hums\n\n[Ann] And?\n [image: a.png]")
+
+
+async def test_a_turn_goes_on_with_what_was_overheard_once(world: World) -> None:
+    hums = Overheard(id="1", sender_id="bob", sender_name="Bob", text="Bob hums", at=f"{DAY}T08:59:00Z")
+    await world.say("And?", overheard=(hums,), chat="g", chat_kind="group")
+    call = Answer(text="", tool_calls=(ToolCall(id="c", name="time", arguments="{}"),))
+    model = ScriptedModel(call, ModelUnavailable("away"), "Yes.")
+
+    log = await world.answered(model, chat="g")
+
+    roles = [json.loads(bytes(entry.wire))["role"] for entry in log]
+    assert roles == ["user", "user", "assistant", "tool", "assistant"]
+    assert b"Bob hums" in b"".join(model.requests[2].messages)
+    assert log[-1].answers == ("m1",)
+
+
+async def test_what_a_stop_ends_keeps_what_was_overheard_before_it(world: World, platform: Platform) -> None:
+    platform.gate = anyio.Event()
+    hums = Overheard(id="1", sender_id="bob", sender_name="Bob", text="Bob hums", at=f"{DAY}T08:59:00Z")
+    group: dict[str, Any] = {"chat": "g", "chat_kind": "group"}
+    await world.say("first", attachments=(picture(),), **group)
+
+    async def stopped() -> bool:
+        return (await SessionReader(world.lab.bus).state("phone:g")).waiting == 0
+
+    async def fetching() -> bool:
+        return bool(platform.fetched)
+
+    async with Bot(world.process, ScriptedModel()).working():
+        await until(fetching)
+        await world.say("second", overheard=(hums,), **group)
+        await world.say("/stop", command="stop", **group)
+        await until(stopped)
+
+    state = await SessionReader(world.lab.bus).state("phone:g")
+    log = await SessionReader(world.lab.bus).log("phone:g", first=0, upto=state.head, base=0)
+    assert [content(entry) for entry in log[:-1]] == ["first\n[image: ?]", "Bob hums", "second"]
+
+
+def test_a_summary_is_told_who_was_overheard() -> None:
+    wire = msgspec.Raw(b'{"role":"user","content":"Bob hums"}')
+    entry = LogEntry(time=f"{DAY}T08:59:00Z", turn=0, tokens=9, sender="Bob", person="bob", wire=wire)
+
+    assert [line.text for line in lines_of([entry], names=True)] == [f"[{DAY} 08:59] USER: [Bob] Bob hums"]

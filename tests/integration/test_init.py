@@ -5,81 +5,45 @@ import os
 import shutil
 import stat
 import subprocess
-import sys
 import tempfile
-import threading
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
-from anyio.from_thread import start_blocking_portal
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from click.testing import CliRunner
 
+import daemon.log
+from daemon.cli import root
 from tests.fakes.openai_server import Failure, FakeOpenAI, Plain, Say, fake_openai
+from tests.fakes.telegram import FakeTelegram, Refuse, fake_telegram
 from tests.processes import shut_down
-from tests.terminals import ROOT, OnTerminal, on_terminal
+from tests.terminals import OnTerminal, on_terminal
 
 TOKEN = "123456789:AAbbCCddEEffGGhhIIjjKKllMMnnOOppQQr"
 KEY = "sk-very-secret-key"
-LIMIT_S = 40.0
-
-
-class Telegram(BaseHTTPRequestHandler):
-    """What setting up asks of a Bot API."""
-
-    pending: ClassVar[list[dict[str, Any]]]
-    sent: ClassVar[list[dict[str, Any]]]
-    conflict: ClassVar[bool]
-
-    def do_POST(self) -> None:
-        _, bot, method = self.path.split("/")
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])) or b"{}")
-        if bot != f"bot{TOKEN}":
-            return self.reply(401, {"ok": False, "error_code": 401, "description": "Unauthorized"})
-        if method == "getUpdates":
-            if self.conflict:
-                said = "Conflict: terminated by other getUpdates request"
-                return self.reply(409, {"ok": False, "error_code": 409, "description": said})
-            first = body.get("offset", 0)
-            self.pending[:] = [update for update in self.pending if update["update_id"] >= first]
-            return self.reply(200, {"ok": True, "result": self.pending})
-        if method == "sendMessage":
-            self.sent.append(body)
-        result = {"id": 123456789, "is_bot": True, "first_name": "Heron", "username": "heron_bot", "new_field": [1]}
-        return self.reply(200, {"ok": True, "result": result})
-
-    def reply(self, status: int, answer: dict[str, Any]) -> None:
-        content = json.dumps(answer).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing: tests say themselves what they saw."""
-
-
-def started(update_id: int, sender: int, text: str) -> dict[str, Any]:
-    """Somebody writes to the bot in a direct chat."""
-    person = {"id": sender, "is_bot": False, "first_name": "Ann", "last_name": "Lee"}
-    message = {"message_id": update_id, "from": person, "chat": {"id": sender, "type": "private"}, "text": text}
-    return {"update_id": update_id, "message": message}
 
 
 @pytest.fixture
-def telegram() -> Iterator[str]:
-    """Address of a Bot API."""
-    Telegram.pending, Telegram.sent, Telegram.conflict = [], [], False
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Telegram)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+def portal() -> Iterator[BlockingPortal]:
+    """Where the servers run."""
+    with start_blocking_portal() as portal:
+        yield portal
+
+
+@pytest.fixture
+def telegram(portal: BlockingPortal) -> Iterator[FakeTelegram]:
+    """A Bot API with the bot ``pond_bot``."""
+    with portal.wrap_async_context_manager(fake_telegram()) as server:
+        yield server
+
+
+def at(telegram: FakeTelegram, *, token: str = "") -> tuple[str, ...]:
+    """The flags that name it."""
+    return ("--telegram-token", token or telegram.bot.token, "--telegram-url", telegram.base_url)
 
 
 @contextmanager
@@ -103,17 +67,12 @@ class Place:
         self.environ = kept | {"HOME": str(self.home), "TZ": "Europe/Berlin", "XDG_RUNTIME_DIR": str(folder)}
 
     def __call__(self, *args: str, **environ: str) -> "subprocess.CompletedProcess[str]":
-        """Run a command without a terminal, to its end."""
-        return subprocess.run(
-            [sys.executable, "-m", "millpond", *args],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            cwd=ROOT,
-            env=self.environ | environ,
-            check=False,
-        )
+        """Run a command without a terminal, in this process: a new one costs a second of a busy machine."""
+        outside = {name: None for name in os.environ if name not in self.environ}
+        done = CliRunner().invoke(root, args, env=outside | self.environ | environ, prog_name="millpond")
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        return subprocess.CompletedProcess(args, done.exit_code, done.stdout, done.stderr)
 
     def sits(self, *args: str) -> "Any":
         """Run a command on a terminal."""
@@ -134,8 +93,10 @@ class Place:
 
 
 @pytest.fixture
-def place() -> Iterator[Place]:
+def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     folder = Path(tempfile.mkdtemp(prefix="mp-", dir="/tmp"))
+    # Loggers keep what was configured when they were used first: it would be that of all tests that follow.
+    monkeypatch.setattr(daemon.log, "configure", lambda *_args, **_more: None)
     place = Place(folder)
     yield place
     shut_down(place.data)
@@ -149,16 +110,16 @@ def mode(path: Path) -> int:
 # With flags
 
 
-def test_flags_alone_give_a_configuration_that_can_be_used(place: Place, telegram: str) -> None:
+def test_flags_alone_give_a_configuration_that_can_be_used(place: Place, telegram: FakeTelegram) -> None:
     with model() as server:
         done = place(
             *("init", "--model-url", server.base_url, "--model", "m", "--model-key", KEY),
-            *("--telegram-token", TOKEN, "--telegram-url", telegram, "--owner", "4711"),
+            *(*at(telegram), "--owner", "4711"),
             *("--language", "zh", "--access", "private"),
         )
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert "https://t.me/heron_bot" in done.stdout
+    assert "https://t.me/pond_bot" in done.stdout
     assert place.tables == {
         "bots": {
             "pond": {
@@ -173,19 +134,19 @@ def test_flags_alone_give_a_configuration_that_can_be_used(place: Place, telegra
             "telegram": {
                 "type": "telegram",
                 "bot": "pond",
-                "base_url": telegram,
+                "base_url": telegram.base_url,
                 "token_file": "telegram.token",
                 "access": {"policy": "allow", "allow": ["4711"]},
             }
         },
     }
-    assert (place.data / "telegram.token").read_text().strip() == TOKEN
+    assert (place.data / "telegram.token").read_text().strip() == telegram.bot.token
     assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
     for file in ("millpond.toml", "pond.model.key", "telegram.token", "bots/pond/SOUL.md"):
         assert mode(place.data / file) == 0o600, file
     assert place("config", "check").stdout.startswith(f"ok: {place.config}\n")
     shown = done.stdout + place("config", "show").stdout + place.config.read_text()
-    assert TOKEN not in shown
+    assert telegram.bot.token not in shown
     assert KEY not in shown
 
 
@@ -269,8 +230,8 @@ def test_nothing_listens_at_the_model_s_address(place: Place) -> None:
 
 
 @pytest.mark.parametrize("token", ["987:wrong", "no token at all", TOKEN[:-1]])
-def test_a_wrong_token_is_said_without_showing_it(place: Place, telegram: str, token: str) -> None:
-    done = place("init", "--telegram-token", token, "--telegram-url", telegram)
+def test_a_wrong_token_is_said_without_showing_it(place: Place, telegram: FakeTelegram, token: str) -> None:
+    done = place("init", *at(telegram, token=token))
 
     assert done.returncode == 1
     assert "token" in done.stderr
@@ -329,7 +290,9 @@ def test_what_is_there_is_changed_only_when_it_is_said_so(place: Place) -> None:
     assert place.files() == before
 
 
-def test_a_second_run_keeps_what_it_does_not_ask_comments_too_and_leaves_a_copy(place: Place, telegram: str) -> None:
+def test_a_second_run_keeps_what_it_does_not_ask_comments_too_and_leaves_a_copy(
+    place: Place, telegram: FakeTelegram
+) -> None:
     place("init", "--time-zone", "UTC")
     more = (
         "[queue]\nlease_s = 20.0  # slow disks",
@@ -339,7 +302,7 @@ def test_a_second_run_keeps_what_it_does_not_ask_comments_too_and_leaves_a_copy(
     text = "\n\n".join((place.config.read_text(), *more)) + "\n"
     place.config.write_text(text)
 
-    done = place("init", "--yes", "--telegram-token", TOKEN, "--telegram-url", telegram, "--owner", "7")
+    done = place("init", "--yes", *at(telegram), "--owner", "7")
 
     assert done.returncode == 0, done.stderr
     assert place.tables["queue"] == {"lease_s": 20.0}
@@ -352,8 +315,8 @@ def test_a_second_run_keeps_what_it_does_not_ask_comments_too_and_leaves_a_copy(
     assert mode(backup) == 0o600
 
 
-def test_the_same_again_changes_nothing(place: Place, telegram: str) -> None:
-    flags = ("init", "--yes", "--telegram-token", TOKEN, "--telegram-url", telegram, "--owner", "7")
+def test_the_same_again_changes_nothing(place: Place, telegram: FakeTelegram) -> None:
+    flags = ("init", "--yes", *at(telegram), "--owner", "7")
     place(*flags)
     before = place.files()
 
@@ -363,10 +326,10 @@ def test_the_same_again_changes_nothing(place: Place, telegram: str) -> None:
     assert place.files() == before
 
 
-def test_a_second_bot_gets_sections_of_its_own(place: Place, telegram: str) -> None:
-    place("init", "--telegram-token", TOKEN, "--telegram-url", telegram, "--owner", "7")
+def test_a_second_bot_gets_sections_of_its_own(place: Place, telegram: FakeTelegram) -> None:
+    place("init", *at(telegram), "--owner", "7")
 
-    done = place("init", "--yes", "--bot", "heron", "--telegram-token", TOKEN, "--telegram-url", telegram)
+    done = place("init", "--yes", "--bot", "heron", *at(telegram))
 
     assert done.returncode == 0, done.stderr
     assert set(place.tables["bots"]) == {"pond", "heron"}
@@ -406,9 +369,10 @@ def answer_the_first(terminal: OnTerminal) -> None:
     terminal.answer("Time zone", "")
 
 
-def test_the_whole_way_on_a_terminal(place: Place, telegram: str) -> None:
-    Telegram.pending = [started(10, 99, "hello, anybody there?")]
-    with model(Failure(401), Say("yes")) as server, place.sits("init", "--telegram-url", telegram) as terminal:
+def test_the_whole_way_on_a_terminal(place: Place, telegram: FakeTelegram, portal: BlockingPortal) -> None:
+    eve, ann = telegram.person("Eve"), telegram.person("Ann", id=4711)
+    portal.call(telegram.direct(eve).say, "hello, anybody there?")
+    with model(Failure(401), Say("yes")) as server, place.sits("init", "--telegram-url", telegram.base_url) as terminal:
         answer_the_first(terminal)
         terminal.answer("Address", server.base_url)
         terminal.answer("Name of the model", "m")
@@ -422,18 +386,262 @@ def test_the_whole_way_on_a_terminal(place: Place, telegram: str) -> None:
         terminal.answer("Token", "1:wrong")
         terminal.shows("does not know this token")
         terminal.answer("Which", "a")
-        terminal.answer("Token", TOKEN)
-        code = terminal.shows(r"https://t\.me/heron_bot\?start=([A-Z0-9]+)")[1]
-        Telegram.pending += [started(11, 5, "/start WRONGCODE"), started(12, 4711, f"/start {code}")]
-        terminal.shows(r"You are Ann Lee \(4711\)")
+        terminal.answer("Token", telegram.bot.token)
+        code = terminal.shows(r"https://t\.me/pond_bot\?start=([A-Z0-9]+)")[1]
+        portal.call(telegram.direct(eve).say, "/start WRONGCODE")
+        portal.call(telegram.direct(ann).say, f"/start {code}")
+        terminal.shows(r"You are Ann \(4711\)")
         terminal.answer("Which", "")
         assert terminal.ends() == 0, terminal.screen
 
     assert place.tables["bots"]["heron"]["admins"] == ["telegram:4711"]
     assert place.tables["channels"]["telegram"]["access"] == {"policy": "pairing"}
     assert KEY not in terminal.screen
-    assert TOKEN not in terminal.screen
+    assert telegram.bot.token not in terminal.screen
     # What others wrote before is still there for the daemon.
-    assert [update["update_id"] for update in Telegram.pending] == [10, 11, 12]
-    assert [sent["chat_id"] for sent in Telegram.sent] == [4711]
-    assert "Ann Lee" in (place.data / "bots/heron/USER.md").read_text()
+    assert [update.payload["text"] for update in telegram.bot.updates][:2] == [
+        "hello, anybody there?",
+        "/start WRONGCODE",
+    ]
+    assert len(telegram.direct(ann).texts()) == 1
+    assert "Name: Ann" in (place.data / "bots/heron/USER.md").read_text()
+    assert telegram.oddities() == []
+
+
+def test_the_owner_s_own_message_is_taken_away_when_nobody_wrote_before(
+    place: Place, telegram: FakeTelegram, portal: BlockingPortal
+) -> None:
+    ann = telegram.direct(telegram.person("Ann", id=4711))
+    with place.sits(
+        "init", "--offline", "--bot", "b", "--language", "en", "--time-zone", "UTC", *at(telegram)
+    ) as terminal:
+        code = terminal.shows(r"start=([A-Z0-9]+)")[1]
+        portal.call(telegram.faults.on, "getUpdates", Refuse(429, retry_after=0))
+        portal.call(ann.say, f"/start {code}")
+        terminal.answer("Which", "private")
+        assert terminal.ends() == 0, terminal.screen
+
+    assert telegram.bot.updates == []
+    assert place.tables["channels"]["telegram"]["access"] == {"policy": "allow", "allow": ["4711"]}
+
+
+def test_ctrl_c_while_waiting_for_the_owner_goes_on_without(place: Place, telegram: FakeTelegram) -> None:
+    flags = ("--offline", "--bot", "b", "--language", "en", "--time-zone", "UTC", "--access", "open", *at(telegram))
+    with place.sits("init", *flags) as terminal:
+        terminal.shows("Ctrl-C goes on without …")
+        terminal.interrupt()
+        assert terminal.ends() == 0, terminal.screen
+
+    assert "Nobody is its administrator yet" in terminal.screen
+    assert place.tables["channels"]["telegram"]["access"] == {"policy": "open"}
+    assert "admins" not in place.tables["bots"]["b"]
+
+
+def test_another_program_that_reads_the_bot_s_messages_is_said(place: Place, telegram: FakeTelegram) -> None:
+    telegram.bot.hook.url = "https://other.example/hook"
+    done = place("init", "--offline", "--pair", *at(telegram))
+
+    assert done.returncode == 1
+    assert "a webhook is set for it" in done.stderr
+    assert place.files() == {}
+
+
+def test_a_webhook_can_be_taken_away(place: Place, telegram: FakeTelegram, portal: BlockingPortal) -> None:
+    telegram.bot.hook.url = "https://other.example/hook"
+    ann = telegram.direct(telegram.person("Ann", id=4711))
+    flags = ("--offline", "--bot", "b", "--language", "en", "--time-zone", "UTC", "--access", "pairing", *at(telegram))
+    with place.sits("init", *flags) as terminal:
+        terminal.shows("Telegram calls https://other.example/hook")
+        terminal.answer("Take that webhook away", "y")
+        code = terminal.shows(r"start=([A-Z0-9]+)")[1]
+        portal.call(ann.say, f"/start {code}")
+        assert terminal.ends() == 0, terminal.screen
+
+    assert telegram.bot.hook.url == ""
+    assert place.tables["bots"]["b"]["admins"] == ["telegram:4711"]
+
+
+QUESTIONS = ("Name of the bot", "Which", "Time zone", "Address", "Name of the model", "Key", "Token", "Which")
+
+
+@pytest.mark.parametrize("number", range(len(QUESTIONS)))
+def test_ctrl_c_at_any_question_leaves_nothing(place: Place, telegram: FakeTelegram, number: int) -> None:
+    with model() as server:
+        answers = ("b", "en", "UTC", server.base_url, "m", KEY, telegram.bot.token)
+        with place.sits("init", "--no-pair", "--telegram-url", telegram.base_url) as terminal:
+            for question, answer in zip(QUESTIONS[:number], answers, strict=False):
+                terminal.answer(question, answer)
+            terminal.shows(QUESTIONS[number])
+            assert terminal.ends(interrupting_s=0.5) == 130, terminal.screen
+
+    assert place.files() == {}
+
+
+def test_a_second_run_on_a_terminal_offers_what_is_there(place: Place, telegram: FakeTelegram) -> None:
+    with model() as server:
+        flags = ("--model-url", server.base_url, "--model", "m", "--model-key", KEY)
+        place("init", *flags, *at(telegram), "--owner", "4711", "--access", "private")
+        before = place.files()
+        with place.sits("init") as terminal:
+            terminal.answer("Change it", "")
+            for question in ("Name of the bot", "Which", "Time zone", "Address", "Name of the model", "Key", "Token"):
+                terminal.answer(question, "")
+            terminal.shows("Its owner is telegram:4711")
+            terminal.answer("Somebody else", "")
+            terminal.answer("Which", "")
+            terminal.answer("Write this", "")
+            assert terminal.ends() == 0, terminal.screen
+
+    assert "says all of this already" in terminal.screen
+    assert place.files() == before
+
+
+def test_nothing_is_written_when_the_person_says_no_in_the_end(place: Place) -> None:
+    place("init", "--offline", "--no-telegram")
+    before = place.files()
+    flags = ("--bot", "heron", "--language", "en", "--time-zone", "UTC", "--offline", "--no-telegram")
+    with place.sits("init", *flags) as terminal:
+        terminal.answer("Change it", "y")
+        terminal.answer("Write this", "n")
+        assert terminal.ends() == 0
+
+    assert place.files() == before
+
+
+# From another program
+
+
+def nanobot(folder: Path, telegram: FakeTelegram | None = None) -> Path:
+    """A nanobot as it lies on a disk."""
+    root = folder / ".nanobot"
+    workspace = root / "workspace"
+    for path, text in {
+        "AGENTS.md": "be brief",
+        "SOUL.md": "a heron",
+        "HEARTBEAT.md": "tick",
+        "memory/MEMORY.md": "# Ann\n\n- likes herons\n",
+        "memory/HISTORY.md": "# All\n\n[2026-01-02 10:00] We met.\n\n[2026-01-03 11:00] She asked\nabout boats.\n",
+        "memory/history.jsonl": '{"cursor":1,"timestamp":"2026-02-01 08:00","content":"- bought a boat"}\nbroken\n',
+        "skills/boats/SKILL.md": "---\nname: boats\ndescription: about boats\n---\nSail.",
+        "skills/boats/knots/bowline.txt": "loop",
+        "sessions/telegram_1.jsonl": "{}",
+    }.items():
+        (workspace / path).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / path).write_text(text)
+    (workspace / "USER.md").symlink_to("/etc/passwd")
+    token = telegram.bot.token if telegram else ""
+    settings = {
+        "agents": {
+            "defaults": {"workspace": str(workspace), "model": "openrouter/maker/some-model", "timezone": "Asia/Tokyo"}
+        },
+        "providers": {"openrouter": {"apiKey": KEY}, "groq": {"apiKey": ""}},
+        "channels": {"telegram": {"enabled": True, "token": token, "allowFrom": ["4711|ann", "@eve"]}},
+    }
+    (root / "config.json").write_text(json.dumps(settings))
+    return root
+
+
+def openclaw(folder: Path) -> Path:
+    """An OpenClaw as it lies on a disk."""
+    root = folder / ".openclaw"
+    workspace = root / "workspace"
+    for path, text in {
+        "MEMORY.md": "- allergic to nuts",
+        "memory/2026-03-01.md": "walked",
+        "memory/2026-03-02-boat-trip.md": "sailed",
+        "memory/2026-99-99.md": "no day",
+        "memory/projects.md": "a pond",
+        "IDENTITY.md": "Clawd",
+        "BOOT.md": "x",
+    }.items():
+        (workspace / path).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / path).write_text(text)
+    os.utime(workspace / "memory/projects.md", (1_772_600_000, 1_772_600_000))
+    (root / "openclaw.json").write_text(
+        """{ // as people write it
+  env: { "MY_KEY": 'sk-very-secret-key' },
+  agents: { defaults: { model: { primary: "pond/some-model" } } },
+  models: { providers: { pond: { baseUrl: "http://127.0.0.1:9/v1", apiKey: "${MY_KEY}", api: "openai", } } },
+  /* a block */ channels: { telegram: { accounts: { main: { botToken: "TOKEN", allowFrom: ["tg:4711"] } } } },
+}
+""".replace("TOKEN", TOKEN)
+    )
+    return root
+
+
+def test_a_nanobot_is_taken_over_once(place: Place, telegram: FakeTelegram) -> None:
+    source = nanobot(place.folder, telegram)
+    flags = ("init", "--no-test", "--from", str(source), "--owner", "4711", "--telegram-url", telegram.base_url)
+
+    done = place(*flags)
+
+    assert done.returncode == 0, done.stderr
+    bot, channel = place.tables["bots"]["pond"], place.tables["channels"]["telegram"]
+    assert bot["time_zone"] == "Asia/Tokyo"
+    assert bot["model"] == {
+        "base_url": "https://openrouter.ai/api/v1",
+        "name": "maker/some-model",
+        "api_key_file": "pond.model.key",
+    }
+    assert channel["access"] == {"policy": "pairing", "allow": ["4711"]}
+    assert (place.data / "pond.model.key").read_text().strip() == KEY
+    home = place.data / "bots/pond"
+    assert (home / "SOUL.md").read_text() == "a heron"
+    assert (home / "skills/boats/knots/bowline.txt").read_text() == "loop"
+    assert "root:" not in (home / "USER.md").read_text()
+    for left in ("HEARTBEAT.md", "sessions", "USER.md: no plain file"):
+        assert left in done.stdout
+    scope = "pond:person:telegram:4711"
+    assert place("memory", "show", scope, "--json").stdout.count("likes herons") == 1
+    history = place("memory", "show", scope, "--history").stdout
+    assert [line for line in history.splitlines() if line.startswith("[")] == [
+        "[2026-01-02 10:00] We met.",
+        "[2026-01-03 11:00] She asked",
+        "[2026-02-01 08:00] - bought a boat",
+    ]
+    (memory,) = home.glob("memory/*/MEMORY.md")
+    assert memory.read_text() == "# Ann\n\n- likes herons"
+    log = json.loads(place("memory", "log", scope, "--json").stdout)["versions"]
+    assert [(each["kind"], each["reason"]) for each in log] == [
+        ("import", f"taken over from nanobot, {source / 'workspace'}")
+    ]
+
+    again = place(*flags, "--yes")
+
+    assert "nothing new" in again.stdout
+    assert place("memory", "show", scope, "--history").stdout == history
+    assert len(json.loads(place("memory", "log", scope, "--json").stdout)["versions"]) == 1
+
+
+def test_an_openclaw_is_taken_over_into_whose_memory_is_named(place: Place) -> None:
+    source = openclaw(place.folder)
+
+    done = place("init", "--no-test", "--from", str(source), "--memory-of", "terminal:ann", "--bot", "clawd")
+
+    assert done.returncode == 0, done.stderr
+    assert place.tables["bots"]["clawd"]["model"]["base_url"] == "http://127.0.0.1:9/v1"
+    assert (place.data / "telegram.token").read_text().strip() == TOKEN
+    assert (place.data / "clawd.model.key").read_text().strip() == KEY
+    notes = json.loads(place("memory", "show", "clawd:person:terminal:ann", "--notes", "--json").stdout)["entries"]
+    assert [(note["date"], note["text"]) for note in notes] == [
+        ("2026-03-01", "walked"),
+        ("2026-03-02", "sailed"),
+        ("2026-03-04", "projects:\n\na pond"),
+    ]
+    assert "allergic to nuts" in place("memory", "show", "clawd:person:terminal:ann").stdout
+
+
+def test_without_an_owner_nothing_is_remembered_of_nobody(place: Place) -> None:
+    done = place("init", "--no-test", "--no-telegram", "--from", str(nanobot(place.folder)))
+
+    assert done.returncode == 0, done.stderr
+    assert "say whose it is with --memory-of" in done.stdout
+    assert not (place.data / "redis").exists()
+
+
+def test_a_folder_of_nobody_is_refused(place: Place) -> None:
+    done = place("init", "--from", str(place.folder))
+
+    assert done.returncode == 65
+    assert "neither a nanobot" in done.stderr
+    assert place.files() == {}

@@ -229,7 +229,7 @@ async def test_files_go_both_ways(client: Client) -> None:
     ann = client.telegram.direct(client.telegram.person("Ann"))
     token, http = client.telegram.bot.token, client.http
     sent = client.telegram.file("document", b"deep", name="pond.txt")
-    large = client.telegram.file("document", b"deep", claims_bytes=20_000_001)
+    large = client.telegram.file("document", b"deep", claims_bytes=(20 << 20) + 1)
     ann.say("", file=sent)
 
     found = (await client("getFile", file_id=sent.id))["result"]

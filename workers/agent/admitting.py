@@ -13,7 +13,6 @@ from daemon.access import (
     VALID_S,
     WRONG_S,
     Access,
-    Line,
     Lines,
     Pairing,
     Pauses,
@@ -22,6 +21,7 @@ from daemon.access import (
     is_admin,
     is_listed,
     person_of,
+    welcome,
 )
 from daemon.bus import argument_of
 from daemon.clock import stamp
@@ -72,7 +72,7 @@ class Admitting:
             return say("pair_pull", bot.language)
         access = Access(self._bus, inbound.channel)
         done = await access.decide(inbound.chat, "paired", by=person_of(inbound), time=self._now(), at=at)
-        _log.info("access.paired", channel=inbound.channel, by=person_of(inbound))
+        _log.info("access.paired", channel=inbound.channel)
         return say("decided_later" if done == "late" else "pair_group", bot.language)
 
     async def _by_code(self, code: str, inbound: Inbound, bot: BotConfig, at: str) -> str:
@@ -87,7 +87,7 @@ class Admitting:
             )
             if isinstance(found, Stranger):
                 await self._welcome(found, inbound, bot, code)
-                _log.info("access.paired", channel=channel, by=person_of(inbound))
+                _log.info("access.paired", channel=channel)
                 return say("pair_done", bot.language, name=found.name or found.id)
             if found == "often":
                 refused = found
@@ -95,9 +95,7 @@ class Admitting:
         return say(f"pair_{refused}", bot.language, minutes=minutes)
 
     async def _welcome(self, stranger: Stranger, inbound: Inbound, bot: BotConfig, code: str) -> None:
-        session = SessionKey.parse(stranger.session)
-        text = say("pair_welcome", bot.language)
-        line = Line(session=session, kind="paired", name=code, text=text, correlation=inbound.correlation)
+        line = welcome(stranger, code=code, language=bot.language, correlation=inbound.correlation)
         await self._lines.say(line, quiet_s=VALID_S)
 
     # Banning
@@ -119,7 +117,7 @@ class Admitting:
         )
         if done == "late":
             return say("decided_later", bot.language)
-        _log.info("access.banned" if bans else "access.unbanned", channel=channel, by=person_of(inbound))
+        _log.info("access.banned" if bans else "access.unbanned", channel=channel)
         key = "ban_done" if bans else "unban_none" if done == "none" else "unban_done"
         return say(key, bot.language, name=f"{called} ({name})" if called else name, channel=channel, id=name)
 

@@ -10,9 +10,9 @@ from tests.fakes.telegram.entities import CAPTION_MAX, TEXT_MAX, units, wrong_wi
 from tests.fakes.telegram.faults import Floods
 from tests.fakes.telegram.world import Bot, Chat, File, Hook, Json, Message, World
 
-DOWNLOAD_MAX = 20_000_000
-UPLOAD_MAX = 50_000_000
-PHOTO_MAX = 10_000_000
+DOWNLOAD_MAX = 20 << 20
+UPLOAD_MAX = 50 << 20
+PHOTO_MAX = 10 << 20
 ALBUM = (2, 10)
 DELETE_MAX_S = 48 * 3600
 COMMANDS_MAX = 100

@@ -54,7 +54,12 @@ class Unreadable(Exception):
     """It is refused; its text is the description."""
 
 
-_reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).disable("text_join")
+# Without a bound of its own, that what is too deep is refused and not left out.
+_reader = (
+    MarkdownIt("commonmark", {"html": True, "maxNesting": 1_000})
+    .enable(["table", "strikethrough"])
+    .disable("text_join")
+)
 
 
 def read(markdown: str, *, detect: bool = True) -> Rich:

@@ -83,7 +83,7 @@ class FakeTelegram:
 
     def oddities(self) -> list[str]:
         """Parameters that no documentation knows, of calls so far."""
-        return [f"{call.method}: {name}" for call in self.calls for name in sorted(call.unknown) if call.used]
+        return [f"{call.method}: {name}" for call in self.calls for name in sorted(call.unknown) if call.acted]
 
     async def until(self, true: Any, *, within_s: float = 20.0) -> None:
         """Wait until it is so; TimeoutError when it does not come about."""

@@ -1,0 +1,232 @@
+"""``millpond channel``: the channels, who may speak on them, and who may not."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from daemon.cli.connected import loaded, with_bus, with_process
+from daemon.cli.memory import author
+from daemon.cli.table import print_json, say, table
+from daemon.errors import ConfigError, InboundError
+
+if TYPE_CHECKING:
+    from daemon.bus import Bus
+    from daemon.config import Config, PushConfig
+    from daemon.process import Process
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+CHECK_TIMEOUT_S = 20.0
+"""How long a platform may take to say how it is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One channel."""
+
+    name: str
+    type: str
+    bot: str
+    enabled: bool
+    access: str
+    """Who is heard: the policy, or ``everybody`` where there is none."""
+    paired: int = 0
+    """People and groups that were let in; those that the configuration lists are not counted."""
+    banned: int = 0
+    codes: int = 0
+    """Strangers with a code that can be used just now."""
+    waiting: int = 0
+    """Replies that are not yet delivered."""
+    leaders: tuple[str, ...] = ()
+    """Processes that send its replies."""
+    health: str = ""
+    """What the platform says, when it was asked."""
+    ok: bool | None = None
+
+
+@click.group()
+def channel() -> None:
+    """Look at the channels, and say who may speak on them.
+
+    ID is the platform's id of a person or a group; /whoami shows a person's behind the colon.
+    """
+
+
+@channel.command("list")
+@click.option("--check", is_flag=True, help="Ask each platform how it is.")
+@JSON
+@click.pass_context
+def list_(ctx: click.Context, *, check: bool, as_json: bool) -> None:
+    """List the channels: who is heard, what waits to be delivered, and who sends it."""
+    rows = with_process(ctx, lambda process: read_channels(process, check=check), makes=False)
+    if as_json:
+        print_json([asdict(row) for row in rows])
+        return
+    heads = ["name", "type", "bot", "enabled", "access", "let in", "banned", "open codes", "waiting", "sent by"]
+    cells = [
+        [
+            *(row.name, row.type, row.bot, "yes" if row.enabled else "no", row.access),
+            *(row.paired, row.banned, row.codes, row.waiting, ", ".join(row.leaders) or "-"),
+        ]
+        for row in rows
+    ]
+    table(heads, cells)
+    for row in rows:
+        if row.health:
+            say(f"{row.name}: {row.health}")
+    if any(row.ok is False for row in rows):
+        ctx.exit(1)
+
+
+@channel.command()
+@click.argument("name")
+@click.argument("code", required=False)
+@click.option("--id", "wanted", metavar="ID", help="Let in whom the platform knows by this id.")
+@JSON
+@click.pass_context
+def pair(ctx: click.Context, name: str, code: str | None, *, wanted: str | None, as_json: bool) -> None:
+    """Let in who was given CODE on the channel NAME; the person is told so."""
+    if bool(code) == bool(wanted):
+        raise click.UsageError("name either the code that the person was given, or --id and the platform's id")
+    config = _push(ctx, name)
+    if wanted:
+        _decide(ctx, name, wanted, "paired")
+        shown = {"channel": name, "id": wanted, "name": ""}
+    else:
+        shown = with_bus(ctx, lambda bus: _by_code(bus, loaded(ctx).config, name, config, code or ""))
+    if as_json:
+        print_json(shown)
+    else:
+        say(f"{shown['name'] or shown['id']} may speak on {name}")
+
+
+@channel.command()
+@click.argument("name")
+@click.argument("who", metavar="ID")
+@JSON
+@click.pass_context
+def ban(ctx: click.Context, name: str, who: str, *, as_json: bool) -> None:
+    """No longer listen to a person or a group on the channel NAME; what was written before is still answered."""
+    _push(ctx, name)
+    _decide(ctx, name, who, "banned")
+    if as_json:
+        print_json({"channel": name, "id": who, "banned": True})
+    else:
+        say(f"{who} is banned from {name}")
+
+
+@channel.command()
+@click.argument("name")
+@click.argument("who", metavar="ID")
+@JSON
+@click.pass_context
+def unban(ctx: click.Context, name: str, who: str, *, as_json: bool) -> None:
+    """Take a ban back; whether the person is heard is up to the configuration again."""
+    _push(ctx, name)
+    if _decide(ctx, name, who, "free") == "none":
+        raise InboundError(f"{who} is not banned from {name}")
+    if as_json:
+        print_json({"channel": name, "id": who, "banned": False})
+    else:
+        say(f"{who} is no longer banned from {name}")
+
+
+def _push(ctx: click.Context, name: str) -> "PushConfig":
+    """The configuration of a channel on which not everybody is heard."""
+    from daemon.config import PushConfig
+
+    channels = loaded(ctx).config.channels
+    config = channels.get(name)
+    if config is None:
+        raise ConfigError(f"there is no channel {name}; there is {', '.join(channels)}")
+    if not isinstance(config, PushConfig):
+        raise InboundError(f"{name} is no channel of a chat platform: everybody who reaches it is heard there")
+    return config
+
+
+def _decide(ctx: click.Context, name: str, who: str, state: Any) -> str:
+    by, time = author()
+
+    async def decide(bus: "Bus") -> str:
+        from daemon.access import Access
+
+        return await Access(bus, name).decide(who, state, by=by, time=time)
+
+    return with_bus(ctx, decide)
+
+
+async def _by_code(bus: "Bus", config: "Config", name: str, channel: "PushConfig", code: str) -> dict[str, str]:
+    import secrets
+
+    from daemon.access import VALID_S, Lines, Pairing, Stranger, welcome
+
+    by, time = author()
+    found = await Pairing(bus, name).redeem(code, who=f"cli {secrets.token_hex(8)}", by=by, time=time)
+    if not isinstance(found, Stranger):
+        why = "that were too many wrong codes; try again in ten minutes"
+        if found == "wrong":
+            why = f"{code} is wrong, used up, or older than {round(VALID_S / 60)} minutes"
+        raise InboundError(f"{name}: {why}; or name the person with --id")
+    line = welcome(found, code=code, language=config.bots[channel.bot].language, correlation=secrets.token_hex(8))
+    await Lines(bus).say(line, quiet_s=VALID_S)
+    return {"channel": name, "id": found.id, "name": found.name}
+
+
+async def read_channels(process: "Process", *, check: bool = False) -> list[Row]:
+    """Every configured channel as it is now; with ``check`` each platform is asked.
+
+    Raises:
+        BusUnavailable: Redis is away.
+    """
+    from daemon.config import PushConfig
+
+    rows: list[Row] = []
+    for name, config in process.config.channels.items():
+        kind = str(config.__struct_config__.tag)
+        row = Row(name=name, type=kind, bot=config.bot, enabled=config.enabled, access="everybody")
+        if isinstance(config, PushConfig):
+            row = await _pushing(process, row, config, check=check and config.enabled)
+        rows.append(row)
+    return rows
+
+
+async def _pushing(process: "Process", row: Row, config: "PushConfig", *, check: bool) -> Row:
+    from daemon.access import Access, Pairing
+
+    bus, name = process.bus, row.name
+    partitions = range(bus.keys.partitions)
+    states = [entry.state for entry in (await Access(bus, name).read()).values()]
+    workers = [await bus.call("HGET", bus.keys.leader(each, name), "worker") for each in partitions]
+    ok, health = await _health(process, name, config) if check else (None, "")
+    return replace(
+        row,
+        access=_policy(config),
+        paired=states.count("paired"),
+        banned=states.count("banned"),
+        codes=await Pairing(bus, name).open_codes(),
+        waiting=sum([await bus.call("XLEN", bus.keys.out(each, name)) for each in partitions]),
+        leaders=tuple(sorted({worker.decode() for worker in workers if worker})),
+        health=health,
+        ok=ok,
+    )
+
+
+def _policy(config: "PushConfig") -> str:
+    access = config.access
+    listed = f", {len(access.allow)} listed" if access.allow else ""
+    return (access.policy or ("allow" if access.allow else "closed")) + listed
+
+
+async def _health(process: "Process", name: str, config: "PushConfig") -> tuple[bool, str]:
+    import anyio
+
+    from daemon.services import CONNECT, load
+
+    connect: Callable[..., Any] = load(CONNECT)
+    with anyio.move_on_after(CHECK_TIMEOUT_S):
+        async with connect(process, name, config) as adapter:
+            health = await adapter.health()
+            return health.ok, health.text
+    return False, f"the platform has not answered within {CHECK_TIMEOUT_S:g} s"

@@ -1,0 +1,214 @@
+"""The example of docs/channels.md, installed as it stands there, found by its entry point, and held to the contract."""
+
+import re
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+
+from channels.base import Channel
+from channels.push import connect, serve
+from daemon.config import AccessConfig, Config, PushConfig, load
+from daemon.process import Process
+from daemon.sessionkey import SessionKey
+from daemon.testing import ScriptedModel
+from tests.contract import lab as lab_module
+from tests.contract.lab import RETRY_AFTER_S, Fault, Lab, Said, Shown
+from tests.contract.suite import ChannelContract
+from tests.fakes.lines import KEY, Answered, Dropped, LinesServer, Request
+from workers.agent.service import serve as serve_agents
+
+PAGE = Path(__file__).parents[2] / "docs" / "channels.md"
+NAME = "harbour"
+
+FAULTS = {
+    Fault.TOO_MANY: Answered(f'{{"later_s": {RETRY_AFTER_S}}}'.encode()),
+    Fault.SERVER_ERROR: Answered(b'{"later_s": 0}'),
+    Fault.REJECTED: Answered(b'{"never": "you are blocked"}'),
+    Fault.CUT_BEFORE: Dropped(done=False),
+    Fault.CUT_AFTER: Dropped(done=True),
+    Fault.HANG: Dropped(done=True, hangs=True),
+}
+
+
+def blocks() -> dict[str, str]:
+    """The files that the page shows, by name."""
+    found = re.findall(r"^```\w+ (\S+)\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return dict(found)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder of packages with the example in it, as an installer leaves it."""
+    site = tmp_path_factory.mktemp("site")
+    install(site, blocks())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(site))
+        yield site
+        for name in [name for name in sys.modules if name.partition(".")[0] == "millpond_lines"]:
+            del sys.modules[name]
+
+
+def install(site: Path, files: dict[str, str]) -> None:
+    """Put a package there with its metadata, and the entry points that its pyproject.toml names."""
+    [(name, version)] = re.findall(r'^name = "(.+)"\nversion = "(.+)"$', files["pyproject.toml"], re.MULTILINE)
+    metadata = site / f"{name.replace('-', '_')}-{version}.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    points = re.findall(r'^\[project\.entry-points\."(.+)"\]\n(\w+) = "(.+)"$', files["pyproject.toml"], re.MULTILINE)
+    (metadata / "entry_points.txt").write_text("".join(f"[{group}]\n{key} = {at}\n" for group, key, at in points))
+    for file, content in files.items():
+        if file.endswith(".py"):
+            (site / file).parent.mkdir(exist_ok=True)
+            (site / file).write_text(content, encoding="utf-8")
+
+
+def configured(folder: Path, port: int, *, key: str = KEY) -> Config:
+    """The page's configuration, read as a process reads it."""
+    (folder / "key").write_text(key)
+    (folder / "key").chmod(0o600)
+    text = blocks()["millpond.toml"].replace("port = 7070", f"port = {port}").replace("~/.secrets/lines", "key")
+    file = folder / "millpond.toml"
+    file.write_text(f'data_dir = "{folder}"\n{text}')
+    return load(file, environ={}).config
+
+
+class LinesLab(Lab):
+    """A server of Lines, and people on it."""
+
+    missing = frozenset({lab_module.Feature.ALBUMS})
+    impossible = frozenset({Fault.PAGE})
+
+    def __init__(self, process: Process, folder: Path) -> None:
+        self.chat = SessionKey(channel=NAME, chat="ann")
+        self.group = SessionKey(channel=NAME, chat="#tides")
+        self._process = process
+        self._folder = folder
+        self._faults: list[Fault] = []
+        self._update_faults: list[Fault] = []
+        self._numbers = 0
+        self.server = LinesServer(self._decide)
+        self.serving = anyio.CancelScope()
+
+    async def serve(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+        """Run the server."""
+        with self.serving:
+            await self.server.serve(task_status=task_status)
+
+    def again(self) -> AbstractAsyncContextManager[Channel]:
+        config = configured(self._folder, self.server.port)
+        channel: Any = config.channels[NAME]
+        assert isinstance(channel, PushConfig)
+        self.workspace = self._folder / "bots" / "pond"
+        return connect(replace(self._process, config=config), NAME, channel)
+
+    def a_chat(self, number: int) -> str:
+        return f"chat-{number}"
+
+    def shown(self, chat: SessionKey) -> list[Shown]:
+        return [
+            Shown(
+                id=number,
+                text=message["text"],
+                files=(message["file"]["name"],) if "file" in message else (),
+                reply_to=message["answers"],
+            )
+            for number, message in self.server.messages.items()
+            if message["chat"] == chat.chat
+        ]
+
+    def typings(self, chat: SessionKey) -> int:
+        return sum(act["do"] == "writing" and act["chat"] == chat.chat for act in self.server.acts)
+
+    def reaction(self, chat: SessionKey, message_id: str) -> str:
+        signs = [act["sign"] for act in self.server.acts if act["do"] == "mark" and act["id"] == message_id]
+        return signs[-1] if signs else ""
+
+    async def say(self, said: Said) -> str:
+        self._numbers += 1
+        number = said.edits or f"p{self._numbers}"
+        chat = said.chat or self.chat.chat
+        group = chat == self.group.chat
+        message: Request = {"id": number, "chat": chat, "who": said.sender, "bot": said.is_bot, "group": group}
+        message["text"] = f"@pond {said.text}" if group and said.mentioned else said.text
+        message["instead"] = bool(said.edits)
+        if said.file is not None:
+            self.server.files[number] = said.file
+            message["file"] = {"id": number, "name": "file", "bytes": len(said.file)}
+        self.server.say(message)
+        return number
+
+    async def say_nonsense(self) -> None:
+        for nonsense in ({"id": 7}, {"chat": "x"}, {"id": "1", "chat": [], "who": {}}):
+            self.server.say(nonsense)
+
+    async def settled(self) -> None:
+        with anyio.fail_after(lab_module.WITHIN_S):
+            await self.server.until(lambda: not self.server.said)
+
+    def unsettled(self) -> bool:
+        return bool(self.server.said)
+
+    def fail(self, *faults: Fault) -> None:
+        self._faults.extend(faults)
+
+    def fail_updates(self, *faults: Fault) -> None:
+        self._update_faults.extend(faults)
+
+    def lock_out(self) -> None:
+        self.server.key = "another"
+
+    async def shut_down(self) -> None:
+        self.serving.cancel()
+        await anyio.wait_all_tasks_blocked()
+
+    def _decide(self, request: Request) -> Answered | Dropped | None:
+        faults = self._update_faults if request["do"] == "listen" else self._faults
+        return FAULTS[faults.pop(0)] if faults else None
+
+
+@pytest.mark.usefixtures("installed")
+class TestLines(ChannelContract):
+    @pytest.fixture
+    async def lab(self, installed: Path, process: Process, tmp_path: Path) -> AsyncIterator[LinesLab]:
+        lab = LinesLab(process, tmp_path)
+        async with AsyncExitStack() as stack, anyio.create_task_group() as tg:
+            await tg.start(lab.serve)
+            lab.channel = await stack.enter_async_context(lab.again())
+            sys.modules["millpond_lines.adapter"].AWAY_PAUSE_S = 0.02
+            yield lab
+            tg.cancel_scope.cancel()
+
+
+@pytest.mark.anyio
+async def test_a_bot_answers_on_it(installed: Path, process: Process, tmp_path: Path) -> None:
+    """The whole way, with nothing of it named anywhere but in the configuration."""
+
+    async def model(_config: object, *, language: str) -> ScriptedModel:
+        return ScriptedModel("High at noon.")
+
+    lab = LinesLab(process, tmp_path)
+    async with anyio.create_task_group() as tg:
+        await tg.start(lab.serve)
+        (tmp_path / "key").write_text(KEY)
+        config = configured(tmp_path, lab.server.port)
+        config = msgspec.structs.replace(config, queue=process.config.queue)
+        access = AccessConfig(policy="open")
+        channel = msgspec.structs.replace(config.channels[NAME], access=access, send_timeout_s=0.3)
+        config = msgspec.structs.replace(config, channels={NAME: channel})
+        one = replace(process, config=config, connect_model=model, stopping=anyio.Event())
+        await tg.start(serve_agents, one)
+        await tg.start(serve, one)
+        await lab.say(Said(text="When is the tide?"))
+
+        with anyio.fail_after(lab_module.WITHIN_S):
+            await lab.server.until(lambda: "High at noon." in [shown.text for shown in lab.shown(lab.chat)])
+            await lab.settled()
+        one.stopping.set()
+        lab.serving.cancel()

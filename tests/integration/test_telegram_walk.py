@@ -1,0 +1,554 @@
+"""The whole way on Telegram: an update in, a turn of a scripted model, a reply out, on a real server."""
+
+import json
+import re
+import unicodedata
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import anyio
+import pytest
+
+from channels.push import serve as serve_channels
+from daemon.config import AccessConfig, BotConfig, Config, ModelConfig, QueueConfig, TelegramConfig
+from daemon.config.channels import WebhookConfig
+from daemon.config.secret import Secret
+from daemon.events import LogEntry
+from daemon.model import Answer, Chunk, Request, TextChunk
+from daemon.process import Process
+from daemon.session import SessionReader
+from daemon.testing import Gate
+from tests.fakes.said import said as words_of
+from tests.fakes.telegram import Bot, Chat, Cut, FakeTelegram, Message, Refuse, fake_telegram
+from tests.fakes.telegram.entities import units
+from workers.agent.service import serve as serve_agents
+
+pytestmark = pytest.mark.anyio
+
+NAME = "lake"
+LIMIT_S = 30.0
+OPEN = AccessConfig(policy="open")
+
+FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+DEAF = "\U0001f9cf\U0001f3fd\u200d\u2640\ufe0f"
+FLAG = "\U0001f1e9\U0001f1ea"
+ACCENTED = "e\u0301\u0323"
+
+
+@pytest.fixture
+def queue() -> QueueConfig:
+    """Leases that a busy machine keeps, and short rests."""
+    return QueueConfig(lease_s=6.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+
+
+@dataclass
+class Speaking:
+    """A model that answers what was said last, by a function of it; ``gate`` holds it up."""
+
+    answer: Callable[[str], str] = lambda text: f"echo: {text}"
+    gate: Gate | None = None
+    name: str = "speaking"
+    requests: list[Request] = field(default_factory=list[Request])
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        self.requests.append(request)
+        if self.gate is not None:
+            await self.gate.pass_through()
+        said = [message for each in request.messages if (message := json.loads(each))["role"] == "user"]
+        last = words_of(said[-1]["content"]).rpartition("\n")[2]
+        text = self.answer(re.sub(r"^\[[^]]*\] ", "", last))  # in groups it is said who speaks
+        yield TextChunk(text)
+        yield Answer(text=text, model=self.name)
+
+    async def aclose(self) -> None:
+        pass
+
+    def asked(self, number: int = -1) -> str:
+        """All that a request says, as one text."""
+        return "\n".join(json.dumps(json.loads(each), ensure_ascii=False) for each in self.requests[number].messages)
+
+
+@dataclass
+class Walk:
+    """A process with channels and agents, on a fake Bot API."""
+
+    telegram: FakeTelegram
+    process: Process
+    model: Speaking
+
+    async def shows(self, chat: Chat, *texts: str, thread: int | None = None) -> None:
+        """Wait until the bots' messages in a chat are these."""
+        try:
+            await self.telegram.until(lambda: chat.texts(thread=thread) == [*texts], within_s=LIMIT_S)
+        except TimeoutError:
+            assert chat.texts(thread=thread) == [*texts]
+            raise
+
+    async def answered(self, chat: Chat, part: str) -> Message:
+        """Wait until a message of a bot's in a chat has ``part`` in it; the first such message."""
+        found: list[Message] = []
+
+        def look() -> bool:
+            found[:] = [message for message in chat.shown() if part in message.text]
+            return bool(found)
+
+        try:
+            await self.telegram.until(look, within_s=LIMIT_S)
+        except TimeoutError:
+            assert part in chat.texts()
+        return found[0]
+
+    async def log(self, session: str) -> list[LogEntry]:
+        reader = SessionReader(self.process.bus)
+        return [entry for _, entry in await reader.committed(session, limit=1_000)]
+
+    async def said(self, session: str) -> list[str]:
+        """What people said in a session that was answered, in order."""
+        wires = [json.loads(bytes(entry.wire)) for entry in await self.log(session)]
+        return [words_of(wire["content"]) for wire in wires if wire["role"] == "user"]
+
+    async def unknown(self) -> list[str]:
+        """Texts of the outcomes that nobody knows: what was done about each."""
+        keys = self.process.bus.keys
+        streams = [keys.unknown(partition) for partition in range(keys.partitions)]
+        found = await self.process.bus.each([("XRANGE", stream, "-", "+") for stream in streams])
+        return [fields[b"action"].decode() for entries in found for _, fields in entries]
+
+
+@asynccontextmanager
+async def walking(
+    process: Process,
+    telegram: FakeTelegram,
+    *,
+    model: Speaking | None = None,
+    admins: Sequence[str] = (),
+    bots: Sequence[Bot] = (),
+    bot: BotConfig | None = None,
+    **channel: Any,
+) -> AsyncGenerator[Walk]:
+    """Everything running for the length of the block; each of ``bots`` is a channel of its own beside the first."""
+    answering = model or Speaking()
+
+    async def connect(_config: ModelConfig, *, language: str) -> Speaking:
+        return answering
+
+    fields: dict[str, Any] = {"base_url": telegram.base_url, "access": OPEN, "send_timeout_s": 3.0, **channel}
+    tokens = {NAME: telegram.bot.token, **{each.person.username: each.token for each in bots}}
+    one = replace(
+        process,
+        config=Config(
+            queue=process.config.queue,
+            bots={"pond": bot or BotConfig(admins=tuple(admins))},
+            channels={name: TelegramConfig(token=Secret(token), **fields) for name, token in tokens.items()},
+        ),
+        connect_model=connect,  # type: ignore[arg-type]
+        stopping=anyio.Event(),
+    )
+    async with anyio.create_task_group() as tg:
+        await tg.start(partial(serve_channels, one))
+        await tg.start(partial(serve_agents, one))
+        yield Walk(telegram, one, answering)
+        one.stopping.set()
+    assert telegram.oddities() == []
+
+
+@pytest.fixture
+async def telegram() -> AsyncGenerator[FakeTelegram]:
+    async with fake_telegram() as telegram:
+        yield telegram
+
+
+# One chat
+
+
+async def test_what_a_person_says_is_answered_once_and_its_update_confirmed(
+    process: Process, telegram: FakeTelegram
+) -> None:
+    ann = telegram.direct(telegram.person("Ann"))
+    ann.say("How deep is the pond?")
+    async with walking(process, telegram) as walk:
+        await walk.shows(ann, "echo: How deep is the pond?")
+        ann.say("And how wide?")
+        await walk.shows(ann, "echo: How deep is the pond?", "echo: And how wide?")
+        await telegram.until(lambda: not telegram.bot.updates)
+
+    assert await walk.said(f"{NAME}:{ann.id}") == ["How deep is the pond?", "And how wide?"]
+
+
+async def test_updates_that_come_again_and_in_another_order_are_answered_once_each(
+    process: Process, telegram: FakeTelegram
+) -> None:
+    people = [telegram.direct(telegram.person(name)) for name in ("Ann", "Bob", "Cat")]
+    telegram.bot.order = lambda updates: updates[::-1] + updates[:1]
+    for chat in people:
+        chat.say("hello")
+    telegram.bot.push("hologram", {"depth": 3})
+    telegram.bot.push("message", {"message_id": "one", "chat": None})
+    async with walking(process, telegram) as walk:
+        for chat in people:
+            await walk.shows(chat, "echo: hello")
+        await telegram.until(lambda: not telegram.bot.updates)
+        telegram.bot.again(5)
+        people[0].say("once more")
+        await walk.shows(people[0], "echo: hello", "echo: once more")
+        await telegram.until(lambda: not telegram.bot.updates)
+
+    assert [chat.texts() for chat in people[1:]] == [["echo: hello"]] * 2
+
+
+async def test_a_message_changed_while_it_waits_is_answered_as_it_is_then(
+    process: Process, telegram: FakeTelegram
+) -> None:
+    ann = telegram.direct(telegram.person("Ann"))
+    gate = Gate()
+    async with walking(process, telegram, model=Speaking(gate=gate)) as walk:
+        ann.say("first")
+        await gate.reached()
+        late = ann.say("at noon")
+        await telegram.until(lambda: not telegram.bot.updates)
+        ann.edit(late, "at one")
+        await telegram.until(lambda: not telegram.bot.updates)
+        gate.open()
+        await walk.shows(ann, "echo: first", "echo: at one")
+
+    assert await walk.said(f"{NAME}:{ann.id}") == ["first", "at one"]
+
+
+async def test_what_a_message_answers_to_is_told_to_the_model(process: Process, telegram: FakeTelegram) -> None:
+    ann = telegram.direct(telegram.person("Ann"))
+    async with walking(process, telegram) as walk:
+        ann.say("Name two lakes")
+        await walk.answered(ann, "Name two lakes")
+        ann.say("this one?", reply_to=ann.shown()[0], quote="two lakes")
+        await walk.answered(ann, "this one?")
+
+    assert "In reply to" in walk.model.asked()
+    assert "two lakes" in walk.model.asked()
+
+
+async def test_an_album_is_one_question(process: Process, telegram: FakeTelegram) -> None:
+    ann = telegram.direct(telegram.person("Ann"))
+    pictures = [telegram.file("photo", b"\xff\xd8picture", name=f"{n}.jpg") for n in range(3)]
+    async with walking(process, telegram, model=Speaking(lambda _text: "three ducks")) as walk:
+        ann.album(pictures, text="What is this?")
+        await walk.shows(ann, "three ducks")
+
+    assert len(await walk.said(f"{NAME}:{ann.id}")) == 3
+    assert len([entry for entry in await walk.log(f"{NAME}:{ann.id}") if entry.answers]) == 1
+
+
+# Groups
+
+
+async def test_in_a_group_it_answers_whom_it_is_asked_by_and_has_heard_what_came_before(
+    process: Process, telegram: FakeTelegram
+) -> None:
+    group = telegram.group()
+    ann, bob = telegram.person("Ann"), telegram.person("Bob")
+    async with walking(process, telegram) as walk:
+        group.say("The tide is at nine.", by=ann)
+        group.say("No, at ten.", by=bob)
+        asked = group.say("@pond_bot when is it?", by=ann)
+        reply = await walk.answered(group, "when is it?")
+        group.say("so at ten then", by=bob)
+        group.say("and where?", by=bob, reply_to=reply)
+        await walk.answered(group, "and where?")
+
+    assert len(group.texts()) == 2
+    assert reply.reply_to is asked
+    first = walk.model.asked(0)
+    assert first.index("The tide is at nine.") < first.index("No, at ten.") < first.index("when is it?")
+    assert "Ann" in first and "Bob" in first
+    assert "so at ten then" in walk.model.asked()
+
+
+async def test_topics_are_conversations_of_their_own(process: Process, telegram: FakeTelegram) -> None:
+    forum = telegram.group(forum=True)
+    async with walking(process, telegram) as walk:
+        forum.say("@pond_bot boats", thread=5)
+        forum.say("@pond_bot fish", thread=9)
+        await walk.shows(forum, "echo: boats", thread=5)
+        await walk.shows(forum, "echo: fish", thread=9)
+
+    assert await walk.said(f"{NAME}:{forum.id}:5") != await walk.said(f"{NAME}:{forum.id}:9") != []
+
+
+async def test_a_group_that_becomes_a_supergroup_goes_on_as_the_same_conversation(
+    process: Process, telegram: FakeTelegram
+) -> None:
+    old = telegram.group(kind="group")
+    gate = Gate()
+    async with walking(process, telegram, model=Speaking(gate=gate)) as walk:
+        old.say("@pond_bot before")
+        await gate.reached()
+        new = old.migrate()
+        await telegram.until(lambda: not telegram.bot.updates)
+        gate.open()
+        await walk.answered(new, "before")
+        new.say("@pond_bot after")
+        await walk.answered(new, "after")
+
+    assert old.texts() == []
+    said = await walk.said(f"{NAME}:{old.id}")
+    assert ["before" in said[0], "after" in said[1]] == [True, True]
+
+
+# Who may speak
+
+
+async def test_a_stranger_is_answered_once_an_administrator_has_let_them_in(
+    process: Process, telegram: FakeTelegram
+) -> None:
+    ann, eve = (telegram.direct(telegram.person(name)) for name in ("Ann", "Eve"))
+    pairing = AccessConfig(policy="pairing")
+    async with walking(process, telegram, admins=[f"{NAME}:{ann.id}"], access=pairing) as walk:
+        eve.say("let me in")
+        code = (await walk.answered(eve, "/pair ")).text.partition("/pair ")[2].split()[0].strip("`.,")
+        eve.say(f"/pair {code}")  # not an administrator
+        ann.say(f"/pair {code}")
+        await telegram.until(lambda: len(eve.texts()) > 1 or len(ann.texts()) > 0, within_s=LIMIT_S)
+        await walk.answered(ann, "Eve")
+        eve.say("hello again")
+        await walk.answered(eve, "echo: hello again")
+
+    assert await walk.said(f"{NAME}:{eve.id}") == ["hello again"]
+
+
+async def test_a_closed_bot_says_nothing(process: Process, telegram: FakeTelegram) -> None:
+    ann, eve = (telegram.direct(telegram.person(name)) for name in ("Ann", "Eve"))
+    allowed = AccessConfig(allow=(str(ann.id),))
+    async with walking(process, telegram, access=allowed) as walk:
+        eve.say("hello?")
+        telegram.group().say("@pond_bot hello?", by=eve.person)
+        ann.say("hello")
+        await walk.shows(ann, "echo: hello")
+        await telegram.until(lambda: not telegram.bot.updates)
+
+    assert [message.chat for message in telegram.sent()] == [ann]
+
+
+async def test_bots_that_talk_to_each_other_fall_silent(process: Process, telegram: FakeTelegram) -> None:
+    group, other = telegram.group(), telegram.person("Other", username="other_bot", is_bot=True)
+    async with walking(process, telegram, access=AccessConfig(policy="open", bots=True)) as walk:
+        for number in range(9):
+            group.say(f"@pond_bot you said {number}", by=other)
+            await telegram.until(lambda: not telegram.bot.updates)
+        group.say("@pond_bot quiet now?", by=telegram.person("Ann"))
+        await walk.answered(group, "quiet now?")
+
+    answered = [entry for entry in await walk.log(f"{NAME}:{group.id}") if entry.answers]
+    assert sum(len(entry.answers) for entry in answered) == 6
+
+
+async def test_other_bots_are_not_answered_at_all(process: Process, telegram: FakeTelegram) -> None:
+    group, other = telegram.group(), telegram.person("Other", username="other_bot", is_bot=True)
+    async with walking(process, telegram) as walk:
+        group.say("@pond_bot hello bot", by=other)
+        group.say("@pond_bot hello", by=telegram.person("Ann"))
+        await walk.shows(group, "echo: hello")
+
+
+# Several bots
+
+
+async def test_several_bots_are_channels_of_their_own(process: Process, telegram: FakeTelegram) -> None:
+    ann = telegram.person("Ann")
+    more = [telegram.new_bot(f"bot_{name}_bot") for name in ("b", "c")]
+    chats = [bot.direct(ann) for bot in (telegram.bot, *more)]
+    async with walking(process, telegram, bots=more) as walk:
+        for number, chat in enumerate(chats):
+            chat.say(f"you are {number}")
+        for number, chat in enumerate(chats):
+            await walk.shows(chat, f"echo: you are {number}")
+
+    assert await walk.said(f"bot_b_bot:{ann.id}") == ["you are 1"]
+
+
+# Webhook
+
+
+async def test_with_a_webhook_updates_are_brought_and_a_wrong_secret_is_sent_away(
+    process: Process, telegram: FakeTelegram, free_port: int
+) -> None:
+    ann = telegram.direct(telegram.person("Ann"))
+    telegram.webhook_at = f"http://127.0.0.1:{free_port}"
+    hook = WebhookConfig(url="https://millpond.example/hooks/lake", port=free_port)
+    async with walking(process, telegram, webhook=hook) as walk:
+        ann.say("brought")
+        await walk.shows(ann, "echo: brought")
+        forged = {"update_id": 1, "message": {**ann.say("forged", tell=False).said()}}
+        status, _ = await telegram.press_hook(telegram.bot, forged, secret="guessed")
+        ann.say("brought again")
+        await walk.shows(ann, "echo: brought", "echo: brought again")
+
+    assert status in (401, 403)
+    assert telegram.called("getUpdates") == []
+
+
+@pytest.fixture
+async def free_port() -> int:
+    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
+        port: int = listener.extra(anyio.abc.SocketAttribute.local_port)
+        return port
+
+
+# What goes wrong
+
+
+async def test_a_chat_that_is_told_to_wait_holds_up_no_other(process: Process, telegram: FakeTelegram) -> None:
+    ann, bob = (telegram.direct(telegram.person(name)) for name in ("Ann", "Bob"))
+    script = iter([Refuse(429, retry_after=2)])
+    telegram.faults.when("send[MR]*", lambda call: next(script, None) if call.chat == ann.id else None)
+    async with walking(process, telegram, streaming=False, typing=False) as walk:
+        ann.say("slow")
+        await telegram.until(lambda: bool(telegram.called("send", ok=False)), within_s=LIMIT_S)
+        began = anyio.current_time()
+        bob.say("quick")
+        await walk.shows(bob, "echo: quick")
+        bobs = anyio.current_time() - began
+        await walk.shows(ann, "echo: slow")
+        anns = anyio.current_time() - began
+
+    assert bobs < 2.0 <= anns + 0.2
+    assert await walk.unknown() == []
+
+
+async def test_a_reply_whose_answer_was_lost_is_not_said_again(process: Process, telegram: FakeTelegram) -> None:
+    ann = telegram.direct(telegram.person("Ann"))
+    telegram.faults.on("send[MR]*", Cut())
+    async with walking(process, telegram, streaming=False, typing=False) as walk:
+        ann.say("once")
+        await walk.answered(ann, "echo: once")
+        ann.say("twice")
+        await walk.answered(ann, "echo: twice")
+
+    assert len(await walk.unknown()) == 1
+    assert sum("once" in text for text in ann.texts()) in (1, 2)
+
+
+async def test_servers_that_fail_for_a_while_lose_nothing(process: Process, telegram: FakeTelegram) -> None:
+    ann = telegram.direct(telegram.person("Ann"))
+    telegram.faults.on("send[MR]*", Refuse(500), Refuse(502), Refuse(429, retry_after=1))
+    telegram.faults.on("getUpdates", Refuse(500), Cut(), None)
+    async with walking(process, telegram, streaming=False, typing=False) as walk:
+        ann.say("still there?")
+        await walk.shows(ann, "echo: still there?")
+
+    assert await walk.unknown() == []
+
+
+# Texts
+
+
+async def test_a_reply_of_200_000_characters_comes_as_a_file_beside_its_beginning(
+    process: Process, telegram: FakeTelegram
+) -> None:
+    ann = telegram.direct(telegram.person("Ann"))
+    book = "".join(f"Paragraph {n} of the book. {FAMILY} 水池有多深？\n\n" for n in range(6_000))[:200_000].rstrip()
+    async with walking(process, telegram, model=Speaking(lambda _text: book)):
+        ann.say("Read it to me")
+        await telegram.until(lambda: any(m.file for m in ann.shown()), within_s=LIMIT_S)
+        await telegram.until(lambda: "…" in " ".join(ann.texts()) or len(ann.shown()) == 1)
+
+    files = [message.file.data.decode() for message in ann.shown() if message.file]
+    assert files == [book]
+    assert all(units(text) <= 4_096 for text in ann.texts())
+    assert any(text.startswith("Paragraph 0 of the book.") for text in ann.texts())
+
+
+@pytest.mark.parametrize("sign", [FAMILY, DEAF, FLAG, ACCENTED, "\U0001f600"], ids=ascii)
+@pytest.mark.parametrize("shift", range(3))
+async def test_a_long_reply_is_cut_between_what_people_see_as_characters(
+    process: Process, telegram: FakeTelegram, sign: str, shift: int
+) -> None:
+    ann = telegram.direct(telegram.person("Ann"))
+    text = "a" * shift + sign * (9_000 // units(sign))
+    async with walking(process, telegram, model=Speaking(lambda _text: text), streaming=False) as walk:
+        ann.say("signs")
+        await walk.telegram.until(lambda: "".join(ann.texts()) == text, within_s=LIMIT_S)
+
+    for part in ann.texts():
+        assert units(part) <= 4_096
+        assert not unicodedata.combining(part[0])
+        assert part[0] not in "\u200d\ufe0f\U0001f3fd"
+        assert part.replace(sign, "").strip("a") == ""
+
+
+ODD = {
+    "unclosed": "**bold and *never closed, `code and [a link](http://",
+    "fence": "Look:\n```python\nprint('```')\nno end",
+    "tables": "| a | b\n|---|\n| 1 | 2 | 3 |\n\nafter it",
+    "nested": "> > > - 1. **a *b ~~c `d` e~~ f* g**\n> more",
+    "math": "It costs $5 or 6$, x_1 and y_2, 2*3*4 and a==b==c",
+    "tags": "use <name> and </div> & &amp; <script>alert(1)</script>",
+    "marks": "||not a spoiler|| and \\escaped\\ [x] ![y](z) #5 @nobody /nothing",
+    "lines": "one\ntwo\nthree\n\n\n\nfour",
+    "rule": "---\n***\n___\nwords",
+    "zero": "a\u200bb\u2060c\u202ed\u2066e",
+    "mail": "profile openai:ann@example.com (ann@example.com)",
+    "deep": ">" * 40 + " deep",
+    "list": "\n".join(f"{'  ' * (n % 30)}- item {n}" for n in range(60)),
+    "abyss": "".join(f"{'  ' * n}- {n}\n" for n in range(60)),
+    "wide": "|" + "c|" * 30 + "\n|" + "-|" * 30 + "\n|" + "1|" * 30,
+    "blocks": "\n\n".join(f"p{n}" for n in range(600)),
+    "backticks": "```````\n`` ` ``\n````",
+    "underscores": "snake_case_name and __init__ and _a_b_c_",
+}
+WORDS = {
+    "unclosed": ["bold and", "never closed", "code and"],
+    "fence": ["Look:", "print('", "no end"],
+    "tables": ["1", "2", "after it"],
+    "nested": ["a", "more"],
+    "math": ["$5 or 6$", "x_1", "y_2", "a==b==c"],
+    "tags": ["<name>", "<script>alert(1)</script>"],
+    "marks": ["not a spoiler", "[x]", "#5", "@nobody", "/nothing"],
+    "lines": ["one\ntwo\nthree", "four"],
+    "rule": ["words"],
+    "zero": ["a", "e"],
+    "mail": ["openai:ann@example.com"],
+    "deep": ["deep"],
+    "list": ["item 0", "item 59"],
+    "abyss": ["0", "57", "59"],
+    "wide": ["1"],
+    "blocks": ["p0", "p599"],
+    "backticks": ["`"],
+    "underscores": ["snake_case_name"],
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+@pytest.mark.parametrize("rich", [True, False], ids=["rich", "old-server"])
+async def test_markdown_that_no_parser_likes_arrives_with_all_of_its_words(
+    process: Process, kind: str, rich: bool
+) -> None:
+    async with fake_telegram(rich=rich) as telegram:
+        ann = telegram.direct(telegram.person("Ann"))
+        async with walking(process, telegram, model=Speaking(lambda _text: ODD[kind]), streaming=False) as walk:
+            ann.say("odd")
+            await telegram.until(lambda: all(w in "\n".join(ann.texts()) for w in WORDS[kind]) and _rests(walk))
+
+        assert len([m for m in ann.shown() if WORDS[kind][0] in m.text]) == 1
+
+
+def _rests(walk: Walk) -> bool:
+    return walk.telegram.open == 0
+
+
+# Floods
+
+
+async def test_a_flood_in_one_chat_loses_nothing_and_holds_up_no_other(
+    process: Process, telegram: FakeTelegram
+) -> None:
+    eve, ann = (telegram.direct(telegram.person(name)) for name in ("Eve", "Ann"))
+    async with walking(process, telegram, debounce_s=0.2) as walk:
+        for number in range(300):
+            eve.say(f"flood {number}")
+        ann.say("hello")
+        await walk.shows(ann, "echo: hello")
+        await telegram.until(lambda: not telegram.bot.updates, within_s=LIMIT_S)
+
+    assert [message.text for message in ann.shown()] == ["echo: hello"]

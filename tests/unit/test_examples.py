@@ -1,0 +1,66 @@
+"""The configurations in ``deploy/examples`` can be used as they stand, once their secrets are there."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from daemon.config import TelegramConfig, bot_workspace, load
+from daemon.errors import ConfigError
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted((ROOT / "deploy" / "examples").glob("*.toml"))
+SECRETS = ("model.key", "telegram.token", "heron.token", "lotus.token")
+
+
+def test_there_are_examples_and_the_page_names_each_and_no_other() -> None:
+    page = (ROOT / "deploy" / "README.md").read_text(encoding="utf-8")
+
+    assert {path.stem for path in EXAMPLES} == {"private", "community", "two-bots"}
+    assert set(re.findall(r"\]\(((?:examples|systemd)/[^)]+)\)", page)) == {
+        path.relative_to(ROOT / "deploy").as_posix()
+        for folder in ("examples", "systemd")
+        for path in (ROOT / "deploy" / folder).iterdir()
+    }
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where an example lies with its secrets."""
+    for number, name in enumerate(SECRETS):
+        (tmp_path / name).write_text(f"12345678{number}:AAbbCCddEEffGGhhIIjjKKllMMnnOOppQQr\n")
+        (tmp_path / name).chmod(0o600)
+    return tmp_path
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_is_a_configuration_without_a_warning(example: Path, folder: Path) -> None:
+    shutil.copy(example, folder)
+
+    loaded = load(folder / example.name, environ={})
+
+    assert loaded.warnings == ()
+    telegrams = [channel for channel in loaded.config.channels.values() if isinstance(channel, TelegramConfig)]
+    assert telegrams
+    assert all(channel.token and channel.access.policy for channel in telegrams)
+    for name, bot in loaded.config.bots.items():
+        assert bot.admins, name
+        assert not bot.model.offline, name
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_without_its_secrets_says_which_are_missing(example: Path, tmp_path: Path) -> None:
+    shutil.copy(example, tmp_path)
+
+    with pytest.raises(ConfigError, match=r"token_file: .* cannot be read"):
+        load(tmp_path / example.name, environ={})
+
+
+def test_the_two_bots_share_nothing(folder: Path) -> None:
+    shutil.copy(ROOT / "deploy/examples/two-bots.toml", folder)
+    config = load(folder / "two-bots.toml", environ={}).config
+
+    assert bot_workspace(config, "heron") != bot_workspace(config, "lotus")
+    tokens = [channel.token for channel in config.channels.values() if isinstance(channel, TelegramConfig)]
+    assert len(set(tokens)) == 2
