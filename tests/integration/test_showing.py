@@ -350,6 +350,21 @@ async def test_a_stop_in_the_middle_lets_the_successor_go_on_with_the_message(pr
         assert await unknown(process.bus) == []
 
 
+async def test_a_predecessors_text_above_what_was_said_since_does_not_become_the_reply(process: Process) -> None:
+    async with sink() as platform:
+        async with replica(pushing(process, platform)):
+            await leads(process)
+            await shown(process, platform)
+        async with replica(pushing(process, platform)):
+            await commit(process.bus, "aside", kind="aside-1")
+            await until_empty(process.bus)
+            await commit(process.bus, "whole")
+            await until_empty(process.bus)
+
+        assert platform.shown(ANN) == ["aside", "whole"]
+        assert await unknown(process.bus) == []
+
+
 @pytest.mark.parametrize("writes_on", [False, True])
 async def test_a_predecessor_that_died_in_the_middle_of_the_first_message_is_listed_once(
     process: Process, writes_on: bool
