@@ -55,6 +55,7 @@ def _examined(ctx: click.Context, *, probe_model: bool) -> "list[Finding]":
     findings += anyio.run(_redis, read.config)
     findings += _tools(read.config)
     findings += anyio.run(_models, read.config, probe_model)
+    findings += anyio.run(_channels, read.config)
     return [*findings, *machine.ports(read.config)]
 
 
@@ -89,6 +90,17 @@ async def _redis(config: "Config") -> "list[Finding]":
     except* MillpondError as group:
         failures = [str(leaf) for leaf in leaves(group)]
     return [error("server", text) for text in failures]
+
+
+async def _channels(config: "Config") -> "list[Finding]":
+    from daemon.config import PushConfig
+    from daemon.services import EXAMINE, load
+
+    findings: list[Finding] = []
+    for name, channel in config.channels.items():
+        if isinstance(channel, PushConfig) and channel.enabled:
+            findings += await load(EXAMINE)(name, config)
+    return findings
 
 
 async def _models(config: "Config", probe: bool) -> "list[Finding]":
