@@ -203,7 +203,7 @@ class Interview:
                     raise ConfigError("--telegram-token: missing; BotFather gives one (https://t.me/BotFather)")
                 return None
             answer = TelegramAnswer(channel=channel, token=token, base_url=base_url, allow=self._settings.allow)
-            tried = self._tried_telegram(answer)
+            tried = "again" if self._is_another_s(answer) else self._tried_telegram(answer)
             if tried != "again":
                 return self._with_people(bot, tried) if tried else None
             given, known = None, None
@@ -211,6 +211,21 @@ class Interview:
     def _free_channel(self, bot: str) -> str:
         names = ("telegram", f"telegram-{bot}", *(f"telegram-{number}" for number in range(2, 100)))
         return next(name for name in names if name not in self._place.section("channels"))
+
+    def _is_another_s(self, answer: TelegramAnswer) -> bool:
+        """Whether a bot of another channel has the token already; said to a person.
+
+        Raises:
+            ConfigError: the same, when there is nobody to ask for another one.
+        """
+        others = (name for name in self._place.telegram_channels() if name != answer.channel)
+        other = next((name for name in others if self._place.secret("token", "channels", name) == answer.token), "")
+        text = f"that token is the one of channels.{other}; make another bot, each has a token of its own"
+        if other and not self._asker.asks:
+            raise ConfigError(f"--telegram-token: {text}, or name that channel with --channel {other}")
+        if other:
+            click.echo(f"  {text}")
+        return bool(other)
 
     def _tried_telegram(self, answer: TelegramAnswer) -> "TelegramAnswer | Literal['again'] | None":
         if not self._flags.test:

@@ -1,6 +1,8 @@
 """The example of docs/channels.md, installed as it stands there, found by its entry point, and held to the contract."""
 
+import os
 import re
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
@@ -24,7 +26,8 @@ from tests.contract.suite import ChannelContract
 from tests.fakes.lines import KEY, Answered, Dropped, LinesServer, Request
 from workers.agent.service import serve as serve_agents
 
-PAGE = Path(__file__).parents[2] / "docs" / "channels.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "channels.md"
 NAME = "harbour"
 
 FAULTS = {
@@ -184,6 +187,45 @@ class TestLines(ChannelContract):
             sys.modules["millpond_lines.adapter"].AWAY_PAUSE_S = 0.02
             yield lab
             tg.cancel_scope.cancel()
+
+
+def millpond(folder: Path, site: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command of a process that finds the folder of packages on its path."""
+    command = [
+        sys.executable,
+        "-c",
+        "import millpond; millpond.main()",
+        "--config",
+        str(folder / "millpond.toml"),
+        *words,
+    ]
+    path = os.pathsep.join([str(ROOT), str(site)])
+    return subprocess.run(command, env={"PYTHONPATH": path}, capture_output=True, text=True, check=False, cwd=folder)
+
+
+def test_the_command_line_knows_it(installed: Path, tmp_path: Path) -> None:
+    configured(tmp_path, 7071)
+
+    checked = millpond(tmp_path, installed, "config", "check")
+    shown = millpond(tmp_path, installed, "config", "show")
+
+    assert checked.returncode == 0, checked.stderr
+    assert 'type = "lines"' in shown.stdout and "port = 7071" in shown.stdout and KEY not in shown.stdout
+
+
+def test_the_command_line_names_it_when_it_is_broken(installed: Path, tmp_path: Path) -> None:
+    configured(tmp_path, 7071)
+    site = tmp_path / "broken"
+    site.mkdir()
+    install(site, {**blocks(), "millpond_lines/__init__.py": "import a_package_that_is_missing"})
+
+    checked = millpond(tmp_path, site, "config", "check")
+
+    assert checked.returncode == 78
+    assert (
+        "channels.harbour.type: the package millpond-lines 1.0, which brings 'lines', cannot be used" in checked.stderr
+    )
+    assert "Traceback" not in checked.stderr
 
 
 @pytest.mark.anyio

@@ -709,3 +709,20 @@ def test_a_summary_is_told_who_was_overheard() -> None:
     entry = LogEntry(time=f"{DAY}T08:59:00Z", turn=0, tokens=9, sender="Bob", person="bob", wire=wire)
 
     assert [line.text for line in lines_of([entry], names=True)] == [f"[{DAY} 08:59] USER: [Bob] Bob hums"]
+
+
+async def test_with_a_conversation_go_the_files_that_came_in_it_and_no_others(world: World, platform: Platform) -> None:
+    platform.files = {"a": PNG, "b": PNG}
+    await world.say("here", chat="7", attachments=(picture("a", name="here.png"),))
+    await world.answered(ScriptedModel())
+    await world.say("there", chat="8", attachments=(picture("b", name="there.png"),))
+    await world.answered(ScriptedModel(), chat="8")
+    scope = "pond:person:phone:ann"
+    assert len(world.inbox(scope)) == 2
+    order = Order(whole="session", name="phone:8", session="phone:8", scopes=(scope,))
+    asking = Asking(world.lab.bus, Jobs(world.lab.bus, lease_s=0.5, worker="asking", clock=world.process.clock))
+
+    job = await asking.order(order, None, name="1", tell=None)
+    await job_runner(world.process).until_ended(job, within_s=30)
+
+    assert [name[:15] for name in world.inbox(scope)] == [f"{DAY}-here"]
