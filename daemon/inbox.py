@@ -19,7 +19,7 @@ ENDING_MAX_CHARS = 10
 ENDINGS = {"image": ".jpg", "voice": ".ogg", "video": ".mp4", "audio": ".mp3", "document": ""}
 """Of a file that came without a name: what platforms make of their own."""
 
-MARK = re.compile(r"m[0-9a-f]{12}")
+MARK = re.compile(r"m[0-9a-f]{14}")
 """What ``mark_of`` gives."""
 
 _NO_NAME_CHAR = re.compile(r"[^\w.()+-]+")
@@ -40,7 +40,12 @@ def path_of(inbound: Inbound, number: int) -> str:
 
 def mark_of(session: str, message_id: str) -> str:
     """What stands in the names of all files that came with a message."""
-    return f"m{_digest(session, message_id, size=6)}"
+    return f"{mark_of_session(session)}{_digest(session, message_id, size=4)}"
+
+
+def mark_of_session(session: str) -> str:
+    """How the marks of all messages of a session begin: several may share a folder."""
+    return f"m{_digest(session, size=3)}"
 
 
 def _which(file: Attachment, number: int) -> str:

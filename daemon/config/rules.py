@@ -53,7 +53,7 @@ def broken(config: Config) -> Iterator[Finding]:
             yield from _web(f"channels.{name}", channel)
         if channel.enabled and isinstance(channel, PushConfig):
             yield from _push(f"channels.{name}", channel, config.queue.lease_s)
-            yield from (Finding(f"channels.{name}.{key}", text) for key, text in channel.problems())
+            yield from _own(f"channels.{name}", channel)
         if channel.enabled and isinstance(channel, TestingConfig):
             yield from _testing(f"channels.{name}", channel)
     yield from people_findings(config)
@@ -263,6 +263,15 @@ def _push(path: str, channel: PushConfig, lease_s: float) -> Iterator[Finding]:
             f"got {channel.send_timeout_s} and {lease_s}"
         )
         yield Finding(f"{path}.send_timeout_s", text, ("queue.lease_s",))
+
+
+def _own(path: str, channel: PushConfig) -> Iterator[Finding]:
+    try:
+        found = [Finding(f"{path}.{key}", text) for key, text in channel.problems()]
+    except Exception as error:  # noqa: BLE001 - another package's code: a person has to be told whose section it was
+        text = f"the package that brings this type cannot check it: {type(error).__name__}: {error}"
+        found = [Finding(path, text)]
+    yield from found
 
 
 def _testing(path: str, channel: TestingConfig) -> Iterator[Finding]:

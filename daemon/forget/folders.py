@@ -9,7 +9,7 @@ import shutil
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -88,20 +88,20 @@ def remove_folder(root: Path, names: tuple[str, ...], *, looks: bool) -> int:
     return count
 
 
-def remove_marked(root: Path, names: tuple[str, ...], marks: Collection[str], *, looks: bool) -> int:
-    """Remove the files of a folder in whose names one of ``marks`` stands, see ``mark_of``; how many there were.
+def remove_marked(root: Path, names: tuple[str, ...], is_theirs: Callable[[str], bool], *, looks: bool) -> int:
+    """Remove the files of a folder in whose names a mark stands that ``is_theirs``, see ``mark_of``; how many.
 
     Raises:
         OSError: the folder cannot be used.
     """
-    count, wanted = 0, frozenset(marks)
+    count = 0
     with (
         suppress(FileNotFoundError),
         folder_below(root, *names, make=False) as folder,
         folder_lock(folder, wait_s=LOCK_WAIT_S),
     ):
         for name in names_in(folder):
-            if not wanted.isdisjoint(MARK.findall(name)):
+            if any(map(is_theirs, MARK.findall(name))):
                 count += 1
                 if not looks:
                     os.unlink(name, dir_fd=folder)

@@ -19,7 +19,7 @@ from daemon.forget.tombstone import EVERYTHING, Wanted
 from daemon.forget.usage import forget_in_accounts
 from daemon.forget.whole import leave_session
 from daemon.forget.work import Work
-from daemon.inbox import FOLDER, mark_of
+from daemon.inbox import FOLDER, mark_of, mark_of_session
 from daemon.memory.diary import is_shown
 from daemon.memory.files import bot_of, memory_folder
 from daemon.scope import folder_of
@@ -109,7 +109,7 @@ async def _sessions(work: Work, order: Order, ground: Ground, locks: Mapping[str
         count, marks = await work.stores.count_of(scope), set[str]()
         await forget_in_log(work, session, messages_of(partial(_own, session, people, marks), count))
         if marks:
-            await _blocking(work, session, partial(_came_along, work, scope, marks))
+            await _blocking(work, session, partial(_came_along, work, scope, marks.__contains__))
         await forget_overheard(work, session, people=people)
         await progress()
     if people:
@@ -128,10 +128,10 @@ def _own(session: str, people: frozenset[str], marks: set[str], entry: LogEntry)
     return EVERYTHING
 
 
-def _came_along(work: Work, scope: str, marks: set[str]) -> None:
-    """The files that came with messages, each named by them."""
+def _came_along(work: Work, scope: str, is_theirs: Callable[[str], bool]) -> None:
+    """The files that came with messages, each named by its message's mark."""
     names = (FILES, folder_of(scope), FOLDER)
-    count = remove_marked(work.stores.workspace_of(bot_of(scope)), names, marks, looks=work.looks)
+    count = remove_marked(work.stores.workspace_of(bot_of(scope)), names, is_theirs, looks=work.looks)
     if count:
         work.found("files", ["/".join(names)], count=count)
 
@@ -148,7 +148,11 @@ async def _queues(work: Work, order: Order, ground: Ground) -> None:
 async def _workspaces(work: Work, order: Order, ground: Ground) -> None:
     goes = order.whole in ("scope", "person") or (order.whole == "session" and ground.is_alone)
     if order.whole == "session" and not goes:
-        return  # the files are of all who share the scope
+        # The other files are of all who share the scope.
+        mark = mark_of_session(order.session)
+        for scope in order.scopes:
+            await _blocking(work, scope, partial(_came_along, work, scope, lambda found: found.startswith(mark)))
+        return
     for scope in order.scopes:
         try:
             workspace = work.stores.workspace_of(bot_of(scope))

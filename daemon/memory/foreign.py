@@ -63,6 +63,7 @@ class TakeOver:
     async def take(self, scope: str, found: Foreign, *, by: str, time: str, reason: str) -> TakenOver:
         """Add what ``scope``, which is a home, does not have yet. Errors as for ``Memories.take_over``."""
         keys = self._bus.keys
+        tried: TakenOver | None = None
         for _ in range(TRIES):
             current, checksum = await self._current.read(scope)
             # The lengths first: what comes while the rest is read is noticed by them.
@@ -76,7 +77,8 @@ class TakeOver:
                 version=current.version, memory=version is not None, history=len(entries), notes=len(notes)
             )
             if version is None and not entries and not notes:
-                return done
+                # When the reply to the first of two copies was lost, the second one found it done.
+                return replace(tried or done, version=current.version)
             place: list[str | int | bytes] = [current.version, checksum, *lengths]
             status, *rest = await self._bus.run(
                 TAKE_OVER,
@@ -87,6 +89,7 @@ class TakeOver:
                 return replace(done, version=int(rest[0]))
             if status in (b"joined", b"joining"):
                 raise moving(scope)
+            tried = done
         raise VersionMoved(f"the memory of {scope} was changed {TRIES} times while it was to take something over")
 
     async def _version(self, scope: str, text: str, *, by: str, time: str, reason: str) -> Version | None:

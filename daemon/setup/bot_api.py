@@ -14,6 +14,8 @@ import msgspec
 from daemon.config import Secret
 from daemon.errors import MillpondError
 
+CONFLICT = 409
+"""Another program asks for the bot's messages, or a webhook is set."""
 CALL_S = 15.0
 """How long an answer may take beyond what the call itself waits for."""
 
@@ -40,6 +42,10 @@ class Me(msgspec.Struct, frozen=True, kw_only=True):
     def link(self) -> str:
         """Where people find it."""
         return f"https://t.me/{self.username}"
+
+
+class _Webhook(msgspec.Struct, frozen=True):
+    url: str = ""
 
 
 class _Parameters(msgspec.Struct, frozen=True):
@@ -72,6 +78,10 @@ class BotApi:
             TelegramSaysNo: the token is none, or Telegram cannot be asked.
         """
         return msgspec.json.decode(await self.call("getMe"), type=Me)
+
+    async def webhook(self) -> str:
+        """The address that Telegram calls for the bot; empty: none. Errors as for ``me``."""
+        return msgspec.json.decode(await self.call("getWebhookInfo"), type=_Webhook).url
 
     async def updates(self, *, offset: int | None, wait_s: int) -> list[dict[str, Any]]:
         """What waits for the bot. With ``offset`` all updates below it are gone for good. Errors as for ``me``."""

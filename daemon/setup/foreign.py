@@ -133,7 +133,8 @@ def _settings(program: Program, config: Path, environ: Mapping[str, str], left: 
 
 
 def _read_workspace(found: Elsewhere) -> None:
-    workspace, memory = found.workspace, found.workspace / "memory"
+    workspace = found.workspace
+    memory = _folder(workspace / "memory", found.left)
     for name in BOOTSTRAP:
         if content := _content(workspace / name, found.left):
             found.bootstrap[name] = content
@@ -173,6 +174,14 @@ def journal_entries(text: str) -> Iterator[str]:
             yield said if not stamp or _ENTRY.match(said) else f"[{stamp}] {said}"
 
 
+def _folder(path: Path, left: list[str]) -> Path:
+    """``path``, or a folder that is never there when it is a link: that may lead to anything of this machine's."""
+    if not path.is_symlink():
+        return path
+    left.append(f"{path.name}: it is a link; name what it leads to with --from, or copy it by hand")
+    return path / ".none"
+
+
 def _days(memory: Path) -> Iterator[tuple[str, Path]]:
     for path in _files(memory):
         if named := _DAY.fullmatch(path.name):
@@ -200,7 +209,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _read_skills(found: Elsewhere) -> None:
-    root = found.workspace / "skills"
+    root = _folder(found.workspace / "skills", found.left)
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
         for name in sorted(names):

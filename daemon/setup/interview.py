@@ -11,9 +11,10 @@ from daemon.config import Secret, TelegramConfig
 from daemon.config.keys import NAME_RULE, is_name
 from daemon.config.rules import zone_problem
 from daemon.errors import ConfigError, ModelError
+from daemon.printable import printable
 from daemon.setup.answers import Access, Answers, ModelAnswer, Owner, TelegramAnswer
 from daemon.setup.asking import Asker
-from daemon.setup.bot_api import Me, TelegramSaysNo, bot_api
+from daemon.setup.bot_api import CONFLICT, Me, TelegramSaysNo, bot_api
 from daemon.setup.flags import Flags
 from daemon.setup.foreign_settings import Settings
 from daemon.setup.machine import language_here, time_zone_here
@@ -202,7 +203,7 @@ class Interview:
                     raise ConfigError("--telegram-token: missing; BotFather gives one (https://t.me/BotFather)")
                 return None
             answer = TelegramAnswer(channel=channel, token=token, base_url=base_url, allow=self._settings.allow)
-            tried = self._tried_telegram(answer)
+            tried = "again" if self._is_another_s(answer) else self._tried_telegram(answer)
             if tried != "again":
                 return self._with_people(bot, tried) if tried else None
             given, known = None, None
@@ -210,6 +211,21 @@ class Interview:
     def _free_channel(self, bot: str) -> str:
         names = ("telegram", f"telegram-{bot}", *(f"telegram-{number}" for number in range(2, 100)))
         return next(name for name in names if name not in self._place.section("channels"))
+
+    def _is_another_s(self, answer: TelegramAnswer) -> bool:
+        """Whether a bot of another channel has the token already; said to a person.
+
+        Raises:
+            ConfigError: the same, when there is nobody to ask for another one.
+        """
+        others = (name for name in self._place.telegram_channels() if name != answer.channel)
+        other = next((name for name in others if self._place.secret("token", "channels", name) == answer.token), "")
+        text = f"that token is the one of channels.{other}; make another bot, each has a token of its own"
+        if other and not self._asker.asks:
+            raise ConfigError(f"--telegram-token: {text}, or name that channel with --channel {other}")
+        if other:
+            click.echo(f"  {text}")
+        return bool(other)
 
     def _tried_telegram(self, answer: TelegramAnswer) -> "TelegramAnswer | Literal['again'] | None":
         if not self._flags.test:
@@ -232,7 +248,9 @@ class Interview:
         known = self._place.word("policy", "channels", answer.channel, "access")
         usual = {"allow": "private", "open": "open"}.get(known, "pairing")
         access = self._asker.choice("Who may talk to it", ACCESS, given=self._flags.access, default=usual)
-        return replace(answer, access=cast("Access", access))
+        # Alone means alone: whoever might talk to the other program has to be let in anew.
+        allow = () if access == "private" else answer.allow
+        return replace(answer, access=cast("Access", access), allow=allow)
 
     def _owner(self, bot: str, answer: TelegramAnswer) -> Owner | None:
         flags, asker = self._flags, self._asker
@@ -262,6 +280,8 @@ class Interview:
         except TelegramSaysNo as error:
             if not self._asker.asks:
                 raise
+            if error.code == CONFLICT and self._took_webhook_away(answer):
+                return self._paired(answer)
             click.echo(f"  {error}")
             owner = None
         if owner is None:
@@ -269,6 +289,20 @@ class Interview:
         else:
             click.echo(f"  You are {owner.name or 'there'} ({owner.id}).")
         return owner
+
+    def _took_webhook_away(self, answer: TelegramAnswer) -> bool:
+        """Whether there was one, and the person wants it gone; what waits for the bot stays."""
+        try:
+            if not (url := _run(lambda: _webhook(answer))):
+                return False
+            click.echo(f"  Telegram calls {printable(url)} for this bot, so nobody else can read its messages.")
+            if not self._asker.confirm("Take that webhook away", default=False):
+                return False
+            _run(lambda: _without_webhook(answer))
+        except TelegramSaysNo as error:
+            click.echo(f"  {error}")
+            return False
+        return True
 
 
 def address_problem(text: str) -> str:
@@ -290,6 +324,16 @@ def _run(work: Callable[[], Awaitable[_T]]) -> _T:
 async def _me(answer: TelegramAnswer) -> Me:
     async with bot_api(answer.token, answer.base_url) as api:
         return await api.me()
+
+
+async def _webhook(answer: TelegramAnswer) -> str:
+    async with bot_api(answer.token, answer.base_url) as api:
+        return await api.webhook()
+
+
+async def _without_webhook(answer: TelegramAnswer) -> None:
+    async with bot_api(answer.token, answer.base_url) as api:
+        await api.call("deleteWebhook", {"drop_pending_updates": False})
 
 
 async def _pair(answer: TelegramAnswer, code: str) -> Owner | None:

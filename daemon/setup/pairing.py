@@ -7,7 +7,7 @@ from typing import Any, cast
 import anyio
 
 from daemon.setup.answers import Owner
-from daemon.setup.bot_api import BotApi, TelegramSaysNo
+from daemon.setup.bot_api import CONFLICT, BotApi, TelegramSaysNo
 
 SIGNS = "ABCDEFGHJKMNPQRSTVWXYZ23456789"
 """No two look alike."""
@@ -72,12 +72,12 @@ async def _asked(api: BotApi) -> list[dict[str, Any]]:
         if error.code == 429:
             await anyio.sleep(max(LOOK_S, error.retry_after_s))
             return []
-        if error.code != 409:
+        if error.code != CONFLICT:
             raise
         raise TelegramSaysNo(
             "another program reads this bot's messages just now, or a webhook is set for it: end that program "
             "(another Millpond, nanobot, OpenClaw …) and try again, or name yourself with --owner ID",
-            code=409,
+            code=CONFLICT,
         ) from error
 
 

@@ -138,6 +138,17 @@ class ChannelContract:
 
         assert [shown.text for shown in lab.shown(lab.chat)] == [text]
 
+    @pytest.mark.parametrize("sign", ["潮", "é", "🌊"])
+    async def test_the_longest_part_is_taken_whatever_it_is_written_in(self, lab: Lab, sign: str) -> None:
+        """Platforms count characters, bytes or what is between; only ``length`` knows."""
+        longest = lab.channel.limits.part_max
+        text = sign * (longest // lab.channel.length(sign))
+        assert longest - lab.channel.length(sign) < lab.channel.length(text) <= longest
+
+        await lab.channel.send(lab.chat, a_part(text), timeout_s=TIMEOUT_S)
+
+        assert [shown.text for shown in lab.shown(lab.chat)] == [text]
+
     async def test_a_part_answers_the_message_that_it_names(self, lab: Lab) -> None:
         needs(lab, Feature.QUOTING)
         asked = await lab.say(Said())
@@ -191,11 +202,22 @@ class ChannelContract:
         with anyio.fail_after(lab_module.WITHIN_S):
             async with anyio.create_task_group() as tg:
                 tg.start_soon(_unknown, lab)
-                while not lab.shown(lab.chat):  # noqa: ASYNC110 - the request arrives when it does
-                    await anyio.sleep(0.005)
+                await _shown(lab)
                 await lab.channel.send(other, a_part(), timeout_s=TIMEOUT_S)
 
         assert [shown.text for shown in lab.shown(other)] == [PLAIN]
+
+    async def test_who_is_cancelled_while_sending_leaves_an_adapter_that_works(self, lab: Lab) -> None:
+        lab.fail(Fault.HANG)
+        with anyio.fail_after(lab_module.WITHIN_S):
+            async with anyio.create_task_group() as tg:
+                tg.start_soon(_unknown, lab, lab_module.WITHIN_S)
+                await _shown(lab)
+                tg.cancel_scope.cancel()
+
+        await lab.channel.send(lab.chat, a_part("after"), timeout_s=TIMEOUT_S)
+
+        assert [shown.text for shown in lab.shown(lab.chat)][-1] == "after"
 
     # Changing
 
@@ -444,15 +466,20 @@ class ChannelContract:
             await lab.settled()
 
         assert heard.texts == ["first"]
+        known = {arrival.text: arrival for arrival in heard.arrivals}
+        assert all(known.get(arrival.text, arrival).seen_as == arrival.seen_as for arrival in after.arrivals)
         assert after.texts in (["first", "wait", "last"], ["wait", "last"])
         assert not lab.unsettled()
 
     async def test_what_cannot_be_kept_just_now_is_handed_in_again(self, lab: Lab) -> None:
         refusals = [BusUnavailable("Redis is away"), BusUnavailable("Redis is away")]
+        offered: list[Arrival] = []
 
         def away(arrival: Arrival) -> None:
-            if arrival.text == "stored at the third time" and refusals:
-                raise refusals.pop()
+            if arrival.text == "stored at the third time":
+                offered.append(arrival)
+                if refusals:
+                    raise refusals.pop()
 
         heard = Heard(before=away)
         async with receiving(lab.channel, heard):
@@ -463,6 +490,8 @@ class ChannelContract:
             await lab.settled()
 
         assert refusals == []
+        assert len(offered) >= 3
+        assert all(arrival == offered[0] for arrival in offered), "a repetition is not known as one"
         assert list(dict.fromkeys(heard.texts)) == ["before", "stored at the third time", "after"]
 
     async def test_a_chat_that_waits_holds_up_no_other_and_keeps_its_order(self, lab: Lab) -> None:
@@ -528,9 +557,15 @@ class ChannelContract:
         assert health.text
 
 
-async def _unknown(lab: Lab) -> None:
+async def _unknown(lab: Lab, timeout_s: float = SHORT_S) -> None:
     with pytest.raises(SendUnknown):
-        await lab.channel.send(lab.chat, a_part(), timeout_s=SHORT_S)
+        await lab.channel.send(lab.chat, a_part(), timeout_s=timeout_s)
+
+
+async def _shown(lab: Lab) -> None:
+    """Wait until something is shown in the lab's chat."""
+    while not lab.shown(lab.chat):  # noqa: ASYNC110 - the request arrives when it does
+        await anyio.sleep(0.005)
 
 
 async def _attachments(lab: Lab, content: bytes) -> tuple[Attachment, ...]:

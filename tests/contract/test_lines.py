@@ -1,6 +1,8 @@
 """The example of docs/channels.md, installed as it stands there, found by its entry point, and held to the contract."""
 
+import os
 import re
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
@@ -9,19 +11,23 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 
 from channels.base import Channel
-from channels.push import connect
-from daemon.config import Config, PushConfig, load
+from channels.push import connect, serve
+from daemon.config import AccessConfig, Config, PushConfig, load
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
+from daemon.testing import ScriptedModel
 from tests.contract import lab as lab_module
 from tests.contract.lab import RETRY_AFTER_S, Fault, Lab, Said, Shown
 from tests.contract.suite import ChannelContract
 from tests.fakes.lines import KEY, Answered, Dropped, LinesServer, Request
+from workers.agent.service import serve as serve_agents
 
-PAGE = Path(__file__).parents[2] / "docs" / "channels.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "channels.md"
 NAME = "harbour"
 
 FAULTS = {
@@ -181,3 +187,70 @@ class TestLines(ChannelContract):
             sys.modules["millpond_lines.adapter"].AWAY_PAUSE_S = 0.02
             yield lab
             tg.cancel_scope.cancel()
+
+
+def millpond(folder: Path, site: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command of a process that finds the folder of packages on its path."""
+    command = [
+        sys.executable,
+        "-c",
+        "import millpond; millpond.main()",
+        "--config",
+        str(folder / "millpond.toml"),
+        *words,
+    ]
+    path = os.pathsep.join([str(ROOT), str(site)])
+    return subprocess.run(command, env={"PYTHONPATH": path}, capture_output=True, text=True, check=False, cwd=folder)
+
+
+def test_the_command_line_knows_it(installed: Path, tmp_path: Path) -> None:
+    configured(tmp_path, 7071)
+
+    checked = millpond(tmp_path, installed, "config", "check")
+    shown = millpond(tmp_path, installed, "config", "show")
+
+    assert checked.returncode == 0, checked.stderr
+    assert 'type = "lines"' in shown.stdout and "port = 7071" in shown.stdout and KEY not in shown.stdout
+
+
+def test_the_command_line_names_it_when_it_is_broken(installed: Path, tmp_path: Path) -> None:
+    configured(tmp_path, 7071)
+    site = tmp_path / "broken"
+    site.mkdir()
+    install(site, {**blocks(), "millpond_lines/__init__.py": "import a_package_that_is_missing"})
+
+    checked = millpond(tmp_path, site, "config", "check")
+
+    assert checked.returncode == 78
+    assert (
+        "channels.harbour.type: the package millpond-lines 1.0, which brings 'lines', cannot be used" in checked.stderr
+    )
+    assert "Traceback" not in checked.stderr
+
+
+@pytest.mark.anyio
+async def test_a_bot_answers_on_it(installed: Path, process: Process, tmp_path: Path) -> None:
+    """The whole way, with nothing of it named anywhere but in the configuration."""
+
+    async def model(_config: object, *, language: str) -> ScriptedModel:
+        return ScriptedModel("High at noon.")
+
+    lab = LinesLab(process, tmp_path)
+    async with anyio.create_task_group() as tg:
+        await tg.start(lab.serve)
+        (tmp_path / "key").write_text(KEY)
+        config = configured(tmp_path, lab.server.port)
+        config = msgspec.structs.replace(config, queue=process.config.queue)
+        access = AccessConfig(policy="open")
+        channel = msgspec.structs.replace(config.channels[NAME], access=access, send_timeout_s=0.3)
+        config = msgspec.structs.replace(config, channels={NAME: channel})
+        one = replace(process, config=config, connect_model=model, stopping=anyio.Event())
+        await tg.start(serve_agents, one)
+        await tg.start(serve, one)
+        await lab.say(Said(text="When is the tide?"))
+
+        with anyio.fail_after(lab_module.WITHIN_S):
+            await lab.server.until(lambda: "High at noon." in [shown.text for shown in lab.shown(lab.chat)])
+            await lab.settled()
+        one.stopping.set()
+        lab.serving.cancel()

@@ -39,6 +39,7 @@ from tests.fakes.sink import sink
 from tests.integration.test_turns import Bot, until
 from workers.agent import taking_in
 from workers.agent.preview import preview
+from workers.consolidation.summary.render import lines_of
 
 pytestmark = pytest.mark.anyio
 
@@ -664,3 +665,64 @@ async def test_a_prompt_that_is_looked_at_holds_what_waits(world: World) -> None
     found = await preview(world.process, "phone:g")
 
     assert found["messages"][-1]["content"].endswith("[Bob] Bob hums\n\n[Ann] And?\n [image: a.png]")
+
+
+async def test_a_turn_goes_on_with_what_was_overheard_once(world: World) -> None:
+    hums = Overheard(id="1", sender_id="bob", sender_name="Bob", text="Bob hums", at=f"{DAY}T08:59:00Z")
+    await world.say("And?", overheard=(hums,), chat="g", chat_kind="group")
+    call = Answer(text="", tool_calls=(ToolCall(id="c", name="time", arguments="{}"),))
+    model = ScriptedModel(call, ModelUnavailable("away"), "Yes.")
+
+    log = await world.answered(model, chat="g")
+
+    roles = [json.loads(bytes(entry.wire))["role"] for entry in log]
+    assert roles == ["user", "user", "assistant", "tool", "assistant"]
+    assert b"Bob hums" in b"".join(model.requests[2].messages)
+    assert log[-1].answers == ("m1",)
+
+
+async def test_what_a_stop_ends_keeps_what_was_overheard_before_it(world: World, platform: Platform) -> None:
+    platform.gate = anyio.Event()
+    hums = Overheard(id="1", sender_id="bob", sender_name="Bob", text="Bob hums", at=f"{DAY}T08:59:00Z")
+    group: dict[str, Any] = {"chat": "g", "chat_kind": "group"}
+    await world.say("first", attachments=(picture(),), **group)
+
+    async def stopped() -> bool:
+        return (await SessionReader(world.lab.bus).state("phone:g")).waiting == 0
+
+    async def fetching() -> bool:
+        return bool(platform.fetched)
+
+    async with Bot(world.process, ScriptedModel()).working():
+        await until(fetching)
+        await world.say("second", overheard=(hums,), **group)
+        await world.say("/stop", command="stop", **group)
+        await until(stopped)
+
+    state = await SessionReader(world.lab.bus).state("phone:g")
+    log = await SessionReader(world.lab.bus).log("phone:g", first=0, upto=state.head, base=0)
+    assert [content(entry) for entry in log[:-1]] == ["first\n[image: ?]", "Bob hums", "second"]
+
+
+def test_a_summary_is_told_who_was_overheard() -> None:
+    wire = msgspec.Raw(b'{"role":"user","content":"Bob hums"}')
+    entry = LogEntry(time=f"{DAY}T08:59:00Z", turn=0, tokens=9, sender="Bob", person="bob", wire=wire)
+
+    assert [line.text for line in lines_of([entry], names=True)] == [f"[{DAY} 08:59] USER: [Bob] Bob hums"]
+
+
+async def test_with_a_conversation_go_the_files_that_came_in_it_and_no_others(world: World, platform: Platform) -> None:
+    platform.files = {"a": PNG, "b": PNG}
+    await world.say("here", chat="7", attachments=(picture("a", name="here.png"),))
+    await world.answered(ScriptedModel())
+    await world.say("there", chat="8", attachments=(picture("b", name="there.png"),))
+    await world.answered(ScriptedModel(), chat="8")
+    scope = "pond:person:phone:ann"
+    assert len(world.inbox(scope)) == 2
+    order = Order(whole="session", name="phone:8", session="phone:8", scopes=(scope,))
+    asking = Asking(world.lab.bus, Jobs(world.lab.bus, lease_s=0.5, worker="asking", clock=world.process.clock))
+
+    job = await asking.order(order, None, name="1", tell=None)
+    await job_runner(world.process).until_ended(job, within_s=30)
+
+    assert [name[:15] for name in world.inbox(scope)] == [f"{DAY}-here"]

@@ -116,6 +116,14 @@ def test_what_is_wrong_in_its_section_is_told(install: Install, tmp_path: Path, 
     assert problem(tmp_path, f"[channels.fog]\ntype = 'horn'\n{keys}").startswith(said)
 
 
+def test_a_check_of_a_packages_own_that_fails_is_told_with_its_section(install: Install, tmp_path: Path) -> None:
+    install(GOOD.replace("if self.loudness > 11:", "if self.volume > 11:"))
+
+    line = problem(tmp_path)
+
+    assert line.startswith("channels.fog: the package that brings this type cannot check it: AttributeError: ")
+
+
 def test_what_is_off_is_not_judged(install: Install, tmp_path: Path) -> None:
     install()
 

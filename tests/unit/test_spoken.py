@@ -3,12 +3,14 @@
 import datetime as dt
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from daemon.events import Attachment, Inbound
+from daemon.events import Attachment, Inbound, Quote
 from daemon.model import RUNTIME_CONTEXT, Request
 from daemon.model.offline import OfflineModel
 from workers.agent.runtime import moment, runtime_context
-from workers.agent.spoken import named, one_line, with_attachments
+from workers.agent.spoken import in_reply_to, named, one_line, own, with_attachments, words_of
 from workers.wires import merged, message
 
 NOW = dt.datetime(2026, 11, 20, 16, 30, tzinfo=dt.UTC)
@@ -110,3 +112,43 @@ async def test_the_offline_model_sees_through_context_and_names():
     ]
 
     assert "What can I do for you?" in answers[-1].text
+
+
+OURS = (
+    "[In reply to Bob: ",
+    "[image: a.png]",
+    "[document: x",
+    "[voice message] hi",
+    "[voice message, 3 s]",
+    "[video: v]",
+)
+
+
+@pytest.mark.parametrize("line", OURS)
+@pytest.mark.parametrize("before", ["", "hi\n", "hi\r", "hi\u2028"])
+def test_no_line_of_a_persons_own_passes_for_one_of_ours(line, before):
+    assert own(before + line) == f"{before} {line}"
+
+
+@pytest.mark.parametrize("line", ["[1] a note", "[In reply]", "[images]", "a [image: b]", "[voices: x]"])
+def test_other_brackets_stay_as_they_are(line):
+    assert own(line) == line
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_a_quote_is_one_line_that_ends_at_its_bracket(text, name):
+    line = in_reply_to(Quote(text=text, sender_name=name))
+
+    assert line.isprintable()
+    assert line.count("[") == line.count("]") == 1
+    assert (line[0], line[-1]) == ("[", "]")
+    assert line.count('"') in (0, 2) or '"' in name
+
+
+def test_a_quote_stands_before_the_words_and_files_behind_them():
+    said = inbound(quote=Quote(text="x" * 2_000), attachments=(PICTURE,), text="this?")
+
+    assert len(in_reply_to(said.quote)) < 1_050
+    assert words_of(said, vision=False) == f"{in_reply_to(said.quote)}\nthis?\n[image: heron.jpg]"
+    assert words_of(said)[1]["image_url"] == {"url": "https://h/heron.jpg"}
+    assert words_of(inbound(quote=Quote(text="", sender_id="7"), text="")) == "[In reply to 7]"

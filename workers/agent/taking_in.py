@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from daemon.model.transcribing import Transcriber
 
 WITHIN_S = 60.0
-"""What fetching and hearing all that came with a turn's messages may take."""
+"""What fetching all that came with a turn's messages may take; hearing it has its own time."""
 
 FETCH_S = 30.0
 """One try at fetching one file: 20 MB at 6 Mbit/s."""
@@ -91,15 +91,18 @@ class TakingIn:
 
     async def _all_within(self, turn: Turn, files: list[Taken], *, again: bool) -> str:
         """Deal with all files; why those are not there that were not dealt with."""
+        within_s = WITHIN_S
+        if any(each.file.kind == "voice" for each in files):
+            within_s += self._process.bot(turn.first.bot).transcription.timeout_s
         try:
-            with anyio.move_on_after(WITHIN_S):
+            with anyio.move_on_after(within_s):
                 await self._all(turn, files, again=again)
         except ChannelError as error:
             return f"could not be fetched: {error}"
         except Exception as error:  # noqa: BLE001 - an adapter that cannot be opened must not fail the turn
             _log.exception("attachment.failed", reason=type(error).__name__)
             return f"could not be fetched: {type(error).__name__}"
-        return f"could not be fetched within {WITHIN_S:g} s"
+        return f"could not be fetched within {within_s:g} s"
 
     async def _all(self, turn: Turn, files: list[Taken], *, again: bool) -> None:
         folders = turn.context_of("").folders

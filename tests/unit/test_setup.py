@@ -1,0 +1,230 @@
+"""The pure parts of setting up: TOML that is written and changed, other programs' files, and what answers come to."""
+
+import contextlib
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from daemon.config import Secret
+from daemon.setup.answers import Answers, ModelAnswer, Owner, TelegramAnswer
+from daemon.setup.foreign import find, history_entries, journal_entries
+from daemon.setup.foreign_settings import nanobot_settings, openclaw_settings
+from daemon.setup.json5 import read_json5
+from daemon.setup.machine import language_here, time_zone_here
+from daemon.setup.tables import with_answers
+from daemon.setup.toml import changed, toml_of
+
+# TOML
+
+texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=12)
+values = st.recursive(
+    st.booleans() | st.integers(-(10**9), 10**9) | st.floats(allow_nan=False) | texts,
+    lambda inner: st.lists(inner, max_size=3),
+    max_leaves=5,
+)
+tables = st.recursive(
+    st.dictionaries(texts, values, max_size=3),
+    lambda inner: st.dictionaries(texts, values | inner | st.lists(inner, min_size=1, max_size=2), max_size=3),
+    max_leaves=6,
+)
+
+
+@given(tables)
+def test_what_is_written_reads_as_the_same(table: dict[str, Any]) -> None:
+    assert tomllib.loads(toml_of(table)) == table
+
+
+@given(tables, tables)
+def test_what_is_changed_reads_as_what_it_was_to_be(before: dict[str, Any], after: dict[str, Any]) -> None:
+    assert tomllib.loads(changed(toml_of(before), after)) == after
+
+
+TEXT = """# mine
+data_dir = "/srv"  # here
+
+[bots.pond]
+# who it is
+language = "en"
+model = { name = "m" }
+
+[queue]
+lease_s = 20.0
+"""
+
+
+def test_a_change_keeps_comments_and_order() -> None:
+    after = tomllib.loads(TEXT)
+    after["bots"]["pond"] |= {"language": "zh", "admins": ["a:1"]}
+    after["channels"] = {"telegram": {"token_file": "t"}}
+    del after["queue"]["lease_s"]
+
+    text = changed(TEXT, after)
+
+    assert tomllib.loads(text) == after
+    assert text == TEXT.replace('"en"', '"zh"').replace('"m" }\n', '"m" }\nadmins = ["a:1"]\n').replace(
+        "lease_s = 20.0\n", '\n[channels.telegram]\ntoken_file = "t"\n'
+    )
+
+
+def test_what_cannot_be_changed_in_place_is_written_anew() -> None:
+    after = tomllib.loads(TEXT)
+    after["bots"]["pond"]["model"]["name"] = "other"
+
+    assert tomllib.loads(changed(TEXT, after)) == after
+
+
+def test_a_value_over_several_lines_is_not_torn() -> None:
+    text = '[bots.pond]\nadmins = [\n  "a:1",\n]\ntools = ["time"]\n'
+    after = {"bots": {"pond": {"admins": ["a:1", "a:2"], "tools": ["time"]}}}
+
+    assert tomllib.loads(changed(text, after)) == after
+
+
+# Answers
+
+ANSWERS = Answers(
+    bot="pond",
+    language="en",
+    time_zone="UTC",
+    model=ModelAnswer(base_url="http://h/v1", name="m", key=Secret("k")),
+    telegram=TelegramAnswer(
+        channel="telegram",
+        token=Secret("t"),
+        base_url="https://api.telegram.org",
+        owner=Owner(id="1"),
+        access="private",
+    ),
+)
+
+
+def test_secrets_stand_in_files_and_never_in_the_tables() -> None:
+    before = {"bots": {"pond": {"model": {"api_key": "old"}}}, "channels": {"telegram": {"token": "old"}}}
+    after, files = with_answers(before, ANSWERS)
+
+    assert {file.name: file.secret.reveal() for file in files} == {"pond.model.key": "k", "telegram.token": "t"}
+    assert "old" not in str(after)
+    assert before["channels"] == {"telegram": {"token": "old"}}
+
+
+def test_admins_and_lists_grow_and_nobody_is_named_twice() -> None:
+    before: dict[str, Any] = {
+        "bots": {"pond": {"admins": ["web:x", "telegram:1"], "tools": ["time"]}},
+        "channels": {"telegram": {"access": {"allow": ["7"], "groups": "all"}, "debounce_s": 1.0}},
+    }
+    after: Any = with_answers(before, ANSWERS)[0]
+
+    assert after["bots"]["pond"]["admins"] == ["web:x", "telegram:1"]
+    assert after["bots"]["pond"]["tools"] == ["time"]
+    assert after["channels"]["telegram"]["access"] == {"allow": ["7", "1"], "groups": "all", "policy": "allow"}
+    assert after["channels"]["telegram"]["debounce_s"] == 1.0
+    assert with_answers(after, ANSWERS)[0] == after
+
+
+# Other programs
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ("{a: 'it\\'s', b: \"x // y\", /* c: 1, */ d: [1, 2,], }", {"a": "it's", "b": "x // y", "d": [1, 2]}),
+        ("// nothing\n{$k_1: {}, // more\n}", {"$k_1": {}}),
+        ("{'a': 'say \"yes\"', url: 'https://h/v1'}", {"a": 'say "yes"', "url": "https://h/v1"}),
+        ("[1]", {}),
+    ],
+)
+def test_json_is_read_as_people_write_it(text: str, value: object) -> None:
+    assert read_json5(text) == value
+
+
+@given(st.text(max_size=60))
+def test_junk_is_no_json_and_no_entry_breaks(text: str) -> None:
+    with contextlib.suppress(ValueError):
+        assert isinstance(read_json5(text), dict)
+    assert all(entry.strip() for entry in (*history_entries(text), *journal_entries(text)))
+
+
+def test_a_journal_becomes_entries() -> None:
+    lines = (
+        '{"timestamp": "2026-02-01T08:00:11", "content": " bought "}',
+        '{"timestamp": "2026-02-01 09:00", "content": "[2026-02-01 09:00] sold"}',
+        '{"timestamp": "yesterday", "content": "no date"}',
+        '{"content": 5}',
+        "[]",
+        "",
+    )
+
+    assert list(journal_entries("\n".join(lines))) == [
+        "[2026-02-01 08:00] bought",
+        "[2026-02-01 09:00] sold",
+        "no date",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "providers", "url", "name"),
+    [
+        ("anthropic/claude-x", {"openrouter": {"apiKey": "k"}}, "https://openrouter.ai/api/v1", "anthropic/claude-x"),
+        ("anthropic/claude-x", {"anthropic": {"api_key": "k"}}, "https://api.anthropic.com/v1", "claude-x"),
+        ("gpt-x", {"openai": {"apiKey": "k"}, "groq": {"apiKey": "g"}}, "https://api.openai.com/v1", "gpt-x"),
+        ("mine", {"custom": {"apiKey": "k", "apiBase": "http://h:1/v1"}}, "http://h:1/v1", "mine"),
+        ("mine", {"nobody-knows-it": {"apiKey": "k"}}, "", ""),
+        ("mine", {}, "", ""),
+    ],
+)
+def test_the_model_of_a_nanobot(model: str, providers: dict[str, Any], url: str, name: str) -> None:
+    found = nanobot_settings({"agents": {"defaults": {"model": model}}, "providers": providers}, {})
+
+    assert (found.model_url, found.model_name) == (url, name)
+    assert found.model_key == (Secret("k") if url else None)
+
+
+def test_keys_of_an_openclaw_may_be_in_the_environment() -> None:
+    found = openclaw_settings({"agents": {"defaults": {"model": "openai/gpt-x"}}}, {"OPENAI_API_KEY": "k"})
+    other = openclaw_settings({"channels": {"telegram": {"botToken": {"source": "env", "id": "T"}}}}, {"T": "1:t"})
+
+    assert (found.model_url, found.model_name, found.model_key) == ("https://api.openai.com/v1", "gpt-x", Secret("k"))
+    assert other.token == Secret("1:t")
+
+
+@pytest.mark.parametrize("settings", [nanobot_settings, openclaw_settings])
+@given(table=tables)
+def test_no_configuration_of_others_breaks_us(settings: Any, table: dict[str, Any]) -> None:
+    shaped = {"agents": table, "providers": table, "channels": {"telegram": table}, "models": {"providers": table}}
+    settings({**table, **shaped}, {})
+
+
+LINK = "skills: it is a link; name what it leads to with --from, or copy it by hand"
+
+
+def test_files_that_are_no_files_are_left(tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / "memory" / "MEMORY.md").write_bytes(b"\xff\xfe")
+    (workspace / "SOUL.md").mkdir()
+    (workspace / "skills").symlink_to("/etc")
+    (workspace / "AGENTS.md").write_bytes(b"x" * 1_000_001)
+
+    found = find(workspace, {})
+
+    assert (found.program, found.bootstrap, found.skills, found.remembered.memory) == ("nanobot", {}, {}, "")
+    assert found.left == [
+        "AGENTS.md: larger than 1,000,000 bytes",
+        "SOUL.md: no plain file",
+        "MEMORY.md: not UTF-8",
+        LINK,
+    ]
+
+
+# This machine
+
+
+def test_the_machine_s_zone_and_language() -> None:
+    assert time_zone_here({"TZ": ":/usr/share/zoneinfo/Asia/Tokyo"}) == "Asia/Tokyo"
+    assert time_zone_here({"TZ": "Europe/Rome"}) == "Europe/Rome"
+    assert time_zone_here({})
+    assert (language_here({"LANG": "zh_CN.UTF-8"}), language_here({"LANG": "de_DE"})) == ("zh", "en")
