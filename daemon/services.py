@@ -30,6 +30,9 @@ PREVIEW = "workers.agent.preview:preview"
 CONNECT = "channels.push:connect"
 """Opens the adapter of a push channel for the length of a block: ``connect(process, name, config)``."""
 
+EXAMINE = "channels.examining:examine"
+"""Looks at a push channel and its platform: ``examine(name, config)``, findings of ``millpond doctor``."""
+
 SIZES = "workers.consolidation.sizes:sizes"
 """Gives what a session's prompt counts, and when it is consolidated: ``sizes(process, state)``, tokens by name."""
 

@@ -13,6 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 LIMIT_S = 30.0
+PRESS_S = 1.0
+"""Between two presses of a key."""
 ROOT = Path(__file__).parents[1]
 
 
@@ -48,12 +50,12 @@ class OnTerminal:
         """What Ctrl-C does."""
         self.process.send_signal(signal.SIGINT)
 
-    def ends(self, *, interrupting_s: float = 0.0) -> int:
-        """Wait for the end; the exit code. With ``interrupting_s`` Ctrl-C is pressed every so often until then."""
+    def ends(self, *, interrupted: str = "") -> int:
+        """Wait for the end; the exit code. With ``interrupted`` Ctrl-C is pressed until that is shown."""
         until = time.monotonic() + LIMIT_S
         pressed = float("-inf")
         while self.process.poll() is None:
-            if interrupting_s and time.monotonic() > pressed + interrupting_s:
+            if interrupted and interrupted not in self.screen and time.monotonic() > pressed + PRESS_S:
                 # More than once: the library that edits the line misses one that comes just before it begins to wait.
                 self.interrupt()
                 pressed = time.monotonic()

@@ -55,6 +55,10 @@ class Delivery:
     """Once it is set no part is begun."""
     _begun: dict[str, int] = field(default_factory=dict[str, int])
     """How many parts of a reply are over, of those that wait in the middle."""
+    _last: set[str] = field(default_factory=set[str])
+    """Replies whose text is shown below everything else in their chats."""
+    _told: set[str] = field(default_factory=set[str])
+    """Sessions that something was sent to in this leader's name."""
     _marks: "itertools.count[int]" = field(default_factory=itertools.count)
 
     async def deliver(self, stream_id: bytes, reply: Reply) -> bool:
@@ -67,7 +71,8 @@ class Delivery:
             LeaseLost: somebody else sends now.
         """
         chat, contents = _parse(reply.session), await self.means.contents.of(reply)
-        await self.means.showing.make_way(reply)
+        if await self.means.showing.make_way(reply):
+            self._last.add(reply.id)
         for number in range(self._begun.get(reply.id, 0), len(contents)):
             place = Place(stream_id=stream_id, reply=reply, part=number, last=number + 1 == len(contents))
             try:
@@ -80,8 +85,7 @@ class Delivery:
                 self._note_begun(reply, number + 1)
         if not contents:
             await self.bury(stream_id, reply, reason="", attempts=0)
-        self._begun.pop(reply.id, None)
-        self.means.showing.delivered(reply)
+        self._over(reply)
         _log.info("reply.delivered", session=reply.session, turn=reply.turn, correlation=reply.correlation)
         return True
 
@@ -92,8 +96,15 @@ class Delivery:
             _log.warning("reply.dead", session=session, correlation=correlation, reason=reason)
         await self.ledger.bury(stream_id, reply, reason=reason, attempts=attempts)
         if reply is not None:
-            self._begun.pop(reply.id, None)
-            self.means.showing.delivered(reply)
+            self._over(reply)
+
+    def _over(self, reply: Reply) -> None:
+        self._begun.pop(reply.id, None)
+        self._last.discard(reply.id)
+        if len(self._told) >= CHATS_KEPT:
+            self._told.clear()
+        self._told.add(reply.session)
+        self.means.showing.delivered(reply)
 
     def _note_begun(self, reply: Reply, count: int) -> None:
         if len(self._begun) >= BEGUN_MAX:
@@ -157,7 +168,11 @@ class Delivery:
 
     async def _edit(self, chat: SessionKey, step: Step, content: Content, platform_id: str) -> bool:
         """Have the preview say the part; False when it has to be sent after all. Errors as for ``_send``."""
-        if content.document or content.attachments or not await self._edited(chat, step, content, platform_id):
+        reply = step.place.reply
+        # A predecessor may have shown it before something else was sent: a reply's parts stand one below the other.
+        in_order = reply.id in self._last or reply.session not in self._told
+        is_text = not (content.document or content.attachments)
+        if not (in_order and is_text and await self._edited(chat, step, content, platform_id)):
             await self._take_back(chat, platform_id)
             self.ledger.note(step, "dropped", platform_id)
             return False

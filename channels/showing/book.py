@@ -31,8 +31,7 @@ class Book:
         self._channel = channel
 
     async def begin(self, lead: Lead, draft: Draft, mark: str) -> Begun:
-        """Note that a message is about to be sent; the draft's number is its own after."""
-        draft.number += 1
+        """Note that a message is about to be sent, of the draft's number, which is corrected; it may be repeated."""
         while True:
             status, value = await self._run(lead, draft, "begin", mark=mark)
             if status == b"number":

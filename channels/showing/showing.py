@@ -51,9 +51,12 @@ class Showing:
         with self._streamer.leading(lead):
             yield
 
-    async def make_way(self, reply: Reply) -> None:
-        """Called before ``reply`` is sent: what is shown of its text is dealt with, what else is shown taken away."""
-        await self._streamer.make_way(reply)
+    async def make_way(self, reply: Reply) -> bool:
+        """Called before ``reply`` is sent: what is shown of its text is dealt with, what else is shown taken away.
+
+        Whether its text is shown by this process, and is the last thing in its chat.
+        """
+        return await self._streamer.make_way(reply)
 
     def delivered(self, reply: Reply) -> None:
         """Called when ``reply`` is in the chat, or never will be."""

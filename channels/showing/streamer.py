@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from functools import partial
+from typing import TypeVar
 
 import anyio
 import msgspec
@@ -45,6 +46,7 @@ RETRY_S = 0.2
 """Pause when Redis is away and something has to be noted."""
 
 _log = structlog.get_logger()
+_T = TypeVar("_T")
 _decode_live = msgspec.json.Decoder(Live).decode
 
 
@@ -121,18 +123,21 @@ class Streamer:
 
     # What is delivered
 
-    async def make_way(self, reply: Reply) -> None:
-        """Wait until nothing more is shown of ``reply``, or take away what would stand above it, if possible."""
+    async def make_way(self, reply: Reply) -> bool:
+        """Wait until nothing more is shown of ``reply``, or take away what would stand above it, if possible.
+
+        Whether it was this process that showed it, so that nothing else was sent below it since.
+        """
         draft = self._drafts.get(reply.session)
         if reply.id == f"{reply.session}#{reply.turn}":
             self._note_dealt_with(reply)
         if draft is None:
-            return
+            return False
         if reply.id == draft.reply:
             draft.closed = True
             async with draft.lock:
                 self._close(draft)
-            return
+            return bool(draft.platform_id)
         draft.yielding_to = reply.id
         async with draft.lock:
             lead = self._leads.get(self._bus.keys.partition(draft.session))
@@ -141,6 +146,7 @@ class Streamer:
                     await self._take_away(lead, draft)
                 except ChannelError as error:
                     _log.info("preview.left", session=draft.session, reason=str(error))
+        return False
 
     def delivered(self, reply: Reply) -> None:
         """It is in the chat, or never will be: a text may be shown again."""
@@ -216,7 +222,9 @@ class Streamer:
         asked = await about_to_be_answered(self._bus, draft.session)
         if asked is not None and asked.chat_kind == "group":
             draft.every_s, draft.reply_to = self._channel.limits.group_edit_every_s, asked.id
-        begun = await self._book.begin(lead, draft, mark)
+        draft.number += 1
+        # Under the same mark until it is known: another would find this one, and nobody who knows of its message.
+        begun = await self._surely(partial(self._book.begin, lead, draft, mark))
         if begun.platform_id:
             draft.platform_id = begun.platform_id
             return
@@ -290,15 +298,13 @@ class Streamer:
         if not done:
             raise SendRefused(f"no answer within {self._timeout_s:g} s")
 
-    async def _surely(self, note: Callable[[], Awaitable[bool | None]]) -> bool:
+    async def _surely(self, note: Callable[[], Awaitable[_T]]) -> _T:
         """Note it, through an outage of Redis; whoever delivers the reply waits for it meanwhile, as for its marks."""
         while True:
             try:
-                noted = await note()
+                return await note()
             except BusUnavailable:
                 await anyio.sleep(RETRY_S)
-            else:
-                return noted is not False
 
     def _close(self, draft: Draft) -> None:
         draft.closed = True

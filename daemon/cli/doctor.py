@@ -55,6 +55,7 @@ def _examined(ctx: click.Context, *, probe_model: bool) -> "list[Finding]":
     findings += anyio.run(_redis, read.config)
     findings += _tools(read.config)
     findings += anyio.run(_models, read.config, probe_model)
+    findings += anyio.run(_channels, read.config)
     return [*findings, *machine.ports(read.config)]
 
 
@@ -91,6 +92,17 @@ async def _redis(config: "Config") -> "list[Finding]":
     return [error("server", text) for text in failures]
 
 
+async def _channels(config: "Config") -> "list[Finding]":
+    from daemon.config import PushConfig
+    from daemon.services import EXAMINE, load
+
+    findings: list[Finding] = []
+    for name, channel in config.channels.items():
+        if isinstance(channel, PushConfig) and channel.enabled:
+            findings += await load(EXAMINE)(name, config)
+    return findings
+
+
 async def _models(config: "Config", probe: bool) -> "list[Finding]":
     from daemon.config import summary_model_of
 
@@ -109,7 +121,7 @@ async def _model(check: str, model: "ModelConfig", probe: bool) -> "Finding":
     from daemon.cli.finding import ok, warning
 
     if model.offline:
-        text = "the offline stand-in, no real one; set OPENAI_API_KEY and OPENAI_MODEL, or bots.<name>.model"
+        text = "the offline stand-in, no real one; run `millpond init`, or set OPENAI_API_KEY and OPENAI_MODEL"
         return warning(check, text)
     if probe:
         return await _probed(check, model)

@@ -1,7 +1,11 @@
 """``millpond init``: from nothing to a bot that answers."""
 
 import os
+import shutil
+import signal
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,15 +90,26 @@ def _set_up(ctx: click.Context, flags: "Flags", asker: "Asker") -> None:
     answers = Interview(asker, flags, place, found.settings if found else Settings(), environ).answers()
     tables, files = with_answers(place.tables, answers)
     config = checked(place.path, tables, files, environ)
+    scope = _whose(flags, asker, answers, config, found) if found else ""
     if place.text and asker.asks and not asker.confirm(f"\nWrite this to {place.path}", default=True):
         click.echo("Nothing has changed.")
         return
-    _write(place, tables, files)
-    scope = _whose(flags, asker, answers, config, found) if found else ""
+    with _undisturbed():
+        _write(place, tables, files)
     _fill_workspace(answers, config, found)
     if found and scope:
         _remember(config, answers, scope, found)
     _tell_next(ctx, place, answers)
+
+
+@contextmanager
+def _undisturbed() -> Generator[None]:
+    """Ctrl-C waits until the block is over: secrets and the configuration that names them belong together."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _may_change(place: "Place", flags: "Flags", asker: "Asker") -> bool:
@@ -150,6 +165,7 @@ def _fill_workspace(answers: "Answers", config: "Config", found: "Elsewhere | No
 
 def _whose(flags: "Flags", asker: "Asker", answers: "Answers", config: "Config", found: "Elsewhere") -> str:
     """The scope that what another program remembered goes to; empty: nowhere."""
+    from daemon.errors import MillpondError
     from daemon.setup.taking import scope_in
 
     remembered = found.remembered
@@ -158,8 +174,17 @@ def _whose(flags: "Flags", asker: "Asker", answers: "Answers", config: "Config",
     usual = answers.telegram.admins[0] if answers.telegram and answers.telegram.owner else ""
     identity = flags.memory_of or usual
     if not identity and asker.asks:
+
+        def check(text: str) -> str:
+            try:
+                if text != "-":
+                    scope_in(config, answers.bot, text)
+            except MillpondError as error:
+                return str(error)
+            return ""
+
         question = "Whose memory is it (<channel>:<sender>, as /whoami shows it; - for nobody's)"
-        identity = asker.text(question, flag="--memory-of", given=None, default="-")
+        identity = asker.text(question, flag="--memory-of", given=None, default="-", check=check)
     if identity in ("", "-"):
         click.echo("What it remembered was not taken over: say whose it is with --memory-of CHANNEL:ID.")
         return ""
@@ -192,6 +217,8 @@ def _tell_found(found: "Elsewhere") -> None:
     ]
     _tell("  to be taken over", what)
     _tell("  not taken over", found.left)
+    if found.settings.token:
+        click.echo("  End it before Millpond starts: a token of Telegram's is for one program at a time.")
     click.echo()
 
 
@@ -204,7 +231,7 @@ def _tell_next(ctx: click.Context, place: "Place", answers: "Answers") -> None:
     from daemon.config.paths import FILE_NAME
 
     named = getattr(ctx.obj, "config_path", None) or place.path != Path(os.path.realpath(_usual(FILE_NAME)))
-    command = f"millpond --config {place.path} run" if named else "millpond run"
+    command = f"{_own_name()} --config {place.path} run" if named else f"{_own_name()} run"
     click.echo(f"\nStart it with: {command}")
     if answers.telegram and answers.telegram.username:
         click.echo(f"Then write to it: https://t.me/{answers.telegram.username}")
@@ -212,6 +239,14 @@ def _tell_next(ctx: click.Context, place: "Place", answers: "Answers") -> None:
         click.echo("Without a model a stand-in answers; run `millpond init` again when you have one.")
     if answers.telegram and answers.telegram.owner is None:
         click.echo("Nobody is its administrator yet: `millpond channel pair` lets people in, --owner ID names you.")
+
+
+def _own_name() -> str:
+    """How this command is called again from here."""
+    called = Path(sys.argv[0])
+    if shutil.which("millpond"):
+        return "millpond"
+    return str(called) if called.name == "millpond" else f"{sys.executable} -m millpond"
 
 
 def _usual(name: str) -> Path:

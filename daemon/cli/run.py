@@ -74,8 +74,8 @@ def _introduce(config: "Config", data_dir: "Path") -> None:
     offline = [name for name, bot in config.bots.items() if bot.model.offline]
     if offline:
         _say(
-            f"Model of {', '.join(offline)}: the offline stand-in, no real one. Set OPENAI_API_KEY and OPENAI_MODEL "
-            "to use one."
+            f"Model of {', '.join(offline)}: the offline stand-in, no real one. `millpond init` sets one "
+            "up, or OPENAI_API_KEY and OPENAI_MODEL do."
         )
 
 

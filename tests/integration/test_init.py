@@ -329,8 +329,11 @@ def test_the_same_again_changes_nothing(place: Place, telegram: FakeTelegram) ->
 def test_a_second_bot_gets_sections_of_its_own(place: Place, telegram: FakeTelegram) -> None:
     place("init", *at(telegram), "--owner", "7")
 
-    done = place("init", "--yes", "--bot", "heron", *at(telegram))
+    same = place("init", "--yes", "--bot", "heron", *at(telegram))
+    done = place("init", "--yes", "--bot", "heron", *at(telegram, token=telegram.new_bot("heron_bot").token))
 
+    assert same.returncode == 78
+    assert "that token is the one of channels.telegram" in same.stderr
     assert done.returncode == 0, done.stderr
     assert set(place.tables["bots"]) == {"pond", "heron"}
     assert {name: each["bot"] for name, each in place.tables["channels"].items()} == {
@@ -375,13 +378,15 @@ def test_the_whole_way_on_a_terminal(place: Place, telegram: FakeTelegram, porta
     with model(Failure(401), Say("yes")) as server, place.sits("init", "--telegram-url", telegram.base_url) as terminal:
         answer_the_first(terminal)
         terminal.answer("Address", server.base_url)
-        terminal.answer("Name of the model", "m")
         terminal.answer("Key", "wrong")
+        terminal.answer("Name of the model", "m")
         terminal.shows("does not accept the API key")
+        server.models = ("m", "n")
         terminal.answer("Which", "again")
         terminal.answer("Address", "")
-        terminal.answer("Name of the model", "")
         terminal.answer("Key", KEY)
+        terminal.shows("It offers m, n.")
+        terminal.answer("Name of the model", "")
         terminal.shows("It answers")
         terminal.answer("Token", "1:wrong")
         terminal.shows("does not know this token")
@@ -461,18 +466,18 @@ def test_a_webhook_can_be_taken_away(place: Place, telegram: FakeTelegram, porta
     assert place.tables["bots"]["b"]["admins"] == ["telegram:4711"]
 
 
-QUESTIONS = ("Name of the bot", "Which", "Time zone", "Address", "Name of the model", "Key", "Token", "Which")
+QUESTIONS = ("Name of the bot", "Which", "Time zone", "Address", "Key", "Name of the model", "Token", "Which")
 
 
 @pytest.mark.parametrize("number", range(len(QUESTIONS)))
 def test_ctrl_c_at_any_question_leaves_nothing(place: Place, telegram: FakeTelegram, number: int) -> None:
     with model() as server:
-        answers = ("b", "en", "UTC", server.base_url, "m", KEY, telegram.bot.token)
+        answers = ("b", "en", "UTC", server.base_url, KEY, "m", telegram.bot.token)
         with place.sits("init", "--no-pair", "--telegram-url", telegram.base_url) as terminal:
             for question, answer in zip(QUESTIONS[:number], answers, strict=False):
                 terminal.answer(question, answer)
             terminal.shows(QUESTIONS[number])
-            assert terminal.ends(interrupting_s=0.5) == 130, terminal.screen
+            assert terminal.ends(interrupted="millpond: stopped") == 130, terminal.screen
 
     assert place.files() == {}
 
@@ -484,7 +489,7 @@ def test_a_second_run_on_a_terminal_offers_what_is_there(place: Place, telegram:
         before = place.files()
         with place.sits("init") as terminal:
             terminal.answer("Change it", "")
-            for question in ("Name of the bot", "Which", "Time zone", "Address", "Name of the model", "Key", "Token"):
+            for question in ("Name of the bot", "Which", "Time zone", "Address", "Key", "Name of the model", "Token"):
                 terminal.answer(question, "")
             terminal.shows("Its owner is telegram:4711")
             terminal.answer("Somebody else", "")
@@ -508,10 +513,25 @@ def test_nothing_is_written_when_the_person_says_no_in_the_end(place: Place) -> 
     assert place.files() == before
 
 
+def test_what_somebody_else_changed_meanwhile_is_not_overwritten(place: Place) -> None:
+    place("init", "--offline", "--no-telegram")
+    flags = ("--bot", "heron", "--language", "en", "--time-zone", "UTC", "--offline", "--no-telegram")
+    with place.sits("init", *flags) as terminal:
+        terminal.answer("Change it", "y")
+        terminal.shows("Write this")
+        place.config.write_text("# mine now\n")
+        terminal.type("y")
+        assert terminal.ends() == 73
+
+    assert "was changed by somebody else meanwhile" in terminal.screen
+    assert place.config.read_text() == "# mine now\n"
+    assert not (place.data / "bots/heron").exists()
+
+
 # From another program
 
 
-def nanobot(folder: Path, telegram: FakeTelegram | None = None) -> Path:
+def nanobot(folder: Path, telegram: FakeTelegram | None = None, provider: dict[str, Any] | None = None) -> Path:
     """A nanobot as it lies on a disk."""
     root = folder / ".nanobot"
     workspace = root / "workspace"
@@ -534,7 +554,7 @@ def nanobot(folder: Path, telegram: FakeTelegram | None = None) -> Path:
         "agents": {
             "defaults": {"workspace": str(workspace), "model": "openrouter/maker/some-model", "timezone": "Asia/Tokyo"}
         },
-        "providers": {"openrouter": {"apiKey": KEY}, "groq": {"apiKey": ""}},
+        "providers": provider or {"openrouter": {"apiKey": KEY}, "groq": {"apiKey": ""}},
         "channels": {"telegram": {"enabled": True, "token": token, "allowFrom": ["4711|ann", "@eve"]}},
     }
     (root / "config.json").write_text(json.dumps(settings))
@@ -629,6 +649,62 @@ def test_an_openclaw_is_taken_over_into_whose_memory_is_named(place: Place) -> N
         ("2026-03-04", "projects:\n\na pond"),
     ]
     assert "allergic to nuts" in place("memory", "show", "clawd:person:terminal:ann").stdout
+
+
+def test_another_program_is_taken_over_on_a_terminal(
+    place: Place, telegram: FakeTelegram, portal: BlockingPortal
+) -> None:
+    ann = telegram.direct(telegram.person("Ann", id=4711))
+    with model() as server:
+        source = nanobot(place.folder, telegram, provider={"custom": {"apiKey": KEY, "apiBase": server.base_url}})
+        with place.sits("init", "--from", str(source), "--telegram-url", telegram.base_url) as terminal:
+            terminal.shows("Found nanobot")
+            terminal.shows("End it before Millpond starts")
+            for question in ("Name of the bot", "Which", r"Time zone \[Asia/Tokyo\]", "Address"):
+                terminal.answer(question)
+            terminal.answer("Key", "")
+            terminal.answer(r"Name of the model \[openrouter/maker/some-model\]", "m")
+            terminal.answer("Token", "")
+            portal.call(ann.say, f"/start {terminal.shows(r'start=([A-Z0-9]+)')[1]}")
+            terminal.answer("Which", "private")
+            assert terminal.ends() == 0, terminal.screen
+
+    assert "MEMORY.md, version 1, 3 entries of HISTORY.md" in terminal.screen
+    assert place.tables["channels"]["telegram"]["access"] == {"policy": "allow", "allow": ["4711"]}
+    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_whose_memory_it_is_is_asked_until_it_can_be_used(place: Place) -> None:
+    source = nanobot(place.folder)
+    flags = ("--offline", "--bot", "b", "--language", "en", "--time-zone", "UTC", "--no-telegram")
+    with place.sits("init", "--from", str(source), *flags) as terminal:
+        terminal.answer("Whose memory is it", "ann")
+        terminal.shows("is no key")
+        terminal.answer("Whose memory is it", "slack:ann")
+        terminal.shows("there are the channels")
+        terminal.answer("Whose memory is it", "terminal:ann")
+        assert terminal.ends() == 0, terminal.screen
+
+    assert "likes herons" in place("memory", "show", "b:person:terminal:ann").stdout
+
+
+def test_a_memory_of_nobody_s_is_told_before_anything_is_written(place: Place) -> None:
+    done = place("init", "--no-test", "--from", str(nanobot(place.folder)), "--memory-of", "slack:ann")
+
+    assert done.returncode == 78
+    assert "--memory-of slack:ann" in done.stderr
+    assert place.files() == {}
+
+
+def test_a_folder_that_cannot_be_written_is_said(place: Place) -> None:
+    (place.home / "file").write_text("no folder")
+
+    done = place("init", "--workspace", str(place.home / "file" / "bot"))
+    other = place("init", "--data-dir", str(place.home / "file" / "data"))
+
+    assert (done.returncode, other.returncode) == (73, 78)
+    assert "AGENTS.md cannot be written: Not a directory" in done.stderr
+    assert "cannot be read: Not a directory" in other.stderr
 
 
 def test_without_an_owner_nothing_is_remembered_of_nobody(place: Place) -> None:

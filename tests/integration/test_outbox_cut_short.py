@@ -257,6 +257,8 @@ def cannot_fail(waiting: Any) -> bool:
 class Steps:
     """Counts the awaits of the outbox's tasks, and has something happen at the ``at``-th."""
 
+    ROOMS: tuple[str, ...] = ("channels.outbox",)
+
     def __init__(self, at: int, happen: Callable[[], BaseException | None], *, checkpoints: bool) -> None:
         self.count = 0
         self._at = at
@@ -265,7 +267,7 @@ class Steps:
 
     def _wait(self, waited_for: Any) -> BaseException | None:
         task = asyncio.current_task()
-        if task is None or not task.get_name().startswith("channels.outbox"):
+        if task is None or not task.get_name().startswith(self.ROOMS):
             return None
         if not self._checkpoints and (waited_for is None or cannot_fail(task.get_coro())):
             return None

@@ -6,12 +6,17 @@ import anyio
 import msgspec
 import pytest
 
-from daemon.bus import Bus
+from channels.outbox import Outbox
+from channels.showing import draft as drafts
+from channels.showing import streamer
+from channels.testing import connect
+from daemon.bus import Bus, publish
 from daemon.config import QueueConfig
-from daemon.events import Live, Moved, Reply
+from daemon.events import Attachment, Live, Moved, Reply
 from daemon.process import Process
-from tests.fakes.sink import sink
-from tests.integration.test_outbox import ANN, LIMIT_S, NAME, marks, pushing, replica, unknown, until, until_empty
+from tests.conftest import an_inbound
+from tests.fakes.sink import Cut, Post, Refuse, Sink, sink
+from tests.integration.test_outbox import ANN, BOB, LIMIT_S, NAME, marks, pushing, replica, unknown, until, until_empty
 
 pytestmark = pytest.mark.anyio
 
@@ -70,3 +75,388 @@ async def test_what_is_being_written_is_shown_and_becomes_the_reply(process: Pro
         assert len(platform.delivered) == 1
         assert await marks(process.bus, reply) == {"0": "sent m1", "preview": "shown 1"}
         assert await unknown(process.bus) == []
+
+
+async def shown(process: Process, platform: Sink, text: str = TEXT, **more: Any) -> None:
+    """Have a text written, and wait until the chat shows it."""
+    await write(process.bus, text, **more)
+    await until(lambda: text in platform.shown(more.get("session", ANN)))
+
+
+async def test_a_few_words_are_shown_when_they_have_stood_for_a_while(
+    process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drafts, "BEGIN_S", 0.3)
+    async with sink() as platform, replica(pushing(process, platform)):
+        await leads(process)
+        began = anyio.current_time()
+        await shown(process, platform, "Few")
+
+        assert anyio.current_time() - began >= 0.3
+
+
+async def test_without_streaming_nothing_is_shown_before_the_reply(process: Process) -> None:
+    async with sink() as platform, replica(pushing(process, platform, streaming=False)):
+        await leads(process)
+        await write(process.bus, TEXT)
+        await commit(process.bus, TEXT)
+        await until_empty(process.bus)
+
+        assert [post["attempt"].find("preview") for post in platform.posts] == [-1]
+        assert platform.acts_of("edit") == []
+
+
+async def test_edits_keep_to_their_time_and_the_last_text_wins(process: Process) -> None:
+    async with sink() as platform, replica(pushing(process, platform)):
+        await leads(process)
+        for number in range(20):
+            await write(process.bus, f"{TEXT} {number}", sequence=number)
+            await anyio.sleep(0.02)
+        await until(lambda: platform.shown(ANN) == [f"{TEXT} 19"])
+
+        assert 2 <= len(platform.acts_of("edit")) <= 6, "0.4 s of text, an edit each 0.1 s"
+
+
+async def test_what_is_said_aside_takes_the_text_away_which_is_shown_again_below(process: Process) -> None:
+    async with sink() as platform, replica(pushing(process, platform)):
+        await leads(process)
+        await shown(process, platform)
+        aside = await commit(process.bus, "aside", kind="aside-1")
+        await until(lambda: platform.shown(ANN) == ["aside", TEXT])
+        reply = await commit(process.bus, f"{TEXT}, whole")
+        await until_empty(process.bus)
+
+        assert platform.shown(ANN) == ["aside", f"{TEXT}, whole"]
+        assert await marks(process.bus, reply) == {"0": "sent m3", "preview": "shown 2"}
+        assert await marks(process.bus, aside) == {"0": "sent m2"}
+
+
+async def test_a_turn_that_ends_without_a_reply_leaves_no_text_behind(
+    process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drafts, "ORPHAN_S", 0.1)
+    async with sink() as platform, replica(pushing(process, platform)):
+        await leads(process)
+        await shown(process, platform)
+        await end_turn(process.bus)
+        await until(lambda: platform.shown(ANN) == [])
+
+        assert len(platform.acts_of("remove")) == 1
+
+
+async def test_a_text_stays_while_its_reply_is_on_its_way(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drafts, "ORPHAN_S", 0.05)
+
+    def refuse_the_last(post: Post) -> Refuse | None:
+        return (
+            Refuse(429, 0.5) if post.get("text") == "whole" and len(refused) < 1 and not refused.append(post) else None
+        )
+
+    refused: list[Post] = []
+    async with sink(others=refuse_the_last) as platform, replica(pushing(process, platform)):
+        await leads(process)
+        await shown(process, platform)
+        await commit(process.bus, "whole")
+        await end_turn(process.bus)
+        await until(lambda: bool(refused))
+        await anyio.sleep(0.2)
+
+        assert platform.shown(ANN) == [TEXT]
+        await until_empty(process.bus)
+        assert platform.shown(ANN) == ["whole"]
+        assert platform.acts_of("remove") == []
+        assert await unknown(process.bus) == []
+
+
+async def test_a_text_that_somebody_has_deleted_is_no_loss(process: Process) -> None:
+    async with sink() as platform, replica(pushing(process, platform)):
+        await leads(process)
+        await shown(process, platform)
+        platform.messages.clear()
+        reply = await commit(process.bus, "whole")
+        await until_empty(process.bus)
+
+        assert platform.shown(ANN) == ["whole"]
+        assert await marks(process.bus, reply) == {"0": "sent m2", "preview": "gone 1"}
+        assert await unknown(process.bus) == []
+
+
+async def test_a_text_of_which_nobody_knows_whether_it_is_there_is_listed_and_the_reply_sent_once(
+    process: Process,
+) -> None:
+    async with sink([Cut()]) as platform, replica(pushing(process, platform)):
+        await leads(process)
+        await shown(process, platform)
+        await write(process.bus, f"{TEXT} and on", sequence=1)
+        reply = await commit(process.bus, "whole")
+        await until_empty(process.bus)
+
+        assert platform.shown(ANN) == [TEXT, "whole"]
+        assert await unknown(process.bus) == [(reply, "0", "preview")]
+
+
+async def test_an_edit_that_was_cut_takes_the_text_away_for_it_might_arrive_after_the_last(process: Process) -> None:
+    cuts: list[Post] = []
+
+    def cut_one_edit(post: Post) -> Cut | None:
+        if post["kind"] != "edit" or cuts:
+            return None
+        cuts.append(post)
+        return Cut(delivered=False)
+
+    async with sink(others=cut_one_edit) as platform, replica(pushing(process, platform)):
+        await leads(process)
+        await shown(process, platform)
+        await write(process.bus, f"{TEXT} and on", sequence=1)
+        await until(lambda: platform.shown(ANN) == [])
+        await commit(process.bus, "whole")
+        await until_empty(process.bus)
+
+        assert platform.shown(ANN) == ["whole"]
+        assert await unknown(process.bus) == []
+
+
+async def test_a_last_edit_that_was_cut_is_repeated_and_not_listed(process: Process) -> None:
+    cuts: list[Post] = []
+
+    def cut_it_twice(post: Post) -> Cut | None:
+        if post.get("text") != "whole" or len(cuts) == 2:
+            return None
+        cuts.append(post)
+        return Cut()
+
+    async with sink(others=cut_it_twice) as platform, replica(pushing(process, platform)):
+        await leads(process)
+        await shown(process, platform)
+        await commit(process.bus, "whole")
+        await until_empty(process.bus)
+
+        assert platform.shown(ANN) == ["whole"]
+        assert len(cuts) == 2
+        assert await unknown(process.bus) == []
+
+
+async def test_a_successors_text_begins_afresh_in_the_same_message(process: Process) -> None:
+    async with sink() as platform, replica(pushing(process, platform)):
+        await leads(process)
+        await shown(process, platform)
+        await shown(process, platform, "Afresh, by a worker that took the session over", fence=2)
+        await write(process.bus, "of the one who lost it, much longer than it was", fence=1, sequence=9)
+        await shown(process, platform, "Afresh, by a worker that took the session over, and on", fence=2, sequence=1)
+
+        assert len(platform.delivered) == 1
+
+
+async def test_pieces_that_were_missed_are_read_where_the_whole_text_stands(process: Process) -> None:
+    async with sink() as platform, replica(pushing(process, platform)):
+        await leads(process)
+        whole = Live(session=ANN, turn=0, fence=1, sequence=7, offset=0, text=f"{TEXT} and more")
+        await process.bus.call("SET", process.bus.keys.live(ANN), msgspec.json.encode(whole), "PX", 60_000)
+        piece = msgspec.structs.replace(whole, offset=len(TEXT), text=" and more")
+        await process.bus.call("PUBLISH", process.bus.keys.events(ANN), msgspec.json.encode(piece))
+
+        await until(lambda: platform.shown(ANN) == [f"{TEXT} and more"])
+
+
+async def test_a_long_text_is_shown_by_its_beginning_and_its_first_part_takes_its_place(process: Process) -> None:
+    text = " ".join(f"word{number}" for number in range(40))
+    async with sink() as platform, replica(pushing(process, platform, part_max_chars=100)):
+        await leads(process)
+        await write(process.bus, text)
+        await platform.count(1)
+        [before] = platform.shown(ANN)
+        await commit(process.bus, text)
+        await until_empty(process.bus)
+
+        assert before.endswith(" …")
+        assert len(before) <= 100
+        assert "".join(platform.shown(ANN)) == text
+        assert platform.shown(ANN)[0].startswith(before[:-2])
+
+
+async def test_a_reply_that_is_sent_as_a_file_takes_the_text_away(process: Process) -> None:
+    text = " ".join(f"word{number}" for number in range(400))
+    async with sink() as platform, replica(pushing(process, platform, part_max_chars=100)):
+        await leads(process)
+        await shown(process, platform, TEXT)
+        reply = await commit(process.bus, text, reply_to="m7")
+        await until_empty(process.bus)
+
+        [post] = platform.messages.values()
+        assert (post["document"], post["reply_to"]) == (text, "m7")
+        assert len(post["text"]) <= 25
+        assert await marks(process.bus, reply) == {"0": "sent m2", "preview": "gone 1"}
+
+
+async def test_files_go_one_a_part_behind_the_text_and_one_too_large_is_named(process: Process) -> None:
+    files = (
+        Attachment(kind="image", name="a.png", path="a.png", size_bytes=10),
+        Attachment(kind="video", name="long.mp4", path="long.mp4", size_bytes=61_000_000),
+        Attachment(kind="document", name="b.pdf", path="b.pdf", size_bytes=20),
+    )
+    async with sink() as platform, replica(pushing(process, platform)):
+        await leads(process)
+        await shown(process, platform, TEXT)
+        await commit(process.bus, "Here:", attachments=files, reply_to="m7")
+        await until_empty(process.bus)
+
+        posts = list(platform.messages.values())
+        assert [post["text"] for post in posts] == [
+            "Here:\n\n[long.mp4: 61.0 MB, too large to be sent here]",
+            *("", ""),
+        ]
+        assert [[file["name"] for file in post.get("attachments", ())] for post in posts] == [[], ["a.png"], ["b.pdf"]]
+        assert [post.get("reply_to") for post in posts] == ["m7", None, None]
+
+
+async def test_each_chat_is_shown_its_own_text(process: Process) -> None:
+    chats = [f"{NAME}:c{number}" for number in range(30)]
+    async with sink() as platform, replica(pushing(process, platform)):
+        await leads(process)
+        for chat in chats:
+            await write(process.bus, f"{TEXT} for {chat}", session=chat)
+        await platform.count(len(chats))
+        for chat in chats:
+            await commit(process.bus, f"whole for {chat}", session=chat)
+        await until_empty(process.bus)
+
+        assert {chat: platform.shown(chat) for chat in chats} == {chat: [f"whole for {chat}"] for chat in chats}
+
+
+async def test_two_replicas_show_a_text_once(process: Process) -> None:
+    async with sink() as platform, replica(pushing(process, platform)), replica(pushing(process, platform)):
+        await leads(process)
+        await shown(process, platform)
+        await commit(process.bus, "whole")
+        await until_empty(process.bus)
+
+        assert platform.shown(ANN) == ["whole"]
+        assert len(platform.posts) == 1
+
+
+async def test_a_stop_in_the_middle_lets_the_successor_go_on_with_the_message(process: Process) -> None:
+    async with sink() as platform:
+        async with replica(pushing(process, platform)):
+            await leads(process)
+            await shown(process, platform)
+        async with replica(pushing(process, platform)):
+            await leads(process)
+            await shown(process, platform, f"{TEXT} and goes on", sequence=1)
+            await commit(process.bus, "whole")
+            await until_empty(process.bus)
+
+        assert platform.shown(ANN) == ["whole"]
+        assert len(platform.delivered) == 1
+        assert await unknown(process.bus) == []
+
+
+async def test_a_predecessors_text_above_what_was_said_since_does_not_become_the_reply(process: Process) -> None:
+    async with sink() as platform:
+        async with replica(pushing(process, platform)):
+            await leads(process)
+            await shown(process, platform)
+        async with replica(pushing(process, platform)):
+            await commit(process.bus, "aside", kind="aside-1")
+            await until_empty(process.bus)
+            await commit(process.bus, "whole")
+            await until_empty(process.bus)
+
+        assert platform.shown(ANN) == ["aside", "whole"]
+        assert await unknown(process.bus) == []
+
+
+@pytest.mark.parametrize("writes_on", [False, True])
+async def test_a_predecessor_that_died_in_the_middle_of_the_first_message_is_listed_once(
+    process: Process, writes_on: bool
+) -> None:
+    sent = process.bus.keys.sent(ANN, f"{ANN}#0")
+    await process.bus.call("HSET", sent, "preview", "sending 1 dead-preview0")
+    async with sink() as platform, replica(pushing(process, platform)):
+        await leads(process)
+        if writes_on:
+            await write(process.bus, TEXT)
+            await until(lambda: True)
+        reply = await commit(process.bus, "whole")
+        await until_empty(process.bus)
+
+        assert platform.shown(ANN) == ["whole"]
+        assert await unknown(process.bus) == [(reply, "0", "preview")]
+
+
+# Signs
+
+
+async def accept_one(process: Process, bus: Bus, *, text: str = "hello") -> None:
+    inbound = an_inbound("m1", session=ANN, text=text, delivery="push")
+    await publish(bus, inbound, scope="pond:workspace", config=process.config.queue)
+
+
+async def test_the_sign_that_somebody_writes_stands_until_nothing_waits(process: Process) -> None:
+    async with sink() as platform:
+        pushed = pushing(process, platform, streaming=False)
+        async with replica(pushed):
+            await leads(process)
+            await accept_one(process, process.bus)
+            await write(process.bus, "Few")
+            await until(lambda: len(platform.acts_of("typing")) >= 2)
+            assert {post["session"] for post in platform.acts_of("typing")} == {ANN}
+            await process.bus.call("DEL", process.bus.keys.waiting(ANN))
+            await commit(process.bus, "whole")
+            await until_empty(process.bus)
+            seen = len(platform.acts_of("typing"))
+            await anyio.sleep(1.7)
+
+            assert len(platform.acts_of("typing")) == seen
+
+
+async def test_a_chat_that_refuses_the_sign_rests_and_is_answered_all_the_same(process: Process) -> None:
+    def refuse_signs(post: Post) -> Refuse | None:
+        return Refuse(429, 60.0) if post["kind"] == "typing" else None
+
+    async with sink(others=refuse_signs) as platform, replica(pushing(process, platform, streaming=False)):
+        await leads(process)
+        await accept_one(process, process.bus)
+        await write(process.bus, "Few")
+        await anyio.sleep(0.2)
+        await commit(process.bus, "whole")
+        await until_empty(process.bus)
+
+    assert platform.shown(ANN) == ["whole"]
+
+
+async def test_a_message_is_marked_once_it_is_accepted(process: Process) -> None:
+    async with sink() as platform:
+        pushed = pushing(process, platform, reaction="👀")
+        config: Any = pushed.config.channels[NAME]
+        async with connect(pushed, NAME, config) as channel, anyio.create_task_group() as tg:
+            outbox = Outbox(pushed, channel, config)
+            tg.start_soon(outbox.run)
+            inbound = an_inbound("m1", session=ANN, text="hello", delivery="push")
+            outbox.showing.accepted(inbound.session, inbound)
+            await until(lambda: bool(platform.acts_of("react")))
+            pushed.stopping.set()
+
+    assert [(post["session"], post["id"], post["sign"]) for post in platform.acts_of("react")] == [(ANN, "m1", "👀")]
+
+
+async def test_in_a_group_what_is_shown_answers_to_the_message(process: Process) -> None:
+    inbound = an_inbound("m1", session=ANN, text="hello", delivery="push", chat_kind="group")
+    await publish(process.bus, inbound, scope="pond:workspace", config=process.config.queue)
+    async with sink() as platform, replica(pushing(process, platform)):
+        await leads(process)
+        await shown(process, platform)
+
+        assert platform.delivered[0]["reply_to"] == "m1"
+
+
+def test_what_is_shown_takes_less_time_than_a_lease() -> None:
+    assert QueueConfig().lease_s > streamer.TIMEOUT_MAX_S
+
+
+async def test_chats_of_others_are_none_of_its_business(process: Process) -> None:
+    async with sink() as platform, replica(pushing(process, platform)):
+        await leads(process)
+        await write(process.bus, TEXT, session="web:ann")
+        await shown(process, platform, session=BOB)
+
+        assert [post["session"] for post in platform.posts] == [BOB]

@@ -1,5 +1,6 @@
 """The adapter of Telegram on a real server, against the fake Bot API: what is said comes in, what is sent arrives."""
 
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from structlog.testing import capture_logs
 
 from channels.arrival import Arrival
 from channels.base import Part
+from channels.examining import examine
 from channels.telegram import TelegramChannel, asking, connect
 from channels.telegram import webhook as telegram_webhook
 from channels.telegram.webhook import secret_of
@@ -72,9 +74,8 @@ class Heard:
 def configured(process: Process, telegram: FakeTelegram, bot: Bot | None = None, **more: Any) -> Process:
     """A replica of the process with a bot."""
     token = Secret((bot or telegram.bot).token)
-    channel = TelegramConfig(
-        base_url=telegram.base_url, token=token, access=AccessConfig(policy="open"), **{"send_timeout_s": 1.0, **more}
-    )
+    given: dict[str, Any] = {"access": AccessConfig(policy="open"), "send_timeout_s": 1.0, **more}
+    channel = TelegramConfig(base_url=telegram.base_url, token=token, **given)
     config = Config(queue=process.config.queue, channels={NAME: channel}, bots={"pond": BotConfig()})
     return replace(process, config=config, stopping=anyio.Event(), name=f"replica-{id(channel)}")
 
@@ -504,3 +505,46 @@ async def test_health_says_who_the_bot_is(process: Process) -> None:
     assert not wrong.ok
     assert "token" in wrong.text
     assert "1:wrong" not in wrong.text
+
+
+# What the doctor says
+
+
+async def test_the_doctor_says_who_a_bot_is_and_what_stands_in_its_way(process: Process) -> None:
+    async with fake_telegram() as telegram:
+        telegram.bot.privacy = True
+        fine = await examine(NAME, configured(process, telegram).config)
+        closed = await examine(NAME, configured(process, telegram, access=AccessConfig()).config)
+        async with httpx2.AsyncClient(trust_env=False) as other:
+            url = f"{telegram.base_url}/bot{telegram.bot.token}/setWebhook"
+            await other.post(url, json={"url": "https://127.0.0.1:443/old"})
+        hooked = await examine(NAME, configured(process, telegram).config)
+        telegram.world.bots.clear()
+        wrong = await examine(NAME, configured(process, telegram).config)
+    away = await examine(NAME, configured(process, telegram).config)
+
+    assert [each.state for each in fine] == ["ok", "ok"]
+    assert "https://t.me/pond_bot" in fine[0].text
+    assert "privacy mode" in fine[1].text
+    assert [each.state for each in closed] == ["ok", "ok", "warning"]
+    assert f"channels.{NAME}.access.policy" in closed[2].text
+    assert [each.state for each in hooked] == ["ok", "warning", "ok"]
+    assert [each.state for each in wrong] == [each.state for each in away] == ["error"]
+    assert telegram.bot.token not in str([*wrong, *away])
+
+
+async def test_the_doctors_command_looks_at_the_bots(process: Process, tmp_path: Path) -> None:
+    async with fake_telegram() as telegram:
+        config = tmp_path / "millpond.toml"
+        config.write_text(
+            f'data_dir = "{tmp_path}/data"\n[channels.web]\nenabled = false\n[channels.frogs]\ntype = "telegram"\n'
+            f'token = "{telegram.bot.token}"\nbase_url = "{telegram.base_url}"\naccess = {{ policy = "pairing" }}\n'
+        )
+        config.chmod(0o600)
+        with anyio.fail_after(2 * LIMIT_S):
+            said = await anyio.run_process(
+                [sys.executable, "-m", "millpond", "--config", str(config), "doctor"], check=False
+            )
+
+    assert "channel frogs: @pond_bot, https://t.me/pond_bot" in said.stdout.decode()
+    assert telegram.bot.token not in said.stdout.decode() + said.stderr.decode()

@@ -27,7 +27,7 @@ async def _main(port: int, file: str, number: int) -> None:
                 lines.flush()
 
         telegram = FakeTelegram()
-        telegram.on_call = note  # type: ignore[assignment]
+        telegram.on_call = note
         if number:
             telegram.faults.when("send*", every(number, FAULTS))
         async with anyio.create_task_group() as tg:

@@ -3,7 +3,7 @@
 import json
 import socket
 import struct
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -40,7 +40,10 @@ class FakeTelegram:
         self.methods.hooked = self._hooked
         self.calls: list[Call] = []
         """Every call that named a token, in the order in which they came."""
-        self.on_call = lambda _call: None
+        self.on_call: Callable[[Call], object] = lambda _call: None
+        """Called when something was done, before it is answered."""
+        self.on_answered: Callable[[Call], object] = lambda _call: None
+        """Called when it was answered."""
         self.webhook_at = ""
         """Where on this machine webhooks are listened for, ``http://127.0.0.1:port``: names are not looked up."""
         self.connections = 0
@@ -159,7 +162,9 @@ class FakeTelegram:
                 self._note(call)
             elif not await self._act(wire, call):
                 return False
-            return await _tell(wire, call)
+            usable = await _tell(wire, call)
+            self.on_answered(call)
+            return usable
         finally:
             self.open -= not polling
             self.world.changed()

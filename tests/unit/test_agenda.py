@@ -1,58 +1,14 @@
-"""Cutting a text into parts, and whose turn it is: pure, so by properties."""
+"""Whose turn it is: pure, so by properties."""
 
 from collections import defaultdict
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.outbox.agenda import Agenda
 from channels.outbox.term import REST_MAX_S, rest_s
-from channels.text import split
 from daemon.config import QueueConfig
 from daemon.events import Reply
-
-texts = st.text(st.sampled_from("ab \n.。我"), max_size=200) | st.text(max_size=60)
-
-
-@given(texts, st.integers(1, 40))
-def test_no_part_is_too_long_or_blank(text: str, max_chars: int) -> None:
-    parts = split(text, max_chars)
-
-    assert all(0 < len(part) <= max_chars and part.strip() for part in parts)
-
-
-@given(texts, st.integers(1, 40))
-def test_nothing_but_blanks_is_lost_and_the_order_stays(text: str, max_chars: int) -> None:
-    parts = split(text, max_chars)
-
-    assert "".join("".join(parts).split()) == "".join(text.split())
-
-
-@given(texts, st.integers(1, 40))
-def test_the_same_text_is_always_cut_alike(text: str, max_chars: int) -> None:
-    assert split(text, max_chars) == split(text, max_chars)
-
-
-@given(st.text(min_size=1, max_size=100))
-def test_a_text_that_fits_is_one_part(text: str) -> None:
-    assert split(text, 100) == ([text] if text.strip() else [])
-
-
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("one two three", ["one two ", "three"]),
-        ("first line\n\nsecond", ["first ", "line\n\n", "second"]),
-        ("aaaaa\n\nbbb ccc", ["aaaaa\n\n", "bbb ccc"]),
-        ("a. bbbbbbbbbbbb", ["a. bbbbbbb", "bbbbb"]),
-        ("aaaaaa. bb cc", ["aaaaaa. ", "bb cc"]),
-        ("我我我我我我。我我我我", ["我我我我我我。", "我我我我"]),
-    ],
-)
-def test_it_is_cut_at_the_best_place_that_keeps_parts_long(text: str, parts: list[str]) -> None:
-    assert split(text, 10) == parts
-
 
 steps = st.lists(st.tuples(st.sampled_from(["add", "next", "done", "park", "wait"]), st.integers(0, 3)), max_size=80)
 

@@ -1,0 +1,298 @@
+"""Real processes on a fake Bot API, killed at any point: no update is lost, and none is answered twice."""
+
+import json
+import random
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import anyio
+import pytest
+from anyio import to_thread
+
+from daemon.bus import Bus, open_bus
+from daemon.config import RedisConfig
+from daemon.session import SessionReader
+from tests.fakes.openai_server import FakeOpenAI, Say, fake_openai
+from tests.fakes.said import said as words_of
+from tests.fakes.telegram import Call, Chat, FakeTelegram, fake_telegram
+from tests.processes import Daemon, shut_down, start
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
+
+NAME = "lake"
+LIMIT_S = 60.0
+LEASE_S = 2.5
+SLACK_S = 2.0
+"""What a busy machine may add to a lease."""
+
+CONFIG = """
+data_dir = "{data}"
+[queue]
+lease_s = {lease_s}
+renew_s = 0.4
+wakeup_s = 1.0
+backoff_min_s = 0.1
+backoff_max_s = 1.0
+attempts_max = 1000
+[run]
+grace_s = 5.0
+[bots.pond.model]
+name = "fake"
+base_url = "{model}"
+[channels.lake]
+type = "telegram"
+token = "{token}"
+base_url = "{telegram}"
+send_timeout_s = 1.0
+streaming = {streaming}
+typing = {streaming}
+[channels.lake.access]
+policy = "open"
+"""
+
+
+@dataclass
+class Pond:
+    """Processes on one data directory, and what stands around them."""
+
+    folder: Path
+    telegram: FakeTelegram
+    bus: Bus
+    running: list[Daemon] = field(default_factory=list[Daemon])
+    said: dict[Chat, list[str]] = field(default_factory=dict[Chat, list[str]])
+    """Ids of what people said, by chat."""
+
+    async def start(self, role: str) -> Daemon:
+        daemon = await to_thread.run_sync(partial(start, self.folder, "--role", role, web=False))
+        self.running.append(daemon)
+        return daemon
+
+    async def first(self) -> Daemon:
+        """A replica of the role channels that leads everything."""
+        daemon = await self.start("channels")
+        await self.telegram.polled(within_s=LIMIT_S)
+        keys = self.bus.keys
+        leaders = [keys.leader(partition, NAME) for partition in range(keys.partitions)]
+        with anyio.fail_after(LIMIT_S):
+            while not all(await self.bus.each([("EXISTS", leader) for leader in leaders])):  # noqa: ASYNC110 - they say nothing
+                await anyio.sleep(0.05)
+        return daemon
+
+    async def kill(self, daemon: Daemon) -> None:
+        """SIGKILL, if it is not dead yet, and its end."""
+        self.running.remove(daemon)
+        await to_thread.run_sync(daemon.kill)
+
+    async def stop(self) -> None:
+        for daemon in self.running:
+            daemon.process.terminate()
+        for daemon in self.running:
+            await to_thread.run_sync(daemon.stop)
+
+    def say(self, chat: Chat, text: str) -> None:
+        self.said.setdefault(chat, []).append(str(chat.say(text).id))
+
+    async def replies(self, chat: Chat) -> tuple[list[str], list[str]]:
+        """The ids that the turns of a chat answer, and what the turns said, in order."""
+        reader = SessionReader(self.bus)
+        log = [entry for _, entry in await reader.committed(f"{NAME}:{chat.id}", limit=10_000)]
+        wires = [json.loads(bytes(entry.wire)) for entry in log]
+        texts = [words_of(wire["content"]) for wire in wires if wire["role"] == "assistant"]
+        return [number for entry in log for number in entry.answers], texts
+
+    async def all_answered(self) -> None:
+        """Wait until every message is answered, and every answer is shown."""
+        with anyio.fail_after(LIMIT_S):
+            for chat, expected in self.said.items():
+                while not set(expected) <= set((await self.replies(chat))[0]):  # noqa: ASYNC110 - looked up
+                    await anyio.sleep(0.05)
+                _, texts = await self.replies(chat)
+                await self.telegram.until(
+                    lambda chat=chat, texts=texts: set(texts) <= set(chat.texts()), within_s=LIMIT_S
+                )
+
+    async def see_all_is_well(self, *, previews: bool = False) -> None:
+        """Each message answered by one turn, each answer shown once and in order, but for those that are listed."""
+        extra = 0
+        for chat, expected in self.said.items():
+            answered, texts = await self.replies(chat)
+            assert answered == expected, f"lost, doubled or out of order in {chat.id}"
+            shown = [text for text in chat.texts() if text in texts or not previews]
+            extra += len(chat.texts()) - len(texts)
+            assert list(dict.fromkeys(shown)) == texts
+            assert max(Counter(shown).values(), default=0) <= 2
+        assert extra <= await self.unknown(), "something was said twice, and nobody knows"
+
+    async def unknown(self) -> int:
+        """How many sends are listed of which nobody knows what became of them."""
+        keys = [self.bus.keys.unknown(partition) for partition in range(self.bus.keys.partitions)]
+        return sum(await self.bus.each([("XLEN", key) for key in keys]))
+
+
+@asynccontextmanager
+async def pond(tmp_path: Path, *, model: FakeOpenAI, streaming: bool = False) -> AsyncGenerator[Pond]:
+    """A data directory with one worker; adapters are started by the test."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    async with fake_telegram(floods=False) as telegram:
+        file = folder / "millpond.toml"
+        file.write_text(
+            CONFIG.format(
+                data=folder,
+                lease_s=LEASE_S,
+                model=model.base_url,
+                token=telegram.bot.token,
+                telegram=telegram.base_url,
+                streaming=str(streaming).lower(),
+            )
+        )
+        file.chmod(0o600)
+        try:
+            async with open_bus(RedisConfig(), folder) as bus:
+                here = Pond(folder, telegram, bus)
+                try:
+                    await here.start("agent")
+                    yield here
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await here.stop()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(shut_down, folder)
+
+
+def _handed_out(call: Call) -> bool:
+    return call.method == "getUpdates" and bool(call.answer.get("result"))
+
+
+def _confirming(call: Call) -> bool:
+    return call.method == "getUpdates" and bool(call.params.get("offset"))
+
+
+def _sending(call: Call) -> bool:
+    return call.method.startswith("sendM") or call.method.startswith("sendR")
+
+
+POINTS: dict[str, tuple[str, Callable[[Call], bool]]] = {
+    "updates-written": ("acted", _handed_out),
+    "updates-read": ("answered", _handed_out),
+    "confirmation-asked": ("asked", _confirming),
+    "reply-asked": ("asked", _sending),
+    "reply-done": ("acted", _sending),
+    "reply-answered": ("answered", _sending),
+}
+"""When the replica dies: as its call comes, once that is done, once it is answered; and which call."""
+
+
+def dying(telegram: FakeTelegram, daemon: Daemon, point: str, number: int) -> anyio.Event:
+    """Have a process killed by its ``number``-th call of the kind; set when that was done."""
+    when, which = POINTS[point]
+    dead, seen = anyio.Event(), 0
+
+    def look(call: Call) -> None:
+        nonlocal seen
+        if which(call) and not dead.is_set():
+            seen += 1
+            if seen == number:
+                daemon.process.kill()
+                dead.set()
+
+    if when == "asked":
+        telegram.faults.when("*", look)  # which is no fault
+    elif when == "acted":
+        telegram.on_call = look
+    else:
+        telegram.on_answered = look
+    return dead
+
+
+@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.slow
+async def test_a_replica_killed_at_any_point_loses_and_doubles_nothing(tmp_path: Path, point: str, number: int) -> None:
+    await _killed_at(tmp_path, point, number)
+
+
+async def test_a_replica_killed_while_it_sends_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    await _killed_at(tmp_path, "reply-done", 2)
+
+
+async def _killed_at(tmp_path: Path, point: str, number: int) -> None:
+    async with fake_openai() as model, pond(tmp_path, model=model) as here:
+        first = await here.first()
+        await here.start("channels")
+        dead = dying(here.telegram, first, point, number)
+        chats = [here.telegram.direct(here.telegram.person(f"Person {n}")) for n in range(6)]
+        for turn in range(3):
+            for chat in chats:
+                here.say(chat, f"message {turn} of {chat.id}")
+            await anyio.sleep(0.15)
+        with anyio.fail_after(LIMIT_S):
+            await dead.wait()
+        await here.kill(first)
+        for chat in chats:
+            here.say(chat, f"the last one of {chat.id}")
+        await here.all_answered()
+
+        await here.see_all_is_well()
+        assert here.telegram.bot.updates == []
+
+
+async def test_a_second_replica_takes_over_within_the_lease(tmp_path: Path) -> None:
+    async with fake_openai() as model, pond(tmp_path, model=model) as here:
+        first = await here.first()
+        second = await here.start("channels")
+        ann = here.telegram.direct(here.telegram.person("Ann"))
+        here.say(ann, "is anybody there?")
+        await here.all_answered()
+        await here.telegram.polled()
+        first.process.kill()
+        killed_at = anyio.current_time()
+        await here.kill(first)
+        await here.telegram.until(lambda: here.telegram.bot.poll is None, within_s=LIMIT_S)
+        here.say(ann, "and now?")
+        await here.all_answered()
+        took_s = anyio.current_time() - killed_at
+
+        await here.see_all_is_well()
+        assert took_s <= LEASE_S + SLACK_S
+        assert second.process.poll() is None
+        assert await here.unknown() == 0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("streaming", [False, True], ids=["whole", "streamed"])
+async def test_forty_seconds_of_killing_replicas_lose_double_and_reorder_nothing(
+    tmp_path: Path, streaming: bool
+) -> None:
+    dice = random.Random(20261120)
+    kills = 0
+
+    def answer(body: dict[str, object]) -> Say:
+        words = " ".join(words_of(m["content"]) for m in body["messages"][-1:])  # type: ignore[index, union-attr]
+        return Say(f"You said: {words}, and so on and so forth, for a while", delay_s=0.05 if streaming else 0.0)
+
+    async with fake_openai(answer) as model, pond(tmp_path, model=model, streaming=streaming) as here:
+        replicas = [await here.start("channels") for _ in range(2)]
+        chats = [here.telegram.direct(here.telegram.person(f"Person {n}")) for n in range(12)]
+        until = anyio.current_time() + 40
+        while anyio.current_time() < until:
+            chat = dice.choice(chats)
+            here.say(chat, f"message {len(here.said.get(chat, ()))} of {chat.id}")
+            if dice.random() < 0.05:
+                victim = dice.randrange(2)
+                await here.kill(replicas[victim])
+                replicas[victim] = await here.start("channels")
+                kills += 1
+            if dice.random() < 0.03:
+                here.telegram.bot.again(dice.randrange(1, 5))
+            await anyio.sleep(dice.random() * 0.3)
+        await here.all_answered()
+
+        await here.see_all_is_well(previews=streaming)
+        assert kills > 5
