@@ -53,7 +53,7 @@ def _seen(form: Form) -> str | None:
 @example("a $kaaaz$ b <kaabz> ==kaacz== ||kaadz||")
 def test_no_form_of_a_text_loses_a_word_or_is_refused(text: str) -> None:
     # What stands behind ``[x]:``, or names the language of code, is no text.
-    said = WORD.findall(re.sub(r"(```|~~~)[^\n`]*", " ", text))
+    said = WORD.findall(re.sub(r"(`{3,}|~{3,})[^\n`]*", " ", text))
 
     for form in forms_of(text):
         seen = _seen(form)
