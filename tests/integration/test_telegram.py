@@ -285,7 +285,7 @@ async def test_the_platform_brings_updates_to_those_who_know_the_secret(
 ) -> None:
     monkeypatch.setattr(telegram_webhook, "UPDATE_MAX_BYTES", 10_000)
     heard = Heard(away=1)
-    webhook = WebhookConfig(url="https://bots.example/hook/pond", port=free_port)
+    webhook = WebhookConfig(url="https://bots.example/hook/{pond}%20x", port=free_port)
     async with fake_telegram() as telegram:
         telegram.webhook_at = f"http://127.0.0.1:{free_port}"
         async with receiving(process, telegram, heard, webhook=webhook) as here:
@@ -299,6 +299,9 @@ async def test_the_platform_brings_updates_to_those_who_know_the_secret(
             assert telegram.bot.hook.secret == secret_of(channel)
             status, _ = await telegram.press_hook(telegram.bot, {"update_id": 1}, secret="guess")
             assert status == 403
+            async with httpx2.AsyncClient(trust_env=False) as other:
+                elsewhere = await other.post(f"http://127.0.0.1:{free_port}/hook", content=b"{}")
+            assert elsewhere.status_code == 404
             status, _ = await telegram.press_hook(telegram.bot, b"no json")
             assert status == 200
             status, _ = await telegram.press_hook(telegram.bot, b" " * 10_001)
