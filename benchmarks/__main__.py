@@ -22,6 +22,7 @@ from benchmarks import (
     ready,
     stalls,
     startup,
+    telegram,
     turn,
 )
 from benchmarks.result import Result, shown
@@ -40,6 +41,7 @@ ALL = {
     "consolidation": consolidation,
     "memory": memory,
     "kept": kept,
+    "telegram": telegram,
 }
 TABLE_WIDTH = 150
 """Narrower the table cannot be read."""

@@ -18,7 +18,7 @@ FORGET_S = 1.0
 def model_server(*, words: int, latency_s: float = 0.0) -> Iterator[dict[str, str]]:
     """A server that answers every request with so many words, a chunk each, the first after ``latency_s``.
 
-    Gives the environment in which Millpond asks it.
+    With no words it says what it was told last. Gives the environment in which Millpond asks it.
     """
     command = [sys.executable, "-m", "benchmarks.model_server", str(words), str(latency_s)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -40,7 +40,7 @@ def _answer(words: int, latency_s: float) -> Events:
 
 async def _serve(words: int, latency_s: float) -> None:
     answer = _answer(words, latency_s)
-    async with fake_openai(lambda _body: answer) as server:
+    async with fake_openai((lambda _body: answer) if words else ()) as server:
         print(server.base_url, flush=True)
         while True:
             # What came is kept for tests; here it would only grow.

@@ -6,7 +6,7 @@ A sentence is found by its key and the language of the bot's configuration; ``{n
 from collections.abc import Mapping
 from typing import Literal
 
-from daemon import accesswords, linkwords, sendwords
+from daemon import accesswords, linkwords, sendwords, setupwords
 
 Language = Literal["en", "zh"]
 
@@ -376,8 +376,8 @@ _CHINESE: Mapping[str, str] = {
 }
 
 SENTENCES: Mapping[Language, Mapping[str, str]] = {
-    "en": {**_ENGLISH, **linkwords.ENGLISH, **accesswords.ENGLISH, **sendwords.ENGLISH},
-    "zh": {**_CHINESE, **linkwords.CHINESE, **accesswords.CHINESE, **sendwords.CHINESE},
+    "en": {**_ENGLISH, **linkwords.ENGLISH, **accesswords.ENGLISH, **sendwords.ENGLISH, **setupwords.ENGLISH},
+    "zh": {**_CHINESE, **linkwords.CHINESE, **accesswords.CHINESE, **sendwords.CHINESE, **setupwords.CHINESE},
 }
 """All sentences by language and key."""
 

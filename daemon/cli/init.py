@@ -1,6 +1,7 @@
 """``millpond init``: from nothing to a bot that answers."""
 
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Generator
@@ -230,7 +231,7 @@ def _tell_next(ctx: click.Context, place: "Place", answers: "Answers") -> None:
     from daemon.config.paths import FILE_NAME
 
     named = getattr(ctx.obj, "config_path", None) or place.path != Path(os.path.realpath(_usual(FILE_NAME)))
-    command = f"millpond --config {place.path} run" if named else "millpond run"
+    command = f"{_own_name()} --config {place.path} run" if named else f"{_own_name()} run"
     click.echo(f"\nStart it with: {command}")
     if answers.telegram and answers.telegram.username:
         click.echo(f"Then write to it: https://t.me/{answers.telegram.username}")
@@ -238,6 +239,14 @@ def _tell_next(ctx: click.Context, place: "Place", answers: "Answers") -> None:
         click.echo("Without a model a stand-in answers; run `millpond init` again when you have one.")
     if answers.telegram and answers.telegram.owner is None:
         click.echo("Nobody is its administrator yet: `millpond channel pair` lets people in, --owner ID names you.")
+
+
+def _own_name() -> str:
+    """How this command is called again from here."""
+    called = Path(sys.argv[0])
+    if shutil.which("millpond"):
+        return "millpond"
+    return str(called) if called.name == "millpond" else f"{sys.executable} -m millpond"
 
 
 def _usual(name: str) -> Path:

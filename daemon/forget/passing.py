@@ -13,7 +13,7 @@ from daemon.events import LogEntry
 from daemon.forget.folders import forget_files, forget_typed, remove_draft, remove_folder, remove_marked
 from daemon.forget.logs import forget_beside_log, forget_in_log, forget_in_queues, messages_of
 from daemon.forget.order import Ground, Order
-from daemon.forget.overheard import forget_overheard
+from daemon.forget.overheard import forget_overheard, forget_overheard_elsewhere
 from daemon.forget.remembered import forget_memory, forget_part
 from daemon.forget.tombstone import EVERYTHING, Wanted
 from daemon.forget.usage import forget_in_accounts
@@ -112,6 +112,8 @@ async def _sessions(work: Work, order: Order, ground: Ground, locks: Mapping[str
             await _blocking(work, session, partial(_came_along, work, scope, marks.__contains__))
         await forget_overheard(work, session, people=people)
         await progress()
+    if people:
+        await forget_overheard_elsewhere(work, people, known=[session for session, _ in ground.all])
 
 
 def _own(session: str, people: frozenset[str], marks: set[str], entry: LogEntry) -> Wanted | None:

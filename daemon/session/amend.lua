@@ -6,7 +6,8 @@
 --       5 most messages of a burst
 -- Returns
 --   amended  the other one waits now
---   late     a turn that answers it is under way, or has been and is gone on with: it has read it as it was
+--   late     a turn that answers it is under way, or has been and is gone on with: it has read it as it was. Or a stop
+--            waits behind it, which ends it as it stands
 --   gone     it does not wait any more, or stands there under another stream id
 
 local old = ARGV[2]
@@ -22,21 +23,20 @@ local function position(id)
   return tonumber(ms), tonumber(seq)
 end
 
--- What a turn answers that is under way: the first, all that came within the window after it, all before a stop. Only
--- its holder knows better; whoever died with it is found out by a claim.
+local ms, seq = position(old)
+-- Of a turn that is under way: the first, and all that came within the window after it. Only its holder knows better;
+-- whoever died with it is found out by a claim.
 local function is_read()
-  local begun = nonce or tonumber(base or 0) + redis.call('LLEN', KEYS[4]) > tonumber(head or 0)
-  if not begun then return false end
+  if not nonce and tonumber(base or 0) + redis.call('LLEN', KEYS[4]) <= tonumber(head or 0) then return false end
   if at == 0 then return true end
-  local ms, seq = position(old)
-  if debounce and at < tonumber(ARGV[5]) and ms <= position(redis.call('LINDEX', KEYS[3], 0)) + debounce then
-    return true
-  end
+  return debounce and at < tonumber(ARGV[5]) and ms <= position(redis.call('LINDEX', KEYS[3], 0)) + debounce
+end
+local function is_stopped()
   if not stop_upto then return false end
   local stop_ms, stop_seq = position(stop_upto)
   return ms < stop_ms or (ms == stop_ms and seq <= stop_seq)
 end
-if is_read() then return 'late' end
+if is_read() or is_stopped() then return 'late' end
 
 local new = redis.call('XADD', KEYS[1], '*', 'session', ARGV[1], 'id', ARGV[3], 'message', ARGV[4])
 redis.call('LSET', KEYS[3], at, new)

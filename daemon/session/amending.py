@@ -36,8 +36,9 @@ class Amendments:
     async def amend(self, inbound: Inbound) -> Amended:
         """Have the waiting message with ``inbound``'s id say what ``inbound`` says; its place and time stay.
 
-        ``late``: a turn that answers it is under way, or one of the two is a command; nothing was changed. ``unknown``:
-        none waits under that id from that sender: it was answered, or it never came. The same again changes nothing.
+        ``late``: a turn that answers it is under way, a stop waits behind it, or one of the two is a command; nothing
+        was changed. ``unknown``: none waits under that id from that sender: it was answered, or it never came. The same
+        again changes nothing.
 
         Raises:
             MessageTooLarge, InboundError: it cannot be accepted as it is.

@@ -20,13 +20,17 @@ from daemon.setup.foreign_settings import Settings
 from daemon.setup.machine import language_here, time_zone_here
 from daemon.setup.pairing import greet, new_code, wait_for_owner
 from daemon.setup.place import Place, strings
-from daemon.setup.trial import try_model
+from daemon.setup.trial import models_at, try_model
 from daemon.wording import Language
+from daemon.wording import text as sentence
 
 _T = TypeVar("_T")
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_MODEL = "gpt-4o-mini"
 """Offered for OpenAI's own server alone."""
+
+SHOWN = 12
+"""Names of models that are shown at once."""
 
 ACCESS = (
     ("pairing", "you, and whoever you let in: a stranger gets a code, and you write /pair CODE"),
@@ -74,7 +78,7 @@ class Interview:
             workspace=self._flags.workspace or "",
             data_dir=self._place.data_dir,
             model=self._model(bot),
-            telegram=self._telegram(bot),
+            telegram=self._telegram(bot, language),
         )
 
     # The bot
@@ -123,28 +127,32 @@ class Interview:
             )
             if url == "-":
                 return None
-            answer = ModelAnswer(
-                base_url=url,
-                name=self._asker.text(
-                    "Name of the model",
-                    flag="--model",
-                    given=flags.model,
-                    default=name or (OPENAI_MODEL if url == OPENAI_URL else ""),
-                    check=lambda text: "" if text else "the server has to be told which model to use",
-                ),
-                key=self._asker.secret(
-                    "Key (Enter alone: none)",
-                    flag="--model-key",
-                    given=flags.key(),
-                    default=self._known_key(bot, url),
-                ),
+            key = self._asker.secret(
+                "Key (Enter alone: none)", flag="--model-key", given=flags.key(), default=self._known_key(bot, url)
             )
+            answer = ModelAnswer(base_url=url, name=self._model_name(url, key, flags, name), key=key)
             tried = self._tried_model(answer)
             if tried != "again":
                 return tried
             usual, name = answer.base_url, answer.name
             # What was given will not do: from here on everything is asked.
             flags = Flags(yes=flags.yes)
+
+    def _model_name(self, url: str, key: Secret, flags: Flags, known: str) -> str:
+        offered: tuple[str, ...] = ()
+        if self._asker.asks and self._flags.test and flags.model is None:
+            offered = _run(lambda: models_at(url, key))
+        if offered:
+            more = f" and {len(offered) - SHOWN:,} more" if len(offered) > SHOWN else ""
+            click.echo(f"  It offers {printable(', '.join(offered[:SHOWN]))}{more}.")
+        only = offered[0] if len(offered) == 1 else ""
+        return self._asker.text(
+            "Name of the model",
+            flag="--model",
+            given=flags.model,
+            default=known or only or (OPENAI_MODEL if url == OPENAI_URL else ""),
+            check=lambda text: "" if text else "the server has to be told which model to use",
+        )
 
     def _known_key(self, bot: str, url: str) -> Secret | None:
         """The key that is known for a server; no other server is to get it."""
@@ -176,7 +184,7 @@ class Interview:
 
     # Telegram
 
-    def _telegram(self, bot: str) -> TelegramAnswer | None:
+    def _telegram(self, bot: str, language: Language) -> TelegramAnswer | None:
         flags, asker = self._flags, self._asker
         there = list(self._place.telegram_channels(bot))
         usual = there[0] if there else self._free_channel(bot)
@@ -205,7 +213,7 @@ class Interview:
             answer = TelegramAnswer(channel=channel, token=token, base_url=base_url, allow=self._settings.allow)
             tried = "again" if self._is_another_s(answer) else self._tried_telegram(answer)
             if tried != "again":
-                return self._with_people(bot, tried) if tried else None
+                return self._with_people(bot, tried, language) if tried else None
             given, known = None, None
 
     def _free_channel(self, bot: str) -> str:
@@ -243,8 +251,8 @@ class Interview:
         chosen = self._asker.choice("What now", of, given=None, default="again")
         return "again" if chosen == "again" else answer if chosen == "keep" else None
 
-    def _with_people(self, bot: str, answer: TelegramAnswer) -> TelegramAnswer:
-        answer = replace(answer, owner=self._owner(bot, answer))
+    def _with_people(self, bot: str, answer: TelegramAnswer, language: Language) -> TelegramAnswer:
+        answer = replace(answer, owner=self._owner(bot, answer, language))
         known = self._place.word("policy", "channels", answer.channel, "access")
         usual = {"allow": "private", "open": "open"}.get(known, "pairing")
         access = self._asker.choice("Who may talk to it", ACCESS, given=self._flags.access, default=usual)
@@ -252,7 +260,7 @@ class Interview:
         allow = () if access == "private" else answer.allow
         return replace(answer, access=cast("Access", access), allow=allow)
 
-    def _owner(self, bot: str, answer: TelegramAnswer) -> Owner | None:
+    def _owner(self, bot: str, answer: TelegramAnswer, language: Language) -> Owner | None:
         flags, asker = self._flags, self._asker
         if flags.owner is not None:
             if not flags.owner.isdecimal():
@@ -266,22 +274,22 @@ class Interview:
                 return Owner(id=there.partition(":")[2])
         if flags.pair is False or not (flags.pair or asker.asks) or not answer.username:
             return None
-        return self._paired(answer)
+        return self._paired(answer, language)
 
-    def _paired(self, answer: TelegramAnswer) -> Owner | None:
+    def _paired(self, answer: TelegramAnswer, language: Language) -> Owner | None:
         code = new_code()
         click.echo("\nNow open this in Telegram and press Start; it tells me who you are:")
         click.echo(f"  https://t.me/{answer.username}?start={code}")
         try:
             click.echo("Waiting for you, five minutes at most; Ctrl-C goes on without …")
-            owner = _run(lambda: _pair(answer, code))
+            owner = _run(lambda: _pair(answer, code, language))
         except KeyboardInterrupt:
             owner = None
         except TelegramSaysNo as error:
             if not self._asker.asks:
                 raise
             if error.code == CONFLICT and self._took_webhook_away(answer):
-                return self._paired(answer)
+                return self._paired(answer, language)
             click.echo(f"  {error}")
             owner = None
         if owner is None:
@@ -336,9 +344,9 @@ async def _without_webhook(answer: TelegramAnswer) -> None:
         await api.call("deleteWebhook", {"drop_pending_updates": False})
 
 
-async def _pair(answer: TelegramAnswer, code: str) -> Owner | None:
+async def _pair(answer: TelegramAnswer, code: str, language: Language) -> Owner | None:
     async with bot_api(answer.token, answer.base_url) as api:
         owner = await wait_for_owner(api, code, say=lambda text: click.echo(f"  {text}"))
         if owner is not None:
-            await greet(api, owner, "Hello! You are my owner now. I answer as soon as `millpond run` is started.")
+            await greet(api, owner, sentence("owner_welcome", language, name=owner.name))
         return owner

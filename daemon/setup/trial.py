@@ -4,17 +4,28 @@ from contextlib import aclosing
 from urllib.parse import urlsplit
 
 import anyio
+import httpx2
 import msgspec
 
-from daemon.config import ModelConfig
+from daemon.config import ModelConfig, Secret
 from daemon.errors import ModelError, ModelTimeout
 from daemon.model import CutOff, Request, connect
 from daemon.setup.answers import ModelAnswer
 
 TRIAL_S = 60.0
 """A local model may have to be loaded first."""
+LIST_S = 5.0
+"""How long a server may take to say which models it has."""
 TOKENS = 16
 """Enough for a yes, and of a model that thinks first enough to see that it does."""
+
+
+class _Named(msgspec.Struct, frozen=True):
+    id: str = ""
+
+
+class _Listed(msgspec.Struct, frozen=True):
+    data: list[_Named] = []
 
 
 async def try_model(answer: ModelAnswer) -> ModelAnswer:
@@ -37,6 +48,20 @@ async def try_model(answer: ModelAnswer) -> ModelAnswer:
             return ModelAnswer(base_url=guessed, name=answer.name, key=answer.key)
         raise
     return answer
+
+
+async def models_at(base_url: str, key: Secret) -> tuple[str, ...]:
+    """The names of the models that a server says it has; none when it does not say."""
+    headers = {"Authorization": f"Bearer {key.reveal()}"} if key else {}
+    try:
+        with anyio.fail_after(LIST_S):
+            async with httpx2.AsyncClient(timeout=None) as client:
+                response = await client.get(f"{base_url.rstrip('/')}/models", headers=headers)
+        listed = msgspec.json.decode(response.content, type=_Listed)
+    # Whatever it is: asking for an answer tells it in better words.
+    except (TimeoutError, httpx2.HTTPError, httpx2.InvalidURL, OSError, UnicodeError, msgspec.MsgspecError):
+        return ()
+    return tuple(model.id for model in listed.data if model.id)
 
 
 async def _ask(answer: ModelAnswer) -> None:

@@ -53,8 +53,8 @@ def test_from_nothing_to_a_bot_that_answers(
             ("Which", "en"),
             ("Time zone", "Europe/Berlin"),
             ("Address", model.base_url),
-            ("Name of the model", "m"),
             ("Key", "some-key"),
+            ("Name of the model", "m"),
             ("Token", telegram.bot.token),
         ):
             terminal.answer(question, answer)

@@ -107,6 +107,8 @@ class FakeOpenAI:
         """A request has come."""
         self.client_left = anyio.Event()
         """A client closed its connection before its answer was whole."""
+        self.models: Sequence[str] = ()
+        """Names that it tells to whom asks for them, outside of the script; none: it knows no such question."""
         replies = iter(()) if callable(script) else iter(script)
         self._choose = script if callable(script) else lambda body: next(replies, None) or _echo(body)
 
@@ -117,12 +119,21 @@ class FakeOpenAI:
             connection = _Connection(stream)
             try:
                 while (request := await connection.request()) is not None:
+                    if request.path.endswith("/models"):
+                        await _answer(connection, self._models(), {})
+                        continue
                     self.requests.append(request)
                     self.asked.set()
                     if not await _answer(connection, self._choose(request.body), request.body):
                         break
             except (anyio.EndOfStream, anyio.BrokenResourceError):
                 self.client_left.set()
+
+    def _models(self) -> Reply:
+        if not self.models:
+            return Failure(404)
+        listed = [{"id": name, "object": "model"} for name in self.models]
+        return Plain(json.dumps({"object": "list", "data": listed}).encode(), content_type="application/json")
 
 
 class _Connection:

@@ -378,13 +378,15 @@ def test_the_whole_way_on_a_terminal(place: Place, telegram: FakeTelegram, porta
     with model(Failure(401), Say("yes")) as server, place.sits("init", "--telegram-url", telegram.base_url) as terminal:
         answer_the_first(terminal)
         terminal.answer("Address", server.base_url)
-        terminal.answer("Name of the model", "m")
         terminal.answer("Key", "wrong")
+        terminal.answer("Name of the model", "m")
         terminal.shows("does not accept the API key")
+        server.models = ("m", "n")
         terminal.answer("Which", "again")
         terminal.answer("Address", "")
-        terminal.answer("Name of the model", "")
         terminal.answer("Key", KEY)
+        terminal.shows("It offers m, n.")
+        terminal.answer("Name of the model", "")
         terminal.shows("It answers")
         terminal.answer("Token", "1:wrong")
         terminal.shows("does not know this token")
@@ -464,13 +466,13 @@ def test_a_webhook_can_be_taken_away(place: Place, telegram: FakeTelegram, porta
     assert place.tables["bots"]["b"]["admins"] == ["telegram:4711"]
 
 
-QUESTIONS = ("Name of the bot", "Which", "Time zone", "Address", "Name of the model", "Key", "Token", "Which")
+QUESTIONS = ("Name of the bot", "Which", "Time zone", "Address", "Key", "Name of the model", "Token", "Which")
 
 
 @pytest.mark.parametrize("number", range(len(QUESTIONS)))
 def test_ctrl_c_at_any_question_leaves_nothing(place: Place, telegram: FakeTelegram, number: int) -> None:
     with model() as server:
-        answers = ("b", "en", "UTC", server.base_url, "m", KEY, telegram.bot.token)
+        answers = ("b", "en", "UTC", server.base_url, KEY, "m", telegram.bot.token)
         with place.sits("init", "--no-pair", "--telegram-url", telegram.base_url) as terminal:
             for question, answer in zip(QUESTIONS[:number], answers, strict=False):
                 terminal.answer(question, answer)
@@ -487,7 +489,7 @@ def test_a_second_run_on_a_terminal_offers_what_is_there(place: Place, telegram:
         before = place.files()
         with place.sits("init") as terminal:
             terminal.answer("Change it", "")
-            for question in ("Name of the bot", "Which", "Time zone", "Address", "Name of the model", "Key", "Token"):
+            for question in ("Name of the bot", "Which", "Time zone", "Address", "Key", "Name of the model", "Token"):
                 terminal.answer(question, "")
             terminal.shows("Its owner is telegram:4711")
             terminal.answer("Somebody else", "")
@@ -660,8 +662,8 @@ def test_another_program_is_taken_over_on_a_terminal(
             terminal.shows("End it before Millpond starts")
             for question in ("Name of the bot", "Which", r"Time zone \[Asia/Tokyo\]", "Address"):
                 terminal.answer(question)
-            terminal.answer(r"Name of the model \[openrouter/maker/some-model\]", "m")
             terminal.answer("Key", "")
+            terminal.answer(r"Name of the model \[openrouter/maker/some-model\]", "m")
             terminal.answer("Token", "")
             portal.call(ann.say, f"/start {terminal.shows(r'start=([A-Z0-9]+)')[1]}")
             terminal.answer("Which", "private")

@@ -30,8 +30,8 @@ from daemon.bus import open_bus, reap, wake
 from daemon.config import QueueConfig, RedisConfig
 from daemon.errors import LeaseLost, SessionFull
 from daemon.events import LogEntry, Notice
-from daemon.session import Change, Claim, Commit
-from tests.conftest import Lab, an_entry, check_and_remove_keys, mutated, server_ms
+from daemon.session import Amendments, Change, Claim, Commit
+from tests.conftest import Lab, an_entry, an_inbound, check_and_remove_keys, mutated, server_ms
 
 SESSIONS = ("web:ann", "web:bob", "web:%E6%88%91")
 REMEMBERED = 5
@@ -61,6 +61,8 @@ class Talk:
     journal: list[LogEntry] = field(default_factory=list)
     stop: str = ""
     """Id of the newest stop that waits."""
+    stops: set[str] = field(default_factory=set)
+    """Ids of all stops."""
     fence: int = 0
     claims: int = 0
     attempts: int = 0
@@ -72,6 +74,8 @@ class Talk:
     """What was said aside by commits."""
     told: bool = False
     """Whether its people know that it is parked."""
+    texts: dict[str, str] = field(default_factory=dict)
+    """What messages say that were edited, by id."""
 
     @property
     def waiting(self) -> list[str]:
@@ -210,6 +214,7 @@ class SessionMachine(RuleBasedStateMachine):
         talk.accepted.append(message_id)
         if stop:
             talk.stop = message_id
+            talk.stops.add(message_id)
 
     @rule(session=st.sampled_from(SESSIONS), pick=st.integers(0, 99), own=st.booleans())
     def publish_again(self, session: str, pick: int, own: bool) -> None:
@@ -223,6 +228,34 @@ class SessionMachine(RuleBasedStateMachine):
         )
 
         assert (again.status, again.id) == ("accepted" if own else "duplicate", message_id)
+        assert self.see().state() == before.state()
+
+    @rule(session=st.sampled_from(SESSIONS), pick=st.integers(0, 99))
+    def amend(self, session: str, pick: int) -> None:
+        """Somebody edits a message, whatever has become of it."""
+        talk, before = self.talks[session], self.see()
+        if not talk.accepted:
+            return
+        message_id, self.count = talk.accepted[-1 - pick % len(talk.accepted)], self.count + 1
+        edited = an_inbound(message_id, session=session, text=f"edited {self.count}")
+
+        status = self.do(Amendments(self.lab.bus, QUEUE).amend, edited)
+
+        waiting = talk.waiting
+        if message_id not in waiting:
+            assert status == "unknown"
+        elif (
+            ((talk.nonce or talk.journal) and message_id == waiting[0])
+            or message_id in talk.stops
+            or (talk.stop and waiting.index(message_id) < waiting.index(talk.stop))
+        ):
+            assert status == "late"
+        else:
+            assert status == "amended"
+            self.keep()
+            talk.texts[message_id] = edited.text
+            assert self.see().state("inbox", "waiting") == before.state("inbox", "waiting")
+            return
         assert self.see().state() == before.state()
 
     # Workers
@@ -263,6 +296,8 @@ class SessionMachine(RuleBasedStateMachine):
         assert (begun.claims, begun.attempts) == (talk.claims, talk.attempts)
         assert (begun.head, begun.step) == (len(talk.log), len(talk.journal))
         assert [entry.inbound.id for entry in begun.waiting if entry.inbound] == talk.taken
+        said = {entry.inbound.id: entry.inbound.text for entry in begun.waiting if entry.inbound}
+        assert {name: text for name, text in talk.texts.items() if name in said}.items() <= said.items()
         assert begun.tokens == sum(entry.tokens for entry in talk.log)
         assert begun.start == talk.start
         assert bool(begun.stop_upto) == bool(talk.stop)
@@ -598,6 +633,8 @@ def test_every_accepted_message_is_answered_once_and_in_order_however_long_it_go
         ("daemon.session.sessions.RENEW", "~= ARGV[2]", "== 'x'"),
         ("daemon.session.sessions.RELEASE", "if redis.call('HGET', KEYS[1], 'nonce') ~= ARGV[2]", "if false"),
         ("daemon.bus.publish.PUBLISH", "if seen then", "if false then"),
+        ("daemon.session.amending.AMEND", "if is_read() or", "if"),
+        ("daemon.session.amending.AMEND", "or is_stopped()", ""),
     ],
 )
 def test_switching_a_check_off_is_found(
