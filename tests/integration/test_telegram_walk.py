@@ -600,3 +600,60 @@ async def test_a_voice_message_is_answered_as_what_was_said(process: Process, te
         async with walking(process, telegram, bot=hears) as walk:
             ann.say("", file=voice)
             await walk.answered(ann, "How deep is it?")
+
+
+# While it is written
+
+
+@dataclass
+class Slow(Speaking):
+    """Says its answer word by word."""
+
+    pause_s: float = 0.05
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        async for each in super().stream(request):
+            if isinstance(each, TextChunk):
+                for word in re.findall(r"\S+\s*", each.text):
+                    await anyio.sleep(self.pause_s)
+                    yield TextChunk(word)
+            else:
+                yield each
+
+
+async def test_an_answer_is_shown_while_it_is_written_in_one_message_and_within_the_limits(
+    process: Process, telegram: FakeTelegram
+) -> None:
+    ann = telegram.direct(telegram.person("Ann"))
+    story = "Once upon a time there was a *pond* of ducks. " + " ".join(f"word{n}" for n in range(60))
+    model = Slow(lambda _text: story)
+    async with walking(process, telegram, model=model, reaction="👀") as walk:
+        asked = ann.say("Tell me a story")
+        await walk.answered(ann, "word59")
+        await telegram.until(lambda: telegram.open == 0)
+
+    [message] = ann.shown()
+    plain = story.replace("*", "")
+    assert message.text == plain
+    assert message.edits, "nothing was shown before"
+    assert all(plain.startswith(edit.replace("*", "").removesuffix("…").rstrip()) for edit in message.edits)
+    assert ann.actions and ann.actions[0][1] == "typing"
+    assert asked.reactions == {telegram.bot.person.id: "👀"}
+    assert telegram.floods is not None and telegram.floods.refused == 0
+
+
+async def test_many_answers_at_once_stay_within_the_limits_of_the_platform(
+    process: Process, telegram: FakeTelegram
+) -> None:
+    chats = [telegram.direct(telegram.person(f"Person {number}")) for number in range(60)]
+    group = telegram.group()
+    async with walking(process, telegram, model=Slow(pause_s=0.2)) as walk:
+        for number in range(2):
+            for chat in chats:
+                chat.say(f"{number} and more words than fit into a moment")
+            group.say(f"@pond_bot {number} and more words than fit into a moment")
+        for chat in (*chats, group):
+            await walk.answered(chat, "1 and more words than fit into a moment")
+
+    assert telegram.floods is not None and telegram.floods.refused == 0
+    assert await walk.unknown() == []
