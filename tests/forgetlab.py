@@ -19,7 +19,7 @@ from daemon.archive import Shelf
 from daemon.bus import Bus, publish
 from daemon.config import BotConfig, Config, ConsolidationConfig, ModelConfig, TerminalConfig
 from daemon.durable import DRAFT
-from daemon.events import Live, LogEntry, Notice, Reply
+from daemon.events import Live, LogEntry, Notice, Overheard, Reply
 from daemon.forget import Asking, Matches, Order, Search, Stores, stores_for
 from daemon.forget.needle import Needle
 from daemon.handlers import job_runner
@@ -201,9 +201,18 @@ class Pond:
             notice = Notice(kind="aside", text=f"I remember a {word}.", time="t")
             await bus.call("XADD", keys.notices(session), "*", "notice", msgspec.json.encode(notice))
         await bus.call("PEXPIRE", keys.notices(session), 600_000)
+        await self.overhear(session, canary, sender="bob" if session == BOB else "ann")
         await self.asking.keep(session, canary, Matches(shown=(), more=0, counts={}, failed=()), by="ann")
         live = Live(session=session, turn=9, fence=9, sequence=0, offset=0, text=f"A {canary}")
         await bus.call("SET", keys.live(session), msgspec.json.encode(live), "PX", 600_000)
+
+    async def overhear(self, session: str, *words: str, sender: str = "ann") -> None:
+        """What was said and is kept until the bot is asked."""
+        key = self.bus.keys.overheard(session)
+        for word in (*words, KEPT):
+            said = Overheard(id=f"o-{sender}-{word}", sender_id=sender, text=f"A {word} said {sender}.", at="t")
+            await self.bus.call("ZADD", key, 1, msgspec.json.encode(said))
+        await self.bus.call("PEXPIRE", key, 600_000)
 
     async def write_files(self, scope: str, canary: str) -> None:
         """Files that tools wrote, of all kinds."""

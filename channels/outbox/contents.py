@@ -49,7 +49,11 @@ class Contents:
         return found
 
     def _pieces(self, text: str) -> list[Content]:
-        cut = pieces(text, self._channel.limits.part_max, self._channel.length, parts_max=self._parts_max)
+        limits = self._channel.limits
+        # A text that is too large for a file goes in as many parts as it takes: no part is shorter than a character.
+        as_file = len(text.encode()) <= limits.send_max_bytes
+        parts_max = self._parts_max if as_file else len(text)
+        cut = pieces(text, limits.part_max, self._channel.length, parts_max=parts_max)
         return [Content(text=piece.text, document=piece.document) for piece in cut]
 
     def _left_out(self, reply: Reply) -> list[str]:

@@ -37,8 +37,9 @@ class AccessConfig(Section, frozen=True):
     """Whom a bot listens to on a push channel. Who was banned is never heard, who is listed in ``admins`` always."""
 
     policy: Literal["closed", "allow", "pairing", "open"] | None = None
-    """``allow``: who is listed or was let in; ``pairing``: as ``allow``, and a stranger is given a code that an
-    administrator lets them in with; ``open``: everybody. Unset: ``allow`` when somebody is listed, else ``closed``."""
+    """``closed``: administrators alone; ``allow``: who is listed or was let in; ``pairing``: as ``allow``, and a
+    stranger is given a code that an administrator lets them in with; ``open``: everybody. Unset: ``allow``,
+    so that nobody is heard who was not named."""
     allow: tuple[str, ...] = ()
     """The platform's ids of people and of groups; whoever speaks in a listed group is heard there."""
     groups: Literal["mention", "all", "off"] = "mention"

@@ -192,6 +192,11 @@ class _Writing:
                     if self._subject.said(session, entry):
                         self._done.messages += 1
                         yield b'{"index":%d,%s\n' % (index, _encode(entry)[1:])
+        bus = self._sources.bus
+        for raw in await bus.call("ZRANGE", bus.keys.overheard(session), 0, -1):
+            # In no log yet: the bot was not asked since.
+            if raw and self._subject.overheard(session, raw):
+                yield raw + b"\n"
 
     async def _session(self, session: str) -> None:
         bus, keys = self._sources.bus, self._sources.bus.keys
@@ -201,10 +206,12 @@ class _Writing:
         for stream_id in await bus.call("LRANGE", keys.waiting(session), 0, -1):
             found = await bus.call("XRANGE", keys.inbox(keys.partition(session)), stream_id, stream_id)
             waiting += [_json_or_text(dict(pairs(entry))[b"message"]) for _, entry in found]
+        overheard: list[bytes] = await bus.call("ZRANGE", keys.overheard(session), 0, -1)
         content = {
             "session": session,
             "fields": {_text(name): _json_or_text(value) for name, value in fields if name not in SECRET_FIELDS},
             "waiting": waiting,
+            "overheard": [_json_or_text(raw) for raw in overheard if raw],
             "notices": [_json_or_text(dict(pairs(entry))[b"notice"]) for _, entry in notices],
         }
         text = msgspec.json.format(_encode(content), indent=2).decode()

@@ -4,12 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+import msgspec
+
 from daemon.bus import Bus, scan
-from daemon.events import LogEntry
+from daemon.events import LogEntry, Overheard
 from daemon.session import sessions_of, sessions_where
 from daemon.sessionkey import SessionKey
 
 _PERSON = "person"
+
+_decode_overheard = msgspec.json.Decoder(Overheard).decode
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +37,16 @@ class Subject:
 
     def said(self, session: str, entry: LogEntry) -> bool:
         """Whether the person said a message of one of the ``groups``."""
-        name = entry.person or entry.sender
+        return self._is_theirs(session, entry.person or entry.sender)
+
+    def overheard(self, session: str, raw: bytes) -> bool:
+        """As ``said``, of something that is kept until the bot is asked: an ``Overheard`` in JSON."""
+        try:
+            return self._is_theirs(session, _decode_overheard(raw).sender_id)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return False
+
+    def _is_theirs(self, session: str, name: str) -> bool:
         return bool(name) and str(SessionKey(channel=SessionKey.parse(session).channel, chat=name)) in self.people
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 import msgspec
 
+from daemon.bus import scan
 from daemon.events import Overheard
 from daemon.forget.work import Work
 from daemon.sessionkey import SessionKey
@@ -35,3 +36,10 @@ async def forget_overheard(work: Work, session: str, *, people: Collection[str] 
             if not work.looks:
                 # By its whole text: late or repeated it takes away nothing else.
                 await bus.call("ZREM", key, raw)
+
+
+async def forget_overheard_elsewhere(work: Work, people: Collection[str], *, known: Collection[str]) -> None:
+    """As ``forget_overheard``, in groups that are no session yet, since the bot was never asked there."""
+    async for names in scan(work.stores.bus, "overheard"):
+        for session in set(names).difference(known):
+            await forget_overheard(work, session, people=people)

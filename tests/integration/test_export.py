@@ -17,7 +17,7 @@ import workers.agent.exporting
 from daemon.archive import Archive, Segment
 from daemon.config import BotConfig, Config
 from daemon.durable import DRAFT
-from daemon.events import Notice
+from daemon.events import Notice, Overheard
 from daemon.export import Package, export, export_here, family, person_in, person_scopes, subject_of
 from daemon.export.naming import names_of
 from daemon.memory import HistoryEntry, Memories, Note, Version
@@ -244,6 +244,12 @@ async def test_a_person_is_exported_with_what_they_said_in_groups(home: Home, tm
     await home.lab.bus.call("LTRIM", home.lab.bus.keys.log("web:group"), 3, -1)
     await home.lab.bus.call("HSET", home.lab.bus.keys.session("web:group"), "base", 3)
 
+    for sender in ("ann", "bob"):
+        overheard = Overheard(id=sender, sender_id=sender, text=f"not asked, {sender}", at=TIME)
+        raw = msgspec.json.encode(overheard)
+        await home.lab.bus.call("ZADD", home.lab.bus.keys.overheard("web:group"), 1, raw, 2, "")
+    await home.lab.bus.call("PEXPIRE", home.lab.bus.keys.overheard("web:group"), 60_000)
+
     subject = await person_in(home.process.bus, "web:ann", [ANN])
     with (tmp_path / "ann.zip").open("wb") as file:
         package = Package(file, now=home.process.clock.now())
@@ -254,7 +260,8 @@ async def test_a_person_is_exported_with_what_they_said_in_groups(home: Home, tm
     assert list(done.groups) == ["web:group"]
     [name] = [name for name in found.namelist() if name.startswith("groups/")]
     said = [msgspec.json.decode(line) for line in found.read(name).splitlines()]
-    assert [(line["index"], line["wire"]["content"]) for line in said] == [(0, "mine"), (3, "mine 2")]
+    assert [(line["index"], line["wire"]["content"]) for line in said[:2]] == [(0, "mine"), (3, "mine 2")]
+    assert [line["text"] for line in said[2:]] == ["not asked, ann"]
     assert list(done.sessions) == ["web:ann"]
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from daemon.forget import Order, extent_of, scopes_with
@@ -123,11 +124,18 @@ async def test_of_a_person_nothing_is_left_in_groups_and_accounts_either(
         user = User(bot="pond", session=session, channel="web", sender_id=sender)
         await book.note(f"{session} {sender}", user, day, {"m": Amount(messages=1, calls=1, tokens_in=9)})
 
+    for session in (GROUP, "web:never-asked"):
+        for sender in ("ann", "bob"):
+            await world.overhear(session, CANARY, sender=sender)
+
     bots = await book.read([day], by="bot")
 
     await world.forget(order=PERSON)
 
     assert await anns(world, CANARY, KEPT) == []
+    for session in (GROUP, "web:never-asked"):
+        said = await world.bus.call("ZRANGE", world.bus.keys.overheard(session), 0, -1)
+        assert {msgspec.json.decode(raw)["sender_id"] for raw in said} == {"bob"}
     log = await world.lab.log(GROUP)
     assert bytes(log[0].wire) == b'{"role":"user","content":"[forgotten]"}'
     assert log[0].sender == FORGOTTEN
