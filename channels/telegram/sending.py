@@ -18,9 +18,9 @@ from channels.telegram.files import METHODS, upload_of
 from channels.telegram.forms import Form, captions_of, forms_of
 from channels.telegram.outcome import NoMethod, Rejected
 from channels.telegram.types import Sent
-from daemon.errors import ChannelError, SendUnknown
+from daemon.errors import ChannelError, SendRefused, SendUnknown
 
-IN_THREAD_CHARS = 1_000
+IN_THREAD_CHARS = 500
 """Markdown longer than this is parsed in a thread: of an odd one that can take longer than a loop may stand."""
 
 PARSING = anyio.CapacityLimiter(2)
@@ -160,7 +160,7 @@ class Sending:
                 continue
             left_s = deadline - anyio.current_time()
             if left_s <= 0:
-                raise SendUnknown("there was no time left")
+                raise SendRefused("the platform took no form of it in time")
             method = rich if form.rich else plain
             try:
                 return await self._api.call(method, {**fields, **form.fields}, timeout_s=left_s, upload=upload)
@@ -173,7 +173,7 @@ class Sending:
             except Rejected as no:
                 if form is forms[-1] or no.moved_to or no.says(*HOPELESS):
                     raise
-        raise SendUnknown("there was no form left")  # the last one is never rich
+        raise SendRefused("the platform took no form of it")  # not reached: the last one is never rich
 
 
 async def _parsed(parse: Any, text: str) -> list[Form]:
