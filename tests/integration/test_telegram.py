@@ -19,6 +19,7 @@ from channels.examining import examine
 from channels.telegram import TelegramChannel, asking, connect
 from channels.telegram import webhook as telegram_webhook
 from channels.telegram.api import Api
+from channels.telegram.moved import Moved
 from channels.telegram.webhook import secret_of
 from daemon.config import AccessConfig, BotConfig, Config, QueueConfig, Secret, TelegramConfig, WebhookConfig
 from daemon.errors import BusUnavailable, SendRefused, SendRejected, SendUnknown
@@ -26,6 +27,7 @@ from daemon.events import Attachment
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.fakes.telegram import Bot, Chat, Cut, FakeTelegram, Garbled, Hang, Page, Refuse, fake_telegram
+from tests.fakes.telegram.world import SUPERGROUPS
 
 pytestmark = pytest.mark.anyio
 
@@ -45,6 +47,7 @@ def short_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "PAUSE_MIN_S", 0.01)
     monkeypatch.setattr(asking, "PAUSE_MAX_S", 0.05)
     monkeypatch.setattr(asking, "CONFLICT_MIN_S", 0.01)
+    monkeypatch.setattr(asking, "CONFLICT_MAX_S", 0.05)
 
 
 @dataclass
@@ -289,6 +292,19 @@ async def test_a_reply_to_a_group_that_moved_meanwhile_arrives_there_once(proces
     assert [call.ok for call in telegram.called("send")] == [False, True, True]
 
 
+async def test_a_move_that_another_process_heard_of_is_known(process: Process) -> None:
+    heard = Heard()
+    async with fake_telegram() as telegram, receiving(process, telegram, heard):
+        await telegram.polled()
+        await Moved(process.bus, NAME).note(-7, SUPERGROUPS - 7)
+        group = telegram.group()
+        group.id = SUPERGROUPS - 7
+        group.say("@pond_bot hello")
+        await heard.until(1)
+
+    assert heard.arrivals[0].chat == "-7"
+
+
 # The webhook
 
 
@@ -356,6 +372,16 @@ async def test_a_server_without_rich_messages_is_asked_once_and_gets_entities(pr
     assert ann.texts() == ["one", "two"]
     assert [each["type"] for message in ann.shown() for each in message.entities] == ["bold", "bold"]
     assert len(telegram.called("sendRichMessage")) == 1
+
+
+async def test_markdown_goes_out_with_entities_where_that_is_wanted(process: Process) -> None:
+    async with fake_telegram() as telegram, adapter(process, telegram, rich=False) as channel:
+        ann = telegram.direct(telegram.person("Ann"))
+
+        await channel.send(key(ann), part("**one**"), timeout_s=TIMEOUT_S)
+
+    assert [message.entities[0]["type"] for message in ann.shown()] == ["bold"]
+    assert not telegram.called("sendRichMessage")
 
 
 async def test_what_no_form_of_markdown_is_taken_for_goes_out_as_written(process: Process) -> None:
