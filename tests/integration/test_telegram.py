@@ -47,6 +47,7 @@ def short_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "PAUSE_MIN_S", 0.01)
     monkeypatch.setattr(asking, "PAUSE_MAX_S", 0.05)
     monkeypatch.setattr(asking, "CONFLICT_MIN_S", 0.01)
+    monkeypatch.setattr(asking, "CONFLICT_MAX_S", 0.05)
 
 
 @dataclass
