@@ -169,7 +169,8 @@ async def test_a_ban_by_answering_a_message_is_of_whoever_wrote_it(process: Proc
         assert "Eve (eve) is banned" in await room.says("/ban", chat="-1", quote=quote)
         assert "/ban ID" in await room.says("/ban", chat="-1", quote=Quote(text="my own"))
         assert "is an administrator" in await room.says("/ban boss")
-        assert "/ban ID" in await room.says("/ban")
+        for text in ("/ban", "/ban @eve"):
+            assert "/ban ID" in await room.says(text)
 
         assert {name: entry.state for name, entry in (await room.entries()).items()} == {"eve": "banned"}
 
