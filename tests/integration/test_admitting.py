@@ -218,8 +218,8 @@ async def test_what_is_written_in_a_pause_is_kept_told_once_and_answered_after(p
     async with Room(process, ScriptedModel("one", "two"), access=OPEN).working() as room:
         assert "rest in this chat" in await room.says("/pause")
         assert "rest already" in await room.says("/pause")
-        assert "I rest just now" in await room.says("a")
-        await room.intake.take(an_arrival("b", who="boss"))
+        assert "I rest just now" in await room.says("a", thread="5")
+        await room.intake.take(an_arrival("b", who="boss", thread="5"))
         assert await room.says("/status")
         assert room.model.requests == []
         with anyio.fail_after(3):
@@ -259,6 +259,8 @@ async def test_a_pause_costs_no_attempt_and_a_stop_is_obeyed_in_it(process: Proc
             seen = (await lab.state(f"{NAME}:ann")).claims
             await lab.expire(f"{NAME}:ann")
             await until(lambda seen=seen: _claimed_since(lab, seen))
+        lines = [each.text for each in await told(process.bus)]
+        assert sum("I rest just now" in text for text in lines) == 1
         assert "[stopped]" in await room.says("/stop", who="ann")
 
         assert await process.bus.call("EXISTS", process.bus.keys.dead(0)) == 0

@@ -65,6 +65,15 @@ async def test_the_same_update_again_is_accepted_once_and_another_message_of_the
     assert await texts(process.bus) == ["hi", "hi"]
 
 
+async def test_a_repetition_is_known_by_the_update_and_not_by_the_message(process: Process) -> None:
+    intake, arrival = intake_of(with_channel(process)), an_arrival("hi")
+    await intake.take(arrival)
+    await intake.take(structs.replace(arrival, id="other"))
+
+    [inbound] = await accepted(process.bus)
+    assert inbound.id == arrival.id
+
+
 async def test_what_was_accepted_is_shown_once(process: Process) -> None:
     shown: list[Inbound] = []
 
@@ -289,6 +298,19 @@ async def test_bots_are_answered_a_few_times_until_a_human_speaks(process: Proce
     assert (await texts(process.bus))[IN_A_ROW:] == ["quiet", "beep"]
 
 
+async def test_the_last_answer_to_a_bot_is_given_although_the_first_try_failed(process: Process) -> None:
+    here = with_channel(process, access=AccessConfig(policy="open", bots=True))
+    *most, last = [an_arrival(f"{n}", chat=GROUP, who="robot", is_bot=True) for n in range(IN_A_ROW)]
+    for arrival in most:
+        await intake_of(here).take(arrival)
+    # After the guard has let it pass: access, guard, what was overheard, publish.
+    with pytest.raises(BusUnavailable):
+        await intake_of(replace(here, bus=FailingBus(process.bus, at=4))).take(last)
+    await intake_of(here).take(last)
+
+    assert len(await texts(process.bus)) == IN_A_ROW
+
+
 async def test_bots_are_ignored_unless_the_configuration_wants_them(process: Process) -> None:
     intake = intake_of(with_channel(process))
     await intake.take(an_arrival("beep", chat=GROUP, who="robot", is_bot=True))
@@ -361,6 +383,8 @@ async def test_a_full_session_is_told_once_and_the_offset_moves_on(process: Proc
         await intake.take(an_arrival(str(number)))
 
     assert len(await texts(process.bus)) == process.config.queue.waiting_max
+    await process.bus.call("DEL", process.bus.keys.told(f"{NAME}:ann", "full"))
+    await intake.take(an_arrival("once more"))
     [line] = await told(process.bus)
     assert "was not accepted" in line.text
 
