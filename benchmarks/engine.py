@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 
 from benchmarks.folder import data_dir
 from benchmarks.result import Result
-from channels.base import Part
+from channels.base import Limits, Part, Rate
 from channels.outbox import Outbox
 from daemon import log
 from daemon.bus import Bus, publish
@@ -98,9 +98,22 @@ class NullChannel:
 
     name = CHANNEL
 
-    def split(self, text: str) -> list[str]:
+    limits = Limits(
+        part_max=10_000,
+        edit_every_s=1.0,
+        group_edit_every_s=1.0,
+        typing_lasts_s=0.0,
+        fetch_max_bytes=0,
+        send_max_bytes=0,
+    )
+
+    def length(self, text: str) -> int:
         """A reply is one part."""
-        return [text]
+        return len(text)
+
+    def rates(self, _chat: SessionKey) -> tuple[Rate, ...]:
+        """As fast as can be."""
+        return ()
 
     async def send(self, _chat: SessionKey, part: Part, *, timeout_s: float) -> str:
         """Sent."""

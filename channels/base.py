@@ -35,7 +35,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     attempt: str
     """Names this attempt at sending it, for platforms that recognise a repetition."""
     attachments: tuple[Attachment, ...] = ()
-    """Files that go with it, on the reply's last part; their paths start at the workspace of the channel's bot."""
+    """One file at most, which then is the part, without a text; its path starts at the workspace of the bot."""
     reply_to: str = ""
     """The platform's id of the message that it answers; on the first part only."""
 
@@ -56,14 +56,14 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     part_max: int
     """Longest text of a part, as the adapter's ``length`` counts."""
     edit_every_s: float
-    """Shortest time between two edits of a message, in a direct chat."""
+    """Shortest time between two edits of a message, in a direct chat; 0: what was sent cannot be changed."""
     group_edit_every_s: float
     typing_lasts_s: float
     """How long the sign that an answer is being written stands; 0: there is none."""
     fetch_max_bytes: int
-    """Largest file that can be fetched."""
+    """Largest file that can be fetched; 0: none can."""
     send_max_bytes: int
-    """Largest file that can be sent."""
+    """Largest file that can be sent; 0: none can."""
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):

@@ -104,6 +104,7 @@ ON_ALL_SERVERS = (
     "publish",
     "scan",
     "session_machine",
+    "take_over",
     "tools",
     "transcript_restore",
     "transcripts",

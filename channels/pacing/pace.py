@@ -22,7 +22,7 @@ class Pace:
     """Lets through what is sent to one channel instance's platform.
 
     Who has to wait is told until when, each a little later than the one before: so those that wait for the same bucket
-    come back one after the other, in the order in which they asked.
+    come back one after the other, about in the order in which they asked; what wakes late may be overtaken.
     """
 
     def __init__(self, bus: Bus, channel: str) -> None:
@@ -43,7 +43,8 @@ class Pace:
             return 0.0
         now = anyio.current_time()
         promised = self._promised.pop(chat, None)
-        if promised is None or promised > now:
+        its_turn = promised is not None and promised <= now
+        if not its_turn:
             # Whoever came earlier waits already.
             queued = [rate for rate in rates if self._queues.get(rate.bucket, 0.0) > now]
             if queued:
@@ -52,6 +53,10 @@ class Pace:
         if not wait_ms:
             return 0.0
         now = anyio.current_time()
+        if its_turn:
+            # Another process was faster: it is still its turn.
+            self._promised[chat] = now + wait_ms / 1000
+            return wait_ms / 1000
         return self._promise(chat, rates[slowest - 1], now + wait_ms / 1000, now)
 
     async def take_spare(self, rates: Sequence[Rate]) -> bool:

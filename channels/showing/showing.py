@@ -27,7 +27,7 @@ class Showing:
     def __init__(self, process: Process, channel: Channel, config: PushConfig, pace: Pace) -> None:
         self._process = process
         self._name = channel.name
-        self._streams = config.streaming
+        self._streams = config.streaming and channel.limits.edit_every_s > 0
         self._streamer = Streamer(process.bus, channel, pace, timeout_s=config.send_timeout_s)
         self._typist = Typist(process.bus, channel, enabled=config.typing)
         self._reactions = Reactions(channel, sign=config.reaction)

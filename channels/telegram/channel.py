@@ -74,7 +74,7 @@ class TelegramChannel:
         self._config = config
         self._api = api
         self._moved = Moved(process.bus, name)
-        self._sending = Sending(api, process.workspace(config.bot))
+        self._sending = Sending(api, process.workspace(config.bot), rich=config.rich)
 
     async def load(self) -> None:
         """Learn which groups have moved; while Redis is away the platform says it again."""

@@ -17,8 +17,9 @@ BLOCKS_MAX = 400
 
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _IMAGE = re.compile(r"!\[([^\]\n]*)\]\(")
-_TAG = re.compile(r"(?<!\\)<(?=[A-Za-z/!?])(?!(?:https?://|mailto:)[^\s<>]*>)")
-_SIGNS = re.compile(r"(?<!\\)(\$|==|\|\||\+\+)")
+# Escaped characters are found first, so that a backslash that is escaped itself escapes nothing.
+_TAG = re.compile(r"\\.|<(?=[A-Za-z/!?])(?!(?:https?://|mailto:)[^\s<>]*>)")
+_SIGNS = re.compile(r"\\.|\$|==|\|\||\+\+|!(?=\[)")
 _BREAK = re.compile(r"[ \t]*\\?\n[ \t]*(?=\S)")
 
 
@@ -67,12 +68,12 @@ def _plain_signs(text: str, *, in_table: bool) -> str:
 
 def _escaped(text: str, *, in_table: bool) -> str:
     text = _IMAGE.sub(lambda found: f"[{found[1] or 'image'}](", text)
-    text = _TAG.sub(r"\\<", text)
+    text = _TAG.sub(lambda found: "\\<" if found[0] == "<" else found[0], text)
     return _SIGNS.sub(lambda found: found[0] if in_table and found[0] == "||" else _backslashed(found[0]), text)
 
 
 def _backslashed(signs: str) -> str:
-    return "".join(f"\\{sign}" for sign in signs)
+    return signs if signs[0] == "\\" else "".join(f"\\{sign}" for sign in signs)
 
 
 def _kept_breaks(text: str) -> str:

@@ -18,9 +18,9 @@ from channels.telegram.files import METHODS, upload_of
 from channels.telegram.forms import Form, captions_of, forms_of
 from channels.telegram.outcome import NoMethod, Rejected
 from channels.telegram.types import Sent
-from daemon.errors import ChannelError, SendUnknown
+from daemon.errors import ChannelError, SendRefused, SendUnknown
 
-IN_THREAD_CHARS = 1_000
+IN_THREAD_CHARS = 500
 """Markdown longer than this is parsed in a thread: of an odd one that can take longer than a loop may stand."""
 
 PARSING = anyio.CapacityLimiter(2)
@@ -64,11 +64,12 @@ class Target:
 class Sending:
     """Sends what one bot says."""
 
-    def __init__(self, api: Api, workspace: Path) -> None:
+    def __init__(self, api: Api, workspace: Path, *, rich: bool) -> None:
+        """``rich``: whether Markdown goes as rich messages, where the server knows them."""
         self._api = api
         self._workspace = workspace
-        self._rich = True
-        """Until the server shows that it knows no rich messages."""
+        self._rich = rich
+        """Until the server shows that it knows none."""
 
     async def send(self, target: Target, part: Part, *, timeout_s: float) -> str:
         """Send a part; the platform's id of the last message that it took. Errors as for ``Channel.send``."""
@@ -155,25 +156,26 @@ class Sending:
         upload: Upload | None = None,
     ) -> msgspec.Raw:
         plain, rich = methods
+        unknown = False
         for form in forms:
             if form.rich and not self._rich:
                 continue
             left_s = deadline - anyio.current_time()
             if left_s <= 0:
-                raise SendUnknown("there was no time left")
+                raise SendRefused("the platform took no form of it in time")
             method = rich if form.rich else plain
             try:
                 return await self._api.call(method, {**fields, **form.fields}, timeout_s=left_s, upload=upload)
             except NoMethod:
                 if not form.rich:
                     # It knows neither: it is the token that is wrong.
-                    self._rich = True
+                    self._rich = self._rich or unknown
                     raise
-                self._rich = False
+                unknown, self._rich = True, False
             except Rejected as no:
                 if form is forms[-1] or no.moved_to or no.says(*HOPELESS):
                     raise
-        raise SendUnknown("there was no form left")  # the last one is never rich
+        raise SendRefused("the platform took no form of it")  # not reached: the last one is never rich
 
 
 async def _parsed(parse: Any, text: str) -> list[Form]:

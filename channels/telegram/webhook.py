@@ -4,7 +4,7 @@ import hashlib
 import random
 import secrets
 from functools import partial
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import anyio
 import msgspec
@@ -77,7 +77,12 @@ class Webhook:
     def application(self, inlet: Inlet) -> Starlette:
         """What answers the platform's calls."""
 
+        # Compared and not routed: whatever stands in the address is meant as it is.
+        path = unquote(urlsplit(self._config.webhook.url).path) or "/"
+
         async def brought(request: Request) -> Response:
+            if request.url.path != path:
+                return Response(status_code=404)
             shown = request.headers.get(HEADER, "")
             if not secrets.compare_digest(shown.encode(), self._secret.encode()):
                 return Response("this is not the platform's secret\n", 403, media_type="text/plain")
@@ -89,7 +94,7 @@ class Webhook:
                 return Response(status_code=503, headers={"Retry-After": str(RETRY_AFTER_S)})
             return Response()
 
-        return Starlette(routes=[Route(urlsplit(self._config.webhook.url).path or "/", brought, methods=["POST"])])
+        return Starlette(routes=[Route("/{path:path}", brought, methods=["POST"])])
 
     async def _lead(self, leader: Leader, lease: Lease) -> None:
         async with leader.kept(lease):

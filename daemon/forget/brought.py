@@ -1,4 +1,4 @@
-"""What a person said that others' messages bring along, overheard before them in a group."""
+"""What messages bring along: files, by what they are called, and what was overheard before them in a group."""
 
 from collections.abc import Collection
 from typing import Any
@@ -6,12 +6,36 @@ from typing import Any
 import msgspec
 
 from daemon.bus import pairs
-from daemon.events import Inbound, Overheard
+from daemon.events import Inbound, LogEntry, Overheard
+from daemon.forget.needle import FORGOTTEN
+from daemon.forget.shelves import Buried, Bury
 from daemon.forget.work import Work
+from daemon.inbox import mark_of
 from daemon.session import Amendments
 from daemon.sessionkey import SessionKey
 
+BURIED = f'"content":"{FORGOTTEN}"'.encode()
+"""Stands in a message that was forgotten."""
+
 _decode = msgspec.json.Decoder(Inbound).decode
+_decode_entry = msgspec.json.Decoder(LogEntry).decode
+
+
+def noting(bury: Bury, session: str, marks: set[str]) -> Bury:
+    """``bury``, which gathers in ``marks`` what the files of the buried messages of a session are called by.
+
+    Of those that were buried before, too: whoever did that may have come no further.
+    """
+
+    def noted(raw: bytes) -> Buried | None:
+        buried = bury(raw)
+        if buried is not None or BURIED in raw:
+            entry = _decode_entry(raw)
+            if entry.id:
+                marks.add(mark_of(session, entry.id))
+        return buried
+
+    return noted
 
 
 def is_said_by(words: Overheard, channel: str, people: Collection[str]) -> bool:

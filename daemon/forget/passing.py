@@ -10,6 +10,7 @@ from daemon.archive import Shelf
 from daemon.config import TerminalConfig
 from daemon.errors import ConfigError, MillpondError
 from daemon.events import LogEntry
+from daemon.forget.brought import noting
 from daemon.forget.folders import forget_files, forget_typed, remove_draft, remove_folder, remove_marked
 from daemon.forget.logs import forget_beside_log, forget_in_log, forget_in_queues, messages_of
 from daemon.forget.order import Ground, Order
@@ -19,7 +20,7 @@ from daemon.forget.tombstone import EVERYTHING, Wanted
 from daemon.forget.usage import forget_in_accounts
 from daemon.forget.whole import leave_session
 from daemon.forget.work import Work
-from daemon.inbox import FOLDER, mark_of, mark_of_session
+from daemon.inbox import FOLDER, mark_of_session
 from daemon.memory.diary import is_shown
 from daemon.memory.files import bot_of, memory_folder
 from daemon.scope import folder_of
@@ -100,14 +101,19 @@ async def _sessions(work: Work, order: Order, ground: Ground, locks: Mapping[str
             await leave_session(work, locks.get(session), session, home=home)
         else:
             count = await work.stores.count_of(scope)
-            await forget_in_log(work, session, messages_of(lambda _: work.wanted, count))
+            marks = set[str]()
+            bury = noting(messages_of(lambda _: work.wanted, count), session, marks)
+            await forget_in_log(work, session, bury)
             await forget_beside_log(work, session)
+            # A look names what somebody chooses from: a file is no match of its own.
+            for each in dict.fromkeys((scope, *order.scopes)) if marks and not work.looks else ():
+                await _blocking(work, session, partial(_came_along, work, each, marks.__contains__))
         await forget_overheard(work, session)
         await progress()
     people = frozenset(order.people)
     for session, scope in ground.others:
         count, marks = await work.stores.count_of(scope), set[str]()
-        await forget_in_log(work, session, messages_of(partial(_own, session, people, marks), count))
+        await forget_in_log(work, session, noting(messages_of(partial(_own, session, people), count), session, marks))
         if marks:
             await _blocking(work, session, partial(_came_along, work, scope, marks.__contains__))
         await forget_overheard(work, session, people=people)
@@ -116,16 +122,12 @@ async def _sessions(work: Work, order: Order, ground: Ground, locks: Mapping[str
         await forget_overheard_elsewhere(work, people, known=[session for session, _ in ground.all])
 
 
-def _own(session: str, people: frozenset[str], marks: set[str], entry: LogEntry) -> Wanted | None:
-    """Everything of a message that one of these people said; ``marks`` gathers what its files are called by."""
+def _own(session: str, people: frozenset[str], entry: LogEntry) -> Wanted | None:
+    """Everything of a message that one of these people said."""
     channel = SessionKey.parse(session).channel
     said_by = {entry.person or entry.sender} if entry.sender or entry.person else set[str]()
     keys = {str(SessionKey(channel=channel, chat=name)) for name in said_by if name}
-    if not keys & people:
-        return None
-    if entry.id:
-        marks.add(mark_of(session, entry.id))
-    return EVERYTHING
+    return EVERYTHING if keys & people else None
 
 
 def _came_along(work: Work, scope: str, is_theirs: Callable[[str], bool]) -> None:

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, cast
 
 import anyio
@@ -19,6 +20,8 @@ POLL_S = 10
 """How long Telegram holds an answer back while there is nothing new."""
 LOOK_S = 1.0
 """Time between two looks while other messages wait, with which Telegram answers at once."""
+PAUSE_S = 2.0
+"""Time between two tries when Telegram fails."""
 FULL = 100
 """Updates that are shown at once: what comes behind so many cannot be seen without deleting them."""
 
@@ -37,14 +40,21 @@ async def wait_for_owner(api: BotApi, code: str, *, say: Callable[[str], None], 
     Raises:
         TelegramSaysNo: another program asks for the bot's messages, or Telegram cannot be asked.
     """
+    is_told = False
     with anyio.move_on_after(wait_s):
         while True:
             updates = await _asked(api)
+            if updates is None:
+                if not is_told:
+                    say("Telegram does not answer just now; I go on asking.")
+                is_told = True
+                await anyio.sleep(PAUSE_S)
+                continue
             for place, update in enumerate(updates):
                 owner = _sender_of(update, code)
                 if owner is not None:
                     if place == 0:
-                        await api.updates(offset=int(update["update_id"]) + 1, wait_s=0)
+                        await _confirm(api, int(update["update_id"]))
                     return owner
             if len(updates) >= FULL:
                 raise TelegramSaysNo(
@@ -57,6 +67,12 @@ async def wait_for_owner(api: BotApi, code: str, *, say: Callable[[str], None], 
     return None
 
 
+async def _confirm(api: BotApi, update_id: int) -> None:
+    """Take an update away; when that fails the daemon gets it, and answers it like any ``/start``."""
+    with suppress(TelegramSaysNo):
+        await api.updates(offset=update_id + 1, wait_s=0)
+
+
 async def greet(api: BotApi, owner: Owner, text: str) -> None:
     """Tell the owner that it worked; no matter when that fails."""
     try:
@@ -65,10 +81,13 @@ async def greet(api: BotApi, owner: Owner, text: str) -> None:
         return
 
 
-async def _asked(api: BotApi) -> list[dict[str, Any]]:
+async def _asked(api: BotApi) -> list[dict[str, Any]] | None:
+    """What waits; None: Telegram cannot tell just now."""
     try:
         return await api.updates(offset=None, wait_s=POLL_S)
     except TelegramSaysNo as error:
+        if not error.code or error.code >= 500:
+            return None
         if error.code == 429:
             await anyio.sleep(max(LOOK_S, error.retry_after_s))
             return []

@@ -41,6 +41,7 @@ class Feature(Enum):
     REACTIONS = "messages of people can be marked"
     QUOTING = "a message can answer another one"
     DOCUMENTS = "files can be sent"
+    CONTENTS = "the content of files that are sent is read"
     FILES = "files that people send can be fetched"
     GROUPS = "there are chats of many people, in which the bot can be mentioned"
     ALBUMS = "several files can be sent as one"

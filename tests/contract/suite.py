@@ -78,7 +78,9 @@ class ChannelContract:
         limits = lab.channel.limits
 
         assert limits.part_max >= 100
-        assert limits.edit_every_s > 0 and limits.group_edit_every_s > 0
+        assert (limits.edit_every_s > 0) == (limits.group_edit_every_s > 0) == (Feature.EDITS not in lab.missing)
+        assert (limits.fetch_max_bytes > 0) == (Feature.FILES not in lab.missing)
+        assert (limits.send_max_bytes > 0) == (Feature.DOCUMENTS not in lab.missing)
         assert min(limits.typing_lasts_s, limits.fetch_max_bytes, limits.send_max_bytes) >= 0
         assert (limits.typing_lasts_s > 0) == (Feature.TYPING not in lab.missing)
 
@@ -171,9 +173,19 @@ class ChannelContract:
         (lab.workspace / "tides.csv").write_text("time,height\n")
         file = Attachment(kind="document", name="tides.csv", path="tides.csv", size_bytes=12)
 
-        await lab.channel.send(lab.chat, a_part("here it is", attachments=(file,)), timeout_s=TIMEOUT_S)
+        sent = await lab.channel.send(lab.chat, a_part("", attachments=(file,)), timeout_s=TIMEOUT_S)
 
-        assert [name for shown in lab.shown(lab.chat) for name in shown.files] == ["tides.csv"]
+        [shown] = lab.shown(lab.chat)
+        assert (shown.id, shown.files) == (sent, ("tides.csv",))
+
+    async def test_a_file_of_the_bots_that_is_gone_is_refused_for_good(self, lab: Lab) -> None:
+        needs(lab, Feature.DOCUMENTS, Feature.CONTENTS)
+        file = Attachment(kind="document", name="tides.csv", path="no/such/tides.csv", size_bytes=12)
+
+        with pytest.raises(SendRejected):
+            await lab.channel.send(lab.chat, a_part("", attachments=(file,)), timeout_s=TIMEOUT_S)
+
+        assert lab.shown(lab.chat) == []
 
     @each_fault
     async def test_what_became_of_a_part_that_went_wrong_is_told_apart(self, lab: Lab, fault: Fault) -> None:

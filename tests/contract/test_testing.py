@@ -15,7 +15,7 @@ from daemon.events import Attachment
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.contract import lab as lab_module
-from tests.contract.lab import RETRY_AFTER_S, Fault, Lab, Said, Shown
+from tests.contract.lab import RETRY_AFTER_S, Fault, Feature, Lab, Said, Shown
 from tests.contract.suite import ChannelContract
 from tests.fakes import sink as fakes
 from tests.fakes.sink import Post, Sink
@@ -35,6 +35,8 @@ FAULTS: dict[Fault, fakes.Fault] = {
 
 class SinkLab(Lab):
     """The sink, and people on it."""
+
+    missing = frozenset({Feature.CONTENTS})
 
     def __init__(self, process: Process, workspace: Path) -> None:
         self.chat = SessionKey(channel=NAME, chat="ann")

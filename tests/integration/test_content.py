@@ -617,6 +617,25 @@ async def test_a_word_that_was_overheard_or_quoted_is_forgotten(world: World) ->
     assert "hums" not in str(await world.lab.dump())
 
 
+async def test_a_word_takes_the_files_of_its_message_along_and_of_no_other(world: World, platform: Platform) -> None:
+    platform.files = {"v": RECORDING, "b": PNG}
+    async with fake_openai([Plain(b'{"text": "My canary sings."}', "application/json")]) as server:
+        world.configure(**listening(server.base_url))
+        await world.say("", attachments=(VOICE,))
+        await world.say("Look", attachments=(picture("b", name="b.png"),))
+        await world.answered(ScriptedModel())
+    scope = "pond:person:phone:ann"
+    assert len(world.inbox(scope)) == 3
+    order = Order(name=scope, scopes=(scope,))
+    asking = Asking(world.lab.bus, Jobs(world.lab.bus, lease_s=0.5, worker="asking", clock=world.process.clock))
+
+    job = await asking.order(order, Search(text="canary"), name="1", tell=None)
+    await job_runner(world.process).until_ended(job, within_s=30)
+
+    assert [name[:12] for name in world.inbox(scope)] == [f"{DAY}-b"]
+    assert "canary" not in str(await world.lab.dump())
+
+
 async def test_what_was_overheard_is_the_persons_in_an_export(world: World, platform: Platform, tmp_path: Path) -> None:
     await a_group_with_files(world, platform)
     sources = world.process.export_sources(Memories(world.lab.bus))

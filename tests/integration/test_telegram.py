@@ -18,6 +18,8 @@ from channels.base import Part
 from channels.examining import examine
 from channels.telegram import TelegramChannel, asking, connect
 from channels.telegram import webhook as telegram_webhook
+from channels.telegram.api import Api
+from channels.telegram.moved import Moved
 from channels.telegram.webhook import secret_of
 from daemon.config import AccessConfig, BotConfig, Config, QueueConfig, Secret, TelegramConfig, WebhookConfig
 from daemon.errors import BusUnavailable, SendRefused, SendRejected, SendUnknown
@@ -25,6 +27,7 @@ from daemon.events import Attachment
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.fakes.telegram import Bot, Chat, Cut, FakeTelegram, Garbled, Hang, Page, Refuse, fake_telegram
+from tests.fakes.telegram.world import SUPERGROUPS
 
 pytestmark = pytest.mark.anyio
 
@@ -224,12 +227,21 @@ async def test_a_silent_server_is_left_for_a_new_connection(process: Process, mo
     monkeypatch.setattr(asking, "POLL_S", 0)
     monkeypatch.setattr(asking, "PATIENCE_S", 0.2)
     heard = Heard()
+    renewed: list[Api] = []
+    renew = Api.renew
+
+    async def noted(api: Api) -> None:
+        renewed.append(api)
+        await renew(api)
+
+    monkeypatch.setattr(Api, "renew", noted)
     async with fake_telegram() as telegram:
         telegram.faults.on("getUpdates", Hang(acted=False))
         with capture_logs() as logs:
             async with receiving(process, telegram, heard):
                 telegram.direct(telegram.person("Ann")).say("hello")
                 assert await heard.until(1) == ["hello"]
+    assert len(renewed) == 1
     assert "poll.silent" in [each["event"] for each in logs]
 
 
@@ -248,16 +260,18 @@ async def test_a_group_that_moved_goes_on_as_the_same_conversation(process: Proc
     heard = Heard()
     async with fake_telegram() as telegram, receiving(process, telegram, heard):
         group = telegram.group(kind="group")
+        for number in range(5):
+            group.say(str(number))
         before = group.say("@pond_bot before")
-        await heard.until(1)
+        await heard.until(6)
         moved = group.migrate()
         moved.say("@pond_bot after")
-        await heard.until(2)
+        await heard.until(7)
         async with adapter(process, telegram) as channel:
             sent = await channel.send(key(group), part("answer"), timeout_s=TIMEOUT_S)
             await channel.edit(key(group), sent, part("better"), timeout_s=TIMEOUT_S)
 
-    first, second = heard.arrivals
+    first, second = heard.arrivals[-2:]
     assert first.chat == second.chat == str(group.id)
     assert first.id == str(before.id)
     assert first.id != second.id
@@ -277,6 +291,19 @@ async def test_a_reply_to_a_group_that_moved_meanwhile_arrives_there_once(proces
     assert [call.ok for call in telegram.called("send")] == [False, True, True]
 
 
+async def test_a_move_that_another_process_heard_of_is_known(process: Process) -> None:
+    heard = Heard()
+    async with fake_telegram() as telegram, receiving(process, telegram, heard):
+        await telegram.polled()
+        await Moved(process.bus, NAME).note(-7, SUPERGROUPS - 7)
+        group = telegram.group()
+        group.id = SUPERGROUPS - 7
+        group.say("@pond_bot hello")
+        await heard.until(1)
+
+    assert heard.arrivals[0].chat == "-7"
+
+
 # The webhook
 
 
@@ -285,7 +312,7 @@ async def test_the_platform_brings_updates_to_those_who_know_the_secret(
 ) -> None:
     monkeypatch.setattr(telegram_webhook, "UPDATE_MAX_BYTES", 10_000)
     heard = Heard(away=1)
-    webhook = WebhookConfig(url="https://bots.example/hook/pond", port=free_port)
+    webhook = WebhookConfig(url="https://bots.example/hook/{pond}%20x", port=free_port)
     async with fake_telegram() as telegram:
         telegram.webhook_at = f"http://127.0.0.1:{free_port}"
         async with receiving(process, telegram, heard, webhook=webhook) as here:
@@ -299,6 +326,9 @@ async def test_the_platform_brings_updates_to_those_who_know_the_secret(
             assert telegram.bot.hook.secret == secret_of(channel)
             status, _ = await telegram.press_hook(telegram.bot, {"update_id": 1}, secret="guess")
             assert status == 403
+            async with httpx2.AsyncClient(trust_env=False) as other:
+                elsewhere = await other.post(f"http://127.0.0.1:{free_port}/hook", content=b"{}")
+            assert elsewhere.status_code == 404
             status, _ = await telegram.press_hook(telegram.bot, b"no json")
             assert status == 200
             status, _ = await telegram.press_hook(telegram.bot, b" " * 10_001)
@@ -341,6 +371,16 @@ async def test_a_server_without_rich_messages_is_asked_once_and_gets_entities(pr
     assert ann.texts() == ["one", "two"]
     assert [each["type"] for message in ann.shown() for each in message.entities] == ["bold", "bold"]
     assert len(telegram.called("sendRichMessage")) == 1
+
+
+async def test_markdown_goes_out_with_entities_where_that_is_wanted(process: Process) -> None:
+    async with fake_telegram() as telegram, adapter(process, telegram, rich=False) as channel:
+        ann = telegram.direct(telegram.person("Ann"))
+
+        await channel.send(key(ann), part("**one**"), timeout_s=TIMEOUT_S)
+
+    assert [message.entities[0]["type"] for message in ann.shown()] == ["bold"]
+    assert not telegram.called("sendRichMessage")
 
 
 async def test_what_no_form_of_markdown_is_taken_for_goes_out_as_written(process: Process) -> None:

@@ -448,3 +448,27 @@ def counting(made: list[int]) -> Callable[[bytes], int]:
         return TOKENIZER.count_message(wire)
 
     return count
+
+
+PICTURE = b'{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}'
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(300, 9_000), st.integers(0, 7), st.text(max_size=2_000))
+def test_pictures_never_lead_above_the_budget_and_stand_behind_the_words(budget, count, text):
+    made = msgspec.structs.replace(scene(), pictures=[PICTURE] * count)
+    try:
+        found = prompt(rules(budget), made, [user(0, text)])
+    except ContextOverflow:
+        assume(False)
+        return
+
+    content = msgspec.json.decode(found.messages[-1])["content"]
+    shown = [part for part in content if "text" not in part] if isinstance(content, list) else []
+    assert found.tokens <= budget
+    assert len(shown) <= count
+    assert sum(map(TOKENIZER.count_message, found.messages)) <= found.tokens
+    if shown:
+        assert [("text" in part) for part in content] == [True] + [False] * len(shown)
+    if budget > 8_000 and count <= 2:
+        assert len(shown) == count

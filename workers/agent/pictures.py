@@ -7,8 +7,9 @@ from daemon.tokens import IMAGE_TOKENS
 from workers.tools.read_file import picture_type
 from workers.wires import encode, parts_of, taken_apart
 
-PICTURE_MAX_BYTES = 5_000_000
-"""Largest picture that is shown: what the strictest of the large providers takes (Anthropic, "Vision")."""
+PICTURE_MAX_BYTES = 3_750_000
+"""Largest picture that is shown: 5 MB as base64, what the strictest of the large providers takes (Anthropic,
+"Vision")."""
 
 PICTURES_MAX = 5
 """Pictures that one turn shows; its model can read the others as files."""

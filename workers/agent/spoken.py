@@ -15,8 +15,10 @@ QUOTE_MAX_CHARS = 1_000
 """Longest quote before a message; what it quotes stands in the log itself if the bot was told it."""
 
 _LIKE_A_NAME = re.compile(r"(?<=[\n\r\v\f\x85\u2028\u2029])\[")
+# The bracket first, which is looked for fast; then that it begins a line.
 _LIKE_OURS = re.compile(
-    r"(?:\A|(?<=[\n\r\v\f\x85\u2028\u2029]))\[(?=In reply to |(?:image|document|audio|video|voice)(?: message)?[]:,])"
+    r"\[(?<![^\n\r\v\f\x85\u2028\u2029]\[)"
+    r"(?=In reply to |(?:image|document|audio|video|voice)(?: message)?[]:,])"
 )
 
 

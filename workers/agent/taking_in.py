@@ -164,7 +164,9 @@ class TakingIn:
         try:
             server = await self._transcriber(turn.first.bot)
             if server is not None:
+                asked = self._process.clock.monotonic()
                 text = await server.text_of(content)
+                _log.info("voice.heard", took_s=round(self._process.clock.monotonic() - asked, 3))
                 await _saved(folders, f"{each.path}.txt", text.encode("utf-8", "replace"))
                 each.heard(text)
                 return
