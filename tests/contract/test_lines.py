@@ -86,7 +86,7 @@ def configured(folder: Path, port: int, *, key: str = KEY) -> Config:
 class LinesLab(Lab):
     """A server of Lines, and people on it."""
 
-    missing = frozenset({lab_module.Feature.ALBUMS})
+    missing = frozenset({lab_module.Feature.ALBUMS, lab_module.Feature.THREADS})
     impossible = frozenset({Fault.PAGE})
 
     def __init__(self, process: Process, folder: Path) -> None:
@@ -141,7 +141,8 @@ class LinesLab(Lab):
         group = chat == self.group.chat
         message: Request = {"id": number, "chat": chat, "who": said.sender, "bot": said.is_bot, "group": group}
         message["text"] = f"@pond {said.text}" if group and said.mentioned else said.text
-        message["instead"] = bool(said.edits)
+        message["instead"], message["answers"] = bool(said.edits), said.answers
+        message["answers_you"] = said.answers in self.server.messages
         if said.file is not None:
             self.server.files[number] = said.file
             message["file"] = {"id": number, "name": "file", "bytes": len(said.file)}

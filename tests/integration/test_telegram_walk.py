@@ -460,22 +460,24 @@ async def test_a_reply_of_200_000_characters_comes_as_a_file_beside_its_beginnin
     assert any(text.startswith("Paragraph 0 of the book.") for text in ann.texts())
 
 
-@pytest.mark.parametrize("sign", [FAMILY, DEAF, FLAG, ACCENTED, "\U0001f600"], ids=ascii)
-@pytest.mark.parametrize("shift", range(3))
 async def test_a_long_reply_is_cut_between_what_people_see_as_characters(
-    process: Process, telegram: FakeTelegram, sign: str, shift: int
+    process: Process, telegram: FakeTelegram
 ) -> None:
-    ann = telegram.direct(telegram.person("Ann"))
-    text = "a" * shift + sign * (9_000 // units(sign))
-    async with walking(process, telegram, model=Speaking(lambda _text: text), streaming=False) as walk:
-        ann.say("signs")
-        await walk.telegram.until(lambda: "".join(ann.texts()) == text, within_s=LIMIT_S)
+    signs = (FAMILY, DEAF, FLAG, ACCENTED, "\U0001f600")
+    texts = {f"{at}": "a" * (at % 3) + sign * (9_000 // units(sign)) for at, sign in enumerate(3 * signs)}
+    chats = {name: telegram.direct(telegram.person(name)) for name in texts}
+    async with walking(process, telegram, model=Speaking(lambda name: texts[name]), streaming=False):
+        for name, chat in chats.items():
+            chat.say(name)
+        for name, chat in chats.items():
+            await telegram.until(lambda name=name, chat=chat: "".join(chat.texts()) == texts[name], within_s=LIMIT_S)
 
-    for part in ann.texts():
-        assert units(part) <= 4_096
-        assert not unicodedata.combining(part[0])
-        assert part[0] not in "\u200d\ufe0f\U0001f3fd"
-        assert part.replace(sign, "").strip("a") == ""
+    for (_, chat), sign in zip(chats.items(), 3 * signs, strict=True):
+        for part in chat.texts():
+            assert units(part) <= 4_096
+            assert not unicodedata.combining(part[0])
+            assert part[0] not in "\u200d\ufe0f\U0001f3fd"
+            assert part.replace(sign, "").strip("a") == ""
 
 
 ODD = {
@@ -520,22 +522,21 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize("kind", ODD)
 @pytest.mark.parametrize("rich", [True, False], ids=["rich", "old-server"])
-async def test_markdown_that_no_parser_likes_arrives_with_all_of_its_words(
-    process: Process, kind: str, rich: bool
-) -> None:
+async def test_markdown_that_no_parser_likes_arrives_with_all_of_its_words(process: Process, rich: bool) -> None:
     async with fake_telegram(rich=rich) as telegram:
-        ann = telegram.direct(telegram.person("Ann"))
-        async with walking(process, telegram, model=Speaking(lambda _text: ODD[kind]), streaming=False) as walk:
-            ann.say("odd")
-            await telegram.until(lambda: all(w in "\n".join(ann.texts()) for w in WORDS[kind]) and _rests(walk))
+        chats = {kind: telegram.direct(telegram.person(kind)) for kind in ODD}
+        async with walking(process, telegram, model=Speaking(lambda kind: ODD[kind]), streaming=False):
+            for kind, chat in chats.items():
+                chat.say(kind)
+            for kind, chat in chats.items():
+                await telegram.until(lambda chat=chat: bool(chat.texts()), within_s=LIMIT_S)
+                missing = [word for word in WORDS[kind] if word not in "\n".join(chat.texts())]
+                assert missing == [], (kind, chat.texts())
+            await telegram.until(lambda: telegram.open == 0)
 
-        assert len([m for m in ann.shown() if WORDS[kind][0] in m.text]) == 1
-
-
-def _rests(walk: Walk) -> bool:
-    return walk.telegram.open == 0
+    for kind, chat in chats.items():
+        assert sum(WORDS[kind][0] in text for text in chat.texts()) == 1, kind
 
 
 # Floods
