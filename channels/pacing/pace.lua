@@ -2,7 +2,8 @@
 -- A bucket is the list of times (ms) at which its last messages were let through, newest first: so in no stretch of its
 -- time there are more than its count. One that comes twice, or late, makes others wait, and lets nothing more through.
 --
--- KEYS  for each chat its buckets (list)
+-- KEYS  1 names the platform and is never there: what is asked of two platforms lies in two slots, and is not asked together
+--       then for each chat its buckets (list)
 -- ARGV  for each chat: 1 how many buckets, then for each bucket:
 --         1 count  2 in how many ms  3 for how many messages room has to be left
 -- Returns for each chat {ms to wait, the number of the bucket that has to be waited for}; 0 and 0: taken
@@ -29,7 +30,7 @@ local function let_through(bucket_key, count, within)
   redis.call('PEXPIRE', bucket_key, 2 * within)
 end
 
-local results, at_key, at = {}, 0, 1
+local results, at_key, at = {}, 1, 1
 while at <= #ARGV do
   local buckets = tonumber(ARGV[at])
   local wait, slowest = 0, 0

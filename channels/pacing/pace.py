@@ -15,8 +15,6 @@ PREVIEW_SHARE = 4
 NAMES_MAX = 10_000
 """Chats and buckets remembered before those are forgotten whose time is over."""
 
-_NOTHING = Asked((), ())
-
 
 class Pace:
     """Lets through what is sent to one channel instance's platform.
@@ -28,6 +26,7 @@ class Pace:
     def __init__(self, bus: Bus, channel: str) -> None:
         self._bus = bus
         self._channel = channel
+        self._shared = Asked((bus.keys.pace(channel, ""),), ())
         self._queues: dict[str, float] = {}
         """When the next one that has to wait for a bucket may come back, by the event loop's clock."""
         self._promised: dict[str, float] = {}
@@ -78,7 +77,7 @@ class Pace:
         args: list[int] = [len(rates)]
         for rate in rates:
             args += (rate.count, max(1, round(rate.per_s * 1000)), _left_to_replies(rate) if leave_room else 0)
-        wait_ms, slowest = await self._bus.share(PACE, _NOTHING, Asked(keys, tuple(args)))
+        wait_ms, slowest = await self._bus.share(PACE, self._shared, Asked(keys, tuple(args)))
         return wait_ms, slowest
 
     def _promise(self, chat: str, rate: Rate, free_at: float, now: float) -> float:
