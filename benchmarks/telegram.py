@@ -41,8 +41,8 @@ FIRST_CHAT, FIRST_QUIET, FIRST_FLOOD = 10_000_000, 20_000_000, 30_000_000
 SHOWING = {"sendMessage", "sendRichMessage", "editMessageText"}
 ANSWER_LIMIT_S = 90.0
 LOOK_S = 0.5
-QUIET_S = 3.0
-"""After so long without an answer in it, a flooded chat has no more to come."""
+QUIET_S = 5.0
+"""After a flood was stopped, until the next round."""
 
 PUBLISH_MS, CPU_PERCENT, DELAY_MS = 5.0, 25.0, 100.0
 
@@ -76,6 +76,11 @@ class Platform:
         asked = {"do": "say", "chat": chat, "text": f"number {number}"}
         answer = (await self.http.post(f"{self.base_url}/control", json=asked)).json()
         self.places[chat, number] = answer["message_id"]
+
+    async def stop(self, chat: int) -> None:
+        """Somebody has enough."""
+        asked = {"do": "say", "chat": chat, "text": "/stop"}
+        (await self.http.post(f"{self.base_url}/control", json=asked)).raise_for_status()
 
     def shown(self) -> dict[int, list[tuple[int, float]]]:
         """What numbers were answered in each chat, and when, in order."""
@@ -217,12 +222,9 @@ async def _beside_a_flood(platform: Platform, number: int) -> float:
     async with anyio.create_task_group() as tg:
         tg.start_soon(_flood, platform, flood)
         waits = await _p95(platform, 2 * number + 1)
-    with anyio.move_on_after(ANSWER_LIMIT_S):
-        # What is left of it would be a part of the next round, which is to be calm.
-        while (before := len(platform.shown().get(flood, ()))) >= 0:
-            await anyio.sleep(QUIET_S)
-            if len(platform.shown().get(flood, ())) == before:
-                break
+    # What is left of it would be a part of the next round, which is to be calm.
+    await platform.stop(flood)
+    await anyio.sleep(QUIET_S)
     return waits
 
 

@@ -1,9 +1,20 @@
 """What ``millpond doctor`` says of the push channels."""
 
+import anyio
+
+from channels.base import Health
+from channels.push import ADAPTERS
+from channels.push import connect as open_adapter
 from channels.telegram.api import connect
 from channels.telegram.examined import examined
-from daemon.cli.finding import Finding, warning
-from daemon.config import Config, PushConfig, TelegramConfig
+from daemon.cli.exits import leaves
+from daemon.cli.finding import Finding, error, ok, warning
+from daemon.config import Config, PushConfig, TelegramConfig, data_path
+from daemon.errors import MillpondError
+from daemon.run import open_process
+
+ASK_S = 15.0
+"""How long a platform may take to say who a bot is."""
 
 
 async def examine(name: str, config: Config) -> list[Finding]:
@@ -11,7 +22,11 @@ async def examine(name: str, config: Config) -> list[Finding]:
     channel = config.channels[name]
     if not isinstance(channel, PushConfig):
         return []
-    found = await _telegram(name, channel) if isinstance(channel, TelegramConfig) else []
+    if isinstance(channel, TelegramConfig):
+        found = await _telegram(name, channel)
+    else:
+        # Our own other one is for tests, and has nothing to say.
+        found = [] if type(channel) in ADAPTERS else [await _foreign(name, channel, config)]
     if channel.access.policy == "closed" or (channel.access.policy is None and not channel.access.allow):
         found.append(warning(f"channel {name}", _closed(name, config.bots[channel.bot].admins)))
     return found
@@ -21,6 +36,23 @@ async def _telegram(name: str, config: TelegramConfig) -> list[Finding]:
     async with connect(config.base_url, config.token) as api:
         remarks = await examined(api, config, name=name)
     return [Finding(check=f"channel {name}", state=each.state, text=each.text) for each in remarks]
+
+
+async def _foreign(name: str, channel: PushConfig, config: Config) -> Finding:
+    """What an adapter says that another package brings."""
+    health = Health(ok=False, text=f"its platform has not answered within {ASK_S:g} s")
+    try:
+        with anyio.move_on_after(ASK_S):
+            async with (
+                open_process(config, data_path(config)) as process,
+                open_adapter(process, name, channel) as adapter,
+            ):
+                health = await adapter.health()
+    except Exception as problem:  # noqa: BLE001 - another package's code, or Redis is away: doctor has to go on
+        first = leaves(problem)[0]
+        reason = f"{first}" if isinstance(first, MillpondError) else f"{type(first).__name__}: {first}"
+        health = Health(ok=False, text=f"it cannot be asked: {reason}")
+    return (ok if health.ok else error)(f"channel {name}", health.text)
 
 
 def _closed(name: str, admins: tuple[str, ...]) -> str:

@@ -32,20 +32,16 @@ class Contents:
 
     async def of(self, reply: Reply) -> list[Content]:
         """The parts of a reply; none when there is nothing to be sent."""
-        text, longest = reply.text, self._channel.limits.part_max
-        files = reply.attachments
-        if files:
-            most = self._channel.limits.send_max_bytes
-            files = tuple(file for file in reply.attachments if file.size_bytes <= most)
-            text = "\n\n".join((text, *self._left_out(reply))).strip() if len(files) < len(reply.attachments) else text
+        left_out = [file for file in reply.attachments if not self._can_be_sent(file)]
+        text = "\n\n".join((reply.text, *map(self._too_large, left_out))).lstrip() if left_out else reply.text
         if len(text) > IN_THREAD_CHARS:
             found = await anyio.to_thread.run_sync(self._pieces, text)
-        elif self._channel.length(text) <= longest:
+        elif self._channel.length(text) <= self._channel.limits.part_max:
             found = [Content(text=text)] if text.strip() else []
         else:
             found = self._pieces(text)
-        if files:
-            found += [Content(attachments=(file,)) for file in files]
+        if reply.attachments:
+            found += [Content(attachments=(file,)) for file in reply.attachments if file not in left_out]
         return found
 
     def _pieces(self, text: str) -> list[Content]:
@@ -56,14 +52,9 @@ class Contents:
         cut = pieces(text, limits.part_max, self._channel.length, parts_max=parts_max)
         return [Content(text=piece.text, document=piece.document) for piece in cut]
 
-    def _left_out(self, reply: Reply) -> list[str]:
-        most = self._channel.limits.send_max_bytes
-        return [
-            say("file_too_large", self._language, name=file.name or file.path, megabytes=_megabytes(file.size_bytes))
-            for file in reply.attachments
-            if file.size_bytes > most
-        ]
+    def _can_be_sent(self, file: Attachment) -> bool:
+        return 0 < self._channel.limits.send_max_bytes >= file.size_bytes
 
-
-def _megabytes(size_bytes: int) -> str:
-    return f"{size_bytes / 1_000_000:,.1f}"
+    def _too_large(self, file: Attachment) -> str:
+        megabytes = f"{file.size_bytes / 1_000_000:,.1f}"
+        return say("file_too_large", self._language, name=file.name or file.path, megabytes=megabytes)

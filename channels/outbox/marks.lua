@@ -52,10 +52,10 @@ local function list_preview(step, number) list_unknown(step, number, 'preview') 
 
 -- The platform's id of the preview that is to become the part; false when there is none.
 local function preview_of(sent_key, step, preview)
-  local word, number, rest = string.match(preview, '^(%S+) (%d+) ?(.*)$')
-  if word == 'shown' then return rest end
+  local stage, number, platform_id = string.match(preview, '^(%S+) (%d+) ?(.*)$')
+  if stage == 'shown' then return platform_id end
   -- Whoever was sending it is gone, for the leader asks only when his own is dealt with. Nobody knows whether it is there.
-  if word == 'sending' then
+  if stage == 'sending' then
     redis.call('HSET', sent_key, 'preview', 'unknown ' .. number)
     list_preview(step, number)
   end

@@ -2,11 +2,13 @@
 -- A bucket is the list of times (ms) at which its last messages were let through, newest first: so in no stretch of its
 -- time there are more than its count. One that comes twice, or late, makes others wait, and lets nothing more through.
 --
--- KEYS  for each chat its buckets (list)
--- ARGV  for each chat: 1 how many buckets  2 how many messages have to be left room for, then for each bucket:
---         1 count  2 in how many ms
+-- KEYS  1 names the platform and is never there: what is asked of two platforms lies in two slots, and is not asked together
+--       then for each chat its buckets (list)
+-- ARGV  for each chat: 1 how many buckets, then for each bucket:
+--         1 count  2 in how many ms  3 for how many messages room has to be left
 -- Returns for each chat {ms to wait, the number of the bucket that has to be waited for}; 0 and 0: taken
 
+local FIELDS = 3
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
@@ -28,21 +30,22 @@ local function let_through(bucket_key, count, within)
   redis.call('PEXPIRE', bucket_key, 2 * within)
 end
 
-local results, at_key, at = {}, 0, 1
+local results, at_key, at = {}, 1, 1
 while at <= #ARGV do
-  local buckets, spare = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
+  local buckets = tonumber(ARGV[at])
   local wait, slowest = 0, 0
   for number = 1, buckets do
-    local count, within = tonumber(ARGV[at + 2 * number]), tonumber(ARGV[at + 2 * number + 1])
-    local left = free_at(KEYS[at_key + number], count, within, spare) - now
+    local count, within, spare = unpack(ARGV, at + FIELDS * (number - 1) + 1, at + FIELDS * number)
+    local left = free_at(KEYS[at_key + number], tonumber(count), tonumber(within), tonumber(spare)) - now
     if left > wait then wait, slowest = left, number end
   end
   if wait == 0 then
     for number = 1, buckets do
-      let_through(KEYS[at_key + number], ARGV[at + 2 * number], ARGV[at + 2 * number + 1])
+      local count, within = unpack(ARGV, at + FIELDS * (number - 1) + 1, at + FIELDS * number)
+      let_through(KEYS[at_key + number], count, within)
     end
   end
   results[#results + 1] = {wait, slowest}
-  at_key, at = at_key + buckets, at + 2 + 2 * buckets
+  at_key, at = at_key + buckets, at + 1 + FIELDS * buckets
 end
 return results

@@ -15,8 +15,6 @@ PREVIEW_SHARE = 4
 NAMES_MAX = 10_000
 """Chats and buckets remembered before those are forgotten whose time is over."""
 
-_NOTHING = Asked((), ())
-
 
 class Pace:
     """Lets through what is sent to one channel instance's platform.
@@ -28,6 +26,7 @@ class Pace:
     def __init__(self, bus: Bus, channel: str) -> None:
         self._bus = bus
         self._channel = channel
+        self._shared = Asked((bus.keys.pace(channel, ""),), ())
         self._queues: dict[str, float] = {}
         """When the next one that has to wait for a bucket may come back, by the event loop's clock."""
         self._promised: dict[str, float] = {}
@@ -49,7 +48,7 @@ class Pace:
             queued = [rate for rate in rates if self._queues.get(rate.bucket, 0.0) > now]
             if queued:
                 return self._promise(chat, max(queued, key=lambda rate: self._queues[rate.bucket]), now, now)
-        wait_ms, slowest = await self._ask(rates, spare=0)
+        wait_ms, slowest = await self._ask(rates)
         if not wait_ms:
             return 0.0
         now = anyio.current_time()
@@ -70,14 +69,15 @@ class Pace:
         now = anyio.current_time()
         if any(self._queues.get(rate.bucket, 0.0) > now for rate in rates):
             return False
-        least = min(rate.count for rate in rates)
-        wait_ms, _ = await self._ask(rates, spare=min(max(1, least // PREVIEW_SHARE), least - 1))
+        wait_ms, _ = await self._ask(rates, leave_room=True)
         return not wait_ms
 
-    async def _ask(self, rates: Sequence[Rate], *, spare: int) -> tuple[int, int]:
+    async def _ask(self, rates: Sequence[Rate], *, leave_room: bool = False) -> tuple[int, int]:
         keys = tuple(self._bus.keys.pace(self._channel, rate.bucket) for rate in rates)
-        args = [number for rate in rates for number in (rate.count, max(1, round(rate.per_s * 1000)))]
-        wait_ms, slowest = await self._bus.share(PACE, _NOTHING, Asked(keys, (len(rates), spare, *args)))
+        args: list[int] = [len(rates)]
+        for rate in rates:
+            args += (rate.count, max(1, round(rate.per_s * 1000)), _left_to_replies(rate) if leave_room else 0)
+        wait_ms, slowest = await self._bus.share(PACE, self._shared, Asked(keys, tuple(args)))
         return wait_ms, slowest
 
     def _promise(self, chat: str, rate: Rate, free_at: float, now: float) -> float:
@@ -88,3 +88,8 @@ class Pace:
         self._queues[rate.bucket] = at + rate.per_s / rate.count
         self._promised[chat] = at
         return max(at - now, 0.001)
+
+
+def _left_to_replies(rate: Rate) -> int:
+    """How many messages of a bucket are kept from what is only shown; of a single one, none."""
+    return min(max(1, rate.count // PREVIEW_SHARE), rate.count - 1)

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import anyio
 import msgspec
+import structlog
 
 from channels.base import Channel
 from channels.pacing import Pace
@@ -19,6 +20,8 @@ from daemon.process import Process
 from daemon.sessionkey import SessionKey, encode_part
 
 _decode = msgspec.json.Decoder(Live | ToolEvent | Moved | Notice).decode
+
+_log = structlog.get_logger()
 
 
 class Showing:
@@ -74,10 +77,13 @@ class Showing:
                     event = _decode(said)
                 except msgspec.DecodeError:
                     continue  # a newer process says what this one does not know
-                await self._take_in(event)
+                try:
+                    await self._take_in(event)
+                except Exception as error:  # noqa: BLE001 - a bug in what is only shown must not end what is sent
+                    _log.exception("preview.failed", channel=self._name, reason=type(error).__name__)
 
     async def _take_in(self, event: Live | ToolEvent | Moved | Notice) -> None:
-        if isinstance(event, Live | ToolEvent):
+        if isinstance(event, Live | ToolEvent) and self._streamer.leads(event.session):
             self._typist.begin(event.session)
         if self._streams and isinstance(event, Live | Moved):
             await self._streamer.hear(event)

@@ -6,7 +6,7 @@ Redis beside the marks of the reply before it is edited for the first time, and 
 
 import itertools
 from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TypeVar
 
@@ -77,6 +77,10 @@ class Streamer:
                 if self._bus.keys.partition(draft.session) == lead.partition:
                     self._close(draft)
 
+    def leads(self, session: str) -> bool:
+        """Whether this process sends to the session's chat."""
+        return self._bus.keys.partition(session) in self._leads
+
     # What is heard
 
     async def hear(self, event: Live | Moved) -> None:
@@ -118,8 +122,9 @@ class Streamer:
             live = await self._reader.live(draft.session)
         except BusError:
             return  # the next piece shows the gap again
-        if live is not None:
-            draft.hear(_decode_live(live), anyio.current_time())
+        with suppress(msgspec.DecodeError):
+            if live is not None:
+                draft.hear(_decode_live(live), anyio.current_time())
 
     # What is delivered
 

@@ -34,8 +34,8 @@ BATCH = 100
 AT_A_TIME = 32
 """Chats whose updates are taken side by side."""
 
-PAUSE_MIN_S, PAUSE_MAX_S = 0.5, 30.0
-"""Rest after a failure, doubled with each one more."""
+PAUSE_MIN_S, PAUSE_MAX_S = 0.5, 10.0
+"""Rest after a failure, doubled with each one more; who waits for an answer should not wait for this in vain."""
 
 CONFIRM_S = 1.0
 """How long a stopping process may take to confirm what it has dealt with."""
@@ -44,8 +44,8 @@ SILENCE_S = 86_400.0
 """After so long without updates the next one is asked for by no number: the platform begins anew with a number of its
 choice when there was none for a week, and may choose a smaller one."""
 
-CONFLICT_MIN_S = 5.0
-"""Rest when somebody else asks: the least."""
+CONFLICT_MIN_S, CONFLICT_MAX_S = 5.0, 30.0
+"""Rest when somebody else asks."""
 
 _updates = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _log = structlog.get_logger()
@@ -157,7 +157,7 @@ class Asking:
             except ChannelError as failure:
                 return self._failed(failure, CONFLICT_MIN_S)
             return 0.0
-        return self._failed(error, random.uniform(CONFLICT_MIN_S, PAUSE_MAX_S))
+        return self._failed(error, random.uniform(CONFLICT_MIN_S, CONFLICT_MAX_S))
 
     def _failed(self, error: Exception | None, told_s: float | None) -> float:
         backoff_s = random.uniform(0.5, 1.0) * min(PAUSE_MAX_S, PAUSE_MIN_S * 2 ** min(self._failures, 30))

@@ -56,7 +56,7 @@ GROUP_COUNT, GROUP_S = 20, 60.0
 LEAD_STEP_S = 1.0
 """What of asking needs the lease: nothing that could do harm without it."""
 
-REST_S = 15.0
+REST_S = 5.0
 """Pause before the platform is asked once more who the bot is, less up to a half of it."""
 
 _path = msgspec.json.Decoder(Path).decode
@@ -74,7 +74,7 @@ class TelegramChannel:
         self._config = config
         self._api = api
         self._moved = Moved(process.bus, name)
-        self._sending = Sending(api, process.workspace(config.bot))
+        self._sending = Sending(api, process.workspace(config.bot), rich=config.rich)
 
     async def load(self) -> None:
         """Learn which groups have moved; while Redis is away the platform says it again."""

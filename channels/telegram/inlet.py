@@ -97,7 +97,7 @@ class Inlet:
 
     async def _hand_in(self, found: msgspec.Raw | bytes, event: Arrival) -> None:
         try:
-            await self._intake.take(self._moved.settled(event))
+            await self._intake.take(await self._moved.settled(event))
         except BusUnavailable:
             raise
         except Exception as error:  # noqa: BLE001 - one bad update must not stop those behind it

@@ -14,6 +14,9 @@ from daemon.errors import BusError
 NEW = "m"
 """What ids of messages begin with that a group got after it moved: the platform counts them from 1 again."""
 
+SUPERGROUPS = "-100"
+"""What ids of supergroups begin with."""
+
 NEW_ORDER = float(2**32)
 """Added to their order, so that they come after all that the group had before; ids of messages have 31 bits."""
 
@@ -29,6 +32,8 @@ class Moved:
         self._key = bus.keys.moved(channel)
         self._new: dict[str, str] = {}
         self._old: dict[str, str] = {}
+        self._looked_at: set[str] = set()
+        """Supergroups of which it was looked up since whether they are a group that moved."""
 
     async def load(self) -> None:
         """Read what other processes have noted.
@@ -61,8 +66,12 @@ class Moved:
         """The id under which a chat is to be spoken to."""
         return self._new.get(chat, chat)
 
-    def settled(self, arrival: Arrival) -> Arrival:
-        """``arrival`` as one of the conversation that it belongs to."""
+    async def settled(self, arrival: Arrival) -> Arrival:
+        """``arrival`` as one of the conversation that it belongs to. Errors as for ``load``."""
+        if arrival.chat.startswith(SUPERGROUPS) and arrival.chat not in self._looked_at:
+            # Another process may have heard of the move; a group moves before its new id is ever heard of.
+            await self.load()
+            self._looked_at.add(arrival.chat)
         old = self._old.get(arrival.chat)
         if old is None:
             return arrival

@@ -64,11 +64,12 @@ class Target:
 class Sending:
     """Sends what one bot says."""
 
-    def __init__(self, api: Api, workspace: Path) -> None:
+    def __init__(self, api: Api, workspace: Path, *, rich: bool) -> None:
+        """``rich``: whether Markdown goes as rich messages, where the server knows them."""
         self._api = api
         self._workspace = workspace
-        self._rich = True
-        """Until the server shows that it knows no rich messages."""
+        self._rich = rich
+        """Until the server shows that it knows none."""
 
     async def send(self, target: Target, part: Part, *, timeout_s: float) -> str:
         """Send a part; the platform's id of the last message that it took. Errors as for ``Channel.send``."""
@@ -155,6 +156,7 @@ class Sending:
         upload: Upload | None = None,
     ) -> msgspec.Raw:
         plain, rich = methods
+        unknown = False
         for form in forms:
             if form.rich and not self._rich:
                 continue
@@ -167,9 +169,9 @@ class Sending:
             except NoMethod:
                 if not form.rich:
                     # It knows neither: it is the token that is wrong.
-                    self._rich = True
+                    self._rich = self._rich or unknown
                     raise
-                self._rich = False
+                unknown, self._rich = True, False
             except Rejected as no:
                 if form is forms[-1] or no.moved_to or no.says(*HOPELESS):
                     raise

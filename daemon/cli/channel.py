@@ -41,6 +41,8 @@ class Row:
     """Replies that are not yet delivered."""
     leaders: tuple[str, ...] = ()
     """Processes that send its replies."""
+    receiver: str = ""
+    """The process that asks its platform for what is new, where one does."""
     health: str = ""
     """What the platform says, when it was asked."""
     ok: bool | None = None
@@ -64,11 +66,23 @@ def list_(ctx: click.Context, *, check: bool, as_json: bool) -> None:
     if as_json:
         print_json([asdict(row) for row in rows])
         return
-    heads = ["name", "type", "bot", "enabled", "access", "let in", "banned", "open codes", "waiting", "sent by"]
+    heads = [
+        "name",
+        "type",
+        "bot",
+        "enabled",
+        "access",
+        "let in",
+        "banned",
+        "open codes",
+        "waiting",
+        "sent by",
+        "asked by",
+    ]
     cells = [
         [
             *(row.name, row.type, row.bot, "yes" if row.enabled else "no", row.access),
-            *(row.paired, row.banned, row.codes, row.waiting, ", ".join(row.leaders) or "-"),
+            *(row.paired, row.banned, row.codes, row.waiting, ", ".join(row.leaders) or "-", row.receiver or "-"),
         ]
         for row in rows
     ]
@@ -199,6 +213,7 @@ async def _pushing(process: "Process", row: Row, config: "PushConfig", *, check:
     partitions = range(bus.keys.partitions)
     states = [entry.state for entry in (await Access(bus, name).read()).values()]
     workers = [await bus.call("HGET", bus.keys.leader(each, name), "worker") for each in partitions]
+    receiver = await bus.call("HGET", bus.keys.poller(name), "worker")
     ok, health = await _health(process, name, config) if check else (None, "")
     return replace(
         row,
@@ -208,6 +223,7 @@ async def _pushing(process: "Process", row: Row, config: "PushConfig", *, check:
         codes=await Pairing(bus, name).open_codes(),
         waiting=sum([await bus.call("XLEN", bus.keys.out(each, name)) for each in partitions]),
         leaders=tuple(sorted({worker.decode() for worker in workers if worker})),
+        receiver=receiver.decode() if receiver else "",
         health=health,
         ok=ok,
     )

@@ -109,6 +109,8 @@ class TelegramConfig(PushConfig, frozen=True, tag="telegram"):
     token_file: PathText = ""
     base_url: str = "https://api.telegram.org"
     """The Bot API server."""
+    rich: bool = True
+    """Whether Markdown goes as rich messages; else as text with entities, which clients of before 2026 show too."""
     webhook: WebhookConfig = WebhookConfig()
 
 

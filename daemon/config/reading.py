@@ -177,7 +177,11 @@ class Reading:
             return found.config, {"type": tag}
         known = ", ".join([*members, *installed()])
         missing = here not in self.sources
-        what = f"missing; set it to one of {known}" if missing else f"{got(tag)} is not one of this version's: {known}"
+        what = (
+            f"missing; set it to one of {known}"
+            if missing
+            else f"{got(tag)} is not one of this version's: {known}; and no package that is installed brings it"
+        )
         self.refuse(here, what)
         return None, {}
 

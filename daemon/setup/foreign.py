@@ -10,12 +10,14 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, cast
 
-from daemon.errors import InboundError
+from daemon.config import Secret
+from daemon.config.secret import read_secret_file
+from daemon.errors import ConfigError, InboundError
 from daemon.memory import Foreign
 from daemon.setup.foreign_settings import Settings, nanobot_settings, openclaw_settings
 from daemon.setup.json5 import read_json5
@@ -113,7 +115,11 @@ def _named(config: Path, sections: tuple[str, ...], place: Path) -> Path:
         tables = {}
     for section in sections:
         inner = _table(tables.get(section))
-        for holder in (_table(inner.get("defaults")), inner):
+        listed = inner.get("list")
+        agents = [_table(each) for each in cast("list[object]", listed)] if isinstance(listed, list) else []
+        # Of several the one that is asked when nobody is named.
+        agents.sort(key=lambda agent: agent.get("default") is not True)
+        for holder in (*agents[:1], _table(inner.get("defaults")), inner):
             named = holder.get("workspace")
             if isinstance(named, str) and (found := Path(named).expanduser()).is_dir():
                 return found
@@ -126,7 +132,17 @@ def _settings(program: Program, config: Path, environ: Mapping[str, str], left: 
     except (OSError, ValueError):
         left.append(f"{config.name}: it cannot be read")
         return Settings()
-    return nanobot_settings(tables, environ) if program == "nanobot" else openclaw_settings(tables, environ)
+    if program == "nanobot":
+        return nanobot_settings(tables, environ)
+    found = openclaw_settings(tables, environ)
+    if found.token is None and found.token_file:
+        try:
+            # What follows a / is taken as it is when it is absolute.
+            file = config.parent / Path(found.token_file).expanduser()
+            return replace(found, token=Secret(read_secret_file(file)[0]))
+        except (ConfigError, RuntimeError):
+            left.append(f"{found.token_file}: the token in it cannot be read")
+    return found
 
 
 # The workspace

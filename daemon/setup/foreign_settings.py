@@ -16,6 +16,8 @@ class Settings:
     model_name: str = ""
     model_key: Secret | None = None
     token: Secret | None = None
+    token_file: str = ""
+    """Where the token is, when it is not here."""
     allow: tuple[str, ...] = ()
     """Telegram's ids of who might talk to it."""
     time_zone: str = ""
@@ -99,6 +101,7 @@ def openclaw_settings(tables: Table, environ: Mapping[str, str]) -> Settings:
     return replace(
         _model(name if rest else _maker(model), model, provider, environ),
         token=_secret(next((token for bot in bots if (token := _word(bot, "botToken", environ))), "")),
+        token_file=next((file for bot in bots if (file := _word(bot, "tokenFile", environ))), ""),
         allow=tuple(dict.fromkeys(each for bot in bots for each in _ids(bot.get("allowFrom")))),
         time_zone=_word(defaults, "userTimezone", environ),
     )

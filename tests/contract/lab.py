@@ -44,6 +44,7 @@ class Feature(Enum):
     CONTENTS = "the content of files that are sent is read"
     FILES = "files that people send can be fetched"
     GROUPS = "there are chats of many people, in which the bot can be mentioned"
+    THREADS = "a chat can have threads, each a conversation of its own"
     ALBUMS = "several files can be sent as one"
     AMENDING = "people can change what they said"
     BOTS = "it says who is a bot"
@@ -67,6 +68,10 @@ class Said:
     text: str = "hello"
     chat: str = ""
     """As ``Lab.a_chat`` names it; empty: the lab's ``chat``."""
+    thread: str = ""
+    """In the lab's ``group``, a whole number as text."""
+    answers: str = ""
+    """Id of a message that it answers, of the bot's or of a person's."""
     sender: str = "1001"
     is_bot: bool = False
     mentioned: bool = True
@@ -102,7 +107,7 @@ class Lab(ABC):
 
     @abstractmethod
     def shown(self, chat: SessionKey) -> list[Shown]:
-        """What the bot wrote that people see now, oldest first."""
+        """What the bot wrote that people see now, oldest first; of a chat with threads, in that thread or in none."""
 
     @abstractmethod
     def typings(self, chat: SessionKey) -> int:

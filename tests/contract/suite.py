@@ -131,6 +131,24 @@ class ChannelContract:
         assert [shown.text for shown in lab.shown(lab.group)] == [PLAIN]
         assert lab.shown(lab.chat) == []
 
+    async def test_what_is_sent_to_a_thread_is_shown_and_changed_there_alone(self, lab: Lab) -> None:
+        needs(lab, Feature.GROUPS, Feature.THREADS, Feature.EDITS)
+        await lab.say(Said(chat=lab.group.chat, thread="41"))
+        thread = SessionKey(channel=lab.channel.name, chat=lab.group.chat, thread="41")
+        await lab.channel.send(lab.group, a_part("outside"), timeout_s=TIMEOUT_S)
+
+        sent = await lab.channel.send(thread, a_part("old"), timeout_s=TIMEOUT_S)
+        await lab.channel.edit(thread, sent, a_part("new"), timeout_s=TIMEOUT_S)
+
+        assert [shown.text for shown in lab.shown(thread)] == ["new"]
+        assert [shown.text for shown in lab.shown(lab.group)] == ["outside"]
+
+    async def test_all_threads_of_a_chat_share_its_rates(self, lab: Lab) -> None:
+        needs(lab, Feature.THREADS)
+        thread = SessionKey(channel=lab.channel.name, chat=lab.group.chat, thread="41")
+
+        assert lab.channel.rates(thread) == lab.channel.rates(lab.group)
+
     async def test_the_longest_part_is_taken_whole(self, lab: Lab) -> None:
         words = "word " * lab.channel.limits.part_max
         text = words[: lab.channel.limits.part_max - 1] + "."
@@ -416,6 +434,44 @@ class ChannelContract:
             ("what is the tide?", True),
         ]
         assert {(arrival.chat, arrival.chat_kind) for arrival in heard.arrivals} == {(lab.group.chat, "group")}
+
+    async def test_it_says_in_which_thread_something_was_said(self, lab: Lab) -> None:
+        needs(lab, Feature.GROUPS, Feature.THREADS)
+        heard = Heard()
+        async with receiving(lab.channel, heard):
+            await lab.say(Said(text="within", chat=lab.group.chat, thread="41"))
+            await lab.say(Said(text="outside", chat=lab.group.chat))
+            await heard.count(2)
+
+        assert [(arrival.text, arrival.chat, arrival.thread) for arrival in heard.arrivals] == [
+            ("within", lab.group.chat, "41"),
+            ("outside", lab.group.chat, ""),
+        ]
+
+    async def test_it_says_which_message_is_answered(self, lab: Lab) -> None:
+        needs(lab, Feature.QUOTING)
+        sent = await lab.channel.send(lab.chat, a_part("High at noon."), timeout_s=TIMEOUT_S)
+        heard = Heard()
+        async with receiving(lab.channel, heard):
+            first = await lab.say(Said(text="where?", answers=sent))
+            await lab.say(Said(text="I mean the lake", answers=first))
+            await heard.count(2)
+
+        assert [arrival.reply_to for arrival in heard.arrivals] == [sent, first]
+        # Not every platform tells what it says; one that does says whose it is.
+        ours, theirs = [arrival.quote for arrival in heard.arrivals]
+        assert ours is None or (ours.text, ours.sender_name) == ("High at noon.", "")
+        assert theirs is None or (theirs.text == "where?" and theirs.sender_name)
+
+    async def test_in_a_group_to_answer_the_bot_is_to_mean_it(self, lab: Lab) -> None:
+        needs(lab, Feature.GROUPS, Feature.QUOTING)
+        sent = await lab.channel.send(lab.group, a_part("High at noon."), timeout_s=TIMEOUT_S)
+        heard = Heard()
+        async with receiving(lab.channel, heard):
+            await lab.say(Said(text="where?", chat=lab.group.chat, answers=sent, mentioned=False))
+            await heard.count(1)
+
+        assert heard.arrivals[0].mentioned
 
     async def test_a_new_version_of_a_message_has_its_id_and_says_so(self, lab: Lab) -> None:
         needs(lab, Feature.AMENDING)

@@ -15,8 +15,9 @@ import msgspec
 import pytest
 
 from channels.base import Channel
+from channels.examining import examine
 from channels.push import connect, serve
-from daemon.config import AccessConfig, Config, PushConfig, load
+from daemon.config import AccessConfig, Config, PushConfig, RedisConfig, load
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from daemon.testing import ScriptedModel
@@ -85,7 +86,7 @@ def configured(folder: Path, port: int, *, key: str = KEY) -> Config:
 class LinesLab(Lab):
     """A server of Lines, and people on it."""
 
-    missing = frozenset({lab_module.Feature.ALBUMS})
+    missing = frozenset({lab_module.Feature.ALBUMS, lab_module.Feature.THREADS})
     impossible = frozenset({Fault.PAGE})
 
     def __init__(self, process: Process, folder: Path) -> None:
@@ -140,7 +141,8 @@ class LinesLab(Lab):
         group = chat == self.group.chat
         message: Request = {"id": number, "chat": chat, "who": said.sender, "bot": said.is_bot, "group": group}
         message["text"] = f"@pond {said.text}" if group and said.mentioned else said.text
-        message["instead"] = bool(said.edits)
+        message["instead"], message["answers"] = bool(said.edits), said.answers
+        message["answers_you"] = said.answers in self.server.messages
         if said.file is not None:
             self.server.files[number] = said.file
             message["file"] = {"id": number, "name": "file", "bytes": len(said.file)}
@@ -211,6 +213,36 @@ def test_the_command_line_knows_it(installed: Path, tmp_path: Path) -> None:
 
     assert checked.returncode == 0, checked.stderr
     assert 'type = "lines"' in shown.stdout and "port = 7071" in shown.stdout and KEY not in shown.stdout
+
+
+@pytest.mark.anyio
+async def test_doctor_asks_it_how_it_fares(
+    installed: Path, process: Process, redis: tuple[RedisConfig, Path], prefix: str, tmp_path: Path
+) -> None:
+    lab = LinesLab(process, tmp_path)
+    async with anyio.create_task_group() as tg:
+        await tg.start(lab.serve)
+        config = msgspec.structs.replace(
+            configured(tmp_path, lab.server.port),
+            redis=msgspec.structs.replace(redis[0], prefix=prefix),
+            data_dir=str(redis[1]),
+        )
+        well = await examine(NAME, config)
+        lab.lock_out()
+        locked_out = await examine(NAME, config)
+        await lab.shut_down()
+        sys.modules["millpond_lines.adapter"].connect = None
+        broken = await examine(NAME, config)
+        del sys.modules["millpond_lines.adapter"]
+        tg.cancel_scope.cancel()
+
+    assert [(found.state, found.check, found.text) for found in well] == [
+        ("ok", "channel harbour", f"pond at 127.0.0.1:{lab.server.port}")
+    ]
+    assert [found.state for found in locked_out] == ["error"]
+    assert "wrong key; look at channels.harbour.host" in locked_out[0].text
+    assert [found.state for found in broken] == ["error"]
+    assert broken[0].text.startswith("it cannot be asked: TypeError")
 
 
 def test_the_command_line_names_it_when_it_is_broken(installed: Path, tmp_path: Path) -> None:

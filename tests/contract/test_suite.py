@@ -14,6 +14,7 @@ from channels.testing import TestingChannel
 from channels.testing import updates as updates_module
 from daemon.errors import BusUnavailable, SendRefused, SendRejected, SendUnknown
 from daemon.process import Process
+from daemon.sessionkey import SessionKey
 from tests.contract.lab import Fault
 from tests.contract.suite import ChannelContract
 from tests.contract.test_testing import lab_of
@@ -76,6 +77,20 @@ class Confident(TestingChannel):
         return Health(ok=True, text="fine")
 
 
+class Flat(TestingChannel):
+    __test__ = False
+
+    async def send(self, chat: SessionKey, *args: Any, **more: Any) -> str:
+        return await super().send(SessionKey(channel=chat.channel, chat=chat.chat), *args, **more)
+
+
+class Greedy(TestingChannel):
+    __test__ = False
+
+    def length(self, text: str) -> int:
+        return len(text.encode()) // 2
+
+
 class Deaf(TestingChannel):
     __test__ = False
 
@@ -121,6 +136,8 @@ contract = ChannelContract()
         (Nameless, contract.test_what_is_sent_is_shown_once_and_has_an_id),
         (Doubtful, contract.test_a_file_that_cannot_be_had_is_never_in_doubt),
         (Confident, contract.test_who_is_not_known_is_told_what_to_do),
+        (Flat, contract.test_what_is_sent_to_a_thread_is_shown_and_changed_there_alone),
+        (Greedy, contract.test_its_length_grows_with_the_text_and_is_never_less_than_its_parts),
         (Deaf, contract.test_what_is_said_is_handed_in),
     ],
 )

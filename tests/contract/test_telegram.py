@@ -73,7 +73,7 @@ class TelegramLab(Lab):
                 files=(message.file.name,) if message.file else (),
                 reply_to=str(message.reply_to.id) if message.reply_to else "",
             )
-            for message in self._chat(chat.chat).shown()
+            for message in self._chat(chat.chat).shown(thread=int(chat.thread or 0))
         ]
 
     def typings(self, chat: SessionKey) -> int:
@@ -93,6 +93,8 @@ class TelegramLab(Lab):
             f"@Pond_bot {said.text}" if named else said.text,
             by=self._person(said.sender, is_bot=said.is_bot),
             file=file,
+            thread=int(said.thread or 0),
+            reply_to=chat.messages[int(said.answers)] if said.answers else None,
             **({"media_group_id": said.album} if said.album else {}),
         )
         return str(message.id)

@@ -221,7 +221,8 @@ class Sink:
     def _act(self, post: Post) -> bytes | None:
         """What is answered; None: there is no such thing."""
         self.acts.append(post)
-        number, gone = post.get("id", ""), post.get("id") not in self.messages
+        number = post.get("id", "")
+        gone = self.messages.get(number, {"session": None})["session"] != post.get("session")
         match post["kind"]:
             case "edit" | "remove" if gone:
                 return None

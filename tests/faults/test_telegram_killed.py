@@ -134,8 +134,8 @@ class Pond:
 
 
 @asynccontextmanager
-async def pond(tmp_path: Path, *, model: FakeOpenAI, streaming: bool = False) -> AsyncGenerator[Pond]:
-    """A data directory with one worker; adapters are started by the test."""
+async def pond(tmp_path: Path, *, model: FakeOpenAI, streaming: bool = False, more: str = "") -> AsyncGenerator[Pond]:
+    """A data directory with one worker; adapters are started by the test. ``more``: of the configuration."""
     folder = tmp_path / "data"
     folder.mkdir()
     async with fake_telegram(floods=False) as telegram:
@@ -149,6 +149,7 @@ async def pond(tmp_path: Path, *, model: FakeOpenAI, streaming: bool = False) ->
                 telegram=telegram.base_url,
                 streaming=str(streaming).lower(),
             )
+            + more
         )
         file.chmod(0o600)
         try:
@@ -262,6 +263,32 @@ async def test_a_second_replica_takes_over_within_the_lease(tmp_path: Path) -> N
         assert took_s <= LEASE_S + SLACK_S
         assert second.process.poll() is None
         assert await here.unknown() == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("when", ["asked", "answered"])
+async def test_a_webhook_killed_with_an_update_in_its_hand_is_brought_it_again(tmp_path: Path, when: str) -> None:
+    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
+        port = listener.extra(anyio.abc.SocketAttribute.local_port)
+    hook = f'[channels.lake.webhook]\nurl = "https://millpond.example/hooks/lake"\nport = {port}\n'
+    async with fake_openai() as model, pond(tmp_path, model=model, more=hook) as here:
+        here.telegram.webhook_at = f"http://127.0.0.1:{port}"
+        first = await here.start("channels")
+        await here.telegram.until(lambda: bool(here.telegram.bot.hook.url), within_s=LIMIT_S)
+        chats = [here.telegram.direct(here.telegram.person(f"Person {n}")) for n in range(5)]
+        for turn in range(3):
+            for chat in chats:
+                here.say(chat, f"message {turn} of {chat.id}")
+        bot = here.telegram.bot
+        await here.telegram.until(lambda: len(bot.updates) <= 10, within_s=LIMIT_S)
+        if when == "answered":
+            await anyio.sleep(0.005)  # anywhere on the way of the next one
+        await here.kill(first)
+        await here.start("channels")
+        await here.all_answered()
+
+        await here.see_all_is_well()
+        await here.telegram.until(lambda: not bot.updates, within_s=LIMIT_S)
 
 
 @pytest.mark.slow

@@ -169,7 +169,8 @@ async def test_a_ban_by_answering_a_message_is_of_whoever_wrote_it(process: Proc
         assert "Eve (eve) is banned" in await room.says("/ban", chat="-1", quote=quote)
         assert "/ban ID" in await room.says("/ban", chat="-1", quote=Quote(text="my own"))
         assert "is an administrator" in await room.says("/ban boss")
-        assert "/ban ID" in await room.says("/ban")
+        for text in ("/ban", "/ban @eve"):
+            assert "/ban ID" in await room.says(text)
 
         assert {name: entry.state for name, entry in (await room.entries()).items()} == {"eve": "banned"}
 
@@ -217,8 +218,8 @@ async def test_what_is_written_in_a_pause_is_kept_told_once_and_answered_after(p
     async with Room(process, ScriptedModel("one", "two"), access=OPEN).working() as room:
         assert "rest in this chat" in await room.says("/pause")
         assert "rest already" in await room.says("/pause")
-        assert "I rest just now" in await room.says("a")
-        await room.intake.take(an_arrival("b", who="boss"))
+        assert "I rest just now" in await room.says("a", thread="5")
+        await room.intake.take(an_arrival("b", who="boss", thread="5"))
         assert await room.says("/status")
         assert room.model.requests == []
         with anyio.fail_after(3):
@@ -258,6 +259,8 @@ async def test_a_pause_costs_no_attempt_and_a_stop_is_obeyed_in_it(process: Proc
             seen = (await lab.state(f"{NAME}:ann")).claims
             await lab.expire(f"{NAME}:ann")
             await until(lambda seen=seen: _claimed_since(lab, seen))
+        lines = [each.text for each in await told(process.bus)]
+        assert sum("I rest just now" in text for text in lines) == 1
         assert "[stopped]" in await room.says("/stop", who="ann")
 
         assert await process.bus.call("EXISTS", process.bus.keys.dead(0)) == 0

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 import daemon.log
 from daemon.cli import root
-from tests.fakes.openai_server import Failure, FakeOpenAI, Plain, Say, fake_openai
+from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Plain, Say, fake_openai
 from tests.fakes.telegram import FakeTelegram, Refuse, fake_telegram
 from tests.processes import shut_down
 from tests.terminals import OnTerminal, on_terminal
@@ -144,6 +144,10 @@ def test_flags_alone_give_a_configuration_that_can_be_used(place: Place, telegra
     assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
     for file in ("millpond.toml", "pond.model.key", "telegram.token", "bots/pond/SOUL.md"):
         assert mode(place.data / file) == 0o600, file
+    for name in workspace():
+        text = (place.data / name).read_text()
+        assert "pond" in text and "{" not in text, name
+    assert "名" in (place.data / "bots/pond/USER.md").read_text()
     assert place("config", "check").stdout.startswith(f"ok: {place.config}\n")
     shown = done.stdout + place("config", "show").stdout + place.config.read_text()
     assert telegram.bot.token not in shown
@@ -477,6 +481,16 @@ def test_ctrl_c_at_any_question_leaves_nothing(place: Place, telegram: FakeTeleg
             for question, answer in zip(QUESTIONS[:number], answers, strict=False):
                 terminal.answer(question, answer)
             terminal.shows(QUESTIONS[number])
+            assert terminal.ends(interrupted="millpond: stopped") == 130, terminal.screen
+
+    assert place.files() == {}
+
+
+def test_ctrl_c_while_a_model_is_tried_leaves_nothing(place: Place) -> None:
+    with model(Hang()) as server:
+        flags = ("--bot", "b", "--language", "en", "--time-zone", "UTC", "--model-url", server.base_url, "--model", "m")
+        with place.sits("init", *flags, "--model-key", KEY) as terminal:
+            terminal.shows("Asking m at")
             assert terminal.ends(interrupted="millpond: stopped") == 130, terminal.screen
 
     assert place.files() == {}

@@ -1,6 +1,8 @@
 """The intake on a real server: what is accepted, what is kept for later, and what a chat is told."""
 
+import itertools
 import re
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
@@ -13,7 +15,7 @@ from channels.base import Channel
 from channels.intake import Intake, overhearing, receive, receiving
 from channels.intake.loops import IN_A_ROW
 from channels.intake.overhearing import KEPT_CHARS, KEPT_MAX
-from daemon.access import Access, Pairing, pairing
+from daemon.access import Access, Pairing, access, pairing
 from daemon.config import AccessConfig
 from daemon.errors import BusUnavailable
 from daemon.events import Attachment, Inbound, Quote
@@ -63,6 +65,15 @@ async def test_the_same_update_again_is_accepted_once_and_another_message_of_the
     assert await texts(process.bus) == ["hi", "hi"]
 
 
+async def test_a_repetition_is_known_by_the_update_and_not_by_the_message(process: Process) -> None:
+    intake, arrival = intake_of(with_channel(process)), an_arrival("hi")
+    await intake.take(arrival)
+    await intake.take(structs.replace(arrival, id="other"))
+
+    [inbound] = await accepted(process.bus)
+    assert inbound.id == arrival.id
+
+
 async def test_what_was_accepted_is_shown_once(process: Process) -> None:
     shown: list[Inbound] = []
 
@@ -81,7 +92,7 @@ async def test_what_was_accepted_is_shown_once(process: Process) -> None:
 
 
 @pytest.mark.parametrize(
-    ("access", "heard"),
+    ("rule", "heard"),
     [
         (AccessConfig(), False),
         (AccessConfig(policy="closed", allow=("ann",)), False),
@@ -90,8 +101,8 @@ async def test_what_was_accepted_is_shown_once(process: Process) -> None:
         (OPEN, True),
     ],
 )
-async def test_who_is_not_heard_is_told_nothing(process: Process, access: AccessConfig, heard: bool) -> None:
-    await intake_of(with_channel(process, access=access)).take(an_arrival("hi"))
+async def test_who_is_not_heard_is_told_nothing(process: Process, rule: AccessConfig, heard: bool) -> None:
+    await intake_of(with_channel(process, access=rule)).take(an_arrival("hi"))
 
     assert await texts(process.bus) == (["hi"] if heard else [])
     assert await told(process.bus) == []
@@ -287,6 +298,19 @@ async def test_bots_are_answered_a_few_times_until_a_human_speaks(process: Proce
     assert (await texts(process.bus))[IN_A_ROW:] == ["quiet", "beep"]
 
 
+async def test_the_last_answer_to_a_bot_is_given_although_the_first_try_failed(process: Process) -> None:
+    here = with_channel(process, access=AccessConfig(policy="open", bots=True))
+    *most, last = [an_arrival(f"{n}", chat=GROUP, who="robot", is_bot=True) for n in range(IN_A_ROW)]
+    for arrival in most:
+        await intake_of(here).take(arrival)
+    # After the guard has let it pass: access, guard, what was overheard, publish.
+    with pytest.raises(BusUnavailable):
+        await intake_of(replace(here, bus=FailingBus(process.bus, at=4))).take(last)
+    await intake_of(here).take(last)
+
+    assert len(await texts(process.bus)) == IN_A_ROW
+
+
 async def test_bots_are_ignored_unless_the_configuration_wants_them(process: Process) -> None:
     intake = intake_of(with_channel(process))
     await intake.take(an_arrival("beep", chat=GROUP, who="robot", is_bot=True))
@@ -359,6 +383,8 @@ async def test_a_full_session_is_told_once_and_the_offset_moves_on(process: Proc
         await intake.take(an_arrival(str(number)))
 
     assert len(await texts(process.bus)) == process.config.queue.waiting_max
+    await process.bus.call("DEL", process.bus.keys.told(f"{NAME}:ann", "full"))
+    await intake.take(an_arrival("once more"))
     [line] = await told(process.bus)
     assert "was not accepted" in line.text
 
@@ -395,3 +421,54 @@ async def test_an_adapter_that_fails_receives_again_and_is_ended_with_the_proces
         await receive(here, cast("Channel", Failing()), intake_of(here))
 
     assert len(begun) == 3
+
+
+@pytest.mark.parametrize("carried_out", [False, True])
+@pytest.mark.parametrize("robots", [False, True])
+async def test_whatever_call_fails_the_same_update_said_again_is_accepted_once(
+    process: Process, carried_out: bool, robots: bool
+) -> None:
+    """As a platform says it again to a process that was killed at any point, or to its successor."""
+    here = with_channel(process, access=AccessConfig(policy="open", bots=robots))
+    await intake_of(here).take(aside("at nine"))
+    arrival = an_arrival("when?", chat=GROUP, is_bot=robots)
+    for at in itertools.count(1):
+        failing = FailingBus(process.bus, at=at, carried_out=carried_out)
+        with suppress(BusUnavailable):
+            await intake_of(replace(here, bus=failing)).take(arrival)
+        if failing.calls < at:
+            break
+    await intake_of(here).take(arrival)
+    await intake_of(here).take(an_arrival("and where?", chat=GROUP))
+
+    first, second = await accepted(process.bus)
+    assert at > 4
+    assert [each.text for each in first.overheard] == ["at nine"]
+    assert second.overheard == ()
+    assert await told(process.bus) == []
+
+
+async def test_a_stranger_is_told_once_whatever_call_fails(process: Process) -> None:
+    here, arrival = with_channel(process, access=AccessConfig(policy="pairing")), an_arrival("hi")
+    for at in itertools.count(1):
+        failing = FailingBus(process.bus, at=at, carried_out=True)
+        with suppress(BusUnavailable):
+            await intake_of(replace(here, bus=failing)).take(arrival)
+        if failing.calls < at:
+            break
+
+    assert at > 3
+    assert len(await told(process.bus)) == 1
+    assert await Pairing(process.bus, NAME).open_codes() == 1
+
+
+async def test_while_redis_is_away_who_was_banned_stays_so(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access, "FRESH_S", 0.0)
+    await Access(process.bus, NAME).decide("ann", "banned", by="test", time="")
+    failing = FailingBus(process.bus, at=2)
+    intake = intake_of(replace(with_channel(process), bus=failing))
+    for _ in range(3):
+        await intake.take(an_arrival("hi"))
+
+    assert failing.calls == 3
+    assert await texts(process.bus) == []

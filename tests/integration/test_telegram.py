@@ -18,7 +18,8 @@ from channels.base import Part
 from channels.examining import examine
 from channels.telegram import TelegramChannel, asking, connect
 from channels.telegram import webhook as telegram_webhook
-from channels.telegram.api import Api
+from channels.telegram.api import NOTHING_SENT, Api
+from channels.telegram.moved import Moved
 from channels.telegram.webhook import secret_of
 from daemon.config import AccessConfig, BotConfig, Config, QueueConfig, Secret, TelegramConfig, WebhookConfig
 from daemon.errors import BusUnavailable, SendRefused, SendRejected, SendUnknown
@@ -26,6 +27,7 @@ from daemon.events import Attachment
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.fakes.telegram import Bot, Chat, Cut, FakeTelegram, Garbled, Hang, Page, Refuse, fake_telegram
+from tests.fakes.telegram.world import SUPERGROUPS
 
 pytestmark = pytest.mark.anyio
 
@@ -45,6 +47,7 @@ def short_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, "PAUSE_MIN_S", 0.01)
     monkeypatch.setattr(asking, "PAUSE_MAX_S", 0.05)
     monkeypatch.setattr(asking, "CONFLICT_MIN_S", 0.01)
+    monkeypatch.setattr(asking, "CONFLICT_MAX_S", 0.05)
 
 
 @dataclass
@@ -289,6 +292,19 @@ async def test_a_reply_to_a_group_that_moved_meanwhile_arrives_there_once(proces
     assert [call.ok for call in telegram.called("send")] == [False, True, True]
 
 
+async def test_a_move_that_another_process_heard_of_is_known(process: Process) -> None:
+    heard = Heard()
+    async with fake_telegram() as telegram, receiving(process, telegram, heard):
+        await telegram.polled()
+        await Moved(process.bus, NAME).note(-7, SUPERGROUPS - 7)
+        group = telegram.group()
+        group.id = SUPERGROUPS - 7
+        group.say("@pond_bot hello")
+        await heard.until(1)
+
+    assert heard.arrivals[0].chat == "-7"
+
+
 # The webhook
 
 
@@ -358,6 +374,16 @@ async def test_a_server_without_rich_messages_is_asked_once_and_gets_entities(pr
     assert len(telegram.called("sendRichMessage")) == 1
 
 
+async def test_markdown_goes_out_with_entities_where_that_is_wanted(process: Process) -> None:
+    async with fake_telegram() as telegram, adapter(process, telegram, rich=False) as channel:
+        ann = telegram.direct(telegram.person("Ann"))
+
+        await channel.send(key(ann), part("**one**"), timeout_s=TIMEOUT_S)
+
+    assert [message.entities[0]["type"] for message in ann.shown()] == ["bold"]
+    assert not telegram.called("sendRichMessage")
+
+
 async def test_what_no_form_of_markdown_is_taken_for_goes_out_as_written(process: Process) -> None:
     async with fake_telegram() as telegram, adapter(process, telegram) as channel:
         ann = telegram.direct(telegram.person("Ann"))
@@ -414,6 +440,24 @@ async def test_it_is_told_how_a_send_went(process: Process, fault: Any, error: t
         assert len(telegram.called("send")) == 1
 
 
+async def test_a_server_that_repeats_the_token_is_not_quoted(process: Process) -> None:
+    async with fake_telegram() as telegram, adapter(process, telegram) as channel:
+        token = telegram.bot.token
+        secret = token.partition(":")[2]
+        path = f"/bot{token}/getMe bot{token.replace(':', '%3A')}"
+        telegram.faults.on("getMe", Refuse(401, path), Refuse(500, path), Refuse(400, path))
+        said = [(await channel.health()).text for _ in range(3)]
+        telegram.faults.on("sendMessage", Refuse(400, path), Refuse(429, path))
+        for _ in range(2):
+            with pytest.raises((SendRejected, SendRefused)) as caught:
+                chat = telegram.direct(telegram.person("Ann"))
+                await channel.send(key(chat), part("hi"), timeout_s=TIMEOUT_S)
+            said.append(repr(caught.value))
+
+    assert all("/getMe" in each for each in said)
+    assert not any(secret in each for each in said)
+
+
 async def test_a_server_that_is_not_there_has_been_sent_nothing(process: Process) -> None:
     async with fake_telegram() as telegram:
         ann = telegram.direct(telegram.person("Ann"))
@@ -423,6 +467,17 @@ async def test_a_server_that_is_not_there_has_been_sent_nothing(process: Process
             await channel.send(key(ann), part("hi"), timeout_s=TIMEOUT_S)
         assert not (await channel.health()).ok
     assert telegram.bot.token not in str(caught.value)
+
+
+def test_every_failure_of_the_http_library_is_either_nothing_sent_or_unknown() -> None:
+    def kinds(kind: type[Exception]) -> list[type[Exception]]:
+        return [kind, *(each for sub in kind.__subclasses__() for each in kinds(sub))]
+
+    refused = {kind.__name__ for kind in kinds(httpx2.HTTPError) if issubclass(kind, NOTHING_SENT)}
+
+    assert refused == {
+        *("ConnectError", "ConnectTimeout", "PoolTimeout", "UnsupportedProtocol", "LocalProtocolError", "ProxyError")
+    }
 
 
 async def test_an_edit_says_something_else_and_the_same_again_is_fine(process: Process) -> None:

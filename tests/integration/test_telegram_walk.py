@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from channels.push import serve as serve_channels
-from daemon.config import AccessConfig, BotConfig, Config, ModelConfig, QueueConfig, TelegramConfig
+from daemon.config import AccessConfig, BotConfig, Config, ModelConfig, QueueConfig, TelegramConfig, TranscriptionConfig
 from daemon.config.channels import WebhookConfig
 from daemon.config.secret import Secret
 from daemon.events import LogEntry
@@ -21,6 +21,7 @@ from daemon.model import Answer, Chunk, Request, TextChunk
 from daemon.process import Process
 from daemon.session import SessionReader
 from daemon.testing import Gate
+from tests.fakes.openai_server import Plain, fake_openai
 from tests.fakes.said import said as words_of
 from tests.fakes.telegram import Bot, Chat, Cut, FakeTelegram, Message, Refuse, fake_telegram
 from tests.fakes.telegram.entities import units
@@ -459,22 +460,24 @@ async def test_a_reply_of_200_000_characters_comes_as_a_file_beside_its_beginnin
     assert any(text.startswith("Paragraph 0 of the book.") for text in ann.texts())
 
 
-@pytest.mark.parametrize("sign", [FAMILY, DEAF, FLAG, ACCENTED, "\U0001f600"], ids=ascii)
-@pytest.mark.parametrize("shift", range(3))
 async def test_a_long_reply_is_cut_between_what_people_see_as_characters(
-    process: Process, telegram: FakeTelegram, sign: str, shift: int
+    process: Process, telegram: FakeTelegram
 ) -> None:
-    ann = telegram.direct(telegram.person("Ann"))
-    text = "a" * shift + sign * (9_000 // units(sign))
-    async with walking(process, telegram, model=Speaking(lambda _text: text), streaming=False) as walk:
-        ann.say("signs")
-        await walk.telegram.until(lambda: "".join(ann.texts()) == text, within_s=LIMIT_S)
+    signs = (FAMILY, DEAF, FLAG, ACCENTED, "\U0001f600")
+    texts = {f"{at}": "a" * (at % 3) + sign * (9_000 // units(sign)) for at, sign in enumerate(3 * signs)}
+    chats = {name: telegram.direct(telegram.person(name)) for name in texts}
+    async with walking(process, telegram, model=Speaking(lambda name: texts[name]), streaming=False):
+        for name, chat in chats.items():
+            chat.say(name)
+        for name, chat in chats.items():
+            await telegram.until(lambda name=name, chat=chat: "".join(chat.texts()) == texts[name], within_s=LIMIT_S)
 
-    for part in ann.texts():
-        assert units(part) <= 4_096
-        assert not unicodedata.combining(part[0])
-        assert part[0] not in "\u200d\ufe0f\U0001f3fd"
-        assert part.replace(sign, "").strip("a") == ""
+    for (_, chat), sign in zip(chats.items(), 3 * signs, strict=True):
+        for part in chat.texts():
+            assert units(part) <= 4_096
+            assert not unicodedata.combining(part[0])
+            assert part[0] not in "\u200d\ufe0f\U0001f3fd"
+            assert part.replace(sign, "").strip("a") == ""
 
 
 ODD = {
@@ -519,22 +522,21 @@ WORDS = {
 }
 
 
-@pytest.mark.parametrize("kind", ODD)
 @pytest.mark.parametrize("rich", [True, False], ids=["rich", "old-server"])
-async def test_markdown_that_no_parser_likes_arrives_with_all_of_its_words(
-    process: Process, kind: str, rich: bool
-) -> None:
+async def test_markdown_that_no_parser_likes_arrives_with_all_of_its_words(process: Process, rich: bool) -> None:
     async with fake_telegram(rich=rich) as telegram:
-        ann = telegram.direct(telegram.person("Ann"))
-        async with walking(process, telegram, model=Speaking(lambda _text: ODD[kind]), streaming=False) as walk:
-            ann.say("odd")
-            await telegram.until(lambda: all(w in "\n".join(ann.texts()) for w in WORDS[kind]) and _rests(walk))
+        chats = {kind: telegram.direct(telegram.person(kind)) for kind in ODD}
+        async with walking(process, telegram, model=Speaking(lambda kind: ODD[kind]), streaming=False):
+            for kind, chat in chats.items():
+                chat.say(kind)
+            for kind, chat in chats.items():
+                await telegram.until(lambda chat=chat: bool(chat.texts()), within_s=LIMIT_S)
+                missing = [word for word in WORDS[kind] if word not in "\n".join(chat.texts())]
+                assert missing == [], (kind, chat.texts())
+            await telegram.until(lambda: telegram.open == 0)
 
-        assert len([m for m in ann.shown() if WORDS[kind][0] in m.text]) == 1
-
-
-def _rests(walk: Walk) -> bool:
-    return walk.telegram.open == 0
+    for kind, chat in chats.items():
+        assert sum(WORDS[kind][0] in text for text in chat.texts()) == 1, kind
 
 
 # Floods
@@ -552,3 +554,107 @@ async def test_a_flood_in_one_chat_loses_nothing_and_holds_up_no_other(
         await telegram.until(lambda: not telegram.bot.updates, within_s=LIMIT_S)
 
     assert [message.text for message in ann.shown()] == ["echo: hello"]
+
+
+# Files
+
+
+async def test_a_picture_is_shown_to_a_model_that_sees(process: Process, telegram: FakeTelegram) -> None:
+    ann = telegram.direct(telegram.person("Ann"))
+    picture = telegram.file("photo", b"\xff\xd8\xff\xe0 a duck", name="duck.jpg")
+    sees = BotConfig(model=ModelConfig(vision=True))
+    async with walking(process, telegram, model=Speaking(lambda _text: "a duck"), bot=sees) as walk:
+        ann.say("What is this?", file=picture)
+        await walk.shows(ann, "a duck")
+
+    assert "data:image/jpeg;base64," in walk.model.asked()
+    assert "What is this?" in walk.model.asked()
+
+
+async def test_a_file_that_is_too_large_is_said_to_be(process: Process, telegram: FakeTelegram) -> None:
+    ann = telegram.direct(telegram.person("Ann"))
+    book = telegram.file("document", b"x", name="book.pdf", claims_bytes=(20 << 20) + 1)
+    async with walking(process, telegram, model=Speaking(lambda _text: "too large")) as walk:
+        ann.say("Read this", file=book)
+        await walk.shows(ann, "too large")
+
+    assert "book.pdf" in walk.model.asked()
+    assert "large" in walk.model.asked()
+    assert telegram.called("download") == []
+
+
+async def test_a_text_is_read_to_a_model_without_tools(process: Process, telegram: FakeTelegram) -> None:
+    ann = telegram.direct(telegram.person("Ann"))
+    note = telegram.file("document", "Tide at nine, 水池".encode(), name="tide.txt", mime_type="text/plain")
+    async with walking(process, telegram, model=Speaking(lambda _text: "at nine")) as walk:
+        ann.say("When?", file=note)
+        await walk.shows(ann, "at nine")
+
+    assert "Tide at nine, 水池" in walk.model.asked()
+
+
+async def test_a_voice_message_is_answered_as_what_was_said(process: Process, telegram: FakeTelegram) -> None:
+    ann = telegram.direct(telegram.person("Ann"))
+    voice = telegram.file("voice", b"OggS spoken", mime_type="audio/ogg", duration=3)
+    async with fake_openai(lambda _body: Plain(b'{"text": "How deep is it?"}', "application/json")) as server:
+        hears = BotConfig(transcription=TranscriptionConfig(base_url=server.base_url, name="whisper"))
+        async with walking(process, telegram, bot=hears) as walk:
+            ann.say("", file=voice)
+            await walk.answered(ann, "How deep is it?")
+
+
+# While it is written
+
+
+@dataclass
+class Slow(Speaking):
+    """Says its answer word by word."""
+
+    pause_s: float = 0.05
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        async for each in super().stream(request):
+            if isinstance(each, TextChunk):
+                for word in re.findall(r"\S+\s*", each.text):
+                    await anyio.sleep(self.pause_s)
+                    yield TextChunk(word)
+            else:
+                yield each
+
+
+async def test_an_answer_is_shown_while_it_is_written_in_one_message_and_within_the_limits(
+    process: Process, telegram: FakeTelegram
+) -> None:
+    ann = telegram.direct(telegram.person("Ann"))
+    story = "Once upon a time there was a *pond* of ducks. " + " ".join(f"word{n}" for n in range(60))
+    model = Slow(lambda _text: story)
+    async with walking(process, telegram, model=model, reaction="👀") as walk:
+        asked = ann.say("Tell me a story")
+        await walk.answered(ann, "word59")
+        await telegram.until(lambda: telegram.open == 0)
+
+    [message] = ann.shown()
+    plain = story.replace("*", "")
+    assert message.text == plain
+    assert message.edits, "nothing was shown before"
+    assert all(plain.startswith(edit.replace("*", "").removesuffix("…").rstrip()) for edit in message.edits)
+    assert ann.actions and ann.actions[0][1] == "typing"
+    assert asked.reactions == {telegram.bot.person.id: "👀"}
+    assert telegram.floods is not None and telegram.floods.refused == 0
+
+
+async def test_many_answers_at_once_stay_within_the_limits_of_the_platform(
+    process: Process, telegram: FakeTelegram
+) -> None:
+    chats = [telegram.direct(telegram.person(f"Person {number}")) for number in range(60)]
+    group = telegram.group()
+    async with walking(process, telegram, model=Slow(pause_s=0.2)) as walk:
+        for number in range(2):
+            for chat in chats:
+                chat.say(f"{number} and more words than fit into a moment")
+            group.say(f"@pond_bot {number} and more words than fit into a moment")
+        for chat in (*chats, group):
+            await walk.answered(chat, "1 and more words than fit into a moment")
+
+    assert telegram.floods is not None and telegram.floods.refused == 0
+    assert await walk.unknown() == []

@@ -1,6 +1,7 @@
 """The pure parts of setting up: TOML that is written and changed, other programs' files, and what answers come to."""
 
 import contextlib
+import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -196,6 +197,22 @@ def test_keys_of_an_openclaw_may_be_in_the_environment() -> None:
 def test_no_configuration_of_others_breaks_us(settings: Any, table: dict[str, Any]) -> None:
     shaped = {"agents": table, "providers": table, "channels": {"telegram": table}, "models": {"providers": table}}
     settings({**table, **shaped}, {})
+
+
+def test_an_openclaw_with_several_workspaces_and_its_token_in_a_file(tmp_path: Path) -> None:
+    for name in ("main", "work"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "SOUL.md").write_text(name)
+    (tmp_path / "token").write_text("1:secret\n")
+    agents = [{"id": "w", "workspace": str(tmp_path / "work")}, {"default": True, "workspace": str(tmp_path / "main")}]
+    settings = {"agents": {"list": agents}, "channels": {"telegram": {"tokenFile": "token"}}}
+    (tmp_path / "openclaw.json").write_text(json.dumps(settings))
+
+    found = find(tmp_path, {})
+    (tmp_path / "token").unlink()
+
+    assert (found.program, found.workspace, found.settings.token) == ("OpenClaw", tmp_path / "main", Secret("1:secret"))
+    assert find(tmp_path, {}).left == ["token: the token in it cannot be read"]
 
 
 LINK = "skills: it is a link; name what it leads to with --from, or copy it by hand"

@@ -103,7 +103,8 @@ class Admitting:
     async def _ban(self, inbound: Inbound, bot: BotConfig, at: str) -> str:
         named = argument_of(inbound.text)
         channel, name = self._whom(named, inbound)
-        if not name:
+        # A nickname is no id: nobody would ever be known by it.
+        if not name or name.startswith("@"):
             return say("ban_how", bot.language)
         if channel not in self._channels(inbound.bot):
             return say("ban_channel", bot.language, channel=channel)
