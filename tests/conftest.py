@@ -72,6 +72,8 @@ ONE_SERVER_ONLY = {
     "test_a_session_whose_deadline_was_deleted_by_hand_is_given_one": LOOKS,
     "test_one_pass_wakes_a_bounded_number_and_the_next_follows_at_once": LOOKS,
     "test_a_replayed_reply_goes_back_onto_out_once": LOOKS,
+    "test_what_a_platform_says_was_edited_replaces_what_waits": LOOKS,
+    "test_an_edited_message_that_is_too_long_is_refused_and_the_old_one_stays": LOOKS,
     "test_one_reader_leaving_does_not_silence_the_other": LATE,
     "test_readers_that_come_and_go_leave_a_channel_that_can_be_heard_again": LATE,
 }
@@ -79,6 +81,7 @@ ONE_SERVER_ONLY = {
 
 
 ON_ALL_SERVERS = (
+    "amending",
     "archive",
     "archive_trim",
     "awaited",
@@ -89,6 +92,7 @@ ON_ALL_SERVERS = (
     "consolidation",
     "consolidation_rules",
     "consolidation_service",
+    "content",
     "dead_letters",
     "forgetting",
     "forgetting_whole",

@@ -20,6 +20,7 @@ from daemon.forget.brought import forget_brought, is_said_by
 from daemon.forget.shelves import Buried, Bury, forget_on
 from daemon.forget.tombstone import Count, Wanted, continued, hits_in, payload_texts, tombstone
 from daemon.forget.work import Tier, Work
+from daemon.inbox import mark_of
 from daemon.sessionkey import SessionKey
 
 SWAP = load_script(__file__, "swap.lua")
@@ -129,28 +130,32 @@ async def swap_continuity(work: Work, key: str, field: str, raw: bytes) -> None:
 # Streams of a partition
 
 
-async def forget_in_queues(work: Work, sessions: Collection[str], *, people: Collection[str] = ()) -> None:
+async def forget_in_queues(work: Work, sessions: Collection[str], *, people: Collection[str] = ()) -> set[str]:
     """What waits, what is to be delivered, and what could be neither answered nor delivered, of these sessions.
 
-    With ``people`` only what these said themselves, and nothing else of it.
+    With ``people`` only what these said themselves, and nothing else of it. Gives what the files are called by that
+    came with the messages that were removed.
 
     Raises:
         BusUnavailable: Redis is away.
     """
     keys = work.stores.bus.keys
     by_partition: dict[int, set[str]] = {}
+    marks = set[str]()
     for session in sessions:
         by_partition.setdefault(keys.partition(session), set()).add(session)
     for partition, own in by_partition.items():
         if people:
             for session in own:
                 await forget_brought(work, session, people)
-        await _strike(work, "waiting", keys.inbox(partition), _waiting_of(own, people), asides=keys.asides(partition))
-        await _strike(work, "dead", keys.dead(partition), _dead_of(own, people))
+        asides = keys.asides(partition)
+        marks |= await _strike(work, "waiting", keys.inbox(partition), _waiting_of(own, people), asides=asides)
+        marks |= await _strike(work, "dead", keys.dead(partition), _dead_of(own, people))
         if people:
             continue
         for channel in {SessionKey.parse(session).channel for session in own}:
             await _strike(work, "replies", keys.out(partition, channel), _reply_of(own))
+    return marks
 
 
 def _is_by(raw: bytes, people: Collection[str]) -> bool:
@@ -224,9 +229,13 @@ def _hits(raw: bytes, wanted: Wanted) -> list[str]:
     return [hit for text in payload_texts(raw) for hit in wanted.hits(text)]
 
 
-async def _strike(work: Work, tier: Tier, key: str, payload: _Payload, *, asides: str = "") -> None:
-    """Take those entries of a stream out in which it stands; and always what the server keeps of earlier ones."""
+async def _strike(work: Work, tier: Tier, key: str, payload: _Payload, *, asides: str = "") -> set[str]:
+    """Take those entries of a stream out in which it stands; and always what the server keeps of earlier ones.
+
+    Gives what the files of the messages are called by that were taken out.
+    """
     bus, last = work.stores.bus, b"-"
+    marks = set[str]()
     gone: list[tuple[bytes, bytes]] = []
     while True:
         entries: Any = await bus.call("XRANGE", key, last, "+", "COUNT", PAGE)
@@ -237,11 +246,13 @@ async def _strike(work: Work, tier: Tier, key: str, payload: _Payload, *, asides
             if raw and (hits := _hits(raw, wanted)):
                 work.found(tier, hits, time=_time_of(stream_id))
                 gone.append((stream_id, fields.get(b"session", b"")))
+                marks.add(mark_of(*(fields.get(name, b"").decode(errors="replace") for name in (b"session", b"id"))))
         if len(entries) < PAGE:
             break
         last = b"(" + entries[-1][0]
     if not work.looks:
         await _take_out(work, key, gone, asides=asides)
+    return marks
 
 
 async def _take_out(work: Work, key: str, gone: list[tuple[bytes, bytes]], *, asides: str) -> None:

@@ -139,9 +139,12 @@ def _came_along(work: Work, scope: str, is_theirs: Callable[[str], bool]) -> Non
 
 
 async def _queues(work: Work, order: Order, ground: Ground) -> None:
-    await forget_in_queues(work, [session for session, _ in ground.sessions])
+    marks = await forget_in_queues(work, [session for session, _ in ground.sessions])
     if ground.others:
-        await forget_in_queues(work, [session for session, _ in ground.others], people=order.people)
+        marks |= await forget_in_queues(work, [session for session, _ in ground.others], people=order.people)
+    # A turn that is tried again later has fetched them already.
+    for scope in sorted({*order.scopes, *(scope for _, scope in ground.all)}) if marks and not work.looks else ():
+        await _blocking(work, scope, partial(_came_along, work, scope, marks.__contains__))
 
 
 # Files

@@ -636,6 +636,32 @@ async def test_a_word_takes_the_files_of_its_message_along_and_of_no_other(world
     assert "canary" not in str(await world.lab.dump())
 
 
+async def test_what_waits_for_a_model_that_is_away_is_forgotten_with_its_files(
+    world: World, platform: Platform
+) -> None:
+    platform.files = {"b": PNG}
+    await world.say("My canary", attachments=(picture("b", name="b.png"),))
+    reader = SessionReader(world.lab.bus)
+
+    async def parked() -> bool:
+        return bool((await reader.state("phone:7")).retry_at_ms)
+
+    queue = msgspec.structs.replace(world.process.config.queue, backoff_min_s=30.0, backoff_max_s=30.0)
+    world.process = replace(world.process, config=msgspec.structs.replace(world.process.config, queue=queue))
+    async with Bot(world.process, ScriptedModel(then=ModelUnavailable("away"))).working():
+        await until(parked)
+    scope = "pond:person:phone:ann"
+    assert len(world.inbox(scope)) == 1
+    order = Order(name=scope, scopes=(scope,))
+    asking = Asking(world.lab.bus, Jobs(world.lab.bus, lease_s=0.5, worker="asking", clock=world.process.clock))
+
+    job = await asking.order(order, Search(text="canary"), name="1", tell=None)
+    await job_runner(world.process).until_ended(job, within_s=30)
+
+    assert world.inbox(scope) == {}
+    assert (await reader.state("phone:7")).waiting == 0
+
+
 async def test_what_was_overheard_is_the_persons_in_an_export(world: World, platform: Platform, tmp_path: Path) -> None:
     await a_group_with_files(world, platform)
     sources = world.process.export_sources(Memories(world.lab.bus))
