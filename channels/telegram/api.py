@@ -15,7 +15,7 @@ import msgspec
 
 from channels.telegram.outcome import Answer, Unreached, judged
 from daemon.config.rules import is_loopback
-from daemon.config.secret import Secret
+from daemon.config.secret import STARS, Secret
 from daemon.errors import SendRefused, SendRejected, SendUnknown
 
 ANSWER_MAX_BYTES = 33_554_432
@@ -33,6 +33,9 @@ CONNECTIONS_MAX = 200
 
 CLOSE_S = 1.0
 """Longest wait for connections to close."""
+
+SECRET_MIN_BYTES = 16
+"""A shorter secret part of a token, of which the real ones have 35, may stand in an answer by chance."""
 
 NOTHING_SENT = (
     httpx2.ConnectError,
@@ -87,7 +90,7 @@ class Api:
             raise SendUnknown(f"{self._base}: {type(error).__name__} after sending {method}") from None
         if content is None or status is None:
             raise SendUnknown(f"{self._base}: no answer to {method} within {timeout_s:g} s")
-        return judged(_read(content), status=status, method=method, base=self._base)
+        return judged(_read(self._masked(content)), status=status, method=method, base=self._base)
 
     async def download(self, path: str, *, max_bytes: int, timeout_s: float) -> bytes:
         """A file of the server's, by the path that ``getFile`` gave.
@@ -120,6 +123,11 @@ class Api:
         """Close all connections."""
         with anyio.move_on_after(CLOSE_S, shield=True):
             await self._client.aclose()
+
+    def _masked(self, content: bytes) -> bytes:
+        """An answer without the token: a server may repeat what it was asked, and what it says is shown to people."""
+        secret = self._token.reveal().partition(":")[2].encode()
+        return content.replace(secret, STARS.encode()) if len(secret) >= SECRET_MIN_BYTES else content
 
     def _made(self) -> httpx2.AsyncClient:
         limits = httpx2.Limits(

@@ -118,9 +118,15 @@ url = "{platform}"
 type = "testing"
 bot = "plain"
 url = "{platform}"
+[channels.telegram]
+type = "telegram"
+bot = "plain"
+token = "1:{telegram_token}"
+base_url = "{repeating}/400"
 """
 NAMES = (
     *("inline", "fallback", "fallback_file", "refused_file", "nobodys_key", "environment", "web_token"),
+    "telegram_token",
     *("tool_variable", "tool_header", "tool_other_header", "tool_query", "nobodys_header", "model_query"),
 )
 REPEATING = """
@@ -170,7 +176,9 @@ def around(text: str, piece: str) -> str:
 
 def plant() -> dict[str, str]:
     """A secret for each place, none of them like another."""
-    return {name: f"sk-{secrets.token_hex(6)}+{secrets.token_hex(8)}" for name in NAMES}
+    planted = {name: f"sk-{secrets.token_hex(6)}+{secrets.token_hex(8)}" for name in NAMES}
+    # Of these it is known what they are made of.
+    return planted | {"telegram_token": planted["telegram_token"].replace("+", "_")}
 
 
 def everyway(key: str) -> list[Reply]:
@@ -243,6 +251,7 @@ def files_of(folder: Path, planted: Mapping[str, str], *, repeating: str, **more
         python=sys.executable,
         tool_server=tool_server.__file__,
         repeating_servers="".join(REPEATING.format(status=each, address=repeating, **planted) for each in STATUSES),
+        repeating=repeating,
         **planted,
         **more,
     )
@@ -419,6 +428,9 @@ def wrong_settings(stage: Stage, secret: str) -> list[Callable[[], None]]:
         {"MILLPOND_BOTS__POND__MODEL__API_KEY_FILE": str(stage.folder / "token"), "OPENAI_API_KEY": f"\n{secret}"},
         {"MILLPOND_BOTS__REFUSED__MODEL__API_KEY": secret},
         {"MILLPOND_CHANNELS__WEB__TOKEN": secret},
+        {"MILLPOND_CHANNELS__TELEGRAM__TOKEN": secret},
+        {"MILLPOND_CHANNELS__TELEGRAM__BASE_URL": f"http://user:{secret}@h"},
+        {"MILLPOND_CHANNELS__TELEGRAM__WEBHOOK__SECRET": f"{secret} and more"},
     )
     return [partial(stage.command, "config", "check", **each) for each in settings]
 
@@ -481,11 +493,11 @@ def keep_requests(found: Found, models: Sequence[FakeOpenAI], heard: Sequence[st
             path = path.replace(found.planted["model_query"], "")
         found.texts[f"request {number} to {request.body['model']}"] = f"{path} {headers} {request.raw.decode()}"
     for number, text in enumerate(heard):
-        for name in ("tool_header", "tool_other_header", "tool_query"):
+        for name in ("tool_header", "tool_other_header", "tool_query", "telegram_token"):
             if found.planted[name] in text:
                 found.used.add(name)
                 text = text.replace(found.planted[name], "")  # noqa: PLW2901 - what is left is searched
-        found.texts[f"request {number} to a tool server"] = text
+        found.texts[f"request {number} to a server that repeats it"] = text
 
 
 @pytest.fixture(scope="module")
@@ -511,7 +523,7 @@ def test_all_that_could_be_read_was_searched(found: Found) -> None:
 
 
 def test_secrets_reached_whom_they_are_meant_for(found: Found) -> None:
-    assert found.used == {*OWN_KEYS.values(), "tool_header", "tool_other_header", "tool_query"}
+    assert found.used == {*OWN_KEYS.values(), "tool_header", "tool_other_header", "tool_query", "telegram_token"}
 
 
 def test_conversations_went_on_beside_what_failed(found: Found) -> None:

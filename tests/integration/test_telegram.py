@@ -18,7 +18,7 @@ from channels.base import Part
 from channels.examining import examine
 from channels.telegram import TelegramChannel, asking, connect
 from channels.telegram import webhook as telegram_webhook
-from channels.telegram.api import Api
+from channels.telegram.api import NOTHING_SENT, Api
 from channels.telegram.moved import Moved
 from channels.telegram.webhook import secret_of
 from daemon.config import AccessConfig, BotConfig, Config, QueueConfig, Secret, TelegramConfig, WebhookConfig
@@ -358,7 +358,7 @@ async def test_markdown_goes_out_as_a_rich_message(process: Process) -> None:
     [message] = ann.shown()
     assert str(message.id) == sent
     assert message.rich
-    assert message.text == "Depth\n\n2 m, $3 each".replace("\n\n", message.text[5:-16]) or "$3" in message.text
+    assert message.text.split("\n") == ["Depth", "2 m, $3 each"]
     assert not telegram.oddities()
 
 
@@ -440,6 +440,24 @@ async def test_it_is_told_how_a_send_went(process: Process, fault: Any, error: t
         assert len(telegram.called("send")) == 1
 
 
+async def test_a_server_that_repeats_the_token_is_not_quoted(process: Process) -> None:
+    async with fake_telegram() as telegram, adapter(process, telegram) as channel:
+        token = telegram.bot.token
+        secret = token.partition(":")[2]
+        path = f"/bot{token}/getMe bot{token.replace(':', '%3A')}"
+        telegram.faults.on("getMe", Refuse(401, path), Refuse(500, path), Refuse(400, path))
+        said = [(await channel.health()).text for _ in range(3)]
+        telegram.faults.on("sendMessage", Refuse(400, path), Refuse(429, path))
+        for _ in range(2):
+            with pytest.raises((SendRejected, SendRefused)) as caught:
+                chat = telegram.direct(telegram.person("Ann"))
+                await channel.send(key(chat), part("hi"), timeout_s=TIMEOUT_S)
+            said.append(repr(caught.value))
+
+    assert all("/getMe" in each for each in said)
+    assert not any(secret in each for each in said)
+
+
 async def test_a_server_that_is_not_there_has_been_sent_nothing(process: Process) -> None:
     async with fake_telegram() as telegram:
         ann = telegram.direct(telegram.person("Ann"))
@@ -449,6 +467,17 @@ async def test_a_server_that_is_not_there_has_been_sent_nothing(process: Process
             await channel.send(key(ann), part("hi"), timeout_s=TIMEOUT_S)
         assert not (await channel.health()).ok
     assert telegram.bot.token not in str(caught.value)
+
+
+def test_every_failure_of_the_http_library_is_either_nothing_sent_or_unknown() -> None:
+    def kinds(kind: type[Exception]) -> list[type[Exception]]:
+        return [kind, *(each for sub in kind.__subclasses__() for each in kinds(sub))]
+
+    refused = {kind.__name__ for kind in kinds(httpx2.HTTPError) if issubclass(kind, NOTHING_SENT)}
+
+    assert refused == {
+        *("ConnectError", "ConnectTimeout", "PoolTimeout", "UnsupportedProtocol", "LocalProtocolError", "ProxyError")
+    }
 
 
 async def test_an_edit_says_something_else_and_the_same_again_is_fine(process: Process) -> None:

@@ -1,0 +1,90 @@
+"""Asking for updates against a server that repeats, mixes up and is interrupted: what is confirmed was dealt with."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from channels.arrival import Arrival
+from channels.telegram import asking
+from channels.telegram.asking import Asking
+from channels.telegram.inlet import Inlet
+from channels.telegram.updates import Me
+from daemon.errors import BusUnavailable, SendUnknown
+
+FIRST = 100
+CHATS = 3
+
+
+class Server:
+    """Gives updates that are not confirmed, and stops the one who asks when there are none."""
+
+    def __init__(self, chats: list[int], dice: list[int]) -> None:
+        self.updates = {FIRST + at: chat for at, chat in enumerate(chats)}
+        self.taken: list[tuple[int, int]] = []
+        """Chat and number, in the order in which they were taken."""
+        self.dice = dice
+        self.done = anyio.CancelScope()
+
+    def throw(self, sides: int) -> int:
+        return self.dice.pop() % sides if self.dice else sides - 1
+
+    async def call(self, method: str, params: Mapping[str, Any], *, timeout_s: float) -> msgspec.Raw:
+        await anyio.lowlevel.checkpoint()
+        if self.throw(6) == 0:
+            raise SendUnknown("cut")
+        confirmed = [number for number in self.updates if number < params.get("offset", 0)]
+        dealt_with = {number for _, number in self.taken}
+        assert set(confirmed) <= dealt_with, "confirmed and not dealt with"
+        for number in confirmed:
+            del self.updates[number]
+        if not self.updates:
+            self.done.cancel()
+            await anyio.lowlevel.checkpoint()
+        batch = list(self.updates)[: 1 + self.throw(5)]
+        if self.throw(3) == 0:
+            batch += batch[:1]
+        return msgspec.Raw(msgspec.json.encode([self._said(number) for number in batch]))
+
+    def _said(self, number: int) -> dict[str, Any]:
+        chat = self.updates[number]
+        person = {"id": chat, "first_name": "A"}
+        said = {"message_id": number, "from": person, "chat": {"id": chat, "type": "private"}, "text": "x"}
+        return {"update_id": number, "message": said}
+
+    async def take(self, arrival: Arrival) -> None:
+        await anyio.lowlevel.checkpoint()
+        if self.throw(4) == 0:
+            raise BusUnavailable("away")
+        self.taken.append((int(arrival.chat), int(arrival.id)))
+
+
+class Unmoved:
+    async def settled(self, arrival: Arrival) -> Arrival:
+        return arrival
+
+
+@given(st.lists(st.integers(1, CHATS), max_size=25), st.lists(st.integers(0, 59), max_size=120))
+@settings(max_examples=80, deadline=None)
+def test_nothing_is_confirmed_that_was_not_dealt_with_and_each_chat_keeps_its_order(
+    chats: list[int], dice: list[int]
+) -> None:
+    async def run() -> list[tuple[int, int]]:
+        server = Server(chats, dice)
+        inlet = Inlet(server, Me(id=1), Unmoved(), channel="t")  # type: ignore[arg-type]
+        with anyio.fail_after(20), server.done:
+            await Asking(server, inlet, channel="t").run()  # type: ignore[arg-type]
+        return server.taken
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(asking, "PAUSE_MIN_S", 0.0)
+        patch.setattr(asking, "PAUSE_MAX_S", 0.0)
+        taken = anyio.run(run)
+
+    for chat in set(chats):
+        first_times = list(dict.fromkeys(number for whose, number in taken if whose == chat))
+        assert first_times == [FIRST + at for at, whose in enumerate(chats) if whose == chat]
