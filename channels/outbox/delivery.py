@@ -71,7 +71,8 @@ class Delivery:
             LeaseLost: somebody else sends now.
         """
         chat, contents = _parse(reply.session), await self.means.contents.of(reply)
-        if await self.means.showing.make_way(reply):
+        # A reply without anything to send takes no text over: that is taken away as of a turn without a reply.
+        if contents and await self.means.showing.make_way(reply):
             self._last.add(reply.id)
         for number in range(self._begun.get(reply.id, 0), len(contents)):
             place = Place(stream_id=stream_id, reply=reply, part=number, last=number + 1 == len(contents))

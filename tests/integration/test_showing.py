@@ -151,6 +151,17 @@ async def test_a_turn_that_ends_without_a_reply_leaves_no_text_behind(
         assert len(platform.acts_of("remove")) == 1
 
 
+async def test_a_blank_reply_leaves_no_text_behind(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drafts, "ORPHAN_S", 0.1)
+    async with sink() as platform, replica(pushing(process, platform)):
+        await leads(process)
+        await shown(process, platform)
+        await commit(process.bus, " \n")
+        await end_turn(process.bus)
+        await until(lambda: platform.shown(ANN) == [])
+        await until_empty(process.bus)
+
+
 async def test_a_text_stays_while_its_reply_is_on_its_way(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drafts, "ORPHAN_S", 0.05)
 
