@@ -5,6 +5,7 @@ messages once, without trying again, and says exactly how that went. Access, gro
 streaming and crashes are dealt with around it.
 """
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import msgspec
@@ -84,6 +85,13 @@ class Intake(Protocol):
 
         Raises:
             BusUnavailable: it is not kept; the platform has to say it again.
+        """
+        ...
+
+    async def take_run(self, arrivals: Sequence[Arrival]) -> int:
+        """As ``take``, for several of one chat, oldest first: how many of the first ones are dealt with.
+
+        Fewer than all: the next one is not kept, and the platform has to say it again, with those behind it.
         """
         ...
 

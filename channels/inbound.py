@@ -1,11 +1,12 @@
 """From what a person wrote to an accepted message: what all channels have in common."""
 
 import secrets
+from collections.abc import Sequence
 
 import structlog
 
 from daemon import metrics
-from daemon.bus import Accepted, command_of, publish
+from daemon.bus import Accepted, command_of, publish, publish_run
 from daemon.clock import stamp
 from daemon.config import PushConfig
 from daemon.errors import BusError, InboundError, SessionFull
@@ -64,9 +65,6 @@ async def accept(process: Process, inbound: Inbound, *, seen_as: str = "", debou
         BusUnavailable: Redis is away; sending the same id again is safe.
     """
     scope = scope_of(inbound, process.bot(inbound.bot))
-    channel = process.config.channels.get(inbound.channel)
-    if debounce_s is None:
-        debounce_s = channel.debounce_s if isinstance(channel, PushConfig) else 0.0
     try:
         accepted = await publish(
             process.bus,
@@ -74,13 +72,39 @@ async def accept(process: Process, inbound: Inbound, *, seen_as: str = "", debou
             scope=scope,
             config=process.config.queue,
             seen_as=seen_as,
-            debounce_s=debounce_s,
+            debounce_s=_debounce_s(process, inbound) if debounce_s is None else debounce_s,
         )
     except (InboundError, SessionFull, BusError) as error:
         _note(inbound, inbound.id, _outcome(error))
         raise
     _note(inbound, accepted.id, accepted.status)
     return accepted
+
+
+async def accept_run(
+    process: Process, run: Sequence[Inbound], *, seen_as: Sequence[str]
+) -> list[Accepted | SessionFull | None]:
+    """As ``accept``, for several of one session, oldest first: what became of each; see ``publish_run``."""
+    first = run[0]
+    found = await publish_run(
+        process.bus,
+        run,
+        scope=scope_of(first, process.bot(first.bot)),
+        config=process.config.queue,
+        seen_as=seen_as,
+        debounce_s=_debounce_s(process, first),
+    )
+    for inbound, became in zip(run, found, strict=True):
+        if isinstance(became, Accepted):
+            _note(inbound, became.id, became.status)
+        elif became is not None:
+            _note(inbound, inbound.id, _outcome(became))
+    return found
+
+
+def _debounce_s(process: Process, inbound: Inbound) -> float:
+    channel = process.config.channels.get(inbound.channel)
+    return channel.debounce_s if isinstance(channel, PushConfig) else 0.0
 
 
 def _outcome(error: Exception) -> str:

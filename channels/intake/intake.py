@@ -1,6 +1,7 @@
 """One channel's intake: from what its platform said to a message on the queues."""
 
 import secrets
+from collections.abc import Sequence
 from typing import Protocol
 
 import msgspec
@@ -8,13 +9,15 @@ import structlog
 
 from channels.arrival import Arrival
 from channels.base import Channel
-from channels.inbound import LOGGED_CHARS, accept, make_inbound
+from channels.inbound import LOGGED_CHARS, accept, accept_run, make_inbound
+from channels.intake.case import Case
 from channels.intake.groups import place_of
 from channels.intake.loops import LoopGuard
 from channels.intake.overhearing import Overhearing
+from channels.intake.runs import plain
 from daemon import metrics
 from daemon.access import VALID_S, Access, Line, Lines, Pairing, Speaker, Stranger, is_listed, verdict
-from daemon.bus import command_of
+from daemon.bus import Accepted, command_of
 from daemon.clock import stamp
 from daemon.config import PushConfig
 from daemon.errors import BusUnavailable, InboundError, MessageTooLarge, SessionFull
@@ -77,12 +80,56 @@ class Intake:
             if outcome != "accepted":  # that is logged where it is done
                 _log.debug("arrival.done", status=outcome)
 
+    async def take_run(self, arrivals: Sequence[Arrival]) -> int:
+        """See ``channels.base.Intake``."""
+        done = 0
+        while done < len(arrivals):
+            try:
+                taken = await self._take_plain(plain(self._config.access, arrivals[done:]))
+                if not taken:
+                    await self.take(arrivals[done])
+            except BusUnavailable:
+                return done
+            done += taken or 1
+        return done
+
+    async def _take_plain(self, run: Sequence[Arrival]) -> int:
+        """Put a run onto the queue by one script; how many are dealt with. 0: the first one is to be taken by itself.
+
+        Raises:
+            BusUnavailable: none of them is kept.
+        """
+        session = _session(self._name, run[0]) if len(run) > 1 else None
+        if session is None:
+            return 0
+        if verdict(self._config.access, await self._access.entries(), self._speaker(run[0])) != "heard":
+            return 0
+        try:
+            cases = [Case(arrival=each, session=session, correlation=secrets.token_hex(8)) for each in run]
+            said = [await self._inbound(case) for case in cases]
+            outcomes = await accept_run(self._process, said, seen_as=[each.seen_as for each in run])
+        except InboundError:  # one by one it shows which
+            return 0
+        except BusUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - as in _dealt_with, which has them one by one then
+            _log.exception("arrival.failed", channel=self._name, reason=type(error).__name__)
+            return 0
+        for taken, (case, inbound, outcome) in enumerate(zip(cases, said, outcomes, strict=True)):
+            if outcome is None or (isinstance(outcome, SessionFull) and outcome.everybody):
+                return taken
+            status = outcome.status if isinstance(outcome, Accepted) else await self._full(case, outcome)
+            metrics.ARRIVALS.labels(self._name, status).inc()
+            if status == "accepted":
+                self._shown.accepted(session, inbound)
+        return len(run)
+
     async def _dealt_with(self, arrival: Arrival, correlation: str) -> str:
         session = _session(self._name, arrival)
         if session is None:
             _log.warning("arrival.unreadable", reason="the chat's name cannot be used")
             return "unreadable"
-        case = _Case(arrival=arrival, session=session, correlation=correlation)
+        case = Case(arrival=arrival, session=session, correlation=correlation)
         try:
             return await self._judge(case)
         except BusUnavailable:
@@ -92,7 +139,7 @@ class Intake:
         await self._tell(case, "error", say("arrival_failed", self._bot.language, correlation=correlation))
         return "failed"
 
-    async def _judge(self, case: "_Case") -> str:
+    async def _judge(self, case: Case) -> str:
         """What became of it, in a word."""
         arrival = case.arrival
         heard = verdict(self._config.access, await self._access.entries(), self._speaker(arrival))
@@ -102,7 +149,7 @@ class Intake:
             return "bot"
         return await self._hear(case)
 
-    async def _hear(self, case: "_Case") -> str:
+    async def _hear(self, case: Case) -> str:
         """As ``_judge``, of somebody who is heard."""
         arrival = case.arrival
         place = place_of(self._config.access, arrival, command_of(arrival.text))
@@ -125,7 +172,7 @@ class Intake:
             is_admin=is_listed(self._bot, channel=self._name, sender=arrival.sender.id),
         )
 
-    async def _stranger(self, case: "_Case") -> str:
+    async def _stranger(self, case: Case) -> str:
         """Somebody writes who was not let in: a code, said once a minute."""
         arrival = case.arrival
         if arrival.edited or arrival.sender.is_bot:
@@ -142,7 +189,7 @@ class Intake:
         await self._tell(case, "code", text)
         return "stranger"
 
-    async def _may_answer(self, case: "_Case") -> bool:
+    async def _may_answer(self, case: Case) -> bool:
         if not self._config.access.bots:
             return True
         session = str(case.session)
@@ -151,7 +198,7 @@ class Intake:
         await self._loops.human(session)
         return True
 
-    async def _edited(self, case: "_Case") -> str:
+    async def _edited(self, case: Case) -> str:
         """A message was changed that may still wait for its answer; one that has been read stays as it was read."""
         try:
             amended = await self._amendments.amend(await self._inbound(case))
@@ -163,7 +210,7 @@ class Intake:
             await self._overhearing.keep(str(case.session), case.arrival, at=self._now())
         return amended
 
-    async def _accept(self, case: "_Case") -> str:
+    async def _accept(self, case: Case) -> str:
         arrival, session = case.arrival, case.session
         inbound = await self._inbound(case)
         window_s = max(self._config.debounce_s, ALBUM_S) if arrival.album else self._config.debounce_s
@@ -181,7 +228,7 @@ class Intake:
             self._shown.accepted(session, inbound)
         return accepted.status
 
-    async def _inbound(self, case: "_Case") -> Inbound:
+    async def _inbound(self, case: Case) -> Inbound:
         arrival = case.arrival
         made = make_inbound(
             self._process,
@@ -207,7 +254,7 @@ class Intake:
         overheard = await self._overhearing.before(str(case.session), arrival.order)
         return msgspec.structs.replace(inbound, overheard=overheard)
 
-    async def _full(self, case: "_Case", error: SessionFull) -> str:
+    async def _full(self, case: Case, error: SessionFull) -> str:
         if error.everybody:
             # Nobody of this chat can do anything about it: the platform keeps it until there is room.
             raise BusUnavailable(str(error)) from error
@@ -225,7 +272,7 @@ class Intake:
     def _now(self) -> str:
         return stamp(self._process.clock.now())
 
-    async def _tell(self, case: "_Case", kind: str, text: str) -> None:
+    async def _tell(self, case: Case, kind: str, text: str) -> None:
         """Say a line in the chat, at most one of a kind a minute."""
         line = Line(
             session=case.session,
@@ -235,14 +282,6 @@ class Intake:
             correlation=case.correlation,
         )
         await self._lines.say(line)
-
-
-class _Case(msgspec.Struct, frozen=True, kw_only=True):
-    """One arrival on its way through the intake."""
-
-    arrival: Arrival
-    session: SessionKey
-    correlation: str
 
 
 def _session(channel: str, arrival: Arrival) -> SessionKey | None:

@@ -129,14 +129,11 @@ class Asking:
 
     async def _take(self, updates: list[tuple[int, msgspec.Raw]], limiter: anyio.CapacityLimiter) -> None:
         async with limiter:
-            for number, each in updates:
-                try:
-                    await self._inlet.take(each)
-                except BusError as error:
-                    # What comes behind it in this chat must not come before it.
-                    _log.warning("update.waits", channel=self._channel, reason=str(error))
-                    return
-                self._dealt_with.add(number)
+            taken = await self._inlet.take_run([each for _, each in updates])
+        self._dealt_with.update(number for number, _ in updates[:taken])
+        if taken < len(updates):
+            # What comes behind it in this chat must not come before it.
+            _log.warning("update.waits", channel=self._channel, count=len(updates) - taken)
 
     def _confirm(self, numbers: list[int]) -> bool:
         # The server may repeat and mix them up: what counts is the smallest that is not dealt with.

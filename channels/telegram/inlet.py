@@ -1,6 +1,7 @@
 """The way of an update into the intake, whether it was asked for or brought."""
 
 import weakref
+from collections.abc import Sequence
 
 import anyio
 import msgspec
@@ -75,34 +76,67 @@ class Inlet:
         Raises:
             BusUnavailable: it has to be said again.
         """
-        chat = chat_of(found)
+        if not await self.take_run([found]):
+            raise BusUnavailable("the update was not kept")
+
+    async def take_run(self, found: Sequence[msgspec.Raw | bytes]) -> int:
+        """Deal with updates of one chat, oldest first: how many of the first ones are dealt with.
+
+        Fewer than all: the next one has to be said again, with those behind it.
+        """
+        chat = chat_of(found[0])
         turn = self._turns.get(chat)
         if turn is None:
             turn = self._turns[chat] = anyio.Lock()
         async with turn:
-            await self._take(found)
+            return await self._take(found)
 
-    async def _take(self, found: msgspec.Raw | bytes) -> None:
+    async def _take(self, found: Sequence[msgspec.Raw | bytes]) -> int:
+        done, run = 0, list[Arrival]()
         try:
-            event = read(found, self._me)
+            for each in found:
+                event = self._read(each)
+                if isinstance(event, Arrival):
+                    # Whether its chat has moved depends on what came before it, which is told as it is read.
+                    run.append(await self._moved.settled(event))
+                    continue
+                done += await self._hand_in(run)
+                if run:
+                    return done
+                await self._note(event)
+                done += 1
+            return done + await self._hand_in(run)
+        except BusUnavailable:
+            return done
+
+    def _read(self, found: msgspec.Raw | bytes) -> Arrival | Migrated | Membership | None:
+        try:
+            return read(found, self._me)
         except (msgspec.DecodeError, ValueError, RecursionError) as error:
             self._note_unreadable(found, error)
-            return
+            return None
+
+    async def _note(self, event: Migrated | Membership | None) -> None:
         if isinstance(event, Migrated):
             await self._moved.note(event.old, event.new)
-        elif isinstance(event, Membership):
-            _log.info("chat.joined", channel=self._channel, status=event.status)
         elif event is not None:
-            await self._hand_in(found, event)
+            _log.info("chat.joined", channel=self._channel, status=event.status)
 
-    async def _hand_in(self, found: msgspec.Raw | bytes, event: Arrival) -> None:
-        try:
-            await self._intake.take(await self._moved.settled(event))
-        except BusUnavailable:
-            raise
-        except Exception as error:  # noqa: BLE001 - one bad update must not stop those behind it
-            _log.exception("update.failed", channel=self._channel, reason=type(error).__name__)
-            metrics.UPDATES.labels(self._channel, "failed").inc()
+    async def _hand_in(self, run: list[Arrival]) -> int:
+        """Hand them in; what is left in ``run`` has to be said again. How many are dealt with."""
+        done = 0
+        while run:
+            try:
+                taken = await self._intake.take_run(run)
+            except Exception as error:  # noqa: BLE001 - one bad update must not stop those behind it
+                _log.exception("update.failed", channel=self._channel, reason=type(error).__name__)
+                metrics.UPDATES.labels(self._channel, "failed").inc()
+                taken = 1
+            if not taken:
+                break
+            del run[:taken]
+            done += taken
+        return done
 
     def _note_unreadable(self, found: msgspec.Raw | bytes, error: Exception) -> None:
         metrics.UPDATES.labels(self._channel, "unreadable").inc()

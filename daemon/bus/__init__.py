@@ -18,12 +18,14 @@ from daemon.bus.publish import (
     ADMIN_COMMANDS,
     COMMANDS,
     QUEUED_COMMANDS,
+    RUN_MAX,
     Accepted,
     argument_of,
     check_inbound,
     command_of,
     longest_deadline_s,
     publish,
+    publish_run,
 )
 from daemon.bus.replies import pairs
 from daemon.bus.scan import scan
@@ -35,6 +37,7 @@ __all__ = [
     "ADMIN_COMMANDS",
     "COMMANDS",
     "QUEUED_COMMANDS",
+    "RUN_MAX",
     "START_PATIENCE_S",
     "Accepted",
     "Asked",
@@ -60,6 +63,7 @@ __all__ = [
     "open_bus",
     "pairs",
     "publish",
+    "publish_run",
     "reap",
     "scan",
     "show_live",

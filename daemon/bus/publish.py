@@ -1,15 +1,15 @@
 """Accepting a message: the one way into the queues, for every channel."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from daemon.bus.connection import Bus
 from daemon.bus.keys import Keys
 from daemon.bus.script import load_script
-from daemon.bus.together import Asked
+from daemon.bus.together import ALONE, MOST, Asked
 from daemon.config import QueueConfig
 from daemon.errors import InboundError, MessageTooLarge, SessionFull
 from daemon.events import Command, Inbound
@@ -60,6 +60,9 @@ COMMANDS: Mapping[str, Command] = {
 }
 """What a person writes for a command, in any case; ``/start`` is what some platforms say for a person who comes."""
 
+RUN_MAX = MOST
+"""Messages of one session that one script accepts."""
+
 FULL_RETRY_S = 5.0
 """What a refused sender is told to wait: a guess at a turn's length."""
 
@@ -103,27 +106,69 @@ async def publish(
     """
     check_inbound(inbound, config)
     session = str(inbound.session)
-    keys = bus.keys.of(session)
-    status, message_id, new = await bus.share(
-        PUBLISH,
-        _shared(bus.keys, bus.keys.partition(session), config),
-        Asked(
-            (keys.session, keys.waiting, bus.keys.seen(session, seen_as or inbound.id)),
-            (
-                session,
-                inbound.id,
-                _encode(inbound),
-                inbound.correlation,
-                _ms(debounce_s),
-                scope,
-                "aside" if inbound.command in ASIDE_COMMANDS else inbound.command,
-            ),
+    shared = _shared(bus.keys, bus.keys.partition(session), config)
+    own = _own(bus.keys, inbound, scope=scope, seen_as=seen_as, debounce_s=debounce_s)
+    result = await bus.share(PUBLISH, shared, own)
+    found = _outcome(result, inbound, config)
+    if isinstance(found, SessionFull):
+        raise found
+    if result[2]:
+        await bus.activity.noted(session)
+    return found
+
+
+async def publish_run(
+    bus: Bus, run: Sequence[Inbound], *, scope: str, config: QueueConfig, seen_as: Sequence[str], debounce_s: float
+) -> list[Accepted | SessionFull | None]:
+    """As ``publish``, for several of one session, oldest first, by one script: what became of each.
+
+    At most ``RUN_MAX``. They come onto the queue in this order, all or none of them; None: the script failed at it, so
+    that it has to be published by itself.
+
+    Raises:
+        MessageTooLarge, InboundError: one of them cannot be accepted as it is; none is.
+        BusUnavailable: as for ``publish``.
+    """
+    for inbound in run:
+        check_inbound(inbound, config)
+    session = str(run[0].session)
+    shared = _shared(bus.keys, bus.keys.partition(session), config)
+    asked = [
+        _own(bus.keys, inbound, scope=scope, seen_as=name, debounce_s=debounce_s)
+        for inbound, name in zip(run, seen_as, strict=True)
+    ]
+    keys = [*shared.keys, *(key for each in asked for key in each.keys)]
+    args = [*shared.args, *(arg for each in asked for arg in each.args)]
+    results: list[Any] = await bus.run(PUBLISH, keys, args)
+    if any(result != ALONE and result[0] == b"accepted" and result[2] for result in results):
+        await bus.activity.noted(session)
+    return [
+        None if result == ALONE else _outcome(result, inbound, config)
+        for result, inbound in zip(results, run, strict=True)
+    ]
+
+
+def _own(keys: Keys, inbound: Inbound, *, scope: str, seen_as: str, debounce_s: float) -> Asked:
+    session = str(inbound.session)
+    names = keys.of(session)
+    return Asked(
+        (names.session, names.waiting, keys.seen(session, seen_as or inbound.id)),
+        (
+            session,
+            inbound.id,
+            _encode(inbound),
+            inbound.correlation,
+            _ms(debounce_s),
+            scope,
+            "aside" if inbound.command in ASIDE_COMMANDS else inbound.command,
         ),
     )
+
+
+def _outcome(result: Any, inbound: Inbound, config: QueueConfig) -> Accepted | SessionFull:
+    status, message_id, new = result
     if status in (b"full", b"busy"):
-        raise _full(status, inbound, config, first=bool(new))
-    if new:
-        await bus.activity.noted(session)
+        return _full(status, inbound, config, first=bool(new))
     return Accepted(status="duplicate" if status == b"duplicate" else "accepted", id=message_id.decode())
 
 

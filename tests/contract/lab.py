@@ -1,7 +1,7 @@
 """What the suite needs of an adapter's fake platform: to look at it, to speak on it, to let it go wrong."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import Enum
@@ -11,6 +11,7 @@ import anyio
 
 from channels.arrival import Arrival
 from channels.base import Channel
+from channels.batch import one_by_one
 from daemon.sessionkey import SessionKey
 
 WITHIN_S = 20.0
@@ -162,6 +163,9 @@ class Heard:
     """By text: what is taken only once the event is set."""
     held: set[str] = field(default_factory=set)
     """Texts that wait at their gates."""
+
+    async def take_run(self, arrivals: Sequence[Arrival]) -> int:
+        return await one_by_one(self, arrivals)
 
     async def take(self, arrival: Arrival) -> None:
         """See ``Intake``."""

@@ -1,7 +1,7 @@
 """The adapter of Telegram on a real server, against the fake Bot API: what is said comes in, what is sent arrives."""
 
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from structlog.testing import capture_logs
 
 from channels.arrival import Arrival
 from channels.base import Part
+from channels.batch import one_by_one
 from channels.examining import examine
 from channels.telegram import TelegramChannel, asking, connect
 from channels.telegram import webhook as telegram_webhook
@@ -58,6 +59,9 @@ class Heard:
     away: int = 0
     """How often it says that it cannot keep anything."""
     _changed: anyio.Event = field(default_factory=anyio.Event)
+
+    async def take_run(self, arrivals: Sequence[Arrival]) -> int:
+        return await one_by_one(self, arrivals)
 
     async def take(self, arrival: Arrival) -> None:
         await anyio.lowlevel.checkpoint()

@@ -1,12 +1,14 @@
 """What was said in one answer is handed in by chats, and only what is dealt with counts as such."""
 
+from collections.abc import Sequence
+
 import anyio
 from anyio.lowlevel import checkpoint
 from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.arrival import Arrival, Sender
-from channels.batch import take_all
+from channels.batch import one_by_one, take_all
 from daemon.errors import BusUnavailable
 
 CHATS = st.lists(
@@ -22,6 +24,9 @@ class Slow:
         self._said = said
         self.given: list[int] = []
         self.kept: list[int] = []
+
+    async def take_run(self, arrivals: Sequence[Arrival]) -> int:
+        return await one_by_one(self, arrivals)
 
     async def take(self, arrival: Arrival) -> None:
         place = int(arrival.id)

@@ -1,6 +1,6 @@
 """Asking for updates against a server that repeats, mixes up and is interrupted: what is confirmed was dealt with."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import anyio
@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channels.arrival import Arrival
+from channels.batch import one_by_one
 from channels.telegram import asking
 from channels.telegram.asking import Asking
 from channels.telegram.inlet import Inlet
@@ -55,6 +56,9 @@ class Server:
         person = {"id": chat, "first_name": "A"}
         said = {"message_id": number, "from": person, "chat": {"id": chat, "type": "private"}, "text": "x"}
         return {"update_id": number, "message": said}
+
+    async def take_run(self, arrivals: Sequence[Arrival]) -> int:
+        return await one_by_one(self, arrivals)
 
     async def take(self, arrival: Arrival) -> None:
         await anyio.lowlevel.checkpoint()
