@@ -1,5 +1,6 @@
 """The files of a scope that becomes a part of another one, or its own again. All of it blocks: call it in a thread."""
 
+import errno
 import os
 import shutil
 from contextlib import suppress
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from daemon.durable import DRAFT, FILE_MODE, folder_below, folder_lock, plain_file, write_whole
+from daemon.durable import DRAFT, folder_below, folder_lock, plain_file, whole_file, write_whole
 from daemon.memory.memory_file import MEMORY
 from daemon.memory.sidecar import SIDE_CAR, checksum, read_side_car
 from daemon.scope import folder_of
@@ -17,6 +18,9 @@ FILES = "files"
 
 LISTS = ".linked"
 """In it: which files came from a scope that was linked, for the day on which they part."""
+
+LINKS = (errno.ELOOP, errno.EINVAL)
+"""What is said of a link, or of what is no plain file, where one is refused."""
 
 LIST_MAX_BYTES = 16 * 1024 * 1024
 LOCK_WAIT_S = 2.0
@@ -113,31 +117,32 @@ def copy_back(workspace: Path, *, member: str, home: str) -> int:
 
     ``home`` keeps them too, as it keeps what it remembers. Errors as for ``move_files``.
     """
-    names = _noted(workspace, member)
-    source, target = (workspace / FILES / folder_of(scope) for scope in (home, member))
     copied = 0
-    for name in names:
-        origin, place = source / name, target / name
-        if place.exists() or not _is_plain(source, Path(name)):
-            continue
-        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        draft = place.with_name(f".{place.name}{DRAFT}")
-        shutil.copyfile(origin, draft, follow_symlinks=False)
-        draft.chmod(FILE_MODE)
-        draft.replace(place)
-        copied += 1
+    for name in _noted(workspace, member):
+        try:
+            copied += _copy(workspace, Path(name).parts, source=folder_of(home), target=folder_of(member))
+        except (FileNotFoundError, FileExistsError, NotADirectoryError):
+            continue  # it is gone, or something is in its place
+        except OSError as error:
+            if error.errno not in LINKS:
+                raise
     (workspace / FILES / LISTS / f"{folder_of(member)}.json").unlink(missing_ok=True)
     return copied
 
 
-def _is_plain(root: Path, name: Path) -> bool:
-    """Whether it is a file that no link leads to, and that is nobody else's by another name."""
-    here = root
-    for part in name.parts:
-        here = here / part
-        if here.is_symlink():
-            return False
-    return here.is_file() and here.stat().st_nlink == 1
+def _copy(workspace: Path, names: tuple[str, ...], *, source: str, target: str) -> bool:
+    """Copy a file from one folder into another; no link is followed in either, and none is copied."""
+    *parents, last = names
+    with folder_below(workspace, FILES, source, *parents, make=False) as here, plain_file(here, last) as found:
+        if os.fstat(found).st_nlink != 1:
+            return False  # it is somebody else's by another name
+        with (
+            folder_below(workspace, FILES, target, *parents, make=True) as there,
+            whole_file(there, last, replace=False) as file,
+            open(found, "rb", closefd=False) as content,
+        ):
+            shutil.copyfileobj(content, file)
+    return True
 
 
 def _noted(workspace: Path, member: str) -> list[str]:
