@@ -36,6 +36,10 @@ ARCHIVE = "transcripts"
 TYPED = "terminal_history"
 """Below the data directory."""
 
+FILES_S, FILES_TRIES = 10.0, 3
+"""How long bringing a memory's files in step may take, and how often it is tried: others may be at it, or the disk be
+slow. Short enough that the job is renewed between two tries."""
+
 Progress = Callable[[], Awaitable[None]]
 """Called between two steps: what was done so far is done."""
 
@@ -55,7 +59,7 @@ async def pass_over(work: Work, order: Order, ground: Ground, locks: Mapping[str
     """
     if not work.looks:
         # What a person wrote into a file becomes a version first, or it would come back as an edit.
-        await _files_in_step(work, order)
+        await _files_in_step(work, order, progress)
     await _memories(work, order, ground)
     await progress()
     await _sessions(work, order, ground, locks, progress)
@@ -70,14 +74,23 @@ async def pass_over(work: Work, order: Order, ground: Ground, locks: Mapping[str
     for hook in HOOKS:
         await hook(work, order, ground)
     if not work.looks:
-        await _files_in_step(work, order)
+        await _files_in_step(work, order, progress)
     await progress()
 
 
-async def _files_in_step(work: Work, order: Order) -> None:
+async def _files_in_step(work: Work, order: Order, progress: Progress) -> None:
+    """A file that still shows what is forgotten is read by tools, and said again by a model."""
     for scope in order.scopes:
-        if not await _is_joined(work, scope):
-            await work.stores.files.sync(scope, at_once=True)
+        reason = ""
+        for _ in range(FILES_TRIES):
+            if await _is_joined(work, scope):
+                break
+            reason = await work.stores.files.failure(scope, within_s=FILES_S)
+            await progress()
+            if not reason:
+                break
+        else:
+            work.fail(f"files of the memory of {scope}: {reason}")
 
 
 async def _is_joined(work: Work, scope: str) -> bool:

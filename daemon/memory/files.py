@@ -92,14 +92,26 @@ class MemoryFiles:
         except MillpondError as error:  # another process may know the bot
             _log.debug("memory.unwritten", reason=str(error))
             return
-        reason = await self._failure(scope, projection, at_once=at_once)
+        reason = await self._failure(scope, projection, at_once=at_once, within_s=LIMIT_S)
         if reason and looked.is_new(reason):
             _log.warning("memory.unwritten", path=str(projection.path), reason=reason)
 
-    async def _failure(self, scope: str, projection: Projection, *, at_once: bool) -> str:
+    async def failure(self, scope: str, *, within_s: float) -> str:
+        """Bring the files in step now, for somebody who has to know: why they are not, or an empty text."""
+        looked = self._looked_at(scope)
+        lock_wait_s = within_s / 2  # the rest is for the writing
+        try:
+            projection = Projection(
+                self._workspace_of(bot_of(scope)), memory_folder(scope), looked, lock_wait_s=lock_wait_s
+            )
+        except MillpondError as error:
+            return str(error)
+        return await self._failure(scope, projection, at_once=True, within_s=within_s)
+
+    async def _failure(self, scope: str, projection: Projection, *, at_once: bool, within_s: float) -> str:
         """Why the files could not be brought in step; empty when they could."""
         try:
-            with anyio.fail_after(LIMIT_S):
+            with anyio.fail_after(within_s):
                 await self._bring_in_step(scope, projection, at_once=at_once)
         except OSError as error:
             name = f" ({error.filename})" if error.filename else ""

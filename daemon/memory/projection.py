@@ -56,8 +56,10 @@ class Looked:
 class Projection:
     """The files of one scope, in the folder ``names`` below ``root``."""
 
-    def __init__(self, root: Path, names: tuple[str, ...], looked: Looked) -> None:
+    def __init__(self, root: Path, names: tuple[str, ...], looked: Looked, *, lock_wait_s: float = LOCK_WAIT_S) -> None:
+        """``lock_wait_s``: how long another process may go on changing the folder."""
         self._root = root
+        self._lock_wait_s = lock_wait_s
         self._names = names
         self.looked = looked
         self.path = root.joinpath(*names)
@@ -71,7 +73,7 @@ class Projection:
         """
         if not self.path.exists() and not _anything(stored):
             return  # nobody asked for an empty folder
-        with folder_below(self._root, *self._names, make=True) as folder, folder_lock(folder, wait_s=LOCK_WAIT_S):
+        with folder_below(self._root, *self._names, make=True) as folder, folder_lock(folder, wait_s=self._lock_wait_s):
             before = side = read_side_car(folder)
             try:
                 side = self._memory(folder, side, stored)

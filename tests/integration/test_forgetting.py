@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,11 +11,13 @@ import msgspec
 import pytest
 
 from daemon.bus import pairs
+from daemon.durable import folder_below, folder_lock
 from daemon.errors import ArchiveError, BusError, LeaseLost, LockLost
-from daemon.forget import matches_of
+from daemon.forget import matches_of, passing
 from daemon.forget.compaction import compacted
 from daemon.forget.order import Order
 from daemon.memory import HistoryEntry, Version
+from daemon.memory.files import MemoryFiles
 from daemon.model import Answer, Request
 from daemon.process import Process
 from daemon.session import Claim, Commit
@@ -76,6 +78,35 @@ async def test_what_was_forgotten_stands_nowhere_and_what_was_not_is_still_there
     history = world.workspace.joinpath("memory", "pond%3aperson%3aweb%3aann", "HISTORY.md").read_text()
     assert f"She has a {KEPT} too." in history
     assert f"a {KEPT}" in (world.process.data_dir / "terminal_history").read_text()
+
+
+@pytest.mark.parametrize("given_back", [True, False])
+async def test_files_that_somebody_else_changes_are_waited_for_or_named_in_the_report(
+    world: Pond, given_back: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that still showed it would be read by a tool, and said again by a model."""
+    monkeypatch.setattr(passing, "FILES_S", 0.3)
+    await world.plant()
+    path = world.workspace / "memory" / "pond%3aperson%3aweb%3aann"
+    assert CANARY in (path / "HISTORY.md").read_text()
+
+    real, tried = MemoryFiles.failure, list[str]()
+    with folder_below(path, make=False) as folder, ExitStack() as held:
+
+        async def failure(files: MemoryFiles, scope: str, *, within_s: float) -> str:
+            tried.append(await real(files, scope, within_s=within_s))
+            if given_back:
+                held.close()
+            return tried[-1]
+
+        monkeypatch.setattr(MemoryFiles, "failure", failure)
+        held.enter_context(folder_lock(folder, wait_s=1))
+        record = await world.forget()
+
+    assert "too long" in tried[0]
+    assert (CANARY in (path / "HISTORY.md").read_text()) is not given_back
+    named = [line for line in record.report["failed"] if line.startswith(f"files of the memory of {SCOPE}: ")]
+    assert bool(named) is not given_back
 
 
 async def test_what_is_anothers_stays(world: Pond) -> None:
