@@ -8,6 +8,7 @@ import structlog
 
 from channels.base import Channel
 from channels.intake import Intake, receive
+from channels.intake.receiving import REST_S
 from channels.outbox import Outbox
 from daemon.config import PushConfig, TelegramConfig, TestingConfig, connect_of
 from daemon.errors import ConfigError
@@ -34,19 +35,51 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
         for name, config in process.config.channels.items()
         if isinstance(config, PushConfig) and config.enabled
     }
+    for name, config in configured.items():
+        connect(process, name, config)  # what cannot be loaded is said before anything begins
     outboxes: list[Outbox] = []
-    async with AsyncExitStack() as stack, anyio.create_task_group() as background:
+    async with anyio.create_task_group() as background:
         background.start_soon(beat, process, "channels", lambda: sum(each.in_flight for each in outboxes))
         async with anyio.create_task_group() as tg:
             for name, config in configured.items():
-                channel = await stack.enter_async_context(connect(process, name, config))
-                outboxes.append(Outbox(process, channel, config))
-                tg.start_soon(outboxes[-1].run)
-                tg.start_soon(receive, process, channel, Intake(process, channel, config, shown=outboxes[-1].showing))
+                tg.start_soon(_serve_one, process, name, config, outboxes)
             _log.info("channels.started", count=len(configured))
             task_status.started()
-            await process.stopping.wait()
         background.cancel_scope.cancel()
+
+
+async def _serve_one(process: Process, name: str, config: PushConfig, outboxes: list[Outbox]) -> None:
+    """Serve one channel until the process stops: an adapter that cannot be opened, or not soon, holds up no other."""
+    while not process.stopping.is_set() and not await _served(process, name, config, outboxes):
+        with anyio.move_on_after(REST_S):
+            await process.stopping.wait()
+
+
+async def _served(process: Process, name: str, config: PushConfig, outboxes: list[Outbox]) -> bool:
+    """Whether the channel could be opened; it is served until the process stops then."""
+    is_open = False
+
+    async def give_up_at_stop() -> None:
+        await process.stopping.wait()
+        if not is_open:
+            tg.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as tg, AsyncExitStack() as stack:
+        tg.start_soon(give_up_at_stop)
+        try:
+            channel = await stack.enter_async_context(connect(process, name, config))
+        except Exception as error:  # noqa: BLE001 - the service's top: another channel's adapter must not end the rest
+            _log.exception("channel.failed", channel=name, reason=type(error).__name__)
+            tg.cancel_scope.cancel()
+            return False
+        is_open = True
+        outbox = Outbox(process, channel, config)
+        outboxes.append(outbox)
+        async with anyio.create_task_group() as work:
+            work.start_soon(outbox.run)
+            work.start_soon(receive, process, channel, Intake(process, channel, config, shown=outbox.showing))
+        tg.cancel_scope.cancel()
+    return True
 
 
 def connect(process: Process, name: str, config: PushConfig) -> AbstractAsyncContextManager[Channel]:
