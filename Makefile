@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 SOURCES := pyproject.toml constraints.txt
+# A process for each core; what one file's tests share is made once.
+PARALLEL := -n auto --maxprocesses 8 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-servers test-clocks check bench chaos format clean
@@ -38,12 +40,12 @@ run: $(VENV)/.run  ## Start everything: embedded server, all roles, the API, a c
 	@exec $(BIN)/millpond run
 
 test: $(VENV)/.test  ## Every test that needs no more than Python
-	$(BIN)/python -m pytest -m 'not slow and not servers and not faketime'
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow and not servers and not faketime'
 
 test-servers: $(VENV)/.servers  ## What other servers may do otherwise: Redis 6.2, and a cluster of three nodes
 	$(BIN)/python -m pytest -m servers tests/integration
-	$(BIN)/python -m pytest -m 'not slow' --server=redis62 tests/integration
-	$(BIN)/python -m pytest -m 'not slow' --server=cluster tests/integration
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow' --server=redis62 tests/integration
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow' --server=cluster tests/integration
 
 test-clocks: $(VENV)/.test  ## Clocks that step by an hour while messages flow; needs libfaketime (Debian: apt-get install faketime)
 	$(BIN)/python -m pytest -m faketime tests/faults
