@@ -5,6 +5,7 @@ import itertools
 import os
 import re
 import shutil
+import signal
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -35,6 +36,10 @@ QUEUE = QueueConfig(
     waiting_max=5, partition_max=50, lease_s=0.5, renew_s=0.1, wakeup_s=0.3, backoff_min_s=0.05, backoff_max_s=0.4
 )
 """Short times and small limits; the longest deadline is a second."""
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # So it is below a script's background job; the processes that tests start would not hear Ctrl-C either.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _numbers = itertools.count()
 

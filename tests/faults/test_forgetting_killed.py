@@ -74,8 +74,10 @@ def test_what_was_forgotten_is_nowhere_on_the_disk_whoever_is_killed_meanwhile(f
             time.sleep(wait_s)
             killed.send_signal(signal.SIGKILL)
             killed.communicate()
-        report = told(folder, "memory", "forget", "web:ann", "I have a", "--yes")
-        assert "Removed" in report
+        last = millpond(folder, "memory", "forget", "web:ann", "I have a", "--yes")
+        report, _ = last.communicate(timeout=LIMIT_S)
+        # Where the daemon was quick, the killed commands have left nothing to do.
+        assert "Removed" in report or "there is nothing of that to be forgotten" in report, report
         until = time.monotonic() + LIMIT_S
         while told(folder, "redis-cli", "ZCARD", "mp:jobs:{jobs}").split() != ["0"]:
             assert time.monotonic() < until, "the jobs do not end"
