@@ -202,9 +202,10 @@ class Actor:
         report = await world.voice.heard(
             session, name, since=since, wanted=lambda text: any(each in text for each in (*FORGOTTEN, NOT_DONE))
         )
-        if NOT_DONE in report:
-            # It is gone from wherever that could be done.
+        if NOT_DONE in report or not report:
+            # It is gone from wherever that could be done; or it will be, and nobody has heard of it yet.
             world.said_in = {each: [other for other in words if other != word] for each, words in world.said_in.items()}
+        if NOT_DONE in report:
             world.findings.add("unanswered", f"{session} could not forget: {report[report.index(NOT_DONE) :][:300]}")
         elif report:
             world.knowledge.forget(who.scope, [word])

@@ -17,6 +17,7 @@ class Knowledge:
         self._before = {scope: set[str]() for scope in scopes}
         self._forgotten = {scope: set[str]() for scope in scopes}
         self._into: dict[str, str] = {}
+        self._met = {scope: {scope} for scope in scopes}
         self._all: set[str] = set()
 
     def say(self, scope: str, word: str) -> None:
@@ -35,6 +36,7 @@ class Knowledge:
         """``member`` is about to become a part of ``into``."""
         self._before[member] = set(self._may[member])
         self._into[member] = into
+        self._met[member].add(into)
         both = self._may[member] | self._may[into]
         self._may[member], self._may[into] = set(both), set(both)
 
@@ -65,6 +67,14 @@ class Knowledge:
     def foreign(self, scope: str, found: Iterable[str]) -> set[str]:
         """Of what was found in ``scope``, that which must not be there."""
         return set(found) - self._may[scope]
+
+    def foreign_in_summary(self, scope: str, found: Iterable[str]) -> set[str]:
+        """As ``foreign``, of what was shown with what is to be summed up of a session of ``scope``.
+
+        What was said while it was a part of another memory may be worked into that one later: which of the two a
+        summary is for, its prompt does not say. What came of it, files and turns show.
+        """
+        return set.intersection(*(self.foreign(each, found) for each in self._met[scope]))
 
     def gone(self) -> set[str]:
         """What nobody may see any more."""

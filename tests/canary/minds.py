@@ -113,8 +113,8 @@ class Minds:
         self.seen += len(found)
         kind = "flush" if is_flush(body) else "summary" if is_summary(body) else "turn"
         if session:
-            scope = SCOPE_OF[session]
-            for word in sorted(self._knowledge.foreign(scope, found)):
+            foreign = self._knowledge.foreign if kind == "turn" else self._knowledge.foreign_in_summary
+            for word in sorted(foreign(SCOPE_OF[session], found)):
                 self._findings.add("prompts", f"{session}, a {kind}: {word}{_where(body, word)}")
             self.stood_in[session] |= words_in(_spoken(body))
         elif found and all(self._knowledge.foreign(scope, found) for scope in set(SCOPE_OF.values())):

@@ -1,7 +1,7 @@
 """Saying something as somebody, until it is accepted, and hearing what commands are answered."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 import httpx2
@@ -9,8 +9,9 @@ import msgspec
 
 from channels.inbound import accept, make_inbound
 from daemon.bus import pairs
-from daemon.errors import BusUnavailable, SessionFull
+from daemon.errors import ArchiveError, BusUnavailable, SessionFull
 from daemon.events import Notice
+from daemon.memory.lists import ScopeLists
 from daemon.process import Process
 from tests.canary.findings import Findings
 from tests.canary.looks import GONE
@@ -130,15 +131,16 @@ class Voice:
 
     async def remembered(self, scope: str, sessions: Sequence[str]) -> list[str]:
         """What a memory holds that was made of these sessions: entries of its history, and notes."""
-        keys, found = self._process.bus.keys, list[str]()
-        for key in (keys.history(scope), keys.notes(scope)):
-            records = await self._all_of(key)
+        found = list[str]()
+        for kind in ("history", "notes"):
+            records = await self._all_of(kind, scope)
             found += [raw.decode() for raw in records if msgspec.json.decode(raw)["session"] in sessions]
         return found
 
-    async def _all_of(self, key: str) -> Any:
+    async def _all_of(self, kind: Literal["history", "notes"], scope: str) -> list[bytes]:
+        lists = ScopeLists(self._process.bus, self._process.archive)
         while True:
             try:
-                return await self._process.bus.call("LRANGE", key, 0, -1)
-            except BusUnavailable:
+                return await lists.all(kind, scope, 0)
+            except (BusUnavailable, ArchiveError):
                 await anyio.sleep(AGAIN_S)
