@@ -63,7 +63,8 @@ class OnTerminal:
             self._read(0.1)
         while self._read(0.0):
             pass
-        return self.process.returncode
+        # One that came while the command ended already: a shell tells both by the same number.
+        return 128 + signal.SIGINT if self.process.returncode == -signal.SIGINT else self.process.returncode
 
     def _read(self, wait_s: float) -> bool:
         if not select.select([self._master], [], [], wait_s)[0]:
