@@ -18,6 +18,7 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
+from channels import push
 from channels.base import Channel
 from channels.inbound import accept, make_inbound
 from channels.leading import Lease, Terms
@@ -102,6 +103,35 @@ async def marks(bus: Bus, reply: str) -> dict[str, str]:
     """The reply's parts as they are noted, without the random marks."""
     found = await bus.call("HGETALL", bus.keys.sent(reply.partition("#")[0], reply))
     return {part.decode(): " ".join(state.decode().split()[:2]) for part, state in found.items()}
+
+
+# Channels beside each other
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_an_adapter_that_does_not_open_holds_up_no_other_channel(
+    process: Process, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    @asynccontextmanager
+    async def stuck() -> AsyncGenerator[Channel]:
+        if fails:
+            raise OSError("no such platform")
+        await anyio.sleep_forever()
+        yield cast("Channel", None)
+
+    real = push.connect
+    monkeypatch.setattr(
+        push, "connect", lambda process, name, config: stuck() if name == "first" else real(process, name, config)
+    )
+    async with sink() as platform:
+        here = pushing(process, platform)
+        channels = {"first": here.config.channels[NAME], **here.config.channels}
+        await put(process.bus, "hello")
+        with anyio.fail_after(LIMIT_S):
+            async with replica(replace(here, config=msgspec.structs.replace(here.config, channels=channels))):
+                await platform.count(1)
+
+        assert platform.texts(ANN) == ["hello"]
 
 
 # Delivery
