@@ -95,7 +95,7 @@ class Platform:
     async def until_answered(self, keys: set[tuple[int, int]]) -> None:
         """Wait until all of that is answered."""
         with anyio.fail_after(ANSWER_LIMIT_S):
-            while keys - {(chat, number) for chat, found in self.shown().items() for number, _ in found}:  # noqa: ASYNC110
+            while keys - {(chat, number) for chat, found in self.shown().items() for number, _ in found}:  # noqa: ASYNC110 - a file is read
                 await anyio.sleep(LOOK_S)
 
     def waits_ms(self, keys: set[tuple[int, int]]) -> list[float]:
@@ -277,7 +277,7 @@ def _running(folder: Path, model: dict[str, str]) -> Iterator[None]:
 def _replica(folder: Path, takes: Path) -> Iterator[Daemon]:
     process = subprocess.Popen(
         [sys.executable, "-m", "benchmarks.takes", "run", "--role", "channels"],
-        env={**environment_of(folder, {}), "TAKES_FILE": str(takes)},
+        env={**environment_of(folder, {}), "TAKES_FILE": str(takes), "TAKES_BELOW": str(FIRST_QUIET)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         text=True,

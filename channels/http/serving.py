@@ -70,7 +70,7 @@ class _Logged:
             await self._app(scope, receive, noted)
         except ClientDisconnect:
             return
-        except Exception:  # noqa: BLE001 - the service's top
+        except Exception:  # noqa: BLE001 - the service's top: a bug in one request must not end the others
             # Not its address: platforms are called under secret ones.
             _log.exception("request.failed")
             if not begun:
