@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 
 from benchmarks.folder import data_dir
 from benchmarks.result import Result
-from channels.base import Limits, Part, Rate
+from channels.base import Limits, Part, Purpose, Rate
 from channels.outbox import Outbox
 from daemon import log
 from daemon.bus import Bus, publish
@@ -111,7 +111,7 @@ class NullChannel:
         """A reply is one part."""
         return len(text)
 
-    def rates(self, _chat: SessionKey) -> tuple[Rate, ...]:
+    def rates(self, _chat: SessionKey, _purpose: Purpose = "send") -> tuple[Rate, ...]:
         """As fast as can be."""
         return ()
 

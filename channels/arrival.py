@@ -40,3 +40,5 @@ class Arrival(msgspec.Struct, frozen=True, kw_only=True):
     """What came with it as one; its parts arrive as messages of their own."""
     edited: bool = False
     """It replaces what the message ``id`` said."""
+    deleted: bool = False
+    """The message ``id`` was taken back by whoever said it; what else stands here does not matter but for the chat."""

@@ -6,13 +6,16 @@ streaming and crashes are dealt with around it.
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
 from channels.arrival import Arrival
-from daemon.events import Attachment
+from daemon.events import Attachment, Inbound, Overheard
 from daemon.sessionkey import SessionKey
+
+Purpose = Literal["send", "begin", "edit"]
+"""What is asked of a platform: to send a part, to begin to show a text that is being written, to show more of it."""
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,6 +42,10 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     """One file at most, which then is the part, without a text; its path starts at the workspace of the bot."""
     reply_to: str = ""
     """The platform's id of the message that it answers; on the first part only."""
+    preview: bool = False
+    """It is the beginning of a text that is still being written."""
+    asked_by: str = ""
+    """Of a preview: the platform's id of whom it answers, where that is known."""
 
 
 class Rate(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,8 +118,8 @@ class Channel(Protocol):
         """How long a text is to the platform."""
         ...
 
-    def rates(self, chat: SessionKey) -> tuple[Rate, ...]:
-        """What sending to a chat has to keep to."""
+    def rates(self, chat: SessionKey, purpose: Purpose = "send") -> tuple[Rate, ...]:
+        """What sending to a chat, or showing it something, has to keep to."""
         ...
 
     async def send(self, chat: SessionKey, part: Part, *, timeout_s: float) -> str:
@@ -150,4 +157,28 @@ class Channel(Protocol):
 
     async def health(self) -> Health:
         """Ask the platform who the bot is; never raises what ``send`` raises."""
+        ...
+
+
+@runtime_checkable
+class Finds(Protocol):
+    """An adapter that can look whether what nobody knows of was sent: so it is not sent twice."""
+
+    async def find(self, chat: SessionKey, part: Part, *, timeout_s: float) -> str:
+        """The platform's id of what some attempt at ``part`` has sent; empty: nothing of the kind is there.
+
+        ``attempt`` does not matter. Raises: as ``Channel.send``, never SendUnknown.
+        """
+        ...
+
+
+@runtime_checkable
+class LooksBack(Protocol):
+    """An adapter that can read what was said in a thread before the bot was first asked there."""
+
+    async def before(self, inbound: Inbound, *, timeout_s: float) -> tuple[Overheard, ...]:
+        """What was said in the thread of ``inbound`` before it, oldest first; nothing where there is no thread.
+
+        Raises: as ``Channel.fetch``.
+        """
         ...

@@ -10,7 +10,7 @@ from channels.base import Channel
 from channels.intake import Intake, receive
 from channels.intake.receiving import REST_S
 from channels.outbox import Outbox
-from daemon.config import PushConfig, TelegramConfig, TestingConfig, connect_of
+from daemon.config import PushConfig, SlackConfig, TelegramConfig, TestingConfig, connect_of
 from daemon.errors import ConfigError
 from daemon.heartbeat import beat
 from daemon.process import Process
@@ -19,6 +19,7 @@ from daemon.services import load
 ADAPTERS: dict[type[PushConfig], str] = {
     TestingConfig: "channels.testing:connect",
     TelegramConfig: "channels.telegram:connect",
+    SlackConfig: "channels.slack:connect",
 }
 """Where the adapter of each of our types is found: by import string, since most processes need few of them."""
 

@@ -61,6 +61,8 @@ class Draft:
     closed: bool = False
     """The reply is being sent."""
     reply_to: str = ""
+    asked_by: str = ""
+    """The platform's id of whom it answers; empty: not known."""
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     """Held by whoever shows it, or takes it over."""
     changed: anyio.Event = field(default_factory=anyio.Event)

@@ -14,7 +14,7 @@ import anyio
 import msgspec
 import structlog
 
-from channels.base import Channel, Part
+from channels.base import Channel, Part, Purpose
 from channels.pacing import Pace
 from channels.showing.book import Book
 from channels.showing.draft import Act, Draft, next_act
@@ -212,21 +212,23 @@ class Streamer:
             await self._take_away(lead, draft)
         elif act is Act.FORGET:
             self._close(draft)
-        elif lead.lease.left_s < self._timeout_s or not await self._has_room(draft):
+        elif lead.lease.left_s < self._timeout_s or not await self._has_room(draft, act):
             self._rest(draft, NO_ROOM_S)
         elif act is Act.BEGIN:
             await self._begin(lead, draft)
         else:
             await self._edit(lead, draft)
 
-    async def _has_room(self, draft: Draft) -> bool:
-        return await self._pace.take_spare(self._channel.rates(SessionKey.parse(draft.session)))
+    async def _has_room(self, draft: Draft, act: Act) -> bool:
+        purpose: Purpose = "begin" if act is Act.BEGIN else "edit"
+        return await self._pace.take_spare(self._channel.rates(_chat(draft), purpose))
 
     async def _begin(self, lead: Lead, draft: Draft) -> None:
         mark = f"{lead.lease.nonce}-preview{next(self._marks)}"
         asked = await about_to_be_answered(self._bus, draft.session)
         if asked is not None and asked.chat_kind == "group":
             draft.every_s, draft.reply_to = self._channel.limits.group_edit_every_s, asked.id
+        draft.asked_by = asked.sender_id if asked is not None else ""
         draft.number += 1
         # Under the same mark until it is known: another would find this one, and nobody who knows of its message.
         begun = await self._surely(partial(self._book.begin, lead, draft, mark))
@@ -323,4 +325,12 @@ def _chat(draft: Draft) -> SessionKey:
 
 
 def _part(draft: Draft, mark: str, text: str) -> Part:
-    return Part(reply=draft.reply, number=0, text=text, attempt=mark, reply_to=draft.reply_to)
+    return Part(
+        reply=draft.reply,
+        number=0,
+        text=text,
+        attempt=mark,
+        reply_to=draft.reply_to,
+        preview=True,
+        asked_by=draft.asked_by,
+    )

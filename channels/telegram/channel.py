@@ -8,7 +8,7 @@ import anyio
 import msgspec
 import structlog
 
-from channels.base import Health, Intake, Limits, Part, Rate
+from channels.base import Health, Intake, Limits, Part, Purpose, Rate
 from channels.leading import Leader
 from channels.telegram import commands, units
 from channels.telegram.api import Api
@@ -108,7 +108,7 @@ class TelegramChannel:
         """In UTF-16 units."""
         return units.length(text)
 
-    def rates(self, chat: SessionKey) -> tuple[Rate, ...]:
+    def rates(self, chat: SessionKey, purpose: Purpose = "send") -> tuple[Rate, ...]:
         """As the platform's FAQ says; who keeps to them hardly ever hears a 429."""
         everywhere = Rate(bucket="all", count=ALL_COUNT, per_s=ALL_S)
         here = Rate(bucket=f"chat {chat.chat}", count=CHAT_COUNT, per_s=CHAT_S)

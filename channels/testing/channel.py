@@ -18,7 +18,7 @@ import anyio
 import httpx2
 import msgspec
 
-from channels.base import Health, Intake, Limits, Part, Rate
+from channels.base import Health, Intake, Limits, Part, Purpose, Rate
 from channels.testing.updates import Updates
 from daemon.config import TestingConfig
 from daemon.errors import ChannelError, SendRefused, SendRejected, SendUnknown
@@ -113,7 +113,7 @@ class TestingChannel:
         """Its characters."""
         return len(text)
 
-    def rates(self, chat: SessionKey) -> tuple[Rate, ...]:
+    def rates(self, chat: SessionKey, purpose: Purpose = "send") -> tuple[Rate, ...]:
         """As configured."""
         config = self._config
         given = (("all", config.sends_per_s), (f"chat:{chat.chat}", config.chat_sends_per_s))

@@ -114,5 +114,32 @@ class TelegramConfig(PushConfig, frozen=True, tag="telegram"):
     webhook: WebhookConfig = WebhookConfig()
 
 
+class SlackEventsConfig(Section, frozen=True):
+    """Where Slack brings events by HTTP, instead of over a socket; off while ``url`` is empty."""
+
+    url: str = ""
+    """The public address, ``https://host/path``, that the app's settings name for events and for commands."""
+    host: str = "127.0.0.1"
+    port: Port = 8_789
+    """Where this process listens; a proxy in front of it does the encryption."""
+
+
+class SlackConfig(PushConfig, frozen=True, tag="slack"):
+    """An app in one workspace of Slack. Channels with the same app token, or signing secret, are one app in several."""
+
+    bot_token: Secret = NO_SECRET
+    """``xoxb-…``, of the app in this workspace; better in a file."""
+    bot_token_file: PathText = ""
+    app_token: Secret = NO_SECRET
+    """``xapp-…``, to hear events over a socket; not needed when they are brought by HTTP."""
+    app_token_file: PathText = ""
+    signing_secret: Secret = NO_SECRET
+    """What Slack signs events with that it brings by HTTP."""
+    signing_secret_file: PathText = ""
+    events: SlackEventsConfig = SlackEventsConfig()
+    base_url: str = "https://slack.com/api"
+    """The Web API."""
+
+
 # What other packages bring, see ``foreign``, is a ``PushConfig`` too and stands among these.
-ChannelConfig = TerminalConfig | WebConfig | TestingConfig | TelegramConfig
+ChannelConfig = TerminalConfig | WebConfig | TestingConfig | TelegramConfig | SlackConfig

@@ -13,7 +13,7 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from channels.base import Limits, Part, Rate
+from channels.base import Limits, Part, Purpose, Rate
 from channels.outbox import Outbox, ledger
 from daemon.bus import Bus
 from daemon.config import Config, QueueConfig, TestingConfig
@@ -71,7 +71,7 @@ class Platform:
     def length(self, text: str) -> int:
         return len(text)
 
-    def rates(self, chat: SessionKey) -> tuple[Rate, ...]:
+    def rates(self, chat: SessionKey, purpose: Purpose = "send") -> tuple[Rate, ...]:
         return ()
 
     async def send(self, chat: SessionKey, part: Part, *, timeout_s: float) -> str:

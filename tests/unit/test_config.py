@@ -1149,7 +1149,11 @@ _SECTION_PATHS = {
         "bots.pond.summary_model",
         "bots.pond.summary_model.prices",
         "bots.pond.transcription",
-        *(f"channels.{tag}.{part}" for tag in ("testing", "telegram") for part in ("access", "webhook")),
+        *(
+            f"channels.{tag}.{part}"
+            for tag in ("testing", "telegram", "slack")
+            for part in ("access", "webhook", "events")
+        ),
     ),
 } | {
     key
@@ -1173,6 +1177,7 @@ def _sections():
     yield "[bots.<name>.transcription]", daemon_config.TranscriptionConfig, "bots.pond.transcription"
     yield "[channels.<name>.access]", daemon_config.AccessConfig, "channels.telegram.access"
     yield "[channels.<name>.webhook]", daemon_config.WebhookConfig, "channels.telegram.webhook"
+    yield "[channels.<name>.events]", daemon_config.SlackEventsConfig, "channels.slack.events"
     yield "[bots.<name>.mcp.<name>]", daemon_config.McpConfig, "mcp"
     yield "[bots.<name>.limits.tokens_per_day]", daemon_config.EachConfig, "bots.pond.limits.tokens_per_day"
     yield "[bots.<name>.limits.messages_per_minute]", daemon_config.EachConfig, "bots.pond.limits.messages_per_minute"
