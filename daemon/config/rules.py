@@ -23,6 +23,7 @@ from daemon.config.schema import (
     ModelConfig,
 )
 from daemon.config.secret import Secret
+from daemon.config.slack_rules import slack_findings
 from daemon.config.summary_model import summary_model_of
 from daemon.config.telegram_rules import telegram_findings
 from daemon.errors import ConfigError
@@ -58,6 +59,7 @@ def broken(config: Config) -> Iterator[Finding]:
             yield from _testing(f"channels.{name}", channel)
     yield from people_findings(config)
     yield from telegram_findings(config)
+    yield from slack_findings(config)
 
 
 def _data_dir(config: Config) -> Iterator[Finding]:

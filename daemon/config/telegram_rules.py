@@ -1,9 +1,9 @@
 """What must hold of channels of type ``telegram``. Pure; what is wrong with a secret is said without showing it."""
 
 import re
-from collections.abc import Callable, Iterator
-from urllib.parse import SplitResult, urlsplit
+from collections.abc import Iterator
 
+from daemon.config.address import PUBLIC, SERVER, is_public, is_server
 from daemon.config.channels import TelegramConfig
 from daemon.config.expected import got
 from daemon.config.reading import Finding
@@ -45,31 +45,13 @@ def _own(path: str, channel: TelegramConfig) -> Iterator[Finding]:
     elif not _TOKEN.fullmatch(channel.token.reveal()):
         text = "is no token of a bot, which is a number, a colon and letters, as BotFather gave it"
         yield Finding(f"{path}.token", text, (f"{path}.token_file",))
-    if not _is_address(channel.base_url, _names_server):
-        # Not shown: a password in an address is one of the things that is refused here.
-        yield Finding(f"{path}.base_url", "expected http:// or https:// and a host, without a user or password")
+    if not is_server(channel.base_url):
+        yield Finding(f"{path}.base_url", SERVER)
     if len(channel.reaction) > REACTION_MAX_CHARS:
         yield Finding(f"{path}.reaction", f"expected one emoji, got {got(channel.reaction)}")
     webhook = channel.webhook
-    if webhook.url and not _is_address(webhook.url, _names_public):
-        text = "expected https://host/path, an address that the platform can reach, without a user or password"
-        yield Finding(f"{path}.webhook.url", text)
+    if webhook.url and not is_public(webhook.url):
+        yield Finding(f"{path}.webhook.url", PUBLIC)
     if webhook.secret and not _SECRET.fullmatch(webhook.secret.reveal()):
         text = "expected 1 to 256 letters, digits, _ and -"
         yield Finding(f"{path}.webhook.secret", text, (f"{path}.webhook.secret_file",))
-
-
-def _is_address(text: str, fits: Callable[[SplitResult], bool]) -> bool:
-    try:
-        parts = urlsplit(text)
-        return text.isascii() and text.isprintable() and " " not in text and parts.port != 0 and fits(parts)
-    except ValueError:  # brackets without end, a port that is no number
-        return False
-
-
-def _names_server(parts: SplitResult) -> bool:
-    return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None and not parts.query
-
-
-def _names_public(parts: SplitResult) -> bool:
-    return parts.scheme == "https" and _names_server(parts) and not parts.fragment

@@ -1,0 +1,133 @@
+"""What must hold of channels of type ``slack``. Pure; what is wrong with a secret is said without showing it."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from daemon.config.address import PUBLIC, SERVER, is_public, is_server
+from daemon.config.channels import SlackConfig, TelegramConfig
+from daemon.config.expected import got
+from daemon.config.reading import Finding
+from daemon.config.schema import Config
+from daemon.config.secret import Secret
+from daemon.config.telegram_rules import REACTION_MAX_CHARS
+
+_BOT_TOKEN = re.compile(r"xoxb-[A-Za-z0-9-]{1,250}")
+_APP_TOKEN = re.compile(r"xapp-[A-Za-z0-9-]{1,250}")
+_SIGNING_SECRET = re.compile(r"[A-Za-z0-9]{8,128}")
+"""Slack's are 32 hexadecimal digits. It has no hyphens, as every token has, which is what is pasted here by mistake."""
+_REACTION_NAME = re.compile(r":?[a-z0-9_+'-]{1,100}:?")
+"""As Slack calls its emoji: ``eyes``, ``+1``, ``white_check_mark``."""
+
+WHERE_BOT_TOKEN = "the app's settings show it under Install App, as Bot User OAuth Token"  # noqa: S105 - a place
+WHERE_APP_TOKEN = "the app's settings make one under Basic Information, App-Level Tokens, with connections:write"  # noqa: S105
+WHERE_SECRET = "the app's settings show it under Basic Information, App Credentials"  # noqa: S105
+
+
+def slack_findings(config: Config) -> Iterator[Finding]:
+    """Every rule that the channels of this type break, each by itself and together."""
+    channels = {
+        name: channel
+        for name, channel in config.channels.items()
+        if isinstance(channel, SlackConfig) and channel.enabled
+    }
+    for name, channel in channels.items():
+        yield from _own(f"channels.{name}", channel)
+        yield from _heard(name, channel, channels)
+    yield from _twice(channels)
+    yield from _places(config, channels)
+
+
+def bot_token_problem(token: Secret) -> str:
+    """What is wrong with the form of a bot token; empty: nothing."""
+    text = token.reveal()
+    if text.startswith("xoxe"):
+        return "is one that runs out (token rotation); turn rotation off in the app's settings and install it again"
+    if text.startswith("xoxp-"):
+        return f"is a person's token; a bot's begins with xoxb-: {WHERE_BOT_TOKEN}"
+    return "" if _BOT_TOKEN.fullmatch(text) else f"is no bot token, which begins with xoxb-: {WHERE_BOT_TOKEN}"
+
+
+def app_token_problem(token: Secret) -> str:
+    """What is wrong with the form of an app token; empty: nothing."""
+    fine = _APP_TOKEN.fullmatch(token.reveal())
+    return "" if fine else f"is no app token, which begins with xapp-: {WHERE_APP_TOKEN}"
+
+
+def signing_secret_problem(secret: Secret) -> str:
+    """What is wrong with the form of a signing secret; empty: nothing."""
+    fine = _SIGNING_SECRET.fullmatch(secret.reveal())
+    return "" if fine else f"is no signing secret, which is letters and digits alone: {WHERE_SECRET}"
+
+
+def _own(path: str, channel: SlackConfig) -> Iterator[Finding]:
+    checks = (
+        ("bot_token", channel.bot_token, bot_token_problem),
+        ("app_token", channel.app_token, app_token_problem),
+        ("signing_secret", channel.signing_secret, signing_secret_problem),
+    )
+    for key, secret, problem in checks:
+        if secret and (text := problem(secret)):
+            yield Finding(f"{path}.{key}", text, (f"{path}.{key}_file",))
+    if not channel.bot_token:
+        text = f"missing; {WHERE_BOT_TOKEN}; put it into a file, and the file's path into {path}.bot_token_file"
+        yield Finding(f"{path}.bot_token", text, (f"{path}.bot_token_file",))
+    if not is_server(channel.base_url):
+        yield Finding(f"{path}.base_url", SERVER)
+    if channel.events.url and not is_public(channel.events.url):
+        yield Finding(f"{path}.events.url", PUBLIC)
+    if channel.reaction and not _is_reaction(channel.reaction):
+        text = f"expected one emoji, or its name at Slack, as eyes; got {got(channel.reaction)}"
+        yield Finding(f"{path}.reaction", text)
+
+
+def _is_reaction(text: str) -> bool:
+    named = bool(_REACTION_NAME.fullmatch(text))
+    return named or (not text.isascii() and len(text) <= REACTION_MAX_CHARS)
+
+
+def _heard(name: str, channel: SlackConfig, channels: Mapping[str, SlackConfig]) -> Iterator[Finding]:
+    """By a socket, by its own listener, or by the listener of the same app in another section."""
+    path = f"channels.{name}"
+    if channel.events.url and not channel.signing_secret:
+        text = f"missing; with events.url every call is checked by it: {WHERE_SECRET}"
+        yield Finding(f"{path}.signing_secret", text, (f"{path}.signing_secret_file",))
+    elsewhere = any(other.events.url and _same(other, channel) for other in channels.values())
+    if not (channel.events.url or channel.app_token or elsewhere):
+        text = f"missing; {WHERE_APP_TOKEN}; or set events.url and signing_secret, to be called by Slack instead"
+        yield Finding(f"{path}.app_token", text, (f"{path}.app_token_file", f"{path}.events.url"))
+
+
+def _same(one: SlackConfig, other: SlackConfig) -> bool:
+    """Whether the two are one app, as far as events by HTTP tell."""
+    return bool(one.signing_secret) and one.signing_secret == other.signing_secret
+
+
+def _twice(channels: Mapping[str, SlackConfig]) -> Iterator[Finding]:
+    tokens: dict[str, str] = {}
+    for name, channel in channels.items():
+        if channel.bot_token and (other := tokens.setdefault(channel.bot_token.reveal(), name)) != name:
+            text = f"is the one of channels.{other} too; a workspace has one section for an app"
+            yield Finding(f"channels.{name}.bot_token", text, (f"channels.{name}.bot_token_file",))
+
+
+def _places(config: Config, channels: Mapping[str, SlackConfig]) -> Iterator[Finding]:
+    """Each app listens at a place of its own, and at one only."""
+    places: dict[tuple[str, int], str] = {
+        (channel.webhook.host, channel.webhook.port): name
+        for name, channel in config.channels.items()
+        if isinstance(channel, TelegramConfig) and channel.enabled and channel.webhook.url and channel.webhook.port
+    }
+    listeners: dict[str, str] = {}
+    for name, channel in channels.items():
+        if not channel.events.url:
+            continue
+        path = f"channels.{name}.events"
+        secret = channel.signing_secret.reveal()
+        if secret and (sibling := listeners.setdefault(secret, name)) != name:
+            if channel.events != channels[sibling].events:
+                text = f"channels.{sibling} is the same app and hears for it; leave events out, or say the same there"
+                yield Finding(path, text, (f"{path}.url", f"{path}.host", f"{path}.port"))
+            continue
+        place = (channel.events.host, channel.events.port)
+        if channel.events.port and (other := places.setdefault(place, name)) != name:
+            yield Finding(f"{path}.port", f"{place[1]} is that of channels.{other} too; each listens by itself")
