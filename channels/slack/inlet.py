@@ -13,6 +13,7 @@ from channels.base import Intake
 from channels.slack.commands import read_command
 from channels.slack.events import Me, people_of, read
 from channels.slack.people import People
+from channels.slack.text import people_in
 from channels.slack.types import Body, Command, lenient
 from daemon import metrics
 from daemon.bus import command_of
@@ -102,7 +103,7 @@ class Inlet:
 
     async def _commanded(self, found: Mapping[str, Any]) -> Arrival | None:
         fields = lenient(Command, found)
-        names = await self._people.names([fields.user_id])
+        names = await self._people.names([fields.user_id, *people_in(fields.text)])
         return read_command(fields, at=self._now(), names=names)
 
     def _is_wanted(self, arrival: Arrival) -> bool:
