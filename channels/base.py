@@ -167,7 +167,12 @@ class Finds(Protocol):
     async def find(self, chat: SessionKey, part: Part, *, timeout_s: float) -> str:
         """The platform's id of what some attempt at ``part`` has sent; empty: nothing of the kind is there.
 
-        ``attempt`` does not matter. Raises: as ``Channel.send``, never SendUnknown.
+        ``attempt`` does not matter. With ``preview``, what shows the beginning of ``text`` is looked for, and only
+        that; else only what is the part.
+
+        Raises:
+            SendRefused: it cannot be looked just now.
+            SendRejected: it may not be looked at all.
         """
         ...
 

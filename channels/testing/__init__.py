@@ -1,5 +1,7 @@
 """A push channel for tests: each part is posted to a server of the test's own."""
 
-from channels.testing.channel import TestingChannel, connect
+from channels.testing.channel import TestingChannel
+from channels.testing.connecting import connect
+from channels.testing.looking import LookingChannel
 
-__all__ = ["TestingChannel", "connect"]
+__all__ = ["LookingChannel", "TestingChannel", "connect"]

@@ -1,4 +1,4 @@
-"""Posts each part as JSON: ``{session, reply, part, text, attempt, document?, attachments?, reply_to?}``.
+"""Posts each part as JSON: ``{session, reply, part, text, attempt, document?, attachments?, reply_to?, preview?}``.
 
 The answer ``{"id": ...}`` names what was sent. What is no message of its own has a ``kind``:
 ``{kind: "edit", id, ...}`` with the fields of a part, ``{kind: "remove", session, id}``, ``{kind: "typing", session}``,
@@ -9,8 +9,6 @@ The answer ``{"id": ...}`` names what was sent. What is no message of its own ha
 message is gone.
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import Literal
 
@@ -23,7 +21,6 @@ from channels.testing.updates import Updates
 from daemon.config import TestingConfig
 from daemon.errors import ChannelError, SendRefused, SendRejected, SendUnknown
 from daemon.events import Attachment
-from daemon.process import Process
 from daemon.sessionkey import SessionKey
 
 NOTHING_SENT = (
@@ -35,9 +32,6 @@ NOTHING_SENT = (
     httpx2.ProxyError,
 )
 """Failures of the library before the first byte of the request left; after all others nobody knows."""
-
-CHATS_MAX = 1_000
-"""Connections at once; more chats than that are never sent to at a time."""
 
 EDIT_EVERY_S = 0.1
 TYPING_LASTS_S = 2.0
@@ -62,6 +56,7 @@ class _Post(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     document: str = ""
     attachments: tuple[Attachment, ...] = ()
     reply_to: str = ""
+    preview: bool = False
 
 
 class _Act(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -121,8 +116,8 @@ class TestingChannel:
 
     async def send(self, chat: SessionKey, part: Part, *, timeout_s: float) -> str:
         """Post a part; the id that the server gave it. Errors as for ``Channel.send``."""
-        response = await self._post(_post(chat, part), timeout_s)
-        _check(response)
+        response = await self.post(_post(chat, part), timeout_s)
+        check(response)
         try:
             return _decode(response.content).id
         except msgspec.DecodeError:
@@ -131,21 +126,21 @@ class TestingChannel:
     async def edit(self, chat: SessionKey, platform_id: str, part: Part, *, timeout_s: float) -> None:
         """Post the part again, with the id of what it replaces."""
         post = msgspec.structs.replace(_post(chat, part), kind="edit", id=platform_id)
-        _check(await self._post(post, timeout_s))
+        check(await self.post(post, timeout_s))
 
     async def remove(self, chat: SessionKey, platform_id: str, *, timeout_s: float) -> None:
         """Have the server forget a message."""
-        response = await self._post(_Act(kind="remove", session=str(chat), id=platform_id), timeout_s)
+        response = await self.post(_Act(kind="remove", session=str(chat), id=platform_id), timeout_s)
         if response.status_code not in _GONE:
-            _check(response)
+            check(response)
 
     async def typing(self, chat: SessionKey, *, timeout_s: float) -> None:
         """Say that an answer is being written."""
-        _check(await self._post(_Act(kind="typing", session=str(chat)), timeout_s))
+        check(await self.post(_Act(kind="typing", session=str(chat)), timeout_s))
 
     async def react(self, chat: SessionKey, message_id: str, sign: str, *, timeout_s: float) -> None:
         """Mark a message."""
-        _check(await self._post(_Act(kind="react", session=str(chat), id=message_id, sign=sign), timeout_s))
+        check(await self.post(_Act(kind="react", session=str(chat), id=message_id, sign=sign), timeout_s))
 
     async def fetch(self, attachment: Attachment, *, timeout_s: float) -> bytes:
         """The file that the server gives for its ``source``."""
@@ -155,7 +150,7 @@ class TestingChannel:
         try:
             with anyio.fail_after(timeout_s):
                 async with self._client.stream("POST", self._config.url, content=content, timeout=timeout_s) as answer:
-                    _check(answer)
+                    check(answer)
                     return await _bounded(answer)
         except TimeoutError as error:
             raise SendRefused(f"{self._config.url}: the file did not come within {timeout_s:g} s") from error
@@ -165,13 +160,19 @@ class TestingChannel:
     async def health(self) -> Health:
         """What the server calls itself."""
         try:
-            response = await self._post(_Act(kind="health"), HEALTH_TIMEOUT_S)
-            _check(response)
+            response = await self.post(_Act(kind="health"), HEALTH_TIMEOUT_S)
+            check(response)
             return Health(ok=True, text=_decode(response.content).name)
         except (ChannelError, msgspec.DecodeError) as error:
             return Health(ok=False, text=f"{error}; channels.{self.name}.url has to name the test's own server")
 
-    async def _post(self, post: _Post | _Act, timeout_s: float) -> httpx2.Response:
+    async def post(self, post: msgspec.Struct, timeout_s: float) -> httpx2.Response:
+        """Post it once, and have the answer.
+
+        Raises:
+            SendRefused: the server was not reached.
+            SendUnknown: it was cut after sending.
+        """
         url = self._config.url
         try:
             return await self._client.post(
@@ -181,15 +182,6 @@ class TestingChannel:
             raise SendRefused(f"{url} cannot be reached: {error}") from error
         except httpx2.HTTPError as error:
             raise SendUnknown(f"{url}: {type(error).__name__} after sending") from error
-
-
-@asynccontextmanager
-async def connect(process: Process, name: str, config: TestingConfig) -> AsyncGenerator[TestingChannel]:
-    """The channel for the length of the block; ``process`` is the one that it is a part of."""
-    # A connection for each part: one that the other side has closed meanwhile would look like a cut request.
-    limits = httpx2.Limits(max_connections=CHATS_MAX, max_keepalive_connections=0)
-    async with httpx2.AsyncClient(limits=limits, trust_env=False) as client:
-        yield TestingChannel(name, config, client)
 
 
 def _post(chat: SessionKey, part: Part) -> _Post:
@@ -202,10 +194,12 @@ def _post(chat: SessionKey, part: Part) -> _Post:
         document=part.document,
         attachments=part.attachments,
         reply_to=part.reply_to,
+        preview=part.preview,
     )
 
 
-def _check(response: httpx2.Response) -> None:
+def check(response: httpx2.Response) -> None:
+    """Raise what a status means; see the module's docstring."""
     status = response.status_code
     if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         raise SendRefused(f"the server answers {status}", retry_after_s=_retry_after_s(response))

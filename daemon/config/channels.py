@@ -65,6 +65,11 @@ class PushConfig(AnyChannelConfig, frozen=True):
     parts_max: Count = 5
     """A reply of more parts than that is sent as a file."""
 
+    @property
+    def looks_back(self) -> bool:
+        """Whether its adapter can read what was said in a thread before."""
+        return False
+
     def problems(self) -> Iterable[tuple[str, str]]:
         """What is wrong with it that no type can say: a key, and a sentence that says what is expected and what to do.
 
@@ -86,6 +91,13 @@ class TestingConfig(PushConfig, frozen=True, tag="testing"):
     """Messages a second to all chats together; 0: no limit."""
     chat_sends_per_s: Limit = 0
     """The same to one chat."""
+    looks: bool = False
+    """Whether it is asked whether what nobody knows of was sent, and what was said in a thread before."""
+
+    @property
+    def looks_back(self) -> bool:
+        """As ``looks``."""
+        return self.looks
 
 
 class WebhookConfig(Section, frozen=True):
@@ -139,6 +151,11 @@ class SlackConfig(PushConfig, frozen=True, tag="slack"):
     events: SlackEventsConfig = SlackEventsConfig()
     base_url: str = "https://slack.com/api"
     """The Web API."""
+
+    @property
+    def looks_back(self) -> bool:
+        """A bot is asked in the middle of a thread."""
+        return True
 
 
 # What other packages bring, see ``foreign``, is a ``PushConfig`` too and stands among these.

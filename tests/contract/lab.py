@@ -49,6 +49,9 @@ class Feature(Enum):
     ALBUMS = "several files can be sent as one"
     AMENDING = "people can change what they said"
     BOTS = "it says who is a bot"
+    DELETING = "people can take back what they said, and the bot is told"
+    FINDING = "what the bot sent can be looked for: the adapter is a ``Finds``"
+    LOOKING_BACK = "what was said in a thread can be read later: the adapter is a ``LooksBack``"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +73,7 @@ class Said:
     chat: str = ""
     """As ``Lab.a_chat`` names it; empty: the lab's ``chat``."""
     thread: str = ""
-    """In the lab's ``group``, a whole number as text."""
+    """In the lab's ``group``, one that ``Lab.begin_thread`` gave."""
     answers: str = ""
     """Id of a message that it answers, of the bot's or of a person's."""
     sender: str = "1001"
@@ -79,6 +82,8 @@ class Said:
     """In a group."""
     edits: str = ""
     """Id of the message of which it is a new version."""
+    deletes: str = ""
+    """Id of the message of the same sender, chat and thread that is taken back; then nothing is said."""
     album: str = ""
     file: bytes | None = None
     """Something that comes with it."""
@@ -97,6 +102,7 @@ class Lab(ABC):
     """What there is not on this platform."""
     impossible: frozenset[Fault] = frozenset()
     """What cannot go wrong on this platform."""
+    _threads = 40
 
     @abstractmethod
     def again(self) -> AbstractAsyncContextManager[Channel]:
@@ -110,6 +116,24 @@ class Lab(ABC):
     def shown(self, chat: SessionKey) -> list[Shown]:
         """What the bot wrote that people see now, oldest first; of a chat with threads, in that thread or in none."""
 
+    def known_as(self, sender: str) -> str:
+        """The platform's id of a person whom ``Said.sender`` names."""
+        return sender
+
+    @property
+    def typed_in(self) -> SessionKey:
+        """Where it can be shown that an answer is being written."""
+        return self.chat
+
+    async def begin_thread(self) -> str:
+        """A new thread of the lab's ``group``, as ``Arrival.thread`` names it; nobody has asked the bot there."""
+        self._threads += 1
+        return str(self._threads)
+
+    def thread_outside(self, message_id: str) -> str:
+        """What ``Arrival.thread`` says of a message of the ``group`` that was said in no thread."""
+        return ""
+
     @abstractmethod
     def typings(self, chat: SessionKey) -> int:
         """How often it was shown that an answer is being written."""
@@ -120,7 +144,7 @@ class Lab(ABC):
 
     @abstractmethod
     async def say(self, said: Said) -> str:
-        """Have somebody say something; the message's id, as ``Arrival.id`` is to have it."""
+        """Have somebody say something, or take it back; the message's id, as ``Arrival.id`` is to have it."""
 
     @abstractmethod
     async def say_nonsense(self) -> None:
@@ -136,7 +160,7 @@ class Lab(ABC):
 
     @abstractmethod
     def fail(self, *faults: Fault) -> None:
-        """Let the next requests that send, change, mark or fetch something go wrong, one each."""
+        """Let the next requests that send, change, mark, fetch, find or look back go wrong, one each."""
 
     @abstractmethod
     def fail_updates(self, *faults: Fault) -> None:

@@ -10,15 +10,17 @@ What a platform cannot do it lists in ``Lab.missing``; those tests are skipped.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from datetime import datetime
+from typing import Any
 
 import anyio
 import pytest
 
 from channels.arrival import Arrival
-from channels.base import Channel, Part
+from channels.base import Channel, Finds, LooksBack, Part, Purpose
 from daemon.errors import BusUnavailable, SendRefused, SendRejected, SendUnknown
-from daemon.events import Attachment
+from daemon.events import Attachment, Inbound, Overheard
 from daemon.sessionkey import SessionKey
 from tests.contract import lab as lab_module
 from tests.contract.lab import RETRY_AFTER_S, WITHIN_S, Fault, Feature, Heard, Lab, Said
@@ -44,12 +46,18 @@ ERRORS = {
 DONE = frozenset({Fault.CUT_AFTER, Fault.HANG})
 """Faults after which it was done all the same."""
 
+PURPOSES: tuple[Purpose, ...] = ("send", "begin", "edit")
+
+IN_NO_DOUBT = {fault: SendRejected if fault is Fault.REJECTED else SendRefused for fault in Fault}
+"""Of what only reads."""
+
 each_fault = pytest.mark.parametrize("fault", Fault, ids=lambda fault: fault.name.lower())
 
 
 def a_part(text: str = PLAIN, *, number: int = 0, **more: object) -> Part:
     """A part of a reply, the attempt named after its text."""
-    return Part(reply="here:1#7", number=number, text=text, attempt=f"a-{number}-{abs(hash(text))}", **more)  # type: ignore[arg-type]
+    given: dict[str, Any] = {"reply": "here:1#7", "attempt": f"a-{number}-{abs(hash(text))}", **more}
+    return Part(number=number, text=text, **given)
 
 
 @asynccontextmanager
@@ -94,11 +102,18 @@ class ChannelContract:
 
     async def test_its_rates_are_the_same_each_time_and_let_something_through(self, lab: Lab) -> None:
         for chat in (lab.chat, lab.group):
-            rates = lab.channel.rates(chat)
+            for purpose in PURPOSES:
+                rates = lab.channel.rates(chat, purpose)
 
-            assert rates == lab.channel.rates(chat)
-            assert len({rate.bucket for rate in rates}) == len(rates)
-            assert all(rate.bucket and rate.count >= 1 and rate.per_s > 0 for rate in rates)
+                assert rates == lab.channel.rates(chat, purpose)
+                assert len({rate.bucket for rate in rates}) == len(rates)
+                assert all(rate.bucket and rate.count >= 1 and rate.per_s > 0 for rate in rates)
+            assert lab.channel.rates(chat) == lab.channel.rates(chat, "send")
+
+    async def test_a_bucket_has_one_rate_whatever_it_is_taken_from_for(self, lab: Lab) -> None:
+        rates = {rate for chat in (lab.chat, lab.group) for each in PURPOSES for rate in lab.channel.rates(chat, each)}
+
+        assert len({rate.bucket for rate in rates}) == len(rates)
 
     async def test_two_chats_share_no_rate_but_those_of_the_whole_channel(self, lab: Lab) -> None:
         keys = [SessionKey(channel=lab.channel.name, chat=lab.a_chat(n)) for n in range(3)]
@@ -133,8 +148,8 @@ class ChannelContract:
 
     async def test_what_is_sent_to_a_thread_is_shown_and_changed_there_alone(self, lab: Lab) -> None:
         needs(lab, Feature.GROUPS, Feature.THREADS, Feature.EDITS)
-        await lab.say(Said(chat=lab.group.chat, thread="41"))
-        thread = SessionKey(channel=lab.channel.name, chat=lab.group.chat, thread="41")
+        thread = await a_thread(lab)
+        await lab.say(Said(chat=lab.group.chat, thread=thread.thread))
         await lab.channel.send(lab.group, a_part("outside"), timeout_s=TIMEOUT_S)
 
         sent = await lab.channel.send(thread, a_part("old"), timeout_s=TIMEOUT_S)
@@ -145,7 +160,7 @@ class ChannelContract:
 
     async def test_all_threads_of_a_chat_share_its_rates(self, lab: Lab) -> None:
         needs(lab, Feature.THREADS)
-        thread = SessionKey(channel=lab.channel.name, chat=lab.group.chat, thread="41")
+        thread = await a_thread(lab)
 
         assert lab.channel.rates(thread) == lab.channel.rates(lab.group)
 
@@ -311,14 +326,173 @@ class ChannelContract:
 
         assert len(lab.shown(lab.chat)) == 1
 
+    # Texts being written
+
+    async def test_a_text_that_is_being_written_grows_and_becomes_the_part(self, lab: Lab) -> None:
+        needs(lab, Feature.EDITS)
+        for chat in await its_chats(lab):
+            shown = await grown(
+                lab, chat, ["High", "High at", "High at noon, and low"], "High at noon, and low at six."
+            )
+
+            assert shown == ["High", "High at", "High at noon, and low", "High at noon, and low at six."]
+
+    async def test_a_text_that_is_being_written_can_begin_afresh(self, lab: Lab) -> None:
+        """Another worker has taken the turn over."""
+        needs(lab, Feature.EDITS)
+        for chat in await its_chats(lab):
+            shown = await grown(lab, chat, ["High at noon", "Let me see"], "There is no tide in a lake.")
+
+            assert shown == ["High at noon", "Let me see", "There is no tide in a lake."]
+
+    async def test_another_process_goes_on_with_a_text_that_is_being_written(self, lab: Lab) -> None:
+        needs(lab, Feature.EDITS)
+        for chat in await its_chats(lab):
+            asked_by = await asked_in(lab, chat)
+            begun = a_part("High", preview=True, asked_by=asked_by)
+            sent = await lab.channel.send(chat, begun, timeout_s=TIMEOUT_S)
+
+            async with lab.again() as other:
+                more = a_part("High at noon, and", preview=True, asked_by=asked_by)
+                await other.edit(chat, sent, more, timeout_s=TIMEOUT_S)
+                between = [shown.text for shown in lab.shown(chat)]
+                await other.edit(chat, sent, a_part("High at noon, and low at six."), timeout_s=TIMEOUT_S)
+
+            assert between == ["High at noon, and"]
+            assert [(each.id, each.text) for each in lab.shown(chat)] == [(sent, "High at noon, and low at six.")]
+
+    async def test_a_text_that_is_being_written_can_be_taken_away(self, lab: Lab) -> None:
+        needs(lab, Feature.EDITS, Feature.REMOVAL)
+        for chat in await its_chats(lab):
+            begun = a_part("High", preview=True, asked_by=await asked_in(lab, chat))
+            sent = await lab.channel.send(chat, begun, timeout_s=TIMEOUT_S)
+
+            await lab.channel.remove(chat, sent, timeout_s=TIMEOUT_S)
+
+            assert lab.shown(chat) == []
+
+    # Looking for what was sent
+
+    async def test_what_was_sent_is_found_by_its_reply_and_number_whatever_the_attempt(self, lab: Lab) -> None:
+        needs(lab, Feature.FINDING)
+        for chat in await its_chats(lab):
+            sent = [
+                await lab.channel.send(chat, a_part(text, number=number), timeout_s=TIMEOUT_S)
+                for number, text in enumerate(("High at noon.", PLAIN, "Low at six."))
+            ]
+
+            assert await found(lab, chat, a_part(PLAIN, number=1, attempt="another")) == sent[1]
+            assert await found(lab, chat, a_part("Low at six.", number=2, attempt="another")) == sent[2]
+
+    async def test_what_was_not_sent_is_not_found(self, lab: Lab) -> None:
+        needs(lab, Feature.FINDING)
+        elsewhere = SessionKey(channel=lab.channel.name, chat=lab.a_chat(1))
+        assert await found(lab, lab.chat, a_part("again")) == ""
+
+        await lab.channel.send(lab.chat, a_part("again"), timeout_s=TIMEOUT_S)
+        await lab.channel.send(elsewhere, a_part("elsewhere", reply="here:1#9"), timeout_s=TIMEOUT_S)
+
+        assert await found(lab, lab.chat, a_part("again", number=1)) == ""
+        assert await found(lab, lab.chat, a_part("again", reply="here:1#9")) == ""
+        assert await found(lab, lab.chat, a_part("elsewhere", reply="here:1#9")) == ""
+        assert await found(lab, elsewhere, a_part("again")) == ""
+
+    async def test_what_was_sent_to_a_thread_is_found_there_alone(self, lab: Lab) -> None:
+        needs(lab, Feature.FINDING, Feature.GROUPS, Feature.THREADS)
+        one, two = await a_thread(lab), await a_thread(lab)
+        sent = await lab.channel.send(one, a_part(), timeout_s=TIMEOUT_S)
+
+        assert (await found(lab, one, a_part()), await found(lab, two, a_part())) == (sent, "")
+
+    async def test_what_people_say_is_not_taken_for_what_was_sent(self, lab: Lab) -> None:
+        needs(lab, Feature.FINDING)
+        await lab.say(Said(text=PLAIN))
+
+        assert await found(lab, lab.chat, a_part()) == ""
+
+    async def test_what_was_taken_back_is_not_found(self, lab: Lab) -> None:
+        needs(lab, Feature.FINDING, Feature.REMOVAL)
+        sent = await lab.channel.send(lab.chat, a_part(), timeout_s=TIMEOUT_S)
+
+        await lab.channel.remove(lab.chat, sent, timeout_s=TIMEOUT_S)
+
+        assert await found(lab, lab.chat, a_part()) == ""
+
+    @pytest.mark.parametrize("fault", [Fault.CUT_BEFORE, Fault.CUT_AFTER, Fault.HANG], ids=lambda f: f.name.lower())
+    async def test_what_nobody_knows_is_found_out_by_looking(self, lab: Lab, fault: Fault) -> None:
+        needs(lab, Feature.FINDING, fault=fault)
+        for chat in await its_chats(lab):
+            lab.fail(fault)
+            with pytest.raises(SendUnknown):
+                timeout_s = SHORT_S if fault is Fault.HANG else TIMEOUT_S
+                await lab.channel.send(chat, a_part(), timeout_s=timeout_s)
+
+            async with lab.again() as other:
+                assert isinstance(other, Finds)
+                platform_id = await other.find(chat, a_part(attempt="another"), timeout_s=TIMEOUT_S)
+
+            assert [platform_id] == ([each.id for each in lab.shown(chat)] or [""])
+            assert bool(platform_id) == (fault in DONE)
+
+    async def test_what_was_sent_twice_is_found_once(self, lab: Lab) -> None:
+        needs(lab, Feature.FINDING)
+        sent = [
+            await lab.channel.send(lab.chat, a_part(attempt=attempt), timeout_s=TIMEOUT_S)
+            for attempt in ("one", "another")
+        ]
+
+        assert await found(lab, lab.chat, a_part()) in sent
+
+    async def test_a_long_reply_and_a_file_are_found_too(self, lab: Lab) -> None:
+        needs(lab, Feature.FINDING, Feature.DOCUMENTS)
+        lab.workspace.mkdir(parents=True, exist_ok=True)
+        (lab.workspace / "tides.csv").write_text("time,height\n")
+        file = Attachment(kind="document", name="tides.csv", path="tides.csv", size_bytes=12)
+        long = a_part("It begins so …", document="It begins so and goes on.")
+        for chat in await its_chats(lab):
+            assert await found(lab, chat, a_part("", number=1, attachments=(file,))) == ""
+
+            first = await lab.channel.send(chat, long, timeout_s=TIMEOUT_S)
+            second = await lab.channel.send(chat, a_part("", number=1, attachments=(file,)), timeout_s=TIMEOUT_S)
+
+            assert await found(lab, chat, long) == first
+            assert await found(lab, chat, a_part("", number=1, attachments=(file,))) == second
+
+    async def test_a_text_that_is_being_written_is_found_as_that_and_not_as_the_part(self, lab: Lab) -> None:
+        needs(lab, Feature.FINDING, Feature.EDITS)
+        for chat in await its_chats(lab):
+            asked_by = await asked_in(lab, chat)
+            whole = a_part("High at noon, and low at six.")
+            assert await found(lab, chat, a_part(whole.text, preview=True, asked_by=asked_by)) == ""
+
+            begun = a_part("High at noon", preview=True, asked_by=asked_by)
+            sent = await lab.channel.send(chat, begun, timeout_s=TIMEOUT_S)
+
+            async with lab.again() as other:
+                assert isinstance(other, Finds)
+                goes_on = a_part(whole.text, preview=True, asked_by=asked_by, attempt="another")
+                assert await other.find(chat, goes_on, timeout_s=TIMEOUT_S) == sent
+                assert await other.find(chat, whole, timeout_s=TIMEOUT_S) == ""
+
+    @each_fault
+    async def test_who_cannot_look_is_never_in_doubt(self, lab: Lab, fault: Fault) -> None:
+        needs(lab, Feature.FINDING, fault=fault)
+        sent = await lab.channel.send(lab.chat, a_part(), timeout_s=TIMEOUT_S)
+        lab.fail(fault)
+
+        with anyio.fail_after(lab_module.WITHIN_S), pytest.raises(IN_NO_DOUBT[fault]):
+            await found(lab, lab.chat, a_part(), timeout_s=SHORT_S if fault is Fault.HANG else TIMEOUT_S)
+
+        assert await found(lab, lab.chat, a_part()) == sent
+
     # Signs
 
     async def test_it_is_shown_that_an_answer_is_being_written(self, lab: Lab) -> None:
         needs(lab, Feature.TYPING)
-        await lab.channel.typing(lab.chat, timeout_s=TIMEOUT_S)
+        await lab.channel.typing(lab.typed_in, timeout_s=TIMEOUT_S)
 
-        assert lab.typings(lab.chat) == 1
-        assert lab.shown(lab.chat) == []
+        assert lab.typings(lab.typed_in) == 1
+        assert lab.shown(lab.typed_in) == []
 
     async def test_a_mark_is_put_on_a_message_and_taken_away(self, lab: Lab) -> None:
         needs(lab, Feature.REACTIONS)
@@ -334,7 +508,7 @@ class ChannelContract:
     async def test_signs_go_wrong_in_the_same_ways(self, lab: Lab, fault: Fault) -> None:
         message = await lab.say(Said())
         acts: list[tuple[Feature, Callable[[], Awaitable[None]]]] = [
-            (Feature.TYPING, lambda: lab.channel.typing(lab.chat, timeout_s=TIMEOUT_S)),
+            (Feature.TYPING, lambda: lab.channel.typing(lab.typed_in, timeout_s=TIMEOUT_S)),
             (Feature.REACTIONS, lambda: lab.channel.react(lab.chat, message, "👀", timeout_s=TIMEOUT_S)),
         ]
 
@@ -387,7 +561,7 @@ class ChannelContract:
 
         with (
             anyio.fail_after(lab_module.WITHIN_S),
-            pytest.raises(SendRejected if fault is Fault.REJECTED else SendRefused),
+            pytest.raises(IN_NO_DOUBT[fault]),
         ):
             timeout_s = SHORT_S if fault is Fault.HANG else TIMEOUT_S
             await lab.channel.fetch(attachment, timeout_s=timeout_s)
@@ -406,7 +580,11 @@ class ChannelContract:
         assert heard.texts == ["one", PLAIN, "three"]
         assert [arrival.id for arrival in heard.arrivals] == said
         for arrival in heard.arrivals:
-            assert (arrival.chat, arrival.chat_kind, arrival.sender.id) == (lab.chat.chat, "direct", "1001")
+            assert (arrival.chat, arrival.chat_kind, arrival.sender.id) == (
+                lab.chat.chat,
+                "direct",
+                lab.known_as("1001"),
+            )
             assert arrival.mentioned and not arrival.edited and not arrival.sender.is_bot
         assert (
             len({arrival.seen_as for arrival in heard.arrivals}) == len({arrival.id for arrival in heard.arrivals}) == 3
@@ -437,15 +615,18 @@ class ChannelContract:
 
     async def test_it_says_in_which_thread_something_was_said(self, lab: Lab) -> None:
         needs(lab, Feature.GROUPS, Feature.THREADS)
+        thread = await a_thread(lab)
         heard = Heard()
         async with receiving(lab.channel, heard):
-            await lab.say(Said(text="within", chat=lab.group.chat, thread="41"))
-            await lab.say(Said(text="outside", chat=lab.group.chat))
-            await heard.count(2)
+            await lab.say(Said(text="within", chat=lab.group.chat, thread=thread.thread))
+            outside = await lab.say(Said(text="outside", chat=lab.group.chat))
+            await heard.until(lambda: "outside" in heard.texts)
 
-        assert [(arrival.text, arrival.chat, arrival.thread) for arrival in heard.arrivals] == [
-            ("within", lab.group.chat, "41"),
-            ("outside", lab.group.chat, ""),
+        assert [
+            (each.text, each.chat, each.thread) for each in heard.arrivals if each.text in ("within", "outside")
+        ] == [
+            ("within", lab.group.chat, thread.thread),
+            ("outside", lab.group.chat, lab.thread_outside(outside)),
         ]
 
     async def test_it_says_which_message_is_answered(self, lab: Lab) -> None:
@@ -485,6 +666,32 @@ class ChannelContract:
         assert (old.edited, new.edited) == (False, True)
         assert old.id == new.id == first
         assert old.seen_as != new.seen_as
+
+    async def test_what_is_taken_back_is_named_by_its_id_where_it_was_said(self, lab: Lab) -> None:
+        needs(lab, Feature.DELETING)
+        heard = Heard()
+        async with receiving(lab.channel, heard):
+            first = await lab.say(Said(text="at noon"))
+            await lab.say(Said(text="at one"))
+            await lab.say(Said(deletes=first))
+            await heard.count(3)
+
+        said, _, gone = heard.arrivals
+        assert [each.deleted for each in heard.arrivals] == [False, False, True]
+        assert (gone.id, gone.chat, gone.thread) == (said.id, said.chat, said.thread)
+        assert gone.id == first
+
+    async def test_what_is_taken_back_in_a_thread_names_the_thread(self, lab: Lab) -> None:
+        needs(lab, Feature.DELETING, Feature.GROUPS, Feature.THREADS)
+        thread = await a_thread(lab)
+        heard = Heard()
+        async with receiving(lab.channel, heard):
+            first = await lab.say(Said(text="at noon", chat=thread.chat, thread=thread.thread))
+            await lab.say(Said(deletes=first, chat=thread.chat, thread=thread.thread))
+            await heard.until(lambda: any(each.deleted for each in heard.arrivals))
+
+        gone = heard.arrivals[-1]
+        assert (gone.id, gone.chat, gone.thread) == (first, thread.chat, thread.thread)
 
     async def test_the_parts_of_an_album_belong_together(self, lab: Lab) -> None:
         needs(lab, Feature.ALBUMS, Feature.FILES)
@@ -598,6 +805,52 @@ class ChannelContract:
 
         assert heard.texts[0] == "still there?"
 
+    # Looking back
+
+    async def test_what_was_said_in_a_thread_before_is_read(self, lab: Lab) -> None:
+        needs(lab, Feature.LOOKING_BACK, Feature.GROUPS, Feature.THREADS)
+        thread, other = await a_thread(lab), await a_thread(lab)
+        said = [
+            await say_in(lab, thread, "high at noon", sender="1001"),
+            await say_in(lab, thread, PLAIN, sender="2002"),
+        ]
+        await say_in(lab, other, "elsewhere")
+        asked = await asked_of(lab, thread)
+        await say_in(lab, thread, "later")
+
+        for channel in (lab.channel, lab.again()):
+            async with channel if isinstance(channel, AbstractAsyncContextManager) else nullcontext(channel) as reader:
+                assert isinstance(reader, LooksBack)
+                before = await reader.before(asked, timeout_s=TIMEOUT_S)
+
+            assert [(each.id, each.sender_id, each.text) for each in before][-2:] == [
+                (said[0], lab.known_as("1001"), "high at noon"),
+                (said[1], lab.known_as("2002"), PLAIN),
+            ]
+            assert not {"elsewhere", "later", asked.text} & {each.text for each in before}
+            assert all(datetime.fromisoformat(each.at).tzinfo for each in before)
+
+    async def test_outside_of_threads_there_is_nothing_to_look_back_at(self, lab: Lab) -> None:
+        needs(lab, Feature.LOOKING_BACK, Feature.GROUPS, Feature.THREADS)
+        await say_in(lab, lab.group, "high at noon")
+
+        before = await said_before(lab, await asked_of(lab, lab.group))
+
+        assert before == ()
+
+    @each_fault
+    async def test_what_cannot_be_looked_back_at_is_never_in_doubt(self, lab: Lab, fault: Fault) -> None:
+        needs(lab, Feature.LOOKING_BACK, Feature.GROUPS, Feature.THREADS, fault=fault)
+        thread = await a_thread(lab)
+        await say_in(lab, thread, "high at noon")
+        asked = await asked_of(lab, thread)
+        lab.fail(fault)
+
+        with anyio.fail_after(lab_module.WITHIN_S), pytest.raises(IN_NO_DOUBT[fault]):
+            await said_before(lab, asked, timeout_s=SHORT_S if fault is Fault.HANG else TIMEOUT_S)
+
+        assert [each.text for each in await said_before(lab, asked)][-1] == "high at noon"
+
     # How it fares
 
     async def test_it_fares_well_where_it_is_known(self, lab: Lab) -> None:
@@ -623,6 +876,76 @@ class ChannelContract:
 
         assert not health.ok
         assert health.text
+
+
+async def a_thread(lab: Lab) -> SessionKey:
+    """A new thread of the lab's group."""
+    return SessionKey(channel=lab.channel.name, chat=lab.group.chat, thread=await lab.begin_thread())
+
+
+async def its_chats(lab: Lab) -> list[SessionKey]:
+    """Where things may be done in ways of their own: the direct chat, and a thread."""
+    in_threads = not {Feature.GROUPS, Feature.THREADS} & lab.missing
+    return [lab.chat, await a_thread(lab)] if in_threads else [lab.chat]
+
+
+async def say_in(lab: Lab, chat: SessionKey, text: str, *, sender: str = "1001") -> str:
+    """Have somebody say something in a group and not to the bot."""
+    return await lab.say(Said(text=text, chat=chat.chat, thread=chat.thread, sender=sender, mentioned=False))
+
+
+async def asked_of(lab: Lab, chat: SessionKey) -> Inbound:
+    """The bot is asked in a group: what the intake would make of it."""
+    heard, text = Heard(), "when is the tide?"
+    async with receiving(lab.channel, heard):
+        await lab.say(Said(text=text, chat=chat.chat, thread=chat.thread))
+        await heard.until(lambda: text in heard.texts)
+        await lab.settled()
+    arrival = next(each for each in heard.arrivals if each.text == text)
+    return Inbound(
+        id=arrival.id,
+        bot="pond",
+        channel=lab.channel.name,
+        chat=arrival.chat,
+        thread=arrival.thread,
+        chat_kind="group",
+        sender_id=arrival.sender.id,
+        text=arrival.text,
+        delivery="push",
+        received_at="2026-11-20T12:00:00Z",
+        correlation="c",
+    )
+
+
+async def asked_in(lab: Lab, chat: SessionKey) -> str:
+    """Somebody has asked something in a chat: their id."""
+    await lab.say(Said(chat="" if chat == lab.chat else chat.chat, thread=chat.thread))
+    return lab.known_as(Said.sender)
+
+
+async def said_before(lab: Lab, asked: Inbound, *, timeout_s: float = TIMEOUT_S) -> tuple[Overheard, ...]:
+    """What the adapter finds said before ``asked``."""
+    assert isinstance(lab.channel, LooksBack)
+    return await lab.channel.before(asked, timeout_s=timeout_s)
+
+
+async def found(lab: Lab, chat: SessionKey, part: Part, *, timeout_s: float = TIMEOUT_S) -> str:
+    """What the adapter finds of ``part``."""
+    assert isinstance(lab.channel, Finds)
+    return await lab.channel.find(chat, part, timeout_s=timeout_s)
+
+
+async def grown(lab: Lab, chat: SessionKey, texts: list[str], whole: str) -> list[str]:
+    """What is shown of a text after each step of its being written, the last one being the part."""
+    asked_by = await asked_in(lab, chat)
+    parts = [a_part(text, preview=True, asked_by=asked_by) for text in texts]
+    sent = await lab.channel.send(chat, parts[0], timeout_s=TIMEOUT_S)
+    shown = [lab.shown(chat)]
+    for part in (*parts[1:], a_part(whole)):
+        await lab.channel.edit(chat, sent, part, timeout_s=TIMEOUT_S)
+        shown.append(lab.shown(chat))
+    assert [[each.id for each in at_once] for at_once in shown] == [[sent]] * len(shown)
+    return [at_once[0].text for at_once in shown]
 
 
 async def _unknown(lab: Lab, timeout_s: float = SHORT_S) -> None:

@@ -22,7 +22,7 @@ from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from daemon.testing import ScriptedModel
 from tests.contract import lab as lab_module
-from tests.contract.lab import RETRY_AFTER_S, Fault, Lab, Said, Shown
+from tests.contract.lab import RETRY_AFTER_S, Fault, Feature, Lab, Said, Shown
 from tests.contract.suite import ChannelContract
 from tests.fakes.lines import KEY, Answered, Dropped, LinesServer, Request
 from workers.agent.service import serve as serve_agents
@@ -86,7 +86,7 @@ def configured(folder: Path, port: int, *, key: str = KEY) -> Config:
 class LinesLab(Lab):
     """A server of Lines, and people on it."""
 
-    missing = frozenset({lab_module.Feature.ALBUMS, lab_module.Feature.THREADS})
+    missing = frozenset({Feature.ALBUMS, Feature.THREADS, Feature.DELETING, Feature.FINDING, Feature.LOOKING_BACK})
     impossible = frozenset({Fault.PAGE})
 
     def __init__(self, process: Process, folder: Path) -> None:

@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 
 from channels import batch
-from channels.base import Health, Intake
-from channels.testing import TestingChannel
+from channels.base import Health, Intake, Part
+from channels.testing import LookingChannel, TestingChannel
 from channels.testing import updates as updates_module
 from daemon.errors import BusUnavailable, SendRefused, SendRejected, SendUnknown
+from daemon.events import Inbound, Overheard
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.contract.lab import Fault
@@ -98,6 +100,60 @@ class Deaf(TestingChannel):
         await anyio.sleep_forever()
 
 
+class Forgetful(LookingChannel):
+    __test__ = False
+
+    async def find(self, *_args: Any, **_more: Any) -> str:
+        return ""
+
+
+class Gullible(LookingChannel):
+    __test__ = False
+
+    async def find(self, chat: SessionKey, part: Part, **more: Any) -> str:
+        return await super().find(chat, msgspec.structs.replace(part, number=0), **more)
+
+
+class Hasty(LookingChannel):
+    __test__ = False
+
+    async def find(self, chat: SessionKey, part: Part, **more: Any) -> str:
+        preview = msgspec.structs.replace(part, preview=True)
+        return await super().find(chat, part, **more) or await super().find(chat, preview, **more)
+
+
+class Wavering(LookingChannel):
+    __test__ = False
+
+    async def find(self, *args: Any, **more: Any) -> str:
+        try:
+            return await super().find(*args, **more)
+        except SendRefused as error:
+            raise SendUnknown("who knows") from error
+
+
+class Nostalgic(LookingChannel):
+    __test__ = False
+
+    async def before(self, inbound: Inbound, **more: Any) -> tuple[Overheard, ...]:
+        itself = Overheard(id=inbound.id, sender_id=inbound.sender_id, text=inbound.text, at=inbound.received_at)
+        return (*await super().before(inbound, **more), itself)
+
+
+class Growing(TestingChannel):
+    __test__ = False
+
+    shown = ""
+
+    async def send(self, chat: SessionKey, part: Part, **more: Any) -> str:
+        self.shown = part.text
+        return await super().send(chat, part, **more)
+
+    async def edit(self, chat: SessionKey, platform_id: str, part: Part, **more: Any) -> None:
+        self.shown = part.text if part.text.startswith(self.shown) else self.shown + part.text
+        await super().edit(chat, platform_id, msgspec.structs.replace(part, text=self.shown), **more)
+
+
 async def one_after_the_other(intake: Intake, arrivals: Any) -> int:
     """As ``take_all``, all chats in one row."""
     for place, arrival in enumerate(arrivals):
@@ -139,6 +195,13 @@ contract = ChannelContract()
         (Flat, contract.test_what_is_sent_to_a_thread_is_shown_and_changed_there_alone),
         (Greedy, contract.test_its_length_grows_with_the_text_and_is_never_less_than_its_parts),
         (Deaf, contract.test_what_is_said_is_handed_in),
+        (Growing, contract.test_a_text_that_is_being_written_can_begin_afresh),
+        (Forgetful, contract.test_what_was_sent_is_found_by_its_reply_and_number_whatever_the_attempt),
+        (Forgetful, contract.test_what_nobody_knows_is_found_out_by_looking),
+        (Gullible, contract.test_what_was_not_sent_is_not_found),
+        (Hasty, contract.test_a_text_that_is_being_written_is_found_as_that_and_not_as_the_part),
+        (Wavering, contract.test_who_cannot_look_is_never_in_doubt),
+        (Nostalgic, contract.test_what_was_said_in_a_thread_before_is_read),
     ],
 )
 async def test_an_adapter_that_breaks_a_promise_is_found_out(

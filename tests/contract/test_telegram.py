@@ -14,7 +14,7 @@ from daemon.config import Config, QueueConfig, TelegramConfig
 from daemon.config.secret import Secret
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
-from tests.contract.lab import RETRY_AFTER_S, Fault, Lab, Said, Shown
+from tests.contract.lab import RETRY_AFTER_S, Fault, Feature, Lab, Said, Shown
 from tests.contract.suite import ChannelContract
 from tests.fakes.telegram import Call, Chat, Cut, FakeTelegram, Hang, Page, Person, Refuse
 from tests.fakes.telegram import Fault as Wrong
@@ -37,6 +37,8 @@ DOES = ("send", "edit", "delete", "setMessageReaction", "getFile", "download")
 
 class TelegramLab(Lab):
     """One bot, one person, one group."""
+
+    missing = frozenset({Feature.DELETING, Feature.FINDING, Feature.LOOKING_BACK})
 
     def __init__(
         self, telegram: FakeTelegram, process: Process, closing: tuple[anyio.CancelScope, anyio.Event]

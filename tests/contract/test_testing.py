@@ -1,7 +1,7 @@
 """The testing channel holds to the contract, on the fake platform that tests of everything else use."""
 
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,8 @@ class SinkLab(Lab):
 
     missing = frozenset({Feature.CONTENTS})
 
-    def __init__(self, process: Process, workspace: Path) -> None:
+    def __init__(self, process: Process, workspace: Path, kind: type[TestingChannel] | None = None) -> None:
+        self._kind = kind
         self.chat = SessionKey(channel=NAME, chat="ann")
         self.group = SessionKey(channel=NAME, chat="everybody")
         self.workspace = workspace
@@ -55,8 +56,11 @@ class SinkLab(Lab):
         with self.serving:
             await self.sink.serve(task_status=task_status)
 
-    def again(self) -> AbstractAsyncContextManager[TestingChannel]:
-        return connect(self._process, NAME, TestingConfig(url=self.sink.url, updates_url=self.sink.updates_url))
+    @asynccontextmanager
+    async def again(self) -> AsyncIterator[TestingChannel]:
+        config = TestingConfig(url=self.sink.url, updates_url=self.sink.updates_url, looks=True)
+        async with connect(self._process, NAME, config) as channel:
+            yield self._kind(NAME, channel._config, channel._client) if self._kind else channel
 
     def a_chat(self, number: int) -> str:
         return f"chat-{number}"
@@ -85,7 +89,7 @@ class SinkLab(Lab):
 
     async def say(self, said: Said) -> str:
         self._said += 1
-        number = said.edits or f"p{self._said}"
+        number = said.edits or said.deletes or f"p{self._said}"
         files = ()
         if said.file is not None:
             self.sink.files[number] = said.file
@@ -106,6 +110,7 @@ class SinkLab(Lab):
                 attachments=files,
                 album=said.album,
                 edited=bool(said.edits),
+                deleted=bool(said.deletes),
             )
         )
         return number
@@ -145,11 +150,10 @@ async def lab_of(
     process: Process, workspace: Path, *, kind: type[TestingChannel] | None = None
 ) -> AsyncIterator[SinkLab]:
     """A lab, with another kind of adapter where one is given."""
-    lab = SinkLab(process, workspace)
+    lab = SinkLab(process, workspace, kind)
     async with AsyncExitStack() as stack, anyio.create_task_group() as tg:
         await tg.start(lab.serve)
-        channel = await stack.enter_async_context(lab.again())
-        lab.channel = kind(NAME, channel._config, channel._client) if kind else channel
+        lab.channel = await stack.enter_async_context(lab.again())
         yield lab
         tg.cancel_scope.cancel()
 

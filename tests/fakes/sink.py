@@ -30,6 +30,7 @@ import msgspec
 from anyio.abc import SocketStream, TaskStatus
 
 from channels.arrival import Arrival
+from daemon.sessionkey import SessionKey
 from daemon.testing import Gate
 
 REQUEST_TIMEOUT_S = 10.0
@@ -117,6 +118,8 @@ class Sink:
     """What can be fetched, by source."""
     updates: list[tuple[int, Any]] = field(default_factory=list)
     """What people said and nobody has dealt with, by number."""
+    talk: list[Arrival] = field(default_factory=list)
+    """All that people said."""
     _changed: anyio.Event = field(default_factory=anyio.Event)
     on_delivery: Callable[[Post], None] = lambda _post: None
     _open: int = 0
@@ -130,6 +133,8 @@ class Sink:
     def say(self, arrival: Arrival | Any) -> None:
         """Have somebody say something; what is no ``Arrival`` is said as it is."""
         self._said += 1
+        if isinstance(arrival, Arrival):
+            self.talk.append(arrival)
         self.updates.append((self._said, msgspec.to_builtins(arrival)))
         self._tell()
 
@@ -232,9 +237,25 @@ class Sink:
                 del self.messages[number]
             case "fetch":
                 return self.files.get(post["source"])
+            case "find":
+                return _json({"id": next((at for at, each in self.messages.items() if _is_it(each, post)), "")})
+            case "before":
+                return _json({"said": self._said_before(post["session"], post["id"])})
             case _:
                 pass
         return _json({"id": number, "name": "a fake platform"})
+
+    def _said_before(self, session: str, message_id: str) -> list[Post]:
+        found: list[Post] = []
+        key = SessionKey.parse(session)
+        for each in self.talk:
+            if (each.chat, each.thread) != (key.chat, key.thread) or each.edited or each.deleted:
+                continue
+            if each.id == message_id:
+                break
+            sender = {"sender_id": each.sender.id, "sender_name": each.sender.name}
+            found.append({"id": each.id, "text": each.text, "at": "2026-11-20T12:00:00Z", **sender})
+        return found
 
     async def _say_updates(self, stream: SocketStream, target: str) -> None:
         query = parse_qs(urlsplit(target).query)
@@ -287,6 +308,14 @@ class Sink:
 class _Decided(Attempt):
     fault: Fault | None
     body: bytes | None = None
+
+
+def _is_it(sent: Post, asked: Post) -> bool:
+    """Whether something that was sent is the part that is asked for."""
+    names = ("session", "reply", "part")
+    return [sent[name] for name in names] == [asked[name] for name in names] and (
+        sent.get("preview", False) == asked["preview"]
+    )
 
 
 def _delivers(fault: Fault | None) -> bool:

@@ -1,0 +1,339 @@
+"""A thin client of the Web API: a method and its parameters in, what Slack says out, every failure told apart.
+
+Requests are made by slack-sdk's client on a session of ours: nothing is tried again, no log is written, every body has
+a limit. No error that is raised here comes from the libraries, which hold the token in what they raise.
+"""
+
+import logging
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+import anyio
+import msgspec
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from channels.slack.outcome import LONG_REST_S, Answer, TooMany, Unreached, judged
+from daemon.config.rules import is_loopback
+from daemon.config.secret import STARS, Secret
+from daemon.errors import SendRefused, SendRejected, SendUnknown
+
+ANSWER_MAX_BYTES = 33_554_432
+"""Largest answer that is read: a page of two hundred of the longest messages stays below."""
+
+CONNECT_SHARE = 0.5
+"""Of a call's time, what connecting may take: it has to end before the call does, or nobody knows which it was."""
+
+IDLE_S = 5.0
+"""How long a connection is kept for the next call. One that the server closes in just that moment looks like a cut
+request; servers keep idle ones for longer than this."""
+
+CONNECTIONS_MAX = 200
+"""Connections at once; more than chats that one process sends to at a time."""
+
+CLOSE_S = 1.0
+"""Longest wait for connections to close."""
+
+SECRET_MIN_CHARS = 16
+"""A shorter token, of which the real ones have fifty and more, may stand in an answer by chance."""
+
+RESTING_MAX = 1_000
+"""Methods and chats of which it is known that Slack wants nothing just now."""
+
+READS = frozenset(
+    {
+        *("auth.test", "users.info", "bots.info", "files.info", "conversations.info"),
+        *("conversations.history", "conversations.replies", "files.getUploadURLExternal", "apps.connections.open"),
+    }
+)
+"""Methods that show nothing to anybody: they may be asked again. They take a form and no JSON."""
+
+WAITED_FOR = frozenset({"chat.postMessage", "files.info", "files.getUploadURLExternal", "files.completeUploadExternal"})
+"""Methods whose callers keep to ``retry_after_s`` by themselves, chat by chat."""
+
+PIECE_BYTES = 65_536
+
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(eq=False)
+class _Request:
+    """A request under way."""
+
+    scope: anyio.CancelScope
+    deadline: float
+    """By the event loop's clock."""
+    connected: bool = False
+    """From here on nobody can tell what arrives."""
+
+
+_request: ContextVar[_Request] = ContextVar("request")
+
+
+class Api:
+    """One token at one Web API; opened by ``connect``."""
+
+    def __init__(self, base_url: str, token: Secret) -> None:
+        self._base = base_url.rstrip("/")
+        self._token = token
+        self._session = _session()
+        self._client: Any = AsyncWebClient(  # its types say little
+            token=token.reveal(),
+            base_url=self._base,
+            session=self._session,
+            logger=_silent(),
+            retry_handlers=[],  # not None, which stands for handlers that send again
+        )
+        # The client takes a proxy from the environment whatever it is for; ``None`` has it look there.
+        self._client.proxy = proxy_of(self._base)
+        self._resting: dict[tuple[str, str], float] = {}
+
+    async def call(
+        self, method: str, params: Mapping[str, Any] | None = None, *, timeout_s: float, key: str = ""
+    ) -> dict[str, Any]:
+        """What a method answers, once it has answered that it went well.
+
+        ``key``: what its rate is counted for beside the method, a channel; once Slack wants nothing more of it, it is
+        not asked before that time is over, if its callers do not see to that.
+
+        Raises:
+            SendRefused: nothing was done: not reached, not now (429, 5xx), not with this token (``Unauthorized``).
+            Rejected: Slack refuses it for good.
+            SendUnknown: it was cut after sending, so nobody knows; never of ``READS``.
+        """
+        return (await self.asked(method, params, timeout_s=timeout_s, key=key)).found
+
+    async def asked(
+        self, method: str, params: Mapping[str, Any] | None = None, *, timeout_s: float, key: str = ""
+    ) -> Answer:
+        """As ``call``, with what stands beside the answer."""
+        self._check_rest(method, key)
+        answer = await self._answer(method, params or {}, timeout_s)
+        try:
+            judged(answer, method=method, base=self._base, reads=method in READS)
+        except TooMany as error:
+            self._note_rest(method, key, error.retry_after_s)
+            raise
+        return answer
+
+    async def upload(self, url: str, content: bytes, *, timeout_s: float) -> None:
+        """Bring the content of a file to the address that ``files.getUploadURLExternal`` gave; nobody sees it yet.
+
+        Raises:
+            SendRefused: not now.
+            SendRejected: never, or not there.
+        """
+        self._check_address(url)
+        status, _, _ = await self._fetched("POST", url, timeout_s, content=content)
+        _check_status(status, "the server of files")
+
+    async def download(self, url: str, *, max_bytes: int, timeout_s: float) -> tuple[bytes, str]:
+        """A file of Slack's, and what Slack says it is (``Content-Type``).
+
+        Raises:
+            SendRefused: it cannot be had just now.
+            SendRejected: it is gone, larger than ``max_bytes``, or not Slack's.
+        """
+        self._check_address(url)
+        headers = {"Authorization": f"Bearer {self._token.reveal()}"}
+        status, kind, found = await self._fetched("GET", url, timeout_s, headers=headers, max_bytes=max_bytes)
+        _check_status(status, "the server of files")
+        return found, kind
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        with anyio.move_on_after(CLOSE_S, shield=True):
+            await self._session.close()
+
+    async def _answer(self, method: str, params: Mapping[str, Any], timeout_s: float) -> Answer:
+        sent: dict[str, Any] = {"data": _form(params)} if method in READS else {"json": dict(params)}
+        failure, answer, request = "", None, _begun(timeout_s)
+        marked = _request.set(request)
+        try:
+            with request.scope:
+                try:
+                    response: Any = await self._client.api_call(method, **sent)
+                except SlackApiError as error:
+                    response = error.response
+                answer = Answer(found=response.data, status=response.status_code, headers=response.headers)
+        except _Redirected as error:
+            raise SendRefused(
+                f"{self._base} answers {method} with status {error.status}; is base_url right?",
+                retry_after_s=LONG_REST_S,
+            ) from None
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            failure = type(error).__name__
+        finally:
+            _request.reset(marked)
+        if answer is not None:
+            return answer
+        if not request.connected:
+            raise Unreached(f"{self._base} cannot be reached: {failure or 'no connection in time'}")
+        text = f"{self._base}: {failure or f'no answer within {timeout_s:g} s'} after sending {method}"
+        raise SendRefused(text) if method in READS else SendUnknown(text)
+
+    async def _fetched(
+        self,
+        verb: str,
+        url: str,
+        timeout_s: float,
+        *,
+        content: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        max_bytes: int = ANSWER_MAX_BYTES,
+    ) -> tuple[int, str, bytes]:
+        """Status, kind and content of what an address gives; SendRefused when it gives nothing."""
+        failure, request = "", _begun(timeout_s)
+        marked = _request.set(request)
+        try:
+            with request.scope:
+                # Whoever has no right to a file is sent on to a page for people.
+                async with self._session.request(
+                    verb, url, data=content, headers=headers, proxy=proxy_of(url), allow_redirects=False
+                ) as response:
+                    found = await _bounded(response, max_bytes) if response.status == 200 else b""
+                    return response.status, response.headers.get("Content-Type", ""), found
+        except _TooLarge:
+            raise SendRejected(f"it is larger than {max_bytes:,} bytes") from None
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            failure = type(error).__name__
+        finally:
+            _request.reset(marked)
+        raise SendRefused(f"the server of files gives no answer: {failure or f'nothing within {timeout_s:g} s'}")
+
+    def _check_address(self, url: str) -> None:
+        """The token, and what people sent, go to Slack alone."""
+        base, there = urlsplit(self._base), urlsplit(url)
+        host = there.hostname or ""
+        at_home = (there.scheme, there.netloc) == (base.scheme, base.netloc)
+        if not (at_home or (there.scheme == "https" and (host == "slack.com" or host.endswith(".slack.com")))):
+            raise SendRejected("the file does not lie at Slack's")
+
+    def _check_rest(self, method: str, key: str) -> None:
+        left_s = self._resting.get((method, key), 0.0) - anyio.current_time()
+        if left_s > 0:
+            raise TooMany(f"Slack wants no more of {method} just now", retry_after_s=left_s)
+
+    def _note_rest(self, method: str, key: str, told_s: float | None) -> None:
+        if told_s and method not in WAITED_FOR:
+            if len(self._resting) >= RESTING_MAX:
+                self._resting.clear()
+            self._resting[(method, key)] = anyio.current_time() + told_s
+
+
+@asynccontextmanager
+async def connect(base_url: str, token: Secret) -> AsyncGenerator[Api]:
+    """A client for the length of the block; ``token`` is a bot's or an app's."""
+    api = Api(base_url, token)
+    try:
+        yield api
+    finally:
+        await api.aclose()
+
+
+def proxy_of(url: str) -> str | None:
+    """The proxy that the environment names for an address; it is meant for the world outside."""
+    there = urlsplit(url)
+    host = there.hostname or ""
+    return None if is_loopback(host) or proxy_bypass(host) else getproxies().get(there.scheme)
+
+
+class _Redirected(Exception):
+    """The Web API never sends a request on; it would be made twice."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+class _TooLarge(Exception):
+    """A body is larger than is read."""
+
+
+class _Response(aiohttp.ClientResponse):
+    """An answer that slack-sdk takes for a JSON object whatever it is: an empty one when it is something else."""
+
+    @property
+    def content_type(self) -> str:
+        """Not as the server says: by it slack-sdk chooses another way to read."""
+        return "application/json"
+
+    async def json(self, **_: Any) -> dict[str, Any]:
+        """The object, without the token: what a server repeats is shown to people."""
+        try:
+            content = await _bounded(self, ANSWER_MAX_BYTES)
+        except _TooLarge:
+            return {}
+        token = self.request_info.headers.get("Authorization", "").removeprefix("Bearer ")
+        if len(token) >= SECRET_MIN_CHARS:
+            content = content.replace(token.encode(), STARS.encode())
+        try:
+            return _decode(content)
+        except (msgspec.DecodeError, RecursionError):  # a page of some proxy's
+            return {}
+
+
+def _session() -> aiohttp.ClientSession:
+    tracing = aiohttp.TraceConfig()
+    tracing.on_connection_create_end.append(_note_connected)
+    tracing.on_connection_reuseconn.append(_note_connected)
+    tracing.on_request_redirect.append(_refuse_redirect)
+    return aiohttp.ClientSession(
+        # A name that is looked up for several at once is looked up in a task of nobody's.
+        connector=aiohttp.TCPConnector(
+            limit=CONNECTIONS_MAX, keepalive_timeout=IDLE_S, use_dns_cache=False, resolver=aiohttp.ThreadedResolver()
+        ),
+        timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),  # each call has a deadline of its own
+        cookie_jar=aiohttp.DummyCookieJar(),
+        json_serialize=lambda value: _encode(value).decode(),
+        response_class=_Response,
+        trace_configs=[tracing],
+    )
+
+
+async def _note_connected(_session: object, _context: object, _params: object) -> None:
+    if request := _request.get(None):
+        request.connected, request.scope.deadline = True, request.deadline
+
+
+async def _refuse_redirect(_session: object, _context: object, params: aiohttp.TraceRequestRedirectParams) -> None:
+    params.response.close()
+    raise _Redirected(params.response.status)
+
+
+def _begun(timeout_s: float) -> _Request:
+    now = anyio.current_time()
+    scope = anyio.CancelScope(deadline=now + CONNECT_SHARE * timeout_s)
+    return _Request(scope=scope, deadline=now + timeout_s)
+
+
+def _silent() -> logging.Logger:
+    """What slack-sdk writes down holds what people said."""
+    return logging.Logger("slack", level=logging.CRITICAL + 1)
+
+
+def _form(params: Mapping[str, Any]) -> dict[str, str]:
+    return {name: value if isinstance(value, str) else _encode(value).decode() for name, value in params.items()}
+
+
+def _check_status(status: int, who: str) -> None:
+    if status == 429 or status >= 500:
+        raise SendRefused(f"{who} answers {status}")
+    if not 200 <= status < 300:
+        raise SendRejected(f"{who} answers {status}")
+
+
+async def _bounded(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
+    found = bytearray()
+    async for piece in response.content.iter_chunked(PIECE_BYTES):
+        found += piece
+        if len(found) > max_bytes:
+            raise _TooLarge
+    return bytes(found)
