@@ -306,5 +306,6 @@ async def _pair(answer: SlackAnswer, me: Me, code: str, language: Language) -> O
         if said is None:
             return None
         owner = replace(said.owner, name=await api.name_of(answer.bot_token, said.owner.id))
-        await greet(api, answer.bot_token, said, sentence("owner_welcome", language, name=owner.name))
+        name = owner.name or f"<@{owner.id}>"  # which Slack shows as the name
+        await greet(api, answer.bot_token, said, sentence("owner_welcome_slack", language, name=name))
         return owner
