@@ -1,37 +1,49 @@
 """``millpond`` that notes how long it took to publish what a platform said: ``python -m benchmarks.takes run ...``.
 
-The seconds of each update, from the adapter's hand into the queue, are written to ``$TAKES_FILE`` at the end,
-those of chats below ``$TAKES_BELOW``: a flood is measured by what it costs others.
+The chat and the seconds of each update, from the adapter's hand into the queue, are written to ``$TAKES_FILE`` at the
+end, as a JSON list of pairs.
 
 It imports nothing of the tests, which take the environment's settings away.
 """
 
 import atexit
+import json
 import os
 import time
-from array import array
 from collections.abc import Sequence
+from contextvars import ContextVar
 from pathlib import Path
 
 from channels.arrival import Arrival
 from channels.intake import Intake
 
+_in_a_run = ContextVar("_in_a_run", default=False)
+"""A run takes some of its arrivals one by one: they are measured as a part of it."""
+
 
 def main() -> None:
     """See the module."""
-    notes, take_run = array("d"), Intake.take_run
-    below = int(os.environ["TAKES_BELOW"])
+    notes: list[tuple[str, float]] = []
+    take, take_run = Intake.take, Intake.take_run
 
-    async def timed(intake: Intake, arrivals: Sequence[Arrival]) -> int:
+    async def timed(intake: Intake, arrival: Arrival) -> None:
         began = time.perf_counter()
-        taken = await take_run(intake, arrivals)
-        if int(arrivals[0].chat) < below:
-            # What is published together is there when all of it is.
-            notes.extend([time.perf_counter() - began] * taken)
+        await take(intake, arrival)
+        if not _in_a_run.get():
+            notes.append((arrival.chat, time.perf_counter() - began))
+
+    async def timed_run(intake: Intake, arrivals: Sequence[Arrival]) -> int:
+        began, token = time.perf_counter(), _in_a_run.set(True)
+        try:
+            taken = await take_run(intake, arrivals)
+        finally:
+            _in_a_run.reset(token)
+        # What is published together is there when all of it is.
+        notes.extend([(arrivals[0].chat, time.perf_counter() - began)] * taken)
         return taken
 
-    Intake.take_run = timed  # type: ignore[method-assign]  # what is measured is the product, unchanged
-    atexit.register(lambda: Path(os.environ["TAKES_FILE"]).write_bytes(notes.tobytes()))
+    Intake.take, Intake.take_run = timed, timed_run  # type: ignore[method-assign]  # the product, unchanged
+    atexit.register(lambda: Path(os.environ["TAKES_FILE"]).write_text(json.dumps(notes)))
     from millpond import main as millpond  # noqa: PLC0415 - as the others do
 
     millpond()

@@ -7,13 +7,9 @@ import itertools
 import json
 import re
 import statistics
-import subprocess
-import sys
 import time
-from array import array
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,8 +19,9 @@ import httpx2
 
 from benchmarks.folder import data_dir
 from benchmarks.model_server import model_server
+from benchmarks.replicas import agent, cpu_percent, fake, p95, p99, published_ms, replica
 from benchmarks.result import Result
-from tests.processes import STOP_LIMIT_S, Daemon, environment_of, start
+from tests.processes import Daemon
 
 CHATS = 1_000
 PER_S = 30.0
@@ -129,16 +126,17 @@ def measure() -> list[Result]:
     with TemporaryDirectory() as notes, ExitStack() as processes:
         folder = processes.enter_context(data_dir())
         model = processes.enter_context(model_server(words=0))
-        base_url, token = processes.enter_context(_platform(Path(notes)))
+        base_url, token = processes.enter_context(fake("tests.fakes.telegram", Path(notes) / "calls"))
         file = folder / "millpond.toml"
         file.write_text(CONFIG.format(data=folder, token=token, base_url=base_url))
         file.chmod(0o600)
-        processes.enter_context(_running(folder, model))
+        processes.enter_context(agent(folder, model))
         takes = [Path(notes) / f"takes-{number}" for number in range(2)]
         with ExitStack() as replicas:
-            daemons = [replicas.enter_context(_replica(folder, each)) for each in takes]
+            daemons = [replicas.enter_context(replica(folder, each)) for each in takes]
             found = anyio.run(_drive, base_url, token, Path(notes) / "calls", daemons)
-        published = [1000 * took for each in takes for took in array("d", each.read_bytes())]
+        # A flood is measured by what it costs others.
+        published = published_ms(takes, lambda chat: int(chat) < FIRST_QUIET)
     return _results(published, found)
 
 
@@ -149,7 +147,7 @@ def _results(published: list[float], found: Measured) -> list[Result]:
         Result(
             name=f"99th percentile of publishing an update, {PER_S:.0f}/s in {CHATS:,} chats",
             unit="ms",
-            values=(statistics.quantiles(published, n=100)[-1],),
+            values=(p99(published),),
             floor=statistics.median(published),
             floor_is="the median of the same",
             limit=PUBLISH_MS,
@@ -181,7 +179,7 @@ async def _drive(base_url: str, token: str, notes: Path, replicas: list[Daemon])
         platform = Platform(base_url, token, notes, http)
         await platform.say(FIRST_QUIET, 0)
         await platform.until_answered({(FIRST_QUIET, 0)})
-        found.bare = statistics.fmean(await _cpu(replicas, LOAD_S / WINDOWS))
+        found.bare = statistics.fmean(await cpu_percent(replicas, LOAD_S / WINDOWS))
         await _load(platform, replicas, found)
         for number in range(ROUNDS):
             found.calm.append(await _p95(platform, 2 * number))
@@ -193,7 +191,7 @@ async def _load(platform: Platform, replicas: list[Daemon], found: Measured) -> 
     async with anyio.create_task_group() as tg:
         tg.start_soon(_say_all, platform)
         for _ in range(WINDOWS):
-            found.cpu += await _cpu(replicas, LOAD_S / WINDOWS)
+            found.cpu += await cpu_percent(replicas, LOAD_S / WINDOWS)
     await platform.until_answered({key for key in platform.said if key[0] < FIRST_QUIET})
     for chat, numbers in platform.shown().items():
         pairs = list(itertools.pairwise(platform.places[chat, number] for number, _ in numbers))
@@ -208,13 +206,6 @@ async def _say_all(platform: Platform) -> None:
             await anyio.sleep(max(0.0, began + number / PER_S - time.monotonic()))
             # The second time around after half a minute: what a chat says comes in order all the same.
             tg.start_soon(platform.say, FIRST_CHAT + number // 2 % CHATS, number)
-
-
-async def _cpu(replicas: list[Daemon], seconds: float) -> list[float]:
-    used, began = [daemon.cpu_s() for daemon in replicas], time.monotonic()
-    await anyio.sleep(seconds)
-    took_s = time.monotonic() - began
-    return [100 * (daemon.cpu_s() - before) / took_s for daemon, before in zip(replicas, used, strict=True)]
 
 
 async def _beside_a_flood(platform: Platform, number: int) -> float:
@@ -240,7 +231,7 @@ async def _p95(platform: Platform, number: int) -> float:
         for chat in range(QUIET):
             tg.start_soon(_talk, platform, chat, number)
     await platform.until_answered(said)
-    return statistics.quantiles(platform.waits_ms(said), n=20)[-1]
+    return p95(platform.waits_ms(said))
 
 
 async def _talk(platform: Platform, chat: int, number: int) -> None:
@@ -249,41 +240,3 @@ async def _talk(platform: Platform, chat: int, number: int) -> None:
         await anyio.sleep(max(0.0, at_s - time.monotonic()))
         await platform.say(FIRST_QUIET + chat, MESSAGES * number + each + 1)
         at_s += EVERY_S
-
-
-@contextmanager
-def _platform(notes: Path) -> Iterator[tuple[str, str]]:
-    command = [sys.executable, "-m", "tests.fakes.telegram", "0", str(notes / "calls")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        try:
-            base_url, token = process.stdout.readline().split()
-            yield base_url, token
-        finally:
-            process.terminate()
-            process.wait(STOP_LIMIT_S)
-
-
-@contextmanager
-def _running(folder: Path, model: dict[str, str]) -> Iterator[None]:
-    daemon = start(folder, "--role", "agent", web=False, **model)
-    try:
-        yield
-    finally:
-        daemon.stop()
-
-
-@contextmanager
-def _replica(folder: Path, takes: Path) -> Iterator[Daemon]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.takes", "run", "--role", "channels"],
-        env={**environment_of(folder, {}), "TAKES_FILE": str(takes), "TAKES_BELOW": str(FIRST_QUIET)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    try:
-        yield Daemon(process, time.perf_counter())
-    finally:
-        process.terminate()
-        process.wait(STOP_LIMIT_S)

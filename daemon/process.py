@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import anyio
 
@@ -19,6 +20,8 @@ from daemon.export import Sources
 from daemon.memory import Memories
 from daemon.model import Model, connect
 from daemon.transcripts import Transcripts
+
+_T = TypeVar("_T")
 
 
 def worker_name() -> str:
@@ -42,6 +45,13 @@ class Process:
     """Gives the model of a ``ModelConfig``, ``language`` by name; tests put their own in."""
     announce: Callable[[str], None] = field(default=lambda _line: None)
     """Says a line to the person who started the process."""
+    _shared: dict[type[Any], Any] = field(default_factory=dict[type[Any], Any], init=False, repr=False, compare=False)
+
+    def shared(self, kind: type[_T]) -> _T:
+        """The one ``kind`` of this process, which its services share; made, without arguments, when first asked for."""
+        if kind not in self._shared:
+            self._shared[kind] = kind()
+        return cast("_T", self._shared[kind])
 
     @cached_property
     def archive(self) -> Archive:

@@ -8,7 +8,8 @@ from daemon.config import BotConfig, ModelConfig, QueueConfig, Secret, Transcrip
 from daemon.process import Process
 from tests.fakes.openai_server import Plain, fake_openai
 from tests.fakes.telegram import FakeTelegram, fake_telegram
-from tests.integration.test_telegram_walk import NAME, Speaking, walking
+from tests.integration.test_telegram_walk import NAME, walking
+from tests.speaking import Speaking
 
 pytestmark = pytest.mark.anyio
 

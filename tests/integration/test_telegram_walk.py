@@ -1,11 +1,10 @@
 """The whole way on Telegram: an update in, a turn of a scripted model, a reply out, on a real server."""
 
 import json
-import re
 import unicodedata
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,6 @@ from daemon.config import AccessConfig, BotConfig, Config, ModelConfig, QueueCon
 from daemon.config.channels import WebhookConfig
 from daemon.config.secret import Secret
 from daemon.events import LogEntry
-from daemon.model import Answer, Chunk, Request, TextChunk
 from daemon.process import Process
 from daemon.session import SessionReader
 from daemon.testing import Gate
@@ -25,6 +23,7 @@ from tests.fakes.openai_server import Plain, fake_openai
 from tests.fakes.said import said as words_of
 from tests.fakes.telegram import Bot, Chat, Cut, FakeTelegram, Message, Refuse, fake_telegram
 from tests.fakes.telegram.entities import units
+from tests.speaking import ODD, WORDS, Slow, Speaking
 from workers.agent.service import serve as serve_agents
 
 pytestmark = pytest.mark.anyio
@@ -43,33 +42,6 @@ ACCENTED = "e\u0301\u0323"
 def queue() -> QueueConfig:
     """Leases that a busy machine keeps, and short rests."""
     return QueueConfig(lease_s=6.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
-
-
-@dataclass
-class Speaking:
-    """A model that answers what was said last, by a function of it; ``gate`` holds it up."""
-
-    answer: Callable[[str], str] = lambda text: f"echo: {text}"
-    gate: Gate | None = None
-    name: str = "speaking"
-    requests: list[Request] = field(default_factory=list[Request])
-
-    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        self.requests.append(request)
-        if self.gate is not None:
-            await self.gate.pass_through()
-        said = [message for each in request.messages if (message := json.loads(each))["role"] == "user"]
-        last = words_of(said[-1]["content"]).rpartition("\n")[2]
-        text = self.answer(re.sub(r"^\[[^]]*\] ", "", last))  # in groups it is said who speaks
-        yield TextChunk(text)
-        yield Answer(text=text, model=self.name)
-
-    async def aclose(self) -> None:
-        pass
-
-    def asked(self, number: int = -1) -> str:
-        """All that a request says, as one text."""
-        return "\n".join(json.dumps(json.loads(each), ensure_ascii=False) for each in self.requests[number].messages)
 
 
 @dataclass
@@ -480,48 +452,6 @@ async def test_a_long_reply_is_cut_between_what_people_see_as_characters(
             assert part.replace(sign, "").strip("a") == ""
 
 
-ODD = {
-    "unclosed": "**bold and *never closed, `code and [a link](http://",
-    "fence": "Look:\n```python\nprint('```')\nno end",
-    "tables": "| a | b\n|---|\n| 1 | 2 | 3 |\n\nafter it",
-    "nested": "> > > - 1. **a *b ~~c `d` e~~ f* g**\n> more",
-    "math": "It costs $5 or 6$, x_1 and y_2, 2*3*4 and a==b==c",
-    "tags": "use <name> and </div> & &amp; <script>alert(1)</script>",
-    "marks": "||not a spoiler|| and \\escaped\\ [x] ![y](z) #5 @nobody /nothing",
-    "lines": "one\ntwo\nthree\n\n\n\nfour",
-    "rule": "---\n***\n___\nwords",
-    "zero": "a\u200bb\u2060c\u202ed\u2066e",
-    "mail": "profile openai:ann@example.com (ann@example.com)",
-    "deep": ">" * 40 + " deep",
-    "list": "\n".join(f"{'  ' * (n % 30)}- item {n}" for n in range(60)),
-    "abyss": "".join(f"{'  ' * n}- {n}\n" for n in range(60)),
-    "wide": "|" + "c|" * 30 + "\n|" + "-|" * 30 + "\n|" + "1|" * 30,
-    "blocks": "\n\n".join(f"p{n}" for n in range(600)),
-    "backticks": "```````\n`` ` ``\n````",
-    "underscores": "snake_case_name and __init__ and _a_b_c_",
-}
-WORDS = {
-    "unclosed": ["bold and", "never closed", "code and"],
-    "fence": ["Look:", "print('", "no end"],
-    "tables": ["1", "2", "after it"],
-    "nested": ["a", "more"],
-    "math": ["$5 or 6$", "x_1", "y_2", "a==b==c"],
-    "tags": ["<name>", "<script>alert(1)</script>"],
-    "marks": ["not a spoiler", "[x]", "#5", "@nobody", "/nothing"],
-    "lines": ["one\ntwo\nthree", "four"],
-    "rule": ["words"],
-    "zero": ["a", "e"],
-    "mail": ["openai:ann@example.com"],
-    "deep": ["deep"],
-    "list": ["item 0", "item 59"],
-    "abyss": ["0", "57", "59"],
-    "wide": ["1"],
-    "blocks": ["p0", "p599"],
-    "backticks": ["`"],
-    "underscores": ["snake_case_name"],
-}
-
-
 @pytest.mark.parametrize("rich", [True, False], ids=["rich", "old-server"])
 async def test_markdown_that_no_parser_likes_arrives_with_all_of_its_words(process: Process, rich: bool) -> None:
     async with fake_telegram(rich=rich) as telegram:
@@ -604,22 +534,6 @@ async def test_a_voice_message_is_answered_as_what_was_said(process: Process, te
 
 
 # While it is written
-
-
-@dataclass
-class Slow(Speaking):
-    """Says its answer word by word."""
-
-    pause_s: float = 0.05
-
-    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        async for each in super().stream(request):
-            if isinstance(each, TextChunk):
-                for word in re.findall(r"\S+\s*", each.text):
-                    await anyio.sleep(self.pause_s)
-                    yield TextChunk(word)
-            else:
-                yield each
 
 
 async def test_an_answer_is_shown_while_it_is_written_in_one_message_and_within_the_limits(

@@ -1,0 +1,147 @@
+"""Events that Slack brings by HTTP, signed: every process serves the address, and answers once what came is kept."""
+
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+import anyio
+import msgspec
+import structlog
+from slack_sdk.signature import Clock as SlackClock
+from slack_sdk.signature import SignatureVerifier
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from channels.http import listen, read_body, serving
+from channels.slack.workspaces import App, Kind
+from daemon.clock import Clock
+from daemon.config import SlackConfig
+
+TIMESTAMP, SIGNATURE = "X-Slack-Request-Timestamp", "X-Slack-Signature"
+
+OLD_S = 300
+"""How far the time of a signature may be from ours (Slack, "Verifying requests")."""
+
+TAKE_S = 2.5
+"""How long keeping may take: Slack waits 3 s for an answer, and says it again then."""
+
+EVENT_MAX_BYTES = 4_194_304
+"""Largest body that is read; the largest real ones have some 100 kB."""
+
+FIELDS_MAX = 100
+"""Most fields of a slash command; there are some 15."""
+
+RETRY_AFTER_S = 5
+"""What Slack is told to wait while Redis is away; it keeps to times of its own."""
+
+FORM = "application/x-www-form-urlencoded"
+
+_encode = msgspec.json.encode
+_log = structlog.get_logger()
+
+
+class Brought:
+    """The address of one app."""
+
+    def __init__(self, name: str, config: SlackConfig, app: App, *, clock: Clock) -> None:
+        self._name = name
+        self._config = config
+        self._app = app
+        self._clock = clock
+        self._verifier = SignatureVerifier(config.signing_secret.reveal(), clock=_Seconds(clock))
+
+    async def run(self) -> None:
+        """Serve until cancelled.
+
+        Raises:
+            ConfigError: it cannot listen where it is configured to.
+        """
+        events = self._config.events
+        listening = await listen(f"channels.{self._name}.events", events.host, events.port)
+        with listening:
+            async with serving(self.application(), listening):
+                _log.info("events.started", channel=self._name)
+                await anyio.sleep_forever()
+
+    def application(self) -> Starlette:
+        """What answers Slack's calls."""
+        # Compared and not routed: whatever stands in the address is meant as it is.
+        path = unquote(urlsplit(self._config.events.url).path) or "/"
+
+        async def brought(request: Request) -> Response:
+            if request.url.path != path:
+                return Response(status_code=404)
+            if SIGNATURE not in request.headers or TIMESTAMP not in request.headers:
+                return PlainTextResponse("this is not signed, as Slack signs what it brings\n", 401)
+            body = await read_body(request, max_bytes=EVENT_MAX_BYTES)
+            if problem := self._problem(request, body):
+                _log.warning("events.refused", channel=self._name, reason=problem)
+                return PlainTextResponse(f"{problem}\n", 403)
+            return await self._answered(request, body)
+
+        return Starlette(routes=[Route("/{path:path}", brought, methods=["POST"])])
+
+    def _problem(self, request: Request, body: bytes) -> str:
+        """What is wrong with a signature; empty: nothing."""
+        stamped, signature = request.headers[TIMESTAMP], request.headers[SIGNATURE]
+        try:
+            if abs(self._clock.now().timestamp() - int(stamped)) > OLD_S:
+                return f"the signature is not of these {OLD_S} seconds; is the clock of this machine right?"
+            valid = self._verifier.is_valid(body, stamped, signature)
+        except (ValueError, TypeError):  # it leaves what is no number and no ASCII to whoever calls it
+            valid = False
+        return "" if valid else "this is not Slack's signature; is the signing secret right?"
+
+    async def _answered(self, request: Request, body: bytes) -> Response:
+        if again := request.headers.get("X-Slack-Retry-Num"):
+            why = request.headers.get("X-Slack-Retry-Reason", "")
+            _log.info("event.repeated", channel=self._name, count=again[:8], reason=why[:64])
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() == FORM:
+            kind, payload = _of_form(body)
+        else:
+            if challenge := _challenge(body):
+                return PlainTextResponse(challenge)
+            kind, payload = "events_api", body
+        with anyio.move_on_after(TAKE_S):
+            if await self._app.take(kind, payload):
+                return Response()
+        return Response(status_code=503, headers={"Retry-After": str(RETRY_AFTER_S)})
+
+
+class _Seconds(SlackClock):
+    """The process's clock, as slack-sdk reads one."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def now(self) -> float:
+        """Seconds since 1970."""
+        return self._clock.now().timestamp()
+
+
+class _Asked(msgspec.Struct, frozen=True):
+    type: str = ""
+    challenge: str = ""
+
+
+_read_asked = msgspec.json.Decoder(_Asked).decode
+
+
+def _challenge(body: bytes) -> str:
+    """What Slack wants to hear back when a person enters the address in the app's settings; empty: no such question."""
+    try:
+        asked = _read_asked(body)
+    except (ValueError, RecursionError):
+        return ""
+    return asked.challenge if asked.type == "url_verification" else ""
+
+
+def _of_form(body: bytes) -> tuple[Kind, bytes]:
+    """A slash command's fields, as JSON; or what somebody clicked."""
+    try:
+        fields = dict(parse_qsl(body.decode(errors="replace"), keep_blank_values=True, max_num_fields=FIELDS_MAX))
+    except ValueError:  # more fields than any form has
+        return "other", b"{}"
+    if "command" in fields:
+        return "slash_commands", _encode(fields)
+    return "other", fields.get("payload", "{}").encode()

@@ -1,0 +1,148 @@
+"""What Slack says, as far as it is of use here; everything else in it is passed over.
+
+Nearly nothing must be there. What has another shape than today is left out field by field (``lenient``), so that what
+can be understood is not lost with the rest.
+"""
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, get_args, get_origin
+
+import msgspec
+
+
+class Shape(msgspec.Struct, frozen=True, kw_only=True):
+    """What all of them are: immutable, and open to fields that are not known yet."""
+
+
+_S = TypeVar("_S", bound=Shape)
+
+
+class File(Shape, frozen=True):
+    """A file that came with a message; of some there is no more than a sign that it was one."""
+
+    id: str = ""
+    name: str = ""
+    title: str = ""
+    mimetype: str = ""
+    subtype: str = ""
+    """``slack_audio`` and ``slack_video``: recorded in Slack itself."""
+    mode: str = ""
+    """``hosted``, ``snippet``, ``external``, ``tombstone``, ``hidden_by_limit`` and others."""
+    file_access: str = ""
+    """``check_file_info``: of another workspace; only files.info tells where it lies."""
+    is_external: bool = False
+    size: int = 0
+    url_private: str = ""
+    url_private_download: str = ""
+    external_url: str = ""
+
+
+class Attached(Shape, frozen=True):
+    """What Slack calls an attachment: a message that is passed on, what a link shows, or a card that an app made."""
+
+    fallback: str = ""
+    pretext: str = ""
+    title: str = ""
+    text: str = ""
+    author_name: str = ""
+    author_id: str = ""
+    is_share: bool = False
+    """A message that somebody passes on."""
+    is_msg_unfurl: bool = False
+    files: tuple[File, ...] = ()
+    message_blocks: Any = None
+    blocks: Any = None
+
+
+class Edited(Shape, frozen=True):
+    """When a person changed a message."""
+
+    user: str = ""
+    ts: str = ""
+
+
+class Profile(Shape, frozen=True):
+    """Which app speaks."""
+
+    id: str = ""
+    app_id: str = ""
+    name: str = ""
+
+
+class Message(Shape, frozen=True):
+    """Something said in a conversation, or something that happened there; also an event of another type."""
+
+    type: str = ""
+    subtype: str = ""
+    channel: str = ""
+    channel_type: str = ""
+    ts: str = ""
+    thread_ts: str = ""
+    deleted_ts: str = ""
+    event_ts: str = ""
+    user: str = ""
+    bot_id: str = ""
+    app_id: str = ""
+    username: str = ""
+    bot_profile: Profile | None = None
+    text: str = ""
+    blocks: Any = None
+    files: tuple[File, ...] = ()
+    attachments: tuple[Attached, ...] = ()
+    edited: Edited | None = None
+    hidden: bool = False
+    message: "Message | None" = None
+    """Of ``message_changed``: what it says now."""
+    previous_message: "Message | None" = None
+
+
+class Command(Shape, frozen=True):
+    """A slash command, as its fields say."""
+
+    command: str = ""
+    text: str = ""
+    team_id: str = ""
+    channel_id: str = ""
+    user_id: str = ""
+    user_name: str = ""
+    trigger_id: str = ""
+
+
+class Body(Shape, frozen=True):
+    """What comes around an event."""
+
+    team_id: str = ""
+    api_app_id: str = ""
+    event_id: str = ""
+    event: Message | None = None
+
+
+def lenient(kind: type[_S], found: Mapping[str, Any]) -> _S:
+    """``found`` as a ``kind``; what has another shape than expected is left out, field by field."""
+    try:
+        return msgspec.convert(found, kind)
+    except msgspec.ValidationError:
+        fitting: dict[str, Any] = {}
+        for field in msgspec.structs.fields(kind):
+            try:
+                fitting[field.name] = _fitting(field.type, found[field.encode_name])
+            except (KeyError, msgspec.ValidationError):
+                continue
+        return kind(**fitting)
+
+
+def _fitting(kind: Any, found: Any) -> Any:
+    """``found`` as a ``kind``, which may be a shape, perhaps none, or several of one. Raises: ValidationError."""
+    parts = get_args(kind)
+    shape = next((each for each in (kind, *parts) if isinstance(each, type) and issubclass(each, Shape)), None)
+    if shape is None:
+        return msgspec.convert(found, kind)
+    if get_origin(kind) is tuple:
+        return tuple(lenient(shape, each) for each in objects_in(found))
+    return lenient(shape, msgspec.convert(found, dict[str, Any]))
+
+
+def objects_in(found: Any) -> list[dict[str, Any]]:
+    """The objects in ``found``, if it is a list; what else is in it is left out."""
+    several: list[Any] = msgspec.convert(found, list[Any]) if isinstance(found, list) else []
+    return [each for each in several if isinstance(each, dict)]

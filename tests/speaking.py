@@ -1,0 +1,100 @@
+"""Models for tests that say what was said, and texts that no parser of Markdown likes."""
+
+import json
+import re
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, field
+
+import anyio
+
+from daemon.model import Answer, Chunk, Request, TextChunk
+from daemon.testing import Gate
+from tests.fakes.said import said as words_of
+
+
+@dataclass
+class Speaking:
+    """A model that answers what was said last, by a function of it; ``gate`` holds it up."""
+
+    answer: Callable[[str], str] = lambda text: f"echo: {text}"
+    gate: Gate | None = None
+    name: str = "speaking"
+    requests: list[Request] = field(default_factory=list[Request])
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        self.requests.append(request)
+        if self.gate is not None:
+            await self.gate.pass_through()
+        said = [message for each in request.messages if (message := json.loads(each))["role"] == "user"]
+        last = words_of(said[-1]["content"]).rpartition("\n")[2]
+        text = self.answer(re.sub(r"^\[[^]]*\] ", "", last))  # in groups it is said who speaks
+        yield TextChunk(text)
+        yield Answer(text=text, model=self.name)
+
+    async def aclose(self) -> None:
+        pass
+
+    def asked(self, number: int = -1) -> str:
+        """All that a request says, as one text."""
+        return "\n".join(json.dumps(json.loads(each), ensure_ascii=False) for each in self.requests[number].messages)
+
+
+@dataclass
+class Slow(Speaking):
+    """Says its answer word by word."""
+
+    pause_s: float = 0.05
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        async for each in super().stream(request):
+            if isinstance(each, TextChunk):
+                for word in re.findall(r"\S+\s*", each.text):
+                    await anyio.sleep(self.pause_s)
+                    yield TextChunk(word)
+            else:
+                yield each
+
+
+ODD = {
+    "unclosed": "**bold and *never closed, `code and [a link](http://",
+    "fence": "Look:\n```python\nprint('```')\nno end",
+    "tables": "| a | b\n|---|\n| 1 | 2 | 3 |\n\nafter it",
+    "nested": "> > > - 1. **a *b ~~c `d` e~~ f* g**\n> more",
+    "math": "It costs $5 or 6$, x_1 and y_2, 2*3*4 and a==b==c",
+    "tags": "use <name> and </div> & &amp; <script>alert(1)</script>",
+    "marks": "||not a spoiler|| and \\escaped\\ [x] ![y](z) #5 @nobody /nothing",
+    "lines": "one\ntwo\nthree\n\n\n\nfour",
+    "rule": "---\n***\n___\nwords",
+    "zero": "a\u200bb\u2060c\u202ed\u2066e",
+    "mail": "profile openai:ann@example.com (ann@example.com)",
+    "deep": ">" * 40 + " deep",
+    "list": "\n".join(f"{'  ' * (n % 30)}- item {n}" for n in range(60)),
+    "abyss": "".join(f"{'  ' * n}- {n}\n" for n in range(60)),
+    "wide": "|" + "c|" * 30 + "\n|" + "-|" * 30 + "\n|" + "1|" * 30,
+    "blocks": "\n\n".join(f"p{n}" for n in range(600)),
+    "backticks": "```````\n`` ` ``\n````",
+    "underscores": "snake_case_name and __init__ and _a_b_c_",
+}
+"""Answers as models write them, by a name."""
+
+WORDS = {
+    "unclosed": ["bold and", "never closed", "code and"],
+    "fence": ["Look:", "print('", "no end"],
+    "tables": ["1", "2", "after it"],
+    "nested": ["a", "more"],
+    "math": ["$5 or 6$", "x_1", "y_2", "a==b==c"],
+    "tags": ["<name>", "<script>alert(1)</script>"],
+    "marks": ["not a spoiler", "[x]", "#5", "@nobody", "/nothing"],
+    "lines": ["one\ntwo\nthree", "four"],
+    "rule": ["words"],
+    "zero": ["a", "e"],
+    "mail": ["openai:ann@example.com"],
+    "deep": ["deep"],
+    "list": ["item 0", "item 59"],
+    "abyss": ["0", "57", "59"],
+    "wide": ["1"],
+    "blocks": ["p0", "p599"],
+    "backticks": ["`"],
+    "underscores": ["snake_case_name"],
+}
+"""What has to arrive of each."""
