@@ -135,7 +135,7 @@ class Connection:
             self.welcome.set()
             _log.info("socket.opened", channel=self._channel, count=said.num_connections)
         elif said.type == "disconnect":
-            self.reason = said.reason
+            self.reason = said.reason or "disconnect"
             self.over.set()
         elif said.envelope_id:
             self._envelopes.put(said, lambda: self._acknowledge(said.envelope_id))
