@@ -62,6 +62,11 @@ class Link:
         else:
             await self.ws.send_str(said if isinstance(said, str) else json.dumps(said))
 
+    async def send_raw(self, frames: bytes) -> None:
+        """Whatever bytes."""
+        assert self.request.transport is not None
+        self.request.transport.write(frames)
+
     async def hello(self) -> None:
         await self.send({"type": "hello", "num_connections": 1, "connection_info": {"app_id": "A0POND"}})
 

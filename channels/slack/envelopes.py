@@ -121,5 +121,5 @@ def _kind(envelope: Envelope) -> Kind:
 def _chat_of(envelope: Envelope) -> bytes:
     try:
         return address_of(envelope.payload).chat
-    except (msgspec.DecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return b""

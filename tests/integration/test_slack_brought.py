@@ -15,22 +15,16 @@ import pytest
 from structlog.testing import capture_logs
 
 from channels.slack import brought
-from daemon.config import Secret, SlackConfig, SlackEventsConfig
+from daemon.config import AccessConfig, Secret, SlackConfig, SlackEventsConfig
 from daemon.errors import ConfigError
 from daemon.process import Process
-from tests.integration.test_slack_socket import Heard, hear_one, replica, section
+from tests.hearlab import Heard, free_port, hear_one, replica
 from tests.slackwire import Wire, command, message, slack_wire
 
 pytestmark = pytest.mark.anyio
 
 SECRET = "8f742231b10e8888abcd99yyyzzz85a5"
 FORM = "application/x-www-form-urlencoded"
-
-
-def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return int(listening.getsockname()[1])
 
 
 def signature(body: bytes, stamped: str, secret: str = SECRET) -> str:
@@ -71,7 +65,13 @@ class Caller:
 
 def by_http(wire: Wire, name: str, port: int | None) -> SlackConfig:
     events = SlackEventsConfig(url="https://pond.example/slack/events", port=port) if port else SlackEventsConfig()
-    return section(wire, name, app_token=Secret(""), signing_secret=Secret(SECRET), events=events)
+    return SlackConfig(
+        base_url=wire.base_url,
+        bot_token=Secret(f"xoxb-{name}"),
+        signing_secret=Secret(SECRET),
+        events=events,
+        access=AccessConfig(policy="open"),
+    )
 
 
 @asynccontextmanager

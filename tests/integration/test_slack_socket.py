@@ -1,9 +1,8 @@
 """Hearing Slack over sockets: what is acknowledged when, and what becomes of connections."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import anyio
@@ -11,16 +10,12 @@ import pytest
 from aiohttp import web
 from structlog.testing import capture_logs
 
-from channels.arrival import Arrival
-from channels.batch import one_by_one
-from channels.slack import api as slack_api
 from channels.slack import envelopes, outcome
 from channels.slack import hearing as slack_hearing
 from channels.slack import socket as slack_socket
-from channels.slack.hearing import hear
-from daemon.config import AccessConfig, BotConfig, Config, Secret, SlackConfig
-from daemon.errors import BusUnavailable
+from daemon.config import AccessConfig, Secret, SlackConfig
 from daemon.process import Process
+from tests.hearlab import Heard, hear_one, replica
 from tests.slackwire import LIMIT_S, TEAMS, Wire, command, message, slack_wire
 
 pytestmark = pytest.mark.anyio
@@ -38,70 +33,9 @@ def short_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(envelopes, "REST_MAX_S", 0.05)
 
 
-@dataclass
-class Heard:
-    """An intake that keeps what it is given, as soon as it may."""
-
-    arrivals: list[Arrival] = field(default_factory=list[Arrival])
-    away: int = 0
-    """How often it says that it cannot keep anything."""
-    slow: str = ""
-    """A chat whose messages wait for ``go``."""
-    go: anyio.Event = field(default_factory=anyio.Event)
-    begun: int = 0
-    _changed: anyio.Event = field(default_factory=anyio.Event)
-
-    async def take_run(self, arrivals: Sequence[Arrival]) -> int:
-        return await one_by_one(self, arrivals)
-
-    async def take(self, arrival: Arrival) -> None:
-        self.begun += 1
-        self._change()
-        await anyio.lowlevel.checkpoint()
-        if self.slow == arrival.chat:
-            await self.go.wait()
-        if self.away:
-            self.away -= 1
-            raise BusUnavailable("away")
-        self.arrivals.append(arrival)
-        self._change()
-
-    async def until(self, count: int) -> list[str]:
-        with anyio.fail_after(LIMIT_S):
-            while len(self.arrivals) < count:
-                await self._changed.wait()
-        return self.texts
-
-    async def until_begun(self, count: int) -> None:
-        with anyio.fail_after(LIMIT_S):
-            while self.begun < count:
-                await self._changed.wait()
-
-    @property
-    def texts(self) -> list[str]:
-        return [arrival.text for arrival in self.arrivals]
-
-    def _change(self) -> None:
-        changed, self._changed = self._changed, anyio.Event()
-        changed.set()
-
-
 def section(wire: Wire, name: str = "acme", **more: Any) -> SlackConfig:
     given: dict[str, Any] = {"app_token": Secret("xapp-pond"), "access": AccessConfig(policy="open"), **more}
     return SlackConfig(base_url=wire.base_url, bot_token=Secret(f"xoxb-{name}"), **given)
-
-
-def replica(process: Process, **channels: SlackConfig) -> Process:
-    config = Config(queue=process.config.queue, channels=dict(channels), bots={"pond": BotConfig()})
-    return replace(process, config=config, stopping=anyio.Event())
-
-
-async def hear_one(process: Process, name: str, heard: Heard) -> None:
-    """As the adapter does."""
-    config = process.config.channels[name]
-    assert isinstance(config, SlackConfig)
-    async with slack_api.connect(config.base_url, config.bot_token) as api:
-        await hear(process, name, config, api, heard)
 
 
 @asynccontextmanager
@@ -238,6 +172,8 @@ async def test_garbage_on_the_wire_changes_nothing(process: Process) -> None:
         link = await wire.link()
         for garbage in ("", "null", "{", '"text"', '{"type":7}', '{"envelope_id":null}', '{"type":"later"}', b"\xff\0"):
             await link.send(garbage)
+        await link.send("[" * 100_000)
+        await link.send_raw(b'\x81\x0e{"type":"\xff\xfe"}')
         await link.send({"type": "disconnect_soon", "reason": None})
         envelope = await link.say(message("still here"))
         await wire.acknowledged(envelope)
