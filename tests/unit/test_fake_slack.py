@@ -408,6 +408,7 @@ async def test_a_stream_begins_grows_and_ends(client: Client) -> None:
     which = {"channel": lake.id, "ts": begun["ts"]}
     await client("chat.appendStream", **which, markdown_text="ee ")
     while_it_grows = await client.refused("chat.update", **which, text="Four")
+    assert await client.refused("chat.delete", **which) == "cant_delete_message"
     metadata = {"event_type": "part", "event_payload": {}}
     await client("chat.stopStream", **which, markdown_text="metres.", metadata=metadata)
 
@@ -426,7 +427,23 @@ async def test_a_stream_needs_a_thread_and_in_a_channel_somebody(client: Client)
     begin = "chat.startStream"
     assert await client.refused(begin, channel=lake.id, markdown_text="x") == "invalid_arguments"
     assert await client.refused(begin, channel=lake.id, thread_ts=root.ts) == "missing_recipient_team_id"
-    assert (await client(begin, channel=direct.id, thread_ts=top.ts))["ok"]
+    to = {"recipient_user_id": ann.id, "recipient_team_id": client.slack.team.id}
+    assert (await client(begin, channel=direct.id, thread_ts=top.ts, **to))["ok"]
+
+
+async def test_slack_ends_a_stream_that_lasts_too_long(client: Client) -> None:
+    ann = client.slack.person("Ann")
+    lake = client.slack.channel(ann)
+    to = {"recipient_user_id": ann.id, "recipient_team_id": client.slack.team.id}
+    begun = await client("chat.startStream", channel=lake.id, thread_ts=lake.say("how deep?").ts, **to)
+    client.slack.world.stream_lives_s = 0.0
+
+    which = {"channel": lake.id, "ts": begun["ts"]}
+    assert await client.refused("chat.appendStream", **which, markdown_text="!") == "message_not_in_streaming_state"
+    assert await client.refused("chat.stopStream", **which) == "message_not_in_streaming_state"
+    assert (await client("chat.update", **which, text="Three metres."))["ok"]
+    lake.shown()[0].stopped_by_user = True
+    assert await client.refused("chat.appendStream", **which, markdown_text="!") == "stopped_by_user"
 
 
 # Reading
