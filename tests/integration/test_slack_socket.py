@@ -173,7 +173,7 @@ async def test_garbage_on_the_wire_changes_nothing(process: Process) -> None:
         for garbage in ("", "null", "{", '"text"', '{"type":7}', '{"envelope_id":null}', '{"type":"later"}', b"\xff\0"):
             await link.send(garbage)
         await link.send("[" * 100_000)
-        await link.send_raw(b'\x81\x0e{"type":"\xff\xfe"}')
+        await link.send_raw(b'\x81\x0d{"type":"\xff\xfe"}')
         await link.send({"type": "disconnect_soon", "reason": None})
         envelope = await link.say(message("still here"))
         await wire.acknowledged(envelope)
