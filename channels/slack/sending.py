@@ -7,7 +7,7 @@ from channels.slack.api import Api
 from channels.slack.files import Files
 from channels.slack.forms import UPDATE_MAX, Wording, clean, forms_of, metadata_of
 from channels.slack.outcome import Rejected
-from channels.slack.saying import is_ts, said, ts_of
+from channels.slack.saying import is_ts, left_s, said, ts_of
 from channels.slack.streams import Streams
 from channels.text import beginning
 from daemon.errors import SendRejected
@@ -15,8 +15,11 @@ from daemon.sessionkey import SessionKey
 
 GONE = frozenset({"message_not_found"})
 
-STREAMING = frozenset({"streaming_state_conflict", "message_in_streaming_state"})
+STREAMING = frozenset({"streaming_state_conflict"})
 """The message is being written by a stream; a process before this one began it."""
+
+MAY_STREAM = "cant_delete_message"
+"""As above, or it is none of ours."""
 
 
 class Sending:
@@ -67,9 +70,21 @@ class Sending:
         """Take a message back. Errors as for ``Channel.remove``."""
         if not is_ts(ts):
             return
+        deadline = anyio.current_time() + timeout_s
         try:
-            await self._api.call("chat.delete", {"channel": chat.chat, "ts": ts}, timeout_s=timeout_s)
+            if self._streams.is_ours(chat.chat, ts) or not await self._deleted(chat.chat, ts, deadline):
+                # What is being written cannot be taken away before its stream is stopped.
+                await self._streams.end(chat.chat, ts, deadline)
+                await self._api.call("chat.delete", {"channel": chat.chat, "ts": ts}, timeout_s=left_s(deadline))
         except Rejected as no:
             if no.error not in GONE:
                 raise
-        self._streams.forget(chat.chat, ts)
+
+    async def _deleted(self, channel: str, ts: str, deadline: float) -> bool:
+        try:
+            await self._api.call("chat.delete", {"channel": channel, "ts": ts}, timeout_s=left_s(deadline))
+        except Rejected as no:
+            if no.error != MAY_STREAM:
+                raise
+            return False
+        return True

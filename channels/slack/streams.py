@@ -28,7 +28,9 @@ NOWHERE = frozenset(
 )
 """Slack streams nothing to this app, in no chat."""
 
-NOT_STREAMING = frozenset({"message_not_in_streaming_state"})
+NOT_STREAMING = frozenset({"message_not_in_streaming_state", "stopped_by_user"})
+"""The stream has ended: it was stopped, by a person too, or left alone for some minutes."""
+
 TOO_LONG = frozenset({"msg_too_long", "msg_blocks_too_long"})
 
 _log = structlog.get_logger()
@@ -122,6 +124,10 @@ class Streams:
         except Rejected as no:
             if no.error not in NOT_STREAMING:
                 raise
+
+    def is_ours(self, channel: str, ts: str) -> bool:
+        """Whether this process is writing the message."""
+        return (channel, ts) in self._shown
 
     def forget(self, channel: str, ts: str) -> None:
         """It is no stream of ours any more."""
