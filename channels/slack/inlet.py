@@ -29,7 +29,8 @@ def payload_of(found: Payload) -> Mapping[str, Any]:
     """The fields of ``found``.
 
     Raises:
-        msgspec.DecodeError: it is no object.
+        ValueError: it is no JSON object, or no UTF-8.
+        RecursionError: it is nested beyond reason.
     """
     if isinstance(found, (bytes, msgspec.Raw)):
         return msgspec.json.decode(found, type=dict[str, Any])
@@ -79,7 +80,7 @@ class Inlet:
                     await self._intake.take(arrival)
         except BusUnavailable:
             raise
-        except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             metrics.UPDATES.labels(self._channel, "unreadable").inc()
             # No more than its kind: its text may quote what a person wrote.
             _log.warning("update.unreadable", channel=self._channel, reason=type(error).__name__)
