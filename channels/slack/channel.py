@@ -9,6 +9,7 @@ from channels.base import Health, Intake, Limits, Part, Purpose, Rate
 from channels.slack.api import Api
 from channels.slack.api import connect as connect_api
 from channels.slack.events import Me, me_of
+from channels.slack.examined import examined
 from channels.slack.files import FETCH_MAX_BYTES, SEND_MAX_BYTES, Files
 from channels.slack.finding import Finding
 from channels.slack.forms import MARKDOWN_MAX
@@ -20,7 +21,7 @@ from channels.slack.sending import Sending
 from channels.slack.signs import Signs
 from channels.slack.streams import Streams
 from daemon.config import SlackConfig
-from daemon.errors import ChannelError, SendRefused
+from daemon.errors import SendRefused
 from daemon.events import Attachment, Inbound, Overheard
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
@@ -126,11 +127,8 @@ class SlackChannel:
 
     async def health(self) -> Health:
         """As ``Channel.health``."""
-        try:
-            me = me_of(await self._api.call("auth.test", timeout_s=10.0))
-        except (ChannelError, ValueError) as error:
-            return Health(ok=False, text=f"{error} It is channels.{self.name}.bot_token")
-        return Health(ok=True, text=f"@{me.name}")
+        remarks = await examined(self._api, self._config, name=self.name)
+        return Health(ok=all(each.state != "error" for each in remarks), text="; ".join(each.text for each in remarks))
 
     async def _who(self, deadline: float) -> Me:
         """Who the bot is; asked once. Raises: SendRefused, Rejected."""
