@@ -17,10 +17,12 @@ its bot, writes a JSON line a call, is told by ``POST /control`` what people do 
 so-many-th sending call meets one of the faults in turn.
 """
 
-from tests.fakes.telegram.calls import Call, Upload
-from tests.fakes.telegram.faults import Cut, Fault, Garbled, Hang, Page, Refuse, Slow, every
+from tests.fakes.faults import Cut, Garbled, Hang, Page, Slow, every
+from tests.fakes.telegram.calls import Call
+from tests.fakes.telegram.faults import Fault, Refuse
 from tests.fakes.telegram.server import FakeTelegram, fake_telegram
 from tests.fakes.telegram.world import Bot, Chat, File, Message, Person, Update
+from tests.fakes.wire import Upload
 
 __all__ = [
     "Bot",

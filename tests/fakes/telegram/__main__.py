@@ -6,8 +6,9 @@ import time
 
 import anyio
 
+from tests.fakes.faults import Cut, Page, Slow, every
 from tests.fakes.telegram.calls import Call
-from tests.fakes.telegram.faults import Cut, Page, Refuse, Slow, every
+from tests.fakes.telegram.faults import Refuse
 from tests.fakes.telegram.server import FakeTelegram
 
 FAULTS = (Cut(), Refuse(429, retry_after=1), Refuse(500), Cut(acted=False), Slow(0.2), Page())

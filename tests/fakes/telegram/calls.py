@@ -7,14 +7,7 @@ from typing import Any
 import anyio
 
 from tests.fakes.telegram.faults import Fault
-
-
-@dataclass(frozen=True)
-class Upload:
-    """A file in a multipart body."""
-
-    name: str
-    data: bytes
+from tests.fakes.wire import Upload
 
 
 class Failed(Exception):

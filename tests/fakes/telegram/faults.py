@@ -1,14 +1,12 @@
 """Every way in which the Bot API, or the way to it, goes wrong; and how often it lets something be sent."""
 
-import fnmatch
-import itertools
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from daemon.testing import Gate
+from tests.fakes.faults import Cut, Garbled, Hang, Page, Slow
 
 
 @dataclass(frozen=True)
@@ -22,83 +20,7 @@ class Refuse:
     parameters: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
-@dataclass(frozen=True)
-class Page:
-    """A page of something that stands in front of the Bot API, instead of its answer."""
-
-    code: int = 502
-    acted: bool = False
-    body: bytes = b"<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
-
-
-@dataclass(frozen=True)
-class Garbled:
-    """Done, and answered with 200 and these bytes."""
-
-    body: bytes = b'{"ok":true,"result":'
-    acted: bool = True
-
-
-@dataclass(frozen=True)
-class Cut:
-    """The connection is cut instead of an answer, by a reset or in the middle of it."""
-
-    acted: bool = True
-    half: bool = False
-    """After half of the answer."""
-
-
-@dataclass(frozen=True)
-class Hang:
-    """No answer until the client goes."""
-
-    acted: bool = True
-
-
-@dataclass(frozen=True)
-class Slow:
-    """Done at once, answered late."""
-
-    delay_s: float = 0.0
-    gate: Gate | None = None
-    """Answered when it is opened."""
-    acted_first: bool = True
-
-
 Fault = Refuse | Page | Garbled | Cut | Hang | Slow
-Decide = Callable[[Any], Fault | None]
-"""From a ``Call`` to what goes wrong with it."""
-
-
-class Faults:
-    """What is to go wrong, by method; in the order in which it was asked for."""
-
-    def __init__(self) -> None:
-        self._plans: list[tuple[str, Decide]] = []
-
-    def on(self, methods: str, *script: Fault | None, always: Fault | None = None) -> None:
-        """Let each call of ``methods`` (``sendMessage``, ``send*``) meet the next of ``script``, then ``always``."""
-        plan: Iterator[Fault | None] = itertools.chain(script, itertools.repeat(always))
-        self._plans.append((methods, lambda _call: next(plan)))
-
-    def when(self, methods: str, decide: Decide) -> None:
-        """Let ``decide`` say what each call of ``methods`` meets."""
-        self._plans.append((methods, decide))
-
-    def clear(self) -> None:
-        """Nothing goes wrong any more."""
-        self._plans.clear()
-
-    def decide(self, call: Any) -> Fault | None:
-        """What this one meets."""
-        found = (decide(call) for methods, decide in self._plans if fnmatch.fnmatchcase(call.method, methods))
-        return next((fault for fault in found if fault is not None), None)
-
-
-def every(number: int, faults: Iterable[Fault]) -> Decide:
-    """Each ``number``-th call meets one of ``faults``, in turn."""
-    turn, calls = itertools.cycle(faults), itertools.count(1)
-    return lambda _call: next(turn) if number and next(calls) % number == 0 else None
 
 
 @dataclass

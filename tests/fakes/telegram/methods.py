@@ -5,10 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.fakes.telegram import rich
-from tests.fakes.telegram.calls import Call, Failed, Upload, bad
+from tests.fakes.telegram.calls import Call, Failed, bad
 from tests.fakes.telegram.entities import CAPTION_MAX, TEXT_MAX, units, wrong_with
 from tests.fakes.telegram.faults import Floods
 from tests.fakes.telegram.world import Bot, Chat, File, Hook, Json, Message, World
+from tests.fakes.wire import Upload
 
 DOWNLOAD_MAX = 20 << 20
 UPLOAD_MAX = 50 << 20

@@ -2,7 +2,6 @@
 
 import json
 import socket
-import struct
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -12,11 +11,12 @@ import anyio
 import anyio.abc
 from anyio.abc import SocketStream, TaskGroup, TaskStatus
 
+from tests.fakes.faults import Cut, Faults, Garbled, Hang, Page, Slow, reset
 from tests.fakes.telegram.calls import Call, Failed, bad
-from tests.fakes.telegram.faults import Cut, Faults, Floods, Garbled, Hang, Page, Refuse, Slow
+from tests.fakes.telegram.faults import Fault, Floods, Refuse
 from tests.fakes.telegram.methods import Methods, allow
-from tests.fakes.telegram.wire import GONE, Garbage, Request, Wire
 from tests.fakes.telegram.world import Bot, Chat, File, Json, Message, Person, Poll, World
+from tests.fakes.wire import GONE, Garbage, Request, Wire
 
 POLL_MAX_S = 50
 HANG_MAX_S = 60.0
@@ -149,12 +149,13 @@ class FakeTelegram:
         return await self._answer(wire, call)
 
     async def _answer(self, wire: Wire, call: Call) -> bool:
-        fault = call.fault = self.faults.decide(call)
+        fault: Fault | None = self.faults.decide(call)
+        call.fault = fault
         polling = call.method == "getUpdates"
         self.open += not polling
         try:
             if isinstance(fault, Slow) and not fault.acted_first:
-                await _dawdle(fault)
+                await fault.wait()
             if isinstance(fault, Refuse):
                 call.answer = _refused(fault)
                 self._note(call)
@@ -296,11 +297,12 @@ class FakeTelegram:
     async def _download(self, wire: Wire, parts: list[str]) -> bool:
         token = parts[0].removeprefix("bot") if parts else ""
         call = Call(token, "download", {"path": "/".join(parts[1:])}, {})
-        fault = call.fault = self.faults.decide(call)
+        fault: Fault | None = self.faults.decide(call)
+        call.fault = fault
         found = self.world.files.get(parts[-1]) if token in self.world.bots and len(parts) == 3 else None
         self._note(call)
         if isinstance(fault, Cut):
-            _reset(wire)
+            reset(wire.stream)
             return False
         if isinstance(fault, Hang):
             with anyio.move_on_after(HANG_MAX_S):
@@ -312,7 +314,7 @@ class FakeTelegram:
             await wire.respond(404, _failed(Failed(404, "Not Found")))
         else:
             if isinstance(fault, Slow):
-                await _dawdle(fault)
+                await fault.wait()
             await wire.respond(200, found.data, content_type="application/octet-stream")
         return True
 
@@ -336,7 +338,7 @@ async def _tell(wire: Wire, call: Call) -> bool:
             return False
         case Cut():
             call.answered = False
-            _reset(wire)
+            reset(wire.stream)
             return False
         case Hang():
             call.answered = False
@@ -349,22 +351,10 @@ async def _tell(wire: Wire, call: Call) -> bool:
             await wire.respond(200, body)
         case fault:
             if isinstance(fault, Slow) and fault.acted_first:
-                await _dawdle(fault)
+                await fault.wait()
             retry = call.answer.get("parameters", {}).get("retry_after")
             await wire.respond(status, whole, **({"retry_after": str(retry)} if retry else {}))
     return True
-
-
-async def _dawdle(fault: Slow) -> None:
-    await anyio.sleep(fault.delay_s)
-    if fault.gate is not None:
-        await fault.gate.pass_through()
-
-
-def _reset(wire: Wire) -> None:
-    """Have the connection end in a reset, as when a server dies."""
-    raw = wire.stream.extra(anyio.abc.SocketAttribute.raw_socket)
-    raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
 def _failed(error: Failed) -> bytes:

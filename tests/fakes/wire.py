@@ -1,4 +1,4 @@
-"""HTTP on a stream: requests with any of the bodies that the Bot API takes, and answers."""
+"""HTTP on a stream, for fakes of platforms: requests with any of the bodies that these take, and answers."""
 
 import json
 import re
@@ -10,14 +10,20 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import anyio
 from anyio.abc import SocketStream
 
-from tests.fakes.telegram.calls import Upload
-
 BODY_MAX = 60_000_000
 GONE = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
 class Garbage(Exception):
     """A request that cannot be read."""
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file in a multipart body."""
+
+    name: str
+    data: bytes
 
 
 @dataclass(frozen=True)
@@ -65,16 +71,17 @@ class Wire:
         if headers.get("transfer-encoding", "").lower() == "chunked":
             parts: list[bytes] = []
             while (size := int((await self._until(b"\r\n")).split(b";")[0], 16)) > 0:
-                parts.append(await self._exactly(size))
-                await self._exactly(2)
-            await self._exactly(2)
+                parts.append(await self.exactly(size))
+                await self.exactly(2)
+            await self.exactly(2)
             return b"".join(parts)
         length = int(headers.get("content-length", "0"))
         if length > BODY_MAX:
             raise Garbage("Request Entity Too Large")
-        return await self._exactly(length)
+        return await self.exactly(length)
 
-    async def _exactly(self, number: int) -> bytes:
+    async def exactly(self, number: int) -> bytes:
+        """So many bytes, whatever they are."""
         parts, missing = [self._buffer], number - len(self._buffer)
         while missing > 0:
             parts.append(await self.stream.receive())
@@ -99,10 +106,15 @@ class Wire:
 
     async def respond(self, status: int, body: bytes, *, half: bool = False, **headers: str) -> None:
         """Answer; with ``half`` no more than a half of it."""
-        given = {"server": "fake", "content-type": "application/json", **headers, "content-length": str(len(body))}
-        lines = [f"{name.replace('_', '-')}: {value}" for name, value in given.items()]
+        usual = {"server": "fake", "content_type": "application/json", "content_length": str(len(body))}
+        lines = [f"{name.replace('_', '-')}: {value}" for name, value in (usual | headers).items()]
         head = "\r\n".join([f"HTTP/1.1 {status} Said", *lines, "", ""]).encode()
         await self.stream.send(head + (body[: len(body) // 2] if half else body))
+
+    async def switch(self, headers: Mapping[str, str]) -> None:
+        """Speak another protocol from here on."""
+        lines = [f"{name}: {value}" for name, value in headers.items()]
+        await self.stream.send("\r\n".join(["HTTP/1.1 101 Switching Protocols", *lines, "", ""]).encode())
 
 
 def _read(content_type: str, body: bytes) -> tuple[dict[str, Any], dict[str, Upload]]:

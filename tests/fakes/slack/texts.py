@@ -1,0 +1,26 @@
+"""Text as Slack counts and keeps it."""
+
+import re
+
+MARKDOWN_MAX = 12_000
+"""Characters of ``markdown_text``."""
+TEXT_MAX = 40_000
+"""Characters of ``text``; what is longer is cut."""
+UPDATE_MAX = 4_000
+"""Characters of a text in ``chat.update``."""
+BLOCKS_MAX = 13_200
+"""Characters of all blocks of a message, escaped."""
+
+
+def escaped(text: str) -> str:
+    """With the three characters that mean something to Slack written otherwise."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def as_mrkdwn(markdown: str) -> str:
+    """The ``text`` that is kept of a message that was given as Markdown: not the same, but the same words."""
+    text = escaped(markdown)
+    text = re.sub(r"\*\*(.+?)\*\*", r"*\1*", text)
+    text = re.sub(r"(?m)^#{1,6} +(.*)$", r"*\1*", text)
+    text = re.sub(r"(?m)^([-*]) ", "• ", text)
+    return re.sub(r"\[([^\]]+)\]\((https?://[^)\s]+)\)", r"<\2|\1>", text)
