@@ -9,11 +9,11 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.fakes.slack import Call, Channel, Cut, FakeSlack, Refuse, every, fake_slack
 
 from daemon.sessionkey import SessionKey
 from tests.fakes.openai_server import FakeOpenAI, Say, fake_openai
 from tests.fakes.said import said as words_of
+from tests.fakes.slack import Call, Channel, Cut, FakeSlack, Refuse, every, fake_slack
 from tests.ponds import Pond, pond
 from tests.processes import Daemon
 
