@@ -5,11 +5,13 @@ import anyio
 from channels.base import Health
 from channels.push import ADAPTERS
 from channels.push import connect as open_adapter
+from channels.slack.api import connect as connect_slack
+from channels.slack.examined import examined as examined_slack
 from channels.telegram.api import connect
 from channels.telegram.examined import examined
 from daemon.cli.exits import leaves
 from daemon.cli.finding import Finding, error, ok, warning
-from daemon.config import Config, PushConfig, TelegramConfig, data_path
+from daemon.config import Config, PushConfig, SlackConfig, TelegramConfig, data_path
 from daemon.errors import MillpondError
 from daemon.run import open_process
 
@@ -24,6 +26,8 @@ async def examine(name: str, config: Config) -> list[Finding]:
         return []
     if isinstance(channel, TelegramConfig):
         found = await _telegram(name, channel)
+    elif isinstance(channel, SlackConfig):
+        found = await _slack(name, channel)
     else:
         # Our own other one is for tests, and has nothing to say.
         found = [] if type(channel) in ADAPTERS else [await _foreign(name, channel, config)]
@@ -35,6 +39,12 @@ async def examine(name: str, config: Config) -> list[Finding]:
 async def _telegram(name: str, config: TelegramConfig) -> list[Finding]:
     async with connect(config.base_url, config.token) as api:
         remarks = await examined(api, config, name=name)
+    return [Finding(check=f"channel {name}", state=each.state, text=each.text) for each in remarks]
+
+
+async def _slack(name: str, config: SlackConfig) -> list[Finding]:
+    async with connect_slack(config.base_url, config.bot_token) as api:
+        remarks = await examined_slack(api, config, name=name)
     return [Finding(check=f"channel {name}", state=each.state, text=each.text) for each in remarks]
 
 

@@ -131,7 +131,7 @@ def _challenge(body: bytes) -> str:
     """What Slack wants to hear back when a person enters the address in the app's settings; empty: no such question."""
     try:
         asked = _read_asked(body)
-    except (msgspec.DecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return ""
     return asked.challenge if asked.type == "url_verification" else ""
 

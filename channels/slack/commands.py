@@ -26,12 +26,12 @@ def read_command(fields: Command, *, at: float, names: Mapping[str, str] = NOBOD
         chat=fields.channel_id,
         chat_kind="direct" if direct else "group",
         sender=Sender(id=fields.user_id, name=names.get(fields.user_id) or sound(fields.user_name)),
-        text=_said(fields),
+        text=_said(fields, names),
     )
 
 
-def _said(fields: Command) -> str:
-    words = plain(fields.text).strip()
+def _said(fields: Command, names: Mapping[str, str]) -> str:
+    words = plain(fields.text, names).strip()
     typed = f"{fields.command.strip()} {words}".strip()
     if command_of(typed):  # /status, where the app has a command of that name
         return typed

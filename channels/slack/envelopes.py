@@ -120,6 +120,6 @@ def _kind(envelope: Envelope) -> Kind:
 def _key(envelope: Envelope) -> tuple[object, ...]:
     try:
         address = address_of(envelope.payload)
-    except (msgspec.DecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return ()
     return (address.teams, address.chat)

@@ -13,6 +13,7 @@ from channels.base import Intake
 from channels.slack.commands import read_command
 from channels.slack.events import Me, people_of, read
 from channels.slack.people import People
+from channels.slack.text import people_in
 from channels.slack.types import Body, Command, lenient
 from daemon import metrics
 from daemon.bus import command_of
@@ -28,7 +29,8 @@ def payload_of(found: Payload) -> Mapping[str, Any]:
     """The fields of ``found``.
 
     Raises:
-        msgspec.DecodeError: it is no object.
+        ValueError: it is no JSON object, or no UTF-8.
+        RecursionError: it is nested beyond reason.
     """
     if isinstance(found, (bytes, msgspec.Raw)):
         return msgspec.json.decode(found, type=dict[str, Any])
@@ -78,7 +80,7 @@ class Inlet:
                     await self._intake.take(arrival)
         except BusUnavailable:
             raise
-        except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             metrics.UPDATES.labels(self._channel, "unreadable").inc()
             # No more than its kind: its text may quote what a person wrote.
             _log.warning("update.unreadable", channel=self._channel, reason=type(error).__name__)
@@ -102,7 +104,7 @@ class Inlet:
 
     async def _commanded(self, found: Mapping[str, Any]) -> Arrival | None:
         fields = lenient(Command, found)
-        names = await self._people.names([fields.user_id])
+        names = await self._people.names([fields.user_id, *people_in(fields.text)])
         return read_command(fields, at=self._now(), names=names)
 
     def _is_wanted(self, arrival: Arrival) -> bool:

@@ -52,14 +52,21 @@ class People:
         self._channel = channel
         self._known: OrderedDict[str, tuple[str, float]] = OrderedDict()
         """A name, empty if it could not be had, and until when it serves (``anyio.current_time``)."""
-        self._late_in, self._late_out = anyio.create_memory_object_stream[str](LATE_MAX)
+        self._late: dict[str, None] = {}
+        """Whose names could not be waited for, in their order."""
+        self._has_late = anyio.Event()
         self._has_failed = False
 
     async def run(self) -> None:
         """Look up, for ever, what took too long to wait for."""
-        async for each in self._late_out:
-            if not self._is_known(each):
-                await self._look_up(each)
+        while True:
+            await self._has_late.wait()
+            self._has_late = anyio.Event()
+            while self._late:
+                who = next(iter(self._late))
+                del self._late[who]
+                if not self._is_known(who):
+                    await self._look_up(who)
 
     async def names(self, ids: Iterable[str], *, patience_s: float = PATIENCE_S) -> dict[str, str]:
         """The names of ``ids``, as many as are known within ``patience_s``; never raises."""
@@ -78,7 +85,7 @@ class People:
         try:
             name = await self._asked(who)
         except ChannelError as error:
-            name, lasts_s = "", FAILED_S
+            name, lasts_s = self._name(who), FAILED_S
             self._note(error)
         self._known[who] = (sound(name), anyio.current_time() + lasts_s)
         self._known.move_to_end(who)
@@ -107,11 +114,9 @@ class People:
 
     def _leave_for_later(self, ids: Iterable[str]) -> None:
         for each in ids:
-            if not self._is_known(each):
-                try:
-                    self._late_in.send_nowait(each)
-                except anyio.WouldBlock:
-                    return
+            if not self._is_known(each) and len(self._late) < LATE_MAX:
+                self._late[each] = None
+                self._has_late.set()
 
     def _note(self, error: ChannelError) -> None:
         # Once: a workspace that does not let the bot know names says so for each of them.

@@ -126,7 +126,7 @@ class Connection:
     def _take(self, found: bytes) -> None:
         try:
             said = _read(found)
-        except msgspec.DecodeError as error:
+        except (ValueError, RecursionError) as error:
             metrics.UPDATES.labels(self._channel, "unreadable").inc()
             # Of the error no more than its kind: its text may quote what a person wrote.
             _log.warning("event.unreadable", channel=self._channel, reason=type(error).__name__)

@@ -80,7 +80,8 @@ def address_of(payload: msgspec.Raw | bytes) -> Address:
     """Whose a payload is.
 
     Raises:
-        msgspec.DecodeError: it is no JSON object.
+        ValueError: it is no JSON object, or no UTF-8.
+        RecursionError: it is nested beyond reason.
     """
     head = _read_head(payload)
     teams = (*_authorized(head.authorizations), head.context_team_id, head.team_id)
@@ -102,7 +103,7 @@ def _authorized(authorizations: msgspec.Raw) -> tuple[Any, ...]:
 def _chat_of(event: msgspec.Raw) -> bytes:
     try:
         return bytes(_read_event(event).channel)
-    except msgspec.DecodeError:
+    except ValueError:
         return b""
 
 
@@ -135,7 +136,7 @@ class App:
         """Have the section take a payload that it belongs to: whether it need not be said again."""
         try:
             address = address_of(payload)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             metrics.UPDATES.labels(self._channel, "unreadable").inc()
             _log.warning("event.unreadable", channel=self._channel, reason=type(error).__name__)
             return True

@@ -41,25 +41,41 @@ if TYPE_CHECKING:
 @click.option("--telegram-url", metavar="URL", help="Another Bot API server than https://api.telegram.org.")
 @click.option("--channel", metavar="NAME", help="Name of the channel's section; default: telegram.")
 @click.option("--owner", metavar="ID", help="Your id at Telegram, instead of pairing.")
-@click.option("--pair/--no-pair", default=None, help="Wait for you to press Start; default: on a terminal.")
+@click.option("--slack/--no-slack", default=None, help="Whether it talks at Slack; default: with a token.")
+@click.option("--slack-token", metavar="TOKEN", help="The app's bot token, xoxb-…; better in a file.")
+@click.option("--slack-token-file", metavar="FILE", help="File that holds it; it is copied.")
+@click.option("--slack-app-token", metavar="TOKEN", help="The app token, xapp-…, to hear over a socket.")
+@click.option("--slack-app-token-file", metavar="FILE", help="File that holds it; it is copied.")
+@click.option("--slack-events-url", metavar="URL", help="Where Slack brings what is said, instead of a socket.")
+@click.option("--slack-signing-secret", metavar="SECRET", help="What Slack signs that with; better in a file.")
+@click.option("--slack-signing-secret-file", metavar="FILE", help="File that holds it; it is copied.")
+@click.option("--slack-url", metavar="URL", help="Another Web API than https://slack.com/api.")
+@click.option("--slack-channel", metavar="NAME", help="Name of the channel's section; default: slack.")
+@click.option("--slack-owner", metavar="ID", help="Your member ID at Slack, U…, instead of pairing.")
+@click.option("--slack-manifest", is_flag=True, help="Print what Slack makes the app from, and do nothing else.")
+@click.option("--pair/--no-pair", default=None, help="Wait for you to say who you are; default: on a terminal.")
 @click.option("--access", type=click.Choice(["pairing", "private", "open"]), help="Who may talk to it.")
 @click.option(
     "--from", "source", metavar="DIR", type=click.Path(path_type=Path), help="Take over a nanobot or OpenClaw."
 )
 @click.option("--memory-of", metavar="CHANNEL:ID", help="Whose memory that becomes; default: the owner's.")
-@click.option("--no-test", "test", flag_value=False, default=True, help="Try neither model nor token.")
+@click.option("--no-test", "test", flag_value=False, default=True, help="Try neither model nor tokens.")
 @click.option("--yes", is_flag=True, help="Ask nothing: flags, what is there, and defaults; change what is there.")
 @click.pass_context
-def init(ctx: click.Context, /, **given: Any) -> None:
-    """Set a bot up: ask for model and Telegram token, try both, find out who you are, and write the configuration.
+def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
+    """Set a bot up: ask for a model and for tokens, try them, find out who you are, and write the configuration.
 
     Every question has a flag. Without a terminal nothing is asked. What is there already is offered as the answer,
-    kept otherwise, and copied before it is changed.
+    kept otherwise, and copied before it is changed. With --slack it is a bot at Slack, else one at Telegram.
     """
     from daemon.setup.asking import Nobody, Person
     from daemon.setup.flags import Flags
+    from daemon.setup.slack_scopes import manifest
 
     flags = Flags(**given)
+    if slack_manifest:
+        click.echo(manifest(flags.slack_events_url or ""), nl=False)
+        return
     asks = not flags.yes and sys.stdin.isatty() and sys.stdout.isatty()
     try:
         _set_up(ctx, flags, Person() if asks else Nobody())
@@ -153,7 +169,7 @@ def _fill_workspace(answers: "Answers", config: "Config", found: "Elsewhere | No
         plain = [name for name in copied.taken if not name.startswith("skills/")]
         _tell("Taken over into the workspace", [*plain, *(f"skill {name}" for name in skills)])
         _tell("Left alone, since there is another one already", copied.there)
-    owner = answers.telegram.owner if answers.telegram else None
+    owner = answers.owner
     values = {
         "bot": answers.bot,
         "owner": owner.name if owner and owner.name else "?",
@@ -171,7 +187,7 @@ def _whose(flags: "Flags", asker: "Asker", answers: "Answers", config: "Config",
     remembered = found.remembered
     if not (remembered.memory or remembered.history or remembered.notes):
         return ""
-    usual = answers.telegram.admins[0] if answers.telegram and answers.telegram.owner else ""
+    usual = answers.admins[0] if answers.admins else ""
     identity = flags.memory_of or usual
     if not identity and asker.asks:
 
@@ -235,10 +251,15 @@ def _tell_next(ctx: click.Context, place: "Place", answers: "Answers") -> None:
     click.echo(f"\nStart it with: {command}")
     if answers.telegram and answers.telegram.username:
         click.echo(f"Then write to it: https://t.me/{answers.telegram.username}")
+    if answers.slack and answers.slack.name:
+        link = f", or here: {answers.slack.link}" if answers.slack.link else ""
+        click.echo(f"Then write to it: {printable(answers.slack.name)}, under Apps in Slack{link}")
     if answers.model is None:
         click.echo("Without a model a stand-in answers; run `millpond init` again when you have one.")
     if answers.telegram and answers.telegram.owner is None:
         click.echo("Nobody is its administrator yet: `millpond channel pair` lets people in, --owner ID names you.")
+    if answers.slack and answers.slack.owner is None:
+        click.echo("Nobody is its administrator at Slack yet: --slack-owner ID names you, or pair with `init --slack`.")
 
 
 def _own_name() -> str:

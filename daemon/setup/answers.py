@@ -13,6 +13,13 @@ Access = Literal["pairing", "private", "open"]
 POLICIES = {"pairing": "pairing", "private": "allow", "open": "open"}
 """``access.policy`` for each."""
 
+ACCESS = (
+    ("pairing", "you, and whoever you let in: a stranger gets a code, and you write /pair CODE"),
+    ("private", "you alone; the bot says nothing to anybody else"),
+    ("open", "everybody who finds it, at your cost"),
+)
+"""Each as it is explained to a person."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Owner:
@@ -51,7 +58,36 @@ class TelegramAnswer:
     @property
     def admins(self) -> tuple[str, ...]:
         """How the bot's configuration names its owner."""
-        return (f"{encode_part(self.channel)}:{encode_part(self.owner.id)}",) if self.owner else ()
+        return _admins(self.channel, self.owner)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlackAnswer:
+    """The app in one workspace of Slack."""
+
+    channel: str
+    """Name of the channel's section."""
+    base_url: str
+    bot_token: Secret
+    app_token: Secret
+    """Empty: Slack brings what is said to ``events_url``."""
+    signing_secret: Secret
+    events_url: str = ""
+    name: str = ""
+    """What people call the bot there; empty: not asked."""
+    link: str = ""
+    """Opens a direct message to it; empty: not known."""
+    owner: Owner | None = None
+    access: Access = "pairing"
+
+    @property
+    def admins(self) -> tuple[str, ...]:
+        """How the bot's configuration names its owner."""
+        return _admins(self.channel, self.owner)
+
+
+def _admins(channel: str, owner: Owner | None) -> tuple[str, ...]:
+    return (f"{encode_part(channel)}:{encode_part(owner.id)}",) if owner else ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,3 +105,15 @@ class Answers:
     """None: the offline stand-in."""
     telegram: TelegramAnswer | None
     """None: no channel of Telegram is added or changed."""
+    slack: SlackAnswer | None = None
+    """None: no channel of Slack is added or changed."""
+
+    @property
+    def admins(self) -> tuple[str, ...]:
+        """The owner, on each of the channels."""
+        return tuple(admin for channel in (self.telegram, self.slack) if channel for admin in channel.admins)
+
+    @property
+    def owner(self) -> Owner | None:
+        """The owner, as the first channel that knows them names them."""
+        return next((channel.owner for channel in (self.telegram, self.slack) if channel and channel.owner), None)

@@ -18,6 +18,18 @@ def fine(_: str) -> str:
     return ""
 
 
+def address_problem(text: str) -> str:
+    """What is wrong with an address; empty: nothing."""
+    if text == "-":
+        return ""
+    parts = text.split("://", 1)
+    if len(parts) != 2 or parts[0] not in ("http", "https") or not parts[1] or any(map(str.isspace, text)):
+        return "an address begins with https:// or http://, as https://api.openai.com/v1"
+    if "@" in parts[1].split("/")[0]:
+        return "an address without user and password, please; a key is asked for by itself"
+    return ""
+
+
 class Asker(Protocol):
     """Asks one thing at a time. Every question names the flag that answers it."""
 

@@ -29,6 +29,18 @@ class Flags:
     telegram_url: str | None = None
     channel: str | None = None
     owner: str | None = None
+    slack: bool | None = None
+    """Whether there is to be an app at Slack; None: if there is a token."""
+    slack_token: str | None = None
+    slack_token_file: str | None = None
+    slack_app_token: str | None = None
+    slack_app_token_file: str | None = None
+    slack_signing_secret: str | None = None
+    slack_signing_secret_file: str | None = None
+    slack_events_url: str | None = None
+    slack_url: str | None = None
+    slack_channel: str | None = None
+    slack_owner: str | None = None
     pair: bool | None = None
     """Whether to wait for the owner; None: if there is somebody at the terminal."""
     access: str | None = None
@@ -39,6 +51,17 @@ class Flags:
     test: bool = True
     yes: bool = False
 
+    @property
+    def for_telegram(self) -> bool:
+        """Whether Telegram was spoken of."""
+        return bool(self.telegram) or self.telegram_token is not None or self.telegram_token_file is not None
+
+    @property
+    def for_slack(self) -> bool:
+        """Whether Slack was spoken of: then it is what is set up."""
+        given = (self.slack_token, self.slack_token_file, self.slack_app_token, self.slack_app_token_file)
+        return bool(self.slack) or (self.slack is None and any(text is not None for text in given))
+
     def key(self) -> Secret | None:
         """The model's key. Raises: as ``given_secret``."""
         return given_secret("--model-key", self.model_key, self.model_key_file)
@@ -46,6 +69,18 @@ class Flags:
     def token(self) -> Secret | None:
         """Telegram's token. Raises: as ``given_secret``."""
         return given_secret("--telegram-token", self.telegram_token, self.telegram_token_file)
+
+    def bot_token(self) -> Secret | None:
+        """Slack's bot token. Raises: as ``given_secret``."""
+        return given_secret("--slack-token", self.slack_token, self.slack_token_file)
+
+    def app_token(self) -> Secret | None:
+        """Slack's app token. Raises: as ``given_secret``."""
+        return given_secret("--slack-app-token", self.slack_app_token, self.slack_app_token_file)
+
+    def signing_secret(self) -> Secret | None:
+        """Slack's signing secret. Raises: as ``given_secret``."""
+        return given_secret("--slack-signing-secret", self.slack_signing_secret, self.slack_signing_secret_file)
 
 
 def given_secret(flag: str, text: str | None, file: str | None) -> Secret | None:

@@ -12,14 +12,15 @@ from daemon.config.keys import NAME_RULE, is_name
 from daemon.config.rules import zone_problem
 from daemon.errors import ConfigError, ModelError
 from daemon.printable import printable
-from daemon.setup.answers import Access, Answers, ModelAnswer, Owner, TelegramAnswer
-from daemon.setup.asking import Asker
+from daemon.setup.answers import ACCESS, Access, Answers, ModelAnswer, Owner, TelegramAnswer
+from daemon.setup.asking import Asker, address_problem
 from daemon.setup.bot_api import CONFLICT, Me, TelegramSaysNo, bot_api
 from daemon.setup.flags import Flags
 from daemon.setup.foreign_settings import Settings
 from daemon.setup.machine import language_here, time_zone_here
 from daemon.setup.pairing import greet, new_code, wait_for_owner
 from daemon.setup.place import Place, strings
+from daemon.setup.slack_interview import SlackInterview
 from daemon.setup.trial import models_at, try_model
 from daemon.wording import Language
 from daemon.wording import text as sentence
@@ -31,12 +32,6 @@ OPENAI_MODEL = "gpt-4o-mini"
 
 SHOWN = 12
 """Names of models that are shown at once."""
-
-ACCESS = (
-    ("pairing", "you, and whoever you let in: a stranger gets a code, and you write /pair CODE"),
-    ("private", "you alone; the bot says nothing to anybody else"),
-    ("open", "everybody who finds it, at your cost"),
-)
 
 
 class Interview:
@@ -65,20 +60,25 @@ class Interview:
 
         Raises:
             ConfigError: an answer will not do, or is missing.
-            ModelError, TelegramSaysNo: what was tried did not work, and there is nobody to ask what to do.
+            ModelError, TelegramSaysNo, SlackSaysNo: what was tried did not work, and there is nobody to ask about it.
             click.Abort: the person does not want to go on.
         """
         bot = self._bot()
         language = self._language(bot)
         zone = self._time_zone(bot)
+        model, telegram = self._model(bot), self._telegram(bot, language)
+        # Slack is asked for by itself when a person does without Telegram; else whoever wants it says --slack.
+        offered = telegram is None and self._flags.telegram is None
+        slack = SlackInterview(self._asker, self._flags, self._place).answer(bot, language, offered=offered)
         return Answers(
             bot=bot,
             language=language,
             time_zone=zone,
             workspace=self._flags.workspace or "",
             data_dir=self._place.data_dir,
-            model=self._model(bot),
-            telegram=self._telegram(bot, language),
+            model=model,
+            telegram=telegram,
+            slack=slack,
         )
 
     # The bot
@@ -186,15 +186,17 @@ class Interview:
 
     def _telegram(self, bot: str, language: Language) -> TelegramAnswer | None:
         flags, asker = self._flags, self._asker
-        there = list(self._place.telegram_channels(bot))
-        usual = there[0] if there else self._free_channel(bot)
+        there = list(self._place.channels("telegram", bot))
+        usual = there[0] if there else self._place.free_channel("telegram", bot)
         channel = flags.channel or usual
         if not is_name(channel):
             raise ConfigError(f"--channel {channel}: {NAME_RULE}")
         where = ("channels", channel)
         known = self._place.secret("token", *where) or self._settings.token
         given = flags.token()
-        if flags.telegram is False or (flags.telegram is None and not asker.asks and not given and not known):
+        # Whoever names Slack is not asked for Telegram as well; what there is of it stays as it is.
+        unsaid = flags.telegram is None and not given
+        if flags.telegram is False or (unsaid and (flags.for_slack or not (asker.asks or known))):
             return None
         base_url = flags.telegram_url or self._place.word("base_url", *where) or TelegramConfig().base_url
         if wrong := address_problem(base_url):
@@ -216,17 +218,13 @@ class Interview:
                 return self._with_people(bot, tried, language) if tried else None
             given, known = None, None
 
-    def _free_channel(self, bot: str) -> str:
-        names = ("telegram", f"telegram-{bot}", *(f"telegram-{number}" for number in range(2, 100)))
-        return next(name for name in names if name not in self._place.section("channels"))
-
     def _is_another_s(self, answer: TelegramAnswer) -> bool:
         """Whether a bot of another channel has the token already; said to a person.
 
         Raises:
             ConfigError: the same, when there is nobody to ask for another one.
         """
-        others = (name for name in self._place.telegram_channels() if name != answer.channel)
+        others = (name for name in self._place.channels("telegram") if name != answer.channel)
         other = next((name for name in others if self._place.secret("token", "channels", name) == answer.token), "")
         text = f"that token is the one of channels.{other}; make another bot, each has a token of its own"
         if other and not self._asker.asks:
@@ -311,18 +309,6 @@ class Interview:
             click.echo(f"  {error}")
             return False
         return True
-
-
-def address_problem(text: str) -> str:
-    """What is wrong with an address; empty: nothing."""
-    if text == "-":
-        return ""
-    parts = text.split("://", 1)
-    if len(parts) != 2 or parts[0] not in ("http", "https") or not parts[1] or any(map(str.isspace, text)):
-        return "an address begins with https:// or http://, as https://api.openai.com/v1"
-    if "@" in parts[1].split("/")[0]:
-        return "an address without user and password, please; a key is asked for by itself"
-    return ""
 
 
 def _run(work: Callable[[], Awaitable[_T]]) -> _T:

@@ -57,13 +57,18 @@ class Place:
         """Names of the bots that there are."""
         return list(self.section("bots"))
 
-    def telegram_channels(self, bot: str = "") -> Iterator[str]:
-        """Names of the channels of Telegram, of one bot or of all."""
+    def channels(self, kind: str, bot: str = "") -> Iterator[str]:
+        """Names of the channels of a type, of one bot or of all."""
         for name, channel in self.section("channels").items():
-            if not is_table(channel) or channel.get("type", name) != "telegram":
+            if not is_table(channel) or channel.get("type", name) != kind:
                 continue
             if not bot or channel.get("bot", bot) == bot:
                 yield name
+
+    def free_channel(self, kind: str, bot: str) -> str:
+        """A name for another channel of a type."""
+        names = (kind, f"{kind}-{bot}", *(f"{kind}-{number}" for number in range(2, 100)))
+        return next(name for name in names if name not in self.section("channels"))
 
 
 def place_of(config: Path | None, data_dir: str | None, environ: Mapping[str, str]) -> Place:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from daemon.config import Secret, TelegramConfig
+from daemon.config import Secret, SlackConfig, TelegramConfig
 from daemon.config.environment import Table, is_table
-from daemon.setup.answers import POLICIES, Answers, ModelAnswer, TelegramAnswer
+from daemon.setup.answers import POLICIES, Answers, ModelAnswer, SlackAnswer, TelegramAnswer
 
 TOOLS = ("time", "message", "compact", "read_file", "write_file", "edit_file", "list_files", "grep")
 """Of a new bot: all that stay within a conversation's own files."""
@@ -34,9 +34,11 @@ def with_answers(before: Table, answers: Answers) -> tuple[Table, list[SecretFil
     files = [_model(bot, answers.bot, answers.model)] if answers.model else []
     if answers.model is None:
         _offline(bot)
+    _add(bot, "admins", answers.admins)
     if answers.telegram:
-        _add(bot, "admins", answers.telegram.admins)
         files.append(_telegram(tables, answers.bot, answers.telegram))
+    if answers.slack:
+        files.extend(_slack(tables, answers.bot, answers.slack))
     return tables, [file for file in files if file is not None]
 
 
@@ -59,19 +61,53 @@ def _offline(bot: Table) -> None:
 
 
 def _telegram(tables: Table, bot: str, answer: TelegramAnswer) -> SecretFile:
-    channel = _inner(tables, "channels", answer.channel)
-    channel |= {"type": "telegram", "bot": bot}
-    channel.pop("enabled", None)
-    if answer.base_url != TelegramConfig().base_url:
-        channel["base_url"] = answer.base_url
-    else:
-        channel.pop("base_url", None)
+    channel = _channel(tables, answer.channel, "telegram", bot)
+    _address(channel, answer.base_url, usual=TelegramConfig().base_url)
     file = SecretFile(name=f"{answer.channel}.token", secret=answer.token)
     _secret(channel, "token", file)
+    _access(channel, answer, answer.allow)
+    return file
+
+
+def _slack(tables: Table, bot: str, answer: SlackAnswer) -> list[SecretFile]:
+    channel = _channel(tables, answer.channel, "slack", bot)
+    _address(channel, answer.base_url, usual=SlackConfig().base_url)
+    secrets = (
+        ("bot_token", "bot.token", answer.bot_token),
+        ("app_token", "app.token", answer.app_token),
+        ("signing_secret", "signing.secret", answer.signing_secret),
+    )
+    files: list[SecretFile] = []
+    for key, name, secret in secrets:
+        file = SecretFile(name=f"{answer.channel}.{name}", secret=secret) if secret else None
+        if file:
+            _secret(channel, key, file)
+            files.append(file)
+    if answer.events_url:
+        _inner(channel, "events")["url"] = answer.events_url
+    _access(channel, answer, ())
+    return files
+
+
+def _channel(tables: Table, name: str, kind: str, bot: str) -> Table:
+    channel = _inner(tables, "channels", name)
+    channel |= {"type": kind, "bot": bot}
+    channel.pop("enabled", None)
+    return channel
+
+
+def _address(channel: Table, base_url: str, *, usual: str) -> None:
+    if base_url != usual:
+        channel["base_url"] = base_url
+    else:
+        channel.pop("base_url", None)
+
+
+def _access(channel: Table, answer: TelegramAnswer | SlackAnswer, allow: Sequence[str]) -> None:
     access = _inner(channel, "access")
     access["policy"] = POLICIES[answer.access]
-    _add(access, "allow", (*((answer.owner.id,) if answer.owner and answer.access == "private" else ()), *answer.allow))
-    return file
+    alone = (answer.owner.id,) if answer.owner and answer.access == "private" else ()
+    _add(access, "allow", (*alone, *allow))
 
 
 def _secret(section: Table, key: str, file: SecretFile | None) -> None:

@@ -177,7 +177,7 @@ class Lab(ABC):
 
 @dataclass(eq=False)
 class Heard:
-    """An ``Intake`` that notes what it is given."""
+    """An ``Intake`` that notes what it is given; the same again changes nothing."""
 
     before: Callable[[Arrival], object] = lambda _arrival: None
     """Called before something is noted; what it raises, ``take`` raises."""
@@ -199,6 +199,8 @@ class Heard:
             self.held.add(arrival.text)
             self._tell()
             await self.gates[arrival.text].wait()
+        if any(arrival.seen_as == known.seen_as for known in self.arrivals):
+            return
         self.arrivals.append(arrival)
         self._tell()
 

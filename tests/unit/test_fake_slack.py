@@ -1,6 +1,9 @@
 """The fake Slack keeps to what the documentation of the real one says."""
 
+import hashlib
+import hmac
 import json
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -12,6 +15,7 @@ import pytest
 from tests.fakes.slack import Cut, FakeSlack, Garbled, Hang, Page, Refuse, fake_slack
 from tests.fakes.slack.faults import Floods
 from tests.fakes.slack.texts import as_mrkdwn
+from tests.fakes.wire import Wire
 
 pytestmark = pytest.mark.anyio
 
@@ -213,6 +217,95 @@ async def test_a_command_comes_once_and_to_whoever_listens(client: Client) -> No
     assert (command["payload"]["command"], command["payload"]["text"]) == ("/millpond", "status")
 
 
+# By HTTP
+
+
+class Listener:
+    """What an app answers at its URL, and what it was brought."""
+
+    def __init__(self, *statuses: int) -> None:
+        self.statuses = list(statuses)
+        self.requests: list[tuple[dict[str, str], bytes]] = []
+        self.url = ""
+
+    async def serve(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+        async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
+            self.url = f"http://127.0.0.1:{listener.extra(anyio.abc.SocketAttribute.local_port)}/slack/events"
+            task_status.started()
+            await listener.serve(self._connection)
+
+    async def _connection(self, stream: anyio.abc.SocketStream) -> None:
+        async with stream:
+            wire = Wire(stream)
+            request = await wire.request()
+            assert request is not None
+            self.requests.append((request.headers, request.body))
+            status = self.statuses.pop(0) if self.statuses else 200
+            if status:
+                await wire.respond(status, json.dumps({"challenge": request.params.get("challenge", "")}).encode())
+            else:
+                await anyio.sleep(60)
+
+
+@asynccontextmanager
+async def listening(client: Client, *statuses: int) -> AsyncIterator[Listener]:
+    listener = Listener(*statuses)
+    async with anyio.create_task_group() as tg:
+        await tg.start(listener.serve)
+        client.slack.app.url = listener.url
+        yield listener
+        tg.cancel_scope.cancel()
+
+
+async def test_events_are_brought_signed_until_they_are_taken(client: Client) -> None:
+    async with listening(client, 500) as listener:
+        client.slack.direct(client.slack.person("Ann")).say("hello")
+        await client.slack.settled()
+
+    (first, body), (again, same) = listener.requests
+    key, stamp = client.slack.app.signing_secret.encode(), first["x-slack-request-timestamp"]
+    signature = hmac.new(key, f"v0:{stamp}:".encode() + body, hashlib.sha256).hexdigest()
+    assert first["x-slack-signature"] == f"v0={signature}"
+    assert abs(int(stamp) - time.time()) < 60
+    assert json.loads(body)["event"]["text"] == "hello"
+    assert "x-slack-retry-num" not in first
+    assert (again["x-slack-retry-num"], again["x-slack-retry-reason"]) == ("1", "http_error")
+    assert body == same
+
+
+async def test_nobody_at_the_url_is_tried_again(client: Client) -> None:
+    client.slack.app.url = "http://127.0.0.1:9/slack/events"
+    client.slack.app.tries_max = 2
+    client.slack.direct(client.slack.person("Ann")).say("hello")
+
+    await client.slack.until(lambda: client.slack.app.lost)
+
+    assert client.slack.pressing[client.slack.app.id].answers == [0, 0]
+
+
+async def test_a_command_is_brought_as_a_form(client: Client) -> None:
+    async with listening(client) as listener:
+        client.slack.bot.command(client.slack.direct(client.slack.person("Ann")), "status now")
+        await client.slack.settled()
+
+    [(headers, body)] = listener.requests
+    assert headers["content-type"] == "application/x-www-form-urlencoded"
+    assert b"command=%2Fmillpond&text=status+now" in body
+
+
+async def test_signatures_can_be_wrong_old_and_missing(client: Client) -> None:
+    async with listening(client) as listener:
+        assert await client.slack.verify_url()
+        await client.slack.bring({"a": 1}, secret="another")
+        await client.slack.bring({"a": 1}, at=1_000_000_000)
+        await client.slack.bring({"a": 1}, **{"X-Slack-Signature": ""})
+
+    right, wrong, old, missing = [headers for headers, _ in listener.requests]
+    assert right["x-slack-signature"] != wrong["x-slack-signature"]
+    assert old["x-slack-request-timestamp"] == "1000000000"
+    assert "x-slack-signature" not in missing
+
+
 # Tokens and scopes
 
 
@@ -315,6 +408,7 @@ async def test_a_stream_begins_grows_and_ends(client: Client) -> None:
     which = {"channel": lake.id, "ts": begun["ts"]}
     await client("chat.appendStream", **which, markdown_text="ee ")
     while_it_grows = await client.refused("chat.update", **which, text="Four")
+    assert await client.refused("chat.delete", **which) == "cant_delete_message"
     metadata = {"event_type": "part", "event_payload": {}}
     await client("chat.stopStream", **which, markdown_text="metres.", metadata=metadata)
 
@@ -333,7 +427,23 @@ async def test_a_stream_needs_a_thread_and_in_a_channel_somebody(client: Client)
     begin = "chat.startStream"
     assert await client.refused(begin, channel=lake.id, markdown_text="x") == "invalid_arguments"
     assert await client.refused(begin, channel=lake.id, thread_ts=root.ts) == "missing_recipient_team_id"
-    assert (await client(begin, channel=direct.id, thread_ts=top.ts))["ok"]
+    to = {"recipient_user_id": ann.id, "recipient_team_id": client.slack.team.id}
+    assert (await client(begin, channel=direct.id, thread_ts=top.ts, **to))["ok"]
+
+
+async def test_slack_ends_a_stream_that_lasts_too_long(client: Client) -> None:
+    ann = client.slack.person("Ann")
+    lake = client.slack.channel(ann)
+    to = {"recipient_user_id": ann.id, "recipient_team_id": client.slack.team.id}
+    begun = await client("chat.startStream", channel=lake.id, thread_ts=lake.say("how deep?").ts, **to)
+    client.slack.world.stream_lives_s = 0.0
+
+    which = {"channel": lake.id, "ts": begun["ts"]}
+    assert await client.refused("chat.appendStream", **which, markdown_text="!") == "message_not_in_streaming_state"
+    assert await client.refused("chat.stopStream", **which) == "message_not_in_streaming_state"
+    assert (await client("chat.update", **which, text="Three metres."))["ok"]
+    lake.shown()[0].stopped_by_user = True
+    assert await client.refused("chat.appendStream", **which, markdown_text="!") == "stopped_by_user"
 
 
 # Reading

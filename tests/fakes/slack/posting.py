@@ -108,7 +108,7 @@ def _wording(call: Call, *, text_max: int, cut: bool) -> tuple[str, Any]:
 
 def post(_world: World, bot: Bot, call: Call) -> Json:
     channel = _writable(bot, call)
-    call.ignored("reply_broadcast", *FORMS)
+    call.ignored("reply_broadcast", "client_msg_id", *FORMS)
     thread, metadata = thread_in(channel, call), metadata_of(call)
     text, form = _wording(call, text_max=TEXT_MAX, cut=True)
     message = Message(channel, "", bot.person, text, form=form, thread=thread, metadata=metadata)
@@ -123,7 +123,7 @@ def update(world: World, bot: Bot, call: Call) -> Json:
     message = message_of(channel, call)
     if message.by is not bot.person:
         raise Failed("cant_update_message")
-    if message.streaming:
+    if message.streaming and world.now() - message.at <= world.stream_lives_s:
         raise Failed("streaming_state_conflict")
     metadata = metadata_of(call)
     text, form = _wording(call, text_max=UPDATE_MAX, cut=False)
@@ -136,13 +136,14 @@ def update(world: World, bot: Bot, call: Call) -> Json:
     return {"channel": channel.id, "ts": message.ts, "text": message.said()["text"], "message": message.said()}
 
 
-def delete(_world: World, bot: Bot, call: Call) -> Json:
+def delete(world: World, bot: Bot, call: Call) -> Json:
     channel = channel_of(bot, call)
     call.ignored("as_user")
     message = message_of(channel, call)
     if message.by is not bot.person:
         raise Failed("cant_delete_message")
-    message.streaming = False
+    if message.streaming and world.now() - message.at <= world.stream_lives_s:
+        raise Failed("cant_delete_message")
     channel.delete(message)
     return {"channel": channel.id, "ts": message.ts}
 
@@ -163,14 +164,14 @@ def start_stream(_world: World, bot: Bot, call: Call) -> Json:
     thread = thread_in(channel, call, needed=True)
     user, team = call.text("recipient_user_id", ""), call.text("recipient_team_id", "")
     call.ignored("task_display_mode", "icon_emoji", "icon_url", "username")
-    if channel.kind != "im":
-        if not team:
-            raise Failed("missing_recipient_team_id")
-        if not user:
-            raise Failed("missing_recipient_user_id")
-    if team and team != bot.team.id:
+    # In direct messages too, whatever the documentation says of them.
+    if not team:
+        raise Failed("missing_recipient_team_id")
+    if not user:
+        raise Failed("missing_recipient_user_id")
+    if team != bot.team.id:
         raise Failed("team_not_found")
-    if user and user not in bot.team.people:
+    if user not in bot.team.people:
         raise Failed("user_not_found")
     text = _bit(call)
     message = Message(channel, "", bot.person, text, form="markdown", thread=thread, streaming=True)
@@ -179,17 +180,19 @@ def start_stream(_world: World, bot: Bot, call: Call) -> Json:
     return {"channel": channel.id, "ts": message.ts}
 
 
-def _streamed(bot: Bot, call: Call) -> Message:
+def _streamed(world: World, bot: Bot, call: Call) -> Message:
     message = message_of(_writable(bot, call), call)
     if message.by is not bot.person:
         raise Failed("message_not_owned_by_app")
+    if world.now() - message.at > world.stream_lives_s:
+        message.streaming = False
     if not message.streaming:
-        raise Failed("message_not_in_streaming_state")
+        raise Failed("stopped_by_user" if message.stopped_by_user else "message_not_in_streaming_state")
     return message
 
 
 def append_stream(world: World, bot: Bot, call: Call) -> Json:
-    message = _streamed(bot, call)
+    message = _streamed(world, bot, call)
     text = _bit(call)
     if not text:
         raise Failed("no_text")
@@ -198,8 +201,8 @@ def append_stream(world: World, bot: Bot, call: Call) -> Json:
     return {"channel": message.channel.id, "ts": message.ts}
 
 
-def stop_stream(_world: World, bot: Bot, call: Call) -> Json:
-    message = _streamed(bot, call)
+def stop_stream(world: World, bot: Bot, call: Call) -> Json:
+    message = _streamed(world, bot, call)
     metadata, before = metadata_of(call), message.said()
     text = _bit(call)
     call.tree("blocks", list)
@@ -257,6 +260,16 @@ def set_status(world: World, bot: Bot, call: Call) -> Json:
     call.ignored("icon_emoji", "icon_url", "username")
     channel.statuses.append((anyio.current_time(), thread, status))
     world.changed()
+    return {}
+
+
+def set_session(_world: World, bot: Bot, call: Call) -> Json:
+    """What takes the place of ``assistant.threads.setStatus``."""
+    channel = _writable(bot, call, "channel_id")
+    thread, status = thread_in(channel, call, needed=True), call.text("status")
+    if status not in ("processing", "active"):
+        raise bad("status", "must be one of: processing, active")
+    channel.statuses.append((anyio.current_time(), thread, "processing" if status == "processing" else ""))
     return {}
 
 

@@ -25,6 +25,9 @@ REPEAT_S = 0.5
 """After which time what was not acknowledged is brought again; Slack waits longer, more each time."""
 PING_S = 5.0
 """Between two pings of Slack's on a socket."""
+FILES = ("upload", "download")
+USUAL = {"ratelimited": 429, "service_unavailable": 503}
+"""The status of what is no 200."""
 SIGN_IN = (
     b"<!DOCTYPE html><html><head><title>Sign in | Slack</title></head><body>Sign in to your workspace</body></html>"
 )
@@ -277,7 +280,7 @@ class FakeSlack:
         if call.answer.get("error") == "ratelimited":
             headers["retry_after"] = str(call.answer.get("retry_after", 1))
         bot = self.world.bot(call.token)
-        if bot is not None and call.method not in ("upload", "download"):
+        if bot is not None and call.method not in FILES:
             headers["x_oauth_scopes"] = ",".join(sorted(bot.scopes))
         return headers
 
@@ -354,7 +357,7 @@ def _know(last: list[Call], *, answered: bool) -> None:
 def _refuse(call: Call, fault: Refuse) -> None:
     more = {"retry_after": fault.retry_after} if fault.error == "ratelimited" else {}
     call.answer = Failed(fault.error, **more, **fault.more).said()
-    call.status = fault.status or {"ratelimited": 429, "internal_error": 500}.get(fault.error, 200)
+    call.status = fault.status or USUAL.get(fault.error, 404 if call.method in FILES else 200)
 
 
 def _json(answer: dict[str, Any]) -> bytes:

@@ -24,3 +24,8 @@ def as_mrkdwn(markdown: str) -> str:
     text = re.sub(r"(?m)^#{1,6} +(.*)$", r"*\1*", text)
     text = re.sub(r"(?m)^([-*]) ", "• ", text)
     return re.sub(r"\[([^\]]+)\]\((https?://[^)\s]+)\)", r"<\2|\1>", text)
+
+
+def unescaped(text: str) -> str:
+    """As people read what ``escaped`` wrote."""
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")

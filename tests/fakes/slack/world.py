@@ -20,6 +20,8 @@ Json = dict[str, Any]
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 SLACKBOT = "USLACKBOT"
+STREAM_LIVES_S = 300.0
+"""How long a text can be written bit by bit, however much is added; not documented, people have measured it."""
 
 
 @dataclass(eq=False)
@@ -126,6 +128,9 @@ class Message:
     edits: list[str] = field(default_factory=list[str])
     """The texts it had before."""
     streaming: bool = False
+    """It is being written; made False, Slack has ended that, as it does after ``World.stream_lives_s``."""
+    stopped_by_user: bool = False
+    """It was a person who ended it."""
     gone: bool = False
     reactions: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     """By name: who marked it so."""
@@ -349,6 +354,7 @@ class World:
         self.teams: dict[str, Team] = {}
         self.apps: dict[str, App] = {}
         self.files: dict[str, File] = {}
+        self.stream_lives_s = STREAM_LIVES_S
         self.base = ""
         """Where files can be had."""
         self._last = 0

@@ -1,0 +1,108 @@
+"""How an app fares at Slack, in sentences for people."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from channels.slack.api import Api, connect
+from channels.slack.outcome import Rejected, Unauthorized
+from daemon.config import SlackConfig
+from daemon.errors import ChannelError
+from daemon.setup.slack_scopes import missing_of
+
+TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remark:
+    """One thing that was found."""
+
+    state: Literal["ok", "warning", "error"]
+    text: str
+
+
+class _Tested(msgspec.Struct, frozen=True):
+    """What ``auth.test`` answers."""
+
+    user: str
+    team: str
+    url: str = ""
+    bot_id: str = ""
+
+
+class _Bot(msgspec.Struct, frozen=True):
+    app_id: str = ""
+
+
+class _BotFound(msgspec.Struct, frozen=True):
+    """What ``bots.info`` answers."""
+
+    bot: _Bot = _Bot()
+
+
+async def examined(api: Api, config: SlackConfig, *, name: str) -> list[Remark]:
+    """What Slack says of the app of the channel ``name``, and what stands in the way of its work.
+
+    Never raises what ``send`` raises.
+    """
+    try:
+        answer = await api.asked("auth.test", timeout_s=TIMEOUT_S)
+        tested = msgspec.convert(answer.found, _Tested)
+    except Unauthorized as error:
+        text = f"{error} It is channels.{name}.bot_token, or in channels.{name}.bot_token_file."
+        return [Remark(state="error", text=text)]
+    except ChannelError as error:
+        return [Remark(state="error", text=str(error))]
+    except msgspec.ValidationError:
+        return [Remark(state="error", text=f"{config.base_url} answers, but not as Slack does")]
+    granted = [scope.strip() for scope in answer.headers.get("X-OAuth-Scopes", "").split(",") if scope.strip()]
+    hears = await _hearing(api, config, name=name, bot_id=tested.bot_id)
+    return [Remark(state="ok", text=f"{tested.user} in {tested.team}, {tested.url}"), *_lacking(granted), *hears]
+
+
+def _lacking(granted: list[str]) -> Iterator[Remark]:
+    # Slack names the scopes of every token; another server may not.
+    if granted and (missing := missing_of(granted)):
+        yield Remark(
+            state="warning",
+            text=f"it lacks {', '.join(missing)}: paste deploy/slack/manifest.yaml into the app's settings "
+            "(App Manifest; `millpond init --slack-manifest` prints it), and install it to the workspace again",
+        )
+
+
+async def _hearing(api: Api, config: SlackConfig, *, name: str, bot_id: str) -> list[Remark]:
+    """By which way it hears, and whether it can."""
+    if config.events.url or not config.app_token:
+        where = f"at {config.events.url}" if config.events.url else "by the channel with the same signing secret"
+        text = (
+            f"hears {where}; the app's settings have to name that address under Event Subscriptions and at the slash "
+            "command, with Socket Mode off"
+        )
+        return [Remark(state="ok", text=text)]
+    app_id = await _app_id(api, bot_id)
+    named = config.app_token.reveal().split("-")[2:3]
+    if app_id and named and named[0].startswith("A") and named[0] != app_id:
+        text = f"channels.{name}.app_token is of another app, {named[0]}; its bot_token is of {app_id}"
+        return [Remark(state="error", text=text)]
+    try:
+        async with connect(config.base_url, config.app_token) as app:
+            await app.call("apps.connections.open", timeout_s=TIMEOUT_S)
+    except Unauthorized as error:
+        text = f"{error} It is channels.{name}.app_token; it needs connections:write (Basic Information)"
+        return [Remark(state="error", text=text)]
+    except Rejected as error:
+        return [Remark(state="error", text=f"{error}; is Socket Mode on in the app's settings?")]
+    except ChannelError as error:
+        return [Remark(state="error", text=f"it could not hear: {error}")]
+    return [Remark(state="ok", text="hears over a socket")]
+
+
+async def _app_id(api: Api, bot_id: str) -> str:
+    """The app that a bot belongs to; empty when Slack does not say."""
+    try:
+        found = await api.call("bots.info", {"bot": bot_id}, timeout_s=TIMEOUT_S)
+        return msgspec.convert(found, _BotFound).bot.app_id
+    except (ChannelError, msgspec.ValidationError):
+        return ""

@@ -1,0 +1,201 @@
+"""The few calls of Slack's Web API that setting up needs; the channel itself has a client of its own.
+
+A socket's address lets whoever knows it hear, and a token does all else, so no text of the HTTP library's is shown.
+"""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+import aiohttp
+import anyio
+import msgspec
+
+from daemon.config import Secret
+from daemon.config.rules import is_loopback
+from daemon.errors import MillpondError
+
+CALL_S = 15.0
+"""How long an answer may take."""
+ANSWER_MAX_BYTES = 1_048_576
+"""Largest answer that is read; those that are asked for here have a few hundred bytes."""
+
+
+class SlackSaysNo(MillpondError):
+    """Slack cannot be asked, or refuses."""
+
+    def __init__(self, message: str, *, code: str = "", retry_after_s: float = 0.0) -> None:
+        super().__init__(message)
+        self.code = code
+        """As Slack calls it; empty: there was no answer, or none of Slack's."""
+        self.retry_after_s = retry_after_s
+
+
+class Me(msgspec.Struct, frozen=True, kw_only=True):
+    """Who the app is in its workspace."""
+
+    team_id: str
+    team: str = ""
+    """Name of the workspace."""
+    url: str = ""
+    """The workspace's address, ``https://acme.slack.com/``."""
+    user_id: str
+    user: str = ""
+    bot_id: str = ""
+    scopes: tuple[str, ...] = ()
+    """What the token allows."""
+    app_id: str = ""
+    """Empty: Slack does not say."""
+
+
+class _Bot(msgspec.Struct, frozen=True):
+    app_id: str = ""
+
+
+class _BotFound(msgspec.Struct, frozen=True):
+    bot: _Bot = _Bot()
+
+
+class _Profile(msgspec.Struct, frozen=True):
+    display_name: str = ""
+    real_name: str = ""
+
+
+class _User(msgspec.Struct, frozen=True):
+    profile: _Profile = _Profile()
+    name: str = ""
+
+
+class _UserFound(msgspec.Struct, frozen=True):
+    user: _User = _User()
+
+
+class _Socket(msgspec.Struct, frozen=True):
+    url: str
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    ok: bool = False
+    error: str = ""
+    needed: str = ""
+
+
+_decode = msgspec.json.Decoder(_Answer).decode
+
+TOKEN_CODES = frozenset(
+    {"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "not_allowed_token_type"}
+)
+"""Codes for a token that will not do, whatever is asked with it."""
+
+
+class SlackApi:
+    """Slack's Web API, for whoever has a token."""
+
+    def __init__(self, session: aiohttp.ClientSession, base_url: str) -> None:
+        self.session = session
+        self._base_url = base_url.rstrip("/")
+
+    async def me(self, token: Secret) -> Me:
+        """Who a bot token belongs to.
+
+        Raises:
+            SlackSaysNo: the token is none, or Slack cannot be asked.
+        """
+        content, headers = await self._asked(token, "auth.test")
+        granted = headers.get("X-OAuth-Scopes", "").split(",")
+        try:
+            me = msgspec.json.decode(content, type=Me)
+        except msgspec.MsgspecError:
+            raise SlackSaysNo(f"{self._base_url} answers, but does not say whose token that is") from None
+        scopes = tuple(scope.strip() for scope in granted if scope.strip())
+        return msgspec.structs.replace(me, scopes=scopes, app_id=await self._app_id(token, me.bot_id))
+
+    async def _app_id(self, token: Secret, bot_id: str) -> str:
+        """The app that a bot belongs to; empty when Slack does not say, without users:read for example."""
+        try:
+            content, _ = await self._asked(token, "bots.info", bot=bot_id)
+            return msgspec.json.decode(content, type=_BotFound).bot.app_id
+        except (SlackSaysNo, msgspec.MsgspecError):
+            return ""
+
+    async def socket_url(self, app_token: Secret) -> str:
+        """Where a socket is opened, once and soon. Errors as for ``me``."""
+        content, _ = await self._asked(app_token, "apps.connections.open")
+        try:
+            return msgspec.json.decode(content, type=_Socket).url
+        except msgspec.MsgspecError:
+            raise SlackSaysNo(f"{self._base_url} answers, but with no address of a socket") from None
+
+    async def name_of(self, token: Secret, user_id: str) -> str:
+        """What people call somebody; empty when Slack does not say."""
+        try:
+            content, _ = await self._asked(token, "users.info", user=user_id)
+            user = msgspec.json.decode(content, type=_UserFound).user
+        except (SlackSaysNo, msgspec.MsgspecError):
+            return ""
+        return user.profile.display_name or user.profile.real_name or user.name
+
+    async def say(self, token: Secret, *, channel: str, thread: str, text: str) -> None:
+        """Post a message. Errors as for ``me``."""
+        place = {"thread_ts": thread} if thread else {}
+        await self._asked(token, "chat.postMessage", channel=channel, text=text, **place)
+
+    async def _asked(self, token: Secret, method: str, **params: str) -> tuple[bytes, Mapping[str, str]]:
+        # Only characters that a token can have: anything else would be another header.
+        if not all(sign.isascii() and (sign.isalnum() or sign in "-._") for sign in token.reveal()):
+            raise SlackSaysNo("that is no token of Slack's", code="invalid_auth")
+        headers = {"Authorization": f"Bearer {token.reveal()}"}
+        url = f"{self._base_url}/{method}"
+        try:
+            with anyio.fail_after(CALL_S):
+                async with self.session.post(url, data=params, headers=headers, allow_redirects=False) as response:
+                    content = await _body(response)
+        except TimeoutError:
+            raise SlackSaysNo(f"{self._base_url} did not answer within {CALL_S:g} s") from None
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            reason = type(error).__name__
+            raise SlackSaysNo(
+                f"{self._base_url} cannot be reached ({reason}); check the network, and the proxy if there is one"
+            ) from None
+        self._judge(method, response, content)
+        return content, response.headers
+
+    def _judge(self, method: str, response: aiohttp.ClientResponse, content: bytes) -> None:
+        if response.status == 429:
+            after = response.headers.get("Retry-After", "")
+            raise SlackSaysNo(
+                "Slack is asked too often just now; try again in a minute",
+                code="ratelimited",
+                retry_after_s=float(after) if after.isdecimal() else 1.0,
+            )
+        try:
+            answer = _decode(content)
+        except msgspec.MsgspecError:
+            text = f"{self._base_url} answers, but not as Slack does (status {response.status})"
+            raise SlackSaysNo(text) from None
+        if answer.ok:
+            return
+        error = answer.error[:100]
+        if error in TOKEN_CODES:
+            raise SlackSaysNo(f"Slack does not take this token ({error}); copy it again, whole", code=error)
+        needed = f"; it needs the scope {answer.needed[:100]}" if answer.needed else ""
+        raise SlackSaysNo(f"Slack refuses {method} ({error or response.status}){needed}", code=error)
+
+
+async def _body(response: aiohttp.ClientResponse) -> bytes:
+    """The beginning of an answer: one that is longer is none that is understood here."""
+    found = bytearray()
+    async for piece in response.content.iter_chunked(65_536):
+        found += piece
+        if len(found) > ANSWER_MAX_BYTES:
+            break
+    return bytes(found)
+
+
+@asynccontextmanager
+async def slack_api(base_url: str) -> AsyncGenerator[SlackApi]:
+    """The Web API for the length of a block."""
+    near = is_loopback(urlsplit(base_url).hostname or "")
+    # No proxy of the environment's for a server on this machine.
+    async with aiohttp.ClientSession(trust_env=not near) as session:
+        yield SlackApi(session, base_url)

@@ -1,0 +1,311 @@
+"""The questions about Slack, each with what is tried right after it."""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Literal, TypeVar, cast
+
+import anyio
+import click
+
+from daemon.config import Secret, SlackConfig
+from daemon.config.address import PUBLIC, is_public
+from daemon.config.keys import NAME_RULE, is_name
+from daemon.config.slack_rules import (
+    WHERE_APP_TOKEN,
+    WHERE_BOT_TOKEN,
+    WHERE_SECRET,
+    app_token_problem,
+    bot_token_problem,
+    signing_secret_problem,
+)
+from daemon.errors import ConfigError
+from daemon.printable import printable
+from daemon.setup.answers import ACCESS, Access, Owner, SlackAnswer
+from daemon.setup.asking import Asker, address_problem
+from daemon.setup.flags import Flags
+from daemon.setup.pairing import new_code
+from daemon.setup.place import Place, strings
+from daemon.setup.slack_api import Me, SlackSaysNo, slack_api
+from daemon.setup.slack_pairing import greet, wait_for_owner
+from daemon.setup.slack_scopes import missing_of
+from daemon.wording import Language
+from daemon.wording import text as sentence
+
+_T = TypeVar("_T")
+_MEMBER = re.compile(r"[UW][A-Z0-9]{2,30}")
+"""As Slack calls people."""
+_APP = re.compile(r"xapp-[0-9]+-(A[A-Z0-9]+)-.*")
+"""An app token, which names its app."""
+WHERE_MEMBER = "your profile at Slack, the three dots, Copy member ID"
+
+STEPS = """
+Slack: an app of your own, made from a text that says what it may do. `millpond init --slack-manifest` prints it.
+  1. https://api.slack.com/apps, Create New App, From a manifest: choose the workspace, paste the text, Create.
+  2. Install App, Install to Workspace, Allow. It shows the Bot User OAuth Token, xoxb-…"""
+STEP_SOCKET = "  3. Basic Information, App-Level Tokens, Generate: add the scope connections:write. It shows xapp-…"
+STEP_HTTP = "  3. Basic Information, App Credentials: it shows the Signing Secret."
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Secret:
+    """A secret that is asked for."""
+
+    question: str
+    flag: str
+    given: Secret | None
+    known: Secret | None
+    problem: Callable[[Secret], str]
+    """What is wrong with its form."""
+    tried: Callable[[Secret], None]
+    """Raises SlackSaysNo when it does not work."""
+
+
+class SlackInterview:
+    """Asks what the configuration needs of Slack. Nothing is written."""
+
+    def __init__(self, asker: Asker, flags: Flags, place: Place) -> None:
+        self._asker = asker
+        self._flags = flags
+        self._place = place
+        self._me: Me | None = None
+
+    def answer(self, bot: str, language: Language, *, offered: bool) -> SlackAnswer | None:
+        """Ask all of it; None when there is to be no app at Slack.
+
+        ``offered``: a person is asked although no flag speaks of Slack. Errors as for ``Interview.answers``.
+        """
+        flags, asker, place = self._flags, self._asker, self._place
+        there = list(place.channels("slack", bot))
+        channel = flags.slack_channel or (there[0] if there else place.free_channel("slack", bot))
+        if not is_name(channel):
+            raise ConfigError(f"--slack-channel {channel}: {NAME_RULE}")
+        known = bool(place.secret("bot_token", "channels", channel)) and not flags.for_telegram
+        wanted = flags.for_slack or known or (offered and asker.asks)
+        if flags.slack is False or not wanted:
+            return None
+        begun = SlackAnswer(
+            channel=channel,
+            base_url=self._base_url(channel),
+            bot_token=Secret(""),
+            app_token=Secret(""),
+            signing_secret=Secret(""),
+            events_url=self._events_url(channel),
+        )
+        if asker.asks:
+            click.echo(f"{STEPS}\n{STEP_HTTP if begun.events_url else STEP_SOCKET}")
+        with_bot = self._with_bot(begun)
+        heard = self._heard(with_bot) if with_bot else None
+        return self._with_people(bot, heard, language) if heard else None
+
+    def _base_url(self, channel: str) -> str:
+        base_url = self._flags.slack_url or self._place.word("base_url", "channels", channel) or SlackConfig().base_url
+        if wrong := address_problem(base_url):
+            raise ConfigError(f"--slack-url: {wrong}")
+        return base_url
+
+    def _events_url(self, channel: str) -> str:
+        url = self._flags.slack_events_url or self._place.word("url", "channels", channel, "events")
+        if url and not is_public(url):
+            raise ConfigError(f"--slack-events-url: {PUBLIC}")
+        return url
+
+    # Secrets
+
+    def _with_bot(self, answer: SlackAnswer) -> SlackAnswer | None:
+        def problem(token: Secret) -> str:
+            others = (name for name in self._place.channels("slack") if name != answer.channel)
+            other = next((name for name in others if self._place.secret("bot_token", "channels", name) == token), "")
+            if other:
+                return f"is the one of channels.{other} already; name that channel with --slack-channel {other}"
+            return bot_token_problem(token)
+
+        def tried(token: Secret) -> None:
+            self._me = me = _run(lambda: _me(answer.base_url, token))
+            click.echo(f"  It is {printable(me.user)} in {printable(me.team)}: {printable(me.url)}")
+            if me.scopes and (missing := missing_of(me.scopes)):
+                click.echo(f"  It may not do everything; it lacks {', '.join(missing)}.")
+                click.echo("  Paste the manifest again (App Manifest in its settings), and install it again.")
+
+        token = self._asked(
+            _Secret(
+                question="Bot token (Enter alone: no Slack)",
+                flag="--slack-token",
+                given=self._flags.bot_token(),
+                known=self._place.secret("bot_token", "channels", answer.channel),
+                problem=problem,
+                tried=tried,
+            )
+        )
+        if token is None and self._flags.for_slack:
+            self._go_without(f"--slack-token: missing; {WHERE_BOT_TOKEN}")
+        me = self._me
+        named = replace(answer, name=me.user, link=link_of(me)) if me else answer
+        return replace(named, bot_token=token) if token else None
+
+    def _heard(self, answer: SlackAnswer) -> SlackAnswer | None:
+        """With what it hears by: the token for a socket, or the secret of an address that Slack calls."""
+
+        def tried(token: Secret) -> None:
+            app = _APP.fullmatch(token.reveal())
+            me = self._me
+            if app and me and me.app_id and app[1] != me.app_id:
+                raise SlackSaysNo(f"that is the app token of another app, {app[1]}; the bot token is of {me.app_id}")
+            _run(lambda: _socket(answer.base_url, token))
+            click.echo("  Slack lets it hear over a socket.")
+
+        where = ("channels", answer.channel)
+        if answer.events_url:
+            secret = self._asked(
+                _Secret(
+                    question="Signing secret",
+                    flag="--slack-signing-secret",
+                    given=self._flags.signing_secret(),
+                    known=self._place.secret("signing_secret", *where),
+                    problem=signing_secret_problem,
+                    tried=lambda _: None,
+                )
+            )
+            if secret is None:
+                self._go_without(f"--slack-signing-secret: missing; {WHERE_SECRET}")
+            return replace(answer, signing_secret=secret) if secret else None
+        token = self._asked(
+            _Secret(
+                question="App token",
+                flag="--slack-app-token",
+                given=self._flags.app_token(),
+                known=self._place.secret("app_token", *where),
+                problem=app_token_problem,
+                tried=tried,
+            )
+        )
+        if token is None:
+            self._go_without(f"--slack-app-token: missing; {WHERE_APP_TOKEN}")
+        return replace(answer, app_token=token) if token else None
+
+    def _go_without(self, text: str) -> None:
+        """A person may; a script is told what is missing."""
+        if not self._asker.asks:
+            raise ConfigError(text)
+        click.echo("  Going on without Slack.")
+
+    def _asked(self, what: _Secret) -> Secret | None:
+        """A secret that works, or that the person keeps as it is; None: there is none."""
+        given, known = what.given, what.known
+        while True:
+            secret = self._asker.secret(what.question, flag=what.flag, given=given, default=known)
+            if not secret:
+                return None
+            tried = self._tried(what, secret)
+            if tried != "again":
+                return secret if tried == "keep" else None
+            given, known = None, None
+
+    def _tried(self, what: _Secret, secret: Secret) -> Literal["again", "keep", "skip"]:
+        if wrong := what.problem(secret):
+            if not self._asker.asks:
+                raise ConfigError(f"{what.flag}: {wrong}")
+            click.echo(f"  That {wrong}")
+            return "again"
+        if not self._flags.test:
+            return "keep"
+        try:
+            what.tried(secret)
+        except SlackSaysNo as error:
+            if not self._asker.asks:
+                raise
+            click.echo(f"  {printable(str(error))}")
+        else:
+            return "keep"
+        of = (("again", "ask for it again"), ("keep", "keep it as it is"), ("skip", "go on without Slack"))
+        chosen = self._asker.choice("What now", of, given=None, default="again")
+        return cast("Literal['again', 'keep', 'skip']", chosen)
+
+    # People
+
+    def _with_people(self, bot: str, answer: SlackAnswer, language: Language) -> SlackAnswer:
+        answer = replace(answer, owner=self._owner(bot, answer, language))
+        known = self._place.word("policy", "channels", answer.channel, "access")
+        usual = {"allow": "private", "open": "open"}.get(known, "pairing")
+        access = self._asker.choice("Who may talk to it at Slack", ACCESS, given=self._flags.access, default=usual)
+        return replace(answer, access=cast("Access", access))
+
+    def _owner(self, bot: str, answer: SlackAnswer, language: Language) -> Owner | None:
+        flags, asker = self._flags, self._asker
+        if flags.slack_owner is not None:
+            if wrong := member_problem(flags.slack_owner):
+                raise ConfigError(f"--slack-owner {flags.slack_owner}: {wrong}")
+            return Owner(id=flags.slack_owner)
+        admins = strings(self._place.section("bots", bot).get("admins"))
+        there = next((admin for admin in admins if admin.startswith(f"{answer.channel}:")), "")
+        if there and flags.pair is None:
+            click.echo(f"  Its owner is {there}.")
+            if not asker.confirm("Somebody else as well", default=False):
+                return Owner(id=there.partition(":")[2])
+        if flags.pair is False or not (flags.pair or asker.asks):
+            return None
+        if answer.app_token and self._me is not None:
+            return self._paired(answer, self._me, language)
+        if not asker.asks:
+            raise ConfigError("--pair: nobody can be heard without a socket; name yourself with --slack-owner ID")
+        question = f"Your member ID ({WHERE_MEMBER}; Enter alone: nobody)"
+        member = asker.text(
+            question, flag="--slack-owner", given=None, check=lambda text: text and member_problem(text)
+        )
+        return Owner(id=member) if member else None
+
+    def _paired(self, answer: SlackAnswer, me: Me, language: Language) -> Owner | None:
+        code = new_code()
+        click.echo("\nNow write this to the app, as a direct message; it tells me who you are:")
+        click.echo(f"  {code}")
+        click.echo(f"The app is under Apps in Slack{f', or here: {answer.link}' if answer.link else ''}")
+        try:
+            click.echo("Waiting for you, five minutes at most; Ctrl-C goes on without …")
+            owner = _run(lambda: _pair(answer, me, code, language))
+        except KeyboardInterrupt:
+            owner = None
+        except SlackSaysNo as error:
+            if not self._asker.asks:
+                raise
+            click.echo(f"  {printable(str(error))}")
+            owner = None
+        if owner is None:
+            click.echo("  Going on without an owner; `millpond init --slack` can be run again, or --slack-owner ID.")
+        else:
+            click.echo(f"  You are {printable(owner.name) or 'there'} ({owner.id}).")
+        return owner
+
+
+def member_problem(text: str) -> str:
+    """What is wrong with the id of a person; empty: nothing."""
+    return "" if _MEMBER.fullmatch(text) else f"Slack's id of a person is like U0123ABCD: {WHERE_MEMBER}"
+
+
+def link_of(me: Me) -> str:
+    """Opens a direct message to the app; empty when its id is not known."""
+    return f"https://slack.com/app_redirect?app={me.app_id}&team={me.team_id}" if me.app_id else ""
+
+
+def _run(work: Callable[[], Awaitable[_T]]) -> _T:
+    return anyio.run(work)
+
+
+async def _me(base_url: str, token: Secret) -> Me:
+    async with slack_api(base_url) as api:
+        return await api.me(token)
+
+
+async def _socket(base_url: str, token: Secret) -> None:
+    async with slack_api(base_url) as api:
+        await api.socket_url(token)
+
+
+async def _pair(answer: SlackAnswer, me: Me, code: str, language: Language) -> Owner | None:
+    async with slack_api(answer.base_url) as api:
+        said = await wait_for_owner(api, answer.app_token, me, code, say=lambda text: click.echo(f"  {text}"))
+        if said is None:
+            return None
+        owner = replace(said.owner, name=await api.name_of(answer.bot_token, said.owner.id))
+        name = owner.name or f"<@{owner.id}>"  # which Slack shows as the name
+        await greet(api, answer.bot_token, said, sentence("owner_welcome_slack", language, name=name))
+        return owner
