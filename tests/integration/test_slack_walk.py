@@ -18,7 +18,7 @@ from daemon.config import AccessConfig, BotConfig, Config, ModelConfig, QueueCon
 from daemon.config.channels import SlackEventsConfig
 from daemon.config.secret import Secret
 from daemon.events import LogEntry
-from daemon.model import Answer, ToolCall
+from daemon.model import Answer, Chunk, Request, ToolCall
 from daemon.process import Process
 from daemon.session import SessionReader
 from daemon.sessionkey import SessionKey
@@ -761,16 +761,24 @@ async def test_a_voice_message_is_answered_as_what_was_said(process: Process, sl
 
 @dataclass
 class Sending(Speaking):
-    """Sends a file by a tool before it answers."""
+    """Draws a map and sends it, by tools, before it answers."""
 
-    async def stream(self, request: Any) -> AsyncGenerator[Any, None]:
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         first = not self.requests
         async for each in super().stream(request):
-            if first and isinstance(each, Answer):
-                arguments = json.dumps({"content": "Here is the map", "media": ["map.txt"]})
-                yield Answer(text="", tool_calls=(ToolCall(id="call-1", name="message", arguments=arguments),))
-            elif not first:
+            if not first:
                 yield each
+            elif isinstance(each, Answer):
+                draws = {"path": "map.txt", "content": MAP}
+                sends = {"content": "Here is the map", "media": ["map.txt"]}
+                yield Answer(text="", tool_calls=(_call("write_file", draws), _call("message", sends)))
+
+
+MAP = "the pond lies north"
+
+
+def _call(name: str, arguments: dict[str, Any]) -> ToolCall:
+    return ToolCall(id=f"call-{name}", name=name, arguments=json.dumps(arguments))
 
 
 @pytest.mark.parametrize("lost", [False, True], ids=["at once", "with its answer lost"])
@@ -781,16 +789,13 @@ async def test_a_file_of_the_bot_is_shared_once_in_the_thread(
     lake = slack.channel(ann)
     if lost:
         slack.faults.on("files.completeUploadExternal", Cut())
-    tools = BotConfig(tools=("message", "write_file"))
+    tools = BotConfig(tools=("write_file", "message"))
     async with walking(process, slack, model=Sending(), bot=tools) as walk:
-        for folder in (walk.process.workspace("pond"),):
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / "map.txt").write_text("the pond lies north")
         asked = lake.say(f"{slack.bot.mention} the map, please", by=ann)
         await walk.answered(lake, "echo: ", thread=asked.ts)
 
     files = [file for message in lake.shown(thread=asked.ts) for file in message.files]
-    assert [(file.name, file.data) for file in files] == [("map.txt", b"the pond lies north")]
+    assert [(file.name, file.data.decode()) for file in files] == [("map.txt", MAP)]
 
 
 # While it is written
@@ -842,13 +847,15 @@ async def test_a_stream_that_slack_has_ended_is_finished_as_the_same_message(
 ) -> None:
     ann = slack.person("Ann")
     lake = slack.channel(ann)
-    slack.faults.on("chat.appendStream", None, always=Refuse("message_not_in_streaming_state"))
-    slack.faults.on("chat.stopStream", always=Refuse("message_not_in_streaming_state"))
     async with walking(process, slack, model=Slow(lambda _text: STORY)) as walk:
         asked = lake.say(f"{slack.bot.mention} Tell me a story", by=ann)
+        message = await walk.answered(lake, "word", thread=asked.ts)
+        assert message.streaming
+        message.streaming = False
         await walk.answered(lake, "word59", thread=asked.ts)
 
     assert lake.texts() == [STORY]
+    assert [call.error for call in slack.called("chat.", ok=False)] != []
 
 
 async def test_a_stream_whose_beginning_was_lost_is_not_shown_twice(process: Process, slack: FakeSlack) -> None:
