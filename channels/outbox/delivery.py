@@ -1,6 +1,7 @@
 """Delivering one reply: part by part, each marked before it is sent and with the platform's id after.
 
-A part whose beginning is shown already is not sent: that message is edited, which may be repeated.
+A part whose beginning is shown already is not sent: that message is edited, which may be repeated. Where nobody knows
+whether something has arrived, and the platform can be asked, it is looked for before anything is sent again.
 """
 
 import itertools
@@ -10,10 +11,11 @@ from functools import cache, lru_cache
 import anyio
 import structlog
 
-from channels.base import Channel, Part
+from channels.base import Channel, Finds, Part
+from channels.finding import found
 from channels.leading import Lease
 from channels.outbox.contents import Content, Contents
-from channels.outbox.ledger import Ledger, Place, Shown, Step, Word
+from channels.outbox.ledger import Asking, Doubt, Ledger, Place, Shown, Step, Word
 from channels.pacing import Pace
 from channels.showing import Showing
 from daemon import metrics
@@ -117,13 +119,18 @@ class Delivery:
             wait_s = await self.means.pace.take(place.reply.session, rates)
             if wait_s:
                 raise Paced(wait_s=wait_s)
+        asking: Asking = "asking" if isinstance(self.means.channel, Finds) else "sending"
         while True:
-            step, word = await self._marked(place)
+            step, word = await self._marked(place, asking)
             if step is None:
                 return False
-            if not isinstance(word, Shown):
+            if isinstance(word, Doubt):
+                if (ask_on := await self._look(chat, step, content, word)) is None:
+                    return True
+                asking = ask_on
+            elif not isinstance(word, Shown):
                 break
-            if await self._edit(chat, step, content, word.platform_id):
+            elif await self._edit(chat, step, content, word.platform_id):
                 return True
         if word is Word.SEND_AGAIN:
             self._note(step, "resent")
@@ -133,7 +140,7 @@ class Delivery:
             await self._send(chat, step, content)
         return True
 
-    async def _marked(self, place: Place) -> tuple[Step | None, Word | Shown]:
+    async def _marked(self, place: Place, asking: Asking) -> tuple[Step | None, Word | Shown | Doubt]:
         """What is to be done about a part, and as which attempt; no attempt when there is no time for it."""
         attempt = 0
         while True:
@@ -141,10 +148,26 @@ class Delivery:
             if self.stopping.is_set():
                 return None, Word.OVER
             step = Step(place=place, attempt=attempt + 1, mark=f"{self.lease.nonce}-{next(self._marks)}")
-            word = await self.ledger.sending(step)
+            word = await self.ledger.sending(step, asking)
             if not isinstance(word, int):
                 return step, word
             attempt = word
+
+    async def _look(self, chat: SessionKey, step: Step, content: Content, doubt: Doubt) -> Asking | None:
+        """Look for what may be there; how to ask on about the part, or None: it is there. Errors as for ``deliver``."""
+        await self.lease.outlasting(self.means.timeout_s)
+        part = _part_of(step, content, preview=doubt.preview)
+        platform_id = await found(self.means.channel, chat, part, timeout_s=self.means.timeout_s)
+        if platform_id is None:
+            return "sending"
+        if doubt.preview:
+            self.ledger.note(doubt.of(step), "seen" if platform_id else "unseen", platform_id)
+            return "asking"
+        if not platform_id:
+            return "looked"
+        self.ledger.note(doubt.of(step), "found", platform_id)
+        self._note(step, "found")
+        return None
 
     async def _send(self, chat: SessionKey, step: Step, content: Content) -> None:
         # Nothing may come between this look at the clock and the send: whoever stalls here has lost the lease after.
@@ -234,7 +257,7 @@ def _outcome(error: SendRefused | SendRejected) -> str:
     return "refused" if isinstance(error, SendRefused) else "rejected"
 
 
-def _part_of(step: Step, content: Content) -> Part:
+def _part_of(step: Step, content: Content, *, preview: bool = False) -> Part:
     place = step.place
     return Part(
         reply=place.reply.id,
@@ -244,4 +267,5 @@ def _part_of(step: Step, content: Content) -> Part:
         attempt=step.mark,
         attachments=content.attachments,
         reply_to=place.reply.reply_to if place.part == 0 else "",
+        preview=preview,
     )

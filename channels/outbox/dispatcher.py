@@ -56,7 +56,13 @@ class Dispatcher:
         name, bus = self._means.channel.name, self._process.bus
         return Delivery(
             means=self._means,
-            ledger=Ledger(bus, partition=self._partition, channel=name, nonce=lease.nonce),
+            ledger=Ledger(
+                bus,
+                partition=self._partition,
+                channel=name,
+                nonce=lease.nonce,
+                attempts_max=self._process.config.queue.attempts_max,
+            ),
             lease=lease,
             stopping=self._process.stopping,
         )

@@ -37,8 +37,12 @@ LAST_S = 3.0
 RETRY_PAUSE_S = 0.1
 """Between two tries when Redis is away; the bus itself has tried for some seconds."""
 
-Noted = Literal["sent", "refused", "edited", "dropped"]
-"""``edited``: the preview is the part now; ``dropped``: it is no more, and the part has to be sent."""
+Asking = Literal["sending", "asking", "looked"]
+"""``sending``: nobody can look for what is unknown; ``asking``: it can be looked for; ``looked``: it is not there."""
+
+Noted = Literal["sent", "refused", "edited", "dropped", "found", "seen", "unseen"]
+"""``edited``: the preview is the part now; ``dropped``: it is no more, and the part has to be sent; ``found``: what was
+in doubt is there; ``seen``, ``unseen``: so is a preview, or it is not."""
 
 _log = structlog.get_logger()
 
@@ -76,13 +80,26 @@ class Word(Enum):
     OVER = auto()
     """It was sent, or given up, before."""
     GIVEN_UP = auto()
-    """Its outcome has just become unknown for the second time."""
+    """Its outcome has just become unknown once too often."""
 
 
 class Shown(msgspec.Struct, frozen=True):
     """The part's beginning is shown already: that message is to be edited, and says the part then."""
 
     platform_id: str
+
+
+class Doubt(msgspec.Struct, frozen=True):
+    """Nobody knows whether an attempt has arrived: look for it."""
+
+    number: int
+    """Of the attempt, or of the preview."""
+    preview: bool = False
+    """It is the preview that may be there."""
+
+    def of(self, step: Step) -> Step:
+        """The step by which it is noted what was found."""
+        return msgspec.structs.replace(step, attempt=self.number)
 
 
 @dataclass(eq=False, slots=True)
@@ -119,13 +136,15 @@ class _Batch:
 class Ledger:
     """Marks in the name of one leader; they are carried out inside ``kept``."""
 
-    def __init__(self, bus: Bus, *, partition: int, channel: str, nonce: str) -> None:
+    def __init__(self, bus: Bus, *, partition: int, channel: str, nonce: str, attempts_max: int) -> None:
+        """``attempts_max``: so often a part is sent whose outcome stays unknown though it is looked for."""
         self._bus = bus
         self._leader = bus.keys.leader(partition, channel)
         self._out = bus.keys.out(partition, channel)
         self._unknown = bus.keys.unknown(partition)
         self._dead = bus.keys.dead(partition)
         self._nonce = nonce
+        self._attempts_max = attempts_max
         self._open = _Batch()
         self._asked = anyio.Event()
         self._writing = False
@@ -163,16 +182,16 @@ class Ledger:
         found: list[tuple[bytes, dict[bytes, bytes]]] = await self._bus.call("XRANGE", self._out, stream_id, stream_id)
         return found[0][1] if found else None
 
-    async def sending(self, step: Step) -> Word | Shown | int:
+    async def sending(self, step: Step, asking: Asking = "sending") -> Word | Shown | Doubt | int:
         """Mark a part before it is sent; a number is that of the attempt that was made last: ask with the next one.
 
-        What is shown already is not marked: an edit may be repeated.
+        What is shown already is not marked: an edit may be repeated. Nor is what is in doubt, when ``asking``.
 
         Raises:
             LeaseLost: somebody else sends now.
             BusError: Redis refuses the script.
         """
-        batch, place = self._add("sending", step)
+        batch, place = self._add(asking, step)
         await batch.done()
         if batch.error is not None:
             raise batch.error
@@ -185,6 +204,8 @@ class Ledger:
             return Word.SEND_AGAIN if number else Word.SEND
         if status == b"edit":
             return Shown(number.decode())
+        if status in (b"look", b"preview"):
+            return Doubt(int(number), status == b"preview")
         return Word.OVER if status == b"over" else Word.GIVEN_UP
 
     def note(self, step: Step, outcome: Noted, platform_id: str = "") -> None:
@@ -234,7 +255,15 @@ class Ledger:
 
     async def _carry_out(self, batch: _Batch) -> None:
         keys = [self._leader, self._out, self._unknown, *batch.keys]
-        args = [self._nonce, OPEN_TTL_MS, DELIVERED_TTL_MS, UNKNOWN_MAX, UNKNOWN_TTL_MS, *batch.args]
+        args: list[Argument] = [
+            self._nonce,
+            OPEN_TTL_MS,
+            DELIVERED_TTL_MS,
+            UNKNOWN_MAX,
+            UNKNOWN_TTL_MS,
+            self._attempts_max,
+        ]
+        args += batch.args
         while True:
             try:
                 batch.results = await self._bus.run(MARKS, keys, args)

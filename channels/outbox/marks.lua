@@ -9,14 +9,26 @@
 --
 -- KEYS  1 leader (hash)  2 out (stream)  3 unknown (stream)  4... sent (hash), one a step
 -- ARGV  1 nonce  2 TTL of an unfinished reply (ms)  3 TTL of a delivered one (ms)  4 most unknown parts kept
---       5 their TTL (ms), then for each step
---       1 what (sending, sent, refused; edited, dropped: the preview became part 0, or is no more)  2 stream id of the reply  3 part  4 attempt, from 1  5 mark
+--       5 their TTL (ms)  6 most attempts of unknown outcome at a part that was looked for, then for each step
+--       1 what, see below  2 stream id of the reply  3 part  4 attempt, from 1  5 mark
 --       6 is it the last part (1/0)  7 the platform's id  8 reply id  9 session
+-- What is to be done, by who is about to send the part:
+--   sending  mark it. Of an unknown outcome nobody can know more
+--   asking   the same, but what is unknown can be looked for: then nothing is changed, and it is said
+--   looked   mark it: the attempt of unknown outcome was looked for and is not there
+-- What became of it:
+--   sent, refused    of the attempt with this mark
+--   found            of the attempt of this number, whoever made it: it is there
+--   edited, dropped  the preview became part 0, or is no more
+--   seen, unseen     the preview, whose number stands in place of the attempt, was looked for: it is there, or is not
 -- Returns for each step {status, number}
---   send     it is marked now: send it. The number is 1 when an earlier outcome is unknown: it may arrive twice
+--   send     it is marked now: send it. The number is that of attempts whose outcome is unknown: it may arrive twice
 --   edit     not marked: edit the preview of the platform's id that stands in place of the number
+--   look     not marked: look for the part, the outcome of whose attempt with this number is unknown
+--   preview  not marked: look for the preview with this number, of which nobody knows whether it is there
 --   over     it was sent, or given up before: go on. When it is the last part the reply has left out
---   unknown  the outcome is unknown a second time: it is given up now; else as over
+--   unknown  the outcome is unknown once too often (the second time, where nobody can look): it is given up now; else
+--            as over
 --   attempt  another attempt was made last, of this number: ask with the next one
 --   stale    refused: somebody else sends now, or another attempt was made since
 --   noted    the outcome is noted
@@ -50,16 +62,16 @@ end
 
 local function list_preview(step, number) list_unknown(step, number, 'preview') end
 
--- The platform's id of the preview that is to become the part; false when there is none.
-local function preview_of(sent_key, step, preview)
+-- What the preview says about part 0: nothing, or a status and what goes with it.
+local function by_preview(sent_key, step, preview)
   local stage, number, platform_id = string.match(preview, '^(%S+) (%d+) ?(.*)$')
-  if stage == 'shown' then return platform_id end
+  if stage == 'shown' then return 'edit', platform_id end
+  if stage ~= 'sending' then return nil end
   -- Whoever was sending it is gone, for the leader asks only when his own is dealt with. Nobody knows whether it is there.
-  if stage == 'sending' then
-    redis.call('HSET', sent_key, 'preview', 'unknown ' .. number)
-    list_preview(step, number)
-  end
-  return false
+  if step.what == 'asking' then return 'preview', tonumber(number) end
+  redis.call('HSET', sent_key, 'preview', 'unknown ' .. number)
+  list_preview(step, number)
+  return nil
 end
 
 local function sending(sent_key, step)
@@ -71,17 +83,21 @@ local function sending(sent_key, step)
   if word == 'sent' then return over(sent_key, step, 'over') end
   -- Given up before, or by this very call, whose reply was lost.
   if word == 'unknown' then return over(sent_key, step, tonumber(rest) == step.attempt and 'unknown' or 'over') end
-  local preview = step.part == '0' and found[2] and preview_of(sent_key, step, found[2])
-  if preview then return 'edit', preview end
+  if step.part == '0' and found[2] then
+    local status, value = by_preview(sent_key, step, found[2])
+    if status then return status, value end
+  end
 
   local last, unknowns, mark = string.match(rest, '^(%d+) (%d+) ?(.*)$')
   last, unknowns = tonumber(last), tonumber(unknowns)
   if word == 'sending' and last == step.attempt and mark == step.mark then return 'send', unknowns end
   if step.attempt ~= last + 1 then return 'attempt', last end
   if word == 'sending' then
+    if step.what == 'asking' then return 'look', last end
     unknowns = unknowns + 1
-    list_unknown(step, last, unknowns > 1 and 'given up' or 'resent')
-    if unknowns > 1 then
+    local given_up = unknowns >= (step.what == 'looked' and tonumber(ARGV[6]) or 2)
+    list_unknown(step, last, given_up and 'given up' or 'resent')
+    if given_up then
       keep(sent_key, step.part, 'unknown ' .. step.attempt)
       return over(sent_key, step, 'unknown')
     end
@@ -110,34 +126,49 @@ local function of_preview(sent_key, step)
   return 'noted', 0
 end
 
+-- What is there was sent, whoever has seen it; that it is not there only the leader may say, who has sent nothing since.
+local function looked_for(sent_key, step)
+  local found = redis.call('HGET', sent_key, 'preview') or ''
+  local became = step.what == 'seen' and 'shown ' .. step.attempt .. ' ' .. step.platform_id or 'gone ' .. step.attempt
+  if found == became then return 'noted', 0 end
+  if step.what == 'unseen' and not leads then return 'stale', 0 end
+  if tonumber(string.match(found, '^sending (%d+) ')) ~= step.attempt then return 'stale', 0 end
+  redis.call('HSET', sent_key, 'preview', became)
+  return 'noted', 0
+end
+
 local function outcome(sent_key, step)
   if step.what == 'edited' or step.what == 'dropped' then return of_preview(sent_key, step) end
+  if step.what == 'seen' or step.what == 'unseen' then return looked_for(sent_key, step) end
+  local arrived = step.what == 'sent' or step.what == 'found'
   local state = redis.call('HGET', sent_key, step.part) or ''
   local word, attempt, unknowns, mark = string.match(state, '^(%S+) (%d+) (%d+) ?(.*)$')
-  if word == 'sending' and tonumber(attempt) == step.attempt and mark == step.mark then
-    if step.what == 'sent' and step.last then
+  local ours = mark == step.mark or step.what == 'found'
+  if word == 'sending' and tonumber(attempt) == step.attempt and ours then
+    if arrived and step.last then
       -- Its time begins to run below.
       redis.call('HSET', sent_key, step.part, 'sent ' .. step.platform_id)
-    elseif step.what == 'sent' then
+    elseif arrived then
       keep(sent_key, step.part, 'sent ' .. step.platform_id)
     else
       keep(sent_key, step.part, 'refused ' .. attempt .. ' ' .. unknowns)
     end
-  elseif step.what == 'refused' or state ~= 'sent ' .. step.platform_id then
+  elseif not arrived or state ~= 'sent ' .. step.platform_id then
     return 'stale', 0
   end
-  if step.what == 'sent' and step.last then leave(sent_key, step.stream_id) end
+  if arrived and step.last then leave(sent_key, step.stream_id) end
   return 'noted', 0
 end
 
+local begins = {sending = true, asking = true, looked = true}
 -- One table for all steps, one after the other.
 local results, step = {}, {}
 for at = 4, #KEYS do
-  local first, attempt, last = 6 + (at - 4) * FIELDS, nil, nil
+  local first, attempt, last = 7 + (at - 4) * FIELDS, nil, nil
   step.what, step.stream_id, step.part, attempt, step.mark, last, step.platform_id, step.reply, step.session = unpack(
     ARGV, first, first + FIELDS - 1)
   step.attempt, step.last = tonumber(attempt), last == '1'
-  local handle = step.what == 'sending' and sending or outcome
+  local handle = begins[step.what] and sending or outcome
   results[#results + 1], results[#results + 2] = handle(KEYS[at], step)
 end
 for at = 1, #left, 1000 do redis.call('XDEL', KEYS[2], unpack(left, at, math.min(at + 999, #left))) end

@@ -10,7 +10,7 @@ from channels.slack.attached import attachments_of, lines_of, made_of, passed_on
 from channels.slack.text import NOBODY, people_in, plain, sound, without_call
 from channels.slack.types import Body, Message, objects_in
 
-SAID = frozenset({"", "me_message", "file_share", "thread_broadcast", "bot_message"})
+SAID = frozenset({"", "me_message", "file_share", "message_share", "thread_broadcast", "bot_message"})
 """Subtypes of messages that somebody said; all others tell what happened in a channel (docs.slack.dev, "message")."""
 
 DIRECT = frozenset({"im", "app_home"})

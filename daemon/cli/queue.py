@@ -102,7 +102,8 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
 def unknown(ctx: click.Context, *, limit: int, as_json: bool) -> None:
     """List parts of replies of which nobody knows whether they arrived, the newest last.
 
-    "resent": it was sent once more and may have arrived twice. "given up": it was cut again and not sent any more.
+    "resent": it was sent once more and may have arrived twice; where the platform can be asked, it was not there then.
+    "given up": it was cut again and not sent any more.
     "preview": a text that was shown while it was written may still stand above its reply.
     """
     found = with_bus(ctx, lambda bus: read_unknown(bus, limit=limit))

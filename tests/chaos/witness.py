@@ -13,8 +13,11 @@ from tests.chaos.outcomes import Book, Place
 ARGUMENTS = 2
 """Words of an EVALSHA before the number of its keys, that number not counted."""
 
-AHEAD, FIELDS = 5, 9
+AHEAD, FIELDS = 6, 9
 """Arguments of ``marks.lua`` before those of its steps, and of each step."""
+
+BEGINS = (b"sending", b"asking", b"looked")
+"""Steps that may mark a part."""
 
 SHARED_KEYS, SHARED_ARGS = 6, 5
 """Keys and arguments of ``commit.lua`` before those of its turns."""
@@ -63,7 +66,7 @@ class Witness:
             return
         if call[0] == "marks.lua":
             for step in _steps(call[2]):
-                if step.what == b"sending":
+                if step.what in BEGINS:
                     self.book.asked[step.mark] = step.place
         # A repeated call may be answered "done" because of the first one: only that one says anything.
         for key, _ in _holders(call):

@@ -189,7 +189,7 @@ async def test_a_reply_of_one_part_costs_two_scripts_at_most(process: Process) -
         async with replica(pushing(replace(process, bus=recording), platform)):
             await until_empty(process.bus)
 
-    steps = Counter(step for script, _, args in recording.scripts if script.name == "marks.lua" for step in args[5::9])
+    steps = Counter(step for script, _, args in recording.scripts if script.name == "marks.lua" for step in args[6::9])
     counts = Counter(script.name for script, _, _ in recording.scripts)
     assert steps == {"sending": 30, "sent": 30}
     assert counts["marks.lua"] < 30
@@ -672,7 +672,7 @@ def a_lease(bus: Bus, queue: QueueConfig) -> Lease:
 
 
 def a_ledger(bus: Bus, lease: Lease) -> Ledger:
-    return Ledger(bus, partition=0, channel=NAME, nonce=lease.nonce)
+    return Ledger(bus, partition=0, channel=NAME, nonce=lease.nonce, attempts_max=5)
 
 
 def a_step(stream_id: bytes, reply: str, *, part: int = 0, attempt: int = 1, mark: str = "mark") -> Step:
