@@ -764,21 +764,20 @@ class Sending(Speaking):
     """Draws a map and sends it, by tools, before it answers."""
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        first = not self.requests
+        calls = (
+            ("write_file", {"path": "map.txt", "content": MAP}),
+            ("message", {"content": "Here is the map", "media": ["map.txt"]}),
+        )
+        step = len(self.requests)
         async for each in super().stream(request):
-            if not first:
+            if step >= len(calls):
                 yield each
             elif isinstance(each, Answer):
-                draws = {"path": "map.txt", "content": MAP}
-                sends = {"content": "Here is the map", "media": ["map.txt"]}
-                yield Answer(text="", tool_calls=(_call("write_file", draws), _call("message", sends)))
+                name, arguments = calls[step]
+                yield Answer(text="", tool_calls=(ToolCall(id=name, name=name, arguments=json.dumps(arguments)),))
 
 
 MAP = "the pond lies north"
-
-
-def _call(name: str, arguments: dict[str, Any]) -> ToolCall:
-    return ToolCall(id=f"call-{name}", name=name, arguments=json.dumps(arguments))
 
 
 @pytest.mark.parametrize("lost", [False, True], ids=["at once", "with its answer lost"])
