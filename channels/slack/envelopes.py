@@ -9,6 +9,7 @@ import random
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import anyio
 import anyio.abc
@@ -43,9 +44,9 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
     type: str = ""
     envelope_id: str = ""
     payload: msgspec.Raw = msgspec.Raw(b"{}")
-    reason: str = ""
+    reason: Any = ""
     """Of ``disconnect``: why."""
-    num_connections: int = 0
+    num_connections: Any = 0
     """Of ``hello``: how many the app has now."""
 
 

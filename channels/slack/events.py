@@ -172,8 +172,8 @@ def _is_mine(body: Body, message: Message, me: Me) -> bool:
 
 
 def _is_direct(event: Message) -> bool:
-    # ``app_mention`` does not say what kind of conversation it is from.
-    return event.channel_type in DIRECT or (not event.channel_type and event.channel.startswith("D"))
+    # Not every event says what kind of conversation it is from.
+    return event.channel_type in DIRECT or event.channel.startswith("D")
 
 
 def _thread(message: Message, ts: str, *, direct: bool) -> str:

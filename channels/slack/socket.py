@@ -135,7 +135,8 @@ class Connection:
             self.welcome.set()
             _log.info("socket.opened", channel=self._channel, count=said.num_connections)
         elif said.type == "disconnect":
-            self.reason = said.reason
+            # Whatever it is told for a reason, it has to go.
+            self.reason = said.reason if isinstance(said.reason, str) else "disconnect"
             self.over.set()
         elif said.envelope_id:
             self._envelopes.put(said, lambda: self._acknowledge(said.envelope_id))

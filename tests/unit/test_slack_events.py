@@ -125,6 +125,18 @@ def test_the_bots_name_is_a_mention_and_is_taken_away_where_a_text_begins_with_i
     assert (arrival.text, arrival.mentioned) == (said, mentioned)
 
 
+def test_a_mention_in_the_card_of_an_app_is_one_though_the_text_does_not_show_it():
+    card = {"blocks": [{"type": "section", "text": {"type": "mrkdwn", "text": "for <@U0>"}}]}
+    found = event("app_mention", text="", user=None, bot_id="B9", attachments=[card], channel_type=None)
+
+    assert (arrived(found).text, arrived(found).mentioned) == ("for @pond", True)
+
+
+def test_a_direct_conversation_is_known_by_its_id_where_nothing_else_tells():
+    assert arrived(event(channel="D1", channel_type=None)).chat_kind == "direct"
+    assert arrived(event(channel="C1", channel_type=None)).chat_kind == "group"
+
+
 def test_what_the_bot_says_itself_is_nothing_to_it():
     assert heard(event(user="U0", bot_id="B0", text="<@U0> hi")) is None
     assert heard(event(user=None, bot_id="B0", subtype="bot_message")) is None
@@ -342,6 +354,7 @@ def test_a_file_that_cannot_be_fetched_is_a_line_of_the_text():
         {"id": "F2", "mode": "hidden_by_limit"},
         {"id": "F3", "mode": "external", "is_external": True, "name": "plan", "external_url": "https://docs/plan"},
         {"id": "F4", "file_access": "file_not_found"},
+        {"id": "F5", "is_external": True, "name": "sums", "url_private": "https://docs/sums"},
     ]
     arrival = arrived(direct(text="", files=files))
 
@@ -351,6 +364,7 @@ def test_a_file_that_cannot_be_fetched_is_a_line_of_the_text():
         "[a file that the workspace's plan hides]",
         "[file elsewhere: plan (https://docs/plan)]",
         "[a file that cannot be opened]",
+        "[file elsewhere: sums (https://docs/sums)]",
     ]
 
 

@@ -52,6 +52,12 @@ class Delivery:
     raw: bytes | None = None
     """Sent as it is, instead of an envelope; then nothing is waited for."""
 
+    @property
+    def channel(self) -> str:
+        """What it is about; empty: no channel."""
+        event = self.payload.get("event")
+        return str((event.get("channel") if isinstance(event, dict) else self.payload.get("channel_id")) or "")
+
 
 @dataclass(eq=False)
 class App:
