@@ -206,13 +206,12 @@ class Socket:
 
     def _failed(self, error: ChannelError) -> float:
         """How long to rest after no connection was opened."""
+        rest_s = self._backoff()
         if isinstance(error, SendRejected):
             # The wrong kind of token, a missing scope, Socket Mode switched off: only a person can help.
             rest_s = DISABLED_S
-        elif isinstance(error, SendRefused) and error.retry_after_s is not None:
-            rest_s = error.retry_after_s
-        else:
-            rest_s = self._backoff()
+        elif isinstance(error, SendRefused):
+            rest_s = max(rest_s, error.retry_after_s or 0.0)
         _log.warning("socket.refused", channel=self._channel, waited_s=round(rest_s, 3), reason=str(error))
         return rest_s
 
