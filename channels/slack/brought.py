@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from channels.http import listen, read_body, serving
 from channels.slack.workspaces import App, Kind
+from daemon import metrics
 from daemon.clock import Clock
 from daemon.config import SlackConfig
 
@@ -34,6 +35,9 @@ FIELDS_MAX = 100
 RETRY_AFTER_S = 5
 """What Slack is told to wait while Redis is away; it keeps to times of its own."""
 
+QUIET_S = 60.0
+"""How often calls that were refused are logged."""
+
 FORM = "application/x-www-form-urlencoded"
 
 _encode = msgspec.json.encode
@@ -48,6 +52,7 @@ class Brought:
         self._config = config
         self._app = app
         self._clock = clock
+        self._quiet_until = 0.0
         self._verifier = SignatureVerifier(config.signing_secret.reveal(), clock=_Seconds(clock))
 
     async def run(self) -> None:
@@ -75,7 +80,7 @@ class Brought:
                 return PlainTextResponse("this is not signed, as Slack signs what it brings\n", 401)
             body = await read_body(request, max_bytes=EVENT_MAX_BYTES)
             if problem := self._problem(request, body):
-                _log.warning("events.refused", channel=self._name, reason=problem)
+                self._note(problem)
                 return PlainTextResponse(f"{problem}\n", 403)
             return await self._answered(request, body)
 
@@ -91,6 +96,13 @@ class Brought:
         except (ValueError, TypeError):  # it leaves what is no number and no ASCII to whoever calls it
             valid = False
         return "" if valid else "this is not Slack's signature; is the signing secret right?"
+
+    def _note(self, problem: str) -> None:
+        metrics.UPDATES.labels(self._name, "refused").inc()
+        # Once in a while: anybody may call, as often as they like.
+        if anyio.current_time() >= self._quiet_until:
+            self._quiet_until = anyio.current_time() + QUIET_S
+            _log.warning("events.refused", channel=self._name, reason=problem)
 
     async def _answered(self, request: Request, body: bytes) -> Response:
         if again := request.headers.get("X-Slack-Retry-Num"):

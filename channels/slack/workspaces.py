@@ -49,7 +49,7 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
     """The workspaces it may belong to, the likeliest first: in a shared channel the speaker's is another one than the
     one that the app hears it in."""
     chat: bytes
-    """What it is about, as JSON; what is said in one chat has one value."""
+    """What it is about, as JSON, unique among all workspaces; empty: no chat."""
 
 
 class _Event(msgspec.Struct, frozen=True):
@@ -96,7 +96,7 @@ def address_of(payload: msgspec.Raw | bytes) -> Address:
 def _authorized(authorizations: msgspec.Raw) -> tuple[Any, ...]:
     try:
         return tuple(each.team_id for each in _read_authorizations(authorizations))
-    except msgspec.DecodeError:
+    except ValueError:
         return ()
 
 

@@ -41,6 +41,10 @@ class Delivery:
     """When it is brought next, by anyio's clock."""
     ids: list[str] = field(default_factory=list[str])
     """Of its envelopes, one a try."""
+    told: list[float] = field(default_factory=list[float])
+    """When each was sent, by anyio's clock."""
+    took_s: float = 0.0
+    """From the envelope that was acknowledged to its acknowledgement."""
     under_way: bool = False
     """By HTTP."""
     reason: str = ""
@@ -126,6 +130,7 @@ class App:
         found = next((each for each in self.waiting if envelope_id in each.ids), None)
         if found is None:
             return any(envelope_id in each.ids for each in self.done)
+        found.took_s = anyio.current_time() - found.told[found.ids.index(envelope_id)]
         self.waiting.remove(found)
         self.done.append(found)
         self.world.changed()

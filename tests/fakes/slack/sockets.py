@@ -241,6 +241,7 @@ class Bringing:
     def envelope(delivery: Delivery) -> dict[str, Any]:
         """As it is sent the next time; each time with an id of its own."""
         delivery.ids.append(str(uuid.uuid4()))
+        delivery.told.append(anyio.current_time())
         answers = delivery.kind != "events_api"
         envelope: dict[str, Any] = {"envelope_id": delivery.ids[-1], "payload": delivery.payload, "type": delivery.kind}
         envelope["accepts_response_payload"] = answers
