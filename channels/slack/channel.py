@@ -12,7 +12,7 @@ from channels.slack.events import Me, me_of
 from channels.slack.examined import examined
 from channels.slack.files import FETCH_MAX_BYTES, SEND_MAX_BYTES, Files
 from channels.slack.finding import Finding
-from channels.slack.forms import MARKDOWN_MAX
+from channels.slack.forms import MARKDOWN_MAX, length
 from channels.slack.hearing import hear
 from channels.slack.past import Past
 from channels.slack.people import People
@@ -72,8 +72,8 @@ class SlackChannel:
             await hear(self._process, self.name, self._config, api, intake)
 
     def length(self, text: str) -> int:
-        """In characters."""
-        return len(text)
+        """In characters, of which those that Slack escapes take more room."""
+        return length(text)
 
     def rates(self, chat: SessionKey, purpose: Purpose = "send") -> tuple[Rate, ...]:
         """As the documentation of the Web API says; who keeps to them hardly ever hears a 429."""

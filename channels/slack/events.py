@@ -22,7 +22,7 @@ NO_TEXT = "This content can't be displayed."
 SLACKBOT = "USLACKBOT"
 """Slack's own bot, which has no bot id."""
 
-_is_ts = re.compile(r"\d{1,12}\.\d{1,9}", re.ASCII).fullmatch
+_is_ts = re.compile(r"\d{1,10}\.\d{1,9}", re.ASCII).fullmatch
 """Seconds of the epoch, with a running number behind the point: Slack's id of a message in its conversation."""
 
 _is_id = re.compile(r"[A-Za-z0-9_-]{1,64}").fullmatch

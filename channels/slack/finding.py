@@ -130,6 +130,8 @@ def _has_files(said: Said, part: Part) -> bool:
     """Whether a message shows the files of a part: by their names, and sizes where both are known."""
     wanted = [(each.name or "file", each.size_bytes) for each in part.attachments]
     if part.document:
+        if _words(plain(said.text)) != _words(part.text):  # all documents have one name
+            return False
         wanted.insert(0, (DOCUMENT_NAME, len(part.document.encode("utf-8", "replace"))))
     shown = [(each.name, each.size) for each in said.files]
     return len(shown) == len(wanted) and all(

@@ -10,6 +10,10 @@ from channels.slack.text import sound
 MARKDOWN_MAX = 12_000
 """Characters of ``markdown_text`` (Web API, ``chat.postMessage``, ``chat.startStream`` and ``chat.appendStream``)."""
 
+BLOCKS_MAX = 13_200
+"""Characters of the blocks that Slack makes of it, escaped; beyond it is ``msg_blocks_too_long``. Undocumented, as
+others have measured it (slackapi/bolt-js, issue 2509)."""
+
 TEXT_MAX = 40_000
 """Characters of ``text``, escaped; Slack cuts what is longer without a word (Web API, ``chat.postMessage``)."""
 
@@ -69,6 +73,12 @@ class Wording:
         else:
             return False
         return True
+
+
+def length(text: str) -> int:
+    """How much of a message a text takes, of ``MARKDOWN_MAX``: its characters, or more where many are escaped."""
+    of_blocks = len(text) + 4 * text.count("&") + 3 * (text.count("<") + text.count(">"))
+    return max(len(text), -(-of_blocks * MARKDOWN_MAX // BLOCKS_MAX))
 
 
 def forms_of(text: str) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from channels.slack.forms import Wording
 from channels.slack.outcome import Rejected
 from daemon.errors import SendRefused
 
-_is_ts = re.compile(r"\d{1,16}\.\d{1,9}").fullmatch
+_is_ts = re.compile(r"\d{1,10}\.\d{1,9}", re.ASCII).fullmatch
 
 
 async def said(api: Api, method: str, wording: Wording, deadline: float, *, key: str = "") -> dict[str, Any]:

@@ -1,5 +1,8 @@
 """What ``millpond doctor`` says of the apps at Slack."""
 
+import json
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
@@ -10,6 +13,7 @@ from daemon.cli.finding import Finding
 from daemon.config import AccessConfig, BotConfig, Config, Secret, SlackConfig, SlackEventsConfig
 from tests.fakes.slack import Cut, FakeSlack, Garbled, Page, Refuse, fake_slack
 from tests.integration.test_init import Place
+from tests.processes import shut_down
 
 pytestmark = pytest.mark.anyio
 
@@ -104,3 +108,38 @@ async def test_the_command_looks_at_the_app(tmp_path: Path) -> None:
     assert f"channel acme: {slack.bot.person.name} in Acme" in done.stdout
     assert "channel acme: hears over a socket" in done.stdout
     assert slack.bot.token not in done.stdout + done.stderr
+
+
+@pytest.fixture
+def short() -> Iterator[Path]:
+    """Where a server's socket can be: its path must not be long."""
+    with tempfile.TemporaryDirectory(prefix="mp-", dir="/tmp") as folder:
+        yield Path(folder)
+
+
+async def test_the_list_of_channels_asks_slack_how_it_is(short: Path) -> None:
+    async with fake_slack() as slack:
+        config = short / "millpond.toml"
+        config.write_text(
+            f'data_dir = "{short}/data"\n[channels.acme]\ntype = "slack"\n'
+            f'bot_token = "{slack.bot.token}"\napp_token = "{slack.app.token}"\nbase_url = "{slack.base_url}"\n'
+            'access = { policy = "pairing", allow = ["C0123ABCD"] }\n'
+        )
+        config.chmod(0o600)
+        place = Place(short)
+
+        def listed() -> dict[str, object]:
+            rows = json.loads(place("--config", str(config), "channel", "list", "--check", "--json").stdout)
+            return next(row for row in rows if row["name"] == "acme")
+
+        try:
+            await anyio.to_thread.run_sync(lambda: place("--config", str(config), "send", "acme:D1", "hello"))
+            fine = await anyio.to_thread.run_sync(listed)
+            slack.bot.revoked = "token_revoked"
+            wrong = await anyio.to_thread.run_sync(listed)
+        finally:
+            shut_down(short / "data")
+
+    assert (fine["type"], fine["access"], fine["ok"]) == ("slack", "pairing, 1 listed", True)
+    assert fine["health"] == f"{slack.bot.person.name} in Acme, https://acme.slack.com/; hears over a socket"
+    assert (wrong["ok"], "token_revoked" in str(wrong["health"])) == (False, True)

@@ -13,6 +13,7 @@ from typing import Any
 import aiohttp
 import anyio
 import pytest
+from anyio.streams.buffered import BufferedByteReceiveStream
 
 from tests.fakes.slack import Cut, FakeSlack, Garbled, Hang, Page, Refuse, fake_slack
 from tests.fakes.slack.faults import Floods
@@ -125,8 +126,14 @@ async def test_what_was_acknowledged_can_come_again(client: Client) -> None:
         await client.slack.settled()
         client.slack.app.again()
         second = await ear.hear()
+        await ear.acknowledge(second)
+        await client.slack.settled()
+        client.slack.app.again(same=True)
+        third = await ear.hear()
 
     assert first["payload"]["event_id"] == second["payload"]["event_id"]
+    assert first["envelope_id"] != second["envelope_id"]
+    assert third == second
 
 
 async def test_an_acknowledgement_that_is_lost_brings_it_again(client: Client) -> None:
@@ -591,7 +598,8 @@ async def test_as_a_program_it_says_where_it_is_and_writes_down_what_was_called(
     async with await anyio.open_process(command) as process, aiohttp.ClientSession(trust_env=False) as http:
         assert process.stdout is not None
         with anyio.fail_after(20):
-            base_url, token, app_token, secret = (await process.stdout.receive()).decode().split()
+            line = await BufferedByteReceiveStream(process.stdout).receive_until(b"\n", 1_000)
+        base_url, token, app_token, secret = line.decode().split()
         headers = {"Authorization": f"Bearer {token}"}
         async with http.post(f"{base_url}/auth.test", headers=headers) as response:
             assert (await response.json())["ok"]
@@ -599,8 +607,8 @@ async def test_as_a_program_it_says_where_it_is_and_writes_down_what_was_called(
 
     assert app_token.startswith("xapp-")
     assert len(secret) == 32
-    [line] = (tmp_path / "calls").read_text().splitlines()
-    assert json.loads(line)["method"] == "auth.test"
+    [called] = (tmp_path / "calls").read_text().splitlines()
+    assert json.loads(called)["method"] == "auth.test"
 
 
 # Going wrong
