@@ -20,6 +20,7 @@ from benchmarks import (
     latency,
     memory,
     ready,
+    slack,
     stalls,
     startup,
     telegram,
@@ -42,6 +43,7 @@ ALL = {
     "memory": memory,
     "kept": kept,
     "telegram": telegram,
+    "slack": slack,
 }
 TABLE_WIDTH = 150
 """Narrower the table cannot be read."""

@@ -160,6 +160,7 @@ _ENGLISH: Mapping[str, str] = {
     "status_parked": "Resting after a failure; tried again in {seconds} s.",
     "status_queued": "Waiting for a free worker.",
     "status_idle": "Nothing is being worked on.",
+    "typing": "is writing …",
     "session_full": (
         "Too many messages are waiting in this conversation, so this one was not accepted. "
         "Please send it again in {seconds} s."
@@ -336,6 +337,7 @@ _CHINESE: Mapping[str, str] = {
     "status_parked": "失败后正在休息；{seconds} 秒后再试。",
     "status_queued": "正在等待空闲的工作进程。",
     "status_idle": "目前没有在处理的内容。",
+    "typing": "正在输入……",
     "session_full": "这个对话里等待的消息太多，这一条没有被接收。请在 {seconds} 秒后重新发送。",
     "partition_full": "现在等待的消息太多。请在 {seconds} 秒后重新发送这一条。",
     "too_large": "这条消息太大：{size} 字节，最多接收 {limit} 字节。请分成几条发送。",

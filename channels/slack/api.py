@@ -54,8 +54,14 @@ READS = frozenset(
 )
 """Methods that show nothing to anybody: they may be asked again. They take a form and no JSON."""
 
-WAITED_FOR = frozenset({"chat.postMessage", "files.info", "files.getUploadURLExternal", "files.completeUploadExternal"})
-"""Methods whose callers keep to ``retry_after_s`` by themselves, chat by chat."""
+IN_PASSING = frozenset(
+    {
+        *("chat.startStream", "chat.appendStream", "assistant.threads.setStatus", "reactions.add", "reactions.remove"),
+        *("users.info", "bots.info"),
+    }
+)
+"""Methods that many call who know nothing of each other, and that are as well left out: once Slack wants nothing more
+of one, it is not asked before that time is over. Of all others the callers keep to ``retry_after_s`` by themselves."""
 
 PIECE_BYTES = 65_536
 
@@ -100,8 +106,7 @@ class Api:
     ) -> dict[str, Any]:
         """What a method answers, once it has answered that it went well.
 
-        ``key``: what its rate is counted for beside the method, a channel; once Slack wants nothing more of it, it is
-        not asked before that time is over, if its callers do not see to that.
+        ``key``: what its rate is counted for beside the method, a channel; see ``IN_PASSING``.
 
         Raises:
             SendRefused: nothing was done: not reached, not now (429, 5xx), not with this token (``Unauthorized``).
@@ -169,7 +174,7 @@ class Api:
                 retry_after_s=LONG_REST_S,
             ) from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            failure = type(error).__name__
+            failure = _named(error)
         finally:
             _request.reset(marked)
         if answer is not None:
@@ -203,7 +208,7 @@ class Api:
         except _TooLarge:
             raise SendRejected(f"it is larger than {max_bytes:,} bytes") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            failure = type(error).__name__
+            failure = _named(error)
         finally:
             _request.reset(marked)
         raise SendRefused(f"the server of files gives no answer: {failure or f'nothing within {timeout_s:g} s'}")
@@ -222,7 +227,7 @@ class Api:
             raise TooMany(f"Slack wants no more of {method} just now", retry_after_s=left_s)
 
     def _note_rest(self, method: str, key: str, told_s: float | None) -> None:
-        if told_s and method not in WAITED_FOR:
+        if told_s and method in IN_PASSING:
             if len(self._resting) >= RESTING_MAX:
                 self._resting.clear()
             self._resting[(method, key)] = anyio.current_time() + told_s
@@ -251,6 +256,10 @@ class _Redirected(Exception):
     def __init__(self, status: int) -> None:
         super().__init__(status)
         self.status = status
+
+
+class _Cut(aiohttp.ClientError):
+    """A connection was cut; of those that the library knows some have it make a request again."""
 
 
 class _TooLarge(Exception):
@@ -295,7 +304,17 @@ def _session() -> aiohttp.ClientSession:
         json_serialize=lambda value: _encode(value).decode(),
         response_class=_Response,
         trace_configs=[tracing],
+        middlewares=[_once],
     )
+
+
+async def _once(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+    """Let a request be made once: what only reads, aiohttp makes again on a new connection when an old one is cut."""
+    try:
+        return await handler(request)
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+        reason = type(error).__name__
+    raise _Cut(reason)
 
 
 async def _note_connected(_session: object, _context: object, _params: object) -> None:
@@ -306,6 +325,11 @@ async def _note_connected(_session: object, _context: object, _params: object) -
 async def _refuse_redirect(_session: object, _context: object, params: aiohttp.TraceRequestRedirectParams) -> None:
     params.response.close()
     raise _Redirected(params.response.status)
+
+
+def _named(error: Exception) -> str:
+    """What went wrong, in a word; all that the libraries say more may hold the token."""
+    return str(error) if isinstance(error, _Cut) else type(error).__name__
 
 
 def _begun(timeout_s: float) -> _Request:

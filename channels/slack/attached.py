@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, cast
+from urllib.parse import unquote, urlsplit
 
 from channels.slack.text import NOBODY, linked, plain, sound
 from channels.slack.types import Attached, File, Message, Shape, lenient, objects_in
@@ -9,6 +10,12 @@ from daemon.events import Attachment
 
 IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/webp", "image/gif"})
 """Files of these types are images to a model."""
+
+HEAVY_BYTES = 3_750_000
+"""A larger picture is shown to no model (``PICTURE_MAX_BYTES``): the smaller one that Slack made of it is fetched."""
+
+UNSEEN = frozenset({"image/svg+xml"})
+"""Pictures that are texts."""
 
 NAME_MAX_CHARS = 200
 
@@ -42,7 +49,7 @@ def lines_of(message: Message) -> Iterator[str]:
 def passed_on(message: Message, names: Mapping[str, str] = NOBODY) -> Iterator[str]:
     """What somebody else said that is passed on with a message, each with who said it."""
     for each in message.attachments:
-        if each.is_share:
+        if each.is_passed_on:
             said = plain(each.text, names) or "\n".join(_written(each.message_blocks, names)) or sound(each.fallback)
             yield f"[forwarded from {sound(each.author_name) or '?'}]\n{said}".rstrip()
 
@@ -51,14 +58,14 @@ def made_of(message: Message, names: Mapping[str, str] = NOBODY) -> str:
     """What a message says that has no text of its own: in blocks, or in the cards of an app."""
     words = "\n".join(_written(message.blocks, names))
     if not words.strip():
-        words = "\n".join(filter(None, (_card(each, names) for each in message.attachments if not each.is_share)))
+        words = "\n".join(filter(None, (_card(each, names) for each in message.attachments if not each.is_passed_on)))
     return words.strip()
 
 
 def _files(message: Message) -> Iterator[File]:
     yield from message.files
     for each in message.attachments:
-        if each.is_share:
+        if each.is_passed_on:
             yield from each.files
 
 
@@ -75,10 +82,22 @@ def _instead(file: File) -> str:
 
 
 def _attachment(file: File) -> Attachment:
+    if small := _small(file):
+        name = unquote(urlsplit(small).path).rpartition("/")[2] or _name(file)
+        return Attachment(kind="image", name=sound(name)[-NAME_MAX_CHARS:], source=f"{file.id} {small}")
     name = _name(file) or f"file-{file.id}"
     url = file.url_private_download or file.url_private
     # Without an address (files of other workspaces) it is asked for when it is fetched.
     return Attachment(kind=_kind(file), name=name, size_bytes=max(file.size, 0), source=f"{file.id} {url}".strip())
+
+
+def _small(file: File) -> str:
+    """Where a smaller one lies of a picture that no model can be shown as it is; empty: nowhere."""
+    mimetype = file.mimetype.lower()
+    can_be_shown = mimetype in IMAGE_TYPES and file.size <= HEAVY_BYTES
+    if can_be_shown or mimetype in UNSEEN or not mimetype.startswith("image/"):
+        return ""
+    return file.thumb_1024 or file.thumb_960 or file.thumb_720
 
 
 def _name(file: File) -> str:

@@ -9,6 +9,7 @@ import random
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import anyio
 import anyio.abc
@@ -43,9 +44,9 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
     type: str = ""
     envelope_id: str = ""
     payload: msgspec.Raw = msgspec.Raw(b"{}")
-    reason: str = ""
+    reason: Any = ""
     """Of ``disconnect``: why."""
-    num_connections: int = 0
+    num_connections: Any = 0
     """Of ``hello``: how many the app has now."""
 
 
@@ -53,6 +54,7 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
 class _Waiting:
     envelope: Envelope
     acknowledge: Callable[[], Awaitable[None]]
+    size_bytes: int
     until: float
     """When it is given up, by the clock of the event loop."""
 
@@ -65,7 +67,7 @@ class Envelopes:
         self._app = app
         self._tg = tg
         self._channel = channel
-        self._chats: dict[tuple[object, ...], deque[_Waiting]] = {}
+        self._chats: dict[bytes, deque[_Waiting]] = {}
         self._waiting_bytes = 0
         self._limiter = anyio.CapacityLimiter(AT_A_TIME)
 
@@ -74,29 +76,29 @@ class Envelopes:
 
         ``acknowledge`` is called when it was taken; it does not raise.
         """
-        key = _key(envelope)
-        chat = self._chats.get(key, ())
-        size = len(bytes(envelope.payload))
-        if len(chat) >= CHAT_MAX or self._waiting_bytes + size > WAITING_MAX_BYTES:
+        key, size_bytes = _chat_of(envelope), len(bytes(envelope.payload))
+        chat = self._chats.get(key)
+        waits = len(chat) if chat else 0
+        if waits >= CHAT_MAX or self._waiting_bytes + size_bytes > WAITING_MAX_BYTES:
             metrics.UPDATES.labels(self._channel, "crowded").inc()
-            _log.warning("event.crowded", channel=self._channel, count=len(chat))
+            _log.warning("event.crowded", channel=self._channel, count=waits)
             return
-        self._waiting_bytes += size
-        waiting = _Waiting(envelope=envelope, acknowledge=acknowledge, until=anyio.current_time() + HOLD_S)
-        if isinstance(chat, deque):
+        until = anyio.current_time() + HOLD_S
+        waiting = _Waiting(envelope=envelope, acknowledge=acknowledge, size_bytes=size_bytes, until=until)
+        self._waiting_bytes += size_bytes
+        if chat is not None:
             chat.append(waiting)
-        else:
-            self._chats[key] = deque([waiting])
-            self._tg.start_soon(self._run, key)
+            return
+        chat = self._chats[key] = deque([waiting])
+        self._tg.start_soon(self._run, key, chat)
 
-    async def _run(self, key: tuple[object, ...]) -> None:
-        chat = self._chats[key]
+    async def _run(self, key: bytes, chat: deque[_Waiting]) -> None:
         while chat:
             waiting = chat[0]
             if await self._taken(waiting):
                 await waiting.acknowledge()
             chat.popleft()
-            self._waiting_bytes -= len(bytes(waiting.envelope.payload))
+            self._waiting_bytes -= waiting.size_bytes
         del self._chats[key]
 
     async def _taken(self, waiting: _Waiting) -> bool:
@@ -117,9 +119,8 @@ def _kind(envelope: Envelope) -> Kind:
     return _KINDS.get(envelope.type, "other")
 
 
-def _key(envelope: Envelope) -> tuple[object, ...]:
+def _chat_of(envelope: Envelope) -> bytes:
     try:
-        address = address_of(envelope.payload)
+        return address_of(envelope.payload).chat
     except (ValueError, RecursionError):
-        return ()
-    return (address.teams, address.chat)
+        return b""

@@ -10,7 +10,7 @@ from channels.slack.attached import attachments_of, lines_of, made_of, passed_on
 from channels.slack.text import NOBODY, people_in, plain, sound, without_call
 from channels.slack.types import Body, Message, objects_in
 
-SAID = frozenset({"", "me_message", "file_share", "thread_broadcast", "bot_message"})
+SAID = frozenset({"", "me_message", "file_share", "message_share", "thread_broadcast", "bot_message"})
 """Subtypes of messages that somebody said; all others tell what happened in a channel (docs.slack.dev, "message")."""
 
 DIRECT = frozenset({"im", "app_home"})
@@ -22,7 +22,7 @@ NO_TEXT = "This content can't be displayed."
 SLACKBOT = "USLACKBOT"
 """Slack's own bot, which has no bot id."""
 
-_is_ts = re.compile(r"\d{1,12}\.\d{1,9}", re.ASCII).fullmatch
+_is_ts = re.compile(r"\d{1,10}\.\d{1,9}", re.ASCII).fullmatch
 """Seconds of the epoch, with a running number behind the point: Slack's id of a message in its conversation."""
 
 _is_id = re.compile(r"[A-Za-z0-9_-]{1,64}").fullmatch
@@ -172,8 +172,8 @@ def _is_mine(body: Body, message: Message, me: Me) -> bool:
 
 
 def _is_direct(event: Message) -> bool:
-    # ``app_mention`` does not say what kind of conversation it is from.
-    return event.channel_type in DIRECT or (not event.channel_type and event.channel.startswith("D"))
+    # Not every event says what kind of conversation it is from.
+    return event.channel_type in DIRECT or event.channel.startswith("D")
 
 
 def _thread(message: Message, ts: str, *, direct: bool) -> str:

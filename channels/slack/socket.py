@@ -34,7 +34,7 @@ WRITE_S = 5.0
 """How long the other side may take to let something be written."""
 
 CLOSE_S = 0.5
-"""How long closing may take; Slack does not always answer it."""
+"""How long closing may take: the other side may read nothing any more."""
 
 LINGER_S = 60.0
 """How long an old connection is served beside its successor; Slack closes it within seconds."""
@@ -135,7 +135,8 @@ class Connection:
             self.welcome.set()
             _log.info("socket.opened", channel=self._channel, count=said.num_connections)
         elif said.type == "disconnect":
-            self.reason = said.reason
+            # Whatever it is told for a reason, it has to go.
+            self.reason = said.reason if isinstance(said.reason, str) else "disconnect"
             self.over.set()
         elif said.envelope_id:
             self._envelopes.put(said, lambda: self._acknowledge(said.envelope_id))
@@ -205,13 +206,12 @@ class Socket:
 
     def _failed(self, error: ChannelError) -> float:
         """How long to rest after no connection was opened."""
+        rest_s = self._backoff()
         if isinstance(error, SendRejected):
             # The wrong kind of token, a missing scope, Socket Mode switched off: only a person can help.
             rest_s = DISABLED_S
-        elif isinstance(error, SendRefused) and error.retry_after_s is not None:
-            rest_s = error.retry_after_s
-        else:
-            rest_s = self._backoff()
+        elif isinstance(error, SendRefused):
+            rest_s = max(rest_s, error.retry_after_s or 0.0)
         _log.warning("socket.refused", channel=self._channel, waited_s=round(rest_s, 3), reason=str(error))
         return rest_s
 

@@ -34,6 +34,10 @@ class File(Shape, frozen=True):
     size: int = 0
     url_private: str = ""
     url_private_download: str = ""
+    thumb_1024: str = ""
+    """Of a picture: where it lies with no side longer than so many pixels; missing for those that are smaller."""
+    thumb_960: str = ""
+    thumb_720: str = ""
     external_url: str = ""
 
 
@@ -47,11 +51,16 @@ class Attached(Shape, frozen=True):
     author_name: str = ""
     author_id: str = ""
     is_share: bool = False
-    """A message that somebody passes on."""
     is_msg_unfurl: bool = False
+    is_reply_unfurl: bool = False
     files: tuple[File, ...] = ()
     message_blocks: Any = None
     blocks: Any = None
+
+    @property
+    def is_passed_on(self) -> bool:
+        """Whether it is a message that somebody passes on, or links to."""
+        return self.is_share or self.is_msg_unfurl or self.is_reply_unfurl
 
 
 class Edited(Shape, frozen=True):

@@ -13,6 +13,7 @@ import anyio
 import msgspec
 import structlog
 
+from channels.slack.seldom import Seldom
 from daemon import metrics
 from daemon.config import Config, SlackConfig
 from daemon.errors import BusUnavailable
@@ -49,7 +50,7 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
     """The workspaces it may belong to, the likeliest first: in a shared channel the speaker's is another one than the
     one that the app hears it in."""
     chat: bytes
-    """What it is about, as JSON; what is said in one chat has one value."""
+    """What it is about, as JSON, unique among all workspaces; empty: no chat."""
 
 
 class _Event(msgspec.Struct, frozen=True):
@@ -96,7 +97,7 @@ def address_of(payload: msgspec.Raw | bytes) -> Address:
 def _authorized(authorizations: msgspec.Raw) -> tuple[Any, ...]:
     try:
         return tuple(each.team_id for each in _read_authorizations(authorizations))
-    except msgspec.DecodeError:
+    except ValueError:
         return ()
 
 
@@ -116,6 +117,7 @@ class App:
         self._channel = channel
         self._joined: dict[str, tuple[str, Taker]] = {}
         self._turns: dict[str, anyio.Lock] = {}
+        self._seldom = Seldom()
 
     @contextmanager
     def joined(self, name: str, team: str, taker: Taker) -> Generator[None]:
@@ -155,7 +157,9 @@ class App:
         try:
             await (taker.take(payload) if kind == "events_api" else taker.take_command(payload))
         except BusUnavailable as error:
-            _log.warning("event.waits", channel=self._channel, reason=str(error))
+            # What waits is tried again and again.
+            if self._seldom.now("waits"):
+                _log.warning("event.waits", channel=self._channel, reason=str(error))
             return False
         return True
 
@@ -172,7 +176,9 @@ class App:
             return False
         metrics.UPDATES.labels(self._channel, "foreign").inc()
         team = ", ".join(address.teams) or "none"
-        _log.warning("event.foreign", channel=self._channel, reason=f"no channel is configured for workspace {team}")
+        if self._seldom.now(team):
+            reason = f"no channel of this app is configured for workspace {team}"
+            _log.warning("event.foreign", channel=self._channel, reason=reason)
         return True
 
 

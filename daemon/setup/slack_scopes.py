@@ -24,7 +24,7 @@ VIEW_SCOPE = "assistant:write"
 """Comes with ``agent_view``, which only some plans of Slack have; nothing is missing without it."""
 
 _HERE = Path(__file__)
-_PLACES = (_HERE.with_name("slack_manifest.yaml"), _HERE.parents[2] / "deploy" / "slack" / "manifest.yaml")
+PLACES = (_HERE.with_name("slack_manifest.yaml"), _HERE.parents[2] / "deploy" / "slack" / "manifest.yaml")
 """In an installed package, and in a checkout."""
 
 
@@ -48,7 +48,7 @@ def manifest(events_url: str = "") -> str:
     Raises:
         OutputError: it is not where it was installed.
     """
-    for place in _PLACES:
+    for place in PLACES:
         try:
             text = place.read_text(encoding="utf-8")
         except OSError:

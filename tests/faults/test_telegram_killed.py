@@ -1,25 +1,20 @@
 """Real processes on a fake Bot API, killed at any point: no update is lost, and none is answered twice."""
 
-import json
 import random
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 import anyio
 import pytest
-from anyio import to_thread
 
-from daemon.bus import Bus, open_bus
-from daemon.config import RedisConfig
-from daemon.session import SessionReader
 from tests.fakes.openai_server import FakeOpenAI, Say, fake_openai
 from tests.fakes.said import said as words_of
 from tests.fakes.telegram import Call, Chat, FakeTelegram, fake_telegram
-from tests.processes import Daemon, shut_down, start
+from tests.ponds import Pond, pond
+from tests.processes import Daemon
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
 
@@ -55,62 +50,35 @@ policy = "open"
 """
 
 
-@dataclass
-class Pond:
+@dataclass(kw_only=True)
+class Lake(Pond):
     """Processes on one data directory, and what stands around them."""
 
-    folder: Path
     telegram: FakeTelegram
-    bus: Bus
-    running: list[Daemon] = field(default_factory=list[Daemon])
     said: dict[Chat, list[str]] = field(default_factory=dict[Chat, list[str]])
     """Ids of what people said, by chat."""
-
-    async def start(self, role: str) -> Daemon:
-        daemon = await to_thread.run_sync(partial(start, self.folder, "--role", role, web=False))
-        self.running.append(daemon)
-        return daemon
 
     async def first(self) -> Daemon:
         """A replica of the role channels that leads everything."""
         daemon = await self.start("channels")
         await self.telegram.polled(within_s=LIMIT_S)
-        keys = self.bus.keys
-        leaders = [keys.leader(partition, NAME) for partition in range(keys.partitions)]
-        with anyio.fail_after(LIMIT_S):
-            while not all(await self.bus.each([("EXISTS", leader) for leader in leaders])):  # noqa: ASYNC110 - they say nothing
-                await anyio.sleep(0.05)
+        await self.led(NAME)
         return daemon
-
-    async def kill(self, daemon: Daemon) -> None:
-        """SIGKILL, if it is not dead yet, and its end."""
-        self.running.remove(daemon)
-        await to_thread.run_sync(daemon.kill)
-
-    async def stop(self) -> None:
-        for daemon in self.running:
-            daemon.process.terminate()
-        for daemon in self.running:
-            await to_thread.run_sync(daemon.stop)
 
     def say(self, chat: Chat, text: str) -> None:
         self.said.setdefault(chat, []).append(str(chat.say(text).id))
 
-    async def replies(self, chat: Chat) -> tuple[list[str], list[str]]:
+    async def answered(self, chat: Chat) -> tuple[list[str], list[str]]:
         """The ids that the turns of a chat answer, and what the turns said, in order."""
-        reader = SessionReader(self.bus)
-        log = [entry for _, entry in await reader.committed(f"{NAME}:{chat.id}", limit=10_000)]
-        wires = [json.loads(bytes(entry.wire)) for entry in log]
-        texts = [words_of(wire["content"]) for wire in wires if wire["role"] == "assistant"]
-        return [number for entry in log for number in entry.answers], texts
+        return await self.replies(f"{NAME}:{chat.id}")
 
     async def all_answered(self) -> None:
         """Wait until every message is answered, and every answer is shown."""
         with anyio.fail_after(LIMIT_S):
             for chat, expected in self.said.items():
-                while not set(expected) <= set((await self.replies(chat))[0]):  # noqa: ASYNC110 - looked up
+                while not set(expected) <= set((await self.answered(chat))[0]):  # noqa: ASYNC110 - looked up
                     await anyio.sleep(0.05)
-                _, texts = await self.replies(chat)
+                _, texts = await self.answered(chat)
                 await self.telegram.until(
                     lambda chat=chat, texts=texts: set(texts) <= set(chat.texts()), within_s=LIMIT_S
                 )
@@ -119,7 +87,7 @@ class Pond:
         """Each message answered by one turn, each answer shown once and in order, but for those that are listed."""
         extra = 0
         for chat, expected in self.said.items():
-            answered, texts = await self.replies(chat)
+            answered, texts = await self.answered(chat)
             assert answered == expected, f"lost, doubled or out of order in {chat.id}"
             shown = [text for text in chat.texts() if text in texts or not previews]
             extra += len(chat.texts()) - len(texts)
@@ -127,43 +95,24 @@ class Pond:
             assert max(Counter(shown).values(), default=0) <= 2
         assert extra <= await self.unknown(), "something was said twice, and nobody knows"
 
-    async def unknown(self) -> int:
-        """How many sends are listed of which nobody knows what became of them."""
-        keys = [self.bus.keys.unknown(partition) for partition in range(self.bus.keys.partitions)]
-        return sum(await self.bus.each([("XLEN", key) for key in keys]))
-
 
 @asynccontextmanager
-async def pond(tmp_path: Path, *, model: FakeOpenAI, streaming: bool = False, more: str = "") -> AsyncGenerator[Pond]:
+async def lake(tmp_path: Path, *, model: FakeOpenAI, streaming: bool = False, more: str = "") -> AsyncGenerator[Lake]:
     """A data directory with one worker; adapters are started by the test. ``more``: of the configuration."""
-    folder = tmp_path / "data"
-    folder.mkdir()
     async with fake_telegram(floods=False) as telegram:
-        file = folder / "millpond.toml"
-        file.write_text(
-            CONFIG.format(
-                data=folder,
-                lease_s=LEASE_S,
-                model=model.base_url,
-                token=telegram.bot.token,
-                telegram=telegram.base_url,
-                streaming=str(streaming).lower(),
-            )
-            + more
+        config = CONFIG.format(
+            data=tmp_path / "data",
+            lease_s=LEASE_S,
+            model=model.base_url,
+            token=telegram.bot.token,
+            telegram=telegram.base_url,
+            streaming=str(streaming).lower(),
         )
-        file.chmod(0o600)
-        try:
-            async with open_bus(RedisConfig(), folder) as bus:
-                here = Pond(folder, telegram, bus)
-                try:
-                    await here.start("agent")
-                    yield here
-                finally:
-                    with anyio.CancelScope(shield=True):
-                        await here.stop()
-        finally:
-            with anyio.CancelScope(shield=True):
-                await to_thread.run_sync(shut_down, folder)
+        async with (
+            pond(tmp_path / "data", config + more) as (folder, bus),
+            Lake(folder=folder, bus=bus, telegram=telegram) as here,
+        ):
+            yield here
 
 
 def _handed_out(call: Call) -> bool:
@@ -223,7 +172,7 @@ async def test_a_replica_killed_while_it_sends_loses_and_doubles_nothing(tmp_pat
 
 
 async def _killed_at(tmp_path: Path, point: str, number: int) -> None:
-    async with fake_openai() as model, pond(tmp_path, model=model) as here:
+    async with fake_openai() as model, lake(tmp_path, model=model) as here:
         first = await here.first()
         await here.start("channels")
         dead = dying(here.telegram, first, point, number)
@@ -244,7 +193,7 @@ async def _killed_at(tmp_path: Path, point: str, number: int) -> None:
 
 
 async def test_a_second_replica_takes_over_within_the_lease(tmp_path: Path) -> None:
-    async with fake_openai() as model, pond(tmp_path, model=model) as here:
+    async with fake_openai() as model, lake(tmp_path, model=model) as here:
         first = await here.first()
         second = await here.start("channels")
         ann = here.telegram.direct(here.telegram.person("Ann"))
@@ -271,7 +220,7 @@ async def test_a_webhook_killed_with_an_update_in_its_hand_is_brought_it_again(t
     async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
         port = listener.extra(anyio.abc.SocketAttribute.local_port)
     hook = f'[channels.lake.webhook]\nurl = "https://millpond.example/hooks/lake"\nport = {port}\n'
-    async with fake_openai() as model, pond(tmp_path, model=model, more=hook) as here:
+    async with fake_openai() as model, lake(tmp_path, model=model, more=hook) as here:
         here.telegram.webhook_at = f"http://127.0.0.1:{port}"
         first = await here.start("channels")
         await here.telegram.until(lambda: bool(here.telegram.bot.hook.url), within_s=LIMIT_S)
@@ -304,7 +253,7 @@ async def test_forty_seconds_of_killing_replicas_lose_double_and_reorder_nothing
         words = " ".join(words_of(m["content"]) for m in body["messages"][-1:])  # type: ignore[index, union-attr]
         return Say(f"You said: {words}, and so on and so forth, for a while", delay_s=0.05 if streaming else 0.0)
 
-    async with fake_openai(answer) as model, pond(tmp_path, model=model, streaming=streaming) as here:
+    async with fake_openai(answer) as model, lake(tmp_path, model=model, streaming=streaming) as here:
         replicas = [await here.start("channels") for _ in range(2)]
         chats = [here.telegram.direct(here.telegram.person(f"Person {n}")) for n in range(12)]
         until = anyio.current_time() + 40

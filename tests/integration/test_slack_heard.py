@@ -247,6 +247,14 @@ async def test_frames_that_nobody_can_read_end_no_connection(process: Process) -
     assert [each.text for each in arrivals] == ["hello"]
 
 
+async def test_a_connection_that_is_told_to_go_for_no_reason_is_followed_by_another(process: Process) -> None:
+    async with fake_slack() as slack, hearing(process, slack, way="socket"):
+        (first,) = await slack.connected()
+        slack.app.bring_raw(b'{"type": "disconnect", "reason": null}')
+
+        assert await slack.connected(2) != [first]
+
+
 async def test_a_broken_wire_loses_nothing(process: Process, monkeypatch: Any) -> None:
     monkeypatch.setattr("channels.slack.socket.PAUSE_MIN_S", 0.01)
     monkeypatch.setattr("channels.slack.socket.PAUSE_MAX_S", 0.05)

@@ -6,21 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from daemon.config import TelegramConfig, bot_workspace, load
+from daemon.config import PushConfig, SlackConfig, TelegramConfig, bot_workspace, load
 from daemon.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "deploy" / "examples").glob("*.toml"))
 SECRETS = ("model.key", "telegram.token", "heron.token", "lotus.token")
+OF_SLACK = {"slack.bot.token": "xoxb-123-456-AbCdEf", "slack.app.token": "xapp-1-A0123456789-987-abcdef"}
 
 
 def test_there_are_examples_and_the_page_names_each_and_no_other() -> None:
     page = (ROOT / "deploy" / "README.md").read_text(encoding="utf-8")
 
-    assert {path.stem for path in EXAMPLES} == {"private", "community", "two-bots"}
-    assert set(re.findall(r"\]\(((?:examples|systemd)/[^)]+)\)", page)) == {
+    assert {path.stem for path in EXAMPLES} == {"private", "community", "two-bots", "slack"}
+    assert set(re.findall(r"\]\(((?:examples|slack|systemd)/[^)]+)\)", page)) == {
         path.relative_to(ROOT / "deploy").as_posix()
-        for folder in ("examples", "systemd")
+        for folder in ("examples", "slack", "systemd")
         for path in (ROOT / "deploy" / folder).iterdir()
     }
 
@@ -30,6 +31,9 @@ def folder(tmp_path: Path) -> Path:
     """Where an example lies with its secrets."""
     for number, name in enumerate(SECRETS):
         (tmp_path / name).write_text(f"12345678{number}:AAbbCCddEEffGGhhIIjjKKllMMnnOOppQQr\n")
+        (tmp_path / name).chmod(0o600)
+    for name, text in OF_SLACK.items():
+        (tmp_path / name).write_text(f"{text}\n")
         (tmp_path / name).chmod(0o600)
     return tmp_path
 
@@ -41,9 +45,12 @@ def test_an_example_is_a_configuration_without_a_warning(example: Path, folder: 
     loaded = load(folder / example.name, environ={})
 
     assert loaded.warnings == ()
-    telegrams = [channel for channel in loaded.config.channels.values() if isinstance(channel, TelegramConfig)]
-    assert telegrams
-    assert all(channel.token and channel.access.policy for channel in telegrams)
+    pushed = [channel for channel in loaded.config.channels.values() if isinstance(channel, PushConfig)]
+    assert pushed
+    for channel in pushed:
+        assert channel.access.policy
+        assert isinstance(channel, TelegramConfig | SlackConfig)
+        assert channel.token if isinstance(channel, TelegramConfig) else channel.bot_token and channel.app_token
     for name, bot in loaded.config.bots.items():
         assert bot.admins, name
         assert not bot.model.offline, name

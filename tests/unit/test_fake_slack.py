@@ -3,14 +3,17 @@
 import hashlib
 import hmac
 import json
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import aiohttp
 import anyio
 import pytest
+from anyio.streams.buffered import BufferedByteReceiveStream
 
 from tests.fakes.slack import Cut, FakeSlack, Garbled, Hang, Page, Refuse, fake_slack
 from tests.fakes.slack.faults import Floods
@@ -123,8 +126,14 @@ async def test_what_was_acknowledged_can_come_again(client: Client) -> None:
         await client.slack.settled()
         client.slack.app.again()
         second = await ear.hear()
+        await ear.acknowledge(second)
+        await client.slack.settled()
+        client.slack.app.again(same=True)
+        third = await ear.hear()
 
     assert first["payload"]["event_id"] == second["payload"]["event_id"]
+    assert first["envelope_id"] != second["envelope_id"]
+    assert third == second
 
 
 async def test_an_acknowledgement_that_is_lost_brings_it_again(client: Client) -> None:
@@ -531,6 +540,75 @@ async def test_a_file_is_sent_in_three_steps_and_fetched_with_the_token(client: 
         assert await response.read() == b"1,2,3"
     async with client.http.get(url) as response:
         assert (response.status, response.content_type) == (200, "text/html")
+
+
+# Several workspaces, several apps
+
+
+async def test_an_app_hears_of_all_its_workspaces_by_one_connection_and_of_no_other_app(client: Client) -> None:
+    slack = client.slack
+    other_team, other_app = slack.new_team(), slack.new_app("rival")
+    elsewhere, rival = slack.install(slack.app, other_team), slack.install(other_app, slack.team)
+    elsewhere.direct(other_team.person("Bea")).say("from elsewhere")
+    slack.direct(slack.person("Ann")).say("from here")
+    rival.direct(slack.person("Cy")).say("not for us")
+
+    async with client.socket() as ear:
+        await ear.hear()
+        heard = [(await ear.hear())["payload"] for _ in range(2)]
+
+    assert [(each["team_id"], each["event"]["text"]) for each in heard] == [
+        (other_team.id, "from elsewhere"),
+        (slack.team.id, "from here"),
+    ]
+    assert {each["api_app_id"] for each in heard} == {slack.app.id}
+    assert [delivery.payload["event"]["text"] for delivery in other_app.waiting] == ["not for us"]
+    assert (await client("auth.test", token=elsewhere.token))["team_id"] == other_team.id
+    here = slack.direct(slack.person("Ann")).id
+    assert (
+        await client.refused("chat.postMessage", token=elsewhere.token, channel=here, text="x") == "channel_not_found"
+    )
+
+
+# For other processes
+
+
+async def test_other_processes_have_people_speak(client: Client) -> None:
+    async def control(**asked: Any) -> dict[str, Any]:
+        async with client.http.post(f"{client.slack.world.base}/control", json=asked) as response:
+            return dict(await response.json())
+
+    lake = (await control(do="channel", person="U7"))["channel"]
+    said = await control(do="say", channel=lake, person="U7", text="how deep?", mention=True)
+    await client("chat.postMessage", channel=lake, thread_ts=said["ts"], text="3 m")
+    await control(do="command", person="U7", text="status")
+    direct = await control(do="say", person="U7", text="and now?")
+
+    assert (await control(do="texts", channel=lake, thread=said["ts"]))["texts"] == ["3 m"]
+    assert direct["channel"].startswith("D")
+    assert (await control(do="waiting"))["waiting"] == 5  # a mention is two, and what the bot says is told, too
+    await control(do="url", url="https://pond.example/slack/events", at="http://127.0.0.1:9")
+    assert client.slack.app.url == "https://pond.example/slack/events"
+    installed = await control(do="install", team="Globex")
+    assert (await client("auth.test", token=installed["token"]))["team_id"] == installed["team"]
+
+
+async def test_as_a_program_it_says_where_it_is_and_writes_down_what_was_called(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.fakes.slack", "0", str(tmp_path / "calls"), "2"]
+    async with await anyio.open_process(command) as process, aiohttp.ClientSession(trust_env=False) as http:
+        assert process.stdout is not None
+        with anyio.fail_after(20):
+            line = await BufferedByteReceiveStream(process.stdout).receive_until(b"\n", 1_000)
+        base_url, token, app_token, secret = line.decode().split()
+        headers = {"Authorization": f"Bearer {token}"}
+        async with http.post(f"{base_url}/auth.test", headers=headers) as response:
+            assert (await response.json())["ok"]
+        process.terminate()
+
+    assert app_token.startswith("xapp-")
+    assert len(secret) == 32
+    [called] = (tmp_path / "calls").read_text().splitlines()
+    assert json.loads(called)["method"] == "auth.test"
 
 
 # Going wrong

@@ -125,6 +125,18 @@ def test_the_bots_name_is_a_mention_and_is_taken_away_where_a_text_begins_with_i
     assert (arrival.text, arrival.mentioned) == (said, mentioned)
 
 
+def test_a_mention_in_the_card_of_an_app_is_one_though_the_text_does_not_show_it():
+    card = {"blocks": [{"type": "section", "text": {"type": "mrkdwn", "text": "for <@U0>"}}]}
+    found = event("app_mention", text="", user=None, bot_id="B9", attachments=[card], channel_type=None)
+
+    assert (arrived(found).text, arrived(found).mentioned) == ("for @pond", True)
+
+
+def test_a_direct_conversation_is_known_by_its_id_where_nothing_else_tells():
+    assert arrived(event(channel="D1", channel_type=None)).chat_kind == "direct"
+    assert arrived(event(channel="C1", channel_type=None)).chat_kind == "group"
+
+
 def test_what_the_bot_says_itself_is_nothing_to_it():
     assert heard(event(user="U0", bot_id="B0", text="<@U0> hi")) is None
     assert heard(event(user=None, bot_id="B0", subtype="bot_message")) is None
@@ -149,7 +161,7 @@ def test_a_bot_is_called_as_it_calls_itself():
     assert slackbot.sender.is_bot
 
 
-@pytest.mark.parametrize("subtype", ["me_message", "file_share", "thread_broadcast", "bot_message"])
+@pytest.mark.parametrize("subtype", ["me_message", "file_share", "message_share", "thread_broadcast", "bot_message"])
 def test_what_is_said_in_another_way_is_said(subtype):
     assert arrived(event(subtype=subtype)).text == "hello"
 
@@ -315,12 +327,34 @@ def test_files_come_with_what_they_are_fetched_by():
     ]
 
 
+@pytest.mark.parametrize(
+    ("mimetype", "size", "kind", "name"),
+    [
+        ("image/jpeg", 3_000_000, "image", "a b.jpg"),
+        ("image/jpeg", 9_000_000, "image", "a b_1024.png"),
+        ("image/heic", 1_000_000, "image", "a b_1024.png"),
+        ("image/svg+xml", 9_000, "document", "a b.jpg"),
+        ("video/mp4", 9_000_000, "video", "a b.jpg"),
+    ],
+)
+def test_of_a_picture_that_no_model_can_be_shown_a_smaller_one_is_fetched(mimetype, size, kind, name):
+    file = {"id": "F1", "name": "a b.jpg", "mimetype": mimetype, "size": size, "url_private": "https://f/1"}
+    file |= {"thumb_1024": "https://f/tmb/a%20b_1024.png", "thumb_720": "https://f/tmb/a%20b_720.png"}
+    (found,) = arrived(event(files=[file])).attachments
+
+    assert (found.kind, found.name) == (kind, name)
+    small = name.endswith("1024.png")
+    assert found.source == ("F1 https://f/tmb/a%20b_1024.png" if small else "F1 https://f/1")
+    assert found.size_bytes == (0 if small else size)
+
+
 def test_a_file_that_cannot_be_fetched_is_a_line_of_the_text():
     files = [
         {"id": "F1", "mode": "tombstone"},
         {"id": "F2", "mode": "hidden_by_limit"},
         {"id": "F3", "mode": "external", "is_external": True, "name": "plan", "external_url": "https://docs/plan"},
         {"id": "F4", "file_access": "file_not_found"},
+        {"id": "F5", "is_external": True, "name": "sums", "url_private": "https://docs/sums"},
     ]
     arrival = arrived(direct(text="", files=files))
 
@@ -330,6 +364,7 @@ def test_a_file_that_cannot_be_fetched_is_a_line_of_the_text():
         "[a file that the workspace's plan hides]",
         "[file elsewhere: plan (https://docs/plan)]",
         "[a file that cannot be opened]",
+        "[file elsewhere: sums (https://docs/sums)]",
     ]
 
 
@@ -341,6 +376,20 @@ def test_a_message_that_is_passed_on_is_said_by_somebody_else():
     assert [each.name for each in arrival.attachments] == ["a.txt"]
     assert arrived(event(text="<@U0> look", attachments=[share])).text == "look\n[forwarded from Cy]\n/stop @pond"
     assert not arrived(event(text="", attachments=[share])).mentioned
+
+
+def test_a_message_that_is_linked_to_is_shown_as_one_that_is_passed_on():
+    link = {
+        "is_msg_unfurl": True,
+        "author_name": "Cy",
+        "message_blocks": [
+            {"message": {"blocks": [{"type": "section", "text": {"type": "mrkdwn", "text": "it is *deep*"}}]}}
+        ],
+    }
+
+    assert (
+        arrived(direct(text="<https://x>", attachments=[link])).text == "https://x\n[forwarded from Cy]\nit is *deep*"
+    )
 
 
 def test_what_a_link_shows_is_not_said():

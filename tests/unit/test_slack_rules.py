@@ -58,7 +58,7 @@ def test_what_cannot_work_is_said(tmp_path, more, path, says):
         ("hunter2", "begins with xoxb-"),
         (APP, "begins with xoxb-"),
         ("xoxp-1-2", "a person's token"),
-        ("xoxe.xoxb-1-2", "turn rotation off"),
+        ("xoxe.xoxb-1-2", "make the app anew"),
     ],
 )
 def test_a_bot_s_token_is_needed_and_another_one_is_told_by_its_kind(tmp_path, token, says):

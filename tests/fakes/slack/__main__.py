@@ -31,7 +31,7 @@ async def _main(port: int, file: str, number: int) -> None:
             slack.faults.when("chat.*", every(number, FAULTS))
         async with anyio.create_task_group() as tg:
             await tg.start(slack.serve, port)
-            print(slack.base_url, slack.bot.token, slack.app.token, slack.app.signing_secret, flush=True)
+            print(f"{slack.base_url} {slack.bot.token} {slack.app.token} {slack.app.signing_secret}", flush=True)
 
 
 if __name__ == "__main__":

@@ -41,12 +41,24 @@ class Delivery:
     """When it is brought next, by anyio's clock."""
     ids: list[str] = field(default_factory=list[str])
     """Of its envelopes, one a try."""
+    told: list[float] = field(default_factory=list[float])
+    """When each was sent, by anyio's clock."""
+    took_s: float = 0.0
+    """From the envelope that was acknowledged to its acknowledgement."""
+    same: bool = False
+    """The next try comes in the envelope of the last one."""
     under_way: bool = False
     """By HTTP."""
     reason: str = ""
     """Why the last try by HTTP was none."""
     raw: bytes | None = None
     """Sent as it is, instead of an envelope; then nothing is waited for."""
+
+    @property
+    def channel(self) -> str:
+        """What it is about; empty: no channel."""
+        event = self.payload.get("event")
+        return str((event.get("channel") if isinstance(event, dict) else self.payload.get("channel_id")) or "")
 
 
 @dataclass(eq=False)
@@ -106,12 +118,15 @@ class App:
         self.waiting.append(Delivery("raw", {}, False, raw=frame))
         self.arrive()
 
-    def again(self, number: int = 1) -> None:
-        """Bring the last acknowledged ones a second time: their acknowledgements were lost on the way."""
+    def again(self, number: int = 1, *, same: bool = False) -> None:
+        """Bring the last acknowledged ones a second time: their acknowledgements were lost on the way.
+
+        ``same``: in the same envelope as before, as people have seen it happen.
+        """
         late = self.done[-number:]
         del self.done[-number:]
         for delivery in late:
-            delivery.due = 0.0
+            delivery.due, delivery.same = 0.0, same
         self.waiting[:0] = late
         self.arrive()
 
@@ -120,6 +135,7 @@ class App:
         found = next((each for each in self.waiting if envelope_id in each.ids), None)
         if found is None:
             return any(envelope_id in each.ids for each in self.done)
+        found.took_s = anyio.current_time() - found.told[found.ids.index(envelope_id)]
         self.waiting.remove(found)
         self.done.append(found)
         self.world.changed()

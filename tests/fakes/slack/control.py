@@ -41,6 +41,14 @@ def _waiting(slack: "FakeSlack", asked: dict[str, Any]) -> dict[str, Any]:
     return {"waiting": len(app.waiting), "done": len(app.done), "sockets": len(app.sockets)}
 
 
+def _acknowledged(slack: "FakeSlack", asked: dict[str, Any]) -> dict[str, Any]:
+    """Of what was acknowledged since this was asked last: seconds from each envelope to its acknowledgement."""
+    done = _bot(slack, asked).app.done
+    seconds = [each.took_s for each in done if each.ids]
+    done.clear()
+    return {"seconds": seconds}
+
+
 def _url(slack: "FakeSlack", asked: dict[str, Any]) -> dict[str, Any]:
     """Events are brought to ``url`` from now on, which on this machine is ``at``."""
     _bot(slack, asked).app.url, slack.brought_at = asked["url"], asked.get("at", "")
@@ -79,6 +87,7 @@ DEEDS = {
     "texts": _texts,
     "command": _command,
     "waiting": _waiting,
+    "acknowledged": _acknowledged,
     "url": _url,
     "again": _again,
     "install": _install,

@@ -142,8 +142,7 @@ class Message:
     @property
     def replies(self) -> list["Message"]:
         """What stands in its thread, oldest first."""
-        found = [each for each in self.channel.messages.values() if each.thread == self.ts and not each.gone]
-        return sorted(found, key=lambda each: each.at)
+        return [each for each in self.channel.threads.get(self.ts, []) if not each.gone]
 
     def said(self, *, metadata: bool = False) -> Json:
         """As ``message``, in events and in what is read."""
@@ -197,6 +196,8 @@ class Channel:
     members: list[Person] = field(default_factory=list[Person])
     messages: dict[str, Message] = field(default_factory=dict[str, Message])
     """By ``ts``."""
+    threads: dict[str, list[Message]] = field(default_factory=dict[str, list[Message]])
+    """By the ``ts`` of the first message: the others, oldest first."""
     archived: bool = False
     keeps_metadata: bool = True
     statuses: list[tuple[float, str, str]] = field(default_factory=list[tuple[float, str, str]])
@@ -225,6 +226,8 @@ class Channel:
         """Let a message stand here, and tell the apps."""
         message.ts = message.ts or self.world.next_ts()
         self.messages[message.ts] = message
+        if message.thread:
+            self.threads.setdefault(message.thread, []).append(message)
         for file in message.files:
             file.by = file.by or message.by
             file.shared.append(message)

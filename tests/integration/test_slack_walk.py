@@ -1,0 +1,815 @@
+"""The whole way on Slack: an event in, a turn of a scripted model, a reply out, on a real server."""
+
+import json
+import time
+import unicodedata
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import anyio
+import pytest
+
+from channels.push import serve as serve_channels
+from daemon.clock import SystemClock
+from daemon.config import AccessConfig, BotConfig, Config, ModelConfig, QueueConfig, SlackConfig, TranscriptionConfig
+from daemon.config.channels import SlackEventsConfig
+from daemon.config.secret import Secret
+from daemon.events import LogEntry
+from daemon.model import Answer, Chunk, Request, ToolCall
+from daemon.process import Process
+from daemon.session import SessionReader
+from daemon.sessionkey import SessionKey
+from daemon.testing import Gate
+from tests.fakes.openai_server import Plain, fake_openai
+from tests.fakes.said import said as words_of
+from tests.fakes.slack import Bot, Channel, Cut, FakeSlack, Message, Page, Refuse, fake_slack
+from tests.speaking import ODD, WORDS, Slow, Speaking
+from workers.agent.service import serve as serve_agents
+
+pytestmark = pytest.mark.anyio
+
+NAME = "lake"
+LIMIT_S = 30.0
+OPEN = AccessConfig(policy="open")
+PART_MAX = 12_000
+"""Characters of ``markdown_text`` (Slack's documentation of chat.postMessage)."""
+
+FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+FLAG = "\U0001f1e9\U0001f1ea"
+ACCENTED = "e\u0301\u0323"
+
+
+@pytest.fixture
+def queue() -> QueueConfig:
+    """Leases that a busy machine keeps, and short rests."""
+    return QueueConfig(lease_s=6.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+
+
+def session(chat: Channel, thread: str = "", *, channel: str = NAME) -> str:
+    """The key of a conversation."""
+    return str(SessionKey(channel=channel, chat=chat.id, thread=thread))
+
+
+@dataclass
+class Walk:
+    """A process with channels and agents, on a fake Slack."""
+
+    slack: FakeSlack
+    process: Process
+    model: Speaking
+
+    async def shows(self, chat: Channel, *texts: str, thread: str | None = None) -> None:
+        """Wait until the bots' messages in a chat are these."""
+        try:
+            await self.slack.until(lambda: chat.texts(thread=thread) == [*texts], within_s=LIMIT_S)
+        except TimeoutError:
+            assert chat.texts(thread=thread) == [*texts]
+            raise
+
+    async def answered(self, chat: Channel, part: str, *, thread: str | None = None) -> Message:
+        """Wait until a message of a bot's in a chat has ``part`` in it; the first such message."""
+        found: list[Message] = []
+
+        def look() -> bool:
+            found[:] = [message for message in chat.shown(thread=thread) if part in message.text]
+            return bool(found)
+
+        try:
+            await self.slack.until(look, within_s=LIMIT_S)
+        except TimeoutError:
+            assert part in chat.texts(thread=thread)
+        return found[0]
+
+    async def taken(self) -> None:
+        """Wait until everything is acknowledged that Slack has told."""
+        await self.slack.settled(within_s=LIMIT_S)
+
+    async def log(self, session: str) -> list[LogEntry]:
+        reader = SessionReader(self.process.bus)
+        return [entry for _, entry in await reader.committed(session, limit=1_000)]
+
+    async def said(self, session: str) -> list[str]:
+        """What people said in a session that was answered, in order."""
+        wires = [json.loads(bytes(entry.wire)) for entry in await self.log(session)]
+        return [words_of(wire["content"]) for wire in wires if wire["role"] == "user"]
+
+    async def unknown(self) -> list[str]:
+        """What was done about each outcome that nobody knows."""
+        keys = self.process.bus.keys
+        streams = [keys.unknown(partition) for partition in range(keys.partitions)]
+        found = await self.process.bus.each([("XRANGE", stream, "-", "+") for stream in streams])
+        return [fields[b"action"].decode() for entries in found for _, fields in entries]
+
+
+@asynccontextmanager
+async def walking(
+    process: Process,
+    slack: FakeSlack,
+    *,
+    model: Speaking | None = None,
+    admins: Sequence[str] = (),
+    bots: Mapping[str, Bot] | None = None,
+    bot: BotConfig | None = None,
+    replicas: int = 1,
+    **channel: Any,
+) -> AsyncGenerator[Walk]:
+    """Everything running for the length of the block; each of ``bots`` is a channel of its own beside the first."""
+    answering = model or Speaking()
+
+    async def connect(_config: ModelConfig, *, language: str) -> Speaking:
+        return answering
+
+    base: dict[str, Any] = {"base_url": slack.base_url, "access": OPEN, "send_timeout_s": 3.0}
+    installed = {NAME: slack.bot, **(bots or {})}
+    channels = {
+        name: SlackConfig(**{**base, "bot_token": Secret(each.token), "app_token": Secret(each.app.token), **channel})
+        for name, each in installed.items()
+    }
+    config = Config(
+        queue=process.config.queue, bots={"pond": bot or BotConfig(admins=tuple(admins))}, channels={**channels}
+    )
+    # Slack's signatures have the time of now.
+    one = replace(process, config=config, connect_model=connect, clock=SystemClock(), stopping=anyio.Event())  # type: ignore[arg-type]
+    async with anyio.create_task_group() as tg:
+        for number in range(replicas):
+            await tg.start(partial(serve_channels, replace(one, name=f"replica-{number}")))
+        await tg.start(partial(serve_agents, one))
+        yield Walk(slack, one, answering)
+        one.stopping.set()
+    assert slack.oddities() == []
+
+
+@pytest.fixture
+async def slack() -> AsyncGenerator[FakeSlack]:
+    async with fake_slack() as slack:
+        yield slack
+
+
+# Direct messages
+
+
+async def test_what_a_person_says_is_answered_once_and_its_envelope_acknowledged(
+    process: Process, slack: FakeSlack
+) -> None:
+    ann = slack.direct(slack.person("Ann"))
+    ann.say("How deep is the pond?")
+    async with walking(process, slack) as walk:
+        await walk.shows(ann, "echo: How deep is the pond?")
+        ann.say("And how &lt;wide&gt;?")
+        await walk.shows(ann, "echo: How deep is the pond?", "echo: And how <wide>?")
+        await walk.taken()
+
+    assert await walk.said(session(ann)) == ["How deep is the pond?", "And how <wide>?"]
+
+
+async def test_envelopes_that_come_again_and_such_as_nobody_knows_are_answered_once(
+    process: Process, slack: FakeSlack
+) -> None:
+    people = [slack.direct(slack.person(name)) for name in ("Ann", "Bob", "Cat")]
+    for chat in people:
+        chat.say("hello")
+    slack.bot.push({"type": "hologram", "depth": 3})
+    slack.bot.push({"type": "message", "channel": None, "ts": 7})
+    slack.app.bring("lighthouse", {"lit": True})
+    slack.app.bring_raw(b"{no envelope")
+    async with walking(process, slack) as walk:
+        for chat in people:
+            await walk.shows(chat, "echo: hello")
+        await walk.taken()
+        slack.app.again(5)
+        people[0].say("once more")
+        await walk.shows(people[0], "echo: hello", "echo: once more")
+        await walk.taken()
+
+    assert [chat.texts() for chat in people[1:]] == [["echo: hello"]] * 2
+
+
+async def test_a_message_changed_while_it_waits_is_answered_as_it_is_then(process: Process, slack: FakeSlack) -> None:
+    ann = slack.direct(slack.person("Ann"))
+    gate = Gate()
+    async with walking(process, slack, model=Speaking(gate=gate)) as walk:
+        ann.say("first")
+        await gate.reached()
+        late = ann.say("at noon https://example.com")
+        await walk.taken()
+        ann.unfurl(late)
+        ann.edit(late, "at one")
+        await walk.taken()
+        gate.open()
+        await walk.shows(ann, "echo: first", "echo: at one")
+
+    assert await walk.said(session(ann)) == ["first", "at one"]
+
+
+# Channels and threads
+
+
+async def test_a_mention_that_comes_as_two_events_is_answered_once_and_in_a_thread(
+    process: Process, slack: FakeSlack
+) -> None:
+    ann = slack.person("Ann")
+    lake = slack.channel(ann)
+    async with walking(process, slack) as walk:
+        asked = lake.say(f"{slack.bot.mention} how deep is it?", by=ann)
+        await walk.shows(lake, "echo: how deep is it?", thread=asked.ts)
+        await walk.taken()
+        slack.app.again(2)
+        await walk.taken()
+        further = lake.say(f"{slack.bot.mention} and how wide?", by=ann, thread=asked.ts)
+        await walk.shows(lake, "echo: how deep is it?", "echo: and how wide?", thread=asked.ts)
+        await walk.taken()
+
+    assert len(slack.app.done) >= 4  # two mentions, each told twice
+    answers = [entry.answers for entry in await walk.log(session(lake, asked.ts)) if entry.answers]
+    assert answers == [(asked.ts,), (further.ts,)]
+    assert len(lake.texts()) == 2
+
+
+async def test_threads_are_conversations_of_their_own(process: Process, slack: FakeSlack) -> None:
+    ann = slack.person("Ann")
+    lake = slack.channel(ann)
+    async with walking(process, slack) as walk:
+        boats = lake.say(f"{slack.bot.mention} boats", by=ann)
+        fish = lake.say(f"{slack.bot.mention} fish", by=ann)
+        await walk.shows(lake, "echo: boats", thread=boats.ts)
+        await walk.shows(lake, "echo: fish", thread=fish.ts)
+        lake.say(f"{slack.bot.mention} sails", by=ann, thread=boats.ts)
+        await walk.shows(lake, "echo: boats", "echo: sails", thread=boats.ts)
+
+    assert len(await walk.said(session(lake, boats.ts))) == 2
+    assert len(await walk.said(session(lake, fish.ts))) == 1
+    assert "fish" not in walk.model.asked()
+
+
+async def test_what_is_said_in_a_channel_to_others_is_not_answered(process: Process, slack: FakeSlack) -> None:
+    ann, bob = slack.person("Ann"), slack.person("Bob")
+    lake = slack.channel(ann, bob)
+    async with walking(process, slack) as walk:
+        lake.say("nobody asks the bot", by=ann)
+        root = lake.say(f"<@{bob.id}> do you know?", by=ann)
+        lake.say("not me", by=bob, thread=root.ts)
+        asked = lake.say(f"{slack.bot.mention} do you?", by=bob, thread=root.ts)
+        await walk.shows(lake, "echo: do you?", thread=asked.thread)
+        await walk.taken()
+
+    assert len(lake.texts()) == 1
+
+
+async def test_in_a_channel_where_all_is_answered_no_mention_is_needed(process: Process, slack: FakeSlack) -> None:
+    ann = slack.person("Ann")
+    lake = slack.channel(ann, kind="group")
+    async with walking(process, slack, access=AccessConfig(policy="open", groups="all")) as walk:
+        asked = lake.say("anybody here?", by=ann)
+        await walk.shows(lake, "echo: anybody here?", thread=asked.ts)
+
+
+async def test_people_and_channels_are_told_to_the_model_by_their_names(process: Process, slack: FakeSlack) -> None:
+    ann, bob = slack.person("Ann Lake"), slack.person("Bob Marsh")
+    lake = slack.channel(ann, bob)
+    async with walking(process, slack) as walk:
+        for question in ("ask", "or tell"):
+            lake.say(f"{slack.bot.mention} {question} <@{bob.id}> in <#{lake.id}|lake>", by=ann)
+            await walk.answered(lake, f"echo: {question} @")
+        await walk.taken()
+
+    assert "Ann Lake" in walk.model.asked(0)
+    assert "or tell @Bob Marsh in #lake" in walk.model.asked(1)
+    looked_up = [call.params["user"] for call in slack.called("users.info")]
+    assert sorted(looked_up) == sorted({*looked_up})
+
+
+async def test_a_thread_of_direct_messages_is_a_conversation_of_its_own(process: Process, slack: FakeSlack) -> None:
+    ann = slack.direct(slack.person("Ann"))
+    async with walking(process, slack) as walk:
+        root = ann.say("top")
+        await walk.shows(ann, "echo: top", thread="")
+        ann.say("aside", thread=root.ts)
+        await walk.shows(ann, "echo: aside", thread=root.ts)
+
+    assert await walk.said(session(ann)) == ["top"]
+    assert await walk.said(session(ann, root.ts)) == ["aside"]
+
+
+# Commands
+
+
+async def test_commands_are_heard_with_a_slash_and_behind_a_mention(process: Process, slack: FakeSlack) -> None:
+    ann = slack.person("Ann")
+    direct, lake = slack.direct(ann), slack.channel(ann)
+    async with walking(process, slack) as walk:
+        slack.bot.command(direct, "whoami", by=ann)
+        await walk.answered(direct, ann.id)
+        slack.bot.command(direct, by=ann)
+        await walk.answered(direct, "/stop")
+        slack.bot.command(lake, "whoami", by=ann)
+        await walk.answered(lake, ann.id, thread="")
+        asked = lake.say(f"{slack.bot.mention} /whoami", by=ann)
+        await walk.answered(lake, ann.id, thread=asked.ts)
+        direct.say("!help")
+        await walk.answered(direct, "echo: !help")
+        await walk.taken()
+
+    assert walk.model.requests and len(walk.model.requests) == 1
+
+
+async def test_a_conversation_begins_anew_when_it_is_told_to(process: Process, slack: FakeSlack) -> None:
+    ann = slack.person("Ann")
+    direct = slack.direct(ann)
+    async with walking(process, slack) as walk:
+        direct.say("My boat is blue.")
+        await walk.shows(direct, "echo: My boat is blue.")
+        slack.bot.command(direct, "new", by=ann)
+        await slack.until(lambda: len(direct.texts()) == 2, within_s=LIMIT_S)
+        direct.say("What is it?")
+        await walk.answered(direct, "echo: What is it?")
+
+    assert "blue" not in walk.model.asked()
+
+
+# Who may speak
+
+
+async def test_a_stranger_is_answered_once_an_administrator_has_let_them_in(process: Process, slack: FakeSlack) -> None:
+    ann, eve = (slack.direct(slack.person(name)) for name in ("Ann", "Eve"))
+    [owner] = [person for person in ann.members if not person.is_bot]
+    pairing = AccessConfig(policy="pairing")
+    async with walking(process, slack, admins=[f"{NAME}:{owner.id}"], access=pairing) as walk:
+        eve.say("let me in")
+        code = (await walk.answered(eve, "/pair ")).text.partition("/pair ")[2].split()[0].strip("`.,")
+        slack.bot.command(eve, f"pair {code}")  # not an administrator
+        slack.bot.command(ann, f"pair {code}")
+        await walk.answered(ann, "Eve")
+        eve.say("hello again")
+        await walk.answered(eve, "echo: hello again")
+
+    assert await walk.said(session(eve)) == ["hello again"]
+
+
+async def test_a_closed_bot_says_nothing(process: Process, slack: FakeSlack) -> None:
+    ann, eve = slack.person("Ann"), slack.person("Eve")
+    direct = slack.direct(ann)
+    async with walking(process, slack, access=AccessConfig(allow=(ann.id,))) as walk:
+        slack.direct(eve).say("hello?")
+        slack.channel(ann, eve).say(f"{slack.bot.mention} hello?", by=eve)
+        direct.say("hello")
+        await walk.shows(direct, "echo: hello")
+        await walk.taken()
+
+    assert [message.channel for message in slack.sent()] == [direct]
+
+
+async def test_other_bots_are_not_answered_at_all(process: Process, slack: FakeSlack) -> None:
+    ann = slack.person("Ann")
+    other = slack.person("Other", is_bot=True)
+    lake = slack.channel(ann, other)
+    async with walking(process, slack) as walk:
+        lake.say(f"{slack.bot.mention} hello bot", by=other)
+        asked = lake.say(f"{slack.bot.mention} hello", by=ann)
+        await walk.shows(lake, "echo: hello", thread=asked.ts)
+        await walk.taken()
+
+    assert lake.texts() == ["echo: hello"]
+
+
+# Several workspaces, several replicas
+
+
+async def test_an_app_in_two_workspaces_answers_in_each_as_its_bot_there(process: Process, slack: FakeSlack) -> None:
+    other = slack.install(slack.app, slack.new_team("Other"))
+    here, there = slack.direct(slack.person("Ann")), other.direct(other.team.person("Ann"))
+    async with walking(process, slack, bots={"marsh": other}) as walk:
+        here.say("you are one")
+        there.say("you are another")
+        await walk.shows(here, "echo: you are one")
+        await walk.shows(there, "echo: you are another")
+        await walk.taken()
+
+    assert await walk.said(session(there, channel="marsh")) == ["you are another"]
+    assert await walk.said(session(here)) == ["you are one"]
+
+
+async def test_two_replicas_answer_everything_once_between_them(process: Process, slack: FakeSlack) -> None:
+    chats = [slack.direct(slack.person(f"Person {number}")) for number in range(12)]
+    async with walking(process, slack, replicas=2) as walk:
+        await slack.connected(2)
+        for turn in range(2):
+            for chat in chats:
+                chat.say(f"message {turn}")
+            slack.app.again(5)
+        for chat in chats:
+            await walk.answered(chat, "message 1")
+        await walk.taken()
+
+    for chat in chats:
+        answers = [entry.answers for entry in await walk.log(session(chat)) if entry.answers]
+        assert sum(len(each) for each in answers) == 2
+        assert len(chat.texts()) == len(answers)
+
+
+# Sockets
+
+
+async def test_sockets_that_end_in_every_way_lose_nothing(process: Process, slack: FakeSlack) -> None:
+    ann = slack.direct(slack.person("Ann"))
+    texts: list[str] = []
+
+    async def says(walk: Walk, text: str) -> None:
+        ann.say(text)
+        texts.append(text)
+        await walk.shows(ann, *(f"echo: {text}" for text in texts))
+
+    async with walking(process, slack) as walk:
+        for reason in ("warning", "refresh_requested"):
+            for socket in list(await slack.connected()):  # after a warning the old one is served beside the new
+                await socket.disconnect(reason, after_s=0.1)
+            await says(walk, f"{reason}?")
+        for socket in list(await slack.connected()):
+            await socket.cut(half=True)
+        await says(walk, "cut?")
+        slack.faults.on("envelope", Cut(half=True), Cut())
+        slack.faults.on("acknowledge", Page())
+        await says(walk, "and in the middle of what is told?")
+        await walk.taken()
+
+    assert await walk.said(session(ann)) == texts
+
+
+# HTTP
+
+
+async def test_events_that_are_brought_are_answered_and_such_as_are_signed_wrong_or_late_are_sent_away(
+    process: Process, slack: FakeSlack, free_port: int
+) -> None:
+    ann = slack.person("Ann")
+    direct, lake = slack.direct(ann), slack.channel(ann)
+    events = SlackEventsConfig(url="https://millpond.example/slack/events", port=free_port)
+    slack.app.url, slack.brought_at = events.url, f"http://127.0.0.1:{free_port}"
+    secrets = {"signing_secret": Secret(slack.app.signing_secret), "app_token": Secret("")}
+    async with walking(process, slack, events=events, **secrets) as walk:
+        direct.say("brought")
+        await walk.shows(direct, "echo: brought")
+        asked = lake.say(f"{slack.bot.mention} a mention", by=ann)
+        await walk.shows(lake, "echo: a mention", thread=asked.ts)
+        slack.bot.command(direct, "whoami", by=ann)
+        await walk.answered(direct, ann.id)
+        event = {"type": "message", "channel": direct.id, "channel_type": "im", "user": ann.id, "text": "forged"}
+        forged = {"type": "event_callback", "team_id": slack.team.id, "event": {**event, "ts": "1790000000.000100"}}
+        statuses = [
+            (await slack.bring(forged, secret="guessed"))[0],
+            (await slack.bring(forged, at=time.time() - 301))[0],
+            (await slack.bring(forged, **{"X-Slack-Signature": ""}))[0],
+        ]
+        assert await slack.verify_url()
+        slack.app.again(3)
+        await walk.taken()
+
+    assert all(status in (401, 403) for status in statuses)
+    assert [text for text in direct.texts() if text.startswith("echo")] == ["echo: brought"]
+    assert lake.texts() == ["echo: a mention"]
+    assert slack.called("apps.connections.open") == []
+
+
+@pytest.fixture
+async def free_port() -> int:
+    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
+        port: int = listener.extra(anyio.abc.SocketAttribute.local_port)
+        return port
+
+
+# What goes wrong
+
+
+async def test_a_channel_that_is_told_to_wait_holds_up_no_other(process: Process, slack: FakeSlack) -> None:
+    ann, bob = (slack.direct(slack.person(name)) for name in ("Ann", "Bob"))
+    script = iter([Refuse(retry_after=2)])
+    slack.faults.when("chat.postMessage", lambda call: next(script, None) if call.channel == ann.id else None)
+    async with walking(process, slack, streaming=False) as walk:
+        ann.say("slow")
+        await slack.until(lambda: bool(slack.called("chat.postMessage", ok=False)), within_s=LIMIT_S)
+        began = anyio.current_time()
+        bob.say("quick")
+        await walk.shows(bob, "echo: quick")
+        bobs = anyio.current_time() - began
+        await walk.shows(ann, "echo: slow")
+        anns = anyio.current_time() - began
+
+    assert bobs < 2.0 <= anns + 0.2
+    assert await walk.unknown() == []
+
+
+LOST = {
+    "done": Cut(),
+    "in the middle of the answer": Cut(half=True),
+    "not done": Cut(acted=False),
+    "done, and an error": Refuse("internal_error", acted=True),
+    "not done, and an error": Refuse("internal_error"),
+}
+
+
+@pytest.mark.parametrize("how", LOST)
+@pytest.mark.parametrize("where", ["direct", "thread"])
+async def test_a_reply_whose_answer_was_lost_is_looked_for_and_shown_once(
+    process: Process, slack: FakeSlack, how: str, where: str
+) -> None:
+    ann = slack.person("Ann")
+    chat = slack.direct(ann) if where == "direct" else slack.channel(ann)
+    mention = "" if where == "direct" else f"{slack.bot.mention} "
+    slack.faults.on("chat.postMessage", LOST[how])
+    async with walking(process, slack, streaming=False) as walk:
+        root = chat.say(f"{mention}once", by=ann)
+        await walk.answered(chat, "echo: once")
+        chat.say(f"{mention}twice", by=ann, thread="" if where == "direct" else root.ts)
+        await walk.answered(chat, "echo: twice")
+
+    assert chat.texts() == ["echo: once", "echo: twice"]
+
+
+async def test_a_reply_that_is_not_kept_with_its_metadata_is_found_by_what_it_says(
+    process: Process, slack: FakeSlack
+) -> None:
+    ann = slack.direct(slack.person("Ann"))
+    ann.keeps_metadata = False
+    slack.faults.on("chat.postMessage", None, Cut(), None, Cut(acted=False))
+    async with walking(process, slack, streaming=False) as walk:
+        for number in range(4):
+            ann.say(f"number {number}")
+            await walk.answered(ann, f"echo: number {number}")
+
+    assert ann.texts() == [f"echo: number {number}" for number in range(4)]
+
+
+async def test_looking_that_fails_for_a_while_makes_a_reply_late_not_double(process: Process, slack: FakeSlack) -> None:
+    ann = slack.direct(slack.person("Ann"))
+    slack.faults.on("chat.postMessage", Cut())
+    slack.faults.on("conversations.history", Refuse("internal_error"), Cut(), Refuse(retry_after=1))
+    async with walking(process, slack, streaming=False) as walk:
+        ann.say("once")
+        ann.say("twice")
+        await walk.answered(ann, "twice")
+        await walk.taken()
+        ann.say("thrice")
+        await walk.answered(ann, "thrice")
+
+    shown = " ".join(ann.texts())
+    assert [shown.count(word) for word in ("once", "twice", "thrice")] == [1, 1, 1]
+
+
+async def test_servers_that_fail_for_a_while_lose_nothing(process: Process, slack: FakeSlack) -> None:
+    ann = slack.direct(slack.person("Ann"))
+    slack.faults.on("apps.connections.open", Refuse("internal_error"), Cut(), Refuse(retry_after=1))
+    slack.faults.on("chat.postMessage", Refuse("service_unavailable", status=503), Refuse(retry_after=1))
+    async with walking(process, slack, streaming=False) as walk:
+        ann.say("still there?")
+        await walk.shows(ann, "echo: still there?")
+
+
+async def test_an_app_with_too_many_sockets_hears_when_one_is_free(process: Process, slack: FakeSlack) -> None:
+    ann = slack.direct(slack.person("Ann"))
+    slack.app.sockets_max = 0
+    async with walking(process, slack) as walk:
+        ann.say("is it full?")
+        await slack.until(lambda: bool(slack.called("apps.connections.open")), within_s=LIMIT_S)
+        slack.app.sockets_max = 10
+        await walk.shows(ann, "echo: is it full?")
+
+
+# Texts
+
+
+async def test_a_reply_of_200_000_characters_comes_as_a_file_beside_its_beginning(
+    process: Process, slack: FakeSlack
+) -> None:
+    ann = slack.person("Ann")
+    lake = slack.channel(ann)
+    book = "".join(f"Paragraph {n} of the book. {FAMILY} 水池有多深？\n\n" for n in range(6_000))[:200_000].rstrip()
+    async with walking(process, slack, model=Speaking(lambda _text: book)):
+        asked = lake.say(f"{slack.bot.mention} Read it to me", by=ann)
+        await slack.until(lambda: any(m.files for m in lake.shown(thread=asked.ts)), within_s=LIMIT_S)
+
+    shown = lake.shown()
+    assert {message.thread for message in shown} == {asked.ts}
+    assert [file.data.decode() for message in shown for file in message.files] == [book]
+    assert all(len(message.text) <= PART_MAX for message in shown)
+    assert any(message.text.startswith("Paragraph 0 of the book.") for message in shown)
+
+
+async def test_a_long_reply_is_cut_between_what_people_see_as_characters(process: Process, slack: FakeSlack) -> None:
+    signs = (FAMILY, FLAG, ACCENTED)
+    texts = {f"{at}": "a" * (at % 3) + sign * (27_000 // len(sign)) for at, sign in enumerate(3 * signs)}
+    chats = {name: slack.direct(slack.person(name)) for name in texts}
+    async with walking(process, slack, model=Speaking(lambda name: texts[name]), streaming=False):
+        for name, chat in chats.items():
+            chat.say(name)
+        for name, chat in chats.items():
+            await slack.until(lambda name=name, chat=chat: "".join(chat.texts()) == texts[name], within_s=LIMIT_S)
+
+    for chat, sign in zip(chats.values(), 3 * signs, strict=True):
+        for part in chat.texts():
+            assert len(part) <= PART_MAX
+            assert not unicodedata.combining(part[0])
+            assert part.replace(sign, "").strip("a") == ""
+
+
+async def test_markdown_that_no_parser_likes_arrives_with_all_of_its_words(process: Process, slack: FakeSlack) -> None:
+    chats = {kind: slack.direct(slack.person(kind)) for kind in ODD}
+    async with walking(process, slack, model=Speaking(lambda kind: ODD[kind]), streaming=False):
+        for kind, chat in chats.items():
+            chat.say(kind)
+        for kind, chat in chats.items():
+            await slack.until(lambda chat=chat: bool(chat.texts()), within_s=LIMIT_S)
+            missing = [word for word in WORDS[kind] if word not in "\n".join(chat.texts())]
+            assert missing == [], (kind, chat.texts())
+
+    for kind, chat in chats.items():
+        assert sum(WORDS[kind][0] in text for text in chat.texts()) == 1, kind
+
+
+async def test_a_text_that_slack_refuses_as_markdown_comes_as_plain_text(process: Process, slack: FakeSlack) -> None:
+    ann = slack.direct(slack.person("Ann"))
+    slack.faults.when(
+        "chat.postMessage", lambda call: Refuse("msg_blocks_too_long") if "markdown_text" in call.params else None
+    )
+    async with walking(process, slack, streaming=False) as walk:
+        ann.say("many blocks")
+        await walk.shows(ann, "echo: many blocks")
+
+
+# Floods
+
+
+async def test_a_flood_in_one_channel_loses_nothing_and_holds_up_no_other(process: Process, slack: FakeSlack) -> None:
+    eve, ann = (slack.direct(slack.person(name)) for name in ("Eve", "Ann"))
+    async with walking(process, slack, debounce_s=0.2) as walk:
+        for number in range(300):
+            eve.say(f"flood {number}")
+        ann.say("hello")
+        await walk.shows(ann, "echo: hello")
+        await walk.taken()
+
+    assert ann.texts() == ["echo: hello"]
+
+
+# Files
+
+
+async def test_a_picture_is_shown_to_a_model_that_sees(process: Process, slack: FakeSlack) -> None:
+    ann = slack.direct(slack.person("Ann"))
+    picture = slack.file(b"\xff\xd8\xff\xe0 a duck", name="duck.jpg", mimetype="image/jpeg")
+    sees = BotConfig(model=ModelConfig(vision=True))
+    async with walking(process, slack, model=Speaking(lambda _text: "a duck"), bot=sees) as walk:
+        ann.say("What is this?", files=[picture])
+        await walk.shows(ann, "a duck")
+
+    assert "data:image/jpeg;base64," in walk.model.asked()
+    assert "What is this?" in walk.model.asked()
+
+
+async def test_a_file_that_is_too_large_is_said_to_be(process: Process, slack: FakeSlack) -> None:
+    ann = slack.direct(slack.person("Ann"))
+    book = slack.file(b"x", name="book.pdf", mimetype="application/pdf", claims_bytes=2 << 30)
+    async with walking(process, slack, model=Speaking(lambda _text: "too large")) as walk:
+        ann.say("Read this", files=[book])
+        await walk.shows(ann, "too large")
+
+    assert "book.pdf" in walk.model.asked()
+    assert "large" in walk.model.asked()
+    assert slack.called("download") == []
+
+
+async def test_a_text_is_read_to_a_model_without_tools(process: Process, slack: FakeSlack) -> None:
+    ann = slack.person("Ann")
+    lake = slack.channel(ann)
+    note = slack.file("Tide at nine, 水池".encode(), name="tide.txt", mimetype="text/plain")
+    async with walking(process, slack, model=Speaking(lambda _text: "at nine")) as walk:
+        asked = lake.say(f"{slack.bot.mention} When?", by=ann, files=[note])
+        await walk.shows(lake, "at nine", thread=asked.ts)
+
+    assert "Tide at nine, 水池" in walk.model.asked()
+
+
+async def test_a_voice_message_is_answered_as_what_was_said(process: Process, slack: FakeSlack) -> None:
+    ann = slack.direct(slack.person("Ann"))
+    voice = slack.file(b"OggS spoken", name="audio_message.m4a", mimetype="audio/mp4", subtype="slack_audio")
+    async with fake_openai(lambda _body: Plain(b'{"text": "How deep is it?"}', "application/json")) as server:
+        hears = BotConfig(transcription=TranscriptionConfig(base_url=server.base_url, name="whisper"))
+        async with walking(process, slack, bot=hears) as walk:
+            ann.say("", files=[voice])
+            await walk.answered(ann, "How deep is it?")
+
+
+@dataclass
+class Sending(Speaking):
+    """Draws a map and sends it, by tools, before it answers."""
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        calls = (
+            ("write_file", {"path": "map.txt", "content": MAP}),
+            ("message", {"content": "Here is the map", "media": ["map.txt"]}),
+        )
+        step = len(self.requests)
+        async for each in super().stream(request):
+            if step >= len(calls):
+                yield each
+            elif isinstance(each, Answer):
+                name, arguments = calls[step]
+                yield Answer(text="", tool_calls=(ToolCall(id=name, name=name, arguments=json.dumps(arguments)),))
+
+
+MAP = "the pond lies north"
+
+
+@pytest.mark.parametrize("lost", [False, True], ids=["at once", "with its answer lost"])
+async def test_a_file_of_the_bot_is_shared_once_in_the_thread(
+    process: Process, slack: FakeSlack, *, lost: bool
+) -> None:
+    ann = slack.person("Ann")
+    lake = slack.channel(ann)
+    if lost:
+        slack.faults.on("files.completeUploadExternal", Cut())
+    tools = BotConfig(tools=("write_file", "message"))
+    async with walking(process, slack, model=Sending(), bot=tools) as walk:
+        asked = lake.say(f"{slack.bot.mention} the map, please", by=ann)
+        await walk.answered(lake, "echo: ", thread=asked.ts)
+
+    files = [file for message in lake.shown(thread=asked.ts) for file in message.files]
+    assert [(file.name, file.data.decode()) for file in files] == [("map.txt", MAP)]
+
+
+# While it is written
+
+
+STORY = "Once upon a time there was a *pond* of ducks. " + " ".join(f"word{n}" for n in range(60))
+
+
+async def test_in_a_thread_an_answer_is_streamed_as_one_message(process: Process, slack: FakeSlack) -> None:
+    ann = slack.person("Ann")
+    lake = slack.channel(ann)
+    async with walking(process, slack, model=Slow(lambda _text: STORY), reaction="eyes") as walk:
+        asked = lake.say(f"{slack.bot.mention} Tell me a story", by=ann)
+        await walk.answered(lake, "word59", thread=asked.ts)
+        await slack.until(lambda: not any(message.streaming for message in lake.shown()), within_s=LIMIT_S)
+
+    [message] = lake.shown()
+    assert message.text == STORY
+    [started] = slack.called("chat.startStream")
+    assert started.params["recipient_user_id"] == ann.id
+    assert slack.called("chat.appendStream")
+    assert len(slack.called("chat.stopStream")) == 1
+    assert slack.called("chat.postMessage") == []
+    assert any(status for _, thread, status in lake.statuses if thread == asked.ts)
+    assert asked.reactions == {"eyes": [slack.bot.person.id]}
+    assert slack.floods is not None and slack.floods.refused == 0
+
+
+@pytest.mark.parametrize("why", ["no thread", "unknown_method", "missing_scope"])
+async def test_where_it_cannot_be_streamed_one_message_is_changed(process: Process, slack: FakeSlack, why: str) -> None:
+    ann = slack.person("Ann")
+    direct = why == "no thread"
+    chat = slack.direct(ann) if direct else slack.channel(ann)
+    if not direct:
+        slack.faults.on("chat.startStream", always=Refuse(why))
+    async with walking(process, slack, model=Slow(lambda _text: STORY)) as walk:
+        chat.say("Tell me a story" if direct else f"{slack.bot.mention} Tell me a story", by=ann)
+        await walk.answered(chat, "word59")
+
+    [message] = chat.shown()
+    assert message.text == STORY
+    assert message.edits, "nothing was shown before"
+    assert len(slack.called("chat.startStream")) <= 1
+    assert slack.called("chat.update")
+
+
+async def test_a_stream_that_slack_has_ended_is_finished_as_the_same_message(
+    process: Process, slack: FakeSlack
+) -> None:
+    ann = slack.person("Ann")
+    lake = slack.channel(ann)
+    async with walking(process, slack, model=Slow(lambda _text: STORY)) as walk:
+        asked = lake.say(f"{slack.bot.mention} Tell me a story", by=ann)
+        message = await walk.answered(lake, "word", thread=asked.ts)
+        assert message.streaming
+        message.streaming = False
+        await walk.answered(lake, "word59", thread=asked.ts)
+
+    assert lake.texts() == [STORY]
+    assert [call.error for call in slack.called("chat.", ok=False)] != []
+
+
+async def test_many_answers_at_once_stay_within_the_limits_of_the_platform(process: Process, slack: FakeSlack) -> None:
+    ann = slack.person("Ann")
+    chats = [slack.direct(slack.person(f"Person {number}")) for number in range(10)]
+    lakes = [slack.channel(ann, name=f"lake-{number}") for number in range(6)]
+    async with walking(process, slack, model=Slow(pause_s=0.1)) as walk:
+        for number in range(2):
+            for chat in chats:
+                chat.say(f"{number} and more words than fit into a moment")
+            for lake in lakes:
+                lake.say(f"{slack.bot.mention} {number} and more words than fit into a moment", by=ann)
+        for chat in (*chats, *lakes):
+            await walk.answered(chat, "1 and more words than fit into a moment")
+
+    assert slack.floods is not None and slack.floods.refused == 0
+    assert await walk.unknown() == []
