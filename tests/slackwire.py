@@ -52,6 +52,7 @@ class Link:
     answers_pings: bool = True
     acknowledged: list[str] = field(default_factory=list[str])
     pinged: int = 0
+    ponged: list[bytes] = field(default_factory=list[bytes])
     closed: bool = False
     changed: Callable[[], None] = lambda: None
 
@@ -150,6 +151,8 @@ class Wire:
                 link.pinged += 1
                 if link.answers_pings:
                     await ws.pong(said.data)
+            elif said.type is WSMsgType.PONG:
+                link.ponged.append(said.data)
             self.changed()
         link.closed = True
         self.changed()

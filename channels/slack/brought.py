@@ -13,6 +13,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from channels.http import listen, read_body, serving
+from channels.slack.seldom import Seldom
 from channels.slack.workspaces import App, Kind
 from daemon import metrics
 from daemon.clock import Clock
@@ -26,6 +27,9 @@ OLD_S = 300
 TAKE_S = 2.5
 """How long keeping may take: Slack waits 3 s for an answer, and says it again then."""
 
+LAST_S = 0.5
+"""How long it may still take once the process stops; what is not kept by then Slack says again."""
+
 EVENT_MAX_BYTES = 4_194_304
 """Largest body that is read; the largest real ones have some 100 kB."""
 
@@ -34,9 +38,6 @@ FIELDS_MAX = 100
 
 RETRY_AFTER_S = 5
 """What Slack is told to wait while Redis is away; it keeps to times of its own."""
-
-QUIET_S = 60.0
-"""How often calls that were refused are logged."""
 
 FORM = "application/x-www-form-urlencoded"
 
@@ -52,7 +53,8 @@ class Brought:
         self._config = config
         self._app = app
         self._clock = clock
-        self._quiet_until = 0.0
+        self._seldom = Seldom()
+        self._takes: set[anyio.CancelScope] = set()
         self._verifier = SignatureVerifier(config.signing_secret.reveal(), clock=_Seconds(clock))
 
     async def run(self) -> None:
@@ -66,7 +68,14 @@ class Brought:
         with listening:
             async with serving(self.application(), listening):
                 _log.info("events.started", channel=self._name)
-                await anyio.sleep_forever()
+                try:
+                    await anyio.sleep_forever()
+                finally:
+                    self._end_soon()
+
+    def _end_soon(self) -> None:
+        for take in self._takes:
+            take.deadline = min(take.deadline, anyio.current_time() + LAST_S)
 
     def application(self) -> Starlette:
         """What answers Slack's calls."""
@@ -99,9 +108,7 @@ class Brought:
 
     def _note(self, problem: str) -> None:
         metrics.UPDATES.labels(self._name, "refused").inc()
-        # Once in a while: anybody may call, as often as they like.
-        if anyio.current_time() >= self._quiet_until:
-            self._quiet_until = anyio.current_time() + QUIET_S
+        if self._seldom.now(problem):  # anybody may call, as often as they like
             _log.warning("events.refused", channel=self._name, reason=problem)
 
     async def _answered(self, request: Request, body: bytes) -> Response:
@@ -114,9 +121,13 @@ class Brought:
             if challenge := _challenge(body):
                 return PlainTextResponse(challenge)
             kind, payload = "events_api", body
-        with anyio.move_on_after(TAKE_S):
-            if await self._app.take(kind, payload):
-                return Response()
+        with anyio.move_on_after(TAKE_S) as take:
+            self._takes.add(take)
+            try:
+                if await self._app.take(kind, payload):
+                    return Response()
+            finally:
+                self._takes.remove(take)
         return Response(status_code=503, headers={"Retry-After": str(RETRY_AFTER_S)})
 
 

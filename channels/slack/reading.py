@@ -21,7 +21,7 @@ async def messages_in(
 ) -> AsyncIterator[dict[str, Any]]:
     """The messages of a thread, oldest first, or those of a channel outside of threads, newest first.
 
-    ``oldest``, ``latest``: ``ts`` of messages that stand outside; of a thread the first message comes all the same.
+    ``oldest``, ``latest``: ``ts`` of messages that stand outside. The first message of a thread comes all the same.
 
     Raises:
         SendRefused: they cannot be read just now.
@@ -31,14 +31,15 @@ async def messages_in(
     params = {"channel": channel, "limit": PAGE, "include_all_metadata": True}
     more = {"ts": thread, "oldest": oldest, "latest": latest}
     params |= {name: value for name, value in more.items() if value}
-    for _ in range(PAGES_MAX):
+    for page in range(PAGES_MAX):
         try:
             found = await api.call(method, params, timeout_s=left_s(deadline), key=channel)
         except MissingScope as no:
             # A person who gives it cannot be waited for: what asks does without.
             raise SendRejected(str(no)) from None
         for message in objects_in(found.get("messages")):
-            yield message
+            if page == 0 or message.get("ts") != thread:  # it stands on every page
+                yield message
         cursor = _cursor(found)
         if not cursor:
             return

@@ -34,7 +34,7 @@ WRITE_S = 5.0
 """How long the other side may take to let something be written."""
 
 CLOSE_S = 0.5
-"""How long closing may take; Slack does not always answer it."""
+"""How long closing may take: the other side may read nothing any more."""
 
 LINGER_S = 60.0
 """How long an old connection is served beside its successor; Slack closes it within seconds."""

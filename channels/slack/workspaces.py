@@ -13,6 +13,7 @@ import anyio
 import msgspec
 import structlog
 
+from channels.slack.seldom import Seldom
 from daemon import metrics
 from daemon.config import Config, SlackConfig
 from daemon.errors import BusUnavailable
@@ -116,6 +117,7 @@ class App:
         self._channel = channel
         self._joined: dict[str, tuple[str, Taker]] = {}
         self._turns: dict[str, anyio.Lock] = {}
+        self._seldom = Seldom()
 
     @contextmanager
     def joined(self, name: str, team: str, taker: Taker) -> Generator[None]:
@@ -155,7 +157,9 @@ class App:
         try:
             await (taker.take(payload) if kind == "events_api" else taker.take_command(payload))
         except BusUnavailable as error:
-            _log.warning("event.waits", channel=self._channel, reason=str(error))
+            # What waits is tried again and again.
+            if self._seldom.now("waits"):
+                _log.warning("event.waits", channel=self._channel, reason=str(error))
             return False
         return True
 
@@ -172,7 +176,9 @@ class App:
             return False
         metrics.UPDATES.labels(self._channel, "foreign").inc()
         team = ", ".join(address.teams) or "none"
-        _log.warning("event.foreign", channel=self._channel, reason=f"no channel is configured for workspace {team}")
+        if self._seldom.now(team):
+            reason = f"no channel of this app is configured for workspace {team}"
+            _log.warning("event.foreign", channel=self._channel, reason=reason)
         return True
 
 

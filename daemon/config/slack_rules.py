@@ -41,7 +41,7 @@ def bot_token_problem(token: Secret) -> str:
     """What is wrong with the form of a bot token; empty: nothing."""
     text = token.reveal()
     if text.startswith("xoxe"):
-        return "is one that runs out (token rotation, which stays on once it is on): make the app anew from the manifest"
+        return "runs out (token rotation, which stays on once it is on): make the app anew from the manifest"
     if text.startswith("xoxp-"):
         return f"is a person's token; a bot's begins with xoxb-: {WHERE_BOT_TOKEN}"
     return "" if _BOT_TOKEN.fullmatch(text) else f"is no bot token, which begins with xoxb-: {WHERE_BOT_TOKEN}"

@@ -39,6 +39,20 @@ class Caller:
         self.url = f"http://127.0.0.1:{port}/slack/events"
         self._process = process
         self._client = client
+        self._scopes: list[anyio.CancelScope] = []
+        self._over = anyio.Event()
+
+    async def hear(self, name: str, heard: Heard) -> None:
+        """A section of the process that is called, until ``stop``."""
+        with anyio.CancelScope() as scope:
+            self._scopes.append(scope)
+            await hear_one(self._process, name, heard)
+        self._over.set()
+
+    async def stop(self) -> None:
+        for scope in self._scopes:
+            scope.cancel()
+        await self._over.wait()
 
     async def bring(
         self,
@@ -81,9 +95,9 @@ async def called(process: Process, **heard: Heard) -> AsyncGenerator[Caller]:
     async with slack_wire() as wire, httpx2.AsyncClient() as client, anyio.create_task_group() as tg:
         channels = {name: by_http(wire, name, None if number else port) for number, name in enumerate(heard)}
         here = replica(process, **channels)
-        for name, intake in heard.items():
-            tg.start_soon(hear_one, here, name, intake)
         caller = Caller(here, port, client)
+        for name, intake in heard.items():
+            tg.start_soon(caller.hear, name, intake)
         with anyio.fail_after(10):
             while True:
                 try:
@@ -299,6 +313,29 @@ async def test_a_port_that_is_taken_is_said(process: Process) -> None:
                 await hear_one(replica(process, acme=by_http(wire, "acme", port)), "acme", Heard())
 
     assert raised.group_contains(ConfigError, match="taken")
+
+
+@pytest.mark.parametrize("under_way", [False, True])
+async def test_a_stop_ends_within_a_second(process: Process, under_way: bool) -> None:
+    """Also in the middle of keeping something, which Slack is asked to say again."""
+    heard = Heard(slow="D0ANN")
+    statuses: list[int] = []
+    async with called(process, acme=heard) as slack, anyio.create_task_group() as tg:
+
+        async def bring() -> None:
+            statuses.append((await slack.say(message("hello"))).status_code)
+
+        await slack.say(message("elsewhere", channel="D0BOB"))  # its connection is kept
+        if under_way:
+            tg.start_soon(bring)
+            await heard.until_begun(2)
+        began = anyio.current_time()
+        await slack.stop()
+        took_s = anyio.current_time() - began
+
+    assert took_s < 1.0
+    assert statuses == ([503] if under_way else [])
+    assert heard.texts == ["elsewhere"]
 
 
 async def test_no_secret_is_logged(process: Process) -> None:

@@ -126,8 +126,14 @@ async def test_what_was_acknowledged_can_come_again(client: Client) -> None:
         await client.slack.settled()
         client.slack.app.again()
         second = await ear.hear()
+        await ear.acknowledge(second)
+        await client.slack.settled()
+        client.slack.app.again(same=True)
+        third = await ear.hear()
 
     assert first["payload"]["event_id"] == second["payload"]["event_id"]
+    assert first["envelope_id"] != second["envelope_id"]
+    assert third == second
 
 
 async def test_an_acknowledgement_that_is_lost_brings_it_again(client: Client) -> None:

@@ -45,6 +45,8 @@ class Delivery:
     """When each was sent, by anyio's clock."""
     took_s: float = 0.0
     """From the envelope that was acknowledged to its acknowledgement."""
+    same: bool = False
+    """The next try comes in the envelope of the last one."""
     under_way: bool = False
     """By HTTP."""
     reason: str = ""
@@ -116,12 +118,15 @@ class App:
         self.waiting.append(Delivery("raw", {}, False, raw=frame))
         self.arrive()
 
-    def again(self, number: int = 1) -> None:
-        """Bring the last acknowledged ones a second time: their acknowledgements were lost on the way."""
+    def again(self, number: int = 1, *, same: bool = False) -> None:
+        """Bring the last acknowledged ones a second time: their acknowledgements were lost on the way.
+
+        ``same``: in the same envelope as before, as people have seen it happen.
+        """
         late = self.done[-number:]
         del self.done[-number:]
         for delivery in late:
-            delivery.due = 0.0
+            delivery.due, delivery.same = 0.0, same
         self.waiting[:0] = late
         self.arrive()
 

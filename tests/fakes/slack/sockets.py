@@ -239,8 +239,12 @@ class Bringing:
 
     @staticmethod
     def envelope(delivery: Delivery) -> dict[str, Any]:
-        """As it is sent the next time; each time with an id of its own."""
-        delivery.ids.append(str(uuid.uuid4()))
+        """As it is sent the next time; each time with an id of its own, as a rule."""
+        if delivery.same and delivery.ids:
+            delivery.tries -= 1
+        else:
+            delivery.ids.append(str(uuid.uuid4()))
+        delivery.same = False
         delivery.told.append(anyio.current_time())
         answers = delivery.kind != "events_api"
         envelope: dict[str, Any] = {"envelope_id": delivery.ids[-1], "payload": delivery.payload, "type": delivery.kind}
