@@ -41,4 +41,5 @@ class Arrival(msgspec.Struct, frozen=True, kw_only=True):
     edited: bool = False
     """It replaces what the message ``id`` said."""
     deleted: bool = False
-    """The message ``id`` was taken back by whoever said it; what else stands here does not matter but for the chat."""
+    """The message ``id`` was taken back. Chat and thread are those of the message, the sender's id too or empty; what
+    else stands here does not matter."""

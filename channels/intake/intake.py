@@ -142,6 +142,8 @@ class Intake:
     async def _judge(self, case: Case) -> str:
         """What became of it, in a word."""
         arrival = case.arrival
+        if arrival.deleted:
+            return await self._withdrawn(case)
         heard = verdict(self._config.access, await self._access.entries(), self._speaker(arrival))
         if heard != "heard":
             return await self._stranger(case) if heard == "code" else heard
@@ -209,6 +211,15 @@ class Intake:
             # It was overheard, and says the bot's name only now.
             await self._overhearing.keep(str(case.session), case.arrival, at=self._now())
         return amended
+
+    async def _withdrawn(self, case: Case) -> str:
+        """A message was taken back that may still wait for its answer, or was overheard."""
+        session, arrival = str(case.session), case.arrival
+        withdrawn = await self._amendments.withdraw(session, arrival.id, sender_id=arrival.sender.id)
+        if withdrawn != "unknown":
+            return withdrawn
+        was_kept = await self._overhearing.forget(session, arrival.id, sender_id=arrival.sender.id)
+        return "withdrawn" if was_kept else "unknown"
 
     async def _accept(self, case: Case) -> str:
         arrival, session = case.arrival, case.session

@@ -10,6 +10,7 @@ from daemon.events import Attachment, Overheard
 
 OVERHEAR = load_script(__file__, "overhear.lua")
 ASKED = load_script(__file__, "asked.lua")
+UNHEAR = load_script(__file__, "unhear.lua")
 
 KEPT_MAX = 50
 """Of a group, the newest."""
@@ -55,6 +56,11 @@ class Overhearing:
             ],
         )
         return status == b"kept"
+
+    async def forget(self, session: str, message_id: str, *, sender_id: str = "") -> bool:
+        """Somebody has taken it back; whether it was kept. ``sender_id``: only if it was that person's."""
+        gone: int = await self._bus.run(UNHEAR, [self._bus.keys.overheard(session)], [message_id, sender_id])
+        return gone == 1
 
     async def before(self, session: str, order: float) -> tuple[Overheard, ...]:
         """What was said before the message with this ``order``, oldest first."""

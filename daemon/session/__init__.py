@@ -2,12 +2,12 @@
 
 ``Sessions`` claims, renews, journals, commits and releases; ``SessionReader`` reads without holding anything;
 ``Locks`` is for those who consolidate older messages; ``Asides`` answers commands that wait for no turn; ``Amendments``
-edits what waits; ``Sayings`` says what a turn says before its answer; ``standings`` tells who is held and who rests,
-``settlement_of`` how far a session is consolidated. ``all_sessions`` and ``sessions_of`` find sessions, every one of
-them.
+edits what waits, or takes it out; ``Sayings`` says what a turn says before its answer; ``standings`` tells who is held
+and who rests, ``settlement_of`` how far a session is consolidated. ``all_sessions`` and ``sessions_of`` find sessions,
+every one of them.
 """
 
-from daemon.session.amending import Amended, Amendments
+from daemon.session.amending import Amended, Amendments, Withdrawn
 from daemon.session.asides import Aside, Asides
 from daemon.session.census import Standing, oldest_s, standings
 from daemon.session.claim import Begun, Claim, Waiting, after
@@ -38,6 +38,7 @@ __all__ = [
     "Settlement",
     "Standing",
     "Waiting",
+    "Withdrawn",
     "Word",
     "after",
     "all_sessions",

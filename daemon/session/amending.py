@@ -1,4 +1,4 @@
-"""Messages that are edited before they are answered."""
+"""Messages that are edited, or taken back, before they are answered."""
 
 from typing import Any, Literal
 
@@ -9,7 +9,8 @@ from daemon.bus import Bus, check_inbound, load_script, pairs
 from daemon.config import QueueConfig
 from daemon.events import Inbound
 
-AMEND = load_script(__file__, "amend.lua")
+AMEND = load_script(__file__, "amend.lua", with_parts=("waits.part.lua",))
+WITHDRAW = load_script(__file__, "withdraw.lua", with_parts=("waits.part.lua",))
 
 BURST = 32
 """Waiting messages that one turn answers at most; as ``begin.part.lua`` has it."""
@@ -21,6 +22,7 @@ TRIES = 3
 """How often is looked for a message that was replaced just when it was found."""
 
 Amended = Literal["amended", "late", "unknown"]
+Withdrawn = Literal["withdrawn", "late", "unknown"]
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Inbound).decode
@@ -46,7 +48,7 @@ class Amendments:
         """
         check_inbound(inbound, self._config)
         for _ in range(TRIES):
-            found = await self._waiting(inbound)
+            found = await self._waiting(str(inbound.session), inbound.id)
             if found is None:
                 return "unknown"
             stream_id, old = found
@@ -69,13 +71,44 @@ class Amendments:
         status: bytes = await self._bus.run(
             AMEND,
             [keys.inbox, keys.session, keys.waiting, keys.log],
-            [session, stream_id, new.id, _encode(new), BURST],
+            [session, stream_id, BURST, new.id, _encode(new)],
         )
         return "amended" if status == b"amended" else "late" if status == b"late" else "gone"
 
-    async def _waiting(self, inbound: Inbound) -> tuple[bytes, Inbound] | None:
-        """The message with ``inbound``'s id that waits in its session, and where it stands."""
-        keys = self._bus.keys.of(str(inbound.session))
+    async def withdraw(self, session: str, message_id: str, *, sender_id: str = "") -> Withdrawn:
+        """Have the waiting message with this id answered by nobody; ``sender_id``: only if it is that person's.
+
+        ``late``: a turn that answers it is under way, a stop waits behind it, or it is a command; it is answered all
+        the same. ``unknown``: none waits under that id: it was answered, or it never came. The same again changes
+        nothing.
+
+        Raises:
+            BusUnavailable: Redis is away; the same may be said again.
+        """
+        for _ in range(TRIES):
+            found = await self._waiting(session, message_id)
+            if found is None or sender_id not in ("", found[1].sender_id):
+                return "unknown"
+            stream_id, old = found
+            if old.command:
+                return "late"
+            keys = self._bus.keys.of(session)
+            partition = self._bus.keys.partition(session)
+            status: bytes = await self._bus.run(
+                WITHDRAW,
+                [
+                    *(keys.inbox, keys.session, keys.waiting, keys.log),
+                    *(self._bus.keys.ready(partition), self._bus.keys.due(partition)),
+                ],
+                [session, stream_id, BURST],
+            )
+            if status != b"gone":
+                return "withdrawn" if status == b"withdrawn" else "late"
+        return "unknown"
+
+    async def _waiting(self, session: str, message_id: str) -> tuple[bytes, Inbound] | None:
+        """The message with this id that waits in a session, and where it stands."""
+        keys = self._bus.keys.of(session)
         ids: list[bytes] = await self._bus.call("LRANGE", keys.waiting, 0, -1)
         for end in range(len(ids), 0, -PAGE):
             found: dict[bytes, Inbound] = {}
@@ -83,7 +116,7 @@ class Amendments:
             async def look(stream_id: bytes, found: dict[bytes, Inbound] = found) -> None:
                 entries: Any = await self._bus.call("XRANGE", keys.inbox, stream_id, stream_id)
                 for _, fields in entries:
-                    if (message := _message_in(dict(pairs(fields)), inbound.id)) is not None:
+                    if (message := _message_in(dict(pairs(fields)), message_id)) is not None:
                         found[stream_id] = message
 
             async with anyio.create_task_group() as tg:  # one tick, one pipeline

@@ -209,9 +209,9 @@ async def test_without_its_check_a_message_would_be_answered_twice(lab: Lab, ame
     claim = await lab.claim()
     old = claim.begun.waiting[0].stream_id
     keys = lab.bus.keys.of("web:ann")
-    careless = mutated(AMEND, "if is_read() or is_stopped() then return 'late' end", "")
+    careless = mutated(AMEND, "if is_read() or is_stopped() then return nil, 'late' end", "")
 
-    args = ["web:ann", old, "a", "{}", 32]
+    args = ["web:ann", old, 32, "a", "{}"]
     assert await lab.bus.run(careless, [keys.inbox, keys.session, keys.waiting, keys.log], args) == b"amended"
 
     await lab.commit(claim, go_on=False)

@@ -76,6 +76,8 @@ class Talk:
     """Whether its people know that it is parked."""
     texts: dict[str, str] = field(default_factory=dict)
     """What messages say that were edited, by id."""
+    withdrawn: list[str] = field(default_factory=list)
+    """Ids of those that were taken back before anybody read them."""
 
     @property
     def waiting(self) -> list[str]:
@@ -221,7 +223,8 @@ class SessionMachine(RuleBasedStateMachine):
         talk, before = self.talks[session], self.see()
         if not talk.accepted:
             return
-        message_id = talk.accepted[pick % len(talk.accepted)]
+        known = [*talk.accepted, *talk.withdrawn]
+        message_id = known[pick % len(known)]
 
         again = self.do(
             self.lab.publish, message_id, session=session, correlation=f"c-{message_id}" if own else "another"
@@ -241,14 +244,9 @@ class SessionMachine(RuleBasedStateMachine):
 
         status = self.do(Amendments(self.lab.bus, QUEUE).amend, edited)
 
-        waiting = talk.waiting
-        if message_id not in waiting:
+        if message_id not in talk.waiting:
             assert status == "unknown"
-        elif (
-            ((talk.nonce or talk.journal) and message_id == waiting[0])
-            or message_id in talk.stops
-            or (talk.stop and waiting.index(message_id) < waiting.index(talk.stop))
-        ):
+        elif self.is_late(talk, message_id):
             assert status == "late"
         else:
             assert status == "amended"
@@ -257,6 +255,43 @@ class SessionMachine(RuleBasedStateMachine):
             assert self.see().state("inbox", "waiting") == before.state("inbox", "waiting")
             return
         assert self.see().state() == before.state()
+
+    @rule(session=st.sampled_from(SESSIONS), pick=st.integers(0, 99), whose=st.sampled_from(["", "", "ann", "mallory"]))
+    def withdraw(self, session: str, pick: int, whose: str) -> None:
+        """Somebody takes a message back, whatever has become of it."""
+        talk, before = self.talks[session], self.see()
+        known = [*talk.withdrawn, *talk.accepted]
+        if not known:
+            return
+        message_id = known[-1 - pick % len(known)]
+
+        status = self.do(Amendments(self.lab.bus, QUEUE).withdraw, session, message_id, sender_id=whose)
+
+        waiting = talk.waiting
+        if message_id not in waiting or whose == "mallory":
+            assert status == "unknown"
+        elif self.is_late(talk, message_id):
+            assert status == "late"
+        else:
+            assert status == "withdrawn"
+            self.keep()
+            talk.accepted.remove(message_id)
+            talk.withdrawn.append(message_id)
+            if message_id == waiting[0]:
+                talk.attempts = 0
+            if not talk.waiting:
+                talk.told = False
+            assert self.see().state(*WITHDRAWN) == before.state(*WITHDRAWN)
+            return
+        assert self.see().state() == before.state()
+
+    @staticmethod
+    def is_late(talk: Talk, message_id: str) -> bool:
+        """Whether nothing can be done any more about a message that waits."""
+        waiting = talk.waiting
+        is_read = bool(talk.nonce or talk.journal) and message_id == waiting[0]
+        is_stopped = bool(talk.stop) and waiting.index(message_id) < waiting.index(talk.stop)
+        return is_read or is_stopped or message_id in talk.stops
 
     # Workers
 
@@ -580,6 +615,9 @@ class SessionMachine(RuleBasedStateMachine):
         talk.nonce, talk.attempts = "", 0
 
 
+WITHDRAWN = ("inbox", "waiting", "ready", "due", "attempts", "retry_at", "parked_at")
+"""What taking a message back may change."""
+
 EMPTIED = ("nonce", "lease", "worker", "retry_at", "stop_upto")
 """Fields that a claim removes when nothing waits."""
 
@@ -635,6 +673,11 @@ def test_every_accepted_message_is_answered_once_and_in_order_however_long_it_go
         ("daemon.bus.publish.PUBLISH", "if seen then", "if false then"),
         ("daemon.session.amending.AMEND", "if is_read() or", "if"),
         ("daemon.session.amending.AMEND", "or is_stopped()", ""),
+        ("daemon.session.amending.WITHDRAW", "if is_read() or", "if"),
+        ("daemon.session.amending.WITHDRAW", "or is_stopped()", ""),
+        ("daemon.session.amending.WITHDRAW", "if at == 0 then redis.call('HSET', KEYS[2], 'attempts', 0) end", ""),
+        ("daemon.session.amending.WITHDRAW", "redis.call('ZREM', KEYS[6], ARGV[1])", ""),
+        ("daemon.session.amending.WITHDRAW", "redis.call('XDEL', KEYS[1], ARGV[2])", ""),
     ],
 )
 def test_switching_a_check_off_is_found(

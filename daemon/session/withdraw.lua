@@ -1,0 +1,24 @@
+-- Take out a message that waits, because its sender has taken it back. Harmless when repeated or late: it names what it
+-- takes out. What seen knows of it stays, so that the platform's saying it again brings nothing back.
+--
+-- KEYS  1 in (stream)  2 session (hash)  3 waiting (list)  4 log (list)  5 ready (zset)  6 due (zset)
+-- ARGV  1 session key  2 stream id of the message that waits  3 most messages of a burst
+-- Returns
+--   withdrawn  it waits no more
+--   late       as of amend.lua
+--   gone       as of amend.lua
+
+local at, why = place_of(ARGV[2], ARGV[3], KEYS[1], KEYS[2], KEYS[3], KEYS[4])
+if not at then return why end
+
+redis.call('LREM', KEYS[3], 1, ARGV[2])
+redis.call('XDEL', KEYS[1], ARGV[2])
+-- What was tried was tried with it: whatever comes first now begins anew.
+if at == 0 then redis.call('HSET', KEYS[2], 'attempts', 0) end
+if redis.call('EXISTS', KEYS[3]) == 0 then
+  -- Nobody holds the session, or it would be too late: as a claim leaves one in which nothing waits.
+  redis.call('ZREM', KEYS[5], ARGV[1])
+  redis.call('ZREM', KEYS[6], ARGV[1])
+  redis.call('HDEL', KEYS[2], 'nonce', 'lease', 'worker', 'since', 'retry_at', 'parked_at', 'stop_upto')
+end
+return 'withdrawn'
