@@ -97,7 +97,8 @@ async def test_what_cannot_be_kept_for_long_is_never_acknowledged(
     assert heard.texts == ["later"]
 
 
-async def test_a_slow_chat_holds_up_no_other(process: Process) -> None:
+async def test_a_slow_chat_holds_up_no_other(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(envelopes, "CHAT_MAX", 200)
     heard = Heard(slow="D0SLOW")
     async with slack_wire() as wire, hearing(process, wire, heard):
         link = await wire.link()
