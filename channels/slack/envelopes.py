@@ -22,7 +22,7 @@ from daemon import metrics
 AT_A_TIME = 64
 """Chats whose envelopes are taken side by side."""
 
-CHAT_MAX = 200
+CHAT_MAX = 2_000
 """Envelopes of one chat that wait; those beyond are not acknowledged, and Slack says them again."""
 
 WAITING_MAX_BYTES = 67_108_864

@@ -12,6 +12,7 @@ NOBODY: Mapping[str, str] = {}
 
 _marked = re.compile(r"<([^<>\s][^<>\n]*)>")
 _escaped = re.compile(r"&(lt|gt|amp);")
+_either = re.compile(f"{_marked.pattern}|{_escaped.pattern}")
 _PLAIN = {"lt": "<", "gt": ">", "amp": "&"}
 
 SHOWN_AS_IS = ("mailto:", "tel:")
@@ -20,7 +21,8 @@ SHOWN_AS_IS = ("mailto:", "tel:")
 
 def plain(text: str, names: Mapping[str, str] = NOBODY) -> str:
     """``text`` as people read it; ``names`` are those of people by id, who are called by their id otherwise."""
-    return sound("".join(_pieces(text, names)))
+    # In one go: an escaped mark is none, also once it is unescaped.
+    return sound(_either.sub(lambda found: _read(found[1], names) if found[1] else _PLAIN[found[2]], text))
 
 
 def people_in(text: str) -> Iterator[str]:
@@ -55,15 +57,6 @@ def linked(url: str, label: str) -> str:
     if url.startswith(SHOWN_AS_IS) or label.rstrip("/").casefold() == bare.rstrip("/").casefold():
         return label
     return f"[{label}]({url})"
-
-
-def _pieces(text: str, names: Mapping[str, str]) -> Iterator[str]:
-    at = 0
-    for marked in _marked.finditer(text):
-        yield unescaped(text[at : marked.start()])
-        yield _read(marked[1], names)
-        at = marked.end()
-    yield unescaped(text[at:])
 
 
 def _read(marked: str, names: Mapping[str, str]) -> str:

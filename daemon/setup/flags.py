@@ -59,7 +59,9 @@ class Flags:
     @property
     def for_slack(self) -> bool:
         """Whether Slack was spoken of: then it is what is set up."""
-        given = (self.slack_token, self.slack_token_file, self.slack_app_token, self.slack_app_token_file)
+        tokens = (self.slack_token, self.slack_token_file, self.slack_app_token, self.slack_app_token_file)
+        others = (self.slack_signing_secret, self.slack_signing_secret_file, self.slack_events_url)
+        given = (*tokens, *others, self.slack_channel, self.slack_owner)
         return bool(self.slack) or (self.slack is None and any(text is not None for text in given))
 
     def key(self) -> Secret | None:

@@ -9,6 +9,7 @@ import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 import daemon.log
+import daemon.setup.slack_interview
 from tests.fakes.slack import FakeSlack, Refuse, fake_slack
 from tests.fakes.telegram import fake_telegram
 from tests.integration.test_init import Place, mode
@@ -151,6 +152,7 @@ def test_an_app_that_may_not_hear_is_said(place: Place, slack: FakeSlack) -> Non
     ("flags", "said"),
     [
         (("--slack",), "--slack-token: missing"),
+        (("--slack-owner", "U4711"), "--slack-token: missing"),
         (("--slack-token", "hunter2"), "--slack-token: is no bot token"),
         (("--slack-token", APP_TOKEN), "--slack-token: is no bot token"),
         (("--slack-token", TOKEN), "--slack-app-token: missing"),
@@ -170,6 +172,25 @@ def test_an_answer_that_will_not_do_is_told_by_its_flag(place: Place, flags: tup
     assert said in done.stderr
     assert not any(secret in done.stderr for secret in (TOKEN, APP_TOKEN, "hunter2"))
     assert place.files() == {}
+
+
+def test_a_script_can_wait_for_the_owner_too(
+    place: Place, slack: FakeSlack, portal: BlockingPortal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(daemon.setup.slack_interview, "new_code", lambda: "ABCDEFGH2345")
+    portal.call(slack.direct(slack.person("Ann", id="U4711")).say, "abcdefgh2345")
+    by_http = ("--slack-events-url", "https://host/x", "--slack-signing-secret", SECRET)
+
+    done = place("init", "--offline", "--pair", *at(slack))
+    other = at(slack, token=slack.install(slack.app, slack.new_team()).token)
+    deaf = place("init", "--pair", "--yes", "--slack-channel", "other", *other[:2], *other[4:], *by_http)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "ABCDEFGH2345" in done.stdout
+    assert place.tables["bots"]["pond"]["admins"] == ["slack:U4711"]
+    assert slack.app.waiting == [] or slack.app.waiting[0].payload["event"]["user"] != "U4711"
+    assert deaf.returncode == 78
+    assert "name yourself with --slack-owner ID" in deaf.stderr
 
 
 def test_the_same_again_changes_nothing_and_another_workspace_is_a_section_of_its_own(
