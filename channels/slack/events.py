@@ -52,10 +52,10 @@ def me_of(found: Mapping[str, Any]) -> Me:
     return Me(team=team, user=user, bot=bot, name=sound(name))
 
 
-def read(body: Body, me: Me, names: Mapping[str, str] = NOBODY) -> Arrival | None:
+def read(body: Body, me: Me, names: Mapping[str, str] = NOBODY, *, everything: bool = False) -> Arrival | None:
     """What an event means for the bot ``me``; None: nothing that anybody said, or the bot itself did.
 
-    ``names`` are those of people and bots by id.
+    ``names`` are those of people and bots by id; ``everything``: also what does not name the bot is said to it.
     """
     event = body.event
     if event is None or event.type not in ("message", "app_mention") or not _is_id(event.channel):
@@ -67,9 +67,11 @@ def read(body: Body, me: Me, names: Mapping[str, str] = NOBODY) -> Arrival | Non
     now, before = event.message or Message(), event.previous_message
     if now.subtype == "tombstone":  # what a thread began with was deleted
         return _deleted(body, event, before or Message(), now.ts, me)
-    if _is_changed(now, before):
-        return _said(body, event, now, me, names, edited=True)
-    return None
+    if not _is_changed(now, before):
+        return None
+    # Who names the bot only with an edit asks only now: until then it was said to others.
+    was_for_others = not (everything or _is_direct(event) or before is None or _names(me, before))
+    return _said(body, event, now, me, names, edited=not (was_for_others and _names(me, now)))
 
 
 def people_of(message: Message | None) -> Iterator[str]:
@@ -111,7 +113,7 @@ def _said(
         return None
     direct = _is_direct(event)
     attachments = attachments_of(message)
-    mentioned = direct or event.type == "app_mention" or me.user in people_in(message.text)
+    mentioned = direct or event.type == "app_mention" or _names(me, message)
     text = words_of(message, {me.user: me.name, **names}, called=me.user)
     if not (text or attachments):
         if not mentioned:
@@ -149,7 +151,7 @@ def _deleted(body: Body, event: Message, before: Message, ts: str, me: Me) -> Ar
         thread=_thread(before, ts, direct=direct),
         chat_kind="direct" if direct else "group",
         sender=sender_of(before) or Sender(id=""),
-        mentioned=direct or me.user in people_in(before.text),
+        mentioned=direct or _names(me, before),
         deleted=True,
     )
 
@@ -161,6 +163,10 @@ def _is_changed(now: Message, before: Message | None) -> bool:
     return now.text != before.text or [(file.id, file.mode) for file in now.files] != [
         (file.id, file.mode) for file in before.files
     ]
+
+
+def _names(me: Me, message: Message) -> bool:
+    return me.user in people_in(message.text)
 
 
 def _is_mine(body: Body, message: Message, me: Me) -> bool:

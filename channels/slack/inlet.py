@@ -96,11 +96,12 @@ class Inlet:
 
     async def _said(self, found: Mapping[str, Any]) -> Arrival | None:
         body = lenient(Body, found)
-        arrival = read(body, self._me)
+        arrival = read(body, self._me, everything=self._everything)
         if arrival is None or not self._is_wanted(arrival):
             return None
         # What is left out needs no names; looking them up may take a while.
-        return read(body, self._me, await self._people.names(people_of(body.event)))
+        names = await self._people.names(people_of(body.event))
+        return read(body, self._me, names, everything=self._everything)
 
     async def _commanded(self, found: Mapping[str, Any]) -> Arrival | None:
         fields = lenient(Command, found)

@@ -7,6 +7,7 @@ listens does it for all sections, and an event goes by the id of its workspace (
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 import anyio
@@ -108,6 +109,16 @@ def _chat_of(event: msgspec.Raw) -> bytes:
         return b""
 
 
+@dataclass(eq=False)
+class _Section:
+    """One that hears."""
+
+    team: str
+    taker: Taker
+    takes: set[anyio.CancelScope] = field(default_factory=set[anyio.CancelScope])
+    """What it is taking just now."""
+
+
 class App:
     """One app in this process: its sections that hear, and who of them listens for all."""
 
@@ -115,20 +126,23 @@ class App:
         """``sections``: the names of all that are configured; ``channel``: one of them, for logs."""
         self._sections = sections
         self._channel = channel
-        self._joined: dict[str, tuple[str, Taker]] = {}
+        self._joined: dict[str, _Section] = {}
         self._turns: dict[str, anyio.Lock] = {}
         self._seldom = Seldom()
 
     @contextmanager
     def joined(self, name: str, team: str, taker: Taker) -> Generator[None]:
         """Have events of the workspace ``team`` go to the section ``name`` for the length of the block."""
-        if any(team == other for other, _ in self._joined.values()):
+        if any(team == other.team for other in self._joined.values()):
             _log.error("workspace.twice", channel=name, reason=f"{team} is another channel's of the same app already")
-        self._joined[name] = (team, taker)
+        section = self._joined[name] = _Section(team, taker)
         try:
             yield
         finally:
             del self._joined[name]
+            # What ``taker`` stands on ends with it: what is not kept by now has to be said again.
+            for take in section.takes:
+                take.cancel()
 
     def turn(self, at: str) -> anyio.Lock:
         """Held by whoever listens ``at`` an address; when that section ends, another one takes over."""
@@ -151,23 +165,28 @@ class App:
         if kind == "other":
             _log.debug("event.ignored", channel=self._channel, kind=address.type)
             return True
-        taker = self._taker_of(address)
-        if taker is None:
+        section = self._section_of(address)
+        if section is None:
             return self._unknown(address)
-        try:
-            await (taker.take(payload) if kind == "events_api" else taker.take_command(payload))
-        except BusUnavailable as error:
-            # What waits is tried again and again.
-            if self._seldom.now("waits"):
-                _log.warning("event.waits", channel=self._channel, reason=str(error))
-            return False
-        return True
+        with anyio.CancelScope() as take:
+            section.takes.add(take)
+            try:
+                await (section.taker.take(payload) if kind == "events_api" else section.taker.take_command(payload))
+            except BusUnavailable as error:
+                # What waits is tried again and again.
+                if self._seldom.now("waits"):
+                    _log.warning("event.waits", channel=self._channel, reason=str(error))
+            else:
+                return True
+            finally:
+                section.takes.remove(take)
+        return False
 
-    def _taker_of(self, address: Address) -> Taker | None:
+    def _section_of(self, address: Address) -> _Section | None:
         for team in address.teams:
-            for other, taker in self._joined.values():
-                if other == team:
-                    return taker
+            for section in self._joined.values():
+                if section.team == team:
+                    return section
         return None
 
     def _unknown(self, address: Address) -> bool:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 @click.option("--slack-token-file", metavar="FILE", help="File that holds it; it is copied.")
 @click.option("--slack-app-token", metavar="TOKEN", help="The app token, xapp-…, to hear over a socket.")
 @click.option("--slack-app-token-file", metavar="FILE", help="File that holds it; it is copied.")
-@click.option("--slack-events-url", metavar="URL", help="Where Slack brings what is said, instead of a socket.")
+@click.option("--slack-events-url", metavar="URL", help="Where Slack brings what is said; -: over a socket.")
 @click.option("--slack-signing-secret", metavar="SECRET", help="What Slack signs that with; better in a file.")
 @click.option("--slack-signing-secret-file", metavar="FILE", help="File that holds it; it is copied.")
 @click.option("--slack-url", metavar="URL", help="Another Web API than https://slack.com/api.")
@@ -74,7 +74,8 @@ def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
 
     flags = Flags(**given)
     if slack_manifest:
-        click.echo(manifest(flags.slack_events_url or ""), nl=False)
+        url = flags.slack_events_url
+        click.echo(manifest("" if url in (None, "-") else url), nl=False)
         return
     asks = not flags.yes and sys.stdin.isatty() and sys.stdout.isatty()
     try:

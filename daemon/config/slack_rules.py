@@ -11,10 +11,11 @@ from daemon.config.schema import Config
 from daemon.config.secret import Secret
 from daemon.config.telegram_rules import REACTION_MAX_CHARS
 
-_BOT_TOKEN = re.compile(r"xoxb-[A-Za-z0-9-]{1,250}")
-_APP_TOKEN = re.compile(r"xapp-[A-Za-z0-9-]{1,250}")
-_SIGNING_SECRET = re.compile(r"[A-Za-z0-9]{8,128}")
-"""Slack's are 32 hexadecimal digits. It has no hyphens, as every token has, which is what is pasted here by mistake."""
+_BOT_TOKEN = re.compile(r"xoxb-[!-~]{1,250}")
+_APP_TOKEN = re.compile(r"xapp-[!-~]{1,250}")
+"""Of what follows, Slack says nothing that could be checked."""
+_SIGNING_SECRET = re.compile(r"(?!xox|xapp-)[!-~]{8,128}")
+"""Slack's are 32 hexadecimal digits; what is pasted here by mistake are tokens."""
 _REACTION_NAME = re.compile(r":?[a-z0-9_+'-]{1,100}:?")
 """As Slack calls its emoji: ``eyes``, ``+1``, ``white_check_mark``."""
 
@@ -56,7 +57,7 @@ def app_token_problem(token: Secret) -> str:
 def signing_secret_problem(secret: Secret) -> str:
     """What is wrong with the form of a signing secret; empty: nothing."""
     fine = _SIGNING_SECRET.fullmatch(secret.reveal())
-    return "" if fine else f"is no signing secret, which is letters and digits alone: {WHERE_SECRET}"
+    return "" if fine else f"is no signing secret, but a token or a part of one: {WHERE_SECRET}"
 
 
 def _own(path: str, channel: SlackConfig) -> Iterator[Finding]:

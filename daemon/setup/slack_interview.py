@@ -106,6 +106,8 @@ class SlackInterview:
 
     def _events_url(self, channel: str) -> str:
         url = self._flags.slack_events_url or self._place.word("url", "channels", channel, "events")
+        if url == "-":
+            return ""
         if url and not is_public(url):
             raise ConfigError(f"--slack-events-url: {PUBLIC}")
         return url

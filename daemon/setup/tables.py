@@ -85,6 +85,8 @@ def _slack(tables: Table, bot: str, answer: SlackAnswer) -> list[SecretFile]:
             files.append(file)
     if answer.events_url:
         _inner(channel, "events")["url"] = answer.events_url
+    elif is_table(events := channel.get("events")):
+        events.pop("url", None)
     _access(channel, answer, ())
     return files
 

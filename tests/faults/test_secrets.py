@@ -123,10 +123,23 @@ type = "telegram"
 bot = "plain"
 token = "1:{telegram_token}"
 base_url = "{repeating}/400"
+[channels.slack]
+type = "slack"
+bot = "plain"
+bot_token = "xoxb-{slack_bot_token}"
+app_token = "xapp-{slack_app_token}"
+base_url = "{repeating}/400"
+[channels.brought]
+type = "slack"
+bot = "plain"
+bot_token = "xoxb-{slack_other_token}"
+signing_secret = "{slack_secret}"
+base_url = "{repeating}/200"
+events = {{ url = "https://bot.example.org/slack", port = 0 }}
 """
 NAMES = (
     *("inline", "fallback", "fallback_file", "refused_file", "nobodys_key", "environment", "web_token"),
-    "telegram_token",
+    *("telegram_token", "slack_bot_token", "slack_app_token", "slack_other_token", "slack_secret"),
     *("tool_variable", "tool_header", "tool_other_header", "tool_query", "nobodys_header", "model_query"),
 )
 REPEATING = """
@@ -178,7 +191,8 @@ def plant() -> dict[str, str]:
     """A secret for each place, none of them like another."""
     planted = {name: f"sk-{secrets.token_hex(6)}+{secrets.token_hex(8)}" for name in NAMES}
     # Of these it is known what they are made of.
-    return planted | {"telegram_token": planted["telegram_token"].replace("+", "_")}
+    signs = {"telegram": str.maketrans("+", "_"), "slack": str.maketrans("+", "x", "-")}
+    return {name: text.translate(signs.get(name.partition("_")[0], {})) for name, text in planted.items()}
 
 
 def everyway(key: str) -> list[Reply]:
@@ -431,6 +445,11 @@ def wrong_settings(stage: Stage, secret: str) -> list[Callable[[], None]]:
         {"MILLPOND_CHANNELS__TELEGRAM__TOKEN": secret},
         {"MILLPOND_CHANNELS__TELEGRAM__BASE_URL": f"http://user:{secret}@h"},
         {"MILLPOND_CHANNELS__TELEGRAM__WEBHOOK__SECRET": f"{secret} and more"},
+        {"MILLPOND_CHANNELS__SLACK__BOT_TOKEN": secret},
+        {"MILLPOND_CHANNELS__SLACK__APP_TOKEN": secret},
+        {"MILLPOND_CHANNELS__SLACK__SIGNING_SECRET": f"{secret} and more"},
+        {"MILLPOND_CHANNELS__SLACK__BASE_URL": f"http://user:{secret}@h"},
+        {"MILLPOND_CHANNELS__BROUGHT__EVENTS__URL": f"https://user:{secret}@h/slack"},
     )
     return [partial(stage.command, "config", "check", **each) for each in settings]
 
@@ -477,6 +496,13 @@ OWN_KEYS = {
 }
 
 
+REPEATED = (
+    *("tool_header", "tool_other_header", "tool_query"),
+    *("telegram_token", "slack_bot_token", "slack_other_token"),
+)
+"""What is sent to a server that repeats it."""
+
+
 def keep_requests(found: Found, models: Sequence[FakeOpenAI], heard: Sequence[str]) -> None:
     """Keep what was sent, without each secret in the one place where it belongs."""
     for number, request in enumerate(each for model in models for each in model.requests):
@@ -493,7 +519,7 @@ def keep_requests(found: Found, models: Sequence[FakeOpenAI], heard: Sequence[st
             path = path.replace(found.planted["model_query"], "")
         found.texts[f"request {number} to {request.body['model']}"] = f"{path} {headers} {request.raw.decode()}"
     for number, text in enumerate(heard):
-        for name in ("tool_header", "tool_other_header", "tool_query", "telegram_token"):
+        for name in REPEATED:
             if found.planted[name] in text:
                 found.used.add(name)
                 text = text.replace(found.planted[name], "")  # noqa: PLW2901 - what is left is searched
@@ -523,7 +549,7 @@ def test_all_that_could_be_read_was_searched(found: Found) -> None:
 
 
 def test_secrets_reached_whom_they_are_meant_for(found: Found) -> None:
-    assert found.used == {*OWN_KEYS.values(), "tool_header", "tool_other_header", "tool_query", "telegram_token"}
+    assert found.used == {*OWN_KEYS.values(), *REPEATED}
 
 
 def test_conversations_went_on_beside_what_failed(found: Found) -> None:

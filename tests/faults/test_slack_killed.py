@@ -316,15 +316,15 @@ async def test_forty_seconds_of_killing_replicas_lose_and_double_nothing(tmp_pat
         here.slack.faults.when("chat.*", lost)
         replicas = [await here.start("channels") for _ in range(2)]
         talks = [here.talk(each) for each in range(12)]
-        until = anyio.current_time() + 40
+        until, next_kill = anyio.current_time() + 40, anyio.current_time() + 4
         while anyio.current_time() < until:
             talk = dice.choice(talks)
             talk.say(f"message {len(talk.said)} of {talk.chat.id}")
-            if dice.random() < 0.05:
+            if anyio.current_time() >= next_kill:
                 victim = dice.randrange(2)
                 await here.kill(replicas[victim])
                 replicas[victim] = await here.start("channels")
-                kills += 1
+                kills, next_kill = kills + 1, anyio.current_time() + dice.uniform(1.0, 5.0)
             if dice.random() < 0.03:
                 here.slack.app.again(dice.randrange(1, 5))
             if dice.random() < 0.03 and here.slack.app.sockets:

@@ -131,6 +131,22 @@ async def test_what_people_do_with_a_message_is_told_of_the_same_message(process
     assert [each.text for each in arrivals] == ["see https://x.org", "see there", ""]
 
 
+async def test_who_names_the_bot_only_with_an_edit_asks_only_then(process: Process) -> None:
+    async with fake_slack() as slack, hearing(process, slack, way="socket") as heard:
+        ann = slack.person("Ann")
+        lake = slack.channel(ann)
+        said = lake.say("how deep?", by=ann)
+        lake.edit(said, f"{slack.bot.mention} how deep?")
+        (asked,) = await heard.until(1)
+        lake.edit(said, f"{slack.bot.mention} how cold?")
+        edited = (await heard.until(2))[-1]
+
+    assert [(each.id, each.text, each.edited) for each in (asked, edited)] == [
+        (said.ts, "how deep?", False),
+        (said.ts, "how cold?", True),
+    ]
+
+
 @pytest.mark.parametrize("way", WAYS)
 async def test_what_a_thread_began_with_is_taken_back_though_a_stone_stays(process: Process, way: str) -> None:
     async with fake_slack() as slack, hearing(process, slack, way=way) as heard:

@@ -68,12 +68,14 @@ async def test_an_envelope_is_acknowledged_once_it_is_kept_and_not_before(proces
 
 async def test_what_cannot_be_kept_is_held_and_acknowledged_when_it_can(process: Process) -> None:
     heard = Heard(away=3)
-    async with slack_wire() as wire, hearing(process, wire, heard):
-        link = await wire.link()
-        ids = [await link.say(message(str(number))) for number in range(5)]
-        await wire.acknowledged(*ids)
+    with capture_logs() as logs:
+        async with slack_wire() as wire, hearing(process, wire, heard):
+            link = await wire.link()
+            ids = [await link.say(message(str(number))) for number in range(5)]
+            await wire.acknowledged(*ids)
 
     assert heard.texts == ["0", "1", "2", "3", "4"]
+    assert [each["event"] for each in logs].count("event.waits") == 1, "once, however often it is tried"
     assert link.acknowledged == ids
 
 
@@ -97,7 +99,8 @@ async def test_what_cannot_be_kept_for_long_is_never_acknowledged(
     assert heard.texts == ["later"]
 
 
-async def test_a_slow_chat_holds_up_no_other(process: Process) -> None:
+async def test_a_slow_chat_holds_up_no_other(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(envelopes, "CHAT_MAX", 200)
     heard = Heard(slow="D0SLOW")
     async with slack_wire() as wire, hearing(process, wire, heard):
         link = await wire.link()
@@ -478,6 +481,28 @@ async def test_when_the_section_that_hears_for_all_ends_another_one_takes_over(p
 
     assert beta.texts == ["hello"]
     assert wire.links[0].closed
+
+
+async def test_what_a_section_had_begun_to_keep_when_it_ended_waits_for_its_return(process: Process) -> None:
+    """What it stood on, its connections for example, is gone then."""
+    acme, beta, again = Heard(), Heard(slow="D0ANN"), Heard()
+    async with slack_wire() as wire, anyio.create_task_group() as tg:
+        here = replica(process, acme=section(wire), beta=section(wire, "beta"))
+        tg.start_soon(hear_one, here, "acme", acme)
+        link = await wire.link()
+        async with anyio.create_task_group() as ends:
+            ends.start_soon(hear_one, here, "beta", beta)
+            envelope = await link.say(message("hello", team="T0BETA"))
+            await beta.until_begun(1)
+            ends.cancel_scope.cancel()
+        beta.go.set()
+        await anyio.wait_all_tasks_blocked()
+        early = list(link.acknowledged)
+        tg.start_soon(hear_one, here, "beta", again)
+        await wire.acknowledged(envelope)
+        tg.cancel_scope.cancel()
+
+    assert (early, beta.texts, again.texts) == ([], [], ["hello"])
 
 
 async def test_what_belongs_to_no_section_is_acknowledged_once_all_sections_are_known(process: Process) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.config import Secret
-from daemon.setup.answers import Answers, ModelAnswer, Owner, TelegramAnswer
+from daemon.setup.answers import Answers, ModelAnswer, Owner, SlackAnswer, TelegramAnswer
 from daemon.setup.foreign import find, history_entries, journal_entries
 from daemon.setup.foreign_settings import nanobot_settings, openclaw_settings
 from daemon.setup.json5 import read_json5
@@ -123,6 +124,49 @@ def test_admins_and_lists_grow_and_nobody_is_named_twice() -> None:
     assert after["channels"]["telegram"]["access"] == {"allow": ["7", "1"], "groups": "all", "policy": "allow"}
     assert after["channels"]["telegram"]["debounce_s"] == 1.0
     assert with_answers(after, ANSWERS)[0] == after
+
+
+def test_slack_stands_beside_telegram_and_keeps_what_is_not_asked() -> None:
+    before: dict[str, Any] = {
+        "channels": {"slack": {"app_token": "old", "reaction": "eyes", "events": {"url": "https://h/x", "port": 9}}}
+    }
+    slack = SlackAnswer(
+        channel="slack",
+        base_url="https://slack.com/api",
+        bot_token=Secret("b"),
+        app_token=Secret(""),
+        signing_secret=Secret("s"),
+        events_url="https://h/y",
+        owner=Owner(id="U1"),
+        access="private",
+    )
+
+    answers = replace(ANSWERS, slack=slack)
+    after: Any
+    after, files = with_answers(before, answers)
+
+    assert answers.admins == ("telegram:1", "slack:U1")
+    assert answers.owner == Owner(id="1")
+    assert after["bots"]["pond"]["admins"] == ["telegram:1", "slack:U1"]
+    assert {file.name: file.secret.reveal() for file in files} == {
+        "pond.model.key": "k",
+        "telegram.token": "t",
+        "slack.bot.token": "b",
+        "slack.signing.secret": "s",
+    }
+    assert after["channels"]["slack"] == {
+        "type": "slack",
+        "bot": "pond",
+        "reaction": "eyes",
+        "app_token": "old",
+        "events": {"url": "https://h/y", "port": 9},
+        "bot_token_file": "slack.bot.token",
+        "signing_secret_file": "slack.signing.secret",
+        "access": {"policy": "allow", "allow": ["U1"]},
+    }
+    assert with_answers(after, answers)[0] == after
+    over_a_socket: Any = with_answers(after, replace(ANSWERS, slack=replace(slack, events_url="")))[0]
+    assert over_a_socket["channels"]["slack"]["events"] == {"port": 9}
 
 
 # Other programs

@@ -35,12 +35,12 @@ def body(found, **fields):
     }
 
 
-def heard(found, **fields) -> Arrival | None:
-    return read(lenient(Body, body(found, **fields)), ME, NAMES)
+def heard(found, *, everything=False, **fields) -> Arrival | None:
+    return read(lenient(Body, body(found, **fields)), ME, NAMES, everything=everything)
 
 
-def arrived(found, **fields) -> Arrival:
-    arrival = heard(found, **fields)
+def arrived(found, *, everything=False, **fields) -> Arrival:
+    arrival = heard(found, everything=everything, **fields)
     assert arrival is not None
     return arrival
 
@@ -238,13 +238,25 @@ def test_an_edited_message_has_the_id_of_what_it_replaces():
     assert arrival.mentioned
 
 
-def test_a_mention_that_comes_with_an_edit_is_one_edit_in_two_events():
+def test_an_edited_mention_is_one_edit_in_two_events():
     edited = {"user": "U7", "ts": "1700000005.000000"}
     now = event(text="<@U0> better", edited=edited)
 
-    assert arrived(changed(now, event(text="better"))) == arrived(
+    assert arrived(changed(now, event(text="<@U0> good"))) == arrived(
         event("app_mention", text="<@U0> better", edited=edited, channel_type=None)
     )
+
+
+def test_who_names_the_bot_only_with_an_edit_asks_only_then():
+    now, before = event(text="<@U0> how deep?", edited={"user": "U7", "ts": "5.1"}), event(text="how deep?")
+    asked = arrived(changed(now, before))
+
+    assert asked == arrived(now)
+    assert (asked.edited, asked.text, asked.mentioned) == (False, "how deep?", True)
+    # Where it was said to the bot from the beginning, it is an edit of what waits.
+    assert arrived(changed(now, before), everything=True).edited
+    assert arrived(changed(now, before, channel="D1", channel_type="im")).edited
+    assert arrived(changed(now)).edited
 
 
 def test_a_message_that_was_edited_before_it_was_heard_of_is_no_edit_in_itself():
