@@ -68,12 +68,14 @@ async def test_an_envelope_is_acknowledged_once_it_is_kept_and_not_before(proces
 
 async def test_what_cannot_be_kept_is_held_and_acknowledged_when_it_can(process: Process) -> None:
     heard = Heard(away=3)
-    async with slack_wire() as wire, hearing(process, wire, heard):
-        link = await wire.link()
-        ids = [await link.say(message(str(number))) for number in range(5)]
-        await wire.acknowledged(*ids)
+    with capture_logs() as logs:
+        async with slack_wire() as wire, hearing(process, wire, heard):
+            link = await wire.link()
+            ids = [await link.say(message(str(number))) for number in range(5)]
+            await wire.acknowledged(*ids)
 
     assert heard.texts == ["0", "1", "2", "3", "4"]
+    assert [each["event"] for each in logs].count("event.waits") == 1, "once, however often it is tried"
     assert link.acknowledged == ids
 
 
