@@ -2,13 +2,15 @@
 
 import secrets
 from collections.abc import Sequence
+from functools import lru_cache
 
+import msgspec
 import structlog
 
 from daemon import metrics
 from daemon.bus import Accepted, command_of, publish, publish_run
 from daemon.clock import stamp
-from daemon.config import PushConfig
+from daemon.config import PushConfig, QueueConfig
 from daemon.errors import BusError, InboundError, SessionFull
 from daemon.events import Inbound
 from daemon.process import Process
@@ -70,7 +72,7 @@ async def accept(process: Process, inbound: Inbound, *, seen_as: str = "", debou
             process.bus,
             inbound,
             scope=scope,
-            config=process.config.queue,
+            config=_queue(process, inbound.channel),
             seen_as=seen_as,
             debounce_s=_debounce_s(process, inbound) if debounce_s is None else debounce_s,
         )
@@ -90,7 +92,7 @@ async def accept_run(
         process.bus,
         run,
         scope=scope_of(first, process.bot(first.bot)),
-        config=process.config.queue,
+        config=_queue(process, first.channel),
         seen_as=seen_as,
         debounce_s=_debounce_s(process, first),
     )
@@ -100,6 +102,18 @@ async def accept_run(
         elif became is not None:
             _note(inbound, inbound.id, _outcome(became))
     return found
+
+
+def _queue(process: Process, name: str) -> QueueConfig:
+    """The configuration by which messages of a channel are accepted."""
+    channel, queue = process.config.channels.get(name), process.config.queue
+    ttl_s = channel.seen_ttl_s if isinstance(channel, PushConfig) else None
+    return queue if ttl_s is None else _with_seen_ttl(queue, ttl_s)
+
+
+@lru_cache
+def _with_seen_ttl(queue: QueueConfig, ttl_s: float) -> QueueConfig:
+    return msgspec.structs.replace(queue, seen_ttl_s=ttl_s)
 
 
 def _debounce_s(process: Process, inbound: Inbound) -> float:

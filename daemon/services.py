@@ -40,6 +40,10 @@ FETCH = "channels.fetching:fetching"
 """Fetches what came with a push channel's messages: ``async with fetching(process, channel) as fetch`` gives a function
 ``await fetch(attachment, timeout_s=…)`` → bytes, which raises as ``channels.base.Channel.fetch`` does."""
 
+SAID_BEFORE = "channels.thread:said_before"
+"""Reads what was said in a thread: ``await said_before(process, inbound, timeout_s=…)`` → what ``Inbound.overheard``
+is to be; raises a ``ChannelError`` or a ``BusError`` when it cannot."""
+
 Service = Callable[..., Coroutine[Any, Any, Any]]
 
 

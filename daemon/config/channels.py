@@ -70,6 +70,11 @@ class PushConfig(AnyChannelConfig, frozen=True):
         """Whether its adapter can read what was said in a thread before."""
         return False
 
+    @property
+    def seen_ttl_s(self) -> float | None:
+        """How long its messages are known by their ids, so that a repetition is one; None: ``queue.seen_ttl_s``."""
+        return None
+
     def problems(self) -> Iterable[tuple[str, str]]:
         """What is wrong with it that no type can say: a key, and a sentence that says what is expected and what to do.
 
@@ -156,6 +161,11 @@ class SlackConfig(PushConfig, frozen=True, tag="slack"):
     def looks_back(self) -> bool:
         """A bot is asked in the middle of a thread."""
         return True
+
+    @property
+    def seen_ttl_s(self) -> float:
+        """Slack repeats an event three times, within some six minutes."""
+        return 3_600.0
 
 
 # What other packages bring, see ``foreign``, is a ``PushConfig`` too and stands among these.

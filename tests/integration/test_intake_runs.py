@@ -10,7 +10,7 @@ from msgspec import structs
 from channels.arrival import Arrival
 from daemon.access import Access
 from daemon.bus import RUN_MAX, Bus
-from daemon.config import AccessConfig, QueueConfig
+from daemon.config import AccessConfig, PushConfig, QueueConfig, SlackConfig, TestingConfig
 from daemon.process import Process
 from daemon.testing import FailingBus
 from tests.conftest import RecordingBus
@@ -44,6 +44,24 @@ async def test_a_rush_is_accepted_in_order_by_one_script_for_many(process: Proce
     assert taken == len(rush)
     assert [inbound.id for inbound in await accepted(process.bus)] == [arrival.id for arrival in rush]
     assert sum(script.name == "publish.lua" for script, _, _ in recording.scripts) == 3
+
+
+@pytest.mark.parametrize(("config", "ttl_s"), [(SlackConfig, 3_600.0), (TestingConfig, None)])
+async def test_ids_are_known_as_long_as_their_platform_repeats_itself(
+    process: Process, config: type[PushConfig], ttl_s: float | None
+) -> None:
+    channels = {NAME: config(access=AccessConfig(policy="open"))}
+    here = with_channel(process)
+    intake = intake_of(replace(here, config=structs.replace(here.config, channels=channels)))
+    rush = a_rush(3)
+
+    await intake.take(rush[0])
+    assert await intake.take_run(rush[1:]) == 2
+
+    expected = process.config.queue.seen_ttl_s if ttl_s is None else ttl_s
+    for arrival in rush:
+        left_ms = await process.bus.call("PTTL", process.bus.keys.seen(SESSION, arrival.seen_as))
+        assert expected * 1000 - 30_000 < left_ms <= expected * 1000
 
 
 async def test_what_is_not_plain_keeps_its_place(process: Process) -> None:

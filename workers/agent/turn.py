@@ -19,6 +19,7 @@ from workers.agent.equipment import Equipment
 from workers.agent.kits import Kits
 from workers.agent.limits import Gate
 from workers.agent.live import LiveBoard, LiveText
+from workers.agent.looking_back import LookingBack
 from workers.agent.loop import Loop
 from workers.agent.past import PastReader
 from workers.agent.progress import Kit, Progress, Turn, inbounds
@@ -53,6 +54,7 @@ class Turns:
         self._rooms = Rooms(consolidator, reader, self._pasts)
         self._commands = Commands(process, self.kits, consolidator)
         self._ending = Ending(process, sessions, self._commands)
+        self._looking_back = LookingBack(process)
         self._taking_in = TakingIn(process)
         self.equipment = Equipment(process)
         self.live = LiveBoard(process.bus, process.config.queue)
@@ -184,6 +186,7 @@ class Turns:
         async def journal(step: int, entries: Sequence[LogEntry]) -> None:
             await insist(lambda: self._sessions.journal(turn.claim, step=step, entries=entries))
 
+        await self._looking_back.look(turn)
         await self._taking_in.take_in(turn)
         try:
             return await Loop(turn, journal=journal).run()
