@@ -45,7 +45,7 @@ class Calls(Protocol):
 
 
 class People:
-    """The names of people and bots by their ids."""
+    """The names of people and bots by their ids; who keeps it for long has to ``run`` it, which renews old names."""
 
     def __init__(self, api: Calls, *, channel: str) -> None:
         self._api = api
@@ -68,11 +68,12 @@ class People:
     async def names(self, ids: Iterable[str], *, patience_s: float = PATIENCE_S) -> dict[str, str]:
         """The names of ``ids``, as many as are known within ``patience_s``; never raises."""
         wanted = list(dict.fromkeys(filter(None, ids)))
-        missing = [each for each in wanted if not self._is_known(each)]
+        unsure = [each for each in wanted if not self._is_known(each)]
+        missing = [each for each in unsure if not self._name(each)]
         if missing:
             with anyio.move_on_after(patience_s):
                 await self._look_up_all(missing[:ASKED_MAX])
-            self._leave_for_later(missing)
+        self._leave_for_later(unsure)  # an old name serves meanwhile
         return {each: name for each in wanted if (name := self._name(each))}
 
     async def _look_up_all(self, ids: Iterable[str]) -> None:

@@ -77,11 +77,33 @@ async def test_people_are_called_as_they_want_to_be(api, people, user, name):
 
 
 async def test_a_name_is_asked_for_again_after_a_while_and_the_old_one_serves_until_then(api, people, clock):
+    api.answers["U1"] = {"user": {"name": "old"}}
+    await people.names(["U1"])
+    clock.now += KEPT_S + 1
+    api.answers["U1"] = {"user": {"name": "new"}}
+
+    assert await people.names(["U1"]) == {"U1": "old"}
+    assert len(api.calls) == 1
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(people.run)
+        await anyio.wait_all_tasks_blocked()
+        tg.cancel_scope.cancel()
+    assert await people.names(["U1"]) == {"U1": "new"}
+    assert len(api.calls) == 2
+
+
+async def test_an_old_name_that_cannot_be_asked_for_again_stays(api, people, clock):
     await people.names(["U1"])
     clock.now += KEPT_S + 1
     api.error = SendRefused("not now")
 
-    assert await people.names(["U1"]) == {"U1": "u1"}
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(people.run)
+        assert await people.names(["U1"]) == {"U1": "u1"}
+        await anyio.wait_all_tasks_blocked()
+        assert await people.names(["U1"]) == {"U1": "u1"}
+        tg.cancel_scope.cancel()
+
     assert len(api.calls) == 2
 
 
