@@ -4,6 +4,7 @@ Requests are made by slack-sdk's client on a session of ours: nothing is tried a
 a limit. No error that is raised here comes from the libraries, which hold the token in what they raise.
 """
 
+import io
 import logging
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -200,8 +201,9 @@ class Api:
         try:
             with request.scope:
                 # Whoever has no right to a file is sent on to a page for people.
+                body = None if content is None else io.BytesIO(content)  # written in pieces
                 async with self._session.request(
-                    verb, url, data=content, headers=headers, proxy=proxy_of(url), allow_redirects=False
+                    verb, url, data=body, headers=headers, proxy=proxy_of(url), allow_redirects=False
                 ) as response:
                     found = await _bounded(response, max_bytes) if response.status == 200 else b""
                     return response.status, response.headers.get("Content-Type", ""), found

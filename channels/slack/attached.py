@@ -17,6 +17,9 @@ HEAVY_BYTES = 3_750_000
 UNSEEN = frozenset({"image/svg+xml"})
 """Pictures that are texts."""
 
+PAGES = frozenset({"text/html", "application/vnd.slack-docs"})
+"""Files of these types (mails, canvases) are pages of HTML, whatever their names say."""
+
 NAME_MAX_CHARS = 200
 
 RICH = frozenset({"rich_text_section", "rich_text_quote", "rich_text_preformatted"})
@@ -86,6 +89,8 @@ def _attachment(file: File) -> Attachment:
         name = unquote(urlsplit(small).path).rpartition("/")[2] or _name(file)
         return Attachment(kind="image", name=sound(name)[-NAME_MAX_CHARS:], source=f"{file.id} {small}")
     name = _name(file) or f"file-{file.id}"
+    if file.mimetype.lower() in PAGES and not name.lower().endswith((".html", ".htm")):
+        name = f"{name}.html"
     url = file.url_private_download or file.url_private
     # Without an address (files of other workspaces) it is asked for when it is fetched.
     return Attachment(kind=_kind(file), name=name, size_bytes=max(file.size, 0), source=f"{file.id} {url}".strip())

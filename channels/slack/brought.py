@@ -1,5 +1,6 @@
 """Events that Slack brings by HTTP, signed: every process serves the address, and answers once what came is kept."""
 
+import math
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import anyio
@@ -55,6 +56,7 @@ class Brought:
         self._clock = clock
         self._seldom = Seldom()
         self._takes: set[anyio.CancelScope] = set()
+        self._until = math.inf
         self._verifier = SignatureVerifier(config.signing_secret.reveal(), clock=_Seconds(clock))
 
     async def run(self) -> None:
@@ -74,8 +76,10 @@ class Brought:
                     self._end_soon()
 
     def _end_soon(self) -> None:
+        # One moment for all, those too that come meanwhile: nothing is kept without what was said before it.
+        self._until = anyio.current_time() + LAST_S
         for take in self._takes:
-            take.deadline = min(take.deadline, anyio.current_time() + LAST_S)
+            take.deadline = min(take.deadline, self._until)
 
     def application(self) -> Starlette:
         """What answers Slack's calls."""
@@ -121,7 +125,7 @@ class Brought:
             if challenge := _challenge(body):
                 return PlainTextResponse(challenge)
             kind, payload = "events_api", body
-        with anyio.move_on_after(TAKE_S) as take:
+        with anyio.move_on_at(min(anyio.current_time() + TAKE_S, self._until)) as take:
             self._takes.add(take)
             try:
                 if await self._app.take(kind, payload):

@@ -43,7 +43,7 @@ CHAT_COUNT, CHAT_S = 3, 3.0
 """To one channel, its threads together: one message a second, of which a few may come at once (Web API, limits)."""
 
 STREAMS_COUNT, APPENDS_COUNT, UPDATES_COUNT, TIER_S = 20, 100, 50, 60.0
-"""In a workspace: streams begun (tier 2), additions to them (tier 4) and changes of messages (tier 3)."""
+"""In a workspace: streams begun, and as many stopped (tier 2), additions to them (tier 4), changes (tier 3)."""
 
 
 class SlackChannel:
@@ -78,13 +78,16 @@ class SlackChannel:
     def rates(self, chat: SessionKey, purpose: Purpose = "send") -> tuple[Rate, ...]:
         """As the documentation of the Web API says; who keeps to them hardly ever hears a 429."""
         here = Rate(bucket=f"chat {chat.chat}", count=CHAT_COUNT, per_s=CHAT_S)
-        streams = self._streams.are_in(chat)
-        if purpose == "edit":
-            bucket, count = ("appends", APPENDS_COUNT) if streams else ("updates", UPDATES_COUNT)
-            return (Rate(bucket=bucket, count=count, per_s=TIER_S),)
-        if purpose == "begin" and streams:
+        if purpose == "send":
+            return (here,)
+        streams, begins = self._streams.are_in(chat), purpose == "begin"
+        if not streams:
+            # Who begins takes the room that the last change will need: a reply is not to wait for it.
+            updates = Rate(bucket="updates", count=UPDATES_COUNT, per_s=TIER_S)
+            return (updates, here) if begins else (updates,)
+        if begins:
             return (Rate(bucket="streams", count=STREAMS_COUNT, per_s=TIER_S), here)
-        return (here,)
+        return (Rate(bucket="appends", count=APPENDS_COUNT, per_s=TIER_S),)
 
     async def send(self, chat: SessionKey, part: Part, *, timeout_s: float) -> str:
         """As ``Channel.send``."""

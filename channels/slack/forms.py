@@ -45,6 +45,8 @@ NO_METADATA = frozenset(
 )
 """A workspace that wants no metadata gets the message without: it is then found by its text."""
 
+_blank_lines = re.compile(r"\A(?:[ \t]*\n)+")
+"""Models begin with some, and the reply has none: it would not go on with what was shown."""
 _to_crowds = re.compile(r"<(?=!(?:channel|here|everyone|group|subteam\b))")
 _half_escaped = re.compile(r"&(?=(?:amp|lt|gt);)")
 
@@ -95,7 +97,7 @@ def clean(text: str) -> str:
     What was clean stays the beginning of what is cleaned with more behind it, nearly always.
     """
     text = sound(text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd"))
-    text = _to_crowds.sub("<\u2060", text)
+    text = _to_crowds.sub("<\u2060", _blank_lines.sub("", text))
     return text if text.strip() else EMPTY
 
 

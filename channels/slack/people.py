@@ -45,7 +45,7 @@ class Calls(Protocol):
 
 
 class People:
-    """The names of people and bots by their ids."""
+    """The names of people and bots by their ids; who keeps it for long has to ``run`` it, which renews old names."""
 
     def __init__(self, api: Calls, *, channel: str) -> None:
         self._api = api
@@ -63,22 +63,23 @@ class People:
             await self._has_late.wait()
             self._has_late = anyio.Event()
             while self._late:
-                who = next(iter(self._late))
-                del self._late[who]
-                if not self._is_known(who):
-                    await self._look_up(who)
+                await self._look_up_all(list(self._late)[:ASKED_MAX])
 
     async def names(self, ids: Iterable[str], *, patience_s: float = PATIENCE_S) -> dict[str, str]:
         """The names of ``ids``, as many as are known within ``patience_s``; never raises."""
         wanted = list(dict.fromkeys(filter(None, ids)))
-        missing = [each for each in wanted if not self._is_known(each)]
+        unsure = [each for each in wanted if not self._is_known(each)]
+        missing = [each for each in unsure if not self._name(each)]
         if missing:
             with anyio.move_on_after(patience_s):
-                async with anyio.create_task_group() as tg:
-                    for each in missing[:ASKED_MAX]:
-                        tg.start_soon(self._look_up, each)
-            self._leave_for_later(missing)
+                await self._look_up_all(missing[:ASKED_MAX])
+        self._leave_for_later(unsure)  # an old name serves meanwhile
         return {each: name for each in wanted if (name := self._name(each))}
+
+    async def _look_up_all(self, ids: Iterable[str]) -> None:
+        async with anyio.create_task_group() as tg:
+            for each in ids:
+                tg.start_soon(self._look_up, each)
 
     async def _look_up(self, who: str) -> None:
         lasts_s = KEPT_S
@@ -86,8 +87,12 @@ class People:
             name = await self._asked(who)
         except ChannelError as error:
             name, lasts_s = self._name(who), FAILED_S
-            self._note(error)
-        self._known[who] = (sound(name), anyio.current_time() + lasts_s)
+            self._complain(error)
+        self._late.pop(who, None)
+        self._note(who, sound(name), lasts_s)
+
+    def _note(self, who: str, name: str, lasts_s: float) -> None:
+        self._known[who] = (name, anyio.current_time() + lasts_s)
         self._known.move_to_end(who)
         while len(self._known) > KEPT_MAX:
             self._known.popitem(last=False)
@@ -113,12 +118,14 @@ class People:
         return found[0]
 
     def _leave_for_later(self, ids: Iterable[str]) -> None:
+        """Do without the names that are not known yet, in the next messages too, until somebody has looked them up."""
         for each in ids:
             if not self._is_known(each) and len(self._late) < LATE_MAX:
+                self._note(each, self._name(each), CALL_S)
                 self._late[each] = None
                 self._has_late.set()
 
-    def _note(self, error: ChannelError) -> None:
+    def _complain(self, error: ChannelError) -> None:
         # Once: a workspace that does not let the bot know names says so for each of them.
         if not self._has_failed:
             _log.warning("people.unknown", channel=self._channel, reason=str(error))

@@ -84,5 +84,7 @@ def test_from_the_manifest_to_the_first_reply(
         portal.call(lambda: lake.say(f"{slack.bot.mention} how many?", by=people[1], thread=root.ts))
         portal.call(slack.until, lambda: lake.texts(thread=root.ts) == ["Twelve herons."])
 
+    # What was said in the thread before the bot was first named there, too.
+    assert "I have counted the herons." in str(model.requests[-1].body["messages"])
     assert [len(chat.texts()) for chat in (ann, bob)] == [3, 3]
     assert slack.oddities() == []

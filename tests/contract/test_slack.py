@@ -1,5 +1,6 @@
 """The adapter of Slack against a Slack as strict as its documentation."""
 
+import re
 import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -16,6 +17,7 @@ from daemon.config.channels import SlackEventsConfig
 from daemon.config.secret import Secret
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
+from daemon.setup.slack_scopes import SCOPES, manifest
 from tests.contract.lab import RETRY_AFTER_S, Fault, Feature, Lab, Said, Shown
 from tests.contract.suite import ChannelContract
 from tests.fakes.slack import Call, Cut, FakeSlack, Hang, Message, Page, Person, Refuse
@@ -175,6 +177,9 @@ async def a_lab(process: Process, *, brought: bool = False) -> AsyncIterator[Sla
     """An adapter that hears over a socket, or is brought events by HTTP."""
     slack, server, closed = FakeSlack(repeat_s=REPEAT_S), anyio.CancelScope(), anyio.Event()
     slack.world.now = lambda: process.clock.now().timestamp()
+    # It may do no more than the manifest asks for, and is told of nothing else.
+    slack.bot.scopes = set(SCOPES)
+    slack.app.events = set(re.findall(r"- (app_mention|message\.\w+)$", manifest(), re.MULTILINE))
 
     async def serve(*, task_status: anyio.abc.TaskStatus[None]) -> None:
         with server:

@@ -3,7 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +24,9 @@ LIMIT_S = 60.0
 LEASE_S = 2.5
 BUSY_S = 2.0
 """What a busy machine may add to a lease."""
+
+CALM_S = 20.0
+"""Until what is shown is what was said, once everything is answered."""
 
 CONFIG = """
 data_dir = "{data}"
@@ -123,7 +126,8 @@ class Lake(Pond):
             assert sorted(answered) == talk.said, f"lost in {talk.session}"
             assert answered == talk.said or not in_order, f"out of order in {talk.session}"
             # What may still be under way is the end of something that was shown while it was written.
-            await self.slack.until(lambda talk=talk, texts=texts: len(talk.shown()) <= len(texts), within_s=LIMIT_S)
+            with suppress(TimeoutError):
+                await self.slack.until(lambda talk=talk, texts=texts: talk.shown() == texts, within_s=CALM_S)
             assert talk.shown() == texts
         assert self.slack.oddities() == []
 

@@ -16,7 +16,7 @@ from daemon.clock import SystemClock
 from daemon.config import AccessConfig, Secret, SlackConfig, SlackEventsConfig
 from daemon.process import Process
 from tests.fakes.slack import App, Bot, Cut, FakeSlack, Garbled, Hang, Page, Refuse, Slow, every, fake_slack
-from tests.hearlab import Heard, free_port, hear_one, replica
+from tests.hearlab import Heard, hear_one, replica, reserved_port
 
 pytestmark = pytest.mark.anyio
 
@@ -225,13 +225,13 @@ async def test_workspaces_of_one_app_hear_what_is_theirs(process: Process) -> No
 @asynccontextmanager
 async def called(process: Process, slack: FakeSlack, heard: Heard) -> AsyncGenerator[None]:
     """One replica that is brought events."""
-    port = free_port()
-    # Slack signs by the true time.
-    async with hearing(replace(process, clock=SystemClock()), heard, by_http(slack, port)):
-        slack.brought_at = f"http://127.0.0.1:{port}"
-        slack.app.url = f"https://pond.example{PATH}"
-        slack.app.arrive()
-        yield
+    true_time = replace(process, clock=SystemClock())  # which Slack signs by
+    with reserved_port() as port:
+        async with hearing(true_time, heard, by_http(slack, port)):
+            slack.brought_at = f"http://127.0.0.1:{port}"
+            slack.app.url = f"https://pond.example{PATH}"
+            slack.app.arrive()
+            yield
 
 
 async def test_the_address_is_accepted_by_slack(process: Process) -> None:

@@ -204,6 +204,39 @@ async def test_a_message_changed_while_it_waits_is_answered_as_it_is_then(proces
     assert await walk.said(session(ann)) == ["first", "at one"]
 
 
+async def test_a_message_taken_back_while_it_waits_is_not_answered(process: Process, slack: FakeSlack) -> None:
+    ann = slack.direct(slack.person("Ann"))
+    gate = Gate()
+    async with walking(process, slack, model=Speaking(gate=gate)) as walk:
+        ann.say("first")
+        await gate.reached()
+        regretted = ann.say("what I should not have said")
+        await walk.taken()
+        ann.delete(regretted)
+        await walk.taken()
+        slack.app.again(2)
+        await walk.taken()
+        gate.open()
+        await walk.shows(ann, "echo: first")
+        ann.say("second")
+        await walk.shows(ann, "echo: first", "echo: second")
+
+    assert await walk.said(session(ann)) == ["first", "second"]
+    assert "should not have said" not in walk.model.asked()
+
+
+async def test_a_message_taken_back_after_its_answer_changes_nothing(process: Process, slack: FakeSlack) -> None:
+    ann = slack.direct(slack.person("Ann"))
+    async with walking(process, slack) as walk:
+        asked = ann.say("answered")
+        await walk.shows(ann, "echo: answered")
+        ann.delete(asked)
+        ann.say("next")
+        await walk.shows(ann, "echo: answered", "echo: next")
+
+    assert await walk.said(session(ann)) == ["answered", "next"]
+
+
 # Channels and threads
 
 

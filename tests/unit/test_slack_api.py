@@ -6,12 +6,14 @@ import json
 import logging
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 
 import aiohttp
 import anyio
 import pytest
 from aiohttp import client_exceptions
 from anyio.abc import SocketAttribute, SocketStream
+from anyio.lowlevel import checkpoint
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -267,6 +269,35 @@ async def test_no_task_is_left_by_what_went_well_badly_or_not_at_all(slack: Fake
         assert own_tasks() == before
 
     assert own_tasks() == before
+
+
+async def test_no_task_is_left_by_a_file_that_nobody_takes() -> None:
+    before, writing = own_tasks(), anyio.Event()
+
+    async def stand(stream: SocketStream) -> None:
+        async with stream:
+            with suppress(anyio.EndOfStream, anyio.BrokenResourceError):  # the one before was given up already
+                await stream.receive(1)
+                writing.set()
+                await anyio.sleep_forever()
+
+    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener, anyio.create_task_group() as tg:
+        tg.start_soon(listener.serve, stand)
+        address = f"http://127.0.0.1:{listener.extra(SocketAttribute.local_port)}"
+        async with connect(f"{address}/api", Secret(TOKEN)) as api:
+            with pytest.raises(SendRefused):
+                await api.upload(f"{address}/upload", bytes(20_000_000), timeout_s=SHORT_S)
+            await checkpoint()
+            assert own_tasks() == before
+            writing = anyio.Event()
+            async with anyio.create_task_group() as uploading:
+                uploading.start_soon(partial(api.upload, f"{address}/upload", bytes(20_000_000), timeout_s=TIMEOUT_S))
+                await writing.wait()
+                under_way = own_tasks()
+                uploading.cancel_scope.cancel()
+            await checkpoint()
+            assert own_tasks() == before != under_way
+        tg.cancel_scope.cancel()
 
 
 async def test_a_cancelled_call_leaves_a_client_that_works(slack: FakeSlack, api: Api) -> None:

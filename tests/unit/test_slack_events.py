@@ -326,6 +326,7 @@ def test_files_come_with_what_they_are_fetched_by():
         {"id": "F4", "title": "d.mov", "mimetype": "video/quicktime", "subtype": "slack_video"},
         {"id": "F5", "name": "e.heic", "mimetype": "image/heic", "size": -1},
         {"id": "F6", "file_access": "check_file_info"},
+        {"id": "F7", "title": "Plans", "mode": "quip", "mimetype": "application/vnd.slack-docs", "size": 5},
     ]
     found = arrived(event(subtype="file_share", text="", files=files)).attachments
 
@@ -336,6 +337,7 @@ def test_files_come_with_what_they_are_fetched_by():
         ("video", "d.mov", 0, "F4"),
         ("document", "e.heic", 0, "F5"),
         ("document", "file-F6", 0, "F6"),
+        ("document", "Plans.html", 5, "F7"),
     ]
 
 

@@ -17,7 +17,7 @@ from channels.slack.types import File
 from daemon.clock import SystemClock
 from daemon.config.secret import Secret
 from daemon.errors import SendRejected
-from daemon.events import Inbound
+from daemon.events import Attachment, Inbound
 from daemon.sessionkey import SessionKey
 from tests.fakes.slack import Channel, FakeSlack, fake_slack
 
@@ -109,12 +109,21 @@ def test_a_stream_that_was_begun_is_known_by_its_beginning() -> None:
 
 
 def test_a_file_is_known_by_its_name_and_size() -> None:
-    document = part("It begins …", document="It begins and goes on.")
-    size = len(document.document)
+    file = Attachment(kind="document", name="tides.csv", path="tides.csv", size_bytes=12)
 
-    assert found(said("", files=(File(name="reply.md", size=size),)), part=document) == 0
-    assert found(said("", files=(File(name="reply.md", size=size + 1),)), part=document) is None
-    assert found(said("", files=(File(name="other.md", size=size),)), part=document) is None
+    assert found(said("", files=(File(name="tides.csv", size=12),)), part=part("", attachments=(file,))) == 0
+    assert found(said("", files=(File(name="tides.csv"),)), part=part("", attachments=(file,))) == 0
+    assert found(said("", files=(File(name="tides.csv", size=13),)), part=part("", attachments=(file,))) is None
+    assert found(said("", files=(File(name="other.csv", size=12),)), part=part("", attachments=(file,))) is None
+    assert found(said("tides.csv"), part=part("", attachments=(file,))) is None
+
+
+def test_a_long_reply_is_known_by_its_beginning_and_the_size_of_its_file() -> None:
+    document = part("It begins …", document="It begins and goes on.")
+    file = File(name="reply.md", size=len(document.document))
+
+    assert found(said("It begins …", files=(file,)), part=document) == 0
+    assert found(said("Another begins …", files=(file,)), part=document) is None
     assert found(said("It begins …"), part=document) is None
 
 

@@ -3,7 +3,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 from structlog.testing import capture_logs
 
-from channels.slack.people import FAILED_S, KEPT_MAX, KEPT_S, People
+from channels.slack.people import CALL_S, FAILED_S, KEPT_MAX, KEPT_S, People
 from daemon.errors import SendRefused, SendRejected
 
 pytestmark = pytest.mark.anyio
@@ -77,11 +77,33 @@ async def test_people_are_called_as_they_want_to_be(api, people, user, name):
 
 
 async def test_a_name_is_asked_for_again_after_a_while_and_the_old_one_serves_until_then(api, people, clock):
+    api.answers["U1"] = {"user": {"name": "old"}}
+    await people.names(["U1"])
+    clock.now += KEPT_S + 1
+    api.answers["U1"] = {"user": {"name": "new"}}
+
+    assert await people.names(["U1"]) == {"U1": "old"}
+    assert len(api.calls) == 1
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(people.run)
+        await anyio.wait_all_tasks_blocked()
+        tg.cancel_scope.cancel()
+    assert await people.names(["U1"]) == {"U1": "new"}
+    assert len(api.calls) == 2
+
+
+async def test_an_old_name_that_cannot_be_asked_for_again_stays(api, people, clock):
     await people.names(["U1"])
     clock.now += KEPT_S + 1
     api.error = SendRefused("not now")
 
-    assert await people.names(["U1"]) == {"U1": "u1"}
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(people.run)
+        assert await people.names(["U1"]) == {"U1": "u1"}
+        await anyio.wait_all_tasks_blocked()
+        assert await people.names(["U1"]) == {"U1": "u1"}
+        tg.cancel_scope.cancel()
+
     assert len(api.calls) == 2
 
 
@@ -110,6 +132,35 @@ async def test_names_that_take_long_are_there_for_the_next_message(api, people):
         await anyio.wait_all_tasks_blocked()
         assert await people.names(["U1"], patience_s=0.0) == {"U1": "u1"}
         tg.cancel_scope.cancel()
+
+
+async def test_who_cannot_be_named_in_time_is_waited_for_once(api, people, clock):
+    api.waits = anyio.Event()
+
+    for _ in range(3):
+        assert await people.names(["U1"], patience_s=0.01) == {}
+    assert len(api.calls) == 1
+    clock.now += CALL_S + 1
+    api.waits.set()
+    assert await people.names(["U1"]) == {"U1": "u1"}
+
+
+async def test_late_names_are_looked_up_side_by_side(api, people):
+    api.waits = anyio.Event()
+    ids = [f"U{each}" for each in range(50)]
+
+    async with anyio.create_task_group() as tg:
+        await people.names(ids, patience_s=0.0)
+        given_up = len(api.calls)
+        tg.start_soon(people.run)
+        await anyio.wait_all_tasks_blocked()
+        asked = len(api.calls) - given_up
+        api.waits.set()
+        await anyio.wait_all_tasks_blocked()
+        assert await people.names(ids, patience_s=0.0) == {each: each.lower() for each in ids}
+        tg.cancel_scope.cancel()
+
+    assert asked == 20
 
 
 async def test_without_somebody_who_looks_up_late_names_no_more_than_some_are_kept_in_mind(api, people):

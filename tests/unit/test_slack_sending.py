@@ -227,6 +227,14 @@ async def test_a_reply_that_says_no_more_than_was_shown_only_stops_the_stream(ro
     assert not room.lake.messages[ts].streaming
 
 
+async def test_a_text_that_began_with_empty_lines_goes_on_as_the_reply_without_them(room: Room) -> None:
+    ts = await room.begin("\n\n two")
+    await room.finish(ts, " two metres")
+
+    assert room.lake.texts(thread=room.root) == [" two metres"]
+    assert room.methods() == ["startStream", "stopStream"]
+
+
 async def test_a_text_that_begins_anew_is_changed_instead(room: Room) -> None:
     ts = await room.begin("two metres")
     await room.grow(ts, "I looked again:")
