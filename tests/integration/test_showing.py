@@ -6,10 +6,11 @@ import anyio
 import msgspec
 import pytest
 
+from channels.base import Purpose, Rate
 from channels.outbox import Outbox
 from channels.showing import draft as drafts
 from channels.showing import streamer
-from channels.testing import connect
+from channels.testing import TestingChannel, connect
 from daemon.bus import Bus, publish
 from daemon.config import QueueConfig
 from daemon.events import Attachment, Live, Moved, Reply
@@ -339,6 +340,30 @@ async def test_each_chat_is_shown_its_own_text(process: Process) -> None:
         await until_empty(process.bus)
 
         assert {chat: platform.shown(chat) for chat in chats} == {chat: [f"whole for {chat}"] for chat in chats}
+
+
+async def test_beginning_and_going_on_take_from_rates_of_their_own_and_replies_from_theirs(
+    process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts: dict[Purpose, int] = {"send": 100, "begin": 2, "edit": 3}
+    seldom = {name: (Rate(bucket=name, count=count, per_s=60.0),) for name, count in counts.items()}
+    monkeypatch.setattr(TestingChannel, "rates", lambda _self, _chat, purpose="send": seldom[purpose])
+    monkeypatch.setattr(streamer, "NO_ROOM_S", 0.02)
+    chats = [f"{NAME}:c{number}" for number in range(3)]
+    async with sink() as platform, replica(pushing(process, platform)):
+        await leads(process)
+        for number in range(5):
+            for chat in chats:
+                await write(process.bus, TEXT + "." * number, session=chat, sequence=number)
+            await anyio.sleep(0.15)  # longer than between two edits, and than until there could be room
+        # Of each bucket one is left: for the last edits, which a platform counts with the others.
+        begun, edits = len(platform.delivered), len(platform.acts_of("edit"))
+        for chat in chats:
+            await commit(process.bus, "whole", session=chat)
+        await until_empty(process.bus)
+
+        assert (begun, edits) == (1, 2)
+        assert [platform.shown(chat) for chat in chats] == [["whole"]] * 3
 
 
 async def test_two_replicas_show_a_text_once(process: Process) -> None:
