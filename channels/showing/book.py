@@ -21,14 +21,18 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
     send: bool = False
     platform_id: str = ""
     """Of one that shows the text already; it was sent by a predecessor."""
+    look: bool = False
+    """A predecessor died while he sent one: it is to be looked for."""
 
 
 class Book:
     """Notes for one channel instance; errors of all methods as for ``Bus.run``."""
 
-    def __init__(self, bus: Bus, channel: str) -> None:
+    def __init__(self, bus: Bus, channel: str, *, looks: bool) -> None:
+        """``looks``: whether the platform can be asked what is there."""
         self._bus = bus
         self._channel = channel
+        self._looks = looks
 
     async def begin(self, lead: Lead, draft: Draft, mark: str) -> Begun:
         """Note that a message is about to be sent, of the draft's number, which is corrected; it may be repeated."""
@@ -41,6 +45,9 @@ class Book:
                 number, _, platform_id = value.decode().partition(" ")
                 draft.number = int(number)
                 return Begun(platform_id=platform_id)
+            if status == b"look":
+                draft.number = int(value)
+                return Begun(look=True)
             return Begun(send=status == b"send")
 
     async def shown(self, lead: Lead, draft: Draft, mark: str, platform_id: str) -> bool:
@@ -56,6 +63,15 @@ class Book:
         """Note that nobody knows whether it is there."""
         await self._run(lead, draft, "unknown", mark=mark)
 
+    async def found(self, lead: Lead, draft: Draft, platform_id: str) -> bool:
+        """Note that one is there of which nobody knew; False: somebody has gone on without it."""
+        status, _ = await self._run(lead, draft, "found", platform_id=platform_id)
+        return bool(status == b"noted")
+
+    async def missing(self, lead: Lead, draft: Draft) -> None:
+        """Note that one is not there of which nobody knew."""
+        await self._run(lead, draft, "missing")
+
     async def _run(
         self, lead: Lead, draft: Draft, what: str, *, mark: str = "", platform_id: str = ""
     ) -> tuple[bytes, bytes]:
@@ -69,7 +85,7 @@ class Book:
             ],
             [
                 *(lead.lease.nonce, OPEN_TTL_MS, UNKNOWN_MAX, UNKNOWN_TTL_MS),
-                *(what, draft.number, mark, platform_id, draft.reply, draft.session),
+                *(what, draft.number, mark, platform_id, draft.reply, draft.session, int(self._looks)),
             ],
         )
         return status, value if isinstance(value, bytes) else str(value).encode()

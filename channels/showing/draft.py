@@ -28,6 +28,8 @@ class Act(Enum):
     BEGIN = auto()
     """Show it: send a message."""
     EDIT = auto()
+    LOOK = auto()
+    """Find out whether a message is there of which nobody knows."""
     REMOVE = auto()
     """Its turn has ended without a reply."""
     FORGET = auto()
@@ -50,6 +52,8 @@ class Draft:
     """Of the message that shows it; empty: none does."""
     shown: str = ""
     """What that message says."""
+    doubtful: bool = False
+    """A message was sent of which nobody knows whether it is there, and it can be looked for."""
     not_before: float = 0.0
     """When the platform may be asked for something again."""
     ended_at: float | None = None
@@ -93,16 +97,16 @@ class Draft:
 
 def next_act(draft: Draft, text: str, now: float) -> tuple[Act, float]:
     """What is to be done about a draft that should show ``text``, and when. Pure."""
-    if draft.closed:
+    if draft.closed or (draft.ended_at is None and now - draft.heard_at >= IDLE_S):
         return Act.FORGET, now
     if draft.ended_at is not None:
         at = max(draft.ended_at + ORPHAN_S, draft.not_before)
-        return (Act.REMOVE if draft.platform_id else Act.FORGET), at
-    if now - draft.heard_at >= IDLE_S:
-        return Act.FORGET, now
-    idle_at = draft.heard_at + IDLE_S
-    if draft.hidden or draft.yielding_to or not text.strip() or text == draft.shown:
-        return Act.WAIT, idle_at
+        return (Act.REMOVE if draft.platform_id or draft.doubtful else Act.FORGET), at
+    nothing_new = not draft.doubtful and (not text.strip() or text == draft.shown)
+    if draft.hidden or draft.yielding_to or nothing_new:
+        return Act.WAIT, draft.heard_at + IDLE_S
+    if draft.doubtful:
+        return Act.LOOK, draft.not_before
     if draft.platform_id:
         return Act.EDIT, max(draft.not_before, now)
     begin_at = draft.since if len(text) >= BEGIN_CHARS else draft.since + BEGIN_S

@@ -9,10 +9,12 @@
 --
 -- KEYS  1 leader (hash)  2 sent (hash)  3 unknown (stream)
 -- ARGV  1 nonce  2 TTL of an unfinished reply (ms)  3 most unknown parts kept  4 their TTL (ms)
---       5 what (begin, shown, gone, unknown)  6 number  7 mark  8 the platform's id  9 reply id  10 session
+--       5 what (begin, shown, gone, unknown; found, missing: it was looked for)  6 number  7 mark  8 the platform's id
+--       9 reply id  10 session  11 whether the platform can be asked what is there (1/0)
 -- Returns {status, value}
 --   send    it is marked now: send it
 --   shown   somebody has sent it: the value is the platform's id, and its number stands before it
+--   look    somebody was sending one of this number when he died: look for it
 --   number  another number was the last one, this: ask with the next
 --   over    the reply is being delivered, or nobody knows what became of the message: show nothing more
 --   stale   refused: somebody else leads, or something else has happened since
@@ -40,11 +42,22 @@ if what == 'begin' then
   if word == 'sending' and last == number and rest == mark then return {'send', ''} end
   if word == 'shown' then return {'shown', last .. ' ' .. rest} end
   -- Of a sender that died: two such texts are not to stand there.
+  if word == 'sending' and ARGV[11] == '1' then return {'look', last} end
   if word == 'sending' then list_unknown() end
   if word == 'sending' or word == 'unknown' then return {'over', ''} end
   if number ~= last + 1 then return {'number', last} end
   keep('sending ' .. number .. ' ' .. mark)
   return {'send', ''}
+end
+
+-- What is there was sent, whoever has seen it; that it is not there only the leader may say, who has sent nothing since.
+if what == 'found' or what == 'missing' then
+  local became = what == 'found' and 'shown ' .. number .. ' ' .. platform_id or 'gone ' .. number
+  if word .. ' ' .. last .. (rest ~= '' and ' ' .. rest or '') == became then return {'noted', ''} end
+  local leads = what == 'found' or redis.call('HGET', KEYS[1], 'nonce') == ARGV[1]
+  if not leads or word ~= 'sending' or last ~= number then return {'stale', ''} end
+  keep(became)
+  return {'noted', ''}
 end
 
 -- What was sent was sent, whoever leads now; the mark or the id says of which message it is told.

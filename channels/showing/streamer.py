@@ -14,7 +14,8 @@ import anyio
 import msgspec
 import structlog
 
-from channels.base import Channel, Part, Purpose
+from channels.base import Channel, Finds, Part, Purpose
+from channels.finding import found
 from channels.pacing import Pace
 from channels.showing.book import Book
 from channels.showing.draft import Act, Draft, next_act
@@ -58,7 +59,8 @@ class Streamer:
         self._channel = channel
         self._pace = pace
         self._timeout_s = min(timeout_s, TIMEOUT_MAX_S)
-        self._book = Book(bus, channel.name)
+        self._looks = isinstance(channel, Finds)
+        self._book = Book(bus, channel.name, looks=self._looks)
         self._reader = SessionReader(bus)
         self._leads: dict[int, Lead] = {}
         self._drafts: dict[str, Draft] = {}
@@ -145,6 +147,8 @@ class Streamer:
             return bool(draft.platform_id)
         draft.yielding_to = reply.id
         async with draft.lock:
+            # What is found from now on stands above the reply.
+            draft.hidden = draft.hidden or draft.doubtful
             lead = self._leads.get(self._bus.keys.partition(draft.session))
             if draft.platform_id and lead is not None:
                 try:
@@ -209,10 +213,14 @@ class Streamer:
         if act is Act.REMOVE and lead.holds(draft.session):
             draft.ended_at = anyio.current_time()  # a reply is on its way
         elif act is Act.REMOVE:
-            await self._take_away(lead, draft)
+            await self._clear(lead, draft)
         elif act is Act.FORGET:
             self._close(draft)
-        elif lead.lease.left_s < self._timeout_s or not await self._has_room(draft, act):
+        elif lead.lease.left_s < self._timeout_s:
+            self._rest(draft, NO_ROOM_S)
+        elif act is Act.LOOK:
+            await self._look(lead, draft)
+        elif not await self._has_room(draft, act):
             self._rest(draft, NO_ROOM_S)
         elif act is Act.BEGIN:
             await self._begin(lead, draft)
@@ -232,8 +240,8 @@ class Streamer:
         draft.number += 1
         # Under the same mark until it is known: another would find this one, and nobody who knows of its message.
         begun = await self._surely(partial(self._book.begin, lead, draft, mark))
-        if begun.platform_id:
-            draft.platform_id = begun.platform_id
+        if begun.platform_id or begun.look:
+            draft.platform_id, draft.doubtful = begun.platform_id, begun.look
             return
         text = self._text(draft)
         if not begun.send:
@@ -256,6 +264,11 @@ class Streamer:
             raise
         except ChannelError as error:
             _log.info("preview.unknown", session=draft.session, reason=str(error))
+        if not platform_id and self._looks:
+            # The mark stays: whoever shows the text, or delivers the reply, looks for it.
+            draft.doubtful = True
+            self._rest(draft, REFUSED_S)
+            return
         if not platform_id:
             # There is no id to edit it by, or to take it away: it stays as it is, if it is there.
             draft.hidden = True
@@ -267,6 +280,28 @@ class Streamer:
         if not noted:
             await self._remove(draft)
             draft.platform_id, draft.hidden = "", True
+
+    async def _look(self, lead: Lead, draft: Draft) -> None:
+        """Look for the message that may be there. Nothing is shown when it is not: it may come yet, beside another."""
+        part = _part(draft, "", self._text(draft))
+        platform_id = await found(self._channel, _chat(draft), part, timeout_s=self._timeout_s)
+        draft.hidden = True
+        if platform_id is None:
+            draft.doubtful = False  # whoever delivers the reply lists it
+        elif platform_id:
+            draft.doubtful = False
+            if await self._surely(partial(self._book.found, lead, draft, platform_id)):
+                draft.platform_id, draft.hidden = platform_id, False
+
+    async def _clear(self, lead: Lead, draft: Draft) -> None:
+        """Leave nothing behind of a turn that has ended without a reply."""
+        if draft.doubtful:
+            await self._look(lead, draft)
+        if draft.platform_id:
+            await self._take_away(lead, draft)
+        elif draft.doubtful:
+            await self._surely(partial(self._book.missing, lead, draft))
+            draft.doubtful = False
 
     async def _edit(self, lead: Lead, draft: Draft) -> None:
         text, done = self._text(draft), False
