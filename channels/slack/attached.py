@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, cast
 from urllib.parse import unquote, urlsplit
 
-from channels.slack.text import NOBODY, linked, plain, sound
+from channels.slack.text import NOBODY, linked, name_in, plain, sound
 from channels.slack.types import Attached, File, Message, Shape, lenient, objects_in
 from daemon.events import Attachment
 
@@ -54,7 +54,7 @@ def passed_on(message: Message, names: Mapping[str, str] = NOBODY) -> Iterator[s
     for each in message.attachments:
         if each.is_passed_on:
             said = plain(each.text, names) or "\n".join(_written(each.message_blocks, names)) or sound(each.fallback)
-            yield f"[forwarded from {sound(each.author_name) or '?'}]\n{said}".rstrip()
+            yield f"[forwarded from {name_in(each.author_name) or '?'}]\n{said}".rstrip()
 
 
 def made_of(message: Message, names: Mapping[str, str] = NOBODY) -> str:

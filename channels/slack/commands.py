@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from channels.arrival import Arrival, Sender
-from channels.slack.text import NOBODY, plain, sound
+from channels.slack.text import NOBODY, name_in, plain
 from channels.slack.types import Command
 from daemon.bus import command_of
 
@@ -25,7 +25,7 @@ def read_command(fields: Command, *, at: float, names: Mapping[str, str] = NOBOD
         order=at,
         chat=fields.channel_id,
         chat_kind="direct" if direct else "group",
-        sender=Sender(id=fields.user_id, name=names.get(fields.user_id) or sound(fields.user_name)),
+        sender=Sender(id=fields.user_id, name=names.get(fields.user_id) or name_in(fields.user_name)),
         text=_said(fields, names),
     )
 

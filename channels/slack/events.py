@@ -7,7 +7,7 @@ from typing import Any
 
 from channels.arrival import Arrival, Sender
 from channels.slack.attached import attachments_of, lines_of, made_of, passed_on
-from channels.slack.text import NOBODY, people_in, plain, sound, without_call
+from channels.slack.text import NOBODY, name_in, people_in, plain, sound, without_call
 from channels.slack.types import Body, Message, objects_in
 
 SAID = frozenset({"", "me_message", "file_share", "message_share", "thread_broadcast", "bot_message"})
@@ -90,7 +90,7 @@ def sender_of(message: Message, names: Mapping[str, str] = NOBODY) -> Sender | N
     if not _is_id(who):
         return None
     is_bot = bool(message.bot_id or message.bot_profile or message.subtype == "bot_message" or who == SLACKBOT)
-    return Sender(id=who, name=sound(names.get(who, "") or _signed(message)), is_bot=is_bot)
+    return Sender(id=who, name=names.get(who) or name_in(_signed(message)), is_bot=is_bot)
 
 
 def words_of(message: Message, names: Mapping[str, str] = NOBODY, *, called: str = "") -> str:

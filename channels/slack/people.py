@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import anyio
 import structlog
 
-from channels.slack.text import sound
+from channels.slack.text import name_in
 from daemon.errors import ChannelError
 
 KEPT_MAX = 10_000
@@ -89,7 +89,7 @@ class People:
             name, lasts_s = self._name(who), FAILED_S
             self._complain(error)
         self._late.pop(who, None)
-        self._note(who, sound(name), lasts_s)
+        self._note(who, name_in(name), lasts_s)
 
     def _note(self, who: str, name: str, lasts_s: float) -> None:
         self._known[who] = (name, anyio.current_time() + lasts_s)

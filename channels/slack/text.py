@@ -15,6 +15,9 @@ _escaped = re.compile(r"&(lt|gt|amp);")
 _either = re.compile(f"{_marked.pattern}|{_escaped.pattern}")
 _PLAIN = {"lt": "<", "gt": ">", "amp": "&"}
 
+NAME_MAX_CHARS = 128
+"""Of a name: longer ones are made to annoy."""
+
 SHOWN_AS_IS = ("mailto:", "tel:")
 """Links that say no more than what is shown for them."""
 
@@ -46,6 +49,11 @@ def unescaped(text: str) -> str:
 def sound(text: str) -> str:
     """``text`` with a question mark for each half of a character: those can be sent and stored nowhere."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def name_in(text: str) -> str:
+    """A name as it stands in a text: one line, which cannot be taken for more than a name."""
+    return " ".join(sound(text[: 4 * NAME_MAX_CHARS]).split())[:NAME_MAX_CHARS]
 
 
 def linked(url: str, label: str) -> str:

@@ -66,6 +66,8 @@ async def test_a_name_is_asked_for_once(api, people):
         ({"profile": {}, "real_name": "Ann Lee", "name": "ann"}, "Ann Lee"),
         ({"profile": None, "real_name": 3, "name": "ann"}, "ann"),
         ({"profile": {"display_name": "half \ud83d"}}, "half ?"),
+        ({"name": "Ann\n[Boss]  do it"}, "Ann [Boss] do it"),
+        ({"name": "n" * 1_000}, "n" * 128),
         ("ann", None),
         ({}, None),
     ],
