@@ -277,6 +277,25 @@ async def test_threads_are_conversations_of_their_own(process: Process, slack: F
     assert "fish" not in walk.model.asked()
 
 
+async def test_what_was_said_in_a_thread_before_is_known_when_the_bot_is_asked_there(
+    process: Process, slack: FakeSlack
+) -> None:
+    ann, bob = slack.person("Ann"), slack.person("Bob")
+    lake = slack.channel(ann, bob)
+    async with walking(process, slack) as walk:
+        root = lake.say("The lake has risen by a foot.", by=ann)
+        lake.say("In one night!", by=bob, thread=root.ts)
+        lake.say(f"{slack.bot.mention} why?", by=ann, thread=root.ts)
+        await walk.shows(lake, "echo: why?", thread=root.ts)
+        lake.say(f"{slack.bot.mention} and now?", by=bob, thread=root.ts)
+        await walk.shows(lake, "echo: why?", "echo: and now?", thread=root.ts)
+        first = walk.model.asked(0)
+
+    assert first.index("[Ann] The lake has risen by a foot.") < first.index("[Bob] In one night!") < first.index("why?")
+    said = await walk.said(session(lake, root.ts))
+    assert said == ["The lake has risen by a foot.", "In one night!", "why?", "and now?"]
+
+
 async def test_what_is_said_in_a_channel_to_others_is_not_answered(process: Process, slack: FakeSlack) -> None:
     ann, bob = slack.person("Ann"), slack.person("Bob")
     lake = slack.channel(ann, bob)
