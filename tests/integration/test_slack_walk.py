@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 
 from channels.push import serve as serve_channels
@@ -116,7 +117,10 @@ async def walking(
     replicas: int = 1,
     **channel: Any,
 ) -> AsyncGenerator[Walk]:
-    """Everything running for the length of the block; each of ``bots`` is a channel of its own beside the first."""
+    """Everything running for the length of the block; each of ``bots`` is a channel of its own beside the first.
+
+    ``channel``: what their sections say; where events are brought, the first one only.
+    """
     answering = model or Speaking()
 
     async def connect(_config: ModelConfig, *, language: str) -> Speaking:
@@ -128,6 +132,8 @@ async def walking(
         name: SlackConfig(**{**base, "bot_token": Secret(each.token), "app_token": Secret(each.app.token), **channel})
         for name, each in installed.items()
     }
+    for name in bots or {}:
+        channels[name] = msgspec.structs.replace(channels[name], events=SlackEventsConfig())
     config = Config(
         queue=process.config.queue, bots={"pond": bot or BotConfig(admins=tuple(admins))}, channels={**channels}
     )
@@ -277,23 +283,29 @@ async def test_threads_are_conversations_of_their_own(process: Process, slack: F
     assert "fish" not in walk.model.asked()
 
 
-async def test_what_was_said_in_a_thread_before_is_known_when_the_bot_is_asked_there(
+async def test_at_its_first_mention_in_a_thread_it_knows_what_was_said_there_before(
     process: Process, slack: FakeSlack
 ) -> None:
     ann, bob = slack.person("Ann"), slack.person("Bob")
     lake = slack.channel(ann, bob)
+    lake.members.remove(slack.bot.person)  # so that it is told of nothing
+    root = lake.say("The tide is at nine.", by=ann)
+    lake.say("No, at &lt;ten&gt;.", by=bob, thread=root.ts)
+    lake.say("Lunch, anybody?", by=bob)
+    lake.members.append(slack.bot.person)
     async with walking(process, slack) as walk:
-        root = lake.say("The lake has risen by a foot.", by=ann)
-        lake.say("In one night!", by=bob, thread=root.ts)
-        lake.say(f"{slack.bot.mention} why?", by=ann, thread=root.ts)
-        await walk.shows(lake, "echo: why?", thread=root.ts)
-        lake.say(f"{slack.bot.mention} and now?", by=bob, thread=root.ts)
-        await walk.shows(lake, "echo: why?", "echo: and now?", thread=root.ts)
-        first = walk.model.asked(0)
+        lake.say(f"{slack.bot.mention} when is it?", by=ann, thread=root.ts)
+        await walk.shows(lake, "echo: when is it?", thread=root.ts)
+        lake.say("so at ten then", by=bob, thread=root.ts)
+        lake.say(f"{slack.bot.mention} and where?", by=bob, thread=root.ts)
+        await walk.answered(lake, "echo: and where?", thread=root.ts)
 
-    assert first.index("[Ann] The lake has risen by a foot.") < first.index("[Bob] In one night!") < first.index("why?")
-    said = await walk.said(session(lake, root.ts))
-    assert said == ["The lake has risen by a foot.", "In one night!", "why?", "and now?"]
+    first, second = walk.model.asked(0), walk.model.asked(1)
+    assert first.index("The tide is at nine.") < first.index("No, at <ten>.") < first.index("when is it?")
+    assert "Ann" in first and "Bob" in first
+    assert "Lunch" not in first
+    assert "so at ten then" in second
+    assert second.count("The tide is at nine.") == 1
 
 
 async def test_what_is_said_in_a_channel_to_others_is_not_answered(process: Process, slack: FakeSlack) -> None:
@@ -522,6 +534,24 @@ async def test_events_that_are_brought_are_answered_and_such_as_are_signed_wrong
     assert [text for text in direct.texts() if text.startswith("echo")] == ["echo: brought"]
     assert lake.texts() == ["echo: a mention"]
     assert slack.called("apps.connections.open") == []
+
+
+async def test_an_app_in_two_workspaces_is_brought_its_events_at_one_address(
+    process: Process, slack: FakeSlack, free_port: int
+) -> None:
+    other = slack.install(slack.app, slack.new_team("Other"))
+    here, there = slack.direct(slack.person("Ann")), other.direct(other.team.person("Ann"))
+    events = SlackEventsConfig(url="https://millpond.example/slack/events", port=free_port)
+    slack.app.url, slack.brought_at = events.url, f"http://127.0.0.1:{free_port}"
+    secrets = {"signing_secret": Secret(slack.app.signing_secret), "app_token": Secret("")}
+    async with walking(process, slack, bots={"marsh": other}, events=events, **secrets) as walk:
+        here.say("you are one")
+        there.say("you are another")
+        await walk.shows(here, "echo: you are one")
+        await walk.shows(there, "echo: you are another")
+        await walk.taken()
+
+    assert await walk.said(session(there, channel="marsh")) == ["you are another"]
 
 
 @pytest.fixture
@@ -848,6 +878,18 @@ async def test_a_stream_that_slack_has_ended_is_finished_as_the_same_message(
 
     assert lake.texts() == [STORY]
     assert [call.error for call in slack.called("chat.", ok=False)] != []
+
+
+async def test_a_stream_whose_beginning_was_lost_is_not_shown_twice(process: Process, slack: FakeSlack) -> None:
+    ann = slack.person("Ann")
+    lake = slack.channel(ann)
+    slack.faults.on("chat.startStream", Cut())
+    async with walking(process, slack, model=Slow(lambda _text: STORY)) as walk:
+        asked = lake.say(f"{slack.bot.mention} Tell me a story", by=ann)
+        await walk.answered(lake, "word59", thread=asked.ts)
+        await slack.until(lambda: len(lake.shown()) == 1, within_s=LIMIT_S)
+
+    assert lake.texts() == [STORY]
 
 
 async def test_many_answers_at_once_stay_within_the_limits_of_the_platform(process: Process, slack: FakeSlack) -> None:
