@@ -43,3 +43,5 @@ class Arrival(msgspec.Struct, frozen=True, kw_only=True):
     deleted: bool = False
     """The message ``id`` was taken back. Chat and thread are those of the message, the sender's id too or empty; what
     else stands here does not matter."""
+    original: str = ""
+    """Of one that is ``deleted``: the message's own ``seen_as``, under which it may be said yet; empty: it is not."""

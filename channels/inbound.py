@@ -9,12 +9,14 @@ import structlog
 
 from daemon import metrics
 from daemon.bus import Accepted, command_of, publish, publish_run
+from daemon.bus import forestall as forestall_message
 from daemon.clock import stamp
 from daemon.config import PushConfig, QueueConfig
 from daemon.errors import BusError, InboundError, SessionFull
 from daemon.events import Inbound
 from daemon.process import Process
 from daemon.scope import scope_of
+from daemon.sessionkey import SessionKey
 
 LOGGED_CHARS = 256
 """Of an id in a log line: one that is refused can have any length."""
@@ -102,6 +104,12 @@ async def accept_run(
         elif became is not None:
             _note(inbound, inbound.id, _outcome(became))
     return found
+
+
+async def forestall(process: Process, session: SessionKey, message_id: str, *, seen_as: str) -> None:
+    """Have a message that may come yet be accepted by nobody. Raises BusUnavailable."""
+    queue = _queue(process, session.channel)
+    await forestall_message(process.bus, str(session), message_id, config=queue, seen_as=seen_as)
 
 
 def _queue(process: Process, name: str) -> QueueConfig:

@@ -9,7 +9,7 @@ import structlog
 
 from channels.arrival import Arrival
 from channels.base import Channel
-from channels.inbound import LOGGED_CHARS, accept, accept_run, make_inbound
+from channels.inbound import LOGGED_CHARS, accept, accept_run, forestall, make_inbound
 from channels.intake.case import Case
 from channels.intake.groups import place_of
 from channels.intake.loops import LoopGuard
@@ -213,11 +213,13 @@ class Intake:
         return amended
 
     async def _withdrawn(self, case: Case) -> str:
-        """A message was taken back that may still wait for its answer, or was overheard."""
+        """A message was taken back that may still wait for its answer, was overheard, or is said only after this."""
         session, arrival = str(case.session), case.arrival
         withdrawn = await self._amendments.withdraw(session, arrival.id, sender_id=arrival.sender.id)
         if withdrawn != "unknown":
             return withdrawn
+        if arrival.original:
+            await forestall(self._process, case.session, arrival.id, seen_as=arrival.original)
         was_kept = await self._overhearing.forget(session, arrival.id, sender_id=arrival.sender.id)
         return "withdrawn" if was_kept else "unknown"
 

@@ -153,6 +153,7 @@ def _deleted(body: Body, event: Message, before: Message, ts: str, me: Me) -> Ar
         sender=sender_of(before) or Sender(id=""),
         mentioned=direct or _names(me, before),
         deleted=True,
+        original=_seen_as(me, event.channel, ts, ""),
     )
 
 

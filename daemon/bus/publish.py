@@ -148,6 +148,16 @@ async def publish_run(
     ]
 
 
+async def forestall(bus: Bus, session: str, message_id: str, *, config: QueueConfig, seen_as: str) -> None:
+    """Have a message that comes only now, or never, count as a repetition of one that was accepted.
+
+    Raises:
+        BusUnavailable: Redis is away; the same may be asked again.
+    """
+    # As ``publish.lua`` notes what it accepts, for nobody's call.
+    await bus.call("SET", bus.keys.seen(session, seen_as), f"0  {message_id}", "NX", "PX", _ms(config.seen_ttl_s))
+
+
 def _own(keys: Keys, inbound: Inbound, *, scope: str, seen_as: str, debounce_s: float) -> Asked:
     session = str(inbound.session)
     names = keys.of(session)

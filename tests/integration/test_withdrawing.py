@@ -185,6 +185,33 @@ async def test_what_a_platform_says_was_deleted_is_taken_out_and_counted(process
     assert counted._value.get() == before + 1
 
 
+async def test_what_is_taken_back_before_it_is_said_is_not_answered(process: Process) -> None:
+    """Its first telling was not kept, since Redis was away, and the platform says it again only after this."""
+    intake, late, other = intake_of(with_channel(process)), an_arrival("never mind"), an_arrival("do it")
+    gone = msgspec.structs.replace(late, seen_as="u-gone", text="", deleted=True, original=late.seen_as)
+
+    for _ in range(2):
+        await intake.take(gone)
+    await intake.take(late)
+    assert await intake.take_run([late, other]) == 2
+
+    assert await texts(process.bus) == ["do it"]
+    seen = process.bus.keys.seen(f"{NAME}:ann", late.seen_as)
+    assert 0 < await process.bus.call("PTTL", seen) <= process.config.queue.seen_ttl_s * 1000
+
+
+async def test_what_was_answered_and_is_taken_back_is_known_by_its_first_telling(process: Process) -> None:
+    intake, first = intake_of(with_channel(process)), an_arrival("never mind")
+    await intake.take(first)
+    seen = process.bus.keys.seen(f"{NAME}:ann", first.seen_as)
+    before = await process.bus.call("GET", seen)
+
+    await intake.take(msgspec.structs.replace(first, deleted=True, original=first.seen_as, id="another"))
+
+    assert await process.bus.call("GET", seen) == before
+    assert await texts(process.bus) == ["never mind"]
+
+
 async def test_whoever_is_not_heard_can_take_back_what_was_heard(process: Process) -> None:
     here = with_channel(process)
     first = an_arrival("never mind")

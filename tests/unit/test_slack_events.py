@@ -294,6 +294,7 @@ def test_a_deleted_message_is_known_by_its_id_its_place_and_its_speaker():
     arrival = arrived(deleted(event(text="<@U0> no", thread_ts=THREAD, channel=None)))
 
     assert (arrival.deleted, arrival.id, arrival.chat, arrival.thread) == (True, TS, "C1", THREAD)
+    assert arrival.original == arrived(event(text="<@U0> no", thread_ts=THREAD)).seen_as
     assert (arrival.sender.id, arrival.order, arrival.mentioned) == ("U7", 1_700_000_000.0001, True)
 
 
