@@ -260,10 +260,10 @@ class SessionMachine(RuleBasedStateMachine):
     def withdraw(self, session: str, pick: int, whose: str) -> None:
         """Somebody takes a message back, whatever has become of it."""
         talk, before = self.talks[session], self.see()
-        known = [*talk.withdrawn, *talk.accepted]
+        known = talk.waiting if pick % 4 and talk.waiting else [*talk.withdrawn, *talk.accepted]
         if not known:
             return
-        message_id = known[-1 - pick % len(known)]
+        message_id = known[pick % len(known)]
 
         status = self.do(Amendments(self.lab.bus, QUEUE).withdraw, session, message_id, sender_id=whose)
 
