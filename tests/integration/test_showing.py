@@ -293,6 +293,30 @@ async def test_a_long_text_is_shown_by_its_beginning_and_its_first_part_takes_it
         assert platform.shown(ANN)[0].startswith(before[:-2])
 
 
+async def test_a_text_of_which_nobody_knows_whether_it_was_taken_away_is_taken_away_again(process: Process) -> None:
+    """It stood above its reply for good when Slack lost the first of two requests that it takes."""
+    text = " ".join(f"word{number}" for number in range(400))
+    cuts: list[Post] = []
+
+    def cut_it_twice(post: Post) -> Cut | None:
+        if post["kind"] != "remove" or len(cuts) == 2:
+            return None
+        cuts.append(post)
+        return Cut(delivered=False)
+
+    async with sink(others=cut_it_twice) as platform, replica(pushing(process, platform, part_max_chars=100)):
+        await leads(process)
+        await write(process.bus, text)
+        await platform.count(1)
+        [before] = platform.shown(ANN)
+        await commit(process.bus, text)
+        await until_empty(process.bus)
+
+        assert len(cuts) == 2
+        assert before not in platform.shown(ANN)
+        assert len(platform.shown(ANN)) == 1
+
+
 async def test_a_reply_that_is_sent_as_a_file_takes_the_text_away(process: Process) -> None:
     text = " ".join(f"word{number}" for number in range(400))
     async with sink() as platform, replica(pushing(process, platform, part_max_chars=100)):
