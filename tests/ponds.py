@@ -1,6 +1,7 @@
 """Real Millpond processes around one data directory and one bus, to be killed and looked at."""
 
 import json
+import signal
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -52,6 +53,12 @@ class Pond:
         """SIGKILL, if it is not dead yet, and its end."""
         self.running.remove(daemon)
         await to_thread.run_sync(daemon.kill)
+
+    async def end(self, daemon: Daemon) -> None:
+        """SIGTERM, and its orderly end; one that has hardly begun ends as the signal has it."""
+        self.running.remove(daemon)
+        code = await to_thread.run_sync(daemon.stop)
+        assert code in (0, -signal.SIGTERM), code
 
     async def led(self, channel: str) -> None:
         """Wait until the replies of every partition have somebody who sends them."""

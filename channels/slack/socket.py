@@ -48,6 +48,9 @@ STEADY_S = 30.0
 PAUSE_MIN_S, PAUSE_MAX_S = 0.5, 30.0
 """Rest after a failure, doubled with each one more, less up to a half; Slack allows few openings a minute."""
 
+GREETED_MAX_S = 3.0
+"""Longest rest after a connection by which Slack had greeted: it takes connections, and events wait meanwhile."""
+
 CROWDED_S = 20.0
 """Rest when the app has ten connections already, less up to a half; one of them may be an old one of ours."""
 
@@ -225,7 +228,8 @@ class Socket:
             _log.warning("socket.crowded", channel=self._channel, waited_s=round(rest_s, 3), reason=connection.reason)
             return rest_s
         if anyio.current_time() - connection.began_at < STEADY_S:
-            return self._backoff()
+            rest_s = self._backoff()
+            return min(rest_s, GREETED_MAX_S) if connection.welcome.is_set() else rest_s
         self._failures = 0
         return 0.0
 

@@ -326,7 +326,10 @@ async def test_forty_seconds_of_killing_replicas_lose_and_double_nothing(tmp_pat
             talk.say(f"message {len(talk.said)} of {talk.chat.id}")
             if anyio.current_time() >= next_kill:
                 victim = dice.randrange(2)
-                await here.kill(replicas[victim])
+                if dice.random() < 0.3:
+                    await here.end(replicas[victim])
+                else:
+                    await here.kill(replicas[victim])
                 replicas[victim] = await here.start("channels")
                 kills, next_kill = kills + 1, anyio.current_time() + dice.uniform(1.0, 5.0)
             if dice.random() < 0.03:

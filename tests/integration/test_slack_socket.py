@@ -357,6 +357,19 @@ async def test_connections_that_end_at_once_are_not_opened_without_a_rest(
         assert anyio.current_time() - began >= 0.5 * (0.1 + 0.2 + 0.4 + 0.8)
 
 
+async def test_where_connections_are_greeted_and_cut_again_and_again_nobody_waits_for_long(
+    process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slack_socket, "PAUSE_MIN_S", 20.0)
+    monkeypatch.setattr(slack_socket, "PAUSE_MAX_S", 20.0)
+    monkeypatch.setattr(slack_socket, "GREETED_MAX_S", 0.05)
+    async with slack_wire() as wire, hearing(process, wire, Heard()):
+        with anyio.fail_after(8.0):
+            for number in range(6):
+                (await wire.link(number)).cut()
+            await wire.link(6)
+
+
 async def test_an_app_without_socket_mode_is_told_what_to_do(process: Process) -> None:
     with capture_logs() as logs:
         async with slack_wire() as wire, hearing(process, wire, Heard()):
