@@ -231,11 +231,18 @@ class Delivery:
             SendRefused: not now; once it counts as dropped nobody would try again.
         """
         await self.lease.outlasting(self.means.timeout_s)
+        # To take away what is gone is no error: what nobody knows is asked for again.
+        reason = f"no answer within {self.means.timeout_s:g} s"
         try:
             with anyio.move_on_after(self.means.timeout_s):
                 await self.means.channel.remove(chat, platform_id, timeout_s=self.means.timeout_s)
-        except (SendRejected, SendUnknown) as error:
+                return
+        except SendRejected as error:
             _log.info("preview.left", session=str(chat), reason=str(error))
+            return
+        except SendUnknown as error:
+            reason = str(error)
+        raise SendRefused(f"what was shown cannot be taken away yet: {reason}")
 
     def _count(self, outcome: str) -> None:
         _counter(self.means.channel.name, outcome).inc()

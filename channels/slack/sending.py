@@ -10,7 +10,7 @@ from channels.slack.outcome import Rejected
 from channels.slack.saying import is_ts, left_s, said, ts_of
 from channels.slack.streams import Streams
 from channels.text import beginning
-from daemon.errors import SendRejected
+from daemon.errors import SendRefused, SendRejected, SendUnknown
 from daemon.sessionkey import SessionKey
 
 GONE = frozenset({"message_not_found"})
@@ -74,11 +74,17 @@ class Sending:
         try:
             if self._streams.is_ours(chat.chat, ts) or not await self._deleted(chat.chat, ts, deadline):
                 # What is being written cannot be taken away before its stream is stopped.
-                await self._streams.end(chat.chat, ts, deadline)
+                await self._stopped(chat.chat, ts, deadline)
                 await self._api.call("chat.delete", {"channel": chat.chat, "ts": ts}, timeout_s=left_s(deadline))
         except Rejected as no:
             if no.error not in GONE:
                 raise
+
+    async def _stopped(self, channel: str, ts: str, deadline: float) -> None:
+        try:
+            await self._streams.end(channel, ts, deadline)
+        except SendUnknown as error:
+            raise SendRefused(f"it is not taken back yet: {error}") from None
 
     async def _deleted(self, channel: str, ts: str, deadline: float) -> bool:
         try:

@@ -276,6 +276,20 @@ async def test_what_another_process_writes_can_be_taken_away(room: Room) -> None
     assert room.lake.texts(thread=room.root) == []
 
 
+@pytest.mark.parametrize("fault", [Cut(), Cut(acted=False), Refuse("internal_error", acted=True)])
+async def test_what_is_not_taken_away_since_its_stream_may_not_have_ended_is_there_for_certain(
+    room: Room, fault: Any
+) -> None:
+    ts = await room.begin("two")
+    room.slack.faults.on("chat.stopStream", fault)
+    with pytest.raises(SendRefused):
+        await room.sending.remove(room.thread, ts, timeout_s=TIMEOUT_S)
+
+    await room.sending.remove(room.thread, ts, timeout_s=TIMEOUT_S)
+
+    assert room.lake.texts(thread=room.root) == []
+
+
 async def test_where_there_are_no_streams_a_message_is_changed_and_streams_are_asked_for_once(room: Room) -> None:
     room.slack.methods.without.add("chat.startStream")
     for text in ("two", "three"):
