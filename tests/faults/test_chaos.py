@@ -602,7 +602,7 @@ def marking(nonce: bytes, *steps: tuple[bytes, bytes, bytes]) -> Sequence[bytes]
         for arg in (what, b"1-1", b"0", number, mark, b"1", b"", b"r#0", b"support:ann")
     ]
     keys = [b"leader", b"out", b"unknown", *(b"sent" for _ in steps)]
-    return (b"EVALSHA", b"k", str(len(keys)).encode(), *keys, nonce, b"1", b"1", b"1", b"1", *args)
+    return (b"EVALSHA", b"k", str(len(keys)).encode(), *keys, nonce, b"1", b"1", b"1", b"1", b"5", *args)
 
 
 def test_marks_are_entered_in_the_book() -> None:
