@@ -216,7 +216,8 @@ class Streamer:
             await self._clear(lead, draft)
         elif act is Act.FORGET:
             self._close(draft)
-        elif lead.lease.left_s < self._timeout_s:
+        elif lead.lease.left_s < self._timeout_s or (act is Act.BEGIN and lead.holds(draft.session)):
+            # What is said first stands above: a successor does not know what came between.
             self._rest(draft, NO_ROOM_S)
         elif act is Act.LOOK:
             await self._look(lead, draft)

@@ -187,6 +187,17 @@ async def test_a_text_stays_while_its_reply_is_on_its_way(process: Process, monk
         assert await unknown(process.bus) == []
 
 
+async def test_no_text_is_shown_above_a_reply_that_is_still_to_be_sent(process: Process) -> None:
+    async with sink([Refuse(429, 0.5)]) as platform, replica(pushing(process, platform)):
+        await leads(process)
+        await commit(process.bus, "The first answer.", turn=0)
+        await until(lambda: bool(platform.posts))
+        await shown(process, platform, turn=2)
+
+        assert platform.shown(ANN) == ["The first answer.", TEXT]
+        assert [post["attempt"].find("preview") >= 0 for post in platform.posts].index(True) == len(platform.posts) - 1
+
+
 async def test_a_text_that_somebody_has_deleted_is_no_loss(process: Process) -> None:
     async with sink() as platform, replica(pushing(process, platform)):
         await leads(process)
