@@ -136,7 +136,7 @@ def test_a_type_that_nobody_brings_is_told_with_those_that_there_are(install: In
     line = problem(tmp_path, "[channels.fog]\ntype = 'hornet'")
 
     assert "'hornet' is not one of this version's: terminal, web, testing" in line
-    assert "telegram, horn; and no package that is installed brings it" in line
+    assert "telegram, slack, horn; and no package that is installed brings it" in line
 
 
 @pytest.mark.parametrize(

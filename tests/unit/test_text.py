@@ -12,6 +12,9 @@ from channels.text import beginning, pieces, split
 from channels.text.blocks import blocks
 from channels.text.graphemes import is_boundary
 
+QUADRATIC_S = 2.0
+"""Of CPU time: a quarter of a second is what it takes; what grows with the square of a text takes minutes."""
+
 WHOLE = (
     "👨‍👩‍👧‍👦",  # a family: four emoji joined to one
     "👍🏽",  # with a colour of skin
@@ -260,8 +263,8 @@ def test_200_000_characters_are_cut_in_no_time(text):
     began = time.process_time()
     parts = split(text, 4_096, utf16)
 
-    assert time.process_time() - began < 0.5, "a quarter of a second is allowed on a machine that does nothing else"
+    assert time.process_time() - began < QUADRATIC_S
     assert all(utf16(part) <= 4_096 for part in parts)
     began = time.process_time()
     assert len(pieces(text, 4_096, utf16, parts_max=5)) == 1
-    assert time.process_time() - began < 0.1
+    assert time.process_time() - began < QUADRATIC_S
