@@ -67,7 +67,7 @@ bench: $(VENV)/.test  ## Measure against the floor: a table, and JSON in benchma
 	$(BIN)/python -m benchmarks
 
 chaos: $(VENV)/.test  ## Kill real processes while messages flow, then count the answers; LONG=1: a release's numbers
-	$(if $(LONG),$(BIN)/python -m tests.chaos --long && $(BIN)/python -m tests.canary,$(BIN)/python -m pytest $(PARALLEL) -m slow tests/faults)
+	$(if $(LONG),$(BIN)/python -m tests.chaos --long && $(BIN)/python -m tests.canary,$(BIN)/python -m pytest -m slow tests/faults)
 
 clean:  ## Remove the virtual environment and what tools left behind
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
