@@ -1,6 +1,7 @@
 """What is wrong with a run."""
 
 import datetime as dt
+import sys
 from collections.abc import Mapping
 
 SHOWN = 8
@@ -25,7 +26,7 @@ KINDS: Mapping[str, str] = {
 
 
 class Findings:
-    """Some of each kind; none at all when nothing is wrong."""
+    """Some of each kind; none at all when nothing is wrong. Each is told on stderr at once: a run may take an hour."""
 
     def __init__(self) -> None:
         self._found: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
@@ -38,8 +39,10 @@ class Findings:
     def add(self, kind: str, finding: str) -> None:
         """Note one, once, with the time."""
         found = self._found[kind]
-        if len(found) < KEPT:
-            found.setdefault(finding, f"{dt.datetime.now(dt.UTC):%H:%M:%S.%f}"[:-3])
+        if finding in found or len(found) == KEPT:
+            return
+        found[finding] = time = f"{dt.datetime.now(dt.UTC):%H:%M:%S.%f}"[:-3]
+        print(f"{time} {kind}: {finding}", file=sys.stderr)
 
     def report(self) -> str:
         """A line a kind, and the first findings of each."""
