@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 import msgspec
@@ -181,10 +181,14 @@ class Pond:
         archive, scope = self.stores.archive, SCOPES[session]
         await archive.trim(Shelf.log(session), (await self.lab.state(session)).cursor - 2)
         for kind in ("history", "versions", "notes"):
-            shelf = Shelf(kind=kind, owner=scope)  # type: ignore[arg-type]
-            raws = await self.bus.call("LRANGE", shelf.list_key(self.bus.keys), 0, 0)
-            await archive.write(shelf, 0, raws)
-            await archive.trim(shelf, 1)
+            await self.shelve_first(kind, scope)
+
+    async def shelve_first(self, kind: Literal["history", "versions", "notes"], scope: str) -> None:
+        """Let the oldest record of a list leave Redis for the archive; nothing of it may have left before."""
+        shelf = Shelf(kind=kind, owner=scope)
+        raws = await self.bus.call("LRANGE", shelf.list_key(self.bus.keys), 0, 0)
+        await self.stores.archive.write(shelf, 0, raws)
+        assert await self.stores.archive.trim(shelf, 1) == 1
 
     async def queue(self, session: str, canary: str) -> None:
         """What waits, what could not be answered, what is to be delivered, what is shown."""

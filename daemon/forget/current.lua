@@ -9,5 +9,4 @@
 local fields = fields_of(KEYS[1], '')
 if fields.version ~= tonumber(ARGV[1]) or fields.checksum ~= ARGV[2] then return 'moved' end
 put(KEYS[1], KEYS[2], ARGV[3], ARGV[4])
-redis.call('HINCRBY', KEYS[1], 'forgets', 1)
 return 'done'

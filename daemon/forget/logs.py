@@ -17,6 +17,7 @@ from daemon.clock import stamp
 from daemon.errors import ArchiveError
 from daemon.events import Continuity, Inbound, LogEntry
 from daemon.forget.brought import forget_brought, is_said_by
+from daemon.forget.needle import Needle
 from daemon.forget.shelves import Buried, Bury, forget_on
 from daemon.forget.tombstone import Count, Wanted, continued, hits_in, payload_texts, tombstone
 from daemon.forget.work import Tier, Work
@@ -53,6 +54,13 @@ def messages_of(wanted_of: Callable[[LogEntry], Wanted | None], count: Count) ->
         return Buried(raw=_encode(new), hits=hits, less=entry.tokens - new.tokens, time=entry.time)
 
     return bury
+
+
+def where_it_may_stand(wanted: Wanted, bury: Bury) -> Bury:
+    """``bury``, but for records in which ``wanted`` cannot stand: to decode those is most of what a look costs."""
+    if not isinstance(wanted, Needle):
+        return bury
+    return lambda raw: bury(raw) if wanted.may_stand_in(raw) else None
 
 
 async def forget_in_log(work: Work, session: str, bury: Bury) -> None:

@@ -34,6 +34,9 @@ _LINE = re.compile(r"[^\n\r\v\f\x85\u2028\u2029]*(?:\r\n|[\n\r\v\f\x85\u2028\u20
 _UNSEEN = dict.fromkeys([0xAD, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065), 0xFEFF])
 """Characters that take no room: they hide a word from whoever looks for it."""
 
+_RUN = re.compile(r"[a-z0-9]+")
+"""What JSON writes as it is, letter by letter."""
+
 _BLANKS = re.compile(r"\s+")
 _EDGES = " \t\r\n\"'“”‘’«»()（）[]{}<>*_`.,;:!?。，、；：！？…-–—"
 
@@ -111,6 +114,16 @@ class Needle:
         """Whether ``text`` is worth a closer look: nothing that holds it is ever missed."""
         plain = folded(text)
         return self.phrase in plain or (bool(self._words) and all(word.search(plain) for word in self._words))
+
+    @cached_property
+    def _longest_run(self) -> bytes:
+        return max(_RUN.findall(self.phrase), key=len, default="").encode()
+
+    def may_stand_in(self, raw: bytes) -> bool:
+        """Whether JSON is worth decoding: nothing that holds it in any text is ever missed."""
+        if b"\\u" in raw or not raw.isascii():  # a letter may stand there in another form
+            return True
+        return self.phrase.isascii() and self._longest_run in raw.lower()
 
     def hits(self, text: str) -> list[str]:
         """The units of ``text`` that hold it, as they stand there, and that were chosen."""

@@ -12,7 +12,7 @@ from daemon.errors import ConfigError, MillpondError
 from daemon.events import LogEntry
 from daemon.forget.brought import noting
 from daemon.forget.folders import forget_files, forget_typed, remove_draft, remove_folder, remove_marked
-from daemon.forget.logs import forget_beside_log, forget_in_log, forget_in_queues, messages_of
+from daemon.forget.logs import forget_beside_log, forget_in_log, forget_in_queues, messages_of, where_it_may_stand
 from daemon.forget.order import Ground, Order
 from daemon.forget.overheard import forget_overheard, forget_overheard_elsewhere
 from daemon.forget.remembered import forget_memory, forget_part
@@ -115,7 +115,8 @@ async def _sessions(work: Work, order: Order, ground: Ground, locks: Mapping[str
         else:
             count = await work.stores.count_of(scope)
             marks = set[str]()
-            bury = noting(messages_of(lambda _: work.wanted, count), session, marks)
+            bury = where_it_may_stand(work.wanted, messages_of(lambda _: work.wanted, count))
+            bury = noting(bury, session, marks)
             await forget_in_log(work, session, bury)
             await forget_beside_log(work, session)
             # A look names what somebody chooses from: a file is no match of its own.

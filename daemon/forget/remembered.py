@@ -19,6 +19,7 @@ from daemon.forget.work import Tier, Work
 from daemon.memory import HistoryEntry, Note, Version
 
 SWAP = load_script(__file__, "swap.lua")
+ANEW = load_script(__file__, "anew.lua")
 CURRENT = load_script(__file__, "current.lua", with_parts=("../memory/memory.part.lua",))
 
 TRIES = 10
@@ -88,6 +89,8 @@ async def _forget_lists(work: Work, scope: str, wanted_of: Callable[[_Record], W
         await forget_unlisted(work, shelf, bury)
     if not work.looks:
         await _digest_nothing(work, scope)
+        # Whatever was found: the files may show what a killed predecessor has removed.
+        await work.stores.bus.run(ANEW, [work.stores.bus.keys.memory(scope)], [])
 
 
 async def _digest_nothing(work: Work, scope: str) -> None:

@@ -109,6 +109,21 @@ async def test_files_that_somebody_else_changes_are_waited_for_or_named_in_the_r
     assert bool(named) is not given_back
 
 
+async def test_files_show_no_more_what_the_archive_alone_held(world: Pond) -> None:
+    for text in (f"I had a {CANARY}.", f"And a {KEPT}.", "Where is it?"):
+        await world.turn(ANN, text)
+    await world.consolidate(ANN, saves(f"[2026-11-20 09:00] Ann had a {CANARY}.", memory="# Ann"))
+    await world.shelve_first("history", SCOPE)
+    await world.stores.files.sync(SCOPE, at_once=True)
+    history = world.workspace / "memory" / "pond%3aperson%3aweb%3aann" / "HISTORY.md"
+    assert CANARY in history.read_text()
+
+    record = await world.forget()
+
+    assert record.report["removed"]["history"] == 1
+    assert CANARY not in history.read_text()
+
+
 async def test_what_is_anothers_stays(world: Pond) -> None:
     await world.plant()
     anns = [place for place in await world.places() if "ann" in place]

