@@ -56,11 +56,19 @@ def make_inbound(  # noqa: PLR0913 - the parts of one message, all by name; a st
     )
 
 
-async def accept(process: Process, inbound: Inbound, *, seen_as: str = "", debounce_s: float | None = None) -> Accepted:
+async def accept(
+    process: Process,
+    inbound: Inbound,
+    *,
+    seen_as: str = "",
+    debounce_s: float | None = None,
+    order: float | None = None,
+) -> Accepted:
     """Publish ``inbound``; when this returns, it will be answered.
 
     ``seen_as``: what it is a repetition by, its id unless told otherwise; ``debounce_s``: how long what follows it
-    collects, as its channel's configuration says unless told otherwise.
+    collects, as its channel's configuration says unless told otherwise; ``order``: what was overheard before that goes
+    with it.
 
     Raises:
         ConfigError: its bot is not configured here.
@@ -77,6 +85,7 @@ async def accept(process: Process, inbound: Inbound, *, seen_as: str = "", debou
             config=_queue(process, inbound.channel),
             seen_as=seen_as,
             debounce_s=_debounce_s(process, inbound) if debounce_s is None else debounce_s,
+            order=order,
         )
     except (InboundError, SessionFull, BusError) as error:
         _note(inbound, inbound.id, _outcome(error))

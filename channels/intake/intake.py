@@ -106,7 +106,7 @@ class Intake:
             return 0
         try:
             cases = [Case(arrival=each, session=session, correlation=secrets.token_hex(8)) for each in run]
-            said = [await self._inbound(case) for case in cases]
+            said = [self._inbound(case) for case in cases]
             outcomes = await accept_run(self._process, said, seen_as=[each.seen_as for each in run])
         except InboundError:  # one by one it shows which
             return 0
@@ -203,7 +203,7 @@ class Intake:
     async def _edited(self, case: Case) -> str:
         """A message was changed that may still wait for its answer; one that has been read stays as it was read."""
         try:
-            amended = await self._amendments.amend(await self._inbound(case))
+            amended = await self._amendments.amend(self._inbound(case))
         except InboundError as error:
             await self._tell(case, "error", self._refusal(error))
             return "refused"
@@ -225,23 +225,26 @@ class Intake:
 
     async def _accept(self, case: Case) -> str:
         arrival, session = case.arrival, case.session
-        inbound = await self._inbound(case)
+        inbound = self._inbound(case)
         window_s = max(self._config.debounce_s, ALBUM_S) if arrival.album else self._config.debounce_s
         try:
-            accepted = await accept(self._process, inbound, seen_as=arrival.seen_as, debounce_s=window_s)
+            accepted = await accept(
+                self._process,
+                inbound,
+                seen_as=arrival.seen_as,
+                debounce_s=window_s,
+                order=arrival.order if _takes_overheard(inbound) else None,
+            )
         except InboundError as error:
             await self._tell(case, "error", self._refusal(error))
             return "refused"
         except SessionFull as error:
             return await self._full(case, error)
-        if _takes_overheard(inbound):
-            # After it: a crash between the two lets the message come again, with the same.
-            await self._overhearing.asked(str(session), arrival.order)
         if accepted.status == "accepted":
             self._shown.accepted(session, inbound)
         return accepted.status
 
-    async def _inbound(self, case: Case) -> Inbound:
+    def _inbound(self, case: Case) -> Inbound:
         arrival = case.arrival
         made = make_inbound(
             self._process,
@@ -253,7 +256,7 @@ class Intake:
             sender_name=arrival.sender.name[:NAME_CHARS],
             message_id=arrival.id,
         )
-        inbound = msgspec.structs.replace(
+        return msgspec.structs.replace(
             made,
             chat_kind=arrival.chat_kind,
             reply_to=arrival.reply_to,
@@ -262,10 +265,6 @@ class Intake:
             platform_ids=tuple(dict.fromkeys((arrival.seen_as or arrival.id, arrival.id))),
             correlation=case.correlation,
         )
-        if not _takes_overheard(inbound):
-            return inbound
-        overheard = await self._overhearing.before(str(case.session), arrival.order)
-        return msgspec.structs.replace(inbound, overheard=overheard)
 
     async def _full(self, case: Case, error: SessionFull) -> str:
         if error.everybody:

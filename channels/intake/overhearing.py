@@ -9,7 +9,6 @@ from daemon.bus import Bus, load_script
 from daemon.events import Attachment, Overheard
 
 OVERHEAR = load_script(__file__, "overhear.lua")
-ASKED = load_script(__file__, "asked.lua")
 UNHEAR = load_script(__file__, "unhear.lua")
 
 KEPT_MAX = 50
@@ -25,7 +24,6 @@ KEPT_S = 86_400.0
 """A day: what is older is no context of what is asked now."""
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(Overheard).decode
 
 
 class Overhearing:
@@ -61,24 +59,6 @@ class Overhearing:
         """Somebody has taken it back; whether it was kept. ``sender_id``: only if it was that person's."""
         gone: int = await self._bus.run(UNHEAR, [self._bus.keys.overheard(session)], [message_id, sender_id])
         return gone == 1
-
-    async def before(self, session: str, order: float) -> tuple[Overheard, ...]:
-        """What was said before the message with this ``order``, oldest first."""
-        found: list[bytes] = await self._bus.call(
-            "ZRANGEBYSCORE", self._bus.keys.overheard(session), "-inf", f"({order!r}"
-        )
-        return tuple(overheard for raw in found if (overheard := _read(raw)) is not None)
-
-    async def asked(self, session: str, order: float) -> None:
-        """The bot was asked by the message with this ``order``, and has got what was said before."""
-        await self._bus.run(ASKED, [self._bus.keys.overheard(session)], [repr(order), round(KEPT_S * 1000)])
-
-
-def _read(raw: bytes) -> Overheard | None:
-    try:
-        return _decode(raw) if raw else None
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None  # a hand has spoilt it
 
 
 def _said(arrival: Arrival) -> str:

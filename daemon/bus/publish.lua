@@ -1,12 +1,13 @@
 -- Accept messages of one partition: each onto the stream and its session's waiting list, once per platform id.
 --
 -- KEYS  1 in (stream)  2 ready (zset)  3 due (zset)  4 asides (zset), then for each message
---       1 session (hash)  2 waiting (list)  3 seen (string)
+--       1 session (hash)  2 waiting (list)  3 seen (string)  4 overheard (zset)
 -- ARGV  1 waiting_max   2 partition_max   3 seen TTL (ms)   4 wake-up (ms)   5 longest deadline (ms)
 --       6 how many stops may wait beyond waiting_max        7 how many commands answered aside may wait in a session
 --       8 nudge channel   9 channel for commands answered aside, then for each message
 --       1 session key   2 message id   3 message (JSON)   4 correlation id   5 debounce (ms)   6 scope
 --       7 'stop', 'aside' for a command that is answered aside, or whatever waits for its turn
+--       8 its order, when what was overheard before it goes with it, or ''
 -- Returns for each message {status, message id, is the session new (1/0)}
 --   accepted   it is on the stream now, or was put there by this very call before its reply got lost
 --   duplicate  an earlier call accepted the same platform id; the message id is that one's
@@ -32,6 +33,34 @@ local function note_seen(seen_key, correlation, id)
   redis.call('SET', seen_key, #correlation .. ' ' .. correlation .. ' ' .. id, 'PX', ARGV[3])
 end
 
+local function is_overheard(member)
+  local ok, said = pcall(cjson.decode, member)
+  if not ok or type(said) ~= 'table' then return false end
+  for _, field in ipairs({'id', 'sender_id', 'text', 'at'}) do
+    if type(said[field]) ~= 'string' then return false end  -- a hand has spoilt it
+  end
+  return true
+end
+
+-- The message with what was said before it in its chat, which is no longer kept for a later one. The member '' stands
+-- for what the bot was asked last: its score is the order of that, and only rises.
+local function with_overheard(message, overheard_key, order)
+  if order == '' or redis.call('EXISTS', overheard_key) == 0 then return message end
+  local said = {}
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', overheard_key, '-inf', '(' .. order)) do
+    if member ~= '' and is_overheard(member) then said[#said + 1] = member end
+  end
+  local asked = redis.call('ZSCORE', overheard_key, '')
+  if not asked or tonumber(order) > tonumber(asked) then
+    redis.call('ZADD', overheard_key, order, '')
+    redis.call('ZREMRANGEBYSCORE', overheard_key, '-inf', '(' .. order)
+  end
+  -- Within a text the quotes would be escaped: it stands there once.
+  local from, to = string.find(message, '"overheard":[]', 1, true)
+  if not from or not said[1] then return message end
+  return string.sub(message, 1, to - 1) .. table.concat(said, ',') .. string.sub(message, to)
+end
+
 -- Answered aside: it waits for no turn and wakes no session, so it stands on no waiting list and changes no deadline.
 local function accept_aside(session, id, message, correlation, seen_key)
   -- '!' comes right after the space that ends a session's name, which itself holds neither.
@@ -47,8 +76,9 @@ local function accept_aside(session, id, message, correlation, seen_key)
 end
 
 local function accept(number)
-  local session_key, waiting_key, seen_key = unpack(KEYS, 2 + 3 * number, 4 + 3 * number)
-  local session, id, message, correlation, debounce, scope, command = unpack(ARGV, 3 + 7 * number, 9 + 7 * number)
+  local session_key, waiting_key, seen_key, overheard_key = unpack(KEYS, 1 + 4 * number, 4 + 4 * number)
+  local session, id, message, correlation, debounce, scope, command, order =
+    unpack(ARGV, 2 + 8 * number, 9 + 8 * number)
 
   local seen = redis.call('GET', seen_key)
   if seen then
@@ -73,6 +103,7 @@ local function accept(number)
   -- All other fields count as 0 while they are not there.
   if not head then redis.call('HSET', session_key, 'head', '0', 'scope', scope) end
   if head and told_full then redis.call('HDEL', session_key, 'told_full') end
+  message = with_overheard(message, overheard_key, order)
   local entry = redis.call('XADD', KEYS[1], '*', 'session', session, 'id', id, 'message', message)
   backlog = backlog + 1
   redis.call('RPUSH', waiting_key, entry)
@@ -103,7 +134,7 @@ local function accept(number)
   return {'accepted', id, head and 0 or 1}
 end
 
-local count, results = (#KEYS - 4) / 3, {}
+local count, results = (#KEYS - 4) / 4, {}
 for number = 1, count do
   if count == 1 then
     results[1] = accept(1)

@@ -94,10 +94,19 @@ def longest_deadline_s(config: QueueConfig) -> float:
     return 2 * max(config.lease_s, config.backoff_max_s, config.wakeup_s)
 
 
-async def publish(
-    bus: Bus, inbound: Inbound, *, scope: str, config: QueueConfig, seen_as: str = "", debounce_s: float = 0.0
+async def publish(  # noqa: PLR0913 - what is told of one message, all by name
+    bus: Bus,
+    inbound: Inbound,
+    *,
+    scope: str,
+    config: QueueConfig,
+    seen_as: str = "",
+    debounce_s: float = 0.0,
+    order: float | None = None,
 ) -> Accepted:
     """Put a message on the queue, once per ``seen_as`` (default: its id); when this returns, it will be answered.
+
+    With an ``order``, what was overheard in its chat before that goes with it, and is kept for no later one.
 
     Raises:
         MessageTooLarge, InboundError: the message cannot be accepted as it is.
@@ -107,7 +116,7 @@ async def publish(
     check_inbound(inbound, config)
     session = str(inbound.session)
     shared = _shared(bus.keys, bus.keys.partition(session), config)
-    own = _own(bus.keys, inbound, scope=scope, seen_as=seen_as, debounce_s=debounce_s)
+    own = _own(bus.keys, inbound, scope=scope, seen_as=seen_as, debounce_s=debounce_s, order=order)
     result = await bus.share(PUBLISH, shared, own)
     found = _outcome(result, inbound, config)
     if isinstance(found, SessionFull):
@@ -158,11 +167,13 @@ async def forestall(bus: Bus, session: str, message_id: str, *, config: QueueCon
     await bus.call("SET", bus.keys.seen(session, seen_as), f"0  {message_id}", "NX", "PX", _ms(config.seen_ttl_s))
 
 
-def _own(keys: Keys, inbound: Inbound, *, scope: str, seen_as: str, debounce_s: float) -> Asked:
+def _own(
+    keys: Keys, inbound: Inbound, *, scope: str, seen_as: str, debounce_s: float, order: float | None = None
+) -> Asked:
     session = str(inbound.session)
     names = keys.of(session)
     return Asked(
-        (names.session, names.waiting, keys.seen(session, seen_as or inbound.id)),
+        (names.session, names.waiting, keys.seen(session, seen_as or inbound.id), keys.overheard(session)),
         (
             session,
             inbound.id,
@@ -171,6 +182,7 @@ def _own(keys: Keys, inbound: Inbound, *, scope: str, seen_as: str, debounce_s: 
             _ms(debounce_s),
             scope,
             "aside" if inbound.command in ASIDE_COMMANDS else inbound.command,
+            "" if order is None else repr(order),
         ),
     )
 
