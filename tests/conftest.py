@@ -17,6 +17,7 @@ import anyio
 import msgspec
 import pytest
 
+import daemon.log
 import daemon.server.launch
 from daemon.bus import Accepted, Bus, Keys, Listener, Script, Subscription, open_bus, pairs, publish
 from daemon.config import Config, QueueConfig, RedisConfig
@@ -48,6 +49,14 @@ _numbers = itertools.count()
 def anyio_backend() -> str:
     """All of Millpond runs on asyncio."""
     return "asyncio"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _logs_as_they_are() -> Iterator[None]:
+    """A command that runs within a test changes nothing for good: what later tests look for would not be logged."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(daemon.log, "configure", lambda *_args, **_options: None)
+        yield
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

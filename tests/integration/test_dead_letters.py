@@ -265,8 +265,6 @@ def command(server_dir: Path, prefix: str, monkeypatch: pytest.MonkeyPatch) -> C
     """``millpond queue dead`` on the test's keys, with its connection opened in a thread of its own."""
     monkeypatch.setenv("MILLPOND_DATA_DIR", str(server_dir))
     monkeypatch.setenv("MILLPOND_REDIS__PREFIX", prefix)
-    # A command sets the logs of its process, which here is that of all other tests.
-    monkeypatch.setattr("daemon.log.configure", lambda *_args, **_options: None)
 
     def run(*args: str) -> Result:
         return CliRunner().invoke(root, ["queue", "dead", *args], obj=Options())

@@ -16,7 +16,6 @@ import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from click.testing import CliRunner
 
-import daemon.log
 from daemon.cli import root
 from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Plain, Say, fake_openai
 from tests.fakes.telegram import FakeTelegram, Refuse, fake_telegram
@@ -93,10 +92,8 @@ class Place:
 
 
 @pytest.fixture
-def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def place() -> Iterator[Place]:
     folder = Path(tempfile.mkdtemp(prefix="mp-", dir="/tmp"))
-    # Loggers keep what was configured when they were used first: it would be that of all tests that follow.
-    monkeypatch.setattr(daemon.log, "configure", lambda *_args, **_more: None)
     place = Place(folder)
     yield place
     shut_down(place.data)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-import daemon.log
 import daemon.setup.slack_interview
 from tests.fakes.slack import FakeSlack, Refuse, fake_slack
 from tests.fakes.telegram import fake_telegram
@@ -36,9 +35,8 @@ def slack(portal: BlockingPortal) -> Iterator[FakeSlack]:
 
 
 @pytest.fixture
-def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def place() -> Iterator[Place]:
     folder = Path(tempfile.mkdtemp(prefix="mp-", dir="/tmp"))
-    monkeypatch.setattr(daemon.log, "configure", lambda *_args, **_more: None)
     place = Place(folder)
     yield place
     shut_down(place.data)

@@ -120,8 +120,6 @@ async def test_the_command_prints_a_table_or_json(
 ) -> None:
     monkeypatch.setenv("MILLPOND_DATA_DIR", str(server_dir))
     monkeypatch.setenv("MILLPOND_REDIS__PREFIX", prefix)
-    # A command sets the logs of its process, which here is that of all other tests.
-    monkeypatch.setattr("daemon.log.configure", lambda *_args, **_options: None)
     await lab.publish("a", session="web:held")
     claim = await lab.claim("web:held")
 
