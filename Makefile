@@ -67,7 +67,13 @@ bench: $(VENV)/.test  ## Measure against the floor: a table, and JSON in benchma
 	$(BIN)/python -m benchmarks
 
 chaos: $(VENV)/.test  ## Kill real processes while messages flow, then count the answers; LONG=1: a release's numbers
-	$(if $(LONG),$(BIN)/python -m tests.chaos --long && $(BIN)/python -m tests.canary,$(BIN)/python -m pytest -m slow tests/faults)
+ifdef LONG
+	$(BIN)/python -m tests.chaos --long
+	$(BIN)/python -m tests.canary
+else
+	$(BIN)/python -m pytest $(PARALLEL) -m 'slow and not alone' tests/faults
+	$(BIN)/python -m pytest -m 'slow and alone' tests/faults
+endif
 
 clean:  ## Remove the virtual environment and what tools left behind
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
