@@ -32,6 +32,7 @@ from daemon.server.link import Link
 from daemon.session import Claim, Commit, SessionReader, Sessions, SessionState
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus, ManualClock
+from tests.overdue import pytest_runtest_protocol, pytest_timeout_cancel_timer, pytest_timeout_set_timer  # noqa: F401
 from tests.servers import Node, cluster_of, old_redis
 
 # How long an example takes says how busy a machine is; what hangs is ended by the tests' own limit.
