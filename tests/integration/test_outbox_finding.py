@@ -9,6 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from channels.base import Part
+from channels.outbox import ledger
 from channels.outbox.ledger import Doubt, Word
 from daemon import metrics
 from daemon.bus import Bus
@@ -281,6 +282,12 @@ async def test_every_script_arriving_again_at_the_end_changes_nothing(process: P
 # Cut short
 
 
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is noted at the end waits for the task that writes it, and in a process that died there is none."""
+    monkeypatch.setattr(ledger, "LAST_S", 0.05)
+
+
 class Remembering(Platform):
     """A platform that can be asked what it was sent."""
 
@@ -301,6 +308,7 @@ async def see_all_is_there_once(process: Process, platform: Platform) -> int:
     return len(actions)
 
 
+@pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("carried_out", [False, True])
 @pytest.mark.parametrize("kind", [StoppingBus, DyingBus])
 async def test_a_dispatch_cut_short_at_any_call_to_redis_doubles_nothing(
@@ -320,6 +328,7 @@ async def test_a_dispatch_cut_short_at_any_call_to_redis_doubles_nothing(
         await see_all_is_there_once(process, platform)
 
 
+@pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("kind", ["cancelled", "failing"])
 async def test_a_dispatch_cut_short_at_any_await_doubles_nothing(process: Process, kind: str) -> None:
     resent = 0
