@@ -5,11 +5,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 SOURCES := pyproject.toml constraints.txt
-# Tests wait more than they work: three processes for two cores; what one file's tests share is made once.
+# Tests wait more than they work: three processes for two cores. Each begins with tests that lie side by side, for what
+# a file's tests share is made once then; who is done takes from the others, for one file may be a minute long.
 WORKERS := $(shell $(PYTHON) -c 'import os; print(min(8, 3 * (os.cpu_count() or 1) // 2))')
-PARALLEL := -n $(WORKERS) --dist loadfile
-# Long tests of faults run many processes each: one of them for each core.
-PARALLEL_LONG := -n auto --maxprocesses 4 --dist loadfile
+PARALLEL := -n $(WORKERS) --dist worksteal
+# Long tests of faults run many processes each: one of them for each core. Where a file's tests look at one long run
+# they are marked as a group; one that ended its process would be begun again and again without the limit.
+PARALLEL_LONG := -n auto --maxprocesses 4 --dist loadgroup --max-worker-restart 1
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-servers test-clocks check bench chaos format clean
@@ -46,7 +48,7 @@ test: $(VENV)/.test  ## Every test that needs no more than Python
 	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow and not servers and not faketime'
 
 test-servers: $(VENV)/.servers  ## What other servers may do otherwise: Redis 6.2, and a cluster of three nodes
-	$(BIN)/python -m pytest -m servers tests/integration
+	$(BIN)/python -m pytest $(PARALLEL) -m servers tests/integration
 	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow' --server=redis62 tests/integration
 	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow' --server=cluster tests/integration
 
@@ -60,7 +62,7 @@ check: $(VENV)/.check  ## Format, lint, types, imports, module lengths, unit tes
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/loq check .
-	$(BIN)/python -m pytest -q tests/unit
+	$(BIN)/python -m pytest -q $(PARALLEL) tests/unit
 
 format: $(VENV)/.check  ## Put the code into its form
 	$(BIN)/ruff check --fix .
@@ -73,8 +75,9 @@ chaos: $(VENV)/.test  ## Kill real processes while messages flow, then count the
 ifdef LONG
 	$(BIN)/python -m tests.chaos --long
 	$(BIN)/python -m tests.canary
+	$(BIN)/python -m pytest -m long tests/faults
 else
-	$(BIN)/python -m pytest $(PARALLEL_LONG) -m 'slow and not alone' tests/faults
+	$(BIN)/python -m pytest $(PARALLEL_LONG) -m 'slow and not alone and not long' tests/faults
 	$(BIN)/python -m pytest -m 'slow and alone' tests/faults
 endif
 
