@@ -22,6 +22,9 @@ MARGIN_S = 0.5
 
 SHORTEST_S = 0.5
 
+FIRST_S = 0.4
+"""What is answered sooner needs no sign: a person notices nothing missing, and a call to the platform is saved."""
+
 LONGEST_S = 600.0
 """No chat shows it for longer: as long as a turn may last."""
 
@@ -38,6 +41,7 @@ class _Sign:
     at: float
     """When it is sent next, by the event loop's clock."""
     until: float
+    sent: bool = False
 
 
 class Typist:
@@ -59,12 +63,13 @@ class Typist:
         if not self._enabled or session in self._signs or len(self._signs) >= CHATS_MAX:
             return
         now = anyio.current_time()
-        self._signs[session] = _Sign(at=max(now, self._resting.pop(session, now)), until=now + LONGEST_S)
+        self._signs[session] = _Sign(at=max(now + FIRST_S, self._resting.pop(session, now)), until=now + LONGEST_S)
         self._asked.set()
 
     def look(self, session: str) -> None:
         """Something was delivered: see soon whether anything waits still."""
-        if sign := self._signs.get(session):
+        # What has shown no sign yet is looked at when its first one is due.
+        if (sign := self._signs.get(session)) and sign.sent:
             sign.at = anyio.current_time()
             self._asked.set()
 
@@ -76,7 +81,8 @@ class Typist:
                 now = anyio.current_time()
                 due = [session for session, sign in self._signs.items() if sign.at <= now]
                 for session in await self._waiting(due):
-                    self._signs[session].at = now + self._every_s
+                    sign = self._signs[session]
+                    sign.at, sign.sent = now + self._every_s, True
                     tg.start_soon(self._send, session)
                 soonest = min((sign.at for sign in self._signs.values()), default=now + LONGEST_S)
                 with anyio.move_on_after(max(0.05, soonest - anyio.current_time())):

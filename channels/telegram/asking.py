@@ -28,6 +28,10 @@ PATIENCE_S = 15.0
 """A server that says nothing for so long after that is not asked by this connection any more: it is dead, and the
 system may not notice for hours."""
 
+GATHER_S = 0.05
+"""Shortest time from one question to the next: what many say within it comes together, and a busy bot does not ask for
+each message by itself. Who speaks after a pause is heard at once."""
+
 BATCH = 100
 """Most updates that the server gives at a time."""
 
@@ -67,8 +71,9 @@ class Asking:
     async def run(self) -> None:
         """Ask and hand in, until cancelled."""
         while True:
-            rest_s = await self._once()
-            if rest_s:
+            next_at = anyio.current_time() + GATHER_S
+            rest_s = await self._once() or next_at - anyio.current_time()
+            if rest_s > 0:
                 await anyio.sleep(rest_s)
 
     async def confirm(self) -> None:

@@ -39,7 +39,7 @@ local function is_overheard(member)
   for _, field in ipairs({'id', 'sender_id', 'text', 'at'}) do
     if type(said[field]) ~= 'string' then return false end  -- a hand has spoilt it
   end
-  return true
+  return said.sender_name == nil or type(said.sender_name) == 'string'
 end
 
 -- The message with what was said before it in its chat, which is no longer kept for a later one. The member '' stands

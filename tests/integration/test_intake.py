@@ -218,7 +218,10 @@ async def test_what_was_overheard_and_spoilt_by_hand_is_left_out_and_words_that_
     intake = intake_of(with_channel(process))
     await intake.take(aside("at nine"))
     key = process.bus.keys.overheard(str(SessionKey(channel=NAME, chat=GROUP)))
-    for order, spoilt in enumerate(("no JSON", "7", "[]", '{"id":"1"}', '{"id":1,"sender_id":"b","text":"","at":""}')):
+    said = '"sender_id":"b","text":"","at":""'
+    for order, spoilt in enumerate(
+        ("no JSON", "7", "[]", '{"id":"1"}', f'{{"id":1,{said}}}', f'{{"id":"2",{said},"sender_name":7}}')
+    ):
         await process.bus.call("ZADD", key, str(order / 10), spoilt)
     await intake.take(an_arrival('say "overheard":[]', chat=GROUP))
 

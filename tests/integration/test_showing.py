@@ -9,7 +9,7 @@ import pytest
 from channels.base import Purpose, Rate
 from channels.outbox import Outbox
 from channels.showing import draft as drafts
-from channels.showing import streamer
+from channels.showing import streamer, typing
 from channels.testing import TestingChannel, connect
 from daemon.bus import Bus, publish
 from daemon.config import QueueConfig
@@ -487,15 +487,34 @@ async def test_the_sign_that_somebody_writes_stands_until_nothing_waits(process:
             assert len(platform.acts_of("typing")) == seen
 
 
+async def test_what_is_answered_at_once_shows_no_sign(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(typing, "FIRST_S", 2.0)
+    async with sink() as platform, replica(pushing(process, platform, streaming=False)):
+        await leads(process)
+        await accept_one(process, process.bus)
+        await write(process.bus, "Few")
+        await process.bus.call("DEL", process.bus.keys.waiting(ANN))
+        await commit(process.bus, "whole")
+        await until_empty(process.bus)
+        await anyio.sleep(2.2)
+
+        assert platform.acts_of("typing") == []
+
+
 async def test_a_chat_that_refuses_the_sign_rests_and_is_answered_all_the_same(process: Process) -> None:
+    refused: list[str] = []
+
     def refuse_signs(post: Post) -> Refuse | None:
-        return Refuse(429, 60.0) if post["kind"] == "typing" else None
+        if post["kind"] != "typing":
+            return None
+        refused.append(post["session"])
+        return Refuse(429, 60.0)
 
     async with sink(others=refuse_signs) as platform, replica(pushing(process, platform, streaming=False)):
         await leads(process)
         await accept_one(process, process.bus)
         await write(process.bus, "Few")
-        await anyio.sleep(0.2)
+        await until(lambda: bool(refused))
         await commit(process.bus, "whole")
         await until_empty(process.bus)
 

@@ -87,8 +87,31 @@ def test_nothing_is_confirmed_that_was_not_dealt_with_and_each_chat_keeps_its_or
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(asking, "PAUSE_MIN_S", 0.0)
         patch.setattr(asking, "PAUSE_MAX_S", 0.0)
+        patch.setattr(asking, "GATHER_S", 0.0)
         taken = anyio.run(run)
 
     for chat in set(chats):
         first_times = list(dict.fromkeys(number for whose, number in taken if whose == chat))
         assert first_times == [FIRST + at for at, whose in enumerate(chats) if whose == chat]
+
+
+def test_a_busy_bot_asks_again_no_sooner_than_others_had_time_to_speak(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "GATHER_S", 0.2)
+    asked_at: list[float] = []
+
+    async def run() -> None:
+        server = Server([1, 2, 3], [59] * 60)  # no fault, and as many updates as there are in one answer
+
+        async def call(method: str, params: Mapping[str, Any], *, timeout_s: float) -> msgspec.Raw:
+            asked_at.append(anyio.current_time())
+            return await Server.call(server, method, params, timeout_s=timeout_s)
+
+        monkeypatch.setattr(server, "call", call)
+        inlet = Inlet(server, Me(id=1), Unmoved(), channel="t")  # type: ignore[arg-type]
+        with anyio.fail_after(20), server.done:
+            await Asking(server, inlet, channel="t").run()  # type: ignore[arg-type]
+
+    anyio.run(run)
+
+    assert len(asked_at) == 2
+    assert asked_at[1] - asked_at[0] >= 0.2
