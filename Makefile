@@ -13,6 +13,9 @@ PARALLEL := -n $(WORKERS) --dist worksteal
 # they are marked as a group; one that ended its process would be begun again and again without the limit.
 PARALLEL_LONG := -n auto --maxprocesses 4 --dist loadgroup --max-worker-restart 1
 
+# Hundreds of processes start in tests: without compiled modules each would compile all of them for itself.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-servers test-clocks check bench chaos format clean
 
