@@ -32,7 +32,7 @@ from daemon.server.link import Link
 from daemon.session import Claim, Commit, SessionReader, Sessions, SessionState
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus, ManualClock
-from tests.overdue import pytest_runtest_protocol, pytest_timeout_cancel_timer, pytest_timeout_set_timer  # noqa: F401
+from tests import measuring, overdue
 from tests.servers import Node, cluster_of, old_redis
 
 # How long an example takes says how busy a machine is; what hangs is ended by the tests' own limit.
@@ -63,6 +63,12 @@ def _logs_as_they_are() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(daemon.log, "configure", lambda *_args, **_options: None)
         yield
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What becomes of tests that take too long."""
+    config.pluginmanager.register(overdue)
+    config.pluginmanager.register(measuring)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -144,7 +150,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kind = config.getoption("--server")
     if kind == "valkey":
         return
-    chosen = [item for item in items if item.path.stem.removeprefix("test_") in ON_ALL_SERVERS]
+    chosen = [
+        item
+        for item in items
+        if item.path.stem.removeprefix("test_") in ON_ALL_SERVERS
+        # Whether a machine finds a fault that was put in says something of the machine, not of the server.
+        and not item.name.startswith("test_switching_a_check_off_is_found")
+    ]
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = chosen
     for item in items:

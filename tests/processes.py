@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-START_LIMIT_S = 20.0
-STOP_LIMIT_S = 35.0
-"""A little above the grace time of a process."""
+START_LIMIT_S = 60.0
+STOP_LIMIT_S = 60.0
+"""Twice the grace time of a process."""
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 

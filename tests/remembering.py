@@ -20,7 +20,7 @@ STATED, ASKED, WANTED, PLANTED = (
 CHATTER = "今天池塘的水位比昨天高了一点，北边的水泵晚上又有奇怪的声音，大家都觉得应该等到秋天再说。" * 4
 TURNS_MIN, TURNS_MAX = 20, 80
 """Between what is stated and the question; until it has been consolidated."""
-REPLY_LIMIT_S = 20.0
+REPLY_LIMIT_S = 60.0
 
 
 @dataclass(kw_only=True)

@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 from aiohttp import WSMsgType, web
 
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 
 TEAMS = {"xoxb-acme": "T0ACME", "xoxb-beta": "T0BETA"}
 """The workspaces of the app, by the bot's token in each."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-LIMIT_S = 30.0
+LIMIT_S = 60.0
 PRESS_S = 1.0
 """Between two presses of a key."""
 ROOT = Path(__file__).parents[1]

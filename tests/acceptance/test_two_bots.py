@@ -18,7 +18,7 @@ EXAMPLE = Path(__file__).parents[2] / "deploy" / "examples" / "two-bots.toml"
 OWNER = 123456789
 """As the example has it."""
 
-LIMIT_S = 40.0
+LIMIT_S = 60.0
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ SMALL = {
     "MILLPOND_QUEUE__WAKEUP_S": "1",
 }
 CHATTER = "今天池塘的水位比昨天高了一点，北边的水泵晚上又有奇怪的声音，大家都觉得应该等到秋天再说。" * 4
-LIMIT_S = 40.0
+LIMIT_S = 60.0
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from tests.processes import Daemon, answered, running, server_pid, shut_down, start
 
 SHORT_LEASE = {"MILLPOND_QUEUE__LEASE_S": "2", "MILLPOND_QUEUE__RENEW_S": "0.5", "MILLPOND_QUEUE__WAKEUP_S": "1"}
-ANSWER_LIMIT_S = 40.0
+ANSWER_LIMIT_S = 60.0
 
 
 def wait_until_answered(daemon: Daemon, ids: dict[str, list[str]]) -> None:

@@ -38,7 +38,7 @@ from tests.processes import STOP_LIMIT_S, environment_of, shut_down
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240), pytest.mark.xdist_group("model faults")]
 
-LIMIT_S = 60.0
+LIMIT_S = 100.0
 ITERATIONS = 25
 ATTEMPTS = 2
 PARK_MAX_S = 5.0

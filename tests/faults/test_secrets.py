@@ -42,7 +42,7 @@ from tests.processes import ADDRESS, START_LIMIT_S, STOP_LIMIT_S, environment_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240), pytest.mark.xdist_group("secrets")]
 
-LIMIT_S = 40.0
+LIMIT_S = 100.0
 SHORT_CHARS = 10
 """So much of a secret counts as the secret: texts are cut, and the end of a key is enough to guess the rest."""
 

@@ -253,6 +253,7 @@ async def _killed_at(tmp_path: Path, point: Point, number: int) -> None:
         await here.see_all_is_well(in_order=False)
 
 
+@pytest.mark.measures
 async def test_a_second_replica_takes_over_within_the_lease(tmp_path: Path) -> None:
     async with fake_openai() as model, lake(tmp_path, model=model) as here:
         first = await here.first()

@@ -192,6 +192,7 @@ async def _killed_at(tmp_path: Path, point: str, number: int) -> None:
         assert here.telegram.bot.updates == []
 
 
+@pytest.mark.measures
 async def test_a_second_replica_takes_over_within_the_lease(tmp_path: Path) -> None:
     async with fake_openai() as model, lake(tmp_path, model=model) as here:
         first = await here.first()

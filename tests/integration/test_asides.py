@@ -28,7 +28,7 @@ from workers.agent.service import serve
 
 pytestmark = pytest.mark.anyio
 
-LIMIT_S = 10.0
+LIMIT_S = 60.0
 ASIDES = "daemon.session.asides"
 
 
@@ -86,6 +86,7 @@ def test_a_command_is_known_by_its_whole_text_in_any_case(text: str, command: st
     assert command_of(text) == command
 
 
+@pytest.mark.measures
 async def test_a_status_is_answered_while_a_turn_runs_and_stands_in_no_log(process: Process, lab: Lab) -> None:
     gate = Gate()
     async with working(process, ScriptedModel([gate, "done"])):

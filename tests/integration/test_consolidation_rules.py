@@ -809,6 +809,7 @@ async def test_a_turn_in_progress_goes_on_over_a_cursor_that_moves(small: Proces
     await memory.whole()
 
 
+@pytest.mark.measures
 async def test_a_turn_whose_consolidation_is_skipped_waits_for_nothing_and_nobody_has_failed(
     small: Process, lab: Lab
 ) -> None:

@@ -182,6 +182,7 @@ async def test_a_fallback_is_passed_over_when_the_prompt_does_not_fit_it() -> No
     assert two.requests[0].body["max_completion_tokens"] == 2_048
 
 
+@pytest.mark.measures
 async def test_a_cancelled_call_is_no_failure() -> None:
     async with chain([Hang(), Say("one")], []) as (model, (one, _)):
         async with anyio.create_task_group() as tasks:

@@ -24,7 +24,7 @@ from workers.consolidation.summary.split import is_oversized
 
 pytestmark = pytest.mark.anyio
 
-LIMIT_S = 30.0
+LIMIT_S = 60.0
 WINDOW_TOKENS = 65_536
 
 

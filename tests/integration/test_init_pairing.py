@@ -16,7 +16,7 @@ from tests.fakes.telegram import Cut, FakeTelegram, Fault, Garbled, Hang, Page, 
 pytestmark = pytest.mark.anyio
 
 CODE = "ABCDEFGH2345"
-LIMIT_S = 15.0
+LIMIT_S = 60.0
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from tests.fakes.slack import Cut, FakeSlack, Fault, Garbled, Hang, Page, Refuse
 pytestmark = pytest.mark.anyio
 
 CODE = "ABCDEFGH2345"
-LIMIT_S = 15.0
+LIMIT_S = 60.0
 
 
 @pytest.fixture

@@ -158,6 +158,7 @@ async def test_a_group_is_never_told_a_code(process: Process) -> None:
     assert await texts(process.bus) == ["again"]
 
 
+@pytest.mark.measures
 async def test_a_ban_is_heard_of_at_once_and_costs_an_arrival_no_read(process: Process, lab: Lab) -> None:
     recording = replace(with_channel(process), bus=lab.bus)
     intake = intake_of(recording)

@@ -77,6 +77,7 @@ async def test_random_cancellation_mixes_no_answers_up(bus: Bus) -> None:
     assert await bus.call("ECHO", "still in order") == b"still in order"
 
 
+@pytest.mark.measures
 async def test_a_server_out_of_memory_is_waited_out_and_reads_go_on_meanwhile(lab: Lab) -> None:
     accepted = []
 
@@ -100,6 +101,7 @@ async def test_a_server_out_of_memory_is_waited_out_and_reads_go_on_meanwhile(la
     assert accepted[0].status == "accepted"
 
 
+@pytest.mark.measures
 async def test_who_waits_longer_than_the_patience_is_told_that_redis_is_away() -> None:
     async def nobody() -> None:
         """Nothing can be revived."""
@@ -114,6 +116,7 @@ async def test_who_waits_longer_than_the_patience_is_told_that_redis_is_away() -
         tg.cancel_scope.cancel()
 
 
+@pytest.mark.measures
 async def test_a_closed_bus_says_so_at_once(server_dir: Path, prefix: str) -> None:
     async with open_bus(RedisConfig(prefix=prefix), server_dir) as bus:
         await bus.call("DEL", bus.keys.meta)

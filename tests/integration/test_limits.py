@@ -26,7 +26,7 @@ from workers.agent.turn import Turns
 
 pytestmark = pytest.mark.anyio
 
-LIMIT_S = 10.0
+LIMIT_S = 60.0
 DAY = "2026-11-20"
 
 

@@ -560,6 +560,7 @@ async def test_an_error_inside_a_stream_becomes_the_error_that_it_means(body, ki
     assert type(await failure_of([Events([delta(content="a"), {"error": body}])])) is kind
 
 
+@pytest.mark.measures
 @pytest.mark.parametrize("where", ["waiting for the next piece", "busy with the first"])
 async def test_cancellation_in_the_middle_closes_the_connection(where):
     begun = anyio.Event()
@@ -581,6 +582,7 @@ async def test_cancellation_in_the_middle_closes_the_connection(where):
             await server.client_left.wait()
 
 
+@pytest.mark.measures
 async def test_cancellation_before_the_first_byte_closes_the_connection():
     async with asking([Hang()]) as (model, server):
         async with anyio.create_task_group() as tasks:
@@ -592,6 +594,7 @@ async def test_cancellation_before_the_first_byte_closes_the_connection():
             await server.client_left.wait()
 
 
+@pytest.mark.measures
 async def test_whoever_stops_listening_closes_the_connection():
     async with asking([Events([delta(content="a"), 30.0, delta("stop")])]) as (model, server):
         async with aclosing(model.stream(request())) as chunks:
@@ -711,6 +714,7 @@ def test_a_long_error_is_quoted_in_part():
     assert KEY not in str(reported({"message": KEY}, asked))
 
 
+@pytest.mark.measures
 async def test_a_long_history_costs_milliseconds():
     message = msgspec.json.encode({"role": "user", "content": "word " * 40})
     asked = Request(messages=[message] * 2_000, max_completion_tokens=10)

@@ -170,6 +170,7 @@ async def test_names_of_chats_that_wait_no_more_are_forgotten(bus: Bus, monkeypa
 # Through the outbox
 
 
+@pytest.mark.measures
 async def test_a_flood_from_one_chat_waits_for_its_rate_and_holds_up_no_other(process: Process) -> None:
     texts = [f"{number}" for number in range(6)]
     async with sink() as platform, replica(pushing(process, platform, chat_sends_per_s=4)):
@@ -207,6 +208,7 @@ async def test_two_replicas_keep_to_a_rate_together_and_nothing_counts_as_a_fail
     assert 1.5 < times[-1] - times[0] < 8.0
 
 
+@pytest.mark.measures
 async def test_a_reply_of_many_parts_takes_room_for_each_once(process: Process) -> None:
     async with sink() as platform, replica(pushing(process, platform, part_max_chars=5, chat_sends_per_s=2)):
         await leads(process)
@@ -218,6 +220,7 @@ async def test_a_reply_of_many_parts_takes_room_for_each_once(process: Process) 
     assert 1.0 <= anyio.current_time() - began < 1.9, "two at once, and two a second later"
 
 
+@pytest.mark.measures
 async def test_what_is_shown_delays_no_reply(process: Process) -> None:
     async with sink() as platform, replica(pushing(process, platform, chat_sends_per_s=3)):
         await leads(process)
@@ -232,6 +235,7 @@ async def test_what_is_shown_delays_no_reply(process: Process) -> None:
     assert platform.shown(ANN) == ["whole"]
 
 
+@pytest.mark.measures
 async def test_a_chat_that_the_platform_wants_left_alone_parks_no_other(process: Process) -> None:
     def refuse_ann_once(post: Post) -> Refuse | None:
         return Refuse(429, 0.5) if post["session"] == ANN and len(platform.posts) < 1 else None

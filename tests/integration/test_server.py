@@ -160,6 +160,7 @@ async def test_the_server_gets_nothing_of_our_environment_but_what_it_needs(
     assert "GLIBC_TUNABLES=glibc.malloc.tcache_count=2000" in environment
 
 
+@pytest.mark.measures
 async def test_a_running_server_is_found_again_and_cheaply(data_dir: Path) -> None:
     first = await server(data_dir).ensure()
     again = server(data_dir)
@@ -383,6 +384,7 @@ async def test_a_server_that_dies_at_its_start_is_reported_with_its_words_and_no
     assert Layout(data_dir).log.read_text().count("Bad file format") == 1
 
 
+@pytest.mark.measures
 async def test_a_start_that_takes_long_ends_when_its_caller_is_cancelled(data_dir: Path) -> None:
     layout = Layout(data_dir)
     layout.create()
@@ -409,6 +411,7 @@ def small_disk(folder: Path, size: str) -> Iterator[None]:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
+@pytest.mark.measures
 async def test_a_full_disk_loses_nothing_acknowledged_and_the_server_is_back_when_there_is_room(data_dir: Path) -> None:
     with small_disk(data_dir, "20m"):
         ours = server(data_dir)

@@ -21,7 +21,7 @@ from workers.consolidation import Want
 
 pytestmark = pytest.mark.anyio
 
-LIMIT_S = 10.0
+LIMIT_S = 60.0
 
 
 @pytest.fixture

@@ -319,6 +319,7 @@ async def test_a_port_that_is_taken_is_said(process: Process) -> None:
     assert raised.group_contains(ConfigError, match="taken")
 
 
+@pytest.mark.measures
 @pytest.mark.parametrize("under_way", [False, True])
 async def test_a_stop_ends_within_a_second(process: Process, under_way: bool) -> None:
     """Also in the middle of keeping something, which Slack is asked to say again."""

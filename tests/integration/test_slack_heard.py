@@ -25,7 +25,7 @@ from tests.fakes.slack import Channel, Cut, FakeSlack, Garbled, Page, Refuse, fa
 pytestmark = pytest.mark.anyio
 
 WAYS = ["socket", "http"]
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 
 
 @dataclass

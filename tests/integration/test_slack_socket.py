@@ -424,6 +424,7 @@ async def test_slack_tells_how_long_to_wait(process: Process) -> None:
 # The end
 
 
+@pytest.mark.measures
 @pytest.mark.parametrize("deaf", [False, True])
 async def test_a_stop_ends_within_a_second_and_leaves_no_task(process: Process, deaf: bool) -> None:
     """Also in the middle of keeping something, and with a Slack that answers no closing."""

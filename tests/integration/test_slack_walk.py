@@ -33,7 +33,7 @@ from workers.agent.service import serve as serve_agents
 pytestmark = pytest.mark.anyio
 
 NAME = "lake"
-LIMIT_S = 30.0
+LIMIT_S = 60.0
 OPEN = AccessConfig(policy="open")
 PART_MAX = 12_000
 """Characters of ``markdown_text`` (Slack's documentation of chat.postMessage)."""

@@ -33,7 +33,7 @@ from tests.fakes.telegram.world import SUPERGROUPS
 pytestmark = pytest.mark.anyio
 
 NAME = "pond_bot"
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 TIMEOUT_S = 5.0
 
 

@@ -29,7 +29,7 @@ from workers.agent.service import serve as serve_agents
 pytestmark = pytest.mark.anyio
 
 NAME = "lake"
-LIMIT_S = 30.0
+LIMIT_S = 60.0
 OPEN = AccessConfig(policy="open")
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"

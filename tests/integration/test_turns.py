@@ -27,7 +27,7 @@ from workers.hold import Hold
 
 pytestmark = pytest.mark.anyio
 
-LIMIT_S = 10.0
+LIMIT_S = 60.0
 
 
 def wire(entry: LogEntry) -> dict[str, Any]:
@@ -443,6 +443,7 @@ async def parked(lab: Lab) -> bool:
     return (await lab.state()).retry_at_ms > 0
 
 
+@pytest.mark.measures
 async def test_a_stop_ends_the_turn_keeps_what_was_said_and_answers_what_waited(
     process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
 ) -> None:

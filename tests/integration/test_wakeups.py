@@ -25,6 +25,7 @@ async def test_ready_sessions_are_taken_oldest_first_and_once(lab: Lab) -> None:
     assert await take(lab.bus, at_most=2) == ["web:c"]
 
 
+@pytest.mark.measures
 async def test_nothing_ready_is_nothing_taken_after_a_short_wait(lab: Lab) -> None:
     with anyio.fail_after(3):
         assert await take(lab.bus, at_most=1) == []

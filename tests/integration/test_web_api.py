@@ -909,6 +909,7 @@ async def test_a_cancelled_server_leaves_nothing_open(data_dir: Path) -> None:
             await client.get(f"{said[0]}/healthz")
 
 
+@pytest.mark.measures
 async def test_a_stop_ends_streams_and_is_over_soon(data_dir: Path) -> None:
     async with serving(data_dir) as web:
         host, port = web.address.removeprefix("http://").split(":")
@@ -926,6 +927,7 @@ async def test_a_stop_ends_streams_and_is_over_soon(data_dir: Path) -> None:
     assert took < 2.5
 
 
+@pytest.mark.measures
 async def test_a_viewer_who_reads_nothing_holds_up_no_stop(data_dir: Path) -> None:
     async with serving(data_dir) as web:
         await web.post(session="stalled", text="x" * 200_000)

@@ -142,6 +142,7 @@ async def test_a_server_that_is_not_there_was_sent_nothing() -> None:
             await api.call("chat.postMessage", timeout_s=TIMEOUT_S)
 
 
+@pytest.mark.measures
 async def test_a_server_that_never_finishes_connecting_was_sent_nothing_and_that_is_known_in_time() -> None:
     """Who waits for the call has the same deadline: what comes to light with it is not known any more."""
     async with answering(b"") as address, connect(address.replace("http", "https"), Secret(TOKEN)) as api:

@@ -427,6 +427,7 @@ async def test_a_file_of_which_nobody_knows_whether_it_is_shown_is_not_shown_aga
     assert len(room.slack.called("files.completeUploadExternal")) == 1
 
 
+@pytest.mark.measures
 async def test_a_file_that_is_shown_is_sent_even_if_slack_does_not_say_where(room: Room) -> None:
     room.slack.faults.on("files.info", always=Hang())
 

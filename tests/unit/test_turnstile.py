@@ -35,6 +35,7 @@ async def test_no_two_come_through_in_the_same_round() -> None:
     assert len(set(rounds)) == 20
 
 
+@pytest.mark.measures
 async def test_who_leaves_before_being_let_through_holds_up_nobody() -> None:
     turnstile = Turnstile()
     async with anyio.create_task_group() as tg:
