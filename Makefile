@@ -17,7 +17,7 @@ PARALLEL_LONG := -n auto --maxprocesses 4 --dist loadgroup --max-worker-restart 
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers test-clocks check bench chaos format clean
+.PHONY: help setup run test test-servers test-clocks check lint bench chaos format clean
 
 help:  ## What can be made here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -58,14 +58,16 @@ test-servers: $(VENV)/.servers  ## What other servers may do otherwise: Redis 6.
 test-clocks: $(VENV)/.test  ## Clocks that step by an hour while messages flow; needs libfaketime (Debian: apt-get install faketime)
 	$(BIN)/python -m pytest -m faketime tests/faults
 
-check: $(VENV)/.check  ## Format, lint, types, imports, module lengths, unit tests
+check: lint  ## Format, lint, types, imports, module lengths, unit tests
+	$(BIN)/python -m pytest -q $(PARALLEL) tests/unit
+
+lint: $(VENV)/.check  ## The same without the tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pyright
 	$(BIN)/lint-imports
 	$(BIN)/loq check .
-	$(BIN)/python -m pytest -q $(PARALLEL) tests/unit
 
 format: $(VENV)/.check  ## Put the code into its form
 	$(BIN)/ruff check --fix .

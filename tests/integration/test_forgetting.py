@@ -13,7 +13,7 @@ import pytest
 from daemon.bus import pairs
 from daemon.durable import folder_below, folder_lock
 from daemon.errors import ArchiveError, BusError, LeaseLost, LockLost
-from daemon.forget import matches_of, passing
+from daemon.forget import folders, matches_of, passing
 from daemon.forget.compaction import compacted
 from daemon.forget.order import Order
 from daemon.memory import HistoryEntry, Version
@@ -86,6 +86,7 @@ async def test_files_that_somebody_else_changes_are_waited_for_or_named_in_the_r
 ) -> None:
     """A file that still showed it would be read by a tool, and said again by a model."""
     monkeypatch.setattr(passing, "FILES_S", 0.3)
+    monkeypatch.setattr(folders, "LOCK_WAIT_S", 0.3)
     await world.plant()
     path = world.workspace / "memory" / "pond%3aperson%3aweb%3aann"
     assert CANARY in (path / "HISTORY.md").read_text()
