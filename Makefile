@@ -9,9 +9,9 @@ SOURCES := pyproject.toml constraints.txt
 # a file's tests share is made once then; who is done takes from the others, for one file may be a minute long.
 WORKERS := $(shell $(PYTHON) -c 'import os; print(min(8, 3 * (os.cpu_count() or 1) // 2))')
 PARALLEL := -n $(WORKERS) --dist worksteal
-# Long tests of faults run many processes each: one of them for each core. Where a file's tests look at one long run
-# they are marked as a group; one that ended its process would be begun again and again without the limit.
-PARALLEL_LONG := -n auto --maxprocesses 4 --dist loadgroup --max-worker-restart 1
+# Long tests of faults run many processes each: one of them for each core. By files or groups they must not be dealt
+# out: a test that ended its process is begun again then, and a run can wait for ever.
+PARALLEL_LONG := -n auto --maxprocesses 4 --dist worksteal
 
 # Hundreds of processes start in tests: without compiled modules each would compile all of them for itself.
 unexport PYTHONDONTWRITEBYTECODE

@@ -36,7 +36,7 @@ from tests.fakes.said import said
 from tests.fakes.sink import Sink, sink
 from tests.processes import STOP_LIMIT_S, environment_of, shut_down
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240), pytest.mark.xdist_group("model faults")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 LIMIT_S = 100.0
 ITERATIONS = 25

@@ -40,7 +40,7 @@ from tests.fakes.openai_server import Call, Events, Failure, FakeOpenAI, Plain, 
 from tests.fakes.sink import Sink, sink
 from tests.processes import ADDRESS, START_LIMIT_S, STOP_LIMIT_S, environment_of, shut_down
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240), pytest.mark.xdist_group("secrets")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 LIMIT_S = 100.0
 SHORT_CHARS = 10
