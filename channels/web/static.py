@@ -99,5 +99,5 @@ def wants_page(request: Request) -> bool:
 
 
 def is_page(path: str) -> bool:
-    """Whether ``path`` belongs to the page, which holds no secret and is shown to whoever asks; the API is asked who."""
+    """Whether ``path`` belongs to the page, which has no secret and is shown to whoever asks."""
     return path in ("/memory", "/system", "/login") or path.startswith(("/page/", "/s/", "/memory/", "/system/"))

@@ -30,7 +30,7 @@ export class Rail extends HTMLElement {
     this.stage = h("div.rail-stage", null, this.track, this.labels, this.cursor, this.tip);
     fill(this, h("h2", null, "Timeline"), this.stage);
     const on = (name, then) => this.feed.addEventListener(name, then, {signal: this.feed.signal});
-    on("message", (event) => this.append(event.detail));
+    on("message", (event) => this.longer(event.detail));
     on("cursor", (event) => this.moved(event.detail));
     on("state", (event) => { if (event.detail === "live") this.soon(); });
     this.chat.addEventListener("mp-seen", (event) => this.seen(event.detail));
@@ -58,7 +58,7 @@ export class Rail extends HTMLElement {
     }
   }
 
-  append(message) {
+  longer(message) {
     if (!this.data) return;
     const at = message.index - this.data.first;
     if (at !== this.data.tokens.length) {
