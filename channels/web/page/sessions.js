@@ -122,8 +122,8 @@ export class Sessions extends HTMLElement {
     fill(this.list,
       this.#hits && [h("h2", null, "In this conversation"),
         this.#hits.length ? this.#hits.map((hit) => this.hit(hit)) : h("li", null, h("p", null, "No message has these words."))],
-      own.length && [h("h2", null, "Yours"), own.map((each) => this.line(each))],
-      others.length && [h("h2", null, "Of other channels"), others.map((each) => this.line(each))],
+      own.length > 0 && [h("h2", null, "Yours"), own.map((each) => this.line(each))],
+      others.length > 0 && [h("h2", null, "Of other channels"), others.map((each) => this.line(each))],
       !own.length && !others.length && h("li", null, h("p", null, this.field.value ? "No conversation has this name." : "No conversation yet: write the first message.")));
     if (focused) [...this.list.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus();
   }
