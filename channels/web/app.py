@@ -13,6 +13,7 @@ from channels.web.health import Health
 from channels.web.messages import Messages
 from channels.web.problem import http_refusal, refusal
 from channels.web.site import Site
+from channels.web.static import Page
 from channels.web.system import SystemPages
 from daemon.errors import MillpondError
 
@@ -25,7 +26,7 @@ def application(site: Site, requests: Requests) -> Starlette:
     system = SystemPages(site)
     app = Starlette(
         routes=[
-            Route("/", Front(site).read),
+            *Page(Front(site)).routes(),
             Route("/api/messages", messages.post, methods=["POST"]),
             Route("/api/sessions", messages.sessions),
             Route("/api/sessions/{session:path}/messages", messages.read),

@@ -14,16 +14,14 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from channels.web.access import Operator, Operators
+from channels.web.access import Operator, Operators, unauthorized
 from channels.web.access.origin import is_ours, origin_host
 from channels.web.problem import INTERNAL, problem, refusal
+from channels.web.static import is_page
 from daemon.errors import MillpondError
 
 OPEN = frozenset(["/", "/healthz", "/readyz", "/api/login"])
-"""What needs no token."""
-
-PAGES = frozenset(["login", "memory", "page", "s", "system"])
-"""Folders that need none either: what the page is made of. It holds nothing but what every Millpond's holds."""
+"""What needs no token, beside the page's own files."""
 
 SAFE = frozenset(["GET", "HEAD", "OPTIONS"])
 """Methods that change nothing."""
@@ -143,24 +141,14 @@ class Guard:
         return None
 
     async def _no_token(self, scope: Scope) -> Response | None:
-        if not self._wants_token or is_open(scope["path"]):
+        if not self._wants_token or scope["path"] in OPEN or is_page(scope["path"]):
             return None
         try:
             if await self._operators.of(scope) is not None:
                 return None
         except MillpondError as error:
             return refusal(Request(scope), error)
-        return problem(
-            401,
-            "unauthorized",
-            "this needs the channel's token; send the header Authorization: Bearer <token>",
-            headers={"WWW-Authenticate": "Bearer"},
-        )
-
-
-def is_open(path: str) -> bool:
-    """Whether an address needs no token."""
-    return path in OPEN or path.removeprefix("/").partition("/")[0] in PAGES
+        return unauthorized()
 
 
 class _Answer:

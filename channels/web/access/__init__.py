@@ -2,6 +2,6 @@
 
 from channels.web.access.auditing import audited
 from channels.web.access.login import Login
-from channels.web.access.operators import Operator, Operators
+from channels.web.access.operators import Operator, Operators, unauthorized
 
-__all__ = ["Login", "Operator", "Operators", "audited"]
+__all__ = ["Login", "Operator", "Operators", "audited", "unauthorized"]

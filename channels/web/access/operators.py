@@ -56,7 +56,7 @@ class Operators:
 
         async def checked(request: Request) -> Response:
             if await self.of(request.scope) is None:
-                return problem(401, "unauthorized", UNKNOWN, headers={"WWW-Authenticate": "Bearer"})
+                return unauthorized()
             return await handler(request)
 
         return checked
@@ -89,3 +89,8 @@ class Operators:
         if visit is None or visit.channel != self._name:
             return None
         return Operator(who=short_id(secret), renewed=self.cookie(secret, headers) if visit.renewed else "")
+
+
+def unauthorized() -> Response:
+    """The answer to who is no operator and has to be one."""
+    return problem(401, "unauthorized", UNKNOWN, headers={"WWW-Authenticate": "Bearer"})
