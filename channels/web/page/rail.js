@@ -19,7 +19,7 @@ export class Rail extends HTMLElement {
     this.data = null;
     this.ticks = h("svg", {"aria-hidden": "true", preserveAspectRatio: "none"});
     this.view = h("div.rail-view", {"aria-hidden": "true"});
-    this.cursor = h("div.rail-cursor", null, h("span", null, "consolidated up to here"));
+    this.cursor = h("div.rail-cursor", {hidden: true}, h("span", null, "consolidated up to here"));
     this.labels = h("div.rail-labels", null);
     this.tip = h("div.rail-tip", {hidden: true});
     this.track = h("div.rail-track", {
