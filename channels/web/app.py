@@ -9,8 +9,10 @@ from channels.web.events import Events
 from channels.web.front import Front
 from channels.web.guard import Guard, Requests, hosts_of
 from channels.web.health import Health
+from channels.web.memory import memory_routes
 from channels.web.messages import Messages
 from channels.web.problem import http_refusal, refusal
+from channels.web.session import Sessions, session_routes
 from channels.web.site import Site
 from daemon.errors import MillpondError
 
@@ -22,8 +24,10 @@ def application(site: Site, requests: Requests) -> Starlette:
         routes=[
             Route("/", Front(site).read),
             Route("/api/messages", messages.post, methods=["POST"]),
-            Route("/api/sessions", messages.sessions),
+            Route("/api/sessions", Sessions(site).read),
             Route("/api/sessions/{session:path}/messages", messages.read),
+            *session_routes(site),
+            *memory_routes(site),
             Route("/api/events", Events(site).read),
             Route("/healthz", health.healthz),
             Route("/readyz", health.readyz),
