@@ -14,6 +14,7 @@ from channels.web.messages import Messages
 from channels.web.problem import http_refusal, refusal
 from channels.web.session import Sessions, session_routes
 from channels.web.site import Site
+from channels.web.static import Page
 from daemon.errors import MillpondError
 
 
@@ -22,7 +23,7 @@ def application(site: Site, requests: Requests) -> Starlette:
     messages, health = Messages(site), Health(site)
     app = Starlette(
         routes=[
-            Route("/", Front(site).read),
+            *Page(Front(site)).routes(),
             Route("/api/messages", messages.post, methods=["POST"]),
             Route("/api/sessions", Sessions(site).read),
             Route("/api/sessions/{session:path}/messages", messages.read),
