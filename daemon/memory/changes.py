@@ -4,7 +4,6 @@ import difflib
 import re
 from collections.abc import Iterator, Sequence
 from itertools import repeat
-from typing import Literal
 
 from daemon.memory.words import WORD
 
@@ -16,8 +15,8 @@ WORDS_MAX = 4_000
 
 _words = re.compile(rf"{WORD}|\s+|[^\w\s]").findall
 
-Mark = Literal["same", "gone", "new"]
-Line = list[tuple[Mark, str]]
+Line = list[tuple[str, str]]
+"""Stretches of a line: each with ``same``, ``gone`` or ``new`` before it."""
 
 
 def characters(old: str, new: str) -> tuple[int, int]:
@@ -52,7 +51,7 @@ def lines(old: str, new: str) -> list[Line]:
     return found
 
 
-def _whole(mark: Mark, texts: Sequence[str]) -> list[Line]:
+def _whole(mark: str, texts: Sequence[str]) -> list[Line]:
     return [[(mark, text)] for text in texts]
 
 
@@ -71,10 +70,10 @@ def _changed(before: Sequence[str], after: Sequence[str]) -> list[Line]:
     return [line for line in found if line]
 
 
-def _marked(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Mark, str]]:
+def _marked(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[str, str]]:
     for kind, i, j, k, m in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
-            yield from zip(repeat[Mark]("same"), old[i:j], strict=False)
+            yield from zip(repeat("same"), old[i:j], strict=False)
         else:
-            yield from zip(repeat[Mark]("gone"), old[i:j], strict=False)
-            yield from zip(repeat[Mark]("new"), new[k:m], strict=False)
+            yield from zip(repeat("gone"), old[i:j], strict=False)
+            yield from zip(repeat("new"), new[k:m], strict=False)
