@@ -40,10 +40,10 @@ class Page:
 
 
 @asynccontextmanager
-async def page_of(process: Process) -> AsyncGenerator[Page]:
-    """The web channel of a process, served for the length of a block."""
+async def page_of(process: Process, *, token: str = TOKEN) -> AsyncGenerator[Page]:
+    """The web channel of a process, served for the length of a block; without ``token`` nobody is an operator."""
     said: list[str] = []
-    channels = {"web": WebConfig(port=0, token=Secret(TOKEN))}
+    channels = {"web": WebConfig(port=0, token=Secret(token))}
     config = msgspec.structs.replace(process.config, channels=channels)
     process = replace(process, config=config, announce=said.append, stopping=anyio.Event())
     async with anyio.create_task_group() as tg:

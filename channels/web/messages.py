@@ -11,6 +11,7 @@ from starlette.responses import Response
 from channels.http import read_body
 from channels.inbound import accept, make_inbound
 from channels.web.ask import after_of, before_of, limit_of, session_in_path
+from channels.web.body import check_type
 from channels.web.shown import Shown, shown
 from channels.web.site import Site
 from daemon.errors import ForeignSession
@@ -55,7 +56,7 @@ class Messages:
 
     async def post(self, request: Request) -> Response:
         """Accept a message; 202 when it will be answered."""
-        _check_type(request)
+        check_type(request)
         message = _decoded(await self._body(request))
         key = self._own(message.session)
         inbound = make_inbound(
@@ -101,12 +102,6 @@ class Messages:
         before = min(before, (await self._reader.state(session)).head)
         found = await self._transcripts.newest(session, before=before, limit=limit, most_bytes=PAGE_BYTES)
         return [shown(index, entry) for index, entry in found]
-
-
-def _check_type(request: Request) -> None:
-    kind, *parameters = [part.strip().lower() for part in request.headers.get("content-type", "").split(";")]
-    if kind != "application/json" or any(part.replace('"', "") not in ("", "charset=utf-8") for part in parameters):
-        raise HTTPException(415, "the body must be JSON in UTF-8; send the header Content-Type: application/json")
 
 
 def _decoded(body: bytes) -> _Post:

@@ -11,7 +11,7 @@ from daemon.archive import Shelf
 from daemon.memory import HistoryEntry, Memories, Note, Version
 from daemon.process import Process
 from tests.conftest import Lab
-from tests.weblab import Page, at, page_of
+from tests.weblab import TOKEN, Page, at, page_of
 
 pytestmark = pytest.mark.anyio
 
@@ -76,11 +76,13 @@ async def test_nothing_of_one_scope_is_answered_about_another(page: Page) -> Non
 
 
 @pytest.mark.usefixtures("both")
-async def test_who_is_no_operator_is_told_of_no_memory(page: Page) -> None:
-    for path in ("/api/memory", *(at(BOB, read) for read in READS)):
-        answer = await page.stranger.get(path)
-        assert (answer.status_code, answer.json()["error"]["code"]) == (401, "unauthorized"), path
-        assert SECRET not in answer.text
+@pytest.mark.parametrize("token", ["", TOKEN])
+async def test_who_is_no_operator_is_told_of_no_memory(process: Process, token: str) -> None:
+    async with page_of(process, token=token) as page:
+        for path in ("/api/memory", *(at(BOB, read) for read in READS)):
+            answer = await page.stranger.get(path)
+            assert (answer.status_code, answer.json()["error"]["code"]) == (401, "unauthorized"), path
+            assert SECRET not in answer.text
 
 
 @pytest.mark.usefixtures("both")

@@ -17,7 +17,7 @@ from daemon.process import Process
 from daemon.transcripts import transcripts
 from tests.conftest import Lab
 from tests.memorylab import MemoryLab, Summaries, saves, small_window
-from tests.weblab import Page, page_of
+from tests.weblab import TOKEN, Page, page_of
 from workers.agent.preview import preview
 from workers.consolidation import Want
 
@@ -285,13 +285,15 @@ async def test_an_address_has_no_more_parts_than_it_should(page: Page, memory: M
         assert await page.refused(f"/api/sessions/a:b:c:d/{path}?q=x", 400) == "bad_session"
 
 
-async def test_who_is_no_operator_is_told_nothing(page: Page, memory: MemoryLab) -> None:
+@pytest.mark.parametrize("token", ["", TOKEN])
+async def test_who_is_no_operator_is_told_nothing(memory: MemoryLab, token: str) -> None:
     await consolidated(memory)
 
-    for read in READS:
-        answer = await page.stranger.get(f"{ANN}/{read}")
-        assert (answer.status_code, answer.json()["error"]["code"]) == (401, "unauthorized"), read
-        assert "why" not in answer.text
+    async with page_of(memory.process, token=token) as page:
+        for read in READS:
+            answer = await page.stranger.get(f"{ANN}/{read}")
+            assert (answer.status_code, answer.json()["error"]["code"]) == (401, "unauthorized"), read
+            assert "why" not in answer.text
 
 
 @given(first=st.integers(0, 30), head=st.integers(0, 30), limit=st.integers(1, 12), chunk=st.integers(1, 7))
