@@ -16,6 +16,9 @@ export class Conversation extends HTMLElement {
   #session = "";
 
   connectedCallback() {
+    this.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && !event.defaultPrevented && this.chat?.hidden) go(`/s/${encodeURIComponent(this.#session)}`);
+    });
     this.show();
   }
 

@@ -18,6 +18,8 @@ export class Feed extends EventTarget {
     this.state = "loading";
     this.notices = new Set();
     this.controller = new AbortController();
+    /** Settled once the newest messages were read. */
+    this.ready = new Promise((done) => { this.isReady = done; });
   }
 
   get signal() {
@@ -28,7 +30,8 @@ export class Feed extends EventTarget {
   async start() {
     const messages = await this.before(END);
     this.last = messages.at(-1)?.index ?? -1;
-    this.stream = new Stream({
+    this.isReady();
+    new Stream({
       address: () => `/api/events${query({session: this.session, after: this.last})}`,
       onevent: (name, data) => this.hear(name, data),
       onstate: (state) => this.turn(state),

@@ -52,6 +52,8 @@ export class Rail extends HTMLElement {
   async read() {
     try {
       this.data = await get(ofSession(this.feed.session, "/timeline"), this.feed.signal);
+      // What an entry begins with is when it was written; its place says that here.
+      for (const entry of this.data.entries) entry.title = entry.title.replace(/^\[[^\]]{0,40}\] ?/, "");
       this.draw();
     } catch (error) {
       if (error.name !== "AbortError") this.classList.toggle("unknown", !this.data);
