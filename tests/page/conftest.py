@@ -1,6 +1,8 @@
 """Fixtures: a browser for all tests, a Millpond for each module, a tab for each test."""
 
 import importlib.util
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from tests.processes import Daemon, shut_down, start
+from tests.processes import Daemon, environment_of, shut_down, start
 
 if importlib.util.find_spec("playwright"):
     from playwright.sync_api import sync_playwright
@@ -44,11 +46,21 @@ class Pond:
         """Stop it in order."""
         self.daemon.stop()
 
+    def go_on(self) -> None:
+        """Start it again where it was, once it is stopped."""
+        port = self.url.rpartition(":")[2]
+        self.daemon = start(self.folder, **self.environment, MILLPOND_CHANNELS__WEB__PORT=port)
+
     def restart(self) -> None:
         """Stop it in order, and start it at the same address."""
-        port = self.url.rpartition(":")[2]
         self.stop()
-        self.daemon = start(self.folder, **self.environment, MILLPOND_CHANNELS__WEB__PORT=port)
+        self.go_on()
+
+    def generate(self, session: str, messages: int) -> None:
+        """Give a session that nobody wrote to so many messages."""
+        command = [sys.executable, "-m", "millpond", "session", "generate", session, "--messages", str(messages)]
+        environment = environment_of(self.folder, self.environment)
+        subprocess.run(command, env=environment, capture_output=True, timeout=200, check=True)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -29,8 +29,9 @@ def level(readings: list[float]) -> float:
 > The wheel turns slowly, and the water does not mind.
 """
 
+PICTURE = "https://evil.example/p.png"
 HOSTILE = (
-    "<img src=x onerror=alert(1)><script>alert(2)</script> [a](javascript:alert(3)) ![b](https://evil.example/p.png) "
+    f"<img src=x onerror=alert(1)><script>alert(2)</script> [a](javascript:alert(3)) ![b]({PICTURE}) "
     "<svg onload=alert(4)> [c](data:text/html,<script>alert(5)</script>) <a href='/api/logout'>d</a>"
 )
 """What must be shown as it is written, and never run."""
@@ -42,7 +43,10 @@ SLOW_S = 0.15
 def answer(body: Mapping[str, Any]) -> Reply:
     """What a request is answered with."""
     if is_summary(body):
-        fields = {"history_entry": "Pumps and the mill race\n\nThey went through the notes.", "memory_update": "# Pumps\n"}
+        fields = {
+            "history_entry": "Pumps and the mill race\n\nThey went through the notes.",
+            "memory_update": "# Pumps\n",
+        }
         return Say(calls=[Call(SAVE_MEMORY, json.dumps(fields | {"continuity": "They spoke of pumps."}))])
     if is_flush(body):
         return Say("NO_REPLY")
@@ -57,11 +61,11 @@ def _to(text: str) -> Reply:
     if "tool" in text:
         return Say(calls=[Call("time", json.dumps({"note": HOSTILE}))])
     if "slow" in text:
-        return Say("One word after the other, " * 20, delay_s=SLOW_S)
+        return Say("One word after the other, " * 8, delay_s=SLOW_S)
     if "rich" in text:
         return Say(RICH)
     if "hostile" in text:
         return Say(HOSTILE)
     if "much" in text:
         return Say("The mill turns as long as there is water. " * 60)
-    return Say(f"You said {text}")
+    return Say(f"You said {text[:200]}")

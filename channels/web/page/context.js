@@ -30,9 +30,9 @@ export class Context extends HTMLElement {
     this.legend = h("div.legend", {"aria-hidden": "true"});
     fill(this, this.link, this.legend);
     const again = () => this.soon();
-    for (const name of ["message", "cursor"]) this.feed.addEventListener(name, again, {signal: this.feed.signal});
-    this.feed.addEventListener("state", (event) => { if (event.detail === "live") this.soon(); }, {signal: this.feed.signal});
-    this.read();
+    for (const name of ["message", "cursor", "back"]) this.feed.addEventListener(name, again, {signal: this.feed.signal});
+    // The messages come first.
+    this.feed.ready.then(() => this.read());
   }
 
   disconnectedCallback() {

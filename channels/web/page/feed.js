@@ -1,7 +1,7 @@
 // One session as it is being said: its messages and what passes by, handed on as DOM events to all who show it.
 //
 // Events: "messages" {first, list, gone} · "delta" · "tool" · "notice" · "cursor" · "missing" (all as in docs/api.md) ·
-// "state" ("loading", "live", "away"). What was handed on once is not again: `last` is the index behind which to go on.
+// "state" ("loading", "live", "away") · "back" (live again). What was handed on once is not again: `last` is the index behind which to go on.
 
 import {Stream, get, ofSession, query} from "/page/api.js";
 
@@ -67,8 +67,10 @@ export class Feed extends EventTarget {
 
   turn(state) {
     if (this.state === state) return;
+    const back = this.state === "away";
     this.state = state;
     this.tell("state", state);
+    if (back) this.tell("back");
   }
 
   tell(name, detail) {

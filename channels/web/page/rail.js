@@ -32,11 +32,12 @@ export class Rail extends HTMLElement {
     const on = (name, then) => this.feed.addEventListener(name, then, {signal: this.feed.signal});
     on("message", (event) => this.longer(event.detail));
     on("cursor", (event) => this.moved(event.detail));
-    on("state", (event) => { if (event.detail === "live") this.soon(); });
+    on("back", () => this.soon());
     this.chat.addEventListener("mp-seen", (event) => this.seen(event.detail));
     this.size = new ResizeObserver(() => this.draw());
     this.size.observe(this.stage);
-    this.read();
+    // The messages come first.
+    this.feed.ready.then(() => this.read());
   }
 
   disconnectedCallback() {

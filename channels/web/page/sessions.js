@@ -41,7 +41,7 @@ export class Sessions extends HTMLElement {
     this.controller = new AbortController();
     this.field = h("input", {type: "search", placeholder: "Search", "aria-label": "Search conversations and messages",
       autocomplete: "off", spellcheck: "false", oninput: () => this.typed(), onkeydown: (event) => this.key(event)});
-    this.list = h("ul.session-list", {"aria-label": "Conversations", onkeydown: (event) => this.key(event)});
+    this.list = h("nav.session-list", {"aria-label": "Conversations", onkeydown: (event) => this.key(event)});
     fill(this, h("div.find", null,
       h("div.find-field", null, this.field, h("kbd", {"aria-hidden": "true"}, "/")),
       h("button.button", {type: "button", onclick: () => this.begin()}, "New conversation")), this.list);
@@ -56,7 +56,7 @@ export class Sessions extends HTMLElement {
     clearTimeout(this.waiting);
   }
 
-  set me(me) { this.#me = me; this.read(); }
+  set me(me) { this.#me = me; this.show(); }
 
   get me() { return this.#me; }
 
@@ -121,12 +121,13 @@ export class Sessions extends HTMLElement {
     if (open && !this.field.value && channelOf({session: open}) === channel && !own.some((each) => each.session === open)) {
       own.unshift({session: open, head: 0, waiting: 0, last_activity: ""});
     }
+    const group = (title, lines) => [h("h2", null, title), h("ul", null, lines)];
     fill(this.list,
-      this.#hits && [h("h2", null, "In this conversation"),
-        this.#hits.length ? this.#hits.map((hit) => this.hit(hit)) : h("li", null, h("p", null, "No message has these words."))],
-      own.length > 0 && [h("h2", null, "Yours"), own.map((each) => this.line(each))],
-      others.length > 0 && [h("h2", null, "Of other channels"), others.map((each) => this.line(each))],
-      !own.length && !others.length && h("li", null, h("p", null, this.field.value ? "No conversation has this name." : "No conversation yet: write the first message.")));
+      this.#hits?.length > 0 && group("In this conversation", this.#hits.map((hit) => this.hit(hit))),
+      own.length > 0 && group("Yours", own.map((each) => this.line(each))),
+      others.length > 0 && group("Of other channels", others.map((each) => this.line(each))),
+      !own.length && !others.length && !this.#hits?.length && h("p", null,
+        this.field.value ? "Nothing has these words: no conversation's name, and no message of the open one." : "No conversation yet: write the first message."));
     if (focused) [...this.list.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus();
   }
 
