@@ -30,6 +30,7 @@ from daemon.model import Answer, Request, note_failure, read_failures
 from daemon.operators import Audit, Logins
 from daemon.process import Process
 from daemon.server import Address
+from daemon.session import Sessions
 from daemon.testing import ManualClock, ScriptedModel
 from tests.conftest import Lab, an_inbound
 from tests.integration.test_dead_letters import die, waiting_ids
@@ -73,9 +74,10 @@ async def test_an_empty_system_is_all_zeros(page: Page) -> None:
 async def test_who_works_what_is_held_and_what_rests_are_shown(process: Process, lab: Lab) -> None:
     for name in ("held", "backing", "parked", "ready"):
         await lab.publish("a", session=f"web:{name}")
-    await lab.claim("web:held")
-    await lab.sessions.back_off(await lab.claim("web:backing"), delay_s=5.0)
-    await lab.sessions.park(await lab.claim("web:parked"), delay_s=5.0)
+    patient = Sessions(lab.bus, msgspec.structs.replace(lab.queue, lease_s=60.0), worker="worker")
+    await patient.claim("web:held")
+    await lab.sessions.back_off(await lab.claim("web:backing"), delay_s=60.0)
+    await lab.sessions.park(await lab.claim("web:parked"), delay_s=60.0)
     await Pauses(lab.bus, lab.queue).pause("pond", "support:1", by="ann", time="2026-11-20T09:00:00.000Z")
 
     async with page_of(process) as page, anyio.create_task_group() as tg:
@@ -89,7 +91,7 @@ async def test_who_works_what_is_held_and_what_rests_are_shown(process: Process,
     assert process.name.startswith(f"{agent['host']}-")
     [lease] = system["leases"]
     assert (lease["session"], lease["worker"], lease["fence"]) == ("web:held", "worker", 1)
-    assert 0 < lease["left_s"] <= lab.queue.lease_s
+    assert 0 < lease["left_s"] <= 60
     backing, parked = system["parked"]
     assert (backing["session"], backing["since"]) == ("web:backing", "")
     assert parked["session"] == "web:parked"
@@ -183,7 +185,7 @@ async def test_a_looker_gets_it_at_once_and_whenever_it_has_changed(page: Page, 
             first = await following(events)
         await lab.publish("a")
         second = await following(events)
-        await lab.claim()
+        await Sessions(lab.bus, msgspec.structs.replace(lab.queue, lease_s=60.0), worker="worker").claim("web:ann")
         third = await following(events)
 
     assert [each["queue"]["backlog"] for each in (first, second, third)] == [0, 1, 1]
