@@ -286,7 +286,7 @@ def test_ten_thousand_messages_are_painted_within_half_a_second(chat: Page, mill
 def test_a_message_of_200_000_characters_is_folded(chat: Page) -> None:
     say(chat, "x " * 100_000)
 
-    whole = people(chat).get_by_role("button", name="Show all 199,999 characters")
+    whole = people(chat).get_by_role("button", name="Show all 200,000 characters")
     expect(whole).to_be_visible()
     whole.click()
     assert len(people(chat).locator(".markdown").inner_text()) >= 199_000
