@@ -12,6 +12,7 @@ from channels.web.health import Health
 from channels.web.messages import Messages
 from channels.web.problem import http_refusal, refusal
 from channels.web.site import Site
+from channels.web.static import Page
 from daemon.errors import MillpondError
 
 
@@ -20,7 +21,7 @@ def application(site: Site, requests: Requests) -> Starlette:
     messages, health = Messages(site), Health(site)
     app = Starlette(
         routes=[
-            Route("/", Front(site).read),
+            *Page(Front(site)).routes(),
             Route("/api/messages", messages.post, methods=["POST"]),
             Route("/api/sessions", messages.sessions),
             Route("/api/sessions/{session:path}/messages", messages.read),

@@ -17,10 +17,11 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from channels.web.problem import INTERNAL, problem
+from channels.web.static import is_page
 from daemon.config.secret import Secret
 
 OPEN = frozenset(["/", "/healthz", "/readyz"])
-"""What needs no token."""
+"""What needs no token, beside the page's own files."""
 
 SAFE = frozenset(["GET", "HEAD", "OPTIONS"])
 """Methods that change nothing."""
@@ -126,7 +127,7 @@ class Guard:
         return problem(403, "cross_site", "this request comes from a page of another site, and is refused")
 
     def _no_token(self, scope: Scope, headers: Headers) -> Response | None:
-        if not self._token or scope["path"] in OPEN:
+        if not self._token or scope["path"] in OPEN or is_page(scope["path"]):
             return None
         kind, _, given = headers.get("authorization", "").partition(" ")
         # Compared as bytes: headers may hold any of them, and compare_digest takes no other text than ASCII.

@@ -1,0 +1,137 @@
+// What fills the context: a bar of its parts with the marks at which something happens, and the exact prompt by part.
+
+import {get, ofSession} from "/page/api.js";
+import {add, count, empty, failed, fill, h, short} from "/page/dom.js";
+
+export const PARTS = {
+  system: "System", tools: "Tools", memory: "Memory", recalled: "Recalled",
+  continuity: "Continuity", history: "History", current: "Current",
+};
+const SAYS = {
+  system: "The bot's instructions: AGENTS.md, SOUL.md and the other bootstrap files",
+  tools: "The tools the model may call",
+  memory: "MEMORY.md: what settled of older conversations",
+  recalled: "What was looked up for this message",
+  continuity: "Where the conversation stood when older messages were consolidated",
+  history: "The messages after the cursor",
+  current: "What was said last",
+};
+/** Rest after a change before the bar is read again. */
+const CALM_MS = 250;
+
+export class Context extends HTMLElement {
+  connectedCallback() {
+    this.link = h("a.bar", {href: `/s/${encodeURIComponent(this.feed.session)}/context`});
+    this.legend = h("div.legend", {"aria-hidden": "true"});
+    fill(this, this.link, this.legend);
+    const again = () => this.soon();
+    for (const name of ["message", "cursor"]) this.feed.addEventListener(name, again, {signal: this.feed.signal});
+    this.feed.addEventListener("state", (event) => { if (event.detail === "live") this.soon(); }, {signal: this.feed.signal});
+    this.read();
+  }
+
+  disconnectedCallback() {
+    clearTimeout(this.waiting);
+  }
+
+  /** Whether the exact prompt is what is shown below. */
+  set open(open) {
+    if (this.link) this.link.setAttribute("aria-current", open ? "page" : "false");
+    this.link?.setAttribute("href", `/s/${encodeURIComponent(this.feed.session)}${open ? "" : "/context"}`);
+  }
+
+  soon() {
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(() => this.read(), CALM_MS);
+  }
+
+  async read() {
+    try {
+      this.show(await get(ofSession(this.feed.session, "/context"), this.feed.signal));
+    } catch (error) {
+      if (error.name !== "AbortError") this.classList.add("unknown");
+    }
+  }
+
+  show({parts, budget, trigger, model}) {
+    this.classList.remove("unknown");
+    const used = parts.reduce((sum, part) => sum + part.tokens, 0);
+    const whole = Math.max(budget, used, 1);
+    const bar = h("span.segments", null);
+    for (const part of parts) {
+      if (!part.tokens) continue;
+      const segment = h(`span.segment.part-${part.name in PARTS ? part.name : "current"}`,
+        {title: `${PARTS[part.name] ?? part.name}: ${count(part.tokens)} tokens`});
+      segment.style.width = `${(100 * part.tokens) / whole}%`;
+      bar.append(segment);
+    }
+    const ticks = [["flush", trigger?.flush], ["consolidation", trigger?.consolidation], ["budget", budget]].map(([name, at]) => {
+      if (!at || at > whole) return null;
+      const tick = h(`span.tick.${name}`, {title: `${name}: ${count(at)} tokens`});
+      tick.style.left = `${(100 * at) / whole}%`;
+      return tick;
+    });
+    const sum = `${short(used)} of ${short(budget)} tokens`;
+    fill(this.link, bar, ticks, h("span.sum", null, sum));
+    this.link.setAttribute("aria-label", `The next prompt of ${model}: ${sum}. ${parts.filter((part) => part.tokens)
+      .map((part) => `${PARTS[part.name] ?? part.name} ${count(part.tokens)}`).join(", ")}. Show it exactly`);
+    fill(this.legend,
+      parts.filter((part) => part.tokens).map((part) => h(`span.part-${part.name}`, {title: SAYS[part.name]},
+        h("i", null), `${PARTS[part.name] ?? part.name} `, h("b", null, short(part.tokens)))),
+      h("span.part-free", null, h("i", null), "Free ", h("b", null, short(Math.max(0, budget - used)))));
+    this.classList.toggle("full", Boolean(trigger?.consolidation) && used >= trigger.consolidation);
+  }
+}
+
+/** The exact prompt: what the model would be sent now, part by part. */
+export class Prompt extends HTMLElement {
+  connectedCallback() {
+    this.setAttribute("aria-label", "The exact prompt");
+    this.read();
+  }
+
+  async read() {
+    fill(this, h("p.loading", {role: "status"}, "Putting the prompt together…"));
+    try {
+      this.show(await get(ofSession(this.feed.session, "/prompt"), this.feed.signal));
+    } catch (error) {
+      if (error.name !== "AbortError") fill(this, failed(error, () => this.read()));
+    }
+  }
+
+  show({parts, tools = [], messages = []}) {
+    if (!parts.length) {
+      fill(this, empty("Nothing yet", h("p", null, "Write the first message; then this shows what the model is sent.")));
+      return;
+    }
+    const sum = parts.reduce((all, part) => all + part.tokens, 0);
+    fill(this, h("div.page", null,
+      h("div.page-head", null,
+        h("div", null, h("h2", null, "The exact prompt"),
+          h("p.soft.small", null, "What the model would be sent, were you to write now. Memory and history are text like any other: nothing here is hidden from you.")),
+        h("span.badge.accent", null, `${count(sum)} tokens`)),
+      parts.map((part) => this.part(part, {tools, messages}))));
+  }
+
+  part(part, {tools, messages}) {
+    const lines = part.name === "tools" && tools.length ? tools.map((tool) => toolOf(tool)) : null;
+    return h("details.card.prompt-part", {open: Boolean(part.tokens) && ["memory", "continuity", "recalled"].includes(part.name)},
+      h("summary", null, h(`i.part-${part.name}`, null), h("strong", null, PARTS[part.name] ?? part.name),
+        h("span.badge", null, `${count(part.tokens)} tokens`),
+        h("span.soft.small.says", null, SAYS[part.name] ?? "")),
+      lines ?? (part.text ? h("pre.wrap", {tabindex: 0}, part.text)
+        : h("p.soft.small", null, "Empty.")),
+      part.name === "history" && messages.length > 0 && h("details.wire", null,
+        h("summary", null, `The whole as JSON, ${count(messages.length)} messages`),
+        h("pre.wrap", {tabindex: 0}, JSON.stringify(messages, null, 2))));
+  }
+}
+
+function toolOf(tool) {
+  const {name = "", description = "", parameters} = tool.function ?? tool;
+  const node = h("details.wire", null, h("summary", null, h("code", null, name), " ", h("span.soft.small", null, description.split("\n")[0])));
+  return add(node, h("pre.wrap", {tabindex: 0}, `${description}\n\n${JSON.stringify(parameters ?? {}, null, 2)}`));
+}
+
+customElements.define("mp-context", Context);
+customElements.define("mp-prompt", Prompt);

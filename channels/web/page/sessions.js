@@ -1,0 +1,173 @@
+// The list of conversations: one's own and those of other channels, and the field that searches names and messages.
+
+import {get, ofSession, query} from "/page/api.js";
+import {ago, fill, h} from "/page/dom.js";
+import {go, nameOf} from "/page/app.js";
+
+/** How often the list is read while it is looked at. */
+const EVERY_MS = 15_000;
+/** Rest after a key before anything is asked. */
+const TYPING_MS = 200;
+const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
+
+/** The key of a conversation nobody had yet. */
+export function newSession(channel) {
+  const random = crypto.getRandomValues(new Uint8Array(8));
+  return `${channel}:${Array.from(random, (n) => LETTERS[n % LETTERS.length]).join("")}`;
+}
+
+/** The conversation of one's own that was open last; a new one on the first visit. */
+export function ownSession(channel) {
+  try {
+    const kept = localStorage.getItem("session");
+    if (kept?.startsWith(`${channel}:`)) return kept;
+    const made = newSession(channel);
+    localStorage.setItem("session", made);
+    return made;
+  } catch {
+    return newSession(channel);
+  }
+}
+
+export class Sessions extends HTMLElement {
+  #me = null;
+  #current = "";
+  #found = [];
+  #hits = null;
+
+  connectedCallback() {
+    this.controller = new AbortController();
+    this.field = h("input", {type: "search", placeholder: "Search", "aria-label": "Search conversations and messages",
+      autocomplete: "off", spellcheck: "false", oninput: () => this.typed(), onkeydown: (event) => this.key(event)});
+    this.list = h("ul.session-list", {"aria-label": "Conversations", onkeydown: (event) => this.key(event)});
+    fill(this, h("div.find", null,
+      h("div.find-field", null, this.field, h("kbd", {"aria-hidden": "true"}, "/")),
+      h("button.button", {type: "button", onclick: () => this.begin()}, "New conversation")), this.list);
+    this.timer = setInterval(() => { if (!document.hidden) this.read(); }, EVERY_MS);
+    addEventListener("mp-said", () => this.read(), {signal: this.controller.signal});
+    this.read();
+  }
+
+  disconnectedCallback() {
+    this.controller.abort();
+    clearInterval(this.timer);
+    clearTimeout(this.waiting);
+  }
+
+  set me(me) { this.#me = me; this.read(); }
+
+  get me() { return this.#me; }
+
+  set current(session) {
+    if (session === this.#current) return;
+    this.#current = session;
+    this.#hits = null;
+    if (this.field?.value) this.typed();
+    this.show();
+  }
+
+  /** Put the caret into the field. */
+  search() {
+    this.field.focus();
+    this.field.select();
+  }
+
+  begin() {
+    if (!this.#me) return;
+    go(`/s/${encodeURIComponent(newSession(this.#me.channel))}`);
+    document.querySelector("mp-chat textarea")?.focus();
+  }
+
+  typed() {
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(() => this.read(), TYPING_MS);
+  }
+
+  async read() {
+    if (!this.isConnected) return;
+    const text = this.field.value.trim();
+    try {
+      const [named, said] = await Promise.all([
+        get(`/api/sessions${query({limit: 100, q: text})}`, this.controller.signal),
+        text.length > 1 && this.#current ? this.lookFor(text) : null,
+      ]);
+      if (text !== this.field.value.trim()) return;
+      this.#found = named.sessions;
+      this.#hits = said;
+      this.show();
+    } catch (error) {
+      if (error.name !== "AbortError" && error.status && error.status !== 401) fill(this.list, h("p", {role: "alert"}, error.message));
+    }
+  }
+
+  async lookFor(text) {
+    try {
+      return (await get(ofSession(this.#current, `/search${query({q: text, limit: 20})}`), this.controller.signal)).hits;
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      return [];
+    }
+  }
+
+  show() {
+    if (!this.list) return;
+    const focused = this.list.querySelector("a:focus")?.getAttribute("href");
+    const channel = this.#me?.channel;
+    const own = this.#found.filter((each) => channelOf(each) === channel);
+    const others = this.#found.filter((each) => channelOf(each) !== channel);
+    const open = this.#current;
+    if (open && !this.field.value && channelOf({session: open}) === channel && !own.some((each) => each.session === open)) {
+      own.unshift({session: open, head: 0, waiting: 0, last_activity: ""});
+    }
+    fill(this.list,
+      this.#hits && [h("h2", null, "In this conversation"),
+        this.#hits.length ? this.#hits.map((hit) => this.hit(hit)) : h("li", null, h("p", null, "No message has these words."))],
+      own.length && [h("h2", null, "Yours"), own.map((each) => this.line(each))],
+      others.length && [h("h2", null, "Of other channels"), others.map((each) => this.line(each))],
+      !own.length && !others.length && h("li", null, h("p", null, this.field.value ? "No conversation has this name." : "No conversation yet: write the first message.")));
+    if (focused) [...this.list.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus();
+  }
+
+  line(each) {
+    const state = each.parked ? "parked" : each.busy || each.waiting ? "busy" : "";
+    const more = [
+      channelOf(each) !== this.#me?.channel && channelOf(each),
+      each.head ? `${each.head} message${each.head === 1 ? "" : "s"}` : "nothing said yet",
+      each.parked ? "resting" : each.waiting ? `${each.waiting} waiting` : "",
+    ].filter(Boolean);
+    return h("li", null, h("a", {href: `/s/${encodeURIComponent(each.session)}`, "aria-current": each.session === this.#current && "page"},
+      h("span.name", {title: each.session}, state && h(`span.dot.${state}`, null), nameOf(each.session)),
+      h("span.age", null, each.last_activity && ago(each.last_activity)),
+      h("span.more", null, more.join(" · "))));
+  }
+
+  hit(hit) {
+    return h("li.hit", null, h("a", {href: `/s/${encodeURIComponent(this.#current)}/m/${hit.index}`},
+      h("span.name", null, hit.role === "user" ? "said" : hit.role === "tool" ? "a tool" : "answered"),
+      h("span.age", null, ago(hit.time)),
+      h("span.more", null, hit.excerpt)));
+  }
+
+  /** Arrows walk from the field through the list. */
+  key(event) {
+    if (event.key === "Escape" && event.target === this.field && this.field.value) {
+      event.stopPropagation();
+      this.field.value = "";
+      this.read();
+      return;
+    }
+    const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
+    if (!step) {
+      if (event.key === "Enter" && event.target === this.field) this.list.querySelector("a")?.click();
+      return;
+    }
+    const links = [...this.list.querySelectorAll("a")];
+    const at = links.indexOf(event.target) + step;
+    event.preventDefault();
+    (at < 0 ? this.field : links[Math.min(at, links.length - 1)])?.focus();
+  }
+}
+
+const channelOf = (each) => each.channel ?? each.session.split(":")[0];
+
+customElements.define("mp-sessions", Sessions);
