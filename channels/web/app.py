@@ -5,6 +5,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from channels.web.access import Login, Operators
 from channels.web.events import Events
 from channels.web.front import Front
 from channels.web.guard import Guard, Requests, hosts_of
@@ -13,12 +14,16 @@ from channels.web.messages import Messages
 from channels.web.problem import http_refusal, refusal
 from channels.web.site import Site
 from channels.web.static import Page
+from channels.web.system import SystemPages
 from daemon.errors import MillpondError
 
 
 def application(site: Site, requests: Requests) -> Starlette:
     """The ASGI application of ``site``; ``requests`` gets to hold what is under way."""
     messages, health = Messages(site), Health(site)
+    operators = Operators(site)
+    login, only = Login(site, operators), operators.only
+    system = SystemPages(site)
     app = Starlette(
         routes=[
             *Page(Front(site)).routes(),
@@ -26,6 +31,12 @@ def application(site: Site, requests: Requests) -> Starlette:
             Route("/api/sessions", messages.sessions),
             Route("/api/sessions/{session:path}/messages", messages.read),
             Route("/api/events", Events(site).read),
+            Route("/api/login", login.login, methods=["POST"]),
+            Route("/api/logout", login.logout, methods=["POST"]),
+            Route("/api/me", only(login.me)),
+            Route("/api/audit", only(login.audit)),
+            Route("/api/system", only(system.read)),
+            Route("/api/system/events", only(system.events)),
             Route("/healthz", health.healthz),
             Route("/readyz", health.readyz),
             Route("/metrics", health.metrics),
@@ -34,11 +45,13 @@ def application(site: Site, requests: Requests) -> Starlette:
             Middleware(
                 Guard,
                 hosts=hosts_of(site.config.host, site.config.allowed_hosts),
-                token=site.config.token,
+                operators=operators,
+                wants_token=bool(site.config.token),
                 requests=requests,
             )
         ],
         exception_handlers={HTTPException: http_refusal, MillpondError: refusal},
     )
     app.router.redirect_slashes = False
+    app.state.bus = site.process.bus
     return app

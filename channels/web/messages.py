@@ -12,6 +12,7 @@ from starlette.responses import Response
 from channels.http import read_body
 from channels.inbound import accept, make_inbound
 from channels.web.ask import after_of, limit_of, session_in_path
+from channels.web.body import check_type
 from channels.web.shown import Shown, shown
 from channels.web.site import Site
 from daemon.clock import stamp
@@ -67,7 +68,7 @@ class Messages:
 
     async def post(self, request: Request) -> Response:
         """Accept a message; 202 when it will be answered."""
-        _check_type(request)
+        check_type(request)
         message = _decoded(await self._body(request))
         key = self._own(message.session)
         inbound = make_inbound(
@@ -121,12 +122,6 @@ class Messages:
             waiting=state.waiting,
             last_activity=stamp(dt.datetime.fromtimestamp(at_ms / 1000, dt.UTC)),
         )
-
-
-def _check_type(request: Request) -> None:
-    kind, *parameters = [part.strip().lower() for part in request.headers.get("content-type", "").split(";")]
-    if kind != "application/json" or any(part.replace('"', "") not in ("", "charset=utf-8") for part in parameters):
-        raise HTTPException(415, "the body must be JSON in UTF-8; send the header Content-Type: application/json")
 
 
 def _decoded(body: bytes) -> _Post:

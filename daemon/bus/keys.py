@@ -270,6 +270,25 @@ class Keys:
         """``tries``, hash, TTL ten minutes: a person's messages that held a wrong code."""
         return f"{self.prefix}:tries:{{pair}}:{scope}"
 
+    # Who operates Millpond from a browser; codes and visitors lie in one slot.
+
+    def login(self, digest: str) -> str:
+        """``login``, string, TTL ten minutes: a link to log in with that nobody has used yet, by its code's hash."""
+        return f"{self.prefix}:login:{{login}}:{digest}"
+
+    def visitor(self, digest: str) -> str:
+        """``visitor``, string, TTL 30 days: a browser that has logged in, by the hash of what its cookie holds."""
+        return f"{self.prefix}:visitor:{{login}}:{digest}"
+
+    @property
+    def audit(self) -> str:
+        """``audit``, stream, bounded: what operators did."""
+        return f"{self.prefix}:audit"
+
+    def errors(self, minute: int) -> str:
+        """``errors``, hash, TTL 20 minutes: errors of models in a minute of the epoch, by their kind."""
+        return f"{self.prefix}:errors:{minute}"
+
     # Who may speak on a push channel; what one script touches lies in one slot.
 
     def access(self, channel: str) -> str:

@@ -12,6 +12,7 @@ from daemon.cli.generate import generate
 from daemon.cli.init import init
 from daemon.cli.jobs import jobs
 from daemon.cli.memory import memory
+from daemon.cli.page import page
 from daemon.cli.person import person
 from daemon.cli.queue import queue
 from daemon.cli.redis_command import redis_cli
@@ -28,6 +29,7 @@ __all__ = ["main"]
 for _command in (
     init,
     run,
+    page,
     chat,
     send,
     session,

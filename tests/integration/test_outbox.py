@@ -30,10 +30,10 @@ from channels.testing.channel import NOTHING_SENT
 from channels.web.service import serve as serve_web
 from daemon import metrics
 from daemon.bus import Bus, Listener, Script, open_bus
-from daemon.cli.queue import read_queues, read_unknown
 from daemon.config import Config, QueueConfig, RedisConfig, TestingConfig, WebConfig
 from daemon.errors import LeaseLost, SendRefused, SendUnknown
 from daemon.events import Reply
+from daemon.overview import read_queues, read_unknown
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus, Gate, ScriptedModel

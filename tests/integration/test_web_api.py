@@ -23,8 +23,7 @@ from hypothesis import strategies as st
 
 from channels.http import FIRST_PORT, body, listen
 from channels.showing.pieces import Preview
-from channels.web import events as events_module
-from channels.web import viewer
+from channels.web import streaming, viewer
 from channels.web.ask import session_of
 from channels.web.guard import host_in
 from channels.web.service import serve
@@ -718,7 +717,7 @@ async def test_silence_is_broken_by_comments(web: Web, monkeypatch: pytest.Monke
 
 
 async def test_there_is_a_limit_to_viewers(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events_module, "VIEWERS_MAX", 1)
+    monkeypatch.setattr(streaming, "VIEWERS_MAX", 1)
 
     async with watching(web, "crowded"):
         refused = await web.client.get("/api/events?session=crowded")
