@@ -1,4 +1,4 @@
-"""What the page of the web channel costs: to be seen, to be kept open, to be watched by somebody slow, to be fetched."""
+"""What the page of the web channel costs: to be seen, fetched, kept open, and watched by somebody slow."""
 
 import json
 import socket
@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import anyio
 from anyio.abc import SocketStream
+from anyio.from_thread import start_blocking_portal
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from benchmarks.folder import data_dir
@@ -56,7 +57,7 @@ SEEN = """(index) => {
 def measure() -> list[Result]:
     """With a real browser; whoever keeps 200 pages open is a process that asks for what a page asks for."""
     with data_dir() as folder:
-        anyio.run(_long_past, folder)
+        anyio.run(_past, folder)
         with running(folder) as daemon, _browser() as browser:
             cookie = _logged_in(browser, folder)
             return [
@@ -66,9 +67,10 @@ def measure() -> list[Result]:
             ]
 
 
-async def _long_past(folder: Path) -> None:
+async def _past(folder: Path) -> None:
     async with people(folder) as everybody:
         await lived(everybody, ["long"], Past(entries=MESSAGES - SETTLED, chars=200, settled=SETTLED))
+        await lived(everybody, [f"open-{number}" for number in range(OPEN)], Past(entries=2))
 
 
 @contextmanager
@@ -137,7 +139,9 @@ WEIGHT = """() => [...performance.getEntriesByType("navigation"), ...performance
 
 
 def _kept_open(daemon: Daemon, cookie: str) -> Result:
-    values: list[float] = anyio.run(_keep_open, daemon, cookie)
+    # Playwright holds the loop of this thread.
+    with start_blocking_portal() as portal:
+        values: list[float] = portal.call(_keep_open, daemon, cookie)
     return Result(
         name=f"CPU of a process with {OPEN} pages open while nothing is said",
         unit="% of a core",
@@ -182,15 +186,10 @@ async def _stream(daemon: Daemon, cookie: str, address: str) -> None:
 
 async def _poll(daemon: Daemon, cookie: str, first_s: float) -> None:
     await anyio.sleep(first_s)
-    async with await _connect(daemon, cookie, "/api/sessions?limit=100") as stream:
-        request = (
-            f"GET /api/sessions?limit=100 HTTP/1.1\r\nHost: {urlsplit(daemon.url).netloc}\r\nCookie: {cookie}\r\n\r\n"
-        )
-        while True:
-            with anyio.move_on_after(POLL_S):
-                while True:
-                    await stream.receive()
-            await stream.send(request.encode())
+    while True:
+        # A server lets a connection go that rests for longer than five seconds; a browser opens another one.
+        async with await _connect(daemon, cookie, "/api/sessions?limit=100"):
+            await anyio.sleep(POLL_S)
 
 
 def _watched_slowly(daemon: Daemon) -> Result:

@@ -1,10 +1,11 @@
 """A conversation in a browser: the first visit, streaming, stopping, a consolidation, a restart, a long past."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
-import anyio
 import pytest
+from anyio.from_thread import BlockingPortal
 from playwright.sync_api import Page, expect
 
 from tests.page.browsing import Visit, login_link
@@ -18,13 +19,9 @@ AWAY = r"ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_
 
 
 @pytest.fixture(scope="module")
-def plant():
+def plant(portal: BlockingPortal) -> Callable[[Path], None]:
     """A conversation of ten thousand messages."""
-
-    def planted(folder: Path) -> None:
-        anyio.run(lambda: long_conversation(folder, "long", messages=MESSAGES, settled=9_800))
-
-    return planted
+    return lambda folder: portal.call(lambda: long_conversation(folder, "long", messages=MESSAGES, settled=9_800))
 
 
 def write(page: Page, text: str) -> None:

@@ -1,9 +1,9 @@
 """How the page looks: wide and on a phone, light and dark; everybody can use it, and nothing sticks out."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from urllib.parse import quote
 
-import anyio
 import pytest
 from anyio.from_thread import BlockingPortal
 from playwright.sync_api import Browser, expect
@@ -56,9 +56,9 @@ def environment() -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def plant():
+def plant(portal: BlockingPortal) -> Callable[[Path], None]:
     """A long conversation, beside those that are had."""
-    return lambda folder: anyio.run(lambda: long_conversation(folder, "long", messages=2_000, settled=1_900))
+    return lambda folder: portal.call(lambda: long_conversation(folder, "long", messages=2_000, settled=1_900))
 
 
 @pytest.fixture(scope="module")

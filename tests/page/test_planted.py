@@ -1,11 +1,12 @@
 """Script in everything that somebody else can write: it is shown, and it never runs."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
-import anyio
 import pytest
+from anyio.from_thread import BlockingPortal
 from playwright.sync_api import Page, expect
 
 from daemon.scope import folder_of
@@ -40,7 +41,7 @@ def environment() -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def plant():
+def plant(portal: BlockingPortal) -> Callable[[Path], None]:
     """Messages, names, calls and results full of it, in a conversation of our own and one of another channel."""
     wires = (
         {"role": "user", "content": EVIL},
@@ -50,8 +51,8 @@ def plant():
     )
 
     def planted(folder: Path) -> None:
-        anyio.run(lambda: said(folder, SESSION, *wires, sender=EVIL))
-        anyio.run(lambda: dead_letter(folder, SESSION, EVIL, reason=f"{IMAGE}: {SCRIPT}"))
+        portal.call(lambda: said(folder, SESSION, *wires, sender=EVIL))
+        portal.call(lambda: dead_letter(folder, SESSION, EVIL, reason=f"{IMAGE}: {SCRIPT}"))
 
     return planted
 

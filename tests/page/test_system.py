@@ -1,6 +1,7 @@
 """The system in a browser: what works and waits, dead letters replayed and dropped, and what was done."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from anyio.from_thread import BlockingPortal
@@ -11,9 +12,12 @@ from tests.page.conftest import Pond
 from tests.page.planting import dead_letter
 from tests.processes import answered
 
+Bury = Callable[[str, str, str], None]
+"""Called with a session's name, a text and the reason."""
+
 
 @pytest.fixture
-def bury(millpond: Pond, portal: BlockingPortal):
+def bury(millpond: Pond, portal: BlockingPortal) -> Bury:
     """Make a dead letter of a session that there is."""
 
     def buried(name: str, text: str, reason: str) -> None:
@@ -28,7 +32,7 @@ def test_without_dead_letters_the_page_tells_what_comes_there(visit: Visit) -> N
     expect(page.get_by_role("heading", name="No dead letters")).to_be_visible()
 
 
-def test_the_overview_shows_who_works_and_follows_what_happens(visit: Visit, millpond: Pond, bury) -> None:
+def test_the_overview_shows_who_works_and_follows_what_happens(visit: Visit, millpond: Pond, bury: Bury) -> None:
     millpond.ask("ann", "hello")
     page = visit.open("/system")
     expect(page.locator("section", has=page.get_by_role("heading", name="Workers")).last).to_contain_text("agent")
@@ -41,7 +45,7 @@ def test_the_overview_shows_who_works_and_follows_what_happens(visit: Visit, mil
     expect(page.get_by_role("link", name=re.compile("Dead letters.*1"))).to_be_visible()
 
 
-def test_all_dead_letters_of_a_reason_are_replayed_and_answered(visit: Visit, millpond: Pond, bury) -> None:
+def test_all_dead_letters_of_a_reason_are_replayed_and_answered(visit: Visit, millpond: Pond, bury: Bury) -> None:
     millpond.ask("bea", "hello")
     bury("bea", "Remember the sluice.", "attempts")
     page = visit.open("/system/dead")
@@ -58,7 +62,9 @@ def test_all_dead_letters_of_a_reason_are_replayed_and_answered(visit: Visit, mi
     assert "Remember the sluice." in messages[-1]["content"]
 
 
-def test_a_chosen_dead_letter_is_dropped_and_the_audit_says_who_did_it(visit: Visit, millpond: Pond, bury) -> None:
+def test_a_chosen_dead_letter_is_dropped_and_the_audit_says_who_did_it(
+    visit: Visit, millpond: Pond, bury: Bury
+) -> None:
     millpond.ask("cleo", "hello")
     bury("cleo", "Nobody needs this.", "poison")
     page = visit.open("/system/dead?reason=poison")
