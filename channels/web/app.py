@@ -10,8 +10,10 @@ from channels.web.events import Events
 from channels.web.front import Front
 from channels.web.guard import Guard, Requests, hosts_of
 from channels.web.health import Health
+from channels.web.memory import memory_routes
 from channels.web.messages import Messages
 from channels.web.problem import http_refusal, refusal
+from channels.web.session import Sessions, session_routes
 from channels.web.site import Site
 from channels.web.static import Page
 from channels.web.system import SystemPages
@@ -28,8 +30,10 @@ def application(site: Site, requests: Requests) -> Starlette:
         routes=[
             *Page(Front(site)).routes(),
             Route("/api/messages", messages.post, methods=["POST"]),
-            Route("/api/sessions", messages.sessions),
+            Route("/api/sessions", Sessions(site).read),
             Route("/api/sessions/{session:path}/messages", messages.read),
+            *session_routes(site, only),
+            *memory_routes(site, only),
             Route("/api/events", Events(site).read),
             Route("/api/login", login.login, methods=["POST"]),
             Route("/api/logout", login.logout, methods=["POST"]),

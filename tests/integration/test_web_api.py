@@ -363,11 +363,11 @@ async def test_a_turn_is_read_as_it_was_committed(web: Web) -> None:
 
     assert user == {
         "index": 0, "role": "user", "content": "Hello", "time": "2026-11-20T09:00:00.000Z", "turn": 0,
-        "id": "m1", "sender": "anna",
+        "tokens": 1, "id": "m1", "sender": "anna",
     }  # fmt: skip
     assert final == {
         "index": 1, "role": "assistant", "content": "Hi", "time": "2026-11-20T09:00:00.000Z", "turn": 0,
-        "answers": ["m1"],
+        "tokens": 1, "answers": ["m1"],
     }  # fmt: skip
 
 

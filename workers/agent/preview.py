@@ -32,6 +32,8 @@ from workers.tools.mcp import ToolServers
 
 JOURNAL_MAX = 2_000
 """Messages of a turn in progress that are looked at; no turn has more."""
+HEAD_MESSAGES = 2
+"""What stands for consolidated messages: a user's message with the summary, and an answer to it."""
 BURST_MAX = 32
 """Waiting messages that one turn answers at most; as ``begin.part.lua`` has it."""
 
@@ -71,15 +73,24 @@ async def preview(process: Process, session: str) -> dict[str, Any]:
     current = found.journal or [entry for inbound in said for entry in await entries.said(inbound)]
     built = await requests.prompt(current, tools.definitions)
     what = "turn in progress" if found.journal else "waiting message" if found.said else "empty message"
+    counted, messages = _counted(prompts, requests, built), [msgspec.json.decode(wire) for wire in built.messages]
     return {
         "session": session,
         "bot": bot,
         "model": config.model.name or "offline",
         "for": what,
-        **_counted(prompts, requests, built),
-        "messages": [msgspec.json.decode(wire) for wire in built.messages],
+        **counted,
+        "stretches": _stretches(messages, has_head=bool(counted["parts"]["continuity"])),
+        "messages": messages,
         "tools": [msgspec.json.decode(definition) for definition in tools.definitions],
     }
+
+
+def _stretches(messages: Sequence[dict[str, Any]], *, has_head: bool) -> dict[str, tuple[int, int]]:
+    """Which of the messages belong to what, behind the system message: first, and one past the last."""
+    begins = 1 + (HEAD_MESSAGES if has_head else 0)
+    current = max(at for at, message in enumerate(messages) if message["role"] == "user")
+    return {"continuity": (1, begins), "history": (begins, current), "current": (current, len(messages))}
 
 
 async def _equipped(

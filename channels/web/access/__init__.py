@@ -2,6 +2,6 @@
 
 from channels.web.access.auditing import audited
 from channels.web.access.login import Login
-from channels.web.access.operators import Operator, Operators, unauthorized
+from channels.web.access.operators import Handler, Only, Operator, Operators, unauthorized
 
-__all__ = ["Login", "Operator", "Operators", "audited", "unauthorized"]
+__all__ = ["Handler", "Login", "Only", "Operator", "Operators", "audited", "unauthorized"]

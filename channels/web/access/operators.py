@@ -23,6 +23,8 @@ UNKNOWN = (
 )
 
 Handler = Callable[[Request], Awaitable[Response]]
+Only = Callable[[Handler], Handler]
+"""``Operators.only``, for rooms whose endpoints are for operators."""
 
 
 @dataclass(frozen=True, kw_only=True)
