@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
@@ -15,9 +16,11 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from tests.processes import Daemon, answered, shut_down, start
 
 if importlib.util.find_spec("playwright"):
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
     from tests.page.browsing import LIMIT_MS, Visit, launch, login_link, visiting
+
+    expect.set_options(timeout=LIMIT_MS)
 else:  # `make test` has no need of it, and leaves all of this out
     collect_ignore_glob = ["test_*.py"]
 
@@ -50,7 +53,7 @@ class Pond:
         for text in texts:
             message_id = self.daemon.post(name, text)["id"]
             messages = self.until(
-                lambda: self.daemon.messages(name), lambda said, own=message_id: own in answered(said)
+                lambda: self.daemon.messages(quote(name, safe="")), lambda said, own=message_id: own in answered(said)
             )
         return messages
 

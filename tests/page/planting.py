@@ -12,6 +12,7 @@ from daemon.bus import Bus, open_bus
 from daemon.config import QueueConfig, RedisConfig
 from daemon.events import Inbound, LogEntry
 from daemon.session import Commit, Sessions
+from daemon.sessionkey import SessionKey
 
 
 @asynccontextmanager
@@ -30,7 +31,7 @@ async def long_conversation(folder: Path, chat: str, *, messages: int, settled: 
 async def said(folder: Path, session: str, *wires: dict[str, object], sender: str = "ann") -> None:
     """Messages that stand in a conversation as they are; no agent may be running yet."""
     async with bus_of(folder) as bus, people(folder) as everybody:
-        await everybody.say(session.partition(":")[2], "hello")
+        await everybody.say(SessionKey.parse(session).chat, "hello")
         sessions = Sessions(bus, QueueConfig(), worker="planting")
         claim = await sessions.claim(session)
         assert claim is not None
@@ -52,18 +53,18 @@ async def said(folder: Path, session: str, *wires: dict[str, object], sender: st
 
 async def dead_letter(folder: Path, session: str, text: str, *, reason: str) -> None:
     """A message of a conversation that there is, given up for ``reason``."""
-    channel, _, chat = session.partition(":")
+    key = SessionKey.parse(session)
     inbound = Inbound(
         id=f"dead-{reason}",
         bot="pond",
-        channel=channel,
-        chat=chat,
-        sender_id=chat,
+        channel=key.channel,
+        chat=key.chat,
+        sender_id=key.chat,
         text=text,
         received_at="2026-11-20T09:00:00.000Z",
         correlation=f"c-{reason}",
     )
     fields = ("session", session, "id", inbound.id, "reason", reason, "attempts", 5)
     async with bus_of(folder) as bus:
-        key = bus.keys.dead(bus.keys.partition(session))
-        await bus.call("XADD", key, "*", *fields, "message", msgspec.json.encode(inbound))
+        dead = bus.keys.dead(bus.keys.partition(session))
+        await bus.call("XADD", dead, "*", *fields, "message", msgspec.json.encode(inbound))

@@ -146,7 +146,7 @@ def test_sessions_are_found_by_their_name(visit: Visit, millpond: Pond) -> None:
 
     page.keyboard.type("zeb")
 
-    expect(page.get_by_role("list", name="Conversations").get_by_role("link")).to_have_count(1)
+    expect(page.get_by_role("navigation", name="Conversations").get_by_role("link")).to_have_count(1)
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("web%3Azebra"))

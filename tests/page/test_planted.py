@@ -21,7 +21,6 @@ LINKS = "[here](javascript:alert(4)) <a href='javascript:alert(5)'>there</a> [da
 PICTURE = '![x](x"onerror="alert(7)) ![y](javascript:alert(8))'
 EVIL = f"{IMAGE} {SCRIPT} {FRAME} {LINKS} {PICTURE} </textarea></style></script>{SCRIPT}"
 SESSION = f"web:{quote(IMAGE, safe='')}"
-OTHER = f"slack:{quote(SCRIPT, safe='')}"
 FILE = "<svg onload=alert(9)>.md"
 CALL = {"id": EVIL, "type": "function", "function": {"name": EVIL, "arguments": EVIL}}
 
@@ -104,7 +103,7 @@ def test_file_names_are_shown_and_never_run(visit: Visit, millpond: Pond) -> Non
 
 
 def test_memory_its_versions_history_and_search_are_shown_and_never_run(visit: Visit, millpond: Pond) -> None:
-    name = IMAGE
+    name = f"{IMAGE} remembers"
     millpond.ask(name, f"Remember that {EVIL}", f"Remember that my name is {SCRIPT}", "hello", "thank you")
     millpond.daemon.post(name, "/compact")
     scope = f"pond:person:web:{quote(name, safe='')}"
@@ -116,7 +115,7 @@ def test_memory_its_versions_history_and_search_are_shown_and_never_run(visit: V
     holds(page)
     for rest in ("", "/versions/1", "?tab=history", "?tab=search&q=alert", "?tab=notes"):
         visit.open(f"{address}{rest}")
-        expect(page.get_by_role("heading", level=1)).to_have_text(IMAGE)
+        expect(page.get_by_role("heading", level=1)).to_have_text(name)
         holds(page)
     visit.open(address)
     page.get_by_role("button", name="Edit").click()
@@ -148,7 +147,7 @@ def test_addresses_are_shown_and_never_run(visit: Visit, path: str) -> None:
 
 
 def test_the_page_s_policy_refuses_what_would_slip_through(visit: Visit) -> None:
-    visit.forgive("Content Security Policy|Executing inline")
+    visit.forgive("Content Security Policy|Executing inline|404")
     page = visit.page
     page.evaluate("document.body.insertAdjacentHTML('beforeend', `<img src=x onerror=\"window.ran = 1\">`)")
     page.evaluate(
