@@ -171,6 +171,7 @@ export class Sessions extends HTMLElement {
   }
 }
 
+const group = (title, lines, none = "") => [h("h2", null, title), lines.length ? h("ul", {"aria-label": title}, lines) : h("p", null, none)];
 const channelOf = (each) => each.channel ?? each.session.split(":")[0];
 
 customElements.define("mp-sessions", Sessions);
