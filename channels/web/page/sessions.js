@@ -5,7 +5,7 @@ import {ago, fill, h} from "/page/dom.js";
 import {go, nameOf} from "/page/app.js";
 
 /** How often the list is read while it is looked at. */
-const EVERY_MS = 15_000;
+const EVERY_MS = 60_000;
 /** Rest after a key before anything is asked. */
 const TYPING_MS = 200;
 const HOW = "calm clear cool deep early gentle green high late long mossy quiet slow still warm wide".split(" ");
@@ -46,7 +46,9 @@ export class Sessions extends HTMLElement {
       h("div.find-field", null, this.field, h("kbd", {"aria-hidden": "true"}, "/")),
       h("button.button", {type: "button", onclick: () => this.begin()}, "New conversation")), this.list);
     this.timer = setInterval(() => { if (!document.hidden) this.read(); }, EVERY_MS);
-    addEventListener("mp-said", () => this.read(), {signal: this.controller.signal});
+    const signal = this.controller.signal;
+    addEventListener("mp-said", () => this.read(), {signal});
+    document.addEventListener("visibilitychange", () => { if (!document.hidden) this.read(); }, {signal});
     this.read();
   }
 
