@@ -20,15 +20,18 @@ export function newSession(channel) {
 
 /** The conversation of one's own that was open last; a new one on the first visit. */
 export function ownSession(channel) {
+  let kept = null;
   try {
-    const kept = localStorage.getItem("session");
-    if (kept?.startsWith(`${channel}:`)) return kept;
-    const made = newSession(channel);
-    localStorage.setItem("session", made);
-    return made;
-  } catch {
-    return newSession(channel);
-  }
+    kept = localStorage.getItem("session");
+  } catch { /* no storage */ }
+  return kept?.startsWith(`${channel}:`) ? kept : newSession(channel);
+}
+
+/** Remember that this one was open last. */
+export function keepSession(session) {
+  try {
+    localStorage.setItem("session", session);
+  } catch { /* no storage: "/" leads to a new one */ }
 }
 
 export class Sessions extends HTMLElement {
