@@ -16,7 +16,7 @@ from channels.web.problem import http_refusal, refusal
 from channels.web.session import Sessions, session_routes
 from channels.web.site import Site
 from channels.web.static import Page
-from channels.web.system import SystemPages
+from channels.web.system import DeadPages, SystemPages
 from daemon.errors import MillpondError
 
 
@@ -25,7 +25,7 @@ def application(site: Site, requests: Requests) -> Starlette:
     messages, health = Messages(site), Health(site)
     operators = Operators(site)
     login, only = Login(site, operators), operators.only
-    system = SystemPages(site)
+    system, dead = SystemPages(site), DeadPages(site)
     app = Starlette(
         routes=[
             *Page(Front(site)).routes(),
@@ -41,6 +41,10 @@ def application(site: Site, requests: Requests) -> Starlette:
             Route("/api/audit", only(login.audit)),
             Route("/api/system", only(system.read)),
             Route("/api/system/events", only(system.events)),
+            Route("/api/dead", only(dead.read)),
+            Route("/api/dead/replay", only(dead.replay), methods=["POST"]),
+            Route("/api/dead/drop", only(dead.drop), methods=["POST"]),
+            Route("/api/unknown", only(dead.unknown)),
             Route("/healthz", health.healthz),
             Route("/readyz", health.readyz),
             Route("/metrics", health.metrics),

@@ -3,6 +3,7 @@
 The files are read once and kept, so that an address is looked up by name alone, and nothing outside can be reached.
 """
 
+import gzip
 import hashlib
 from pathlib import Path
 
@@ -37,20 +38,26 @@ HEADERS = {"Content-Security-Policy": POLICY, "Cache-Control": "no-cache", "Cros
 
 
 class _File:
-    """One file of the page, as it is answered with."""
+    """One file of the page, as it is answered with: plain, or compressed to a third for who takes that."""
 
     def __init__(self, path: Path) -> None:
-        self._content = path.read_bytes()
         self._kind = KINDS[path.suffix]
-        self._tag = f'"{hashlib.sha256(self._content).hexdigest()[:20]}"'
+        self._plain = path.read_bytes()
+        # The time is left out: the same content is the same bytes in every process.
+        self._small = gzip.compress(self._plain, mtime=0)
+        self._tag = hashlib.sha256(self._plain).hexdigest()[:20]
 
-    def answer(self, request: Request, **headers: str) -> Response:
-        """The file, or 304 when the browser has it."""
-        more = {"ETag": self._tag, **HEADERS, **headers}
-        known = [tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")]
-        if self._tag in known:
-            return Response(status_code=304, headers=more)
-        return Response(self._content, headers=more, media_type=self._kind)
+    def answer(self, request: Request, *, vary: str = "") -> Response:
+        """The file, or 304 when the browser has it; ``vary`` names what else the answer depends on."""
+        small = "gzip" in request.headers.get("accept-encoding", "").lower()
+        tag = f'"{self._tag}{"-gz" if small else ""}"'
+        headers = {"ETag": tag, "Vary": f"Accept-Encoding{vary}", **HEADERS}
+        known = [each.strip().removeprefix("W/") for each in request.headers.get("if-none-match", "").split(",")]
+        if tag in known:
+            return Response(status_code=304, headers=headers)
+        if small:
+            headers["Content-Encoding"] = "gzip"
+        return Response(self._small if small else self._plain, headers=headers, media_type=self._kind)
 
 
 class Page:
@@ -90,7 +97,7 @@ class Page:
         return found.answer(request)
 
     def _document(self, request: Request) -> Response:
-        return self._files["index.html"].answer(request, Vary="Accept")
+        return self._files["index.html"].answer(request, vary=", Accept")
 
 
 def wants_page(request: Request) -> bool:

@@ -27,6 +27,8 @@ class Paused:
     bot: str
     chat: str
     """``<channel>:<chat>``, or ``*`` for all of them."""
+    since: str
+    """ISO 8601, UTC."""
 
 
 def parked(found: Iterable[Standing]) -> list[Parked]:
@@ -40,7 +42,11 @@ def parked(found: Iterable[Standing]) -> list[Parked]:
 
 async def read_paused(pauses: Pauses, bots: Sequence[str]) -> list[Paused]:
     """The chats in which ``bots`` rest; errors as for ``Pauses``."""
-    return [Paused(bot=bot, chat=chat) for bot in bots for chat in await pauses.chats(bot)]
+    return [
+        Paused(bot=bot, chat=chat, since=_time(int(at.partition("-")[0])))
+        for bot in bots
+        for chat, at in sorted((await pauses.chats(bot)).items())
+    ]
 
 
 def _time(ms: int) -> str:

@@ -304,6 +304,7 @@ export class Chat extends HTMLElement {
     const element = h("article.message.assistant.live", {"aria-busy": "true"}, h("h3.unseen", null, "The bot is writing"), tools, body);
     this.preview = {turn, fence, text: "", tools, body, element, lines: new Map(), frame: null};
     this.tail.append(element);
+    if (this.outbox) this.showPending();
     this.showEmpty();
     this.showBusy();
     return this.preview;
@@ -335,7 +336,7 @@ export class Chat extends HTMLElement {
 
   showPending() {
     for (const each of this.tail.querySelectorAll("[data-pending]")) each.remove();
-    const shown = this.outbox.list.filter((each) => !each.silent).map((each) => pendingElement(each, {edit: () => {
+    const shown = this.outbox.list.filter((each) => !each.silent).map((each, at) => pendingElement(each, {live: this.preview && at === 0, edit: () => {
       this.outbox.settle(each.id);
       this.composer.write(each.text);
     }}));

@@ -208,8 +208,8 @@ export class Composer extends HTMLElement {
 }
 
 /** What waits to be seen in the log → its bubble. */
-export function pendingElement(each, {edit}) {
-  const says = {new: "sending…", late: `not sent yet, trying again: ${each.problem}`, accepted: "waiting", refused: `not sent: ${each.problem}`}[each.state];
+export function pendingElement(each, {edit, live}) {
+  const says = {new: "sending…", late: `not sent yet, trying again: ${each.problem}`, accepted: live ? "being answered" : "waiting", refused: `not sent: ${each.problem}`}[each.state];
   return add(h("article.message.user.pending", {class: each.state, dataset: {pending: each.id}}),
     h("div.markdown", null, h("p", null, each.text)),
     h("footer", null, h("span", null, says), each.state === "refused" && h("button.quiet", {type: "button", onclick: edit}, "Edit")));

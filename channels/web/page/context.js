@@ -16,6 +16,10 @@ const SAYS = {
   history: "The messages after the cursor",
   current: "What was said last",
 };
+const MARKS = {
+  flush: "From here on, what should be kept is written down before anything is consolidated",
+  consolidation: "From here on, older messages settle into memory",
+};
 /** Rest after a change before the bar is read again. */
 const CALM_MS = 250;
 
@@ -72,13 +76,15 @@ export class Context extends HTMLElement {
       return tick;
     });
     const sum = `${short(used)} of ${short(budget)} tokens`;
-    fill(this.link, bar, ticks, h("span.sum", null, sum));
+    fill(this.link, bar, ticks);
     this.link.setAttribute("aria-label", `The next prompt of ${model}: ${sum}. ${parts.filter((part) => part.tokens)
       .map((part) => `${PARTS[part.name] ?? part.name} ${count(part.tokens)}`).join(", ")}. Show it exactly`);
     fill(this.legend,
       parts.filter((part) => part.tokens).map((part) => h(`span.part-${part.name}`, {title: SAYS[part.name]},
         h("i", null), `${PARTS[part.name] ?? part.name} `, h("b", null, short(part.tokens)))),
       h("span.part-free", null, h("i", null), "Free ", h("b", null, short(Math.max(0, budget - used)))));
+    fill(this.sum, [["flush", trigger?.flush], ["consolidation", trigger?.consolidation]].map(([name, at]) => at > 0
+      && h(`span.mark.${name}`, {title: MARKS[name]}, h("i", null), `${name} ${short(at)}`)), h("span", null, sum));
     this.classList.toggle("full", Boolean(trigger?.consolidation) && used >= trigger.consolidation);
   }
 }

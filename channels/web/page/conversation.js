@@ -86,6 +86,7 @@ export class Conversation extends HTMLElement {
     this.bar = document.createElement("mp-context");
     this.rail = document.createElement("mp-rail");
     for (const each of [this.chat, this.bar, this.rail]) each.feed = this.feed;
+    this.bar.sum = h("span.sum", null, "");
     this.chat.me = this.#me;
     this.rail.chat = this.chat;
     this.body = h("div.conversation-body", null, this.chat);
@@ -94,7 +95,7 @@ export class Conversation extends HTMLElement {
       h("div.conversation", null,
         h("header.conversation-head", null,
           h("h1", {title: session}, h("a", {href: `/s/${encodeURIComponent(session)}`}, nameOf(session))),
-          h("span.badge", null, channel), this.state, this.bar),
+          h("span.badge", null, channel), this.bar.sum, this.state, this.bar),
         this.body),
       this.rail);
     this.feed.addEventListener("state", (event) => this.tell(event.detail));

@@ -94,9 +94,9 @@ export function messageElement(message, {calls, session, foreign}) {
     line.element.closest("article")?.replaceWith(place(h("span.tool-place", null), line.element.closest("article").dataset));
     add(element, line.element);
   }
-  if (message.stopped) add(element, h("p.aside", null, "stopped"));
-  if (message.dead?.length) add(element, h("p.aside.bad", null, "This could not be answered: it is a ", h("a", {href: "/system/dead"}, "dead letter"), "."));
-  add(element, foot(message, session, own));
+  if (message.stopped) add(element, h("p.remark", null, "stopped"));
+  if (message.dead?.length) add(element, h("p.remark.bad", null, "This could not be answered: it is a ", h("a", {href: "/system/dead"}, "dead letter"), "."));
+  if (text || own || message.answers?.length) add(element, foot(message, session, own));
   return element;
 }
 

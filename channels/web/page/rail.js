@@ -19,7 +19,7 @@ export class Rail extends HTMLElement {
     this.data = null;
     this.ticks = h("svg", {"aria-hidden": "true", preserveAspectRatio: "none"});
     this.view = h("div.rail-view", {"aria-hidden": "true"});
-    this.cursor = h("div.rail-cursor", null, h("span", null, "consolidated up to here"));
+    this.cursor = h("div.rail-cursor", {hidden: true}, h("span", null, "consolidated up to here"));
     this.labels = h("div.rail-labels", null);
     this.tip = h("div.rail-tip", {hidden: true});
     this.track = h("div.rail-track", {
@@ -122,6 +122,7 @@ export class Rail extends HTMLElement {
 
   drawEntries(height) {
     const {entries, first, cursor} = this.data;
+    const end = Math.min(height, Math.max((cursor - first) * this.row, LABEL));
     let free = 0;
     const shown = [];
     // From the newest up would hide the oldest; evenly thinned, each stretch of the line keeps some.
@@ -134,7 +135,7 @@ export class Rail extends HTMLElement {
       shown.push(bracket);
       const at = Math.max(top, free);
       if (at > bottom && bottom - top < LABEL / 2 && at - bottom > LABEL) continue;
-      if (at + LABEL > height) continue;
+      if (at + LABEL > end + 4) continue;
       free = at + LABEL;
       const label = h("a.rail-label", {href: `/s/${encodeURIComponent(this.feed.session)}/m/${Math.max(entry.first, first)}`, title: entry.title},
         h("span.rail-title", null, entry.title || "(no title)"),

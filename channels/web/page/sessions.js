@@ -8,12 +8,14 @@ import {go, nameOf} from "/page/app.js";
 const EVERY_MS = 15_000;
 /** Rest after a key before anything is asked. */
 const TYPING_MS = 200;
+const HOW = "calm clear cool deep early gentle green high late long mossy quiet slow still warm wide".split(" ");
+const WHAT = "alder brook dipper eddy fern heron lily mill otter reed river rush sluice stone trout wheel".split(" ");
 const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
 
 /** The key of a conversation nobody had yet. */
 export function newSession(channel) {
-  const random = crypto.getRandomValues(new Uint8Array(8));
-  return `${channel}:${Array.from(random, (n) => LETTERS[n % LETTERS.length]).join("")}`;
+  const [how, what, ...rest] = crypto.getRandomValues(new Uint8Array(8));
+  return `${channel}:${HOW[how % 16]}-${WHAT[what % 16]}-${rest.map((n) => LETTERS[n % LETTERS.length]).join("")}`;
 }
 
 /** The conversation of one's own that was open last; a new one on the first visit. */
@@ -122,8 +124,8 @@ export class Sessions extends HTMLElement {
     fill(this.list,
       this.#hits && [h("h2", null, "In this conversation"),
         this.#hits.length ? this.#hits.map((hit) => this.hit(hit)) : h("li", null, h("p", null, "No message has these words."))],
-      own.length && [h("h2", null, "Yours"), own.map((each) => this.line(each))],
-      others.length && [h("h2", null, "Of other channels"), others.map((each) => this.line(each))],
+      own.length > 0 && [h("h2", null, "Yours"), own.map((each) => this.line(each))],
+      others.length > 0 && [h("h2", null, "Of other channels"), others.map((each) => this.line(each))],
       !own.length && !others.length && h("li", null, h("p", null, this.field.value ? "No conversation has this name." : "No conversation yet: write the first message.")));
     if (focused) [...this.list.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus();
   }

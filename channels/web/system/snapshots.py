@@ -74,7 +74,7 @@ def form_of(system: System) -> dict[str, Any]:
         "leases": [asdict(lease) for lease in system.leases],
         "queue": {**asdict(queues.total), "in_flight": queues.in_flight, "parked": queues.parked},
         "parked": [asdict(one) for one in system.parked],
-        "paused": [asdict(one) for one in system.paused],
+        "parked_chats": [asdict(one) for one in system.paused],
         "model_errors": asdict(system.model_errors),
     }
 
