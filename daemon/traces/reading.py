@@ -62,8 +62,8 @@ class Traces:
         Ids are looked for in the sessions active last, for ``LOOK_S`` at most: no turn is to pay for an index.
         """
         named = _turn_named(name)
-        if named and (turn := await self.one(named["session"], int(named["turn"]))):
-            return turn
+        if named and (found := await self.one(named["session"], int(named["turn"]))):
+            return found
         with anyio.move_on_after(LOOK_S):
             sessions = [each.decode() for each in await self._newest()]
             for at in range(0, len(sessions), AT_ONCE):
