@@ -43,7 +43,8 @@ def test_a_browser_reaches_a_millpond_that_was_stopped_and_started_again(strange
     before = millpond.url
     assert "curl" in stranger.page.request.get(f"{millpond.url}/").text()
 
-    millpond.restart()
+    millpond.stop()
+    millpond.start_again()
 
     assert millpond.url == before
     assert stranger.page.request.get(f"{millpond.url}/healthz").json() == {"status": "ok"}

@@ -41,7 +41,7 @@ export class Sessions extends HTMLElement {
     this.controller = new AbortController();
     this.field = h("input", {type: "search", placeholder: "Search", "aria-label": "Search conversations and messages",
       autocomplete: "off", spellcheck: "false", oninput: () => this.typed(), onkeydown: (event) => this.key(event)});
-    this.list = h("ul.session-list", {"aria-label": "Conversations", onkeydown: (event) => this.key(event)});
+    this.list = h("nav.session-list", {"aria-label": "Conversations", onkeydown: (event) => this.key(event)});
     fill(this, h("div.find", null,
       h("div.find-field", null, this.field, h("kbd", {"aria-hidden": "true"}, "/")),
       h("button.button", {type: "button", onclick: () => this.begin()}, "New conversation")), this.list);
@@ -122,11 +122,10 @@ export class Sessions extends HTMLElement {
       own.unshift({session: open, head: 0, waiting: 0, last_activity: ""});
     }
     fill(this.list,
-      this.#hits && [h("h2", null, "In this conversation"),
-        this.#hits.length ? this.#hits.map((hit) => this.hit(hit)) : h("li", null, h("p", null, "No message has these words."))],
-      own.length > 0 && [h("h2", null, "Yours"), own.map((each) => this.line(each))],
-      others.length > 0 && [h("h2", null, "Of other channels"), others.map((each) => this.line(each))],
-      !own.length && !others.length && h("li", null, h("p", null, this.field.value ? "No conversation has this name." : "No conversation yet: write the first message.")));
+      this.#hits && group("In this conversation", this.#hits.map((hit) => this.hit(hit)), "No message has these words."),
+      own.length > 0 && group("Yours", own.map((each) => this.line(each))),
+      others.length > 0 && group("Of other channels", others.map((each) => this.line(each))),
+      !own.length && !others.length && h("p", null, this.field.value ? "No conversation has this name." : "No conversation yet: write the first message."));
     if (focused) [...this.list.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus();
   }
 
@@ -170,6 +169,7 @@ export class Sessions extends HTMLElement {
   }
 }
 
+const group = (title, lines, none = "") => [h("h2", null, title), lines.length ? h("ul", {"aria-label": title}, lines) : h("p", null, none)];
 const channelOf = (each) => each.channel ?? each.session.split(":")[0];
 
 customElements.define("mp-sessions", Sessions);

@@ -46,6 +46,8 @@ export class System extends View {
     const shown = h("div.stack", null);
     fill(this.body, state, shown);
     this.live = new AbortController();
+    const timer = setInterval(goOn, 1000, shown);
+    this.live.signal.addEventListener("abort", () => clearInterval(timer));
     this.into(shown, (signal) => get("/api/system", signal), (system) => overview(system));
     new Stream({
       address: () => "/api/system/events",
@@ -118,28 +120,38 @@ export class System extends View {
 
 const kindOf = (reason) => reason.split(":")[0];
 
-function overview({workers, leaders, leases, queue, parked_chats: chats = [], parked = [], model_errors: errors}) {
+function overview({workers, leaders, leases, queue, paused = [], parked = [], model_errors: errors}) {
   return [
     h("div.figures", null, Object.entries(QUEUE).map(([key, [label, says]]) => figure(label, says, queue[key] ?? 0, LINKS[key],
-      key === "backlog" && queue.backlog > 0 && `oldest ${lasting(queue.oldest_s)}`)),
+      key === "backlog" && queue.backlog > 0 && ["oldest ", age(queue.oldest_s, 1)])),
       Object.entries(queue.out ?? {}).map(([channel, n]) => figure(`To ${channel}`, "replies on their way", n))),
     h("div.halves", null,
       card("Workers", workers.length ? table("Workers", ["Name", "Role", "Host", {text: "Holds", number: true}, {text: "Seen", number: true}],
-        workers.map((each) => [h("code", null, each.name), each.role, each.host, count(each.holding ?? 0), lasting(each.seen_s)]))
+        workers.map((each) => [h("code", null, each.name), each.role, each.host, count(each.holding ?? 0), age(each.seen_s, 1)]))
         : h("p.problem", null, "No worker: ", h("code", null, "millpond run"), " starts one.")),
       card("Errors of models, last 15 minutes", errorsOf(errors))),
     h("div.halves", null,
       card("Conversations in work", leases.length ? table("Conversations in work", ["Conversation", "Worker", {text: "Fence", number: true}, {text: "Lease", number: true}],
-        leases.map((each) => [toSession(each.session, plain(each.session)), h("code", null, each.worker), count(each.fence), lasting(each.left_s)]))
+        leases.map((each) => [toSession(each.session, plain(each.session)), h("code", null, each.worker), count(each.fence), age(each.left_s, -1)]))
         : h("p.soft", null, "Nobody is being answered just now.")),
-      card("Who sends and asks", leaders.length ? table("Who sends and asks", ["Channel", {text: "Partition", number: true}, "Worker", {text: "Left", number: true}],
-        leaders.map((each) => [each.channel, count(each.partition ?? 0), h("code", null, each.worker), lasting(each.left_s)]))
+      card("Who sends and asks", leaders.length ? table("Who sends and asks", ["Channel", "Does", {text: "Partition", number: true}, "Worker", {text: "Left", number: true}],
+        leaders.map((each) => [each.channel, each.does, each.partition ?? "all", h("code", null, each.worker), age(each.left_s, -1)]))
         : h("p.soft", null, "No platform is connected: ", h("code", null, "millpond init"), " sets one up."))),
-    (parked.length > 0 || chats.length > 0) && card("Resting", table("Resting", ["Conversation", "Since", "Until"], [
+    (parked.length > 0 || paused.length > 0) && card("Resting", table("Resting", ["Conversation", "Since", "Until"], [
       ...parked.map((each) => [toSession(each.session, plain(each.session)), each.since && when(each.since), each.until && when(each.until)]),
-      ...chats.map((each) => [plain(each.chat ?? each.session ?? String(each)), each.since ? when(each.since) : "", "until /resume"]),
+      ...paused.map((each) => [each.chat ? plain(each.chat) : `all of ${each.bot}`, "", h("code", null, "/resume")]),
     ])),
   ];
+}
+
+/** Seconds that go on by themselves: up with 1, down with -1. */
+const age = (seconds, step) => h("span", {dataset: {age: seconds, step, at: Date.now()}}, lasting(seconds));
+
+function goOn(holder) {
+  for (const each of holder.querySelectorAll("[data-age]")) {
+    const {age: seconds, step, at} = each.dataset;
+    each.textContent = lasting(Math.max(0, Number(seconds) + (Number(step) * (Date.now() - Number(at))) / 1000));
+  }
 }
 
 const card = (title, ...children) => h("section.card", null, h("h2", null, title), children);

@@ -5,9 +5,9 @@ import {count, empty, fill, h, took, when} from "/page/dom.js";
 import {View, plain, table} from "/page/views.js";
 
 const RECENT = 20;
-const OUTCOMES = {done: "good", stopped: "warn", dead: "bad"};
+const OUTCOMES = {done: "good", stopped: "warn", spent: "warn", dead: "bad"};
 
-/** What a trace's rows are: `{kind, name, began, ended}`, ms since 1970, in order of time. */
+/** What a trace's rows are: `{kind, name, began, ended}`, ms since 1970, in order of time; clocks of two machines may differ. */
 export function rowsOf(trace) {
   const at = (iso) => (iso ? Date.parse(iso) : NaN);
   const [received, claimed, committed] = [trace.received, trace.claimed, trace.committed].map(at);
@@ -21,7 +21,7 @@ export function rowsOf(trace) {
     ...work,
     {kind: "commit", began: last, ended: committed},
     ...spans.filter((span) => span.kind === "delivery"),
-  ].filter((row) => row.ended >= row.began);
+  ].filter((row) => row.began > 0).map((row) => ({...row, ended: Math.max(row.began, row.ended)}));
 }
 
 export class Turn extends View {
@@ -64,13 +64,14 @@ function waterfall(trace) {
           h("td.lane", null, bar(row, begin, whole)),
           h("td.number", null, took(row.ended - row.began)),
           h("td.soft.small", null, moreOf(row))))))),
+    trace.left_out > 0 && h("p.soft.small", null, `${trace.left_out} more steps are not kept.`),
     h("p.soft.small", null, "On a terminal: ", h("code", null, `millpond trace '${trace.session}#${trace.turn}'`)),
   ];
 }
 
 function bar(row, begin, whole) {
   const percent = (ms) => `${(100 * ms) / whole}%`;
-  const node = h(`span.span.${row.kind}`, {title: `${row.name ?? row.kind}: ${took(row.ended - row.began)}`, class: row.outcome && row.outcome !== "done" && row.outcome !== "ok" ? "failed" : ""});
+  const node = h(`span.span.${row.kind}`, {title: `${row.name ?? row.kind}: ${took(row.ended - row.began)}`, class: (row.outcome ?? "done") === "done" ? "" : "failed"});
   node.style.left = percent(row.began - begin);
   node.style.width = percent(row.ended - row.began);
   if (row.first_token_ms) {
@@ -88,7 +89,7 @@ function moreOf(row) {
     row.prompt_tokens && `${count(row.prompt_tokens)} tokens in${row.cached_tokens ? ` (${count(row.cached_tokens)} cached)` : ""}`,
     row.completion_tokens && `${count(row.completion_tokens)} out`,
     row.cost && `cost ${row.cost}`,
-    row.outcome && !["done", "ok"].includes(row.outcome) && row.outcome,
+    row.outcome !== "done" && row.outcome,
   ].filter(Boolean).join(" · ");
 }
 
