@@ -62,11 +62,11 @@ local function keep(sent_key, part, state)
 end
 
 -- Once for each outcome that is noted, however often it is told.
-local function trace(step)
+local function trace(deliveries_key, step)
   if step.trace == '' then return end
-  local kept = redis.call('RPUSH', step.deliveries, step.trace)
-  if kept > tonumber(ARGV[7]) then redis.call('LTRIM', step.deliveries, -ARGV[7], -1) end
-  redis.call('PEXPIRE', step.deliveries, ARGV[8])
+  local kept = redis.call('RPUSH', deliveries_key, step.trace)
+  if kept > tonumber(ARGV[7]) then redis.call('LTRIM', deliveries_key, -ARGV[7], -1) end
+  redis.call('PEXPIRE', deliveries_key, ARGV[8])
 end
 
 local function list_preview(step, number) list_unknown(step, number, 'preview') end
@@ -118,7 +118,7 @@ end
 -- Outcomes are checked by the mark and not by the nonce: what was sent was sent, whoever leads now. While the mark stands
 -- nobody has sent the part again, and the note keeps them from it.
 -- What a preview became is known by the platform's id: it never stands for another message.
-local function of_preview(sent_key, step)
+local function of_preview(sent_key, step, deliveries_key)
   local found = redis.call('HMGET', sent_key, step.part, 'preview')
   local number, shown = string.match(found[2] or '', '^shown (%d+) (.*)$')
   if shown ~= step.platform_id then return 'stale', 0 end
@@ -130,7 +130,7 @@ local function of_preview(sent_key, step)
   end
   local sent = 'sent ' .. step.platform_id
   if found[1] and found[1] ~= sent then return 'stale', 0 end
-  if not found[1] then trace(step) end
+  if not found[1] then trace(deliveries_key, step) end
   keep(sent_key, step.part, sent)
   if step.last then leave(sent_key, step.stream_id) end
   return 'noted', 0
@@ -147,8 +147,8 @@ local function looked_for(sent_key, step)
   return 'noted', 0
 end
 
-local function outcome(sent_key, step)
-  if step.what == 'edited' or step.what == 'dropped' then return of_preview(sent_key, step) end
+local function outcome(sent_key, step, deliveries_key)
+  if step.what == 'edited' or step.what == 'dropped' then return of_preview(sent_key, step, deliveries_key) end
   if step.what == 'seen' or step.what == 'unseen' then return looked_for(sent_key, step) end
   local arrived = step.what == 'sent' or step.what == 'found'
   local state = redis.call('HGET', sent_key, step.part) or ''
@@ -163,7 +163,7 @@ local function outcome(sent_key, step)
     else
       keep(sent_key, step.part, 'refused ' .. attempt .. ' ' .. unknowns)
     end
-    trace(step)
+    trace(deliveries_key, step)
   elseif not arrived or state ~= 'sent ' .. step.platform_id then
     return 'stale', 0
   end
@@ -178,9 +178,9 @@ for at = 4, #KEYS, 2 do
   local first, attempt, last = 9 + (at - 4) / 2 * FIELDS, nil, nil
   step.what, step.stream_id, step.part, attempt, step.mark, last, step.platform_id, step.reply, step.session,
     step.trace = unpack(ARGV, first, first + FIELDS - 1)
-  step.attempt, step.last, step.deliveries = tonumber(attempt), last == '1', KEYS[at + 1]
+  step.attempt, step.last = tonumber(attempt), last == '1'
   local handle = begins[step.what] and sending or outcome
-  results[#results + 1], results[#results + 2] = handle(KEYS[at], step)
+  results[#results + 1], results[#results + 2] = handle(KEYS[at], step, KEYS[at + 1])
 end
 for at = 1, #left, 1000 do redis.call('XDEL', KEYS[2], unpack(left, at, math.min(at + 999, #left))) end
 return results

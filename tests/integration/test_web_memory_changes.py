@@ -88,7 +88,7 @@ async def test_an_edit_of_another_version_than_the_current_one_is_refused(page: 
 
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "changed")
     assert (await memories.current(SCOPE)).text == "- two\n"
-    assert await audit(page) == [("memory.edit", SCOPE, "refused: VersionMoved")]
+    assert await audit(page) == [("memory.edit", SCOPE, "failed: VersionMoved")]
 
 
 async def test_an_edit_of_the_file_counts_as_a_version_that_came_meanwhile(
@@ -163,8 +163,8 @@ async def test_an_older_version_is_restored_as_a_new_one(page: Page, memories: M
     assert await page.refused(at(SCOPE, "/restore"), 400, method="POST", json={"version": 1}) == "bad_request"
     assert await audit(page) == [
         ("memory.restore", SCOPE, "version 3"),
-        ("memory.restore", SCOPE, "refused: VersionMoved"),
-        ("memory.restore", SCOPE, "refused: NoSuchVersion"),
+        ("memory.restore", SCOPE, "failed: VersionMoved"),
+        ("memory.restore", SCOPE, "failed: NoSuchVersion"),
     ]
 
 
