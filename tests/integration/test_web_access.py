@@ -526,3 +526,4 @@ async def test_the_command_says_what_to_do_when_it_cannot_know_which_page(lab: L
 
 def test_a_link_carries_its_code_where_no_server_sees_it() -> None:
     assert link("http://h:1", "c") == "http://h:1/login#c"
+    assert link("http://0.0.0.0:1", "c") == link("http://[::]:1", "c") == "http://localhost:1/login#c"
