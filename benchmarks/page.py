@@ -189,7 +189,7 @@ async def _poll(daemon: Daemon, cookie: str, first_s: float) -> None:
     await anyio.sleep(first_s)
     while True:
         # A server lets a connection go that rests for longer than five seconds; a browser opens another one.
-        async with await _connect(daemon, cookie, "/api/sessions?limit=100"):
+        async with await _connect(daemon, cookie, "/api/sessions?limit=100&age=5"):
             await anyio.sleep(POLL_S)
 
 
