@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from channels.web.access import Operator, Operators, unauthorized
+from channels.web.access.cookies import cookie_in
 from channels.web.access.origin import is_ours, origin_host
 from channels.web.problem import INTERNAL, problem, refusal
 from channels.web.static import is_page
@@ -136,7 +137,7 @@ class Guard:
         if origin is not None and origin_host(origin) not in self._hosts:
             return problem(403, "cross_site", "this request comes from a page of another site, and is refused")
         # A browser sends the cookie along with what a page of another port of this host makes it do.
-        if self._operators.secret_in(scope) and not self._operators.has_token(headers) and not is_ours(headers):
+        if cookie_in(scope) and not self._operators.has_token(headers) and not is_ours(headers):
             return problem(403, "cross_site", FOREIGN_COOKIE)
         return None
 

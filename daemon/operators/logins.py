@@ -24,6 +24,9 @@ SECRET_BYTES = 32
 VISITOR_VALID_S = 30 * 86_400.0
 """How long a visitor is known after its last visit, or little less: it is renewed when half of it is over."""
 
+EVERYWHERE = ("//0.0.0.0:", "//[::]:")
+"""Addresses that stand for all of a machine's, which no browser can open everywhere."""
+
 SHORT_CHARS = 8
 """Of a visitor's hash, by which the audit tells visitors apart."""
 
@@ -76,7 +79,13 @@ class Logins:
 
 
 def link(address: str, code: str) -> str:
-    """What a person opens to log in: what stands behind ``#`` reaches no server, and so no log."""
+    """What a person opens to log in: what stands behind ``#`` reaches no server, and so no log.
+
+    ``address`` is where the channel listens, ``http://host:port``; where that is every address of the machine, the
+    link has the one that works on it.
+    """
+    for everywhere in EVERYWHERE:
+        address = address.replace(everywhere, "//localhost:")
     return f"{address}/login#{code}"
 
 

@@ -131,12 +131,29 @@ async def test_the_cookie_is_kept_from_scripts_and_from_other_sites(web: Web) ->
     assert set(rest) == {"HttpOnly", "SameSite=Strict", "Path=/", f"Max-Age={round(VISITOR_VALID_S)}"}
 
 
-async def test_behind_tls_the_cookie_never_goes_over_the_open_wire(process: Process) -> None:
+async def test_behind_tls_the_cookie_never_goes_over_the_open_wire(process: Process, lab: Lab) -> None:
     async with web_of(process, allowed_hosts=("pond.example",)) as web:
-        given = await web.log_in(Origin="https://pond.example", Host="pond.example")
+        given = (await web.log_in(Origin="https://pond.example", Host="pond.example")).headers["set-cookie"]
+        [key] = await lab.bus.call("KEYS", f"{lab.bus.keys.prefix}:visitor:*")
+        await lab.bus.call("PEXPIRE", key, 60_000)
+        headers = {"Host": "pond.example", "Cookie": given.partition(";")[0]}
+        renewed = (await web.browser.get("/api/me", headers=headers)).headers["set-cookie"]
+        gone = await web.browser.post("/api/logout", headers={**headers, "Origin": "https://pond.example"})
 
-    assert given.status_code == 204
-    assert "; Secure" in given.headers["set-cookie"]
+    assert given.startswith("__Host-millpond=") and given.endswith("; Secure")
+    assert renewed == given
+    assert gone.headers["set-cookie"].startswith("__Host-millpond=; ")
+    assert gone.headers["set-cookie"].endswith("; Secure")
+
+
+async def test_several_on_one_machine_keep_their_cookies_apart(process: Process) -> None:
+    async with web_of(process) as one, web_of(process) as other:
+        await one.log_in()
+        one.browser.cookies.set("millpond-1", "another's")
+        both = one.browser.cookies
+        async with httpx2.AsyncClient(base_url=other.address, cookies=both) as browser:
+            assert error_of(await browser.get("/api/me"), 401) == "unauthorized"
+        assert (await one.browser.get("/api/me")).status_code == 200
 
 
 async def test_a_link_works_once_even_for_many_at_the_same_time(web: Web) -> None:
@@ -509,3 +526,4 @@ async def test_the_command_says_what_to_do_when_it_cannot_know_which_page(lab: L
 
 def test_a_link_carries_its_code_where_no_server_sees_it() -> None:
     assert link("http://h:1", "c") == "http://h:1/login#c"
+    assert link("http://0.0.0.0:1", "c") == link("http://[::]:1", "c") == "http://localhost:1/login#c"

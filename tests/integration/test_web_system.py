@@ -31,7 +31,7 @@ from daemon.operators import Audit, Logins
 from daemon.process import Process
 from daemon.server import Address
 from daemon.session import Sessions
-from daemon.testing import ManualClock, ScriptedModel
+from daemon.testing import FailingBus, ManualClock, ScriptedModel
 from tests.conftest import Lab, an_inbound
 from tests.integration.test_dead_letters import die, waiting_ids
 from tests.integration.test_turns import Bot, until
@@ -147,6 +147,22 @@ async def test_however_many_look_it_is_computed_once(page: Page, monkeypatch: py
             tg.start_soon(page.get, "/api/system")
 
     assert len(computed) == 1
+
+
+async def test_wherever_redis_goes_away_it_is_one_outage_for_all_who_look(process: Process, lab: Lab) -> None:
+    await lab.publish("a")
+    counting = FailingBus(lab.bus, at=0)
+    await snapshots.Snapshots(replace(process, bus=counting)).get()
+
+    for at in range(1, counting.calls + 1):
+        failing = FailingBus(lab.bus, at=at)
+        lookers, refused = snapshots.Snapshots(replace(process, bus=failing)), 0
+        for _ in range(3):
+            try:
+                await lookers.get()
+            except BusUnavailable:
+                refused += 1
+        assert (refused, failing.calls <= counting.calls) == (3, True), at
 
 
 Event = tuple[str, Any]

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from channels.web.access.operators import Operator
-from daemon.errors import BusError, MillpondError
+from daemon.errors import BusError
 from daemon.operators import Audit
 
 NOTE_S = 5.0
@@ -36,11 +36,17 @@ async def audited(request: Request, action: str, target: str = "", *, who: str =
     by = who or (operator.who if operator else "")
     try:
         yield doing
-    except (MillpondError, HTTPException) as error:
-        reason = str(error.status_code) if isinstance(error, HTTPException) else type(error).__name__
-        await _note(audit, by, action, target, f"refused: {reason}")
+    except (Exception, anyio.get_cancelled_exc_class()) as error:
+        await _note(audit, by, action, target, _failure(error))
         raise
     await _note(audit, by, action, target, doing.outcome)
+
+
+def _failure(error: BaseException) -> str:
+    """What kept it from being done, or from being done to its end."""
+    if isinstance(error, HTTPException):
+        return f"refused: {error.status_code}"
+    return f"{'failed' if isinstance(error, Exception) else 'cut short'}: {type(error).__name__}"
 
 
 async def _note(audit: Audit, who: str, action: str, target: str, outcome: str) -> None:

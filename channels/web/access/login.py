@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from channels.commands import menu
 from channels.web.access.auditing import audited
+from channels.web.access.cookies import cookie_in, new_cookie
 from channels.web.access.operators import Operator, Operators
 from channels.web.ask import limit_of
 from channels.web.body import decoded
@@ -62,17 +63,18 @@ class Login:
         if not secret:
             self._tries.wrong()
             return problem(403, "bad_login", BAD_LOGIN)
-        return Response(status_code=204, headers={"Set-Cookie": self._operators.cookie(secret, request.headers)})
+        return Response(status_code=204, headers={"Set-Cookie": new_cookie(secret, request.headers).given()})
 
     async def logout(self, request: Request) -> Response:
         """Know the browser no longer."""
-        secret = self._operators.secret_in(request.scope)
-        operator = await self._operators.of(request.scope)
-        if secret and operator is not None and operator.who == short_id(secret):
-            async with audited(request, "logout", self._site.name):
-                await self._operators.logins.forget(secret)
+        cookie, operator = cookie_in(request.scope), await self._operators.of(request.scope)
         request.scope["operator"] = None
-        return Response(status_code=204, headers={"Set-Cookie": self._operators.cookie("", request.headers)})
+        if cookie is None:
+            return Response(status_code=204)
+        if operator is not None and operator.who == short_id(cookie.secret):
+            async with audited(request, "logout", self._site.name, who=operator.who):
+                await self._operators.logins.forget(cookie.secret)
+        return Response(status_code=204, headers={"Set-Cookie": cookie.taken()})
 
     async def me(self, request: Request) -> Response:
         """Who asks, and what is here."""

@@ -9,10 +9,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Scope
 
-from channels.web.access.origin import is_encrypted, may_be_ours
+from channels.web.access.cookies import cookie_in
+from channels.web.access.origin import may_be_ours
 from channels.web.problem import problem
 from channels.web.site import Site
-from daemon.operators import VISITOR_VALID_S, Logins, short_id
+from daemon.operators import Logins, short_id
 
 TOKEN = "token"  # noqa: S105 - a name in the audit
 """Who sends the channel's token, in the audit."""
@@ -43,7 +44,6 @@ class Operators:
     def __init__(self, site: Site) -> None:
         self._name = site.name
         self._token = site.config.token
-        self._cookie = f"millpond-{site.address.rpartition(':')[2]}"
         self.logins = Logins(site.process.bus)
 
     async def of(self, scope: Scope) -> Operator | None:
@@ -70,27 +70,17 @@ class Operators:
         right = secrets.compare_digest(given.strip().encode("latin-1"), self._token.reveal().encode())
         return right and kind.lower() == "bearer" and bool(self._token)
 
-    def secret_in(self, scope: Scope) -> str:
-        """What the site's cookie holds; empty when there is none."""
-        return Request(scope).cookies.get(self._cookie, "")
-
-    def cookie(self, secret: str, headers: Headers) -> str:
-        """The ``Set-Cookie`` that gives a browser ``secret`` to keep; an empty one is taken away."""
-        age_s = round(VISITOR_VALID_S) if secret else 0
-        ends = "; Secure" if is_encrypted(headers) else ""
-        return f"{self._cookie}={secret}; HttpOnly; SameSite=Strict; Path=/; Max-Age={age_s}{ends}"
-
     async def _found(self, scope: Scope) -> Operator | None:
         headers = Headers(scope=scope)
         if self.has_token(headers):
             return Operator(who=TOKEN)
-        secret = self.secret_in(scope)
-        if not secret or not may_be_ours(headers):
+        cookie = cookie_in(scope)
+        if cookie is None or not may_be_ours(headers):
             return None
-        visit = await self.logins.visit(secret)
+        visit = await self.logins.visit(cookie.secret)
         if visit is None or visit.channel != self._name:
             return None
-        return Operator(who=short_id(secret), renewed=self.cookie(secret, headers) if visit.renewed else "")
+        return Operator(who=short_id(cookie.secret), renewed=cookie.given() if visit.renewed else "")
 
 
 def unauthorized() -> Response:

@@ -33,11 +33,6 @@ def is_ours(headers: Mapping[str, str]) -> bool:
     return may_be_ours(headers) and _authority(headers.get("origin", "")) == _plain(headers.get("host", ""))
 
 
-def is_encrypted(headers: Mapping[str, str]) -> bool:
-    """Whether the browser reached us over TLS, which something before us ended."""
-    return headers.get("origin", "").startswith("https://")
-
-
 def _authority(origin: str) -> str:
     """``host[:port]`` of an Origin header, which never has another path or a user; ``?`` when it is none."""
     scheme, separator, authority = origin.partition("://")

@@ -13,6 +13,8 @@ const NEAR = 800;
 const ALONG = 48;
 /** Messages shown before one that was asked for. */
 const BEFORE = 30;
+/** Characters of an answer being written that are shown at least. */
+const ENDING = 10_000;
 /** Characters of an answer that are read out. */
 const SPOKEN = 600;
 
@@ -88,6 +90,7 @@ export class Chat extends HTMLElement {
       const messages = await this.feed.start();
       this.put(messages);
       this.ready = true;
+      requestAnimationFrame(() => performance.mark("mp-first-messages"));
       if (this.target !== null) this.jump(this.target);
       this.showEmpty();
     } catch (error) {
@@ -279,11 +282,13 @@ export class Chat extends HTMLElement {
   piece({turn, fence, offset, text}) {
     const live = this.live(turn, fence);
     live.text = offset === 0 ? text : live.text + text;
-    // Drawn once a frame, however fast the pieces come.
-    live.frame ??= requestAnimationFrame(() => {
-      live.frame = null;
-      show(live.body, live.text);
-    });
+    // Drawn once a frame, however fast the pieces come; less often where drawing takes long.
+    live.timer ??= setTimeout(() => requestAnimationFrame(() => {
+      live.timer = null;
+      const began = performance.now();
+      show(live.body, ending(live.text));
+      live.rest = 3 * (performance.now() - began);
+    }), live.rest);
   }
 
   tool({turn, fence, call, name, state}) {
@@ -302,7 +307,7 @@ export class Chat extends HTMLElement {
     const tools = h("div.tools", null);
     const body = h("div.markdown.writing", null);
     const element = h("article.message.assistant.live", {"aria-busy": "true"}, h("h3.unseen", null, "The bot is writing"), tools, body);
-    this.preview = {turn, fence, text: "", tools, body, element, lines: new Map(), frame: null};
+    this.preview = {turn, fence, text: "", tools, body, element, lines: new Map(), timer: null, rest: 0};
     this.tail.append(element);
     if (this.outbox) this.showPending();
     this.showEmpty();
@@ -311,7 +316,7 @@ export class Chat extends HTMLElement {
   }
 
   dropPreview() {
-    if (this.preview?.frame) cancelAnimationFrame(this.preview.frame);
+    clearTimeout(this.preview?.timer);
     this.preview?.element.remove();
     this.preview = null;
     this.showBusy();
@@ -364,6 +369,14 @@ export class Chat extends HTMLElement {
     first.classList.add("first");
     this.tail.prepend(first);
   }
+}
+
+/** What is shown of a text being written: the whole, or the end of a very long one, which moves on in steps. */
+function ending(text) {
+  if (text.length < 2 * ENDING) return text;
+  const from = Math.floor(text.length / ENDING - 1) * ENDING;
+  const line = text.indexOf("\n\n", from);
+  return `…${text.slice(line > 0 && line < from + ENDING / 2 ? line : from)}`;
 }
 
 customElements.define("mp-chat", Chat);

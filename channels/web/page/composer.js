@@ -4,6 +4,8 @@ import {ApiError, post} from "/page/api.js";
 import {add, fill, h} from "/page/dom.js";
 
 const HEIGHT_MAX = 240;
+/** Characters shown of what waits. */
+const SHOWN = 2000;
 const RETRY_MS = [1000, 2000, 4000, 8000, 15_000];
 /** Answers after which the same message is sent again, with the same id: it counts once. */
 const AGAIN = new Set([0, 408, 429, 500, 502, 503, 504]);
@@ -211,7 +213,7 @@ export class Composer extends HTMLElement {
 export function pendingElement(each, {edit, live}) {
   const says = {new: "sending…", late: `not sent yet, trying again: ${each.problem}`, accepted: live ? "being answered" : "waiting", refused: `not sent: ${each.problem}`}[each.state];
   return add(h("article.message.user.pending", {class: each.state, dataset: {pending: each.id}}),
-    h("div.markdown", null, h("p", null, each.text)),
+    h("div.markdown", null, h("p", null, each.text.length > SHOWN ? `${each.text.slice(0, SHOWN)}…` : each.text)),
     h("footer", null, h("span", null, says), each.state === "refused" && h("button.quiet", {type: "button", onclick: edit}, "Edit")));
 }
 

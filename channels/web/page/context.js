@@ -9,6 +9,7 @@ export const PARTS = {
 };
 const SAYS = {
   system: "The bot's instructions: AGENTS.md, SOUL.md and the other bootstrap files",
+  identity: "What every bot is told first: where it is, and its rules",
   tools: "The tools the model may call",
   memory: "MEMORY.md: what settled of older conversations",
   recalled: "What was looked up for this message",
@@ -29,9 +30,9 @@ export class Context extends HTMLElement {
     this.legend = h("div.legend", {"aria-hidden": "true"});
     fill(this, this.link, this.legend);
     const again = () => this.soon();
-    for (const name of ["message", "cursor"]) this.feed.addEventListener(name, again, {signal: this.feed.signal});
-    this.feed.addEventListener("state", (event) => { if (event.detail === "live") this.soon(); }, {signal: this.feed.signal});
-    this.read();
+    for (const name of ["message", "cursor", "back"]) this.feed.addEventListener(name, again, {signal: this.feed.signal});
+    // The messages come first.
+    this.feed.ready.then(() => this.read());
   }
 
   disconnectedCallback() {
@@ -92,13 +93,17 @@ export class Context extends HTMLElement {
 /** The exact prompt: what the model would be sent now, part by part. */
 export class Prompt extends HTMLElement {
   connectedCallback() {
-    this.setAttribute("aria-label", "The exact prompt");
     this.read();
   }
 
   async read() {
     fill(this, h("p.loading", {role: "status"}, "Putting the prompt together…"));
     try {
+      await this.feed.ready;
+      if (this.feed.last < 0) {
+        fill(this, empty("No prompt yet", h("p", null, "Write the first message; then this shows, word by word, what the model is sent.")));
+        return;
+      }
       this.show(await get(ofSession(this.feed.session, "/prompt"), this.feed.signal));
     } catch (error) {
       if (error.name !== "AbortError") fill(this, failed(error, () => this.read()));
@@ -106,31 +111,33 @@ export class Prompt extends HTMLElement {
   }
 
   show({parts, tools = [], messages = []}) {
-    if (!parts.length) {
-      fill(this, empty("Nothing yet", h("p", null, "Write the first message; then this shows what the model is sent.")));
-      return;
-    }
     const sum = parts.reduce((all, part) => all + part.tokens, 0);
-    fill(this, h("div.page", null,
-      h("div.page-head", null,
-        h("div", null, h("h2", null, "The exact prompt"),
-          h("p.soft.small", null, "What the model would be sent, were you to write now. Memory and history are text like any other: nothing here is hidden from you.")),
-        h("span.badge.accent", null, `${count(sum)} tokens`)),
-      parts.map((part) => this.part(part, {tools, messages}))));
+    fill(this, h("div.page.prompt", null,
+      h("div", null,
+        h("div.page-head", null, h("h2", null, "The exact prompt ", h("span.badge.accent", null, `${count(sum)} tokens`)),
+          h("a.quiet", {href: `/s/${encodeURIComponent(this.feed.session)}`}, "Back to the chat")),
+        h("p.soft.small", null, "Every word that the model would be sent now, in its order. What you write next comes at the end.")),
+      parts.filter((part) => part.tokens).map((part) => this.part(part, tools, messages)),
+      h("details.wire", null, h("summary", null, `All of it as JSON: ${count(messages.length)} messages`),
+        h("pre.wrap", {tabindex: 0}, JSON.stringify({messages, tools}, null, 2)))));
   }
 
-  part(part, {tools, messages}) {
-    const lines = part.name === "tools" && tools.length ? tools.map((tool) => toolOf(tool)) : null;
-    return h("details.card.prompt-part", {open: Boolean(part.tokens) && ["memory", "continuity", "recalled"].includes(part.name)},
-      h("summary", null, h(`i.part-${part.name}`, null), h("strong", null, PARTS[part.name] ?? part.name),
-        h("span.badge", null, `${count(part.tokens)} tokens`),
-        h("span.soft.small.says", null, SAYS[part.name] ?? "")),
-      lines ?? (part.text ? h("pre.wrap", {tabindex: 0}, part.text)
-        : h("p.soft.small", null, "Empty.")),
-      part.name === "history" && messages.length > 0 && h("details.wire", null,
-        h("summary", null, `The whole as JSON, ${count(messages.length)} messages`),
-        h("pre.wrap", {tabindex: 0}, JSON.stringify(messages, null, 2))));
+  part({name, tokens, text, first, upto}, tools, messages) {
+    const known = name in PARTS;
+    const body = name === "tools" ? tools.map(toolOf)
+      : upto > first ? messages.slice(first, upto).map(wireOf)
+      : h("pre.wrap", {tabindex: 0}, text || "(nothing)");
+    return h("details.card.prompt-part", {open: ["memory", "recalled", "continuity"].includes(name)},
+      h("summary", null, h(`i.part-${known ? name : "system"}`, null), h("strong", null, PARTS[name] ?? `System: ${name}`),
+        h("span.badge", null, `${count(tokens)} tokens`), h("span.soft.small", null, SAYS[name] ?? "")),
+      body);
   }
+}
+
+function wireOf({role, content, tool_calls: calls = []}) {
+  const text = typeof content === "string" ? content : content ? JSON.stringify(content, null, 2) : "";
+  return h("div.wire-message", null, h("h3", null, role), text && h("pre.wrap", {tabindex: 0}, text),
+    calls.map((call) => h("pre.wrap", {tabindex: 0}, `${call.function?.name}(${call.function?.arguments})`)));
 }
 
 function toolOf(tool) {

@@ -16,10 +16,15 @@ export class Conversation extends HTMLElement {
   #session = "";
 
   connectedCallback() {
+    this.keys = (event) => {
+      if (event.key === "Escape" && !event.defaultPrevented && this.chat?.hidden) go(`/s/${encodeURIComponent(this.#session)}`);
+    };
+    document.addEventListener("keydown", this.keys);
     this.show();
   }
 
   disconnectedCallback() {
+    document.removeEventListener("keydown", this.keys);
     this.leave();
   }
 

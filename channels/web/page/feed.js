@@ -1,7 +1,7 @@
 // One session as it is being said: its messages and what passes by, handed on as DOM events to all who show it.
 //
 // Events: "messages" {first, list, gone} · "delta" · "tool" · "notice" · "cursor" · "missing" (all as in docs/api.md) ·
-// "state" ("loading", "live", "away"). What was handed on once is not again: `last` is the index behind which to go on.
+// "state" ("loading", "live", "away") · "back" (live again). What was handed on once is not again: `last` is the index behind which to go on.
 
 import {Stream, get, ofSession, query} from "/page/api.js";
 
@@ -18,6 +18,8 @@ export class Feed extends EventTarget {
     this.state = "loading";
     this.notices = new Set();
     this.controller = new AbortController();
+    /** Settled once the newest messages were read. */
+    this.ready = new Promise((done) => { this.isReady = done; });
   }
 
   get signal() {
@@ -28,7 +30,8 @@ export class Feed extends EventTarget {
   async start() {
     const messages = await this.before(END);
     this.last = messages.at(-1)?.index ?? -1;
-    this.stream = new Stream({
+    this.isReady();
+    new Stream({
       address: () => `/api/events${query({session: this.session, after: this.last})}`,
       onevent: (name, data) => this.hear(name, data),
       onstate: (state) => this.turn(state),
@@ -64,8 +67,10 @@ export class Feed extends EventTarget {
 
   turn(state) {
     if (this.state === state) return;
+    const back = this.state === "away";
     this.state = state;
     this.tell("state", state);
+    if (back) this.tell("back");
   }
 
   tell(name, detail) {

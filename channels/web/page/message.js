@@ -109,7 +109,7 @@ function foot(message, session, own) {
   const at = encodeURIComponent(session);
   const last = message.answers?.length || message.stopped;
   return h("footer", null,
-    h("a", {href: `/s/${at}/m/${message.index}`, title: `Message ${message.index}`}, when(message.time)),
+    h("a", {href: `/s/${at}/m/${message.index}`}, h("span.unseen", null, `Message ${message.index}, `), when(message.time)),
     message.tokens ? h("span", null, `${count(message.tokens)} tokens`) : null,
     !own && last && h("a", {href: `/s/${at}/turns/${message.turn}`}, "how it came about"));
 }

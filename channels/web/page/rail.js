@@ -32,11 +32,12 @@ export class Rail extends HTMLElement {
     const on = (name, then) => this.feed.addEventListener(name, then, {signal: this.feed.signal});
     on("message", (event) => this.longer(event.detail));
     on("cursor", (event) => this.moved(event.detail));
-    on("state", (event) => { if (event.detail === "live") this.soon(); });
+    on("back", () => this.soon());
     this.chat.addEventListener("mp-seen", (event) => this.seen(event.detail));
     this.size = new ResizeObserver(() => this.draw());
     this.size.observe(this.stage);
-    this.read();
+    // The messages come first.
+    this.feed.ready.then(() => this.read());
   }
 
   disconnectedCallback() {
@@ -52,6 +53,8 @@ export class Rail extends HTMLElement {
   async read() {
     try {
       this.data = await get(ofSession(this.feed.session, "/timeline"), this.feed.signal);
+      // What an entry begins with is when it was written; its place says that here.
+      for (const entry of this.data.entries) entry.title = entry.title.replace(/^\[[^\]]{0,40}\] ?/, "");
       this.draw();
     } catch (error) {
       if (error.name !== "AbortError") this.classList.toggle("unknown", !this.data);

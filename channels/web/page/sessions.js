@@ -57,7 +57,7 @@ export class Sessions extends HTMLElement {
     clearTimeout(this.waiting);
   }
 
-  set me(me) { this.#me = me; this.read(AGE_S); }
+  set me(me) { this.#me = me; this.show(); }
 
   get me() { return this.#me; }
 
@@ -122,11 +122,13 @@ export class Sessions extends HTMLElement {
     if (open && !this.field.value && channelOf({session: open}) === channel && !own.some((each) => each.session === open)) {
       own.unshift({session: open, head: 0, waiting: 0, last_activity: ""});
     }
+    const group = (title, lines) => [h("h2", null, title), h("ul", null, lines)];
     fill(this.list,
-      this.#hits && group("In this conversation", this.#hits.map((hit) => this.hit(hit)), "No message has these words."),
+      this.#hits?.length > 0 && group("In this conversation", this.#hits.map((hit) => this.hit(hit))),
       own.length > 0 && group("Yours", own.map((each) => this.line(each))),
       others.length > 0 && group("Of other channels", others.map((each) => this.line(each))),
-      !own.length && !others.length && h("p", null, this.field.value ? "No conversation has this name." : "No conversation yet: write the first message."));
+      !own.length && !others.length && !this.#hits?.length && h("p", null,
+        this.field.value ? "Nothing has these words: no conversation's name, and no message of the open one." : "No conversation yet: write the first message."));
     if (focused) [...this.list.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus();
   }
 

@@ -6,8 +6,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import anyio
+import structlog
 
 from channels.web.shown import encode
+from daemon.errors import BusError, BusUnavailable
 from daemon.overview import System, read_system
 from daemon.process import Process
 
@@ -19,6 +21,8 @@ SHARE = 20
 
 _AGE = re.compile(rb'"(?:seen_s|left_s|oldest_s)":[^,}]*')
 """What changes by itself; whoever looks counts on from where it was."""
+
+_log = structlog.get_logger()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,29 +44,44 @@ class Snapshots:
         self._process = process
         self._lock = anyio.Lock()
         self._newest: Snapshot | None = None
+        self._due = 0.0
+        """When the next one is computed, by the monotonic clock."""
         self._shape = b""
-        self._rest_s = 0.0
+        self._number = 0
 
     async def get(self) -> Snapshot:
         """One that is fresh.
 
         Raises:
-            BusUnavailable: Redis is away.
+            BusUnavailable: Redis is away, or was a moment ago: not each of many lookers waits for it.
         """
         async with self._lock:
-            newest, now = self._newest, time.monotonic()
-            if newest is None or now - newest.at >= max(FRESH_S, self._rest_s):
-                newest = self._newest = await self._compute(now, newest.number if newest else 0)
-                self._rest_s = (time.monotonic() - now) * SHARE
-            return newest
+            now = time.monotonic()
+            if now >= self._due:
+                self._newest = await self._compute(now)
+                ended = time.monotonic()
+                self._due = (
+                    ended + FRESH_S if self._newest is None else max(now + FRESH_S, ended + SHARE * (ended - now))
+                )
+            if self._newest is None:
+                raise BusUnavailable("Redis does not answer")
+            return self._newest
 
-    async def _compute(self, now: float, number: int) -> Snapshot:
+    async def _compute(self, now: float) -> Snapshot | None:
+        """None when Redis is away."""
         process = self._process
-        body = encode(form_of(await read_system(process.bus, process.config, process.clock)))
+        system: System | None = None
+        try:
+            system = await read_system(process.bus, process.config, process.clock)
+        except* BusError as away:
+            _log.debug("system.unread", reason=repr(away.exceptions[0]))
+        if system is None:
+            return None
+        body = encode(form_of(system))
         shape = without_ages(body)
         if shape != self._shape:
-            self._shape, number = shape, number + 1
-        return Snapshot(at=now, body=body, number=number)
+            self._shape, self._number = shape, self._number + 1
+        return Snapshot(at=now, body=body, number=self._number)
 
 
 def form_of(system: System) -> dict[str, Any]:
