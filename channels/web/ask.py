@@ -93,6 +93,11 @@ def number_in(text: str) -> int:
     return _number("a version", text, default=0, least=0, most=2**53)
 
 
+def turn_in(text: str) -> int:
+    """A turn's name: the index at which it began."""
+    return _number("a turn", text, default=0, least=0, most=2**53)
+
+
 def words_of(request: Request) -> str:
     """What is looked for.
 

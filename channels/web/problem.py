@@ -62,6 +62,7 @@ _CODES = {
     404: "not_found",
     405: "method_not_allowed",
     408: "too_slow",
+    409: "stale",
     413: "message_too_large",
     415: "not_json",
     503: "too_many_viewers",

@@ -28,6 +28,7 @@ class SessionKeys(NamedTuple):
     unsettled: str
     dead: str
     lock: str
+    traces: str
 
 
 @lru_cache(maxsize=4_096)
@@ -46,6 +47,7 @@ def _named(partition_prefix: str, session: str) -> SessionKeys:
         unsettled=f"{partition_prefix}:unsettled",
         dead=f"{partition_prefix}:dead",
         lock=f"{partition_prefix}:lock:{session}",
+        traces=f"{partition_prefix}:traces:{session}",
     )
 
 
@@ -145,6 +147,14 @@ class Keys:
     def notices(self, session: str) -> str:
         """``notices``, stream, TTL ``queue.notice_ttl_s``: what pull channels show and no model reads."""
         return self._of_session(session, "notices")
+
+    def traces(self, session: str) -> str:
+        """``traces``, list, TTL a week: how the newest turns went, without any text."""
+        return self._of_session(session, "traces")
+
+    def deliveries(self, session: str) -> str:
+        """``deliveries``, list, TTL a week: how the newest parts of replies were sent."""
+        return self._of_session(session, "deliveries")
 
     def seen(self, session: str, message_id: str) -> str:
         """``seen``, string, TTL ``queue.seen_ttl_s``: a platform's id that was accepted already."""

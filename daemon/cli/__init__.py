@@ -19,6 +19,7 @@ from daemon.cli.redis_command import redis_cli
 from daemon.cli.run import run
 from daemon.cli.send import send
 from daemon.cli.session import session
+from daemon.cli.trace import trace
 from daemon.cli.transcript import transcript
 from daemon.cli.usage import usage
 from daemon.cli.version import version
@@ -37,6 +38,7 @@ for _command in (
     channel,
     person,
     transcript,
+    trace,
     queue,
     worker,
     usage,

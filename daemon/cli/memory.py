@@ -280,12 +280,10 @@ def _stored(ctx: click.Context, name: str, change: Callable[[Named], Awaitable[i
     config = loaded(ctx).config
 
     async def work(named: Named) -> dict[str, Any]:
-        files = _files(named, config)
-        await files.sync(named.scope)  # a file that was edited is a version before this one
-        before = (await named.memories.current(named.scope)).version
-        version = await change(named)
-        await files.sync(named.scope, at_once=True)
-        return {"scope": named.scope, "version": version, "changed": version != before}
+        from daemon.memory import written
+
+        done = await written(named.memories, _files(named, config), named.scope, lambda: change(named))
+        return {"scope": named.scope, "version": done.version, "changed": done.changed}
 
     return _with_memory(ctx, name, work)
 

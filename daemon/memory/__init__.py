@@ -14,6 +14,7 @@ from daemon.memory.opened import Applied, Opened, Recall, SetBack, joined
 from daemon.memory.records import EntryKind, HistoryEntry, Note, Version, VersionKind
 from daemon.memory.searching import Passage, Scored, found_in, passages_of
 from daemon.memory.versioned import Changed, changes_of, seen
+from daemon.memory.writing import Written, written
 
 __all__ = [
     "Applied",
@@ -34,10 +35,12 @@ __all__ = [
     "TakenOver",
     "Version",
     "VersionKind",
+    "Written",
     "census_of",
     "changes_of",
     "found_in",
     "joined",
     "passages_of",
     "seen",
+    "written",
 ]

@@ -271,6 +271,13 @@ class Ending:
             settle_tokens=turn.kit.prompts.settle_tokens(standing.tokens, flushed=claim.begun.flushed)
             if standing
             else None,
+            trace=turn.tracing.trace(
+                inbounds(turn.covered),
+                turn=claim.begun.head,
+                fence=claim.fence,
+                worker=self._process.name,
+                outcome=end.outcome,
+            ),
         )
         following = await insist(
             lambda: self._sessions.commit(
