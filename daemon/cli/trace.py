@@ -36,10 +36,11 @@ def trace(ctx: click.Context, *, name: str, as_json: bool) -> None:
     if as_json:
         print_json(told(found))
     else:
-        _print(found)
+        print_trace(found)
 
 
-def _print(found: "Found") -> None:
+def print_trace(found: "Found") -> None:
+    """Print a turn: what it was, and its steps as a waterfall."""
     from daemon.traces import rows
 
     trace, shown = found.trace, rows(found)
@@ -51,7 +52,7 @@ def _print(found: "Found") -> None:
     click.echo()
     table(
         ("step", "", "took", "more"),
-        [(_name(row), _lane(row, begin, whole_ms), _took(row.took_ms), row.more) for row in shown],
+        [(_name(row), lane(row, begin, whole_ms), _took(row.took_ms), row.more) for row in shown],
     )
     if trace.left_out:
         say(f"{trace.left_out:,} more steps are not kept")
@@ -61,7 +62,7 @@ def _name(row: "Row") -> str:
     return f"{row.kind} {row.name}".rstrip()
 
 
-def _lane(row: "Row", begin: int, whole_ms: float) -> str:
+def lane(row: "Row", begin: int, whole_ms: float) -> str:
     """Where in the turn it lies, drawn: at least one column."""
     first = min(WIDTH - 1, max(0, int(WIDTH * (row.began_ms - begin) / whole_ms)))
     length = max(1, min(WIDTH - first, round(WIDTH * row.took_ms / whole_ms)))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from channels.inbound import accept, make_inbound
 from daemon.bus import Bus
-from daemon.cli.trace import _lane, _print
+from daemon.cli.trace import lane, print_trace
 from daemon.config import QueueConfig
 from daemon.errors import InvalidAnswer
 from daemon.forget import Asking, Order, scopes_with
@@ -398,7 +398,7 @@ def test_the_command_prints_a_waterfall(capsys: pytest.CaptureFixture[str]) -> N
     delivery = Span(kind="delivery", name="tg", began_ms=2_000, took_ms=50.0, part=0)
     trace = a_trace(4, answers=("a",), correlation=("c-a",), spans=spans, committed_ms=1_900, left_out=3)
 
-    _print(Found(session=ANN, trace=trace, deliveries=(delivery,)))
+    print_trace(Found(session=ANN, trace=trace, deliveries=(delivery,)))
 
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("web:ann#4: done, 1,050 ms, by w under fence 1")
@@ -413,7 +413,7 @@ def test_the_command_prints_a_waterfall(capsys: pytest.CaptureFixture[str]) -> N
 def test_a_row_is_drawn_within_its_lane(began: int, took: float, whole: float) -> None:
     row = Row(kind="tool", name="", began_ms=began, took_ms=took, more="")
 
-    assert re.fullmatch("·*█+·*", _lane(row, 0, whole)) and len(_lane(row, 0, whole)) == 32
+    assert re.fullmatch("·*█+·*", lane(row, 0, whole)) and len(lane(row, 0, whole)) == 32
 
 
 @given(
