@@ -197,6 +197,19 @@ async def test_a_turn_in_progress_counts_as_current(page: Page, memory: MemoryLa
     assert found["parts"][-1] == {"name": "current", "tokens": 70}
 
 
+async def test_a_message_that_waits_counts_as_current_about_as_much_as_in_its_prompt(
+    page: Page, memory: MemoryLab
+) -> None:
+    await memory.talk(1)
+    await memory.lab.publish("m9", text="Tell me about the heron. " * 40)
+
+    [current] = [part["tokens"] for part in (await page.get(f"{ANN}/context"))["parts"] if part["name"] == "current"]
+    exact = (await preview(memory.process, "web:ann"))["parts"]["current"]
+
+    # What stands before it in the prompt, time and place, comes with the turn.
+    assert 200 < current <= exact < current + 150
+
+
 async def test_a_prompt_is_shown_part_by_part_and_word_by_word(page: Page, memory: MemoryLab) -> None:
     await consolidated(memory)
 
