@@ -52,6 +52,13 @@ SEEN = """(index) => {
   look();
 }"""
 """Notes when a message has been drawn, ms since the address was opened."""
+WEIGHT = """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+  .filter(({name}) => !new URL(name).pathname.startsWith("/api/"))
+  .reduce((sum, {transferSize}) => sum + transferSize, 0)"""
+WHEN_SEEN = """() => new Promise((done) => {
+  const look = () => (window.seenAt ? done(window.seenAt) : setTimeout(look, 10));
+  look();
+})"""
 
 
 def measure() -> list[Result]:
@@ -108,8 +115,7 @@ def _painted(browser: Browser, daemon: Daemon, cookie: str) -> list[Result]:
         page = context.new_page()
         page.add_init_script(f"({SEEN})({MESSAGES - 1})")
         page.goto(f"{daemon.url}/s/web%3Along", wait_until="commit")
-        page.wait_for_function("window.seenAt")
-        seen.append(float(page.evaluate("window.seenAt")))
+        seen.append(float(page.evaluate(WHEN_SEEN)))
         page.wait_for_load_state("load")
         fetched.append(float(page.evaluate(WEIGHT)) / 1_000)
         context.close()
@@ -131,11 +137,6 @@ def _painted(browser: Browser, daemon: Daemon, cookie: str) -> list[Result]:
         limit_is="worst, at most",
     )
     return [first, weight]
-
-
-WEIGHT = """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
-  .filter(({name}) => !new URL(name).pathname.startsWith("/api/"))
-  .reduce((sum, {transferSize}) => sum + transferSize, 0)"""
 
 
 def _kept_open(daemon: Daemon, cookie: str) -> Result:
@@ -188,7 +189,7 @@ async def _poll(daemon: Daemon, cookie: str, first_s: float) -> None:
     await anyio.sleep(first_s)
     while True:
         # A server lets a connection go that rests for longer than five seconds; a browser opens another one.
-        async with await _connect(daemon, cookie, "/api/sessions?limit=100"):
+        async with await _connect(daemon, cookie, "/api/sessions?limit=100&age=5"):
             await anyio.sleep(POLL_S)
 
 

@@ -12,6 +12,7 @@ from daemon.sessionkey import SessionKey
 LIMIT = 100
 LIMIT_MAX = 1_000
 """Messages or sessions in one answer."""
+AGE_MAX_S = 60
 WORDS_MAX_CHARS = 500
 """Of what is looked for."""
 
@@ -86,6 +87,11 @@ def before_of(request: Request) -> int | None:
     """The index before which to read; None when none is given."""
     text = request.query_params.get("before")
     return _number("before", text, default=0, least=0, most=2**53) if text else None
+
+
+def age_of(request: Request) -> int:
+    """How many seconds old an answer may be."""
+    return _number("age", request.query_params.get("age"), default=0, least=0, most=AGE_MAX_S)
 
 
 def number_in(text: str) -> int:

@@ -342,3 +342,19 @@ async def test_pages_backwards_hold_every_message_once(first: int, head: int, li
             before = found[0][0]
 
     assert seen == list(range(forgotten, head))
+
+
+async def test_those_who_look_again_and_again_share_a_list_for_as_long_as_they_said(
+    page: Page, memory: MemoryLab, lab: Lab, process: Process
+) -> None:
+    await lab.publish("a")
+    first = await page.get("/api/sessions", age=5)
+
+    await lab.publish("b", session="web:bea")
+
+    assert await page.get("/api/sessions", age=5) == first
+    assert len((await page.get("/api/sessions"))["sessions"]) == 2
+    assert len((await page.get("/api/sessions", age=5, limit=1))["sessions"]) == 1
+    process.clock.advance(6)  # type: ignore[attr-defined]
+    assert len((await page.get("/api/sessions", age=5))["sessions"]) == 2
+    assert await page.refused("/api/sessions?age=soon", 400) == "bad_request"

@@ -16,6 +16,7 @@ SCOPE = quote("pond:person:web:ann", safe="")
 PLACES = {
     "chat": "/s/web%3Aann",
     "prompt": "/s/web%3Aann/context",
+    "turn": "/s/web%3Aann/turns/8",
     "long": "/s/web%3Along",
     "new": "/",
     "memories": "/memory",

@@ -100,10 +100,7 @@ async function meet() {
   try {
     me = await get("/api/me");
   } catch (error) {
-    if (error.status !== 401) {
-      toast(error.message, "bad");
-      setTimeout(meet, 3000);
-    }
+    if (error.status !== 401) setTimeout(meet, 3000);
     return;
   }
   sessions.me = me;
@@ -130,6 +127,7 @@ function logIn() {
     enter(code);
     return fill(main, h("div.empty", {role: "status"}, h("h2", null, "One moment…")));
   }
+  document.body.classList.add("locked");
   return fill(main, stranger());
 }
 
@@ -164,6 +162,7 @@ function stranger(problem = "") {
 }
 
 addEventListener("mp-unauthorized", () => {
+  document.body.classList.add("locked");
   if (location.pathname !== "/login" && !main.querySelector(".stranger")) fill(main, stranger());
 });
 

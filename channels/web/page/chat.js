@@ -185,9 +185,10 @@ export class Chat extends HTMLElement {
     if (!found) return;
     this.list.querySelector(".target")?.classList.remove("target");
     found.classList.add("target");
-    // Twice: what comes into view gets its real height.
-    found.scrollIntoView({block: "center"});
-    requestAnimationFrame(() => found.scrollIntoView({block: "center"}));
+    const show = () => found.scrollIntoView({block: found.clientHeight > this.scroller.clientHeight / 2 ? "start" : "center"});
+    show();
+    // Again: what comes into view gets its real height.
+    requestAnimationFrame(show);
   }
 
   find(index) {

@@ -86,7 +86,7 @@ export class Context extends HTMLElement {
       h("span.part-free", null, h("i", null), "Free ", h("b", null, short(Math.max(0, budget - used)))));
     fill(this.sum, [["flush", trigger?.flush], ["consolidation", trigger?.consolidation]].map(([name, at]) => at > 0
       && h(`span.mark.${name}`, {title: MARKS[name]}, h("i", null), `${name} ${short(at)}`)), h("span", null, sum));
-    this.classList.toggle("full", Boolean(trigger?.consolidation) && used >= trigger.consolidation);
+    this.sum.classList.toggle("full", trigger?.consolidation > 0 && used >= trigger.consolidation);
   }
 }
 

@@ -3,7 +3,7 @@
 import {add, empty, fill, h} from "/page/dom.js";
 import {Feed} from "/page/feed.js";
 import {go, nameOf} from "/page/app.js";
-import {ownSession} from "/page/sessions.js";
+import {keepSession, ownSession} from "/page/sessions.js";
 import "/page/chat.js";
 import "/page/context.js";
 import "/page/rail.js";
@@ -49,6 +49,7 @@ export class Conversation extends HTMLElement {
       return;
     }
     if (session !== this.#session) this.enter(session);
+    if (this.#me && session.startsWith(`${this.#me.channel}:`)) keepSession(session);
     this.dataset.panel = panel;
     this.chat.hidden = panel !== "chat";
     this.bar.open = panel === "context";

@@ -4,8 +4,9 @@ import {get, ofSession, query} from "/page/api.js";
 import {ago, fill, h} from "/page/dom.js";
 import {go, nameOf} from "/page/app.js";
 
-/** How often the list is read while it is looked at. */
+/** How often the list is read while it is looked at, and how many seconds old it may be: all who look share one. */
 const EVERY_MS = 15_000;
+const AGE_S = 5;
 /** Rest after a key before anything is asked. */
 const TYPING_MS = 200;
 const HOW = "calm clear cool deep early gentle green high late long mossy quiet slow still warm wide".split(" ");
@@ -20,15 +21,18 @@ export function newSession(channel) {
 
 /** The conversation of one's own that was open last; a new one on the first visit. */
 export function ownSession(channel) {
+  let kept = null;
   try {
-    const kept = localStorage.getItem("session");
-    if (kept?.startsWith(`${channel}:`)) return kept;
-    const made = newSession(channel);
-    localStorage.setItem("session", made);
-    return made;
-  } catch {
-    return newSession(channel);
-  }
+    kept = localStorage.getItem("session");
+  } catch { /* no storage */ }
+  return kept?.startsWith(`${channel}:`) ? kept : newSession(channel);
+}
+
+/** Remember that this one was open last. */
+export function keepSession(session) {
+  try {
+    localStorage.setItem("session", session);
+  } catch { /* no storage: "/" leads to a new one */ }
 }
 
 export class Sessions extends HTMLElement {
@@ -45,9 +49,11 @@ export class Sessions extends HTMLElement {
     fill(this, h("div.find", null,
       h("div.find-field", null, this.field, h("kbd", {"aria-hidden": "true"}, "/")),
       h("button.button", {type: "button", onclick: () => this.begin()}, "New conversation")), this.list);
-    this.timer = setInterval(() => { if (!document.hidden) this.read(); }, EVERY_MS);
-    addEventListener("mp-said", () => this.read(), {signal: this.controller.signal});
-    this.read();
+    this.timer = setInterval(() => { if (!document.hidden) this.read(AGE_S); }, EVERY_MS);
+    const signal = this.controller.signal;
+    addEventListener("mp-said", () => this.read(), {signal});
+    document.addEventListener("visibilitychange", () => { if (!document.hidden) this.read(AGE_S); }, {signal});
+    this.read(AGE_S);
   }
 
   disconnectedCallback() {
@@ -85,12 +91,12 @@ export class Sessions extends HTMLElement {
     this.waiting = setTimeout(() => this.read(), TYPING_MS);
   }
 
-  async read() {
+  async read(age = 0) {
     if (!this.isConnected) return;
     const text = this.field.value.trim();
     try {
       const [named, said] = await Promise.all([
-        get(`/api/sessions${query({limit: 100, q: text})}`, this.controller.signal),
+        get(`/api/sessions${query({limit: 100, q: text, age: age || ""})}`, this.controller.signal),
         text.length > 1 && this.#current ? this.lookFor(text) : null,
       ]);
       if (text !== this.field.value.trim()) return;

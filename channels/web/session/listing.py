@@ -9,8 +9,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from channels.web.ask import limit_of
-from channels.web.messages import json_response
+from channels.web.ask import age_of, limit_of
 from channels.web.site import Site
 from daemon.clock import stamp
 from daemon.session import SessionReader, SessionState
@@ -42,14 +41,28 @@ class Sessions:
 
     def __init__(self, site: Site) -> None:
         self._reader = SessionReader(site.process.bus)
+        self._clock = site.process.clock
+        self._lock = anyio.Lock()
+        self._kept: tuple[int, float, bytes] | None = None
+        """What those were told last who look again and again: of how many sessions, when, and what."""
 
     async def read(self, request: Request) -> Response:
         """The sessions of all channels, or of one, or with a part of a name."""
         limit, query = limit_of(request), request.query_params
         fits = _filter(query.get("channel", ""), query.get("q", ""))
+        age_s = age_of(request)
+        if fits or not age_s:
+            return _json(await self._found(limit, fits))
+        async with self._lock:  # whoever comes meanwhile is told the same
+            kept, now = self._kept, self._clock.monotonic()
+            if kept is None or kept[0] != limit or now - kept[1] > age_s:
+                kept = self._kept = (limit, now, await self._found(limit, None))
+        return _json(kept[2])
+
+    async def _found(self, limit: int, fits: Callable[[str], bool] | None) -> bytes:
         found = await self._reader.sessions(limit=LOOKED_AT_MAX if fits else limit)
         chosen = [each for each in found if fits is None or fits(each[0])][:limit]
-        return json_response({"sessions": await self._lines(chosen)})
+        return msgspec.json.encode({"sessions": await self._lines(chosen)})
 
     async def _lines(self, found: list[tuple[str, int]]) -> list[_Session]:
         now_ms, states = await self._reader.now_ms(), dict[str, SessionState]()
@@ -61,6 +74,10 @@ class Sessions:
             for session, _ in found:
                 tg.start_soon(look, session)
         return [_line(states[session], at_ms, now_ms) for session, at_ms in found]
+
+
+def _json(body: bytes) -> Response:
+    return Response(body, media_type="application/json")
 
 
 def _filter(channel: str, part: str) -> Callable[[str], bool] | None:
