@@ -23,7 +23,7 @@ class Deed:
     who: str
     """A visitor's short id, ``token``, or empty when nobody was logged in."""
     action: str
-    """A word: ``login``, ``replay``, ``restore`` and so on."""
+    """``login``, ``logout``, or what was done to what: ``dead.replay``, ``memory.restore`` and so on."""
     target: str
     """What it was done to: a name, a key, an id; never a text."""
     outcome: str

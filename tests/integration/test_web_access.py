@@ -454,11 +454,11 @@ async def test_who_did_what_is_written_down(web: Web) -> None:
 
     assert await web.audit() == [
         ("logout", "web", "done"),
-        ("drop", "attempts", "0 done, 0 refused"),
+        ("dead.drop", "attempts", "0 done, 0 refused"),
         ("login", "web", "done"),
         ("login", "web", "refused"),
     ]
-    assert [each["action"] for each in shown] == ["drop", "login", "login"]
+    assert [each["action"] for each in shown] == ["dead.drop", "login", "login"]
     assert [bool(each["who"]) for each in shown] == [True, True, False]
     assert shown[0]["who"] == shown[1]["who"]
 

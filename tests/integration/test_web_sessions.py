@@ -47,7 +47,7 @@ async def page(memory: MemoryLab) -> AsyncIterator[Page]:
 async def consolidated(memory: MemoryLab) -> None:
     """A session of which older messages were consolidated, and newer ones were not."""
     await memory.talk(6)
-    await memory.consolidator.consolidate("web:ann", Want(at="now"))
+    await memory.consolidator.consolidate(memory.session, Want(at="now"))
     await memory.talk(2)
 
 
@@ -197,6 +197,19 @@ async def test_a_turn_in_progress_counts_as_current(page: Page, memory: MemoryLa
     assert found["parts"][-1] == {"name": "current", "tokens": 70}
 
 
+async def test_a_message_that_waits_counts_as_current_about_as_much_as_in_its_prompt(
+    page: Page, memory: MemoryLab
+) -> None:
+    await memory.talk(1)
+    await memory.lab.publish("m9", text="Tell me about the heron. " * 40)
+
+    [current] = [part["tokens"] for part in (await page.get(f"{ANN}/context"))["parts"] if part["name"] == "current"]
+    exact = (await preview(memory.process, "web:ann"))["parts"]["current"]
+
+    # What stands before it in the prompt, time and place, comes with the turn.
+    assert 200 < current <= exact < current + 150
+
+
 async def test_a_prompt_is_shown_part_by_part_and_word_by_word(page: Page, memory: MemoryLab) -> None:
     await consolidated(memory)
 
@@ -229,6 +242,19 @@ async def test_a_timeline_tells_sizes_roles_turns_and_what_became_of_which(page:
     [entry] = found["entries"]
     assert (entry["entry"], entry["first"], entry["upto"], entry["kind"]) == (0, 0, state.cursor, "summary")
     assert entry["title"] == "[2026-11-20 09:00] They talked."
+
+
+async def test_what_became_of_another_session_of_the_same_memory_is_not_in_the_timeline(
+    page: Page, memory: MemoryLab, lab: Lab
+) -> None:
+    await consolidated(memory)
+    other = MemoryLab(memory.process, lab, cast("Model", Summaries()), session="web:bob")
+    await consolidated(other)
+
+    of_ann, of_bob = await page.get(f"{ANN}/timeline"), await page.get("/api/sessions/bob/timeline")
+
+    assert [entry["entry"] for entry in of_ann["entries"]] == [0]
+    assert [entry["entry"] for entry in of_bob["entries"]] == [1]
 
 
 async def test_a_timeline_goes_on_behind_an_index(page: Page, memory: MemoryLab) -> None:

@@ -326,7 +326,7 @@ async def test_chosen_letters_are_replayed_once_and_in_their_place(page: Page, l
     assert [letter["message"] for letter in (await page.get("/api/dead"))["dead"]] == ["b"]
     deeds = await Audit(lab.bus).newest(limit=2)
     assert [(deed.action, deed.outcome) for deed in deeds] == [
-        ("replay", "0 done, 2 refused"), ("replay", "2 done, 0 refused"),
+        ("dead.replay", "0 done, 2 refused"), ("dead.replay", "2 done, 0 refused"),
     ]  # fmt: skip
 
 

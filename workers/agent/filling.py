@@ -6,9 +6,9 @@ from urllib.parse import unquote
 from daemon.clock import stamp
 from daemon.process import Process
 from daemon.session import SessionReader, SessionState
-from daemon.tokens import load
+from daemon.tokens import MESSAGE_TOKENS, load
 from workers.agent.kits import prompts_of
-from workers.agent.preview import JOURNAL_MAX
+from workers.agent.preview import JOURNAL_MAX, waiting_in
 from workers.agent.prompts import Prompts
 from workers.choice import with_model
 from workers.consolidation.sizes import estimate_of
@@ -45,8 +45,7 @@ async def filling(process: Process, session: str, *, bot: str) -> dict[str, Any]
     system_tokens = (await prompts.system()).tokens
     # Once a turn was taken there, the tools are those that it had, those of tool servers too.
     tools_tokens = max(0, prompt.fixed_tokens - system_tokens) or prompts.tools_tokens(prompts.definitions)
-    journal = await reader.log(session, first=state.head, upto=state.head + JOURNAL_MAX, base=state.base)
-    current_tokens = sum(entry.tokens for entry in journal)
+    current_tokens = await _current(process, prompts, reader, state)
     budget_tokens = thresholds.budget_tokens
     standing = system_tokens + tools_tokens + prompt.memory_tokens + prompt.head_tokens + current_tokens
     # The oldest messages of a longer one are left out.
@@ -64,6 +63,15 @@ async def filling(process: Process, session: str, *, bot: str) -> dict[str, Any]
         "free": max(0, budget_tokens - sum(counts)),
         "at": stamp(process.clock.now()),
     }
+
+
+async def _current(process: Process, prompts: Prompts, reader: SessionReader, state: SessionState) -> int:
+    """What is said now: the steps of a turn that are on record, or else the messages that wait for one."""
+    journal = await reader.log(state.session, first=state.head, upto=state.head + JOURNAL_MAX, base=state.base)
+    if journal or not state.waiting:
+        return sum(entry.tokens for entry in journal)
+    said = await waiting_in(process, state.session, first_only=state.attempts > 1)
+    return sum([MESSAGE_TOKENS + await prompts.tokenizer.acount(inbound.text) for inbound in said])
 
 
 async def _prompts(process: Process, bot: str, state: SessionState) -> Prompts:

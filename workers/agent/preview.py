@@ -171,15 +171,15 @@ async def _found(process: Process, state: SessionState) -> _Next:
     reader = SessionReader(process.bus)
     # What stands beyond head is the journal of the turn in progress.
     journal = await reader.log(state.session, first=state.head, upto=state.head + JOURNAL_MAX, base=state.base)
-    said = await _waiting(process, state.session, first_only=state.attempts > 1 and not journal)
+    said = await waiting_in(process, state.session, first_only=state.attempts > 1 and not journal)
     if journal:
         known = {entry.id for entry in journal if entry.id}
         said = [inbound for inbound in said if inbound.id in known]
     return _Next(said=said, journal=journal)
 
 
-async def _waiting(process: Process, session: str, *, first_only: bool) -> list[Inbound]:
-    """The messages that the next turn would answer, as a claim would choose them."""
+async def waiting_in(process: Process, session: str, *, first_only: bool) -> list[Inbound]:
+    """The messages that the next turn would answer, as a claim would choose them; of a turn that runs, its own."""
     bus, keys = process.bus, process.bus.keys
     ids: list[bytes] = await bus.call("LRANGE", keys.waiting(session), 0, BURST_MAX - 1)
     window_ms = 0 if first_only else int(await bus.call("HGET", keys.session(session), "debounce") or 0)

@@ -9,7 +9,7 @@ import {go} from "/page/app.js";
 const ROW = 10;
 const WIDTH = 64;
 /** Pixels a label of an entry needs. */
-const LABEL = 42;
+const LABEL = 54;
 const NAMES = {u: "a person", a: "the bot", t: "a tool"};
 const CLASSES = {u: "user", a: "assistant", t: "tool"};
 const CALM_MS = 400;

@@ -52,11 +52,11 @@ class DeadPages:
 
     async def replay(self, request: Request) -> Response:
         """Have messages wait for an answer again, or replies be sent again."""
-        return await self._work(request, "replay", replayed)
+        return await self._work(request, "dead.replay", replayed)
 
     async def drop(self, request: Request) -> Response:
         """Delete letters for good."""
-        return await self._work(request, "drop", dropped)
+        return await self._work(request, "dead.drop", dropped)
 
     async def _work(self, request: Request, action: str, work: LetterWork) -> Response:
         chosen = await decoded(request, _Chosen, FORM, max_bytes=IDS_BYTES)
