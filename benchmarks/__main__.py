@@ -1,5 +1,6 @@
 """``python -m benchmarks [NAME ...]``: run them, print a table, keep the numbers as JSON; exit 1 on a missed limit."""
 
+import importlib.util
 import json
 import platform
 import sys
@@ -45,6 +46,10 @@ ALL = {
     "telegram": telegram,
     "slack": slack,
 }
+if importlib.util.find_spec("playwright"):  # it drives a browser, which comes with `make test-page`
+    from benchmarks import page
+
+    ALL["page"] = page
 TABLE_WIDTH = 150
 """Narrower the table cannot be read."""
 

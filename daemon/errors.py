@@ -32,6 +32,7 @@
       + Unsummarizable
   x MemoryRefused
     - NoSuchVersion
+    - NoSuchMemory
     - VersionMoved
   x ArchiveError
     - ArchiveMissing
@@ -227,6 +228,10 @@ class MemoryRefused(MillpondError):
 
 class NoSuchVersion(MemoryRefused):
     """A memory never had a version of that number."""
+
+
+class NoSuchMemory(MemoryRefused):
+    """There is no scope of that name."""
 
 
 class VersionMoved(MemoryRefused):

@@ -1,7 +1,8 @@
 """Heartbeats: what ``mp:workers`` holds, so that people see which processes are alive and what they hold."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from types import MappingProxyType
 
 import anyio
 import msgspec
@@ -15,8 +16,11 @@ EVERY_S = 5.0
 STALE_S = 30.0
 """After this long without a beat a process is taken for dead, and its entry removed by whoever beats next."""
 
+NOWHERE: Mapping[str, str] = MappingProxyType({})
+"""Of a role that nobody connects to."""
 
-class Heartbeat(msgspec.Struct, frozen=True, kw_only=True):
+
+class Heartbeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One role of one process."""
 
     role: str
@@ -24,19 +28,22 @@ class Heartbeat(msgspec.Struct, frozen=True, kw_only=True):
     seen: str
     holding: int
     """Sessions it holds just now."""
+    addresses: dict[str, str] = {}
+    """Where it listens, ``http://host:port``, by channel instance."""
 
 
 _decode = msgspec.json.Decoder(Heartbeat).decode
 
 
-async def beat(process: Process, role: str, holding: Callable[[], int]) -> None:
+async def beat(process: Process, role: str, holding: Callable[[], int], addresses: Mapping[str, str] = NOWHERE) -> None:
     """Say that this process lives, for ever; leave no entry behind when cancelled."""
     key, field = process.bus.keys.workers, f"{process.name} {role}"
     noticed: dict[str, tuple[str, float]] = {}
     started = stamp(process.clock.now())
     try:
         while True:
-            heartbeat = Heartbeat(role=role, started=started, seen=stamp(process.clock.now()), holding=holding())
+            seen, listens = stamp(process.clock.now()), dict(addresses)
+            heartbeat = Heartbeat(role=role, started=started, seen=seen, holding=holding(), addresses=listens)
             with suppress(BusError):  # whoever looks sees an old beat, which is the truth
                 await process.bus.call("HSET", key, field, msgspec.json.encode(heartbeat))
                 await _remove_stale(process, noticed)

@@ -34,6 +34,7 @@ async def open_process(
     data_dir: Path,
     *,
     announce: Callable[[str], None] = lambda _line: None,
+    invite: Callable[[str], None] | None = None,
     patience_s: float = START_PATIENCE_S,
 ) -> AsyncGenerator[Process]:
     """A connected process without services; ``patience_s`` and errors as for ``open_bus``."""
@@ -42,7 +43,7 @@ async def open_process(
         listener = Listener(bus)
         tg.start_soon(listener.run)
         tg.start_soon(_mind_server, bus)
-        yield Process(config=config, data_dir=data_dir, bus=bus, listener=listener, announce=announce)
+        yield Process(config=config, data_dir=data_dir, bus=bus, listener=listener, announce=announce, invite=invite)
         tg.cancel_scope.cancel()
 
 

@@ -27,6 +27,10 @@ KEEPING = "daemon.keeping:mark_archive"
 PREVIEW = "workers.agent.preview:preview"
 """Gives what a session's model would be sent next: ``preview(process, session)``, ready to be printed as JSON."""
 
+FILLING = "workers.agent.filling:filling"
+"""Gives what fills the next prompt of a session, about, and what happens at which size: ``filling(process, session,
+bot=…)``, ready to be printed as JSON; ``bot`` answers where nobody wrote yet."""
+
 CONNECT = "channels.push:connect"
 """Opens the adapter of a push channel for the length of a block: ``connect(process, name, config)``."""
 

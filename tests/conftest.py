@@ -141,6 +141,8 @@ ON_ALL_SERVERS = (
     "turns",
     "usage",
     "wakeups",
+    "web_access",
+    "web_system",
 )
 """Integration tests of the bus, of sessions and of turns: what another server may do otherwise."""
 

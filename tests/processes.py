@@ -61,12 +61,16 @@ class Daemon:
                 return error.code
         return status
 
+    def get(self, path: str) -> dict[str, Any]:
+        """The JSON at an address."""
+        with urllib.request.urlopen(f"{self.url}{path}", timeout=START_LIMIT_S) as response:
+            found: dict[str, Any] = json.load(response)
+            return found
+
     def messages(self, session: str, *, limit: int = 1_000) -> list[dict[str, Any]]:
         """The session's log."""
-        url = f"{self.url}/api/sessions/{session}/messages?limit={limit}"
-        with urllib.request.urlopen(url, timeout=START_LIMIT_S) as response:
-            found: list[dict[str, Any]] = json.load(response)["messages"]
-            return found
+        found: list[dict[str, Any]] = self.get(f"/api/sessions/{session}/messages?limit={limit}")["messages"]
+        return found
 
     def cpu_s(self) -> float:
         """CPU time it has used so far, user and system (proc(5), fields 14 and 15 of stat)."""

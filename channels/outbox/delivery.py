@@ -5,6 +5,7 @@ whether something has arrived, and the platform can be asked, it is looked for b
 """
 
 import itertools
+import time
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
@@ -22,6 +23,7 @@ from daemon import metrics
 from daemon.errors import Paced, SendRefused, SendRejected, SendUnknown
 from daemon.events import Reply
 from daemon.sessionkey import SessionKey
+from daemon.traces import Span
 
 CHATS_KEPT = 10_000
 """Chats whose names are kept read."""
@@ -172,7 +174,7 @@ class Delivery:
     async def _send(self, chat: SessionKey, step: Step, content: Content) -> None:
         # Nothing may come between this look at the clock and the send: whoever stalls here has lost the lease after.
         await self.lease.outlasting(self.means.timeout_s)
-        part = _part_of(step, content)
+        part, began = _part_of(step, content), _Began()
         platform_id: str | None = None
         try:
             with anyio.move_on_after(self.means.timeout_s):
@@ -180,14 +182,15 @@ class Delivery:
             if platform_id is None:
                 raise SendUnknown(f"no answer within {self.means.timeout_s:g} s")
         except (SendRefused, SendRejected) as error:
-            self.ledger.note(step, "refused")
-            self._count(_outcome(error))
+            outcome = _outcome(error)
+            self.ledger.note(step, "refused", span=self._span(step, began, outcome))
+            self._count(outcome)
             raise
         except SendUnknown:
             # The mark stays: whoever goes on here finds it and knows that nobody knows.
             self._count("unknown")
             raise
-        self.ledger.note(step, "sent", platform_id)
+        self.ledger.note(step, "sent", platform_id, self._span(step, began, "done"))
         self._count("sent")
 
     async def _edit(self, chat: SessionKey, step: Step, content: Content, platform_id: str) -> bool:
@@ -195,12 +198,12 @@ class Delivery:
         reply = step.place.reply
         # A predecessor may have shown it before something else was sent: a reply's parts stand one below the other.
         in_order = reply.id in self._last or reply.session not in self._told
-        is_text = not (content.document or content.attachments)
+        is_text, began = not (content.document or content.attachments), _Began()
         if not (in_order and is_text and await self._edited(chat, step, content, platform_id)):
             await self._take_back(chat, platform_id)
             self.ledger.note(step, "dropped", platform_id)
             return False
-        self.ledger.note(step, "edited", platform_id)
+        self.ledger.note(step, "edited", platform_id, self._span(step, began, "done"))
         self._count("sent")
         return True
 
@@ -244,6 +247,16 @@ class Delivery:
             reason = str(error)
         raise SendRefused(f"what was shown cannot be taken away yet: {reason}")
 
+    def _span(self, step: Step, began: "_Began", outcome: str) -> Span:
+        return Span(
+            kind="delivery",
+            name=self.means.channel.name,
+            began_ms=began.at_ms,
+            took_ms=round((time.monotonic() - began.monotonic) * 1000, 1),
+            part=step.place.part,
+            outcome=outcome,
+        )
+
     def _count(self, outcome: str) -> None:
         _counter(self.means.channel.name, outcome).inc()
 
@@ -258,6 +271,16 @@ class Delivery:
             attempt=step.attempt - 1,
             status=outcome,
         )
+
+
+class _Began:
+    """When something began."""
+
+    __slots__ = ("at_ms", "monotonic")
+
+    def __init__(self) -> None:
+        self.at_ms = round(time.time() * 1000)
+        self.monotonic = time.monotonic()
 
 
 def _outcome(error: SendRefused | SendRejected) -> str:

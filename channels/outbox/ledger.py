@@ -4,7 +4,7 @@ Marks are made many at once: those that come up while a script is under way shar
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -18,6 +18,7 @@ from daemon.bus import Bus, load_script
 from daemon.bus.line import Part as Argument
 from daemon.errors import BusError, BusUnavailable, LeaseLost
 from daemon.events import Reply
+from daemon.traces import DELIVERIES_KEPT, KEPT_MS, Delivered, Span, encode
 
 MARKS = load_script(__file__, "marks.lua")
 DEAD = load_script(__file__, "dead.lua")
@@ -112,13 +113,16 @@ class _Batch:
     results: list[Any] = field(default_factory=list[Any])
     error: BusError | None = None
 
-    def add(self, key: str, what: str, step: Step, platform_id: str) -> int:
-        """Add a step; its place."""
-        self.keys.append(key)
+    count: int = 0
+
+    def add(self, keys: Sequence[str], what: str, step: Step, platform_id: str, trace: bytes) -> int:
+        """Add a step with its keys; its place."""
+        self.keys += keys
         place, reply = step.place, step.place.reply
         self.args += (what, place.stream_id, place.part, step.attempt, step.mark, int(place.last), platform_id)
-        self.args += (reply.id, reply.session)
-        return len(self.keys) - 1
+        self.args += (reply.id, reply.session, trace)
+        self.count += 1
+        return self.count - 1
 
     async def done(self) -> None:
         """Wait until it was carried out, or refused."""
@@ -208,9 +212,10 @@ class Ledger:
             return Doubt(int(number), status == b"preview")
         return Word.OVER if status == b"over" else Word.GIVEN_UP
 
-    def note(self, step: Step, outcome: Noted, platform_id: str = "") -> None:
-        """Note what became of a part; written soon, in order with all that is asked here after."""
-        self._add(outcome, step, platform_id)
+    def note(self, step: Step, outcome: Noted, platform_id: str = "", span: Span | None = None) -> None:
+        """Note what became of a part, and how it went; written soon, in order with all that is asked here after."""
+        trace = encode(Delivered(turn=step.place.reply.turn, span=span)) if span else b""
+        self._add(outcome, step, platform_id, trace)
 
     async def written(self) -> None:
         """Wait until all that was noted so far is written."""
@@ -236,11 +241,11 @@ class Ledger:
         if status == b"stale":
             raise _lost(self._leader)
 
-    def _add(self, what: str, step: Step, platform_id: str = "") -> tuple[_Batch, int]:
-        batch = self._open
-        key = self._bus.keys.sent(step.place.reply.session, step.place.reply.id)
+    def _add(self, what: str, step: Step, platform_id: str = "", trace: bytes = b"") -> tuple[_Batch, int]:
+        batch, names, reply = self._open, self._bus.keys, step.place.reply
+        keys = names.sent(reply.session, reply.id), names.deliveries(reply.session)
         self._asked.set()
-        return batch, batch.add(key, what, step, platform_id)
+        return batch, batch.add(keys, what, step, platform_id, trace)
 
     async def _write(self) -> None:
         while True:
@@ -262,6 +267,8 @@ class Ledger:
             UNKNOWN_MAX,
             UNKNOWN_TTL_MS,
             self._attempts_max,
+            DELIVERIES_KEPT,
+            KEPT_MS,
         ]
         args += batch.args
         while True:
@@ -269,10 +276,10 @@ class Ledger:
                 batch.results = await self._bus.run(MARKS, keys, args)
             except BusUnavailable as error:
                 # Repeated as it is: each step knows itself again.
-                _log.warning("mark.delayed", count=len(batch.keys), reason=str(error))
+                _log.warning("mark.delayed", count=batch.count, reason=str(error))
                 await anyio.sleep(RETRY_PAUSE_S)
             except BusError as error:
-                _log.error("mark.refused", count=len(batch.keys), reason=str(error))
+                _log.error("mark.refused", count=batch.count, reason=str(error))
                 batch.error = error
                 return
             else:

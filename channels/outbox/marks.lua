@@ -7,11 +7,12 @@
 -- The attempt is the position: a copy of an older one that arrives late changes nothing. The mark names the attempt, so
 -- that the same call, sent again because its reply was lost, is told from another's.
 --
--- KEYS  1 leader (hash)  2 out (stream)  3 unknown (stream)  4... sent (hash), one a step
+-- KEYS  1 leader (hash)  2 out (stream)  3 unknown (stream), then for each step  1 sent (hash)  2 deliveries (list)
 -- ARGV  1 nonce  2 TTL of an unfinished reply (ms)  3 TTL of a delivered one (ms)  4 most unknown parts kept
---       5 their TTL (ms)  6 most attempts of unknown outcome at a part that was looked for, then for each step
+--       5 their TTL (ms)  6 most attempts of unknown outcome at a part that was looked for
+--       7 most deliveries kept  8 their TTL (ms), then for each step
 --       1 what, see below  2 stream id of the reply  3 part  4 attempt, from 1  5 mark
---       6 is it the last part (1/0)  7 the platform's id  8 reply id  9 session
+--       6 is it the last part (1/0)  7 the platform's id  8 reply id  9 session  10 how it was delivered (JSON), or ''
 -- What is to be done, by who is about to send the part:
 --   sending  mark it. Of an unknown outcome nobody can know more
 --   asking   the same, but what is unknown can be looked for: then nothing is changed, and it is said
@@ -33,7 +34,7 @@
 --   stale    refused: somebody else sends now, or another attempt was made since
 --   noted    the outcome is noted
 
-local FIELDS = 9
+local FIELDS = 10
 local leads = redis.call('HGET', KEYS[1], 'nonce') == ARGV[1]
 
 -- Taken out at the end, all at once.
@@ -58,6 +59,14 @@ end
 local function keep(sent_key, part, state)
   redis.call('HSET', sent_key, part, state)
   redis.call('PEXPIRE', sent_key, ARGV[2])
+end
+
+-- Once for each outcome that is noted, however often it is told.
+local function trace(deliveries_key, step)
+  if step.trace == '' then return end
+  local kept = redis.call('RPUSH', deliveries_key, step.trace)
+  if kept > tonumber(ARGV[7]) then redis.call('LTRIM', deliveries_key, -ARGV[7], -1) end
+  redis.call('PEXPIRE', deliveries_key, ARGV[8])
 end
 
 local function list_preview(step, number) list_unknown(step, number, 'preview') end
@@ -109,7 +118,7 @@ end
 -- Outcomes are checked by the mark and not by the nonce: what was sent was sent, whoever leads now. While the mark stands
 -- nobody has sent the part again, and the note keeps them from it.
 -- What a preview became is known by the platform's id: it never stands for another message.
-local function of_preview(sent_key, step)
+local function of_preview(sent_key, step, deliveries_key)
   local found = redis.call('HMGET', sent_key, step.part, 'preview')
   local number, shown = string.match(found[2] or '', '^shown (%d+) (.*)$')
   if shown ~= step.platform_id then return 'stale', 0 end
@@ -121,6 +130,7 @@ local function of_preview(sent_key, step)
   end
   local sent = 'sent ' .. step.platform_id
   if found[1] and found[1] ~= sent then return 'stale', 0 end
+  if not found[1] then trace(deliveries_key, step) end
   keep(sent_key, step.part, sent)
   if step.last then leave(sent_key, step.stream_id) end
   return 'noted', 0
@@ -137,8 +147,8 @@ local function looked_for(sent_key, step)
   return 'noted', 0
 end
 
-local function outcome(sent_key, step)
-  if step.what == 'edited' or step.what == 'dropped' then return of_preview(sent_key, step) end
+local function outcome(sent_key, step, deliveries_key)
+  if step.what == 'edited' or step.what == 'dropped' then return of_preview(sent_key, step, deliveries_key) end
   if step.what == 'seen' or step.what == 'unseen' then return looked_for(sent_key, step) end
   local arrived = step.what == 'sent' or step.what == 'found'
   local state = redis.call('HGET', sent_key, step.part) or ''
@@ -153,6 +163,7 @@ local function outcome(sent_key, step)
     else
       keep(sent_key, step.part, 'refused ' .. attempt .. ' ' .. unknowns)
     end
+    trace(deliveries_key, step)
   elseif not arrived or state ~= 'sent ' .. step.platform_id then
     return 'stale', 0
   end
@@ -163,13 +174,13 @@ end
 local begins = {sending = true, asking = true, looked = true}
 -- One table for all steps, one after the other.
 local results, step = {}, {}
-for at = 4, #KEYS do
-  local first, attempt, last = 7 + (at - 4) * FIELDS, nil, nil
-  step.what, step.stream_id, step.part, attempt, step.mark, last, step.platform_id, step.reply, step.session = unpack(
-    ARGV, first, first + FIELDS - 1)
+for at = 4, #KEYS, 2 do
+  local first, attempt, last = 9 + (at - 4) / 2 * FIELDS, nil, nil
+  step.what, step.stream_id, step.part, attempt, step.mark, last, step.platform_id, step.reply, step.session,
+    step.trace = unpack(ARGV, first, first + FIELDS - 1)
   step.attempt, step.last = tonumber(attempt), last == '1'
   local handle = begins[step.what] and sending or outcome
-  results[#results + 1], results[#results + 2] = handle(KEYS[at], step)
+  results[#results + 1], results[#results + 2] = handle(KEYS[at], step, KEYS[at + 1])
 end
 for at = 1, #left, 1000 do redis.call('XDEL', KEYS[2], unpack(left, at, math.min(at + 999, #left))) end
 return results

@@ -5,26 +5,46 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from channels.web.access import Login, Operators
 from channels.web.events import Events
 from channels.web.front import Front
 from channels.web.guard import Guard, Requests, hosts_of
 from channels.web.health import Health
+from channels.web.memory import memory_routes
 from channels.web.messages import Messages
 from channels.web.problem import http_refusal, refusal
+from channels.web.session import Sessions, session_routes
 from channels.web.site import Site
+from channels.web.static import Page
+from channels.web.system import DeadPages, SystemPages
 from daemon.errors import MillpondError
 
 
 def application(site: Site, requests: Requests) -> Starlette:
     """The ASGI application of ``site``; ``requests`` gets to hold what is under way."""
     messages, health = Messages(site), Health(site)
+    operators = Operators(site)
+    login, only = Login(site, operators), operators.only
+    system, dead = SystemPages(site), DeadPages(site)
     app = Starlette(
         routes=[
-            Route("/", Front(site).read),
+            *Page(Front(site)).routes(),
             Route("/api/messages", messages.post, methods=["POST"]),
-            Route("/api/sessions", messages.sessions),
+            Route("/api/sessions", Sessions(site).read),
             Route("/api/sessions/{session:path}/messages", messages.read),
+            *session_routes(site, only),
+            *memory_routes(site, only),
             Route("/api/events", Events(site).read),
+            Route("/api/login", login.login, methods=["POST"]),
+            Route("/api/logout", login.logout, methods=["POST"]),
+            Route("/api/me", only(login.me)),
+            Route("/api/audit", only(login.audit)),
+            Route("/api/system", only(system.read)),
+            Route("/api/system/events", only(system.events)),
+            Route("/api/dead", only(dead.read)),
+            Route("/api/dead/replay", only(dead.replay), methods=["POST"]),
+            Route("/api/dead/drop", only(dead.drop), methods=["POST"]),
+            Route("/api/unknown", only(dead.unknown)),
             Route("/healthz", health.healthz),
             Route("/readyz", health.readyz),
             Route("/metrics", health.metrics),
@@ -33,11 +53,13 @@ def application(site: Site, requests: Requests) -> Starlette:
             Middleware(
                 Guard,
                 hosts=hosts_of(site.config.host, site.config.allowed_hosts),
-                token=site.config.token,
+                operators=operators,
+                wants_token=bool(site.config.token),
                 requests=requests,
             )
         ],
         exception_handlers={HTTPException: http_refusal, MillpondError: refusal},
     )
     app.router.redirect_slashes = False
+    app.state.bus = site.process.bus
     return app

@@ -12,23 +12,35 @@ from daemon.sessionkey import SessionKey
 LIMIT = 100
 LIMIT_MAX = 1_000
 """Messages or sessions in one answer."""
+AGE_MAX_S = 60
+WORDS_MAX_CHARS = 500
+"""Of what is looked for."""
 
-_NUMBER = re.compile(r"-?[0-9]{1,15}", re.ASCII)
+_NUMBER = re.compile(r"-?[0-9]{1,16}", re.ASCII)
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
-def session_in_path(request: Request, channel: str) -> SessionKey:
-    """The session in ``/api/sessions/<session>/…``.
+def session_in_path(request: Request, channel: str, *, parts: int = 5) -> SessionKey:
+    """The session in ``/api/sessions/<session>/…``, an address of as many parts.
 
     Raises:
         BadSessionKey: it is none.
         HTTPException: 404, the address has more parts than that.
     """
+    return session_of(segments_of(request, parts)[3], channel)
+
+
+def segments_of(request: Request, parts: int) -> list[str]:
+    """The parts of the address as they were sent; the first is empty.
+
+    Raises:
+        HTTPException: 404, there are not so many.
+    """
     # The path that the router sees is decoded, and a name with %2F in it would fall apart.
-    parts = request.scope["raw_path"].decode("ascii").split("/")
-    if len(parts) != 5:
+    found: list[str] = request.scope["raw_path"].decode("ascii").split("/")
+    if len(found) != parts:
         raise HTTPException(404)
-    return session_of(parts[3], channel)
+    return found
 
 
 def session_of(segment: str, channel: str) -> SessionKey:
@@ -66,9 +78,44 @@ def after_of(text: str | None) -> int:
     return _number("after", text, default=-1, least=-1, most=2**53)
 
 
-def limit_of(request: Request) -> int:
+def limit_of(request: Request, *, default: int = LIMIT) -> int:
     """How many are asked for."""
-    return _number("limit", request.query_params.get("limit"), default=LIMIT, least=1, most=LIMIT_MAX)
+    return _number("limit", request.query_params.get("limit"), default=default, least=1, most=LIMIT_MAX)
+
+
+def before_of(request: Request) -> int | None:
+    """The index before which to read; None when none is given."""
+    text = request.query_params.get("before")
+    return _number("before", text, default=0, least=0, most=2**53) if text else None
+
+
+def age_of(request: Request) -> int:
+    """How many seconds old an answer may be."""
+    return _number("age", request.query_params.get("age"), default=0, least=0, most=AGE_MAX_S)
+
+
+def number_in(text: str) -> int:
+    """A version's number."""
+    return _number("a version", text, default=0, least=0, most=2**53)
+
+
+def turn_in(text: str) -> int:
+    """A turn's name: the index at which it began."""
+    return _number("a turn", text, default=0, least=0, most=2**53)
+
+
+def words_of(request: Request) -> str:
+    """What is looked for.
+
+    Raises:
+        HTTPException: 400, nothing is, or more than anybody looks for.
+    """
+    words = request.query_params.get("q", "")
+    if not words.strip():
+        raise HTTPException(400, "what is looked for? add ?q=<words>")
+    if len(words) > WORDS_MAX_CHARS:
+        raise HTTPException(400, f"q may have {WORDS_MAX_CHARS} characters, this has {len(words):,}")
+    return words
 
 
 def _number(name: str, text: str | None, *, default: int, least: int, most: int) -> int:

@@ -5,22 +5,24 @@ has to name this server (defence against DNS rebinding), and what changes anythi
 """
 
 import re
-import secrets
 from collections.abc import Iterable
-from urllib.parse import urlsplit
 
 import anyio
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from channels.web.problem import INTERNAL, problem
-from daemon.config.secret import Secret
+from channels.web.access import Operator, Operators, unauthorized
+from channels.web.access.cookies import cookie_in
+from channels.web.access.origin import is_ours, origin_host
+from channels.web.problem import INTERNAL, problem, refusal
+from channels.web.static import is_page
+from daemon.errors import MillpondError
 
-OPEN = frozenset(["/", "/healthz", "/readyz"])
-"""What needs no token."""
+OPEN = frozenset(["/", "/healthz", "/readyz", "/api/login"])
+"""What needs no token, beside the page's own files."""
 
 SAFE = frozenset(["GET", "HEAD", "OPTIONS"])
 """Methods that change nothing."""
@@ -29,10 +31,16 @@ STOPPING = (
     "this process is stopping, so this may not have been carried out; send it again in a moment, with the same id"
 )
 
+FOREIGN_COOKIE = (
+    "a request with the page's cookie that changes something has to come from the page itself; "
+    "other programs send the header Authorization: Bearer <token>"
+)
+
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
 """On every answer that does not set them itself."""
@@ -79,19 +87,22 @@ class Requests:
 class Guard:
     """An application behind the checks; the last place where an exception is met."""
 
-    def __init__(self, app: ASGIApp, *, hosts: frozenset[str], token: Secret, requests: Requests) -> None:
+    def __init__(
+        self, app: ASGIApp, *, hosts: frozenset[str], operators: Operators, wants_token: bool, requests: Requests
+    ) -> None:
         self._app = app
         self._hosts = hosts
-        self._token = token
+        self._operators = operators
+        self._wants_token = wants_token
         self._requests = requests
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, whatever happens."""
-        answer = _Answer(send)
+        answer = _Answer(scope, send)
         limit = self._requests.begin()
         try:
             with limit:
-                await (self._refusal(scope) or self._app)(scope, receive, answer)
+                await (await self._refusal(scope) or self._app)(scope, receive, answer)
         except ClientDisconnect:
             return
         except Exception:  # noqa: BLE001 - the service's top
@@ -102,9 +113,9 @@ class Guard:
         if limit.cancelled_caught:
             await answer.instead(problem(503, "stopping", STOPPING, headers={"Retry-After": "1"}), scope, receive)
 
-    def _refusal(self, scope: Scope) -> Response | None:
+    async def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
-        return self._foreign_host(headers) or self._foreign_origin(scope, headers) or self._no_token(scope, headers)
+        return self._foreign_host(headers) or self._foreign_origin(scope, headers) or await self._no_token(scope)
 
     def _foreign_host(self, headers: Headers) -> Response | None:
         given = headers.get("host", "")
@@ -120,38 +131,32 @@ class Guard:
         )
 
     def _foreign_origin(self, scope: Scope, headers: Headers) -> Response | None:
+        if scope["method"] in SAFE:
+            return None
         origin = headers.get("origin")
-        if origin is None or scope["method"] in SAFE or _origin_host(origin) in self._hosts:
-            return None
-        return problem(403, "cross_site", "this request comes from a page of another site, and is refused")
+        if origin is not None and origin_host(origin) not in self._hosts:
+            return problem(403, "cross_site", "this request comes from a page of another site, and is refused")
+        # A browser sends the cookie along with what a page of another port of this host makes it do.
+        if cookie_in(scope) and not self._operators.has_token(headers) and not is_ours(headers):
+            return problem(403, "cross_site", FOREIGN_COOKIE)
+        return None
 
-    def _no_token(self, scope: Scope, headers: Headers) -> Response | None:
-        if not self._token or scope["path"] in OPEN:
+    async def _no_token(self, scope: Scope) -> Response | None:
+        if not self._wants_token or scope["path"] in OPEN or is_page(scope["path"]):
             return None
-        kind, _, given = headers.get("authorization", "").partition(" ")
-        # Compared as bytes: headers may hold any of them, and compare_digest takes no other text than ASCII.
-        right = secrets.compare_digest(given.strip().encode("latin-1"), self._token.reveal().encode())
-        if right and kind.lower() == "bearer":
-            return None
-        return problem(
-            401,
-            "unauthorized",
-            "this needs the channel's token; send the header Authorization: Bearer <token>",
-            headers={"WWW-Authenticate": "Bearer"},
-        )
-
-
-def _origin_host(origin: str) -> str:
-    try:
-        return urlsplit(origin).hostname or ""
-    except ValueError:
-        return ""
+        try:
+            if await self._operators.of(scope) is not None:
+                return None
+        except MillpondError as error:
+            return refusal(Request(scope), error)
+        return unauthorized()
 
 
 class _Answer:
     """``send`` with the security headers, which knows whether an answer has begun."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._scope = scope
         self._send = send
         self._begun = False
 
@@ -161,6 +166,9 @@ class _Answer:
             headers = MutableHeaders(scope=message)
             for name, value in SECURITY_HEADERS.items():
                 headers.setdefault(name, value)
+            operator: Operator | None = self._scope.get("operator")
+            if operator is not None and operator.renewed:
+                headers.append("Set-Cookie", operator.renewed)
         await self._send(message)
 
     async def instead(self, response: Response, scope: Scope, receive: Receive) -> None:

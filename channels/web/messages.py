@@ -1,6 +1,5 @@
-"""``/api/messages`` and ``/api/sessions``: handing a message in, and reading what was said."""
+"""``/api/messages`` and ``/api/sessions/<session>/messages``: handing a message in, and reading what was said."""
 
-import datetime as dt
 from typing import Annotated
 
 import msgspec
@@ -11,10 +10,10 @@ from starlette.responses import Response
 
 from channels.http import read_body
 from channels.inbound import accept, make_inbound
-from channels.web.ask import after_of, limit_of, session_in_path
+from channels.web.ask import after_of, before_of, limit_of, session_in_path
+from channels.web.body import check_type
 from channels.web.shown import Shown, shown
 from channels.web.site import Site
-from daemon.clock import stamp
 from daemon.errors import ForeignSession
 from daemon.session import SessionReader
 from daemon.sessionkey import SessionKey
@@ -38,16 +37,6 @@ class _Post(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     user: Annotated[str, Meta(min_length=1, max_length=256)] | None = None
 
 
-class _Session(msgspec.Struct, frozen=True, kw_only=True):
-    """A line of ``GET /api/sessions``."""
-
-    session: str
-    head: int
-    cursor: int
-    waiting: int
-    last_activity: str
-
-
 _decode = msgspec.json.Decoder(_Post).decode
 
 
@@ -67,7 +56,7 @@ class Messages:
 
     async def post(self, request: Request) -> Response:
         """Accept a message; 202 when it will be answered."""
-        _check_type(request)
+        check_type(request)
         message = _decoded(await self._body(request))
         key = self._own(message.session)
         inbound = make_inbound(
@@ -84,15 +73,12 @@ class Messages:
         return json_response({"id": accepted.id, "session": str(key), "status": accepted.status}, 202)
 
     async def read(self, request: Request) -> Response:
-        """The committed messages of a session behind an index."""
+        """The committed messages of a session behind an index, or before one."""
         session = str(session_in_path(request, self._site.name))
-        after, limit = after_of(request.query_params.get("after")), limit_of(request)
+        after, limit, before = after_of(request.query_params.get("after")), limit_of(request), before_of(request)
+        if before is not None:
+            return json_response({"messages": await self._page_before(session, before, limit)})
         return json_response({"messages": await self._page(session, after, limit)})
-
-    async def sessions(self, request: Request) -> Response:
-        """The sessions of all channels, the one active last first."""
-        found = await self._reader.sessions(limit=limit_of(request))
-        return json_response({"sessions": [await self._session(name, at_ms) for name, at_ms in found]})
 
     def _own(self, text: str) -> SessionKey:
         key = SessionKey.of_channel(text, self._site.name)
@@ -112,21 +98,10 @@ class Messages:
         found = await self._transcripts.committed(session, after=after, limit=limit, most_bytes=PAGE_BYTES)
         return [shown(index, entry) for index, entry in found]
 
-    async def _session(self, session: str, at_ms: int) -> _Session:
-        state = await self._reader.state(session)
-        return _Session(
-            session=session,
-            head=state.head,
-            cursor=state.cursor,
-            waiting=state.waiting,
-            last_activity=stamp(dt.datetime.fromtimestamp(at_ms / 1000, dt.UTC)),
-        )
-
-
-def _check_type(request: Request) -> None:
-    kind, *parameters = [part.strip().lower() for part in request.headers.get("content-type", "").split(";")]
-    if kind != "application/json" or any(part.replace('"', "") not in ("", "charset=utf-8") for part in parameters):
-        raise HTTPException(415, "the body must be JSON in UTF-8; send the header Content-Type: application/json")
+    async def _page_before(self, session: str, before: int, limit: int) -> list[Shown]:
+        before = min(before, (await self._reader.state(session)).head)
+        found = await self._transcripts.newest(session, before=before, limit=limit, most_bytes=PAGE_BYTES)
+        return [shown(index, entry) for index, entry in found]
 
 
 def _decoded(body: bytes) -> _Post:

@@ -16,9 +16,13 @@ from daemon.errors import (
     ConfigError,
     ForeignSession,
     InboundError,
+    MemoryMoving,
     MessageTooLarge,
     MillpondError,
+    NoSuchMemory,
+    NoSuchVersion,
     SessionFull,
+    VersionMoved,
 )
 
 AWAY_RETRY_S = 5
@@ -46,6 +50,10 @@ _KINDS = (
     _Kind(BusUnavailable, 503, "unavailable"),
     _Kind(ConfigError, 500, "configuration"),
     _Kind(ArchiveError, 503, "archive"),
+    _Kind(NoSuchVersion, 404, "no_version"),
+    _Kind(NoSuchMemory, 404, "no_memory"),
+    _Kind(VersionMoved, 409, "changed"),
+    _Kind(MemoryMoving, 409, "moving"),
 )
 """The first that fits counts."""
 
@@ -54,6 +62,7 @@ _CODES = {
     404: "not_found",
     405: "method_not_allowed",
     408: "too_slow",
+    409: "stale",
     413: "message_too_large",
     415: "not_json",
     503: "too_many_viewers",

@@ -1,7 +1,7 @@
 """The role ``web``: a server for each configured channel of this type, until the process stops."""
 
 import socket
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import anyio
 import structlog
@@ -11,11 +11,16 @@ from channels.web.app import application
 from channels.web.guard import Requests
 from channels.web.site import Site
 from daemon.config import WebConfig
+from daemon.errors import BusError
 from daemon.heartbeat import beat
+from daemon.operators import Logins, link
 from daemon.process import Process
 
 GRACE_S = 1.0
 """How long requests may go on once the process stops; event streams end at once."""
+
+INVITE_S = 2.0
+"""What making a link to log in may keep a start waiting."""
 
 _log = structlog.get_logger()
 
@@ -34,13 +39,23 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
                 site = Site(process=process, name=name, config=config, address=address_of(taken, config.host))
                 listening.append((site, taken))
         async with anyio.create_task_group() as background:
-            background.start_soon(beat, process, "web", lambda: 0)
+            addresses = {site.name: site.address for site, _ in listening}
+            background.start_soon(beat, process, "web", lambda: 0, addresses)
             async with anyio.create_task_group() as sites:
                 for site, taken in listening:
                     await sites.start(_serve_site, site, taken)
+                    await _invite(site)
                 task_status.started()
                 await process.stopping.wait()
             background.cancel_scope.cancel()
+
+
+async def _invite(site: Site) -> None:
+    """Show who started the process how to get in; `millpond page` does the same at any time."""
+    if site.process.invite is None:
+        return
+    with anyio.move_on_after(INVITE_S), suppress(BusError):
+        site.process.invite(link(site.address, await Logins(site.process.bus).offer(site.name)))
 
 
 async def _serve_site(site: Site, listening: socket.socket, *, task_status: anyio.abc.TaskStatus[None]) -> None:

@@ -27,6 +27,8 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     time: str
     turn: int
     """The index at which its turn began."""
+    tokens: int
+    """What it counts in a prompt."""
     id: str = ""
     """On what a person wrote: the message's id."""
     sender: str = ""
@@ -55,6 +57,7 @@ def shown(index: int, entry: LogEntry) -> Shown:
         content=wire.content,
         time=entry.time,
         turn=entry.turn,
+        tokens=entry.tokens,
         id=entry.id,
         sender=entry.sender,
         overheard=bool(entry.person) and not entry.id,

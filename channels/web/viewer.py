@@ -4,7 +4,6 @@ Whatever is published is a hint. The log is read again when it is said to have m
 missed, and every few seconds regardless; so a viewer falls behind, but never misses a message.
 """
 
-from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -15,6 +14,7 @@ import structlog
 from channels.showing.pieces import Preview
 from channels.web.shown import encode, shown
 from channels.web.site import Site
+from channels.web.streaming import Write
 from daemon.bus import Heard, Subscription, pairs
 from daemon.errors import ArchiveError, BusError
 from daemon.events import Live, Moved, Notice, ToolEvent
@@ -38,9 +38,6 @@ GAPS_MAX = 3
 
 GAP_S = 1.0
 """Once one took longer than this to find out, the rest is left out too."""
-
-Write = Callable[[bytes], Awaitable[None]]
-"""Sends bytes to the viewer; raises when the viewer takes none."""
 
 _decode = msgspec.json.Decoder(Live | ToolEvent | Moved | Notice).decode
 _decode_live = msgspec.json.Decoder(Live).decode

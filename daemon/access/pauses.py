@@ -61,6 +61,10 @@ class Pauses:
         # Whoever is woken since it goes on may be here before the word of it.
         return _name(await self._read(bot), session)
 
+    async def chats(self, bot: str) -> Mapping[str, str]:
+        """The chats in which a bot rests just now, ``EVERYWHERE`` among them, each with since when (``<ms>-…``)."""
+        return await self._read(bot)
+
     async def pause(self, bot: str, chat: str, *, by: str, time: str, at: str = "") -> Paused:
         """Have a bot rest in ``chat`` (see ``chat_of``) or ``EVERYWHERE``; ``at`` as for ``Access.decide``."""
         return await self._change(bot, chat, "on", by=by, time=time, at=at)

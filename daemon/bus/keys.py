@@ -28,6 +28,7 @@ class SessionKeys(NamedTuple):
     unsettled: str
     dead: str
     lock: str
+    traces: str
 
 
 @lru_cache(maxsize=4_096)
@@ -46,6 +47,7 @@ def _named(partition_prefix: str, session: str) -> SessionKeys:
         unsettled=f"{partition_prefix}:unsettled",
         dead=f"{partition_prefix}:dead",
         lock=f"{partition_prefix}:lock:{session}",
+        traces=f"{partition_prefix}:traces:{session}",
     )
 
 
@@ -145,6 +147,14 @@ class Keys:
     def notices(self, session: str) -> str:
         """``notices``, stream, TTL ``queue.notice_ttl_s``: what pull channels show and no model reads."""
         return self._of_session(session, "notices")
+
+    def traces(self, session: str) -> str:
+        """``traces``, list, TTL a week: how the newest turns went, without any text."""
+        return self._of_session(session, "traces")
+
+    def deliveries(self, session: str) -> str:
+        """``deliveries``, list, TTL a week: how the newest parts of replies were sent."""
+        return self._of_session(session, "deliveries")
 
     def seen(self, session: str, message_id: str) -> str:
         """``seen``, string, TTL ``queue.seen_ttl_s``: a platform's id that was accepted already."""
@@ -269,6 +279,25 @@ class Keys:
     def tries(self, scope: str) -> str:
         """``tries``, hash, TTL ten minutes: a person's messages that held a wrong code."""
         return f"{self.prefix}:tries:{{pair}}:{scope}"
+
+    # Who operates Millpond from a browser; codes and visitors lie in one slot.
+
+    def login(self, digest: str) -> str:
+        """``login``, string, TTL ten minutes: a link to log in with that nobody has used yet, by its code's hash."""
+        return f"{self.prefix}:login:{{login}}:{digest}"
+
+    def visitor(self, digest: str) -> str:
+        """``visitor``, string, TTL 30 days: a browser that has logged in, by the hash of what its cookie holds."""
+        return f"{self.prefix}:visitor:{{login}}:{digest}"
+
+    @property
+    def audit(self) -> str:
+        """``audit``, stream, bounded: what operators did."""
+        return f"{self.prefix}:audit"
+
+    def errors(self, minute: int) -> str:
+        """``errors``, hash, TTL 20 minutes: errors of models in a minute of the epoch, by their kind."""
+        return f"{self.prefix}:errors:{minute}"
 
     # Who may speak on a push channel; what one script touches lies in one slot.
 

@@ -12,12 +12,14 @@ from daemon.cli.generate import generate
 from daemon.cli.init import init
 from daemon.cli.jobs import jobs
 from daemon.cli.memory import memory
+from daemon.cli.page import page
 from daemon.cli.person import person
 from daemon.cli.queue import queue
 from daemon.cli.redis_command import redis_cli
 from daemon.cli.run import run
 from daemon.cli.send import send
 from daemon.cli.session import session
+from daemon.cli.trace import trace
 from daemon.cli.transcript import transcript
 from daemon.cli.usage import usage
 from daemon.cli.version import version
@@ -28,6 +30,7 @@ __all__ = ["main"]
 for _command in (
     init,
     run,
+    page,
     chat,
     send,
     session,
@@ -35,6 +38,7 @@ for _command in (
     channel,
     person,
     transcript,
+    trace,
     queue,
     worker,
     usage,

@@ -5,9 +5,9 @@ from typing import Any
 
 from daemon.bus import Bus
 from daemon.cli.finding import Finding, error, ok, warning
-from daemon.cli.queue import Queues, read_queues
 from daemon.clock import SystemClock, age_s
 from daemon.heartbeat import workers
+from daemon.overview import Queues, read_queues
 
 PINGS = 5
 SLOW_S = 0.02

@@ -1,10 +1,7 @@
 """``millpond queue dead``: what could not be answered, and what is to become of it."""
 
-import datetime as dt
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -14,7 +11,7 @@ from daemon.cli.table import print_json, say, table
 from daemon.errors import InboundError
 
 if TYPE_CHECKING:
-    from daemon.bus import DeadLetter, DeadLetters
+    from daemon.bus import Choice, DeadLetter, DeadLetters, LetterWork
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 LIMIT = click.option(
@@ -29,15 +26,6 @@ TEXT_CHARS = 60
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Choice:
-    """Which letters a person means."""
-
-    name: str | None
-    reason: str | None
-    everything: bool
-
-
 @click.group()
 def dead() -> None:
     """Look at dead letters, replay or drop them."""
@@ -49,12 +37,15 @@ def dead() -> None:
 @click.pass_context
 def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
     """List what could not be answered or delivered, the newest last."""
-    rows = _with_letters(ctx, lambda letters: _rows(letters, limit))
+    from daemon.bus import excerpt_of
+
+    found = _with_letters(ctx, lambda letters: letters.newest(limit=limit))
     if as_json:
-        print_json({"dead": rows})
+        print_json({"dead": [_row(letter) for letter in found]})
         return
-    heads = ("id", "time", "session", "message", "reason", "attempts", "text")
-    table(heads, [[row[head] for head in heads[:-1]] + [_short(str(row["text"]))] for row in rows])
+    heads = ("id", "time", "session", "message", "reason", "attempts")
+    rows = [([_row(letter)[head] for head in heads], excerpt_of(letter, most=TEXT_CHARS)) for letter in found]
+    table((*heads, "text"), [[*cells, text] for cells, text in rows])
 
 
 @dead.command()
@@ -81,8 +72,10 @@ def replay(ctx: click.Context, name: str | None, reason: str | None, everything:
 
     The letter leaves the list. What its conversation shows of the failure stays there.
     """
-    choice = _checked(Choice(name=name, reason=reason, everything=everything))
-    _report(_with_letters(ctx, lambda letters: _each(letters, choice, _replayed)))
+    from daemon.bus import replayed
+
+    choice = _choice(name, reason, everything=everything)
+    _report(_with_letters(ctx, lambda letters: _each(letters, choice, replayed)))
 
 
 @dead.command()
@@ -92,14 +85,18 @@ def replay(ctx: click.Context, name: str | None, reason: str | None, everything:
 @click.pass_context
 def drop(ctx: click.Context, name: str | None, reason: str | None, everything: bool) -> None:
     """Delete dead letters for good."""
-    choice = _checked(Choice(name=name, reason=reason, everything=everything))
-    _report(_with_letters(ctx, lambda letters: _each(letters, choice, _dropped)))
+    from daemon.bus import dropped
+
+    choice = _choice(name, reason, everything=everything)
+    _report(_with_letters(ctx, lambda letters: _each(letters, choice, dropped)))
 
 
-def _checked(choice: Choice) -> Choice:
-    if (choice.name is not None) + (choice.reason is not None) + choice.everything != 1:
+def _choice(name: str | None, reason: str | None, *, everything: bool) -> "Choice":
+    from daemon.bus import Choice
+
+    if (name is not None) + (reason is not None) + everything != 1:
         raise click.UsageError("name one ID, or --reason R, or --all")
-    return choice
+    return Choice(names=() if name is None else (name,), reason=reason, everything=everything)
 
 
 def _with_letters(ctx: click.Context, work: "Callable[[DeadLetters], Awaitable[_T]]") -> _T:
@@ -109,55 +106,25 @@ def _with_letters(ctx: click.Context, work: "Callable[[DeadLetters], Awaitable[_
     return with_bus(ctx, lambda bus: work(DeadLetters(bus, queue)))
 
 
-async def _rows(letters: "DeadLetters", limit: int) -> list[dict[str, object]]:
-    return [_row(letter) for letter in await letters.newest(limit=limit)]
-
-
 async def _shown(letters: "DeadLetters", name: str) -> dict[str, object]:
-    letter = await _one(letters, name)
+    from daemon.bus import one_letter
+
+    letter = await one_letter(letters, name)
     row = _row(letter)
     del row["text"]
     return {**row, "payload": letter.payload.decode(errors="replace")}
 
 
-async def _one(letters: "DeadLetters", name: str) -> "DeadLetter":
-    found = await letters.named(name)
-    if not found:
-        raise InboundError(f"dead letter {name}: there is none; it was replayed or dropped, or never was")
-    if len(found) > 1:
-        names = " or ".join(letter.name for letter in found)
-        raise InboundError(f"dead letter {name}: there are several; say {names}")
-    return found[0]
+async def _each(letters: "DeadLetters", choice: "Choice", work: "LetterWork") -> Counter[str]:
+    """What became of the chosen letters, counted; of one that was named, an error when nothing could be done."""
+    from daemon.bus import one_letter, work_off
 
-
-async def _each(
-    letters: "DeadLetters", choice: Choice, work: "Callable[[DeadLetters, DeadLetter], Awaitable[str]]"
-) -> Counter[str]:
-    """What became of the chosen letters, counted; of a letter that was named, an error when nothing could be done."""
-    if choice.name is not None:
-        return Counter([await work(letters, await _one(letters, choice.name))])
-    outcomes: Counter[str] = Counter()
-    async with aclosing(letters.all(reason=choice.reason)) as chosen:
-        async for letter in chosen:
-            try:
-                outcomes[await work(letters, letter)] += 1
-            except InboundError as error:
-                click.echo(f"millpond: {error}", err=True)
-                outcomes["cannot be replayed"] += 1
-    return outcomes
-
-
-async def _replayed(letters: "DeadLetters", letter: "DeadLetter") -> str:
-    outcome = await letters.replay(letter)
-    if outcome == "full":
-        raise InboundError(f"dead letter {letter.name}: too many messages wait already; replay it later")
-    if outcome == "unknown":
-        raise InboundError(f"dead letter {letter.name}: session {letter.session} is no more; write to it anew")
-    return "replayed" if outcome == "replayed" else "gone before"
-
-
-async def _dropped(letters: "DeadLetters", letter: "DeadLetter") -> str:
-    return "dropped" if await letters.drop(letter) else "gone before"
+    for name in choice.names:
+        return Counter([await work(letters, await one_letter(letters, name))])
+    worked = await work_off(letters, choice, work)
+    for error in worked.refused:
+        click.echo(f"millpond: {error}", err=True)
+    return worked.outcomes
 
 
 def _report(outcomes: Counter[str]) -> None:
@@ -167,11 +134,12 @@ def _report(outcomes: Counter[str]) -> None:
 
 
 def _row(letter: "DeadLetter") -> dict[str, object]:
-    at = dt.datetime.fromtimestamp(int(letter.stream_id.partition("-")[0]) / 1000, dt.UTC)
+    from daemon.bus import time_of
+
     found = letter.message or letter.reply
     return {
         "id": letter.name,
-        "time": at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "time": time_of(letter),
         "session": letter.session,
         "kind": letter.kind,
         "message": letter.id,
@@ -180,8 +148,3 @@ def _row(letter: "DeadLetter") -> dict[str, object]:
         "correlation": found.correlation if found else "",
         "text": found.text if found else "",
     }
-
-
-def _short(text: str) -> str:
-    line = "".join(char if char.isprintable() else " " for char in " ".join(text.split()))
-    return line if len(line) <= TEXT_CHARS else f"{line[: TEXT_CHARS - 1]}…"

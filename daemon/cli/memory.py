@@ -16,7 +16,7 @@ from daemon.errors import BadSessionKey, ConfigError, InboundError
 if TYPE_CHECKING:
     from daemon.bus import Bus
     from daemon.config import Config
-    from daemon.memory import Memories, MemoryFiles, Recall, Version
+    from daemon.memory import Changed, Memories, MemoryFiles, Recall
 
 _T = TypeVar("_T")
 
@@ -206,32 +206,16 @@ def _print_entries(entries: "Sequence[tuple[str, object]]", *, as_json: bool) ->
 
 
 async def _log(named: Named, limit: int) -> list[dict[str, Any]]:
-    current = (await named.memories.current(named.scope)).version
-    versions = await named.memories.versions(named.scope, limit=limit)
-    before = await _text_before(named, versions[-1].version) if versions else ""
-    rows: list[dict[str, Any]] = []
-    for version in reversed(versions):
-        rows.insert(0, _row(version, before, current))
-        before = before if version.kind == "rejected" else version.text
-    return rows
+    from daemon.memory import changes_of
+
+    return [_row(changed) for changed in await changes_of(named.memories, named.scope, limit=limit)]
 
 
-async def _text_before(named: Named, number: int) -> str:
-    """What MEMORY.md read before a version was written: rejected ones were never in it."""
-    while number := number - 1:
-        version = await named.memories.version(named.scope, number)
-        if version.kind != "rejected":
-            return version.text
-    return ""
-
-
-def _row(version: "Version", before: str, current: int) -> dict[str, Any]:
-    from daemon.memory.changes import characters
-
-    came, went = characters(before, version.text)
+def _row(changed: "Changed") -> dict[str, Any]:
+    version = changed.version
     return {
         "version": version.version,
-        "current": version.version == current,
+        "current": changed.is_current,
         "kind": version.kind,
         "time": version.time,
         "session": version.session,
@@ -239,8 +223,8 @@ def _row(version: "Version", before: str, current: int) -> dict[str, Any]:
         "model": version.model,
         "by": version.by,
         "of": version.of,
-        "+": came,
-        "-": went,
+        "+": changed.came,
+        "-": changed.went,
         "reason": version.reason or (f"version {version.of}" if version.of else ""),
     }
 
@@ -253,22 +237,19 @@ def _short(row: dict[str, Any], head: str) -> str:
 
 
 async def _diff(named: Named, first: int, second: int | None) -> dict[str, Any]:
+    from daemon.memory import seen
     from daemon.memory.changes import unified
 
-    old, new = await _seen(named, first), await _seen(named, second)
+    old, new = await seen(named.memories, named.scope, first), await seen(named.memories, named.scope, second)
     names = {"old_name": f"version {old.version}", "new_name": f"version {new.version}"}
     changes = unified(old.text, new.text, **names)
     return {"scope": named.scope, "from": old.version, "to": new.version, "diff": changes}
 
 
 async def _seen(named: Named, number: int | None) -> "Recall":
-    """A version, or the current one."""
-    from daemon.memory import Recall
+    from daemon.memory import seen
 
-    if number is None:
-        return await named.memories.current(named.scope)
-    text = (await named.memories.version(named.scope, number)).text if number else ""
-    return Recall(text=text, version=number)
+    return await seen(named.memories, named.scope, number)
 
 
 # What is changed
@@ -299,12 +280,10 @@ def _stored(ctx: click.Context, name: str, change: Callable[[Named], Awaitable[i
     config = loaded(ctx).config
 
     async def work(named: Named) -> dict[str, Any]:
-        files = _files(named, config)
-        await files.sync(named.scope)  # a file that was edited is a version before this one
-        before = (await named.memories.current(named.scope)).version
-        version = await change(named)
-        await files.sync(named.scope, at_once=True)
-        return {"scope": named.scope, "version": version, "changed": version != before}
+        from daemon.memory import written
+
+        done = await written(named.memories, _files(named, config), named.scope, lambda: change(named))
+        return {"scope": named.scope, "version": done.version, "changed": done.changed}
 
     return _with_memory(ctx, name, work)
 

@@ -7,9 +7,6 @@ import click
 from daemon.cli.table import say, table
 from daemon.printable import printable_json
 
-HEAD_MESSAGES = 2
-"""What stands for consolidated messages: a user's message with the summary, and an answer to it."""
-
 
 def print_prompt(shown: dict[str, Any]) -> None:
     """Print what ``workers.agent.preview`` found: the parts with their tokens, then every word of it."""
@@ -25,18 +22,14 @@ def print_prompt(shown: dict[str, Any]) -> None:
     _head(f"tools, {parts['tools']:,} tokens")
     for tool in shown["tools"]:
         say(_json(tool))
-    current = max(at for at, message in enumerate(shown["messages"]) if message["role"] == "user")
-    first = 1 + (HEAD_MESSAGES if parts["continuity"] else 0)
-    if first > 1:
-        _head(f"continuity, {parts['continuity']:,} tokens")
-        for message in shown["messages"][1:first]:
+    stretches: dict[str, tuple[int, int]] = shown["stretches"]
+    for name, told in (("continuity", ""), ("history", f"{shown['history_turns']:,} turns, "), ("current", "")):
+        first, upto = stretches[name]
+        if name == "continuity" and first == upto:
+            continue
+        _head(f"{name}, {told}{parts[name]:,} tokens")
+        for message in shown["messages"][first:upto]:
             say(_message(message))
-    _head(f"history, {shown['history_turns']:,} turns, {parts['history']:,} tokens")
-    for message in shown["messages"][first:current]:
-        say(_message(message))
-    _head(f"current, {parts['current']:,} tokens")
-    for message in shown["messages"][current:]:
-        say(_message(message))
 
 
 def _head(text: str) -> None:

@@ -83,6 +83,10 @@ def _announce(line: str) -> None:
     _say(f"Millpond listens on {line}" if "://" in line else line)
 
 
+def _invite(link: str) -> None:
+    _say(f"page: {link}")
+
+
 def _say(line: str) -> None:
     click.echo(line)
     sys.stdout.flush()
@@ -91,5 +95,5 @@ def _say(line: str) -> None:
 async def _serve(config: "Config", data_dir: "Path", services: list[Service]) -> None:
     from daemon.run import open_process, run_services
 
-    async with open_process(config, data_dir, announce=_announce) as process:
+    async with open_process(config, data_dir, announce=_announce, invite=_invite) as process:
         await run_services(process, services)

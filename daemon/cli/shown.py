@@ -10,11 +10,10 @@ from daemon.cli.drawing import Part, bar
 from daemon.cli.table import say, table
 
 if TYPE_CHECKING:
-    from daemon.archive import Segment
     from daemon.events import LogEntry
-    from daemon.memory import HistoryEntry
     from daemon.process import Process
     from daemon.session import SessionState, Settlement
+    from daemon.transcripts import Range
 
 RANGES = 10
 """Consolidated ranges that are listed, the newest; JSON has all."""
@@ -122,41 +121,21 @@ def _left_s(at_ms: int, now_ms: int) -> float:
 
 async def _consolidated(process: "Process", state: "SessionState") -> list[dict[str, Any]]:
     from daemon.memory import Memories
+    from daemon.transcripts import ranges_of
 
-    memories = Memories(process.bus, process.archive)
-    history = await memories.history(await memories.home(state.scope)) if state.scope else []
-    segments = await process.archive.segments(state.session)
-    files = {(segment.first, segment.upto): segment for segment in segments}
-    rows: list[dict[str, Any]] = []
-    for index, entry in enumerate(history):
-        if entry.session == state.session:
-            segment = None if entry.lost else files.pop((entry.first, entry.upto), None)
-            rows.append(_row(index, entry) | {"segment": _fields(segment)})
-    # Whoever archived these has not come to write their entry, or the memory was set back.
-    rows += [
-        {"first": segment.first, "upto": segment.upto, "entry": None, "segment": _fields(segment)}
-        for segment in files.values()
-    ]
-    return sorted(rows, key=lambda row: (row["first"], row["upto"]))
+    found = await ranges_of(Memories(process.bus, process.archive), process.archive, state.session, state.scope)
+    return [_row(each) for each in found]
 
 
-def _row(index: int, entry: "HistoryEntry") -> dict[str, Any]:
-    return {
-        "first": entry.first,
-        "upto": entry.upto,
-        "entry": index,
-        "kind": entry.kind,
-        "lost": entry.lost,
-        "time": entry.time,
-        "model": entry.model,
-        "correlation": entry.correlation,
-    }
-
-
-def _fields(segment: "Segment | None") -> dict[str, Any] | None:
+def _row(found: "Range") -> dict[str, Any]:
     import msgspec
 
-    return None if segment is None else msgspec.structs.asdict(segment)
+    segment = None if found.segment is None else msgspec.structs.asdict(found.segment)
+    row: dict[str, Any] = {"first": found.first, "upto": found.upto, "entry": found.index}
+    if (entry := found.entry) is not None:
+        told = ("kind", "lost", "time", "model", "correlation")
+        row |= {name: getattr(entry, name) for name in told}
+    return row | {"segment": segment}
 
 
 def message_of(index: int, entry: "LogEntry") -> dict[str, Any]:

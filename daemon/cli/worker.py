@@ -1,49 +1,11 @@
 """``millpond worker``: which processes live, and what they hold."""
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict
 
 import click
 
 from daemon.cli.connected import with_bus
 from daemon.cli.table import print_json, table
-
-if TYPE_CHECKING:
-    from daemon.bus import Bus
-    from daemon.clock import Clock
-
-
-@dataclass(frozen=True, kw_only=True)
-class Worker:
-    """One role of a process, as it said with its last heartbeat."""
-
-    worker: str
-    role: str
-    started: str
-    """ISO 8601, UTC."""
-    seen_s: float
-    """Seconds since it said so, by this machine's clock."""
-    holding: int
-    """Sessions, or chats that something is sent to."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Lease:
-    """A session that a worker holds just now."""
-
-    session: str
-    worker: str
-    fence: int
-    left_s: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Workers:
-    """All of them at one moment."""
-
-    workers: list[Worker]
-    leases: list[Lease]
-    """At most ``--limit`` sessions are looked at."""
 
 
 @click.group()
@@ -59,6 +21,8 @@ def worker() -> None:
 @click.pass_context
 def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
     """List the processes that live, and the sessions that they hold."""
+    from daemon.overview import read_workers
+
     found = with_bus(ctx, lambda bus: read_workers(bus, limit=limit))
     if as_json:
         print_json(asdict(found))
@@ -69,33 +33,3 @@ def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
     click.echo()
     held = [(lease.session, lease.worker, lease.fence, f"{lease.left_s:.1f} s") for lease in found.leases]
     table(("session held", "by", "fence", "lease left"), held)
-
-
-async def read_workers(bus: "Bus", *, limit: int, clock: "Clock | None" = None) -> Workers:
-    """The workers and their leases as they are now.
-
-    Raises:
-        BusUnavailable: Redis is away.
-    """
-    from daemon.clock import SystemClock, age_s
-    from daemon.heartbeat import workers
-    from daemon.session import standings
-
-    clock = clock or SystemClock()
-    return Workers(
-        workers=[
-            Worker(
-                worker=name.partition(" ")[0],
-                role=beat.role,
-                started=beat.started,
-                seen_s=round(age_s(beat.seen, clock), 1),
-                holding=beat.holding,
-            )
-            for name, beat in await workers(bus)
-        ],
-        leases=[
-            Lease(session=one.session, worker=one.worker, fence=one.fence, left_s=round(one.lease_left_s, 1))
-            for one in await standings(bus, limit=limit)
-            if one.held
-        ],
-    )

@@ -86,6 +86,15 @@ class ScopeLists:
             return piece.records[max(0, first - (piece.upto - len(piece.records))) :]
         return [*await self._archived(kind, scope, first, piece.base, piece.lost), *piece.records]
 
+    async def stretch(self, kind: Kind, scope: str, first: int, upto: int) -> list[bytes]:
+        """The records ``first`` to ``upto`` (exclusive), as far as there are any. Errors as for ``all``."""
+        piece = await self.piece(kind, scope, first, max(0, upto - first))
+        begin = max(first, piece.base)
+        here = piece.records[: max(0, upto - begin)]
+        if first >= piece.base:
+            return here
+        return [*await self._archived(kind, scope, first, min(upto, piece.base), piece.lost), *here]
+
     async def one(self, kind: Kind, scope: str, index: int) -> bytes | None:
         """One record; None when there is none of that index. Errors as for ``all``."""
         piece = await self.piece(kind, scope, index, 1)

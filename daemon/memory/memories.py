@@ -340,6 +340,14 @@ class Memories:
         """The entries of HISTORY.md from the ``first`` one on, in the order in which they were written."""
         return [_decode_entry(record) for record in await self._lists.all("history", scope, first)]
 
+    async def history_before(self, scope: str, before: int | None, *, limit: int) -> list[tuple[int, HistoryEntry]]:
+        """The last ``limit`` entries of the history before an index, or of all, oldest first, each with its index."""
+        there = (await self._lists.piece("history", scope, None, 0)).upto
+        upto = there if before is None else min(before, there)
+        first = max(0, upto - limit)
+        records = await self._lists.stretch("history", scope, first, upto)
+        return list(enumerate(map(_decode_entry, records), first))
+
     async def notes(self, scope: str, *, first: int = 0) -> list[Note]:
         """The daily notes from the ``first`` one on, in the order in which they were written."""
         return [_decode_note(record) for record in await self._lists.all("notes", scope, first)]

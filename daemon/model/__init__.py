@@ -11,6 +11,7 @@ from anyio import to_thread
 from daemon.clock import Clock
 from daemon.config.schema import ModelConfig, TranscriptionConfig
 from daemon.model.base import RUNTIME_CONTEXT, Answer, Chunk, CutOff, Model, Request, TextChunk, ToolCall, Usage
+from daemon.model.failures import Failures, note_failure, read_failures
 from daemon.model.fallback import FallbackModel, Rung
 from daemon.model.offline import OfflineModel
 from daemon.wording import Language
@@ -23,6 +24,7 @@ __all__ = [
     "Answer",
     "Chunk",
     "CutOff",
+    "Failures",
     "FallbackModel",
     "Model",
     "OfflineModel",
@@ -31,6 +33,8 @@ __all__ = [
     "ToolCall",
     "Usage",
     "connect",
+    "note_failure",
+    "read_failures",
     "transcriber",
 ]
 

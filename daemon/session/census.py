@@ -10,6 +10,9 @@ from daemon.session.reader import SessionReader
 LIMIT = 1_000
 """Sessions that are looked at unless told otherwise."""
 
+FIELDS = ("worker", "fence", "lease", "retry_at", "parked_at")
+"""Of a session's hash."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
@@ -23,6 +26,10 @@ class Standing:
     """0 when nobody holds it."""
     retry_in_s: float
     """0 unless it rests after a failure."""
+    retry_at_ms: int = 0
+    """Until when it rests, by the server's clock."""
+    parked_at_ms: int = 0
+    """Since when, of one that was parked: for no fault of its message. 0 of one that backs off."""
 
     @property
     def held(self) -> bool:
@@ -66,8 +73,8 @@ async def oldest_s(bus: Bus) -> float:
 
 
 async def _look(bus: Bus, session: str, now_ms: int, found: list[Standing]) -> None:
-    values = await bus.call("HMGET", bus.keys.session(session), "worker", "fence", "lease", "retry_at")
-    worker, fence, lease_ms, retry_ms = (value or b"" for value in values)
+    values = await bus.call("HMGET", bus.keys.session(session), *FIELDS)
+    worker, fence, lease_ms, retry_ms, parked_ms = (value or b"" for value in values)
     left_s = max(0.0, (int(lease_ms or 0) - now_ms) / 1000)
     standing = Standing(
         session=session,
@@ -75,5 +82,7 @@ async def _look(bus: Bus, session: str, now_ms: int, found: list[Standing]) -> N
         fence=int(fence or 0),
         lease_left_s=left_s,
         retry_in_s=max(0.0, (int(retry_ms or 0) - now_ms) / 1000),
+        retry_at_ms=int(retry_ms or 0),
+        parked_at_ms=int(parked_ms or 0),
     )
     found.append(standing)

@@ -6,14 +6,15 @@
 -- KEYS  1 in (stream)  2 ready (zset)  3 due (zset)  4 grew (stream)  5 dead (stream)  6 unsettled (zset), then for
 --       each turn
 --       1 session (hash)  2 log (list)  3 waiting (list)  4 live (string)  5 out (stream)  6 notices (stream)
+--       7 traces (list)
 -- ARGV  1 lease (ms)  2 wake-up (ms)  3 most grew events kept  4 TTL of notices (ms)  5 events channel of a session,
---       without its key, then for each turn
+--       without its key  6 most traces kept  7 their TTL (ms), then for each turn
 --       1 session key   2 nonce   3 claim number   4 turn   5 step   6 tokens of all its entries   7 reply (JSON or '')
 --       8 go on: how many messages to take next, 0 to let go   9 what else (JSON, or '' for nothing):
 --         {"dead_reason": ..., "start_over": true, "options": JSON, "notices": [JSON, ...]}, each of which may be missing
 --      10 tokens that stand in every prompt of the session, or ''   11 tokens from the start on from which on it should
---         be settled, or ''   12 how many stream ids follow   13 how many entries follow these, then the ids (what this
---         turn answers), and last the entries (JSON)
+--         be settled, or ''   12 its trace (JSON), to which the time is added, or ''   13 how many stream ids follow
+--      14 how many entries follow these, then the ids (what this turn answers), and last the entries (JSON)
 -- Returns for each turn {status, ...}
 --   next, then what begin() gives   committed, and the caller holds the session's next turn
 --   done                            committed, the session let go; also when this commit had arrived before
@@ -40,9 +41,9 @@ local function tell(notices_key, events, notice)
 end
 
 local function commit(key, arg)
-  local session_key, log_key, waiting_key, live_key, out_key, notices_key = unpack(KEYS, key + 1, key + 6)
-  local session, nonce, claim, turn, step, tokens, reply, take, more, fixed, settle, ids, entries = unpack(
-    ARGV, arg + 1, arg + 13)
+  local session_key, log_key, waiting_key, live_key, out_key, notices_key, traces_key = unpack(KEYS, key + 1, key + 7)
+  local session, nonce, claim, turn, step, tokens, reply, take, more, fixed, settle, trace, ids, entries = unpack(
+    ARGV, arg + 1, arg + 14)
   local events = ARGV[5] .. session
   turn, take = tonumber(turn), tonumber(take)
   local holder, done, claims, base, head, cursor, all_tokens, start_tokens, attempts, debounce, stop_upto = unpack(
@@ -69,8 +70,8 @@ local function commit(key, arg)
   if tonumber(head or 0) ~= turn or base + redis.call('LLEN', log_key) ~= turn + step then return {'stale'} end
 
   more = more ~= '' and cjson.decode(more) or {}
-  local first_entry = arg + 14 + ids
-  for at = arg + 14, first_entry - 1 do
+  local first_entry = arg + 15 + ids
+  for at = arg + 15, first_entry - 1 do
     local id = ARGV[at]
     if more.dead_reason then bury(session, attempts or 0, more.dead_reason, id) end
     redis.call('LREM', waiting_key, 1, id)
@@ -114,6 +115,11 @@ local function commit(key, arg)
     redis.call('ZADD', KEYS[6], 'NX', wakeup, session)
   end
   if more.options then redis.call('HSET', session_key, 'options', more.options) end
+  if trace ~= '' then
+    local kept = redis.call('RPUSH', traces_key, '{"committed_ms":' .. now .. ',' .. string.sub(trace, 2))
+    if kept > tonumber(ARGV[6]) then redis.call('LTRIM', traces_key, -ARGV[6], -1) end
+    redis.call('PEXPIRE', traces_key, ARGV[7])
+  end
 
   if goes_on then
     local deadline = now + ARGV[1]
@@ -132,9 +138,9 @@ local function commit(key, arg)
   return {'done'}
 end
 
-local count, arg, results = (#KEYS - 6) / 6, 5, {}
+local count, arg, results = (#KEYS - 6) / 7, 7, {}
 for number = 1, count do
-  local key, following = 6 * number, arg + 13 + ARGV[arg + 12] + ARGV[arg + 13]
+  local key, following = 7 * number - 1, arg + 14 + ARGV[arg + 13] + ARGV[arg + 14]
   if count == 1 then
     results[1] = commit(key, arg)
   else

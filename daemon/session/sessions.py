@@ -13,6 +13,7 @@ from daemon.config import QueueConfig
 from daemon.errors import LeaseLost
 from daemon.events import LogEntry, Notice, Options, Reply
 from daemon.session.claim import Claim, Waiting, after, begun_from, waiting_from
+from daemon.traces import KEPT_MS, TRACES_KEPT, Trace
 
 _PART = ("begin.part.lua",)
 CLAIM = load_script(__file__, "claim.lua", with_parts=_PART)
@@ -66,6 +67,8 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     """What stands in every prompt of the session beside memory and history; None leaves what is known."""
     settle_tokens: int | None = None
     """Tokens of the messages a model sees from which on some should be consolidated; None: not known."""
+    trace: Trace | None = None
+    """How the turn went."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,7 +189,7 @@ class Sessions:
             COMMIT,
             self._shared(self._bus.keys.partition(claim.session)),
             Asked(
-                (keys.session, keys.log, keys.waiting, keys.live, out, keys.notices),
+                (keys.session, keys.log, keys.waiting, keys.live, out, keys.notices, keys.traces),
                 (
                     claim.session,
                     claim.nonce,
@@ -199,6 +202,7 @@ class Sessions:
                     _beside(commit),
                     _or_empty(commit.fixed_tokens),
                     _or_empty(commit.settle_tokens),
+                    _encode(commit.trace) if commit.trace else "",
                     len(commit.answered),
                     len(commit.entries),
                     *commit.answered,
@@ -225,7 +229,7 @@ class Sessions:
                     keys.dead(partition),
                     keys.unsettled(partition),
                 ),
-                (self._lease_ms, self._wakeup_ms, GREW_MAX, self._notice_ttl_ms, keys.events("")),
+                (self._lease_ms, self._wakeup_ms, GREW_MAX, self._notice_ttl_ms, keys.events(""), TRACES_KEPT, KEPT_MS),
             )
         return self._of_partition[partition]
 

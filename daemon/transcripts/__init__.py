@@ -1,10 +1,12 @@
 """Transcripts: what was said in a session, from its first message to its last, whatever has left Redis since.
 
 ``Transcripts`` joins archive and log; ``search`` looks through it; ``find`` knows a segment by its name; ``restore``
-makes a session of it.
+makes a session of it; ``ranges_of`` tells what of it became memory, ``outline_of`` how long each message is.
 """
 
 from daemon.transcripts.naming import Named, find, is_name
+from daemon.transcripts.outline import Outline, outline_of
+from daemon.transcripts.ranges import Range, ranges_of
 from daemon.transcripts.restoring import Restored, Source, restore
 from daemon.transcripts.search import Hit, Needle, Unread, search
 from daemon.transcripts.transcripts import Piece, Transcripts
@@ -13,13 +15,17 @@ __all__ = [
     "Hit",
     "Named",
     "Needle",
+    "Outline",
     "Piece",
+    "Range",
     "Restored",
     "Source",
     "Transcripts",
     "Unread",
     "find",
     "is_name",
+    "outline_of",
+    "ranges_of",
     "restore",
     "search",
 ]

@@ -133,6 +133,33 @@ class Transcripts:
                     break
         return found
 
+    async def newest(
+        self, session: str, *, before: int, limit: int, most_bytes: int | None = None
+    ) -> list[tuple[int, LogEntry]]:
+        """The last ``limit`` committed entries before index ``before``, oldest first, each with its index.
+
+        ``before`` is at most the head. With ``most_bytes`` it holds fewer, the newest, once so much was read. Errors as
+        for ``committed``: it begins behind the last that cannot be read.
+        """
+        found: list[tuple[int, LogEntry]] = []
+        least, upto, size = max(0, before - limit), before, 0
+        while upto > least:
+            first = max(least, upto - CHUNK)
+            try:
+                raws = await self.read(session, first, upto)
+            except ArchiveError:
+                if not found:
+                    raise
+                break
+            # Where messages were forgotten, those that are left are the newest.
+            entries = [(index, _decode(raw)) for index, raw in enumerate(raws, upto - len(raws))]
+            found[:0] = entries
+            size += sum(len(memoryview(entry.wire)) for _, entry in entries)
+            if most_bytes is not None and size >= most_bytes:
+                break
+            upto = first
+        return found
+
     async def _slice(self, session: str, first: int, upto: int) -> _Slice:
         keys = self._bus.keys
         found: list[Any] = await self._bus.run(SLICE, [keys.session(session), keys.log(session)], [first, upto])

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from daemon.cli.queue import Unknown, read_unknown
+from daemon.overview import Unknown, read_unknown
 from daemon.process import Process
 from tests.chaos import runs
 from tests.chaos.cursors import Cursors

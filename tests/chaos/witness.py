@@ -13,16 +13,16 @@ from tests.chaos.outcomes import Book, Place
 ARGUMENTS = 2
 """Words of an EVALSHA before the number of its keys, that number not counted."""
 
-AHEAD, FIELDS = 6, 9
+AHEAD, FIELDS = 8, 10
 """Arguments of ``marks.lua`` before those of its steps, and of each step."""
 
 BEGINS = (b"sending", b"asking", b"looked")
 """Steps that may mark a part."""
 
-SHARED_KEYS, SHARED_ARGS = 6, 5
+SHARED_KEYS, SHARED_ARGS = 6, 7
 """Keys and arguments of ``commit.lua`` before those of its turns."""
 
-COMMIT_KEYS, COMMIT_ARGS = 6, 13
+COMMIT_KEYS, COMMIT_ARGS = 7, 14
 """Keys and arguments of each turn; the ids and entries, whose numbers come last, are not counted."""
 
 LEASED = {"journal.lua": (0, 0), "marks.lua": (0, 0), "settle.lua": (1, 1), "note.lua": (1, 0)}
@@ -150,5 +150,5 @@ def _steps(args: Sequence[bytes]) -> list[_Step]:
 
 
 def _step(args: Sequence[bytes]) -> _Step:
-    what, _, part, number, mark, _, _, reply, _ = args
+    what, _, part, number, mark, _, _, reply, _, _ = args
     return _Step(what, mark.decode(), Place(reply=reply.decode(), part=int(part), number=int(number)))

@@ -21,9 +21,9 @@ from anyio import to_thread
 
 from channels.inbound import accept, make_inbound
 from channels.text import split
-from daemon.cli.queue import read_unknown
 from daemon.config import load
 from daemon.heartbeat import EVERY_S, workers
+from daemon.overview import read_unknown
 from daemon.process import Process
 from daemon.run import open_process
 from daemon.server.engine import find_program

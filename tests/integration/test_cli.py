@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -123,6 +124,27 @@ def test_run_without_a_terminal_announces_its_address_stays_up_and_ends_orderly(
 
         assert process.wait(LIMIT_S) == 0
         assert time.monotonic() - asked < 2.5
+
+
+def test_run_shows_a_link_that_logs_in_once_and_writes_it_nowhere_else(place: Place) -> None:
+    with place.running() as process:
+        shown = said(process, r"listens on (http://\S+)\npage: (http://\S+)/login#(\S+)\n")
+        address, place_of_page, code = shown.groups()
+        asked = urllib.request.Request(
+            f"{address}/api/login",
+            data=json.dumps({"code": code}).encode(),
+            headers={"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(asked, timeout=5) as answer:
+            assert answer.status == 204
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(asked, timeout=5)
+        process.terminate()
+        _, logged = process.communicate(timeout=LIMIT_S)
+
+    assert place_of_page == address
+    assert code.encode() not in logged
+    assert code not in place("redis-cli", "KEYS", "*").stdout
 
 
 def test_run_says_where_its_data_lies_and_that_the_model_is_a_stand_in(place: Place) -> None:

@@ -12,9 +12,8 @@ import pytest
 from anyio import to_thread
 from click.testing import CliRunner, Result
 
-from daemon.bus import Bus, DeadLetter, DeadLetters, open_bus
+from daemon.bus import Bus, Choice, DeadLetter, DeadLetters, open_bus, replayed, work_off
 from daemon.cli.command import Options, root
-from daemon.cli.dead import Choice, _each, _replayed
 from daemon.config import QueueConfig, RedisConfig
 from daemon.errors import BusUnavailable, InboundError
 from daemon.events import Reply
@@ -25,7 +24,7 @@ from tests.conftest import Lab, an_entry, an_inbound, check_and_remove_keys, mut
 pytestmark = pytest.mark.anyio
 
 DEAD = "daemon.bus.dead"
-EVERYTHING = Choice(name=None, reason=None, everything=True)
+EVERYTHING = Choice(everything=True)
 
 
 async def die(lab: Lab, *ids: str, session: str = "web:ann", reason: str = "attempts") -> None:
@@ -205,13 +204,13 @@ async def test_all_replays_what_is_there_now_and_not_what_dies_again_meanwhile(
     letters = DeadLetters(lab.bus, lab.queue)
 
     async def work(letters: DeadLetters, letter: DeadLetter) -> str:
-        outcome = await _replayed(letters, letter)
+        outcome = await replayed(letters, letter)
         claim = await lab.claim()
         again = Commit(entries=(), tokens=0, answered=(claim.begun.waiting[0].stream_id,), dead_reason="again")
         await lab.sessions.commit(claim, again, step=0, go_on=False)
         return outcome
 
-    assert await _each(letters, EVERYTHING, work) == Counter({"replayed": 4})
+    assert (await work_off(letters, EVERYTHING, work)).outcomes == Counter({"replayed": 4})
     assert [letter.reason for letter in await letters.newest(limit=10)] == ["again"] * 4
 
 
@@ -219,7 +218,7 @@ async def test_all_goes_on_behind_what_cannot_be_replayed(lab: Lab, letters: Dea
     await lab.bus.call("XADD", lab.bus.keys.dead(0), "*", "strange", "fields")
     await die(lab, "a")
 
-    outcomes = await _each(letters, EVERYTHING, _replayed)
+    outcomes = (await work_off(letters, EVERYTHING, replayed)).outcomes
 
     assert outcomes == Counter({"replayed": 1, "cannot be replayed": 1})
 

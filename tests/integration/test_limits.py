@@ -22,6 +22,7 @@ from daemon.usage import Amount, UsageBook
 from tests.conftest import Lab, an_inbound
 from workers.agent.limits import Gate
 from workers.agent.service import serve
+from workers.agent.tracing import Tracing
 from workers.agent.turn import Turns
 
 pytestmark = pytest.mark.anyio
@@ -155,7 +156,7 @@ async def test_a_note_that_cannot_be_written_is_a_warning_and_holds_up_nothing(p
     turns = Turns(replace(process, connect_model=scripted), lab.sessions)
     kit = await turns.kits.of("pond")
     claim = await lab.claim()
-    turn = await turns._begin(claim, an_inbound("a"), kit, claim.begun.scope)
+    turn = await turns._begin(claim, an_inbound("a"), kit, claim.begun.scope, Tracing(process.clock))
     turn.progress.account(says("hi"))
 
     with capture_logs() as logs:

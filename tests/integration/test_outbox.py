@@ -30,10 +30,10 @@ from channels.testing.channel import NOTHING_SENT
 from channels.web.service import serve as serve_web
 from daemon import metrics
 from daemon.bus import Bus, Listener, Script, open_bus
-from daemon.cli.queue import read_queues, read_unknown
 from daemon.config import Config, QueueConfig, RedisConfig, TestingConfig, WebConfig
 from daemon.errors import LeaseLost, SendRefused, SendUnknown
 from daemon.events import Reply
+from daemon.overview import read_queues, read_unknown
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus, Gate, ScriptedModel
@@ -189,7 +189,7 @@ async def test_a_reply_of_one_part_costs_two_scripts_at_most(process: Process) -
         async with replica(pushing(replace(process, bus=recording), platform)):
             await until_empty(process.bus)
 
-    steps = Counter(step for script, _, args in recording.scripts if script.name == "marks.lua" for step in args[6::9])
+    steps = Counter(step for script, _, args in recording.scripts if script.name == "marks.lua" for step in args[8::10])
     counts = Counter(script.name for script, _, _ in recording.scripts)
     assert steps == {"sending": 30, "sent": 30}
     assert counts["marks.lua"] < 30

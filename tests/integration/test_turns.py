@@ -21,6 +21,7 @@ from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests.conftest import Lab
 from workers.agent.entries import Entries
 from workers.agent.service import serve
+from workers.agent.tracing import Tracing
 from workers.agent.turn import Turns
 from workers.consume import Consumer
 from workers.hold import Hold
@@ -178,7 +179,7 @@ async def test_a_call_cut_off_by_a_crash_runs_again_only_if_its_tool_is_repeatab
     claim = await lab.claim()
     turns = Turns(Bot(process, ScriptedModel()).process, lab.sessions)
     kit = await turns.kits.of("pond")
-    turn = await turns._begin(claim, claim.begun.waiting[0].inbound, kit, claim.begun.scope)  # type: ignore[arg-type]
+    turn = await turns._begin(claim, claim.begun.waiting[0].inbound, kit, claim.begun.scope, Tracing(process.clock))  # type: ignore[arg-type]
     calls = (ToolCall(id="r", name="time", arguments="{}"), ToolCall(id="n", name="pay", arguments="{}"))
     entries = [*turn.progress.entries, await turn.entries.calls("", calls)]
     await lab.sessions.journal(claim, step=0, entries=entries)

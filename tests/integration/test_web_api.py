@@ -23,8 +23,7 @@ from hypothesis import strategies as st
 
 from channels.http import FIRST_PORT, body, listen
 from channels.showing.pieces import Preview
-from channels.web import events as events_module
-from channels.web import viewer
+from channels.web import streaming, viewer
 from channels.web.ask import session_of
 from channels.web.guard import host_in
 from channels.web.service import serve
@@ -364,11 +363,11 @@ async def test_a_turn_is_read_as_it_was_committed(web: Web) -> None:
 
     assert user == {
         "index": 0, "role": "user", "content": "Hello", "time": "2026-11-20T09:00:00.000Z", "turn": 0,
-        "id": "m1", "sender": "anna",
+        "tokens": 1, "id": "m1", "sender": "anna",
     }  # fmt: skip
     assert final == {
         "index": 1, "role": "assistant", "content": "Hi", "time": "2026-11-20T09:00:00.000Z", "turn": 0,
-        "answers": ["m1"],
+        "tokens": 1, "answers": ["m1"],
     }  # fmt: skip
 
 
@@ -718,7 +717,7 @@ async def test_silence_is_broken_by_comments(web: Web, monkeypatch: pytest.Monke
 
 
 async def test_there_is_a_limit_to_viewers(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events_module, "VIEWERS_MAX", 1)
+    monkeypatch.setattr(streaming, "VIEWERS_MAX", 1)
 
     async with watching(web, "crowded"):
         refused = await web.client.get("/api/events?session=crowded")

@@ -13,10 +13,9 @@ from click.testing import CliRunner
 from channels.web.health import Health
 from channels.web.site import Site
 from daemon.cli.command import Options, root
-from daemon.cli.queue import read_queues
-from daemon.cli.worker import read_workers
 from daemon.config import WebConfig
 from daemon.heartbeat import beat, workers
+from daemon.overview import read_queues, read_workers
 from daemon.process import Process
 from daemon.session import oldest_s, standings
 from tests.conftest import Lab

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from daemon.bus import Keys
 from daemon.sessionkey import SessionKey
 
-OF_SESSION = ("session", "log", "waiting", "live", "notices", "lock")
+OF_SESSION = ("session", "log", "waiting", "live", "notices", "lock", "traces")
 OF_PARTITION = ("inbox", "ready", "due", "asides", "grew", "unsettled", "dead", "unknown")
 NO_KEYS = ("partition", "of", "commands", "nudges", "leaders", "rulings", "events")
 """Methods of ``Keys`` that name no key."""

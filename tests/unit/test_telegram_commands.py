@@ -1,4 +1,5 @@
-from channels.telegram.commands import CHINESE, ENGLISH, menu
+from channels.commands import CHINESE, ENGLISH
+from channels.telegram.commands import menu
 from daemon.bus.publish import ADMIN_COMMANDS, COMMANDS
 
 DESCRIPTION_MAX = 256

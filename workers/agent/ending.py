@@ -23,6 +23,7 @@ from workers.agent.entries import open_calls
 from workers.agent.outcome import Outcome, answered_as
 from workers.agent.progress import Turn, inbounds
 from workers.backoff import after_attempts, after_waiting
+from workers.failures import noted
 from workers.tools import failure
 
 WRITE_TIMEOUT_S = 30.0
@@ -195,6 +196,7 @@ class Ending:
 
     async def parked(self, turn: Turn, error: MillpondError, *, go_on: GoOn) -> Claim | None:
         """The model is away: tried again later for ``park_max_s``, and said once."""
+        await noted(self._process, error)
         # Not the message's age: what waited for a worker over night has not waited for the model yet.
         away_s = turn.claim.begun.parked_s
         if away_s > self._queue.park_max_s:
@@ -238,6 +240,7 @@ class Ending:
         A prompt that the model does not take is not: a shorter one has been tried.
         """
         metrics.TURNS.labels("failed").inc()
+        await noted(self._process, error)
         attempts = turn.claim.begun.attempts
         _log.warning("turn.failed", reason=f"{type(error).__name__}: {error}", attempt=attempts)
         if isinstance(error, ContextOverflow):
@@ -268,6 +271,13 @@ class Ending:
             settle_tokens=turn.kit.prompts.settle_tokens(standing.tokens, flushed=claim.begun.flushed)
             if standing
             else None,
+            trace=turn.tracing.trace(
+                inbounds(turn.covered),
+                turn=claim.begun.head,
+                fence=claim.fence,
+                worker=self._process.name,
+                outcome=end.outcome,
+            ),
         )
         following = await insist(
             lambda: self._sessions.commit(

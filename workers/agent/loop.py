@@ -78,7 +78,9 @@ class Loop:
         async with places:
             await self._turn.live.tool(call, "started")
             context = self._turn.context_of(name)
-            result = await self._kit.tools.run(call, context, timeout_s=self._kit.tool_timeout_s)
+            with self._turn.tracing.tool(call.name) as doing:
+                result = await self._kit.tools.run(call, context, timeout_s=self._kit.tool_timeout_s)
+                doing.outcome = "failed" if result.failed else "done"
             await self._keep(call, result)
         await self._turn.live.tool(call, "failed" if result.failed else "done")
 
@@ -137,15 +139,19 @@ class Loop:
 
     async def _answer(self, request: Request) -> Answer:
         self._turn.live.begin()
-        try:
-            async with aclosing(self._kit.model.stream(request)) as chunks:
-                async for chunk in chunks:
-                    if isinstance(chunk, TextChunk):
-                        self._turn.live.add(chunk.text)
-                        continue
-                    self._progress.account(chunk)
-                    return chunk
-        except CutOff as error:
-            self._progress.account(error.answer)
-            raise
-        raise InvalidAnswer("the model's stream ended without an answer")
+        with self._turn.tracing.model(self._kit.model.name) as doing:
+            try:
+                async with aclosing(self._kit.model.stream(request)) as chunks:
+                    async for chunk in chunks:
+                        if isinstance(chunk, TextChunk):
+                            doing.piece()
+                            self._turn.live.add(chunk.text)
+                            continue
+                        doing.answer = chunk
+                        self._progress.account(chunk)
+                        return chunk
+            except CutOff as error:
+                doing.answer = error.answer
+                self._progress.account(error.answer)
+                raise
+            raise InvalidAnswer("the model's stream ended without an answer")

@@ -32,6 +32,8 @@ from workers.tools.mcp import ToolServers
 
 JOURNAL_MAX = 2_000
 """Messages of a turn in progress that are looked at; no turn has more."""
+HEAD_MESSAGES = 2
+"""What stands for consolidated messages: a user's message with the summary, and an answer to it."""
 BURST_MAX = 32
 """Waiting messages that one turn answers at most; as ``begin.part.lua`` has it."""
 
@@ -71,15 +73,24 @@ async def preview(process: Process, session: str) -> dict[str, Any]:
     current = found.journal or [entry for inbound in said for entry in await entries.said(inbound)]
     built = await requests.prompt(current, tools.definitions)
     what = "turn in progress" if found.journal else "waiting message" if found.said else "empty message"
+    counted, messages = _counted(prompts, requests, built), [msgspec.json.decode(wire) for wire in built.messages]
     return {
         "session": session,
         "bot": bot,
         "model": config.model.name or "offline",
         "for": what,
-        **_counted(prompts, requests, built),
-        "messages": [msgspec.json.decode(wire) for wire in built.messages],
+        **counted,
+        "stretches": _stretches(messages, has_head=bool(counted["parts"]["continuity"])),
+        "messages": messages,
         "tools": [msgspec.json.decode(definition) for definition in tools.definitions],
     }
+
+
+def _stretches(messages: Sequence[dict[str, Any]], *, has_head: bool) -> dict[str, tuple[int, int]]:
+    """Which of the messages belong to what, behind the system message: first, and one past the last."""
+    begins = 1 + (HEAD_MESSAGES if has_head else 0)
+    current = max(at for at, message in enumerate(messages) if message["role"] == "user")
+    return {"continuity": (1, begins), "history": (begins, current), "current": (current, len(messages))}
 
 
 async def _equipped(
@@ -160,15 +171,15 @@ async def _found(process: Process, state: SessionState) -> _Next:
     reader = SessionReader(process.bus)
     # What stands beyond head is the journal of the turn in progress.
     journal = await reader.log(state.session, first=state.head, upto=state.head + JOURNAL_MAX, base=state.base)
-    said = await _waiting(process, state.session, first_only=state.attempts > 1 and not journal)
+    said = await waiting_in(process, state.session, first_only=state.attempts > 1 and not journal)
     if journal:
         known = {entry.id for entry in journal if entry.id}
         said = [inbound for inbound in said if inbound.id in known]
     return _Next(said=said, journal=journal)
 
 
-async def _waiting(process: Process, session: str, *, first_only: bool) -> list[Inbound]:
-    """The messages that the next turn would answer, as a claim would choose them."""
+async def waiting_in(process: Process, session: str, *, first_only: bool) -> list[Inbound]:
+    """The messages that the next turn would answer, as a claim would choose them; of a turn that runs, its own."""
     bus, keys = process.bus, process.bus.keys
     ids: list[bytes] = await bus.call("LRANGE", keys.waiting(session), 0, BURST_MAX - 1)
     window_ms = 0 if first_only else int(await bus.call("HGET", keys.session(session), "debounce") or 0)

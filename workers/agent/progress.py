@@ -14,6 +14,7 @@ from workers.agent.entries import Entries
 from workers.agent.live import LiveText
 from workers.agent.prompts import Prompts
 from workers.agent.request import Requests
+from workers.agent.tracing import Tracing
 from workers.tools import Registry, ToolContext
 
 
@@ -88,6 +89,7 @@ class Turn:
     began: float
     """Monotonic seconds."""
     requests: Requests
+    tracing: Tracing
     progress: Progress = field(default_factory=Progress)
 
 

@@ -28,6 +28,7 @@ from workers.agent.resting import Resting
 from workers.agent.room import Rooms
 from workers.agent.speech import Speech
 from workers.agent.taking_in import TakingIn
+from workers.agent.tracing import Tracing
 from workers.consolidation import Consolidator, stores_of
 from workers.consolidation import Kits as ConsolidationKits
 from workers.hold import Hold
@@ -61,7 +62,7 @@ class Turns:
 
     async def __call__(self, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
         """See ``workers.consume.Answer``."""
-        claim = hold.claim
+        claim, tracing = hold.claim, Tracing(self._process.clock)
         if claim.begun.dropped:
             _log.error("message.missing", count=claim.begun.dropped)
         if await self._resting.puts_off(hold):
@@ -86,7 +87,7 @@ class Turns:
         if claim.begun.attempts > self._attempts_max + 1 and not claim.begun.step:
             # One claim more than it takes to give it up below: reading or counting it is what fails.
             return await self._ending.hopeless(claim, first, go_on=go_on)
-        turn = await self._begin(claim, first, kit, home)
+        turn = await self._begin(claim, first, kit, home, tracing)
         try:
             return await self._answer(turn, hold, go_on=go_on)
         finally:
@@ -127,7 +128,7 @@ class Turns:
             return await self._ending.stopped(turn, hold.stop_upto, go_on=go_on)
         return await self._ending.done(turn, answer, go_on=go_on)
 
-    async def _begin(self, claim: Claim, first: Inbound, kit: Kit, home: str) -> Turn:
+    async def _begin(self, claim: Claim, first: Inbound, kit: Kit, home: str, tracing: Tracing) -> Turn:
         begun, covered = claim.begun, before_command(claim.begun.waiting)
         vision = kit.prompts.bot.model.vision
         entries = Entries(kit.tokenizer, self._process.clock, turn=begun.head, vision=vision)
@@ -159,6 +160,7 @@ class Turns:
             entries=entries,
             live=LiveText(self.live, claim),
             requests=requests,
+            tracing=tracing,
             context_of=partial(self._context_of, claim, first, kit, requests, home),
             began=self._process.clock.monotonic(),
             progress=progress,

@@ -15,6 +15,7 @@ from workers.consolidation.plan import Thresholds
 from workers.consolidation.summary.breaker import breaker_of
 from workers.consolidation.summary.flush import Flush
 from workers.consolidation.summary.summarize import Summarizer
+from workers.failures import Noted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +72,7 @@ class Kits:
         bot = with_model(self._process.bot(name), chosen)
         window = summary_model_of(self._process.bot(name))
         if name not in self._models:
-            self._models[name] = await self._process.connect_model(window, language=bot.language)
+            self._models[name] = Noted(await self._process.connect_model(window, language=bot.language), self._process)
         model, tokenizer = self._models[name], await load(window.name)
         breaker = breaker_of(window, config.consolidation)
         return Kit(

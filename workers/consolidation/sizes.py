@@ -11,20 +11,22 @@ from workers.consolidation.plan import HEAD_SHARE, Estimate, Thresholds, head_me
 from workers.consolidation.rounds import MEMORY_SHARE
 
 
-async def sizes(process: Process, state: SessionState) -> dict[str, int]:
-    """Tokens by name: of the prompt between turns, estimated as what is stored counts, and of each threshold.
+async def estimate_of(process: Process, state: SessionState, bot: str) -> tuple[Estimate, Thresholds]:
+    """What the prompt between turns counts, and the sizes at which something happens.
 
-    What a provider's counting has taught other processes is not known here.
+    It is estimated as what is stored counts. What a provider's counting has taught other processes is not known here.
 
     Raises:
-        ConfigError: its bot is not configured here.
+        ConfigError: the bot is not configured here.
         BusUnavailable: Redis is away.
     """
     config = process.config
-    model = with_model(process.bot(unquote(state.scope.partition(":")[0])), state.options.model).model
+    model = with_model(process.bot(bot), state.options.model).model
     thresholds = Thresholds.of(model, config.memory_flush, lowered=calibration(model.name).lowered)
     tokenizer = await load(model.name)
-    memory_tokens = await tokenizer.acount((await Memories(process.bus).current(state.scope)).text)
+    memory_tokens = 0
+    if state.scope:
+        memory_tokens = await tokenizer.acount((await Memories(process.bus).current(state.scope)).text)
     head = head_messages(state.continuity.text, state.continuity.transcript) if state.continuity else ()
     prompt = Estimate(
         fixed_tokens=state.fixed_tokens,
@@ -32,7 +34,13 @@ async def sizes(process: Process, state: SessionState) -> dict[str, int]:
         head_tokens=min(sum(map(tokenizer.count_message, head)), int(HEAD_SHARE * thresholds.budget_tokens)),
         history_tokens=state.tokens_start,
     )
-    flush = {"flush_point": thresholds.flush_point_tokens} if config.memory_flush.enabled else {}
+    return prompt, thresholds
+
+
+async def sizes(process: Process, state: SessionState) -> dict[str, int]:
+    """Tokens by name: of the prompt between turns, and of each threshold. Errors as for ``estimate_of``."""
+    prompt, thresholds = await estimate_of(process, state, unquote(state.scope.partition(":")[0]))
+    flush = {"flush_point": thresholds.flush_point_tokens} if process.config.memory_flush.enabled else {}
     return {
         "prompt": prompt.tokens,
         "target": thresholds.target_tokens,

@@ -1,0 +1,60 @@
+"""Writing down what an operator does."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import anyio
+import structlog
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from channels.web.access.operators import Operator
+from daemon.errors import BusError
+from daemon.operators import Audit
+
+NOTE_S = 5.0
+"""What writing it down may take once the thing is done."""
+
+_log = structlog.get_logger()
+
+
+class Doing:
+    """Something an operator does."""
+
+    outcome: str = "done"
+    """What became of it, in a word or two; never a text of a conversation."""
+
+
+@asynccontextmanager
+async def audited(request: Request, action: str, target: str = "", *, who: str = "") -> AsyncGenerator[Doing]:
+    """Do the block, and write down that it was done, or what kept it from being done.
+
+    ``target``: a name, a key or an id; never a text. ``who``: for a request that comes from no operator yet.
+    """
+    operator: Operator | None = request.scope.get("operator")
+    doing, audit = Doing(), Audit(request.app.state.bus)
+    by = who or (operator.who if operator else "")
+    try:
+        yield doing
+    except (Exception, anyio.get_cancelled_exc_class()) as error:
+        await _note(audit, by, action, target, _failure(error))
+        raise
+    await _note(audit, by, action, target, doing.outcome)
+
+
+def _failure(error: BaseException) -> str:
+    """What kept it from being done, or from being done to its end."""
+    if isinstance(error, HTTPException):
+        return f"refused: {error.status_code}"
+    return f"{'failed' if isinstance(error, Exception) else 'cut short'}: {type(error).__name__}"
+
+
+async def _note(audit: Audit, who: str, action: str, target: str, outcome: str) -> None:
+    """It is done whether it is written down or not: an outage in between is told by the log."""
+    with anyio.move_on_after(NOTE_S, shield=True) as limit:
+        try:
+            await audit.note(who=who, action=action, target=target, outcome=outcome)
+        except BusError as error:
+            _log.warning("audit.missed", kind=action, reason=str(error))
+    if limit.cancelled_caught:
+        _log.warning("audit.missed", kind=action, reason=f"not written within {NOTE_S:g} s")

@@ -1,0 +1,119 @@
+"""How a browser becomes an operator's and ceases to be one, who asks, and what operators did."""
+
+from collections import deque
+from dataclasses import asdict
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from channels.commands import menu
+from channels.web.access.auditing import audited
+from channels.web.access.cookies import cookie_in, new_cookie
+from channels.web.access.operators import Operator, Operators
+from channels.web.ask import limit_of
+from channels.web.body import decoded
+from channels.web.messages import json_response
+from channels.web.problem import problem
+from channels.web.site import Site
+from daemon.clock import Clock
+from daemon.operators import Audit, short_id
+from daemon.version import __version__
+
+WRONG_MAX = 10
+"""Wrong codes within ``WRONG_S`` in one process and channel; then none is looked at."""
+WRONG_S = 60.0
+
+CODE_MAX = 100
+"""Characters of what may be a code at all."""
+
+BAD_LOGIN = (
+    "this link was used already, is older than ten minutes, or is none of this channel; "
+    "`millpond page` prints a new one"
+)
+TOO_MANY = "too many wrong codes; wait a minute, then open a new link from `millpond page`"
+
+
+class _Login(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The body of ``POST /api/login``."""
+
+    code: str
+
+
+class Login:
+    """The endpoints of one site."""
+
+    def __init__(self, site: Site, operators: Operators) -> None:
+        self._site = site
+        self._operators = operators
+        self._tries = Tries(site.process.clock)
+        self._audit = Audit(site.process.bus)
+
+    async def login(self, request: Request) -> Response:
+        """Exchange a code for a cookie."""
+        code = (await decoded(request, _Login, "a login is {code}, a text")).code
+        if wait_s := self._tries.wait_s():
+            return problem(429, "too_many_logins", TOO_MANY, headers={"Retry-After": str(round(wait_s) + 1)})
+        secret = ""
+        if 0 < len(code) <= CODE_MAX:
+            secret = await self._operators.logins.redeem(code, self._site.name)
+        who = short_id(secret) if secret else ""
+        async with audited(request, "login", self._site.name, who=who) as doing:
+            doing.outcome = "done" if secret else "refused"
+        if not secret:
+            self._tries.wrong()
+            return problem(403, "bad_login", BAD_LOGIN)
+        return Response(status_code=204, headers={"Set-Cookie": new_cookie(secret, request.headers).given()})
+
+    async def logout(self, request: Request) -> Response:
+        """Know the browser no longer."""
+        cookie, operator = cookie_in(request.scope), await self._operators.of(request.scope)
+        request.scope["operator"] = None
+        if cookie is None:
+            return Response(status_code=204)
+        if operator is not None and operator.who == short_id(cookie.secret):
+            async with audited(request, "logout", self._site.name, who=operator.who):
+                await self._operators.logins.forget(cookie.secret)
+        return Response(status_code=204, headers={"Set-Cookie": cookie.taken()})
+
+    async def me(self, request: Request) -> Response:
+        """Who asks, and what is here."""
+        operator: Operator = request.scope["operator"]
+        site = self._site
+        bot = site.process.config.bots.get(site.config.bot)
+        return json_response(
+            {
+                "operator": True,
+                "who": operator.who,
+                "channel": site.name,
+                "bot": site.config.bot,
+                "address": site.address,
+                "commands": [
+                    {"name": f"/{name}", "text": text} for name, text in menu(bot.language if bot else "en").items()
+                ],
+                "version": __version__,
+            }
+        )
+
+    async def audit(self, request: Request) -> Response:
+        """What operators did, the newest first."""
+        deeds = await self._audit.newest(limit=limit_of(request))
+        return json_response({"audit": [asdict(deed) for deed in deeds]})
+
+
+class Tries:
+    """The wrong codes of the last minute."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._wrong: deque[float] = deque(maxlen=WRONG_MAX)
+
+    def wrong(self) -> None:
+        """One more."""
+        self._wrong.append(self._clock.monotonic())
+
+    def wait_s(self) -> float:
+        """How long no code is looked at; 0 when one is."""
+        if len(self._wrong) < WRONG_MAX:
+            return 0.0
+        return max(0.0, self._wrong[0] + WRONG_S - self._clock.monotonic())

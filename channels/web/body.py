@@ -1,0 +1,40 @@
+"""The body of a request as JSON of a given form."""
+
+from typing import TypeVar
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from channels.http import read_body
+
+SMALL_BYTES = 16_384
+"""What a body may have that holds no text of a person."""
+
+_T = TypeVar("_T")
+
+
+async def decoded(request: Request, kind: type[_T], form: str, *, max_bytes: int = SMALL_BYTES) -> _T:
+    """The body as a ``kind``; ``form`` says what that is, for whoever sent something else.
+
+    Raises:
+        HTTPException: 415, it is not said to be JSON; 413, it is above ``max_bytes``; 408, it did not come in time;
+            400, it is something else.
+    """
+    check_type(request)
+    body = await read_body(request, max_bytes=max_bytes)
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except UnicodeDecodeError:
+        raise HTTPException(400, "the body is not valid UTF-8") from None
+    except msgspec.ValidationError as error:
+        raise HTTPException(400, f"{error}; {form}") from None
+    except msgspec.DecodeError as error:
+        raise HTTPException(400, f"the body is not valid JSON: {error}") from None
+
+
+def check_type(request: Request) -> None:
+    """Raise 415 unless the body is said to be JSON in UTF-8."""
+    kind, *parameters = [part.strip().lower() for part in request.headers.get("content-type", "").split(";")]
+    if kind != "application/json" or any(part.replace('"', "") not in ("", "charset=utf-8") for part in parameters):
+        raise HTTPException(415, "the body must be JSON in UTF-8; send the header Content-Type: application/json")

@@ -1,0 +1,108 @@
+"""``POST …/forget``: lists where something stands in what belongs to a memory, and has it forgotten; in two steps."""
+
+import secrets
+from typing import Annotated, Literal
+
+import anyio
+import msgspec
+from msgspec import Meta
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from channels.web.access import audited
+from channels.web.body import decoded
+from channels.web.memory.asked import scope_asked
+from channels.web.messages import json_response
+from channels.web.problem import problem
+from channels.web.site import Site
+from daemon.forget import Asking, Order, Search, choice_of, matches_of, scopes_with, stores_for
+from daemon.forget.needle import MOST_CHARS
+from daemon.jobs import Jobs
+from daemon.memory import Memories
+
+LOOK_S = 60.0
+"""How long is looked."""
+
+END_S = 5.0
+"""How long is waited for the end of the job, which goes on without."""
+
+LOOK_AGAIN_S = 0.1
+
+FORM = 'look with {"words": "…"}; then {"token": "…", "choose": [1, 3]} or {"token": "…", "choose": "all"}'
+
+
+class _Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    words: str | None = None
+    token: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
+    choose: Annotated[tuple[int, ...], Meta(min_length=1, max_length=1_000)] | Literal["all"] | None = None
+
+
+class Forgetting:
+    """The endpoint of one site."""
+
+    def __init__(self, site: Site) -> None:
+        process = site.process
+        self._bus = process.bus
+        self._memories = Memories(process.bus, process.archive)
+        self._stores = stores_for(process)
+        lease_s = process.config.queue.lease_s
+        self._jobs = Jobs(process.bus, lease_s=lease_s, worker=process.name, clock=process.clock)
+        self._asking = Asking(process.bus, self._jobs)
+
+    async def post(self, request: Request) -> Response:
+        """Look, or have forgotten what was chosen of what was found."""
+        wanted = await decoded(request, _Body, FORM)
+        scope = await scope_asked(request, self._bus, self._memories, parts=5)
+        if wanted.words is not None and wanted.token is None and wanted.choose is None:
+            return await self._look(scope, wanted.words)
+        if wanted.token is not None and wanted.choose is not None and wanted.words is None:
+            async with audited(request, "memory.forget", scope) as doing:
+                chosen = wanted.choose if isinstance(wanted.choose, tuple) else None
+                order, search = await self._chosen(scope, wanted.token, chosen)
+                doing.outcome = "ordered"
+                return await self._ordered(order, search, wanted.token)
+        raise HTTPException(400, FORM)
+
+    async def _look(self, scope: str, words: str) -> Response:
+        if choice_of(words).kind in ("nothing", "short", "long"):
+            raise HTTPException(400, f"write 2 to {MOST_CHARS} characters of what is to be forgotten")
+        try:
+            with anyio.fail_after(LOOK_S):
+                found = await matches_of(self._stores, await self._order(scope), words)
+        except TimeoutError:
+            advice = f"use `millpond memory forget {scope} WHAT`, which takes its time"
+            return problem(503, "too_slow", f"looking through it took longer than {LOOK_S:.0f} s; {advice}")
+        token = secrets.token_urlsafe(16)
+        # Under the scope's name, so that a list of one memory chooses nothing in another.
+        await self._asking.keep(scope, words, found, by=token)
+        shown = [
+            {"number": number, "text": match.excerpt, "where": match.tier, "time": match.time, "places": match.places}
+            for number, match in enumerate(found.shown, 1)
+        ]
+        told = {"scope": scope, "token": token if shown else "", "found": shown}
+        return json_response({**told, "more": found.more, "counts": found.counts, "failed": found.failed})
+
+    async def _order(self, scope: str) -> Order:
+        return Order(name=scope, scopes=await scopes_with(self._bus, scope), chat=scope)
+
+    async def _chosen(self, scope: str, token: str, numbers: tuple[int, ...] | None) -> tuple[Order, Search]:
+        pending = await self._asking.pending(scope, by=token)
+        if pending is None:
+            raise HTTPException(409, "this list is no longer known: look for it again")
+        count = len(pending.groups)
+        for number in numbers or ():
+            if not 1 <= number <= count:
+                raise HTTPException(400, f"there is no number {number}: choose from 1 to {count}")
+        groups = None if numbers is None else tuple(pending.groups[number - 1] for number in numbers)
+        return await self._order(scope), Search(text=pending.text, chosen=groups)
+
+    async def _ordered(self, order: Order, search: Search, token: str) -> Response:
+        job_id = await self._asking.order(order, search, name=token)
+        with anyio.move_on_after(END_S):
+            while True:
+                record = await self._jobs.find(job_id)
+                if record is not None and record.has_ended:
+                    return json_response({"job": job_id, "done": True, "report": record.report})
+                await anyio.sleep(LOOK_AGAIN_S)
+        return json_response({"job": job_id, "done": False}, 202)

@@ -1,0 +1,30 @@
+"""The addresses of this room."""
+
+from starlette.routing import Route
+
+from channels.web.access import Only
+from channels.web.memory.changing import Changing
+from channels.web.memory.forgetting import Forgetting
+from channels.web.memory.reading import Reading
+from channels.web.site import Site
+
+OF_SCOPE = "/api/memory/{scope:path}"
+
+
+def memory_routes(site: Site, only: Only) -> list[Route]:
+    """What is remembered of one scope, told to operators ``only``."""
+    reading, changing, forgetting = Reading(site), Changing(site), Forgetting(site)
+    return [
+        Route("/api/memory", only(reading.scopes)),
+        Route(f"{OF_SCOPE}/versions", only(reading.versions)),
+        Route(f"{OF_SCOPE}/versions/{{version}}", only(reading.version)),
+        Route(f"{OF_SCOPE}/diff", only(reading.diff)),
+        Route(f"{OF_SCOPE}/history", only(reading.history)),
+        Route(f"{OF_SCOPE}/notes", only(reading.notes)),
+        Route(f"{OF_SCOPE}/search", only(reading.search)),
+        Route(f"{OF_SCOPE}/restore", only(changing.restore), methods=["POST"]),
+        Route(f"{OF_SCOPE}/forget", only(forgetting.post), methods=["POST"]),
+        # Last: a scope's name may not have a / in it, but the router knows nothing of that.
+        Route(OF_SCOPE, only(reading.read), methods=["GET"]),
+        Route(OF_SCOPE, only(changing.edit), methods=["PUT"]),
+    ]

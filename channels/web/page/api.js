@@ -1,0 +1,168 @@
+// What the page asks the server, and how it goes on when there is no answer.
+
+/** An error of the API: `status`, `code` (docs/api.md) and a message to show. Status 0: nothing answered. */
+export class ApiError extends Error {
+  constructor(status, code, message) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+const AWAY = "Millpond does not answer; is `millpond run` still running?";
+
+/** Ask for `path` → the answer's JSON, null when it has none. Throws ApiError; an abort goes through as it is. */
+export async function request(method, path, {body, signal} = {}) {
+  const options = {method, signal, headers: {Accept: "application/json"}, credentials: "same-origin"};
+  if (body !== undefined) {
+    options.headers["Content-Type"] = "application/json";
+    options.body = JSON.stringify(body);
+  }
+  let response;
+  try {
+    response = await fetch(path, options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ApiError(0, "away", AWAY);
+  }
+  if (!response.ok) throw await errorOf(response);
+  if (response.status === 204) return null;
+  try {
+    return await response.json();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ApiError(0, "away", AWAY);
+  }
+}
+
+export const get = (path, signal) => request("GET", path, {signal});
+export const post = (path, body, signal) => request("POST", path, {body: body ?? {}, signal});
+export const put = (path, body, signal) => request("PUT", path, {body, signal});
+
+/** A session key or a scope as one segment of an address. */
+export const segment = (text) => encodeURIComponent(text);
+
+/** The API's address of a session, and what lies below it. */
+export const ofSession = (session, rest = "") => `/api/sessions/${segment(session)}${rest}`;
+
+/** `{after: 3, q: ""}` → "?after=3" */
+export function query(values) {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== null && value !== "");
+  return given.length ? `?${new URLSearchParams(given)}` : "";
+}
+
+async function errorOf(response) {
+  let error = {};
+  try {
+    error = (await response.json()).error ?? {};
+  } catch { /* a proxy's page, perhaps */ }
+  const failure = new ApiError(response.status, error.code ?? "error", error.message ?? `the server answered ${response.status}`);
+  if (response.status === 401) dispatchEvent(new CustomEvent("mp-unauthorized", {detail: failure}));
+  return failure;
+}
+
+const RETRY_MS = [300, 600, 1200, 2500, 5000];
+/** Longest silence: the server says something every 15 s. */
+const SILENCE_MS = 40_000;
+/** A page nobody looks at lets its stream go: a browser has six connections to a server, for all its tabs. */
+const HIDDEN_MS = 20_000;
+
+/**
+ * Server-Sent Events that go on by themselves: over restarts, stalls, and while the page is hidden.
+ *
+ * `address()` is asked before each connection, so that it can say where to go on; `onevent(name, data)` gets each
+ * event; `onstate("live" | "away")` says how it stands. Ends with `signal`.
+ */
+export class Stream {
+  constructor({address, onevent, onstate, signal}) {
+    Object.assign(this, {address, onevent, onstate, signal});
+    this.failures = 0;
+    this.run();
+  }
+
+  async run() {
+    while (!this.signal.aborted) {
+      await this.untilSeen();
+      if (this.signal.aborted) return;
+      const began = Date.now();
+      const end = await this.connect();
+      if (this.signal.aborted) return;
+      if (end === "hidden") continue;
+      this.failures = Date.now() - began > 5000 ? 0 : this.failures + 1;
+      this.onstate?.("away");
+      await this.pause(RETRY_MS[Math.min(this.failures, RETRY_MS.length - 1)] * (0.75 + Math.random() / 2));
+    }
+  }
+
+  /** One connection, until it ends → why. */
+  async connect() {
+    const controller = new AbortController();
+    let end = "broken";
+    const stop = (why) => { end = why; controller.abort(); };
+    const leave = () => stop("gone");
+    this.signal.addEventListener("abort", leave);
+    let silence, hidden;
+    const heard = () => { clearTimeout(silence); silence = setTimeout(stop, SILENCE_MS, "silent"); };
+    const look = () => {
+      clearTimeout(hidden);
+      if (document.hidden) hidden = setTimeout(stop, HIDDEN_MS, "hidden");
+    };
+    document.addEventListener("visibilitychange", look);
+    look();
+    heard();
+    try {
+      const options = {signal: controller.signal, headers: {Accept: "text/event-stream"}, cache: "no-store"};
+      const response = await fetch(this.address(), options);
+      if (!response.ok) throw await errorOf(response);
+      this.onstate?.("live");
+      await read(response.body, (name, data) => this.onevent(name, data), heard);
+    } catch (error) {
+      if (error.name !== "AbortError" && !(error instanceof TypeError) && !(error instanceof ApiError)) console.error(error);
+    } finally {
+      clearTimeout(silence);
+      clearTimeout(hidden);
+      document.removeEventListener("visibilitychange", look);
+      this.signal.removeEventListener("abort", leave);
+      controller.abort();
+    }
+    return end;
+  }
+
+  untilSeen() {
+    if (!document.hidden) return Promise.resolve();
+    return new Promise((done) => {
+      const options = {once: true};
+      document.addEventListener("visibilitychange", done, options);
+      this.signal.addEventListener("abort", done, options);
+    });
+  }
+
+  pause(ms) {
+    return new Promise((done) => {
+      const timer = setTimeout(done, ms);
+      this.signal.addEventListener("abort", () => { clearTimeout(timer); done(); }, {once: true});
+    });
+  }
+}
+
+/** Take apart what comes (WHATWG HTML, section 9.2.6) and hand over each event with its JSON. */
+async function read(body, onevent, heard) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const {done, value} = await reader.read();
+    if (done) return;
+    heard();
+    const blocks = (rest + value).split("\n\n");
+    rest = blocks.pop();
+    for (const block of blocks) {
+      let name = "message";
+      const data = [];
+      for (const line of block.split("\n")) {
+        if (line.startsWith("event: ")) name = line.slice(7);
+        else if (line.startsWith("data: ")) data.push(line.slice(6));
+      }
+      if (data.length) onevent(name, JSON.parse(data.join("\n")));
+    }
+  }
+}

@@ -1,0 +1,241 @@
+// The shell: which address shows what, who is looking, the theme, and the keys that work everywhere.
+//
+// A view is a custom element in a module of its own. It gets `me` (the answer of /api/me) and `params` (what its address
+// says), again whenever the address changes within the view; links are plain `<a href>`, and `go(address)` follows one.
+
+import {get, post} from "/page/api.js";
+import {add, empty, fill, h, toast} from "/page/dom.js";
+import "/page/sessions.js";
+
+const ROUTES = [
+  [/^\/$/, "chat", "mp-conversation", () => ({})],
+  [/^\/s\/([^/]+)$/, "chat", "mp-conversation", (session) => ({session})],
+  [/^\/s\/([^/]+)\/m\/(\d+)$/, "chat", "mp-conversation", (session, index) => ({session, index: Number(index)})],
+  [/^\/s\/([^/]+)\/context$/, "chat", "mp-conversation", (session) => ({session, panel: "context"})],
+  [/^\/s\/([^/]+)\/turns\/([^/]+)$/, "chat", "mp-conversation", (session, turn) => ({session, panel: "turn", turn})],
+  [/^\/memory$/, "memory", "mp-memory", () => ({})],
+  [/^\/memory\/([^/]+)$/, "memory", "mp-memory", (scope) => ({scope})],
+  [/^\/memory\/([^/]+)\/versions\/(\d+)$/, "memory", "mp-memory", (scope, n) => ({scope, version: Number(n)})],
+  [/^\/system$/, "system", "mp-system", () => ({})],
+  [/^\/system\/([a-z]+)$/, "system", "mp-system", (tab) => ({tab})],
+  [/^\/login$/, "login", "", () => ({})],
+];
+const MODULES = {
+  "mp-conversation": () => import("/page/conversation.js"),
+  "mp-memory": () => import("/page/memory.js"),
+  "mp-system": () => import("/page/system.js"),
+};
+const TITLES = {chat: "Chat", memory: "Memory", system: "System", login: "Log in"};
+
+const main = document.getElementById("main");
+const side = document.getElementById("side");
+const sessions = document.createElement("mp-sessions");
+let me = null;
+let asked = null;
+
+/** Follow an address of this page; `replace` leaves no step in the history. */
+export function go(address, {replace = false} = {}) {
+  if (address !== location.pathname + location.search) history[replace ? "replaceState" : "pushState"](null, "", address);
+  show();
+}
+
+async function show() {
+  closeSide();
+  const [place, name, params] = found(location.pathname);
+  for (const link of document.querySelectorAll("[data-place]")) {
+    if (link.dataset.place === place) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  document.title = `${params.session ? nameOf(params.session) : TITLES[place] ?? "Not found"} · Millpond`;
+  sessions.current = params.session ?? "";
+  if (place === "login") return logIn();
+  if (!name) return fill(main, empty("There is nothing here", h("p", null, h("a", {href: "/"}, "Back to the chat"))));
+  const view = main.firstElementChild;
+  if (view?.localName === name) {
+    view.params = params;
+    return undefined;
+  }
+  // What the view asks for is refused or given for itself: it need not wait to know who is looking.
+  const mine = (asked = Symbol(name));
+  try {
+    await MODULES[name]();
+  } catch (error) {
+    console.warn(error);
+    if (asked === mine) fill(main, empty("This part of the page did not load", h("p", null, "Reload the page; if it stays like this, the running Millpond is older than the page.")));
+    return undefined;
+  }
+  if (asked !== mine) return undefined;
+  const made = document.createElement(name);
+  made.me = me;
+  made.params = params;
+  fill(main, made);
+  return undefined;
+}
+
+function found(path) {
+  for (const [pattern, place, name, params] of ROUTES) {
+    const parts = pattern.exec(path);
+    if (!parts) continue;
+    try {
+      return [place, name, params(...parts.slice(1).map(decodeURIComponent))];
+    } catch {
+      break; // half an escape
+    }
+  }
+  return ["", "", {}];
+}
+
+/** The name of a session as a person reads it: the key's parts behind the channel, decoded. */
+export function nameOf(session) {
+  try {
+    return session.split(":").slice(1).map(decodeURIComponent).join(" · ") || session;
+  } catch {
+    return session;
+  }
+}
+
+// Who is looking
+
+async function meet() {
+  try {
+    me = await get("/api/me");
+  } catch (error) {
+    if (error.status !== 401) setTimeout(meet, 3000);
+    return;
+  }
+  sessions.me = me;
+  if (main.firstElementChild && "me" in main.firstElementChild) main.firstElementChild.me = me;
+  fill(document.getElementById("foot"),
+    h("span.foot-bot", {title: me.address}, `${me.bot} · ${me.channel}`),
+    h("button.quiet", {type: "button", onclick: logOut}, "Log out"));
+}
+
+async function logOut() {
+  try {
+    await post("/api/logout");
+  } catch (error) {
+    toast(error.message, "bad");
+    return;
+  }
+  location.assign("/");
+}
+
+function logIn() {
+  const code = location.hash.slice(1);
+  if (code) {
+    history.replaceState(null, "", "/login");
+    enter(code);
+    return fill(main, h("div.empty", {role: "status"}, h("h2", null, "One moment…")));
+  }
+  document.body.classList.add("locked");
+  return fill(main, stranger());
+}
+
+async function enter(code) {
+  try {
+    await post("/api/login", {code});
+  } catch (error) {
+    fill(main, stranger(error.message));
+    return;
+  }
+  // Everything was refused until now; begin anew.
+  location.replace("/");
+}
+
+/** What somebody sees whom the server does not know: how to get in. */
+function stranger(problem = "") {
+  const field = h("input", {id: "code", name: "code", autocomplete: "off", spellcheck: "false", required: true});
+  const submit = (event) => {
+    event.preventDefault();
+    enter(field.value.trim().replace(/^.*#/, ""));
+  };
+  return h("div.empty.stranger", null,
+    h("img", {src: "/page/icon.svg", alt: "", width: 56, height: 56}),
+    h("h1", null, "Welcome to Millpond"),
+    h("p", null, "This page is for who runs the bot. Open the link that ", h("code", null, "millpond run"),
+      " printed, or print a new one:"),
+    h("pre", {tabindex: 0}, "millpond page"),
+    h("form", {onsubmit: submit},
+      h("label", {for: "code"}, "or paste the link or its code here"),
+      h("div.row", null, field, h("button.button.primary", {type: "submit"}, "Log in"))),
+    problem && h("p.problem", {role: "alert"}, problem));
+}
+
+addEventListener("mp-unauthorized", () => {
+  document.body.classList.add("locked");
+  if (location.pathname !== "/login" && !main.querySelector(".stranger")) fill(main, stranger());
+});
+
+// The theme
+
+const THEMES = ["system", "light", "dark"];
+const LABELS = {system: "as the system", light: "light", dark: "dark"};
+const theme = document.getElementById("theme");
+
+function chosenTheme() {
+  return document.documentElement.dataset.theme ?? "system";
+}
+
+function showTheme() {
+  theme.setAttribute("aria-label", `Theme: ${LABELS[chosenTheme()]}`);
+  theme.title = `Theme: ${LABELS[chosenTheme()]}`;
+  theme.dataset.theme = chosenTheme();
+}
+
+theme.addEventListener("click", () => {
+  const next = THEMES[(THEMES.indexOf(chosenTheme()) + 1) % THEMES.length];
+  if (next === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = next;
+  try {
+    localStorage.setItem("theme", next);
+  } catch { /* no storage: until the page is left */ }
+  showTheme();
+});
+
+// Links, keys, the small screen
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("a[href]");
+  if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  if (link.target || link.hasAttribute("download") || link.origin !== location.origin || link.hash) return;
+  if (!found(link.pathname)[0]) return;
+  event.preventDefault();
+  go(link.pathname + link.search);
+});
+
+addEventListener("popstate", show);
+addEventListener("hashchange", () => { if (location.pathname === "/login") logIn(); });
+
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
+  if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    event.preventDefault();
+    openSide();
+    sessions.search();
+  } else if (event.key === "Escape" && document.body.classList.contains("side-open")) {
+    closeSide();
+    opener.focus();
+  }
+});
+
+const opener = document.getElementById("open-sessions");
+
+function openSide() {
+  document.body.classList.add("side-open");
+  opener.setAttribute("aria-expanded", "true");
+}
+
+function closeSide() {
+  document.body.classList.remove("side-open");
+  opener.setAttribute("aria-expanded", "false");
+}
+
+opener.addEventListener("click", () => {
+  if (document.body.classList.contains("side-open")) closeSide();
+  else openSide();
+});
+
+add(document.getElementById("sessions"), sessions);
+showTheme();
+if (location.pathname !== "/login") meet();
+show();

@@ -1,0 +1,383 @@
+// The messages of a conversation and where one writes. Only what was read is in the document: the newest first, older
+// and newer ones as one scrolls; whatever is added above leaves what is being read where it is.
+
+import {empty, failed, fill, h} from "/page/dom.js";
+import {PAGE} from "/page/feed.js";
+import {Calls, ToolLine, messageElement, textOf} from "/page/message.js";
+import {Outbox, pendingElement} from "/page/composer.js";
+import {show} from "/page/markdown.js";
+
+/** Pixels from an end at which more is read. */
+const NEAR = 800;
+/** Pixels from the end within which one is taken to read along. */
+const ALONG = 48;
+/** Messages shown before one that was asked for. */
+const BEFORE = 30;
+/** Characters of an answer being written that are shown at least. */
+const ENDING = 10_000;
+/** Characters of an answer that are read out. */
+const SPOKEN = 600;
+
+export class Chat extends HTMLElement {
+  #me = null;
+
+  connectedCallback() {
+    this.calls = new Calls();
+    this.first = this.upto = 0;
+    this.atEnd = true;
+    this.unread = 0;
+    this.target = null;
+    this.preview = null;
+    this.older = h("p.edge", {hidden: true}, "Reading older messages…");
+    this.list = h("div.messages", null);
+    this.tail = h("div.messages.tail", null);
+    this.flow = h("div.flow", null, this.older, this.list, this.tail);
+    this.scroller = h("section.scroller", {tabindex: 0, "aria-label": "Messages", onscroll: () => this.scrolled()}, this.flow);
+    this.newest = h("button.button.newest", {type: "button", hidden: true, onclick: () => this.toEnd()}, "Newest ↓");
+    this.spoken = h("div.unseen", {"aria-live": "polite"});
+    this.writer = h("div.writer", null);
+    fill(this, this.scroller, this.newest, this.writer, this.spoken);
+    this.along = true;
+    this.growth = new ResizeObserver(() => { if (this.along) this.scroller.scrollTop = this.scroller.scrollHeight; });
+    this.growth.observe(this.flow);
+    this.growth.observe(this.scroller);
+    const on = (name, then) => this.feed.addEventListener(name, (event) => then.call(this, event.detail), {signal: this.feed.signal});
+    on("message", this.said);
+    on("delta", this.piece);
+    on("tool", this.tool);
+    on("notice", this.notice);
+    on("missing", this.missing);
+    this.showWriter();
+  }
+
+  disconnectedCallback() {
+    this.growth.disconnect();
+    cancelAnimationFrame(this.frame);
+  }
+
+  set me(me) {
+    this.#me = me;
+    this.showWriter();
+  }
+
+  get foreign() {
+    return Boolean(this.#me) && this.feed.session.split(":")[0] !== this.#me.channel;
+  }
+
+  showWriter() {
+    if (!this.writer || !this.#me) return;
+    if (this.foreign) {
+      fill(this.writer, h("p.notice-line", null, `This conversation belongs to the channel ${this.feed.session.split(":")[0]}: it can be read here, and is answered there.`));
+    } else if (!this.composer) {
+      this.outbox = new Outbox(this.feed.session, this.feed.signal);
+      this.outbox.addEventListener("change", () => this.showPending(), {signal: this.feed.signal});
+      this.composer = document.createElement("mp-composer");
+      this.composer.session = this.feed.session;
+      this.composer.outbox = this.outbox;
+      this.composer.commands = this.#me.commands;
+      this.composer.addEventListener("mp-sent", () => this.toEnd());
+      fill(this.writer, this.composer);
+      this.showPending();
+      if (matchMedia("(pointer: fine)").matches && document.activeElement === document.body) this.composer.field.focus({preventScroll: true});
+    }
+    this.showEmpty();
+  }
+
+  // Reading
+
+  async start() {
+    try {
+      const messages = await this.feed.start();
+      this.put(messages);
+      this.ready = true;
+      requestAnimationFrame(() => performance.mark("mp-first-messages"));
+      if (this.target !== null) this.jump(this.target);
+      this.showEmpty();
+    } catch (error) {
+      if (error.name !== "AbortError") fill(this.tail, failed(error, () => { fill(this.tail); this.start(); }));
+    }
+  }
+
+  /** Show `messages` alone. */
+  put(messages) {
+    this.calls.clear();
+    this.first = messages[0]?.index ?? 0;
+    this.upto = (messages.at(-1)?.index ?? -1) + 1;
+    fill(this.list, this.drawn(messages));
+    for (const each of messages) if (each.id) this.outbox?.settle(each.id);
+  }
+
+  drawn(messages) {
+    return messages.map((each) => messageElement(each, {calls: this.calls, session: this.feed.session, foreign: this.foreign}));
+  }
+
+  async readOlder() {
+    if (this.reading || !this.ready || this.first <= 0 || this.noOlder) return;
+    this.reading = true;
+    this.older.hidden = false;
+    try {
+      const messages = (await this.feed.before(this.first)).filter((each) => each.index < this.first);
+      this.noOlder = !messages.length;
+      this.keeping(() => {
+        this.older.hidden = true;
+        if (messages.length) {
+          this.first = messages[0].index;
+          this.list.prepend(...this.drawn(messages));
+        }
+      });
+    } catch (error) {
+      if (error.name !== "AbortError") this.older.textContent = error.message;
+    }
+    this.reading = false;
+  }
+
+  async readNewer() {
+    if (this.reading || this.atEnd) return;
+    this.reading = true;
+    try {
+      const messages = (await this.feed.after(this.upto - 1)).filter((each) => each.index >= this.upto);
+      this.list.append(...this.drawn(messages));
+      this.upto = (messages.at(-1)?.index ?? this.upto - 1) + 1;
+      this.setEnd(messages.length < PAGE || this.upto > this.feed.last);
+    } catch { /* asked again at the next scroll */ }
+    this.reading = false;
+  }
+
+  /** Change what stands above without moving what is read. */
+  keeping(change) {
+    const top = this.scroller.getBoundingClientRect().top;
+    const anchor = [...this.list.children].find((each) => each.getBoundingClientRect().bottom > top);
+    const at = anchor?.getBoundingClientRect().top;
+    change();
+    if (anchor?.isConnected) this.scroller.scrollTop += anchor.getBoundingClientRect().top - at;
+  }
+
+  setEnd(atEnd) {
+    this.atEnd = atEnd;
+    this.tail.hidden = !atEnd;
+    if (atEnd) this.unread = 0;
+    this.showNewest();
+  }
+
+  /** Go to the message at `index`; null: stay, or go back to the end from where one was sent. */
+  async jump(index) {
+    const before = this.target;
+    this.target = index;
+    if (!this.ready) return;
+    if (index === null) {
+      if (before !== null) this.toEnd();
+      return;
+    }
+    this.along = false;
+    if (index < this.first || index >= this.upto) {
+      try {
+        const messages = await this.feed.after(Math.max(-1, index - BEFORE - 1));
+        if (this.target !== index) return;
+        this.noOlder = false;
+        this.put(messages);
+        this.setEnd(!messages.length || this.upto > this.feed.last);
+      } catch (error) {
+        if (error.name !== "AbortError") fill(this.list, failed(error, () => this.jump(index)));
+        return;
+      }
+    }
+    const found = this.find(index);
+    if (!found) return;
+    this.list.querySelector(".target")?.classList.remove("target");
+    found.classList.add("target");
+    const show = () => found.scrollIntoView({block: found.clientHeight > this.scroller.clientHeight / 2 ? "start" : "center"});
+    show();
+    // Again: what comes into view gets its real height.
+    requestAnimationFrame(show);
+  }
+
+  find(index) {
+    const found = this.list.querySelector(`[data-index="${index}"]`);
+    if (!found?.classList.contains("tool-place")) return found;
+    let before = found;
+    while (before && !before.matches("article")) before = before.previousElementSibling;
+    return before ?? found;
+  }
+
+  async toEnd() {
+    if (!this.atEnd) {
+      try {
+        this.put(await this.feed.before(this.feed.last + 1));
+        this.noOlder = false;
+      } catch {
+        return;
+      }
+      this.setEnd(true);
+    }
+    this.along = true;
+    this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.showNewest();
+  }
+
+  scrolled() {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => {
+      const {scrollTop, scrollHeight, clientHeight} = this.scroller;
+      this.along = this.atEnd && scrollHeight - clientHeight - scrollTop < ALONG;
+      if (scrollTop < NEAR) this.readOlder();
+      if (scrollHeight - clientHeight - scrollTop < NEAR) this.readNewer();
+      if (this.along) this.unread = 0;
+      this.showNewest();
+      this.tellSeen();
+    });
+  }
+
+  /** Tell the timeline which messages are in view. */
+  tellSeen() {
+    const {left, top, bottom, width} = this.scroller.getBoundingClientRect();
+    if (!width) return;
+    const at = (y) => this.list.children.length && this.near(left + width / 2, y);
+    const first = at(top + 24);
+    const last = at(bottom - 24);
+    const detail = {first: first ? Number(first.dataset.index) : this.first, last: last ? Number(last.dataset.index) : this.upto - 1};
+    if (detail.last >= 0) this.dispatchEvent(new CustomEvent("mp-seen", {detail}));
+  }
+
+  near(x, y) {
+    for (const step of [0, 16, -16, 32]) {
+      const found = document.elementFromPoint(x, y + step)?.closest("[data-index]");
+      if (found && this.list.contains(found)) return found;
+    }
+    return null;
+  }
+
+  showNewest() {
+    this.newest.hidden = this.along || (this.atEnd && !this.list.children.length);
+    this.newest.textContent = this.unread ? `${this.unread} new ↓` : "Newest ↓";
+  }
+
+  // What is being said
+
+  said(message) {
+    if (message.id) this.outbox?.settle(message.id);
+    for (const id of [...(message.answers ?? []), ...(message.dead ?? [])]) this.outbox?.settle(id);
+    if (this.preview && message.index >= this.preview.turn) this.dropPreview();
+    if (!this.ready || !this.atEnd) {
+      this.unread += 1;
+      this.showNewest();
+      return;
+    }
+    const had = this.list.querySelector(`[data-index="${message.index}"]`);
+    for (const notice of this.tail.querySelectorAll(".notice")) if (notice.dataset.time < message.time) this.list.append(notice);
+    const [made] = this.drawn([message]);
+    if (had) had.replaceWith(made);
+    else this.list.append(made);
+    if (!this.list.children.length || this.upto === 0) this.first = Math.min(this.first, message.index);
+    this.upto = Math.max(this.upto, message.index + 1);
+    if (!this.along) this.unread += 1;
+    if (message.role === "assistant" && message.answers?.length) {
+      this.spoken.textContent = textOf(message.content).slice(0, SPOKEN);
+      dispatchEvent(new Event("mp-said"));
+    }
+    this.showEmpty();
+    this.showBusy();
+    this.showNewest();
+    this.scrolled();
+  }
+
+  piece({turn, fence, offset, text}) {
+    const live = this.live(turn, fence);
+    live.text = offset === 0 ? text : live.text + text;
+    // Drawn once a frame, however fast the pieces come; less often where drawing takes long.
+    live.timer ??= setTimeout(() => requestAnimationFrame(() => {
+      live.timer = null;
+      const began = performance.now();
+      show(live.body, ending(live.text));
+      live.rest = 3 * (performance.now() - began);
+    }), live.rest);
+  }
+
+  tool({turn, fence, call, name, state}) {
+    const live = this.live(turn, fence);
+    let line = live.lines.get(call);
+    if (!line) {
+      live.lines.set(call, (line = new ToolLine()));
+      live.tools.append(line.element);
+    }
+    line.running(name, state);
+  }
+
+  live(turn, fence) {
+    if (this.preview?.turn === turn && this.preview.fence === fence) return this.preview;
+    this.dropPreview();
+    const tools = h("div.tools", null);
+    const body = h("div.markdown.writing", null);
+    const element = h("article.message.assistant.live", {"aria-busy": "true"}, h("h3.unseen", null, "The bot is writing"), tools, body);
+    this.preview = {turn, fence, text: "", tools, body, element, lines: new Map(), timer: null, rest: 0};
+    this.tail.append(element);
+    if (this.outbox) this.showPending();
+    this.showEmpty();
+    this.showBusy();
+    return this.preview;
+  }
+
+  dropPreview() {
+    clearTimeout(this.preview?.timer);
+    this.preview?.element.remove();
+    this.preview = null;
+    this.showBusy();
+  }
+
+  notice({kind, text, time, message_id: id, attachments = []}) {
+    const asked = id ? this.outbox?.settle(id) : null;
+    const body = h("div.markdown", null);
+    show(body, text);
+    const element = h(`aside.notice.${kind}`, {dataset: {time}}, asked && h("p.who", null, asked.text), body,
+      attachments.length > 0 && h("ul.files", null, attachments.map((file) => h("li", null, file.name ?? file.path ?? "a file"))));
+    this.tail.insertBefore(element, this.preview?.element ?? null);
+    this.spoken.textContent = text.slice(0, SPOKEN);
+    this.showEmpty();
+    this.showBusy();
+  }
+
+  missing({first, upto, reason}) {
+    this.list.append(h("p.edge.bad", {role: "status"}, `Messages ${first} to ${upto - 1} lie in the archive, which cannot be read just now: ${reason}`));
+    this.upto = Math.max(this.upto, upto);
+  }
+
+  showPending() {
+    for (const each of this.tail.querySelectorAll("[data-pending]")) each.remove();
+    const shown = this.outbox.list.filter((each) => !each.silent).map((each, at) => pendingElement(each, {live: this.preview && at === 0, edit: () => {
+      this.outbox.settle(each.id);
+      this.composer.write(each.text);
+    }}));
+    const before = this.preview?.element ?? null;
+    for (const each of shown) this.tail.insertBefore(each, before);
+    this.showEmpty();
+    this.showBusy();
+  }
+
+  showBusy() {
+    const waits = this.outbox?.list.some((each) => each.state === "accepted" && !each.silent && !each.text.startsWith("/"));
+    if (this.composer) this.composer.busy = Boolean(this.preview || waits);
+    this.classList.toggle("thinking", Boolean(waits && !this.preview));
+  }
+
+  showEmpty() {
+    const nothing = this.ready && !this.list.children.length && this.tail.querySelectorAll(":scope > :not(.empty)").length === 0;
+    this.tail.querySelector(".empty.first")?.remove();
+    if (!nothing) return;
+    const first = this.foreign ? empty("Nothing was said here yet")
+      : empty(`Talk to ${this.#me?.bot ?? "the bot"}`,
+        h("p", null, "Write below and press Enter. The bar above shows what fills the context; when it is full, older messages settle into ",
+          h("a", {href: "/memory"}, "memory"), ", and the conversation goes on."),
+        h("p.row.wrap.tries", null, ["/help", "/status"].map((name) => h("button.button", {type: "button", onclick: () => this.outbox?.send(name)}, name))));
+    first.classList.add("first");
+    this.tail.prepend(first);
+  }
+}
+
+/** What is shown of a text being written: the whole, or the end of a very long one, which moves on in steps. */
+function ending(text) {
+  if (text.length < 2 * ENDING) return text;
+  const from = Math.floor(text.length / ENDING - 1) * ENDING;
+  const line = text.indexOf("\n\n", from);
+  return `…${text.slice(line > 0 && line < from + ENDING / 2 ? line : from)}`;
+}
+
+customElements.define("mp-chat", Chat);

@@ -1,0 +1,123 @@
+// One conversation: its name, what fills its context, then the chat, the exact prompt or a turn, and the timeline beside.
+
+import {add, empty, fill, h} from "/page/dom.js";
+import {Feed} from "/page/feed.js";
+import {go, nameOf} from "/page/app.js";
+import {keepSession, ownSession} from "/page/sessions.js";
+import "/page/chat.js";
+import "/page/context.js";
+import "/page/rail.js";
+
+const STATES = {loading: "reading…", live: "live", away: "connecting…"};
+
+export class Conversation extends HTMLElement {
+  #me = null;
+  #params = {};
+  #session = "";
+
+  connectedCallback() {
+    this.keys = (event) => {
+      if (event.key === "Escape" && !event.defaultPrevented && this.chat?.hidden) go(`/s/${encodeURIComponent(this.#session)}`);
+    };
+    document.addEventListener("keydown", this.keys);
+    this.show();
+  }
+
+  disconnectedCallback() {
+    document.removeEventListener("keydown", this.keys);
+    this.leave();
+  }
+
+  set me(me) {
+    this.#me = me;
+    if (this.chat) this.chat.me = me;
+    if (this.isConnected) this.show();
+  }
+
+  get me() { return this.#me; }
+
+  set params(params) {
+    this.#params = params;
+    if (this.isConnected) this.show();
+  }
+
+  show() {
+    const {session, index, panel = "chat", turn} = this.#params;
+    if (!session) {
+      // "/" has no session of its own: the one that was open last, once it is known whose channel this is.
+      if (this.#me) go(`/s/${encodeURIComponent(ownSession(this.#me.channel))}`, {replace: true});
+      return;
+    }
+    if (session !== this.#session) this.enter(session);
+    if (this.#me && session.startsWith(`${this.#me.channel}:`)) keepSession(session);
+    this.dataset.panel = panel;
+    this.chat.hidden = panel !== "chat";
+    this.bar.open = panel === "context";
+    if (panel === "chat") this.chat.jump(index ?? null);
+    this.prompt?.remove();
+    this.turn?.remove();
+    this.prompt = this.turn = null;
+    if (panel === "context") {
+      this.prompt = document.createElement("mp-prompt");
+      this.prompt.feed = this.feed;
+      this.body.append(this.prompt);
+    } else if (panel === "turn") {
+      this.showTurn(session, turn);
+    }
+  }
+
+  async showTurn(session, turn) {
+    const holder = (this.turn = h("div.panel", null));
+    this.body.append(holder);
+    try {
+      await import("/page/turns.js");
+    } catch (error) {
+      console.warn(error);
+      fill(holder, empty("This part of the page did not load", h("p", null, "Reload the page.")));
+      return;
+    }
+    if (!holder.isConnected) return;
+    const view = document.createElement("mp-turn");
+    view.me = this.#me;
+    view.params = {session, turn};
+    add(holder, view);
+  }
+
+  enter(session) {
+    this.leave();
+    this.#session = session;
+    this.feed = new Feed(session);
+    this.state = h("span.state", {role: "status"}, "");
+    this.chat = document.createElement("mp-chat");
+    this.bar = document.createElement("mp-context");
+    this.rail = document.createElement("mp-rail");
+    for (const each of [this.chat, this.bar, this.rail]) each.feed = this.feed;
+    this.bar.sum = h("span.sum", null, "");
+    this.chat.me = this.#me;
+    this.rail.chat = this.chat;
+    this.body = h("div.conversation-body", null, this.chat);
+    const channel = session.split(":")[0];
+    fill(this,
+      h("div.conversation", null,
+        h("header.conversation-head", null,
+          h("h1", {title: session}, h("a", {href: `/s/${encodeURIComponent(session)}`}, nameOf(session))),
+          h("span.badge", null, channel), this.bar.sum, this.state, this.bar),
+        this.body),
+      this.rail);
+    this.feed.addEventListener("state", (event) => this.tell(event.detail));
+    this.tell("loading");
+    this.chat.start();
+  }
+
+  tell(state) {
+    fill(this.state, h(`span.dot.${state}`, null), STATES[state]);
+  }
+
+  leave() {
+    this.feed?.stop();
+    this.feed = null;
+    this.#session = "";
+  }
+}
+
+customElements.define("mp-conversation", Conversation);

@@ -1,0 +1,97 @@
+// The one way in which this page makes elements. Text becomes text nodes, never markup; an address that could run a
+// script is left out; handlers are functions.
+
+const SVG = "http://www.w3.org/2000/svg";
+const SVG_TAGS = new Set(["svg", "path", "rect", "circle", "line", "g"]);
+const SAFE = /^(https?:|mailto:|\/(?!\/)|#|\?)/i;
+
+/** Whether an address may stand in a link: our own, the web's, or one to write to. */
+export const isSafe = (address) => SAFE.test(address) && !/[\u0000-\u0020]/.test(address[0]);
+
+/**
+ * An element: `h("a.button", {href: "/", onclick: go}, "text", [more])`. Attributes that are null or false are left out,
+ * `dataset` is an object, functions become listeners; children are texts, nodes, lists of these, or nothing.
+ */
+export function h(name, attributes, ...children) {
+  const [tag, ...classes] = name.split(".");
+  const element = SVG_TAGS.has(tag) ? document.createElementNS(SVG, tag) : document.createElement(tag);
+  if (classes.length) element.setAttribute("class", classes.join(" "));
+  for (const [key, value] of Object.entries(attributes ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === "function") element.addEventListener(key.replace(/^on/, ""), value);
+    else if (/^on|^srcdoc$|^style$/i.test(key)) throw new TypeError(`${key} is not set by text`);
+    else if (key === "dataset") Object.assign(element.dataset, value);
+    else if ((key === "href" || key === "src") && !isSafe(String(value))) continue;
+    else if (key === "class") element.setAttribute("class", [...classes, value].join(" "));
+    else element.setAttribute(key, value === true ? "" : String(value));
+  }
+  add(element, children);
+  return element;
+}
+
+/** Append `children` as `h` does. */
+export function add(element, ...children) {
+  for (const child of children.flat(Infinity)) {
+    if (child !== null && child !== undefined && child !== false) element.append(child);
+  }
+  return element;
+}
+
+/** Put `children` in the place of all that `element` holds. */
+export function fill(element, ...children) {
+  element.replaceChildren();
+  return add(element, ...children);
+}
+
+const NUMBER = new Intl.NumberFormat("en");
+const CLOCK = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit"});
+const DAY = new Intl.DateTimeFormat(undefined, {day: "numeric", month: "short"});
+const FULL = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyle: "medium"});
+
+/** 12345 → "12,345" */
+export const count = (n) => NUMBER.format(n);
+
+/** 12345 → "12.3k" */
+export function short(n) {
+  if (n < 1000) return String(n);
+  const thousands = n / 1000;
+  return thousands < 999.5 ? `${thousands.toFixed(thousands < 99.5 ? 1 : 0).replace(/\.0$/, "")}k` : `${(n / 1e6).toFixed(1)}M`;
+}
+
+/** Milliseconds → "120 ms", "1.4 s", "3 min" */
+export function took(ms) {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
+}
+
+/** A `<time>`: the hour today, else the day; the whole as its title. */
+export function when(iso) {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return "";
+  const today = at.toDateString() === new Date().toDateString();
+  return h("time", {datetime: iso, title: FULL.format(at)}, today ? CLOCK.format(at) : `${DAY.format(at)}, ${CLOCK.format(at)}`);
+}
+
+/** "now", "5 min", "3 h", "2 d": how long ago `iso` was. */
+export function ago(iso) {
+  const seconds = (Date.now() - new Date(iso).getTime()) / 1000;
+  if (!(seconds >= 0)) return "now";
+  if (seconds < 60) return "now";
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 86_400 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
+}
+
+/** Say something in passing, at the foot of the page; read out by screen readers. */
+export function toast(text, kind = "") {
+  const shown = h("p.toast", {class: kind}, text);
+  document.getElementById("toasts")?.append(shown);
+  setTimeout(() => shown.remove(), 6000);
+}
+
+/** What stands where there is nothing yet: what it is, and the next step. */
+export const empty = (title, ...children) => h("div.empty", null, h("h2", null, title), ...children);
+
+/** Where a page failed to read something: the server's own words, and a button that tries again. */
+export const failed = (error, again) =>
+  h("div.empty", {role: "alert"}, h("h2", null, "This could not be read"), h("p", null, error.message),
+    again && h("button.button", {type: "button", onclick: again}, "Try again"));

@@ -1,0 +1,83 @@
+// One session as it is being said: its messages and what passes by, handed on as DOM events to all who show it.
+//
+// Events: "messages" {first, list, gone} · "delta" · "tool" · "notice" · "cursor" · "missing" (all as in docs/api.md) ·
+// "state" ("loading", "live", "away") · "back" (live again). What was handed on once is not again: `last` is the index behind which to go on.
+
+import {Stream, get, ofSession, query} from "/page/api.js";
+
+/** How many messages are read at once. */
+export const PAGE = 100;
+/** Larger than any index: what lies before it is the newest. */
+const END = 999_999_999_999_999;
+
+export class Feed extends EventTarget {
+  constructor(session) {
+    super();
+    this.session = session;
+    this.last = -1;
+    this.state = "loading";
+    this.notices = new Set();
+    this.controller = new AbortController();
+    /** Settled once the newest messages were read. */
+    this.ready = new Promise((done) => { this.isReady = done; });
+  }
+
+  get signal() {
+    return this.controller.signal;
+  }
+
+  /** The newest messages, then all that follow. */
+  async start() {
+    const messages = await this.before(END);
+    this.last = messages.at(-1)?.index ?? -1;
+    this.isReady();
+    new Stream({
+      address: () => `/api/events${query({session: this.session, after: this.last})}`,
+      onevent: (name, data) => this.hear(name, data),
+      onstate: (state) => this.turn(state),
+      signal: this.signal,
+    });
+    return messages;
+  }
+
+  before(index) {
+    return this.page({before: index, limit: PAGE});
+  }
+
+  after(index) {
+    return this.page({after: index, limit: PAGE});
+  }
+
+  async page(values) {
+    return (await get(ofSession(this.session, `/messages${query(values)}`), this.signal)).messages;
+  }
+
+  hear(name, data) {
+    if (name === "message") {
+      // After the server lost what it had, new messages take the old places: they are shown, not skipped.
+      this.last = data.index;
+    } else if (name === "missing") {
+      this.last = Math.max(this.last, data.upto - 1);
+    } else if (name === "notice") {
+      if (this.notices.has(data.notice)) return;
+      this.notices.add(data.notice);
+    }
+    this.tell(name, data);
+  }
+
+  turn(state) {
+    if (this.state === state) return;
+    const back = this.state === "away";
+    this.state = state;
+    this.tell("state", state);
+    if (back) this.tell("back");
+  }
+
+  tell(name, detail) {
+    this.dispatchEvent(new CustomEvent(name, {detail}));
+  }
+
+  stop() {
+    this.controller.abort();
+  }
+}

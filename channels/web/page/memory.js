@@ -1,0 +1,325 @@
+// What a bot remembers of a scope: the text and its versions, history, notes; to be searched, edited, restored, forgotten.
+
+import {get, post, put, query, segment} from "/page/api.js";
+import {ago, count, empty, fill, h, short, toast, when} from "/page/dom.js";
+import {go} from "/page/app.js";
+import {body as prose} from "/page/message.js";
+import {View, once, plain, press, sure, tabs, toSession} from "/page/views.js";
+
+const TABS = {text: "Text", versions: "Versions", history: "History", notes: "Notes", search: "Search", forget: "Forget"};
+/** Unchanged lines that are shown around a change. */
+const AROUND = 2;
+/** Rest after a key before the list is read. */
+const TYPING_MS = 200;
+const PAGE = 50;
+const SCORE_FULL = 1;
+
+/** `pond:person:web:alice` → its kind, and the name as a person reads it. */
+function nameOf(scope) {
+  const [bot, kind, ...rest] = scope.split(":");
+  return {bot, kind: kind ?? "", name: rest.length ? rest.slice(1).map(plain).join(" · ") : bot, channel: rest[0] ?? ""};
+}
+
+const page = (scope, more = {}) => `/memory/${segment(scope)}${query(more)}`;
+const api = (scope, rest = "", more = {}) => `/api/memory/${segment(scope)}${rest}${query(more)}`;
+
+export class Memory extends View {
+  /** What a person has begun to write, of which scope. */
+  #draft = null;
+
+  changed() {
+    const {scope, version} = this.params;
+    this.classList.add("view");
+    if (!scope) return this.showScopes();
+    const tab = version === undefined ? (this.asked.get("tab") in TABS ? this.asked.get("tab") : "text") : "versions";
+    const {bot, kind, name, channel} = nameOf(scope);
+    const body = h("section", {"aria-label": TABS[tab]});
+    fill(this, h("div.page", null,
+      h("header", null,
+        h("p.small", null, h("a", {href: "/memory"}, "Memory")),
+        h("div.page-head", null,
+          h("h1", {title: scope}, name),
+          h("p.row.wrap", null, [kind, channel, bot].filter(Boolean).map((each) => h("span.badge", null, each))))),
+      tabs("What is remembered", Object.entries(TABS).map(([key, label]) =>
+        [page(scope, {tab: key === "text" ? "" : key}), label, key === tab])),
+      body));
+    if (version !== undefined) return this.showVersion(body, scope, version);
+    return this[tab](body, scope);
+  }
+
+  // All scopes
+
+  showScopes() {
+    const list = h("section", {"aria-label": "Memories"});
+    const field = h("input", {type: "search", placeholder: "Whose memory?", "aria-label": "Filter memories", value: this.asked.get("q") ?? ""});
+    const read = () => this.into(list, (signal) => get(`/api/memory${query({q: field.value.trim(), limit: 200})}`, signal),
+      ({scopes, more}) => (scopes.length ? [h("ul.lines.card", null, scopes.map(lineOf)),
+        more ? h("p.soft.small", null, "There are more: write part of a name above.") : null]
+        : field.value ? h("p.soft", null, "No memory has this in its name.") : nothingYet()));
+    let waiting = 0;
+    field.addEventListener("input", () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(read, TYPING_MS);
+    });
+    fill(this, h("div.page", null,
+      h("div.page-head", null, h("h1", null, "Memory"), h("p.soft", null, "What settled of conversations, by whose it is")),
+      field, list));
+    read();
+  }
+
+  // The text
+
+  text(body, scope) {
+    this.into(body, (signal) => get(api(scope), signal), (memory) => {
+      if (this.#draft?.scope === scope) return this.editor(body, memory);
+      return [
+        h("div.page-head", null,
+          h("p.soft.small", null, memory.version ? [`Version ${memory.version}, ${memory.cause}, `, when(memory.time), `, ${count(memory.tokens)} tokens`] : "Not written yet"),
+          h("div.row", null,
+            press("Edit", () => { this.#draft = {scope, text: memory.text, expect: memory.version}; fill(body, this.editor(body, memory)); body.querySelector("textarea").focus(); }))),
+        memory.text.trim() ? h("article.card", null, prose(memory.text))
+          : empty("MEMORY.md is empty", h("p", null, "It is written when older messages are consolidated. To see it now, write ", h("code", null, "/compact"), " in the conversation; or write it yourself.")),
+      ];
+    });
+  }
+
+  editor(body, memory) {
+    const draft = this.#draft;
+    const leave = () => { this.#draft = null; this.text(body, draft.scope); };
+    const save = async () => {
+      try {
+        await put(api(draft.scope), {text: field.value, expect: draft.expect}, this.signal);
+      } catch (error) {
+        if (error.status !== 409) throw error;
+        const now = await get(api(draft.scope), this.signal);
+        draft.expect = now.version;
+        fill(note, h("div.notice-line", {role: "alert"},
+          h("p", null, `Version ${now.version} came meanwhile. Yours is kept here; saving again replaces it.`),
+          h("p", null, h("a", {href: `/memory/${segment(draft.scope)}/versions/${now.version}`}, "What it changed"))));
+        return;
+      }
+      toast("Saved as a new version");
+      leave();
+    };
+    const field = h("textarea.memory-text", {"aria-label": "MEMORY.md", spellcheck: "true", rows: 24,
+      oninput: () => { draft.text = field.value; },
+      onkeydown: (event) => {
+        if (event.key === "Escape") leave();
+        else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) once(button, save);
+      }});
+    field.value = draft.text;
+    const button = press("Save", save, {kind: "primary"});
+    const note = h("div", null);
+    return h("div.stack", null,
+      h("p.soft.small", null, memory.version ? `Your text becomes the version after ${memory.version}; no version is lost.` : "Your text becomes the first version."),
+      note, field, h("div.row", null, button, press("Cancel", leave), h("span.soft.small", null, "Ctrl+Enter saves")));
+  }
+
+  // Versions
+
+  versions(body, scope) {
+    this.into(body, (signal) => get(api(scope, "/versions", {limit: PAGE}), signal), (found) => {
+      const versions = found.versions ?? found;
+      if (!versions.length) return nothingYet();
+      return h("ol.lines.card", null, versions.map((each) => h("li", null,
+        h("a", {href: `/memory/${segment(scope)}/versions/${each.version}`},
+          h("span.name", null, `Version ${each.version}`),
+          h("span.row.wrap", null, h("span.badge", {class: each.cause === "rejected" && "bad"}, each.cause), each.current && h("span.badge.good", null, "current")),
+          h("span.soft.small.grow", null, each.reason),
+          h("span.number.small", null, h("span.came", null, `+${count(each.added)}`), " ", h("span.went", null, `−${count(each.removed)}`)),
+          h("span.soft.small", null, when(each.time))))));
+    });
+  }
+
+  showVersion(body, scope, number) {
+    const how = this.asked.get("with") ?? "before";
+    this.into(body, async (signal) => {
+      const [version, current] = await Promise.all([get(api(scope, `/versions/${number}`), signal), get(api(scope), signal)]);
+      const sides = how === "current" ? {from: number, to: current.version} : {from: Math.max(0, number - 1), to: number};
+      const {lines} = how === "text" ? {lines: []} : await get(api(scope, "/diff", sides), signal);
+      return {version, current, lines};
+    }, ({version, current, lines}) => {
+      const here = `/memory/${segment(scope)}/versions/`;
+      const isCurrent = version.current ?? version.version === current.version;
+      return [
+        h("div.page-head", null,
+          h("div", null, h("h2", null, `Version ${version.version}`),
+            h("p.soft.small", null, version.cause, ", ", when(version.time), version.by && `, by ${version.by}`,
+              version.reason && `: ${version.reason}`,
+              version.session && [", from ", toSession(version.session, plain(version.session), version.first ?? null)])),
+          h("div.row.wrap", null,
+            number > 1 && h("a.button", {href: `${here}${number - 1}`}, "‹ Older"),
+            number < current.version && h("a.button", {href: `${here}${number + 1}`}, "Newer ›"),
+            isCurrent ? h("span.badge.good", null, "current")
+              : sure("Restore", `Make it the newest?`, () => this.restore(scope, number, current.version), {kind: "primary"}))),
+        tabs("Compared", [
+          [`${here}${number}`, "What it changed", how === "before"],
+          !isCurrent && [`${here}${number}?with=current`, `Against version ${current.version}`, how === "current"],
+          [`${here}${number}?with=text`, "Whole text", how === "text"],
+        ].filter(Boolean)),
+        how === "text" ? h("article.card", null, prose(version.text || "*Empty*")) : diff(lines),
+      ];
+    });
+  }
+
+  async restore(scope, version, expect) {
+    await post(api(scope, "/restore"), {version, expect}, this.signal);
+    toast(`The text of version ${version} is the newest now`);
+    go(page(scope));
+  }
+
+  // History and notes
+
+  history(body, scope) {
+    const list = h("ol.entries", null);
+    const more = press("Older entries", () => read(Number(list.lastElementChild.dataset.index)), {hidden: true});
+    const read = async (before) => {
+      const {entries} = await get(api(scope, "/history", {before, limit: PAGE}), this.signal);
+      list.append(...entries.map((entry) => entryOf(entry)));
+      more.hidden = entries.length < PAGE || !entries.at(-1).index;
+      return entries;
+    };
+    this.into(body, () => read(), (entries) => (entries.length ? [list, more]
+      : empty("No history yet", h("p", null, "Each consolidated stretch of a conversation becomes an entry here."))));
+  }
+
+  notes(body, scope) {
+    const asked = this.asked.get("day");
+    this.into(body, (signal) => get(api(scope, "/notes", {day: asked}), signal), ({days = [], day, notes}) => {
+      if (!days.length && !notes.length) return empty("No notes yet", h("p", null, "Shortly before older messages are consolidated, the bot notes down what is worth keeping, by day."));
+      return h("div.stack", null,
+        h("nav.row.wrap", {"aria-label": "Days"}, days.map((each) =>
+          h("a.chip", {href: page(scope, {tab: "notes", day: each}), "aria-current": each === day && "date"}, each))),
+        h("ol.entries", null, notes.map((note) => h("li.card", null,
+          h("p.soft.small", null, when(note.time), note.session && [" · ", toSession(note.session, plain(note.session))]),
+          prose(note.text)))));
+    });
+  }
+
+  // Search and forget
+
+  search(body, scope) {
+    const words = this.asked.get("q") ?? "";
+    const hits = h("div.stack", {"aria-live": "polite"});
+    fill(body, h("div.stack", null, wordsForm("What to look for", "Search", words, (text) => go(page(scope, {tab: "search", q: text}))), hits));
+    if (!words) {
+      fill(hits, h("p.soft", null, "Looks through MEMORY.md, the history and the notes; the best passage comes first."));
+      return;
+    }
+    this.into(hits, (signal) => get(api(scope, "/search", {q: words}), signal), (found) => (found.hits.length
+      ? h("ol.entries", null, found.hits.map((hit) => hitOf(scope, hit, Math.max(SCORE_FULL, ...found.hits.map((each) => each.score)))))
+      : h("p.soft", null, "Nothing that is remembered has these words.")));
+  }
+
+  forget(body, scope) {
+    const found = h("div.stack", {"aria-live": "polite"});
+    const look = async (text) => {
+      const list = await post(api(scope, "/forget"), {words: text}, this.signal);
+      fill(found, this.choices(scope, list, () => fill(found)));
+    };
+    const form = wordsForm("What is to be forgotten", "Look for it", "", look);
+    fill(body, h("div.stack", null,
+      h("p", null, "Lists where something stands in what is kept: messages, MEMORY.md and its versions, history, notes. Nothing goes before you choose."),
+      form, found));
+  }
+
+  choices(scope, list, close) {
+    const items = list.found ?? list.list ?? [];
+    if (!items.length) return h("p.soft", null, "It stands nowhere in what is kept.");
+    const form = h("form.stack", {onsubmit: (event) => event.preventDefault()});
+    const forget = async (choose) => {
+      await post(api(scope, "/forget"), {token: list.token, choose}, this.signal);
+      toast("It is being forgotten: every tier is passed over");
+      close();
+    };
+    const chosen = () => [...form.querySelectorAll("input:checked")].map((box) => Number(box.value));
+    const some = sure("Forget what is chosen", "For good?", () => (chosen().length ? forget(chosen()) : toast("Nothing is chosen")), {kind: "danger"});
+    return fill(form,
+      h("ol.lines.card", null, items.map((item, at) => h("li", null, h("label", null,
+        h("input", {type: "checkbox", value: item.number ?? at + 1}),
+        h("span.grow", null, item.text ?? item.line ?? String(item)),
+        item.where && h("span.badge", null, item.where))))),
+      h("div.row.wrap", null, some, sure("Forget all of it", "All of it, for good?", () => forget("all"), {kind: "danger"})));
+  }
+}
+
+const nothingYet = () => empty("Nothing is remembered yet",
+  h("p", null, "Memory fills when a conversation grows towards its budget: older messages are summed up, and what matters of them settles here."),
+  h("p", null, "To see it now: ", h("a", {href: "/"}, "talk to the bot"), ", then write ", h("code", null, "/compact"), "."));
+
+function lineOf({scope, version, time, tokens, entries, notes}) {
+  const {kind, name, channel} = nameOf(scope);
+  return h("li", null, h("a", {href: page(scope)},
+    h("span.name", {title: scope}, name),
+    h("span.row.wrap", null, h("span.badge", null, kind), channel && h("span.badge", null, channel)),
+    h("span.soft.small.grow", null, [version ? `version ${version}` : "no text yet", `${short(tokens)} tokens`,
+      `${count(entries)} in the history`, `${count(notes)} note${notes === 1 ? "" : "s"}`].join(" · ")),
+    h("span.soft.small", null, time && ago(time))));
+}
+
+function entryOf(entry) {
+  const range = entry.upto > entry.first && toSession(entry.session, `messages ${entry.first}–${entry.upto - 1}`, entry.first);
+  return h("li.card", {"data-index": entry.index, id: `entry-${entry.index}`},
+    h("p.soft.small.row.wrap", null, h("span.badge.accent", null, `Entry ${entry.index}`),
+      h("span.badge", {class: entry.kind === "raw" && "warn"}, entry.kind === "raw" ? "kept as it was" : entry.kind),
+      entry.lost && h("span.badge.bad", null, "holds messages lost by the server"),
+      when(entry.time), entry.session && h("span", null, plain(entry.session)), range),
+    prose(entry.text));
+}
+
+function hitOf(scope, hit, most) {
+  const where = {memory: page(scope), history: page(scope, {tab: "history"}), notes: page(scope, {tab: "notes", day: (hit.time ?? "").slice(0, 10)})};
+  const bar = h("span.score", {role: "img", "aria-label": `score ${hit.score.toFixed(2)}`, title: `score ${hit.score.toFixed(2)}`}, h("span", null));
+  bar.firstChild.style.width = `${Math.round((100 * hit.score) / most)}%`;
+  return h("li.card", null,
+    h("p.soft.small.row.wrap", null, h("a.badge.accent", {href: where[hit.source]}, hit.source), bar,
+      h("span.number", {"aria-hidden": "true"}, hit.score.toFixed(2)), hit.time && when(hit.time)),
+    h("pre.wrap.plain", null, hit.text));
+}
+
+/** A field and its button, and what happens with the words. */
+function wordsForm(label, action, value, submit) {
+  const field = h("input", {type: "search", "aria-label": label, placeholder: label, value, autocomplete: "off"});
+  const button = h("button.button.primary", {type: "submit"}, action);
+  return h("form.row", {role: "search", onsubmit: (event) => {
+    event.preventDefault();
+    if (field.value.trim()) once(button, async () => submit(field.value.trim()));
+  }}, field, button);
+}
+
+/** The lines of a comparison; what is long and unchanged is folded. */
+export function diff(lines) {
+  const marked = lines.map((line) => line.some(([mark, text]) => mark !== "same" && text !== ""));
+  if (!marked.includes(true)) return h("p.soft", null, "Nothing differs.");
+  const near = (at) => marked.slice(Math.max(0, at - AROUND), at + AROUND + 1).includes(true);
+  const shown = [];
+  let folded = [];
+  const unfold = () => {
+    if (folded.length > 1) shown.push(fold(folded));
+    else shown.push(...folded.map(lineOfDiff));
+    folded = [];
+  };
+  lines.forEach((line, at) => {
+    if (near(at)) {
+      unfold();
+      shown.push(lineOfDiff(line));
+    } else {
+      folded.push(line);
+    }
+  });
+  unfold();
+  return h("div.card.diff", {tabindex: 0, role: "region", "aria-label": "What differs"}, shown);
+}
+
+function fold(lines) {
+  const button = h("button.quiet", {type: "button", onclick: () => button.replaceWith(...lines.map(lineOfDiff))}, `${lines.length} unchanged lines`);
+  return button;
+}
+
+function lineOfDiff(line) {
+  const kinds = new Set(line.filter(([, text]) => text.trim()).map(([mark]) => mark));
+  const kind = kinds.size === 1 ? [...kinds][0] : kinds.size ? "changed" : "same";
+  return h(`p.${kind}`, null, line.map(([mark, text]) => (mark === "same" ? text : h(mark === "new" ? "ins" : "del", null, text))));
+}
+
+customElements.define("mp-memory", Memory);

@@ -1,0 +1,183 @@
+// The list of conversations: one's own and those of other channels, and the field that searches names and messages.
+
+import {get, ofSession, query} from "/page/api.js";
+import {ago, fill, h} from "/page/dom.js";
+import {go, nameOf} from "/page/app.js";
+
+/** How often the list is read while it is looked at, and how many seconds old it may be: all who look share one. */
+const EVERY_MS = 15_000;
+const AGE_S = 5;
+/** Rest after a key before anything is asked. */
+const TYPING_MS = 200;
+const HOW = "calm clear cool deep early gentle green high late long mossy quiet slow still warm wide".split(" ");
+const WHAT = "alder brook dipper eddy fern heron lily mill otter reed river rush sluice stone trout wheel".split(" ");
+const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
+
+/** The key of a conversation nobody had yet. */
+export function newSession(channel) {
+  const [how, what, ...rest] = crypto.getRandomValues(new Uint8Array(8));
+  return `${channel}:${HOW[how % 16]}-${WHAT[what % 16]}-${rest.map((n) => LETTERS[n % LETTERS.length]).join("")}`;
+}
+
+/** The conversation of one's own that was open last; a new one on the first visit. */
+export function ownSession(channel) {
+  let kept = null;
+  try {
+    kept = localStorage.getItem("session");
+  } catch { /* no storage */ }
+  return kept?.startsWith(`${channel}:`) ? kept : newSession(channel);
+}
+
+/** Remember that this one was open last. */
+export function keepSession(session) {
+  try {
+    localStorage.setItem("session", session);
+  } catch { /* no storage: "/" leads to a new one */ }
+}
+
+export class Sessions extends HTMLElement {
+  #me = null;
+  #current = "";
+  #found = [];
+  #hits = null;
+
+  connectedCallback() {
+    this.controller = new AbortController();
+    this.field = h("input", {type: "search", placeholder: "Search", "aria-label": "Search conversations and messages",
+      autocomplete: "off", spellcheck: "false", oninput: () => this.typed(), onkeydown: (event) => this.key(event)});
+    this.list = h("nav.session-list", {"aria-label": "Conversations", onkeydown: (event) => this.key(event)});
+    fill(this, h("div.find", null,
+      h("div.find-field", null, this.field, h("kbd", {"aria-hidden": "true"}, "/")),
+      h("button.button", {type: "button", onclick: () => this.begin()}, "New conversation")), this.list);
+    this.timer = setInterval(() => { if (!document.hidden) this.read(AGE_S); }, EVERY_MS);
+    const signal = this.controller.signal;
+    addEventListener("mp-said", () => this.read(), {signal});
+    document.addEventListener("visibilitychange", () => { if (!document.hidden) this.read(AGE_S); }, {signal});
+    this.read(AGE_S);
+  }
+
+  disconnectedCallback() {
+    this.controller.abort();
+    clearInterval(this.timer);
+    clearTimeout(this.waiting);
+  }
+
+  set me(me) { this.#me = me; this.show(); }
+
+  get me() { return this.#me; }
+
+  set current(session) {
+    if (session === this.#current) return;
+    this.#current = session;
+    this.#hits = null;
+    if (this.field?.value) this.typed();
+    this.show();
+  }
+
+  /** Put the caret into the field. */
+  search() {
+    this.field.focus();
+    this.field.select();
+  }
+
+  begin() {
+    if (!this.#me) return;
+    go(`/s/${encodeURIComponent(newSession(this.#me.channel))}`);
+    document.querySelector("mp-chat textarea")?.focus();
+  }
+
+  typed() {
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(() => this.read(), TYPING_MS);
+  }
+
+  async read(age = 0) {
+    if (!this.isConnected) return;
+    const text = this.field.value.trim();
+    try {
+      const [named, said] = await Promise.all([
+        get(`/api/sessions${query({limit: 100, q: text, age: age || ""})}`, this.controller.signal),
+        text.length > 1 && this.#current ? this.lookFor(text) : null,
+      ]);
+      if (text !== this.field.value.trim()) return;
+      this.#found = named.sessions;
+      this.#hits = said;
+      this.show();
+    } catch (error) {
+      if (error.name !== "AbortError" && error.status && error.status !== 401) fill(this.list, h("p", {role: "alert"}, error.message));
+    }
+  }
+
+  async lookFor(text) {
+    try {
+      return (await get(ofSession(this.#current, `/search${query({q: text, limit: 20})}`), this.controller.signal)).hits;
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      return [];
+    }
+  }
+
+  show() {
+    if (!this.list) return;
+    const focused = this.list.querySelector("a:focus")?.getAttribute("href");
+    const channel = this.#me?.channel;
+    const own = this.#found.filter((each) => channelOf(each) === channel);
+    const others = this.#found.filter((each) => channelOf(each) !== channel);
+    const open = this.#current;
+    if (open && !this.field.value && channelOf({session: open}) === channel && !own.some((each) => each.session === open)) {
+      own.unshift({session: open, head: 0, waiting: 0, last_activity: ""});
+    }
+    const group = (title, lines) => [h("h2", null, title), h("ul", null, lines)];
+    fill(this.list,
+      this.#hits?.length > 0 && group("In this conversation", this.#hits.map((hit) => this.hit(hit))),
+      own.length > 0 && group("Yours", own.map((each) => this.line(each))),
+      others.length > 0 && group("Of other channels", others.map((each) => this.line(each))),
+      !own.length && !others.length && !this.#hits?.length && h("p", null,
+        this.field.value ? "Nothing has these words: no conversation's name, and no message of the open one." : "No conversation yet: write the first message."));
+    if (focused) [...this.list.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus();
+  }
+
+  line(each) {
+    const state = each.parked ? "parked" : each.busy || each.waiting ? "busy" : "";
+    const more = [
+      channelOf(each) !== this.#me?.channel && channelOf(each),
+      each.head ? `${each.head} message${each.head === 1 ? "" : "s"}` : "nothing said yet",
+      each.parked ? "resting" : each.waiting ? `${each.waiting} waiting` : "",
+    ].filter(Boolean);
+    return h("li", null, h("a", {href: `/s/${encodeURIComponent(each.session)}`, "aria-current": each.session === this.#current && "page"},
+      h("span.name", {title: each.session}, state && h(`span.dot.${state}`, null), nameOf(each.session)),
+      h("span.age", null, each.last_activity && ago(each.last_activity)),
+      h("span.more", null, more.join(" · "))));
+  }
+
+  hit(hit) {
+    return h("li.hit", null, h("a", {href: `/s/${encodeURIComponent(this.#current)}/m/${hit.index}`},
+      h("span.name", null, hit.role === "user" ? "said" : hit.role === "tool" ? "a tool" : "answered"),
+      h("span.age", null, ago(hit.time)),
+      h("span.more", null, hit.excerpt)));
+  }
+
+  /** Arrows walk from the field through the list. */
+  key(event) {
+    if (event.key === "Escape" && event.target === this.field && this.field.value) {
+      event.stopPropagation();
+      this.field.value = "";
+      this.read();
+      return;
+    }
+    const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
+    if (!step) {
+      if (event.key === "Enter" && event.target === this.field) this.list.querySelector("a")?.click();
+      return;
+    }
+    const links = [...this.list.querySelectorAll("a")];
+    const at = links.indexOf(event.target) + step;
+    event.preventDefault();
+    (at < 0 ? this.field : links[Math.min(at, links.length - 1)])?.focus();
+  }
+}
+
+const group = (title, lines, none = "") => [h("h2", null, title), lines.length ? h("ul", {"aria-label": title}, lines) : h("p", null, none)];
+const channelOf = (each) => each.channel ?? each.session.split(":")[0];
+
+customElements.define("mp-sessions", Sessions);

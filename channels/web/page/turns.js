@@ -1,0 +1,107 @@
+// One turn as a waterfall: what waited, was claimed, asked, called, committed and delivered, and how long each took.
+
+import {get, ofSession, segment} from "/page/api.js";
+import {count, empty, fill, h, took, when} from "/page/dom.js";
+import {View, plain, table} from "/page/views.js";
+
+const RECENT = 20;
+const OUTCOMES = {done: "good", stopped: "warn", spent: "warn", dead: "bad"};
+
+/** What a trace's rows are: `{kind, name, began, ended}`, ms since 1970, in order of time; clocks of two machines may differ. */
+export function rowsOf(trace) {
+  const at = (iso) => (iso ? Date.parse(iso) : NaN);
+  const [received, claimed, committed] = [trace.received, trace.claimed, trace.committed].map(at);
+  const spans = trace.spans.map((span) => ({...span, began: at(span.began), ended: at(span.began) + span.took_ms}));
+  const work = spans.filter((span) => span.kind !== "delivery");
+  const first = Math.min(...work.map((span) => span.began), committed);
+  const last = Math.max(...work.map((span) => span.ended), claimed);
+  return [
+    {kind: "waiting", began: received, ended: claimed},
+    {kind: "claim", began: claimed, ended: first},
+    ...work,
+    {kind: "commit", began: last, ended: committed},
+    ...spans.filter((span) => span.kind === "delivery"),
+  ].filter((row) => row.began > 0).map((row) => ({...row, ended: Math.max(row.began, row.ended)}));
+}
+
+export class Turn extends View {
+  changed() {
+    const {session, turn} = this.params;
+    this.classList.add("view");
+    const body = h("section.stack", {"aria-label": `Turn ${turn}`});
+    const list = h("section", {"aria-label": "Recent turns"});
+    fill(this, h("div.page", null, body, list));
+    this.into(body, async (signal) => {
+      try {
+        return await get(ofSession(session, `/turns/${segment(turn)}`), signal);
+      } catch (error) {
+        if (error.status === 404) return null;
+        throw error;
+      }
+    }, (trace) => (trace ? waterfall(trace) : empty("Nothing is kept of this turn",
+      h("p", null, "How a turn went is kept for a week, of the last hundred turns of a conversation."),
+      h("p", null, h("a", {href: `/s/${segment(session)}`}, "Back to the conversation")))));
+    this.into(list, (signal) => get(ofSession(session, `/turns?limit=${RECENT}`), signal),
+      ({turns}) => turns.length > 0 && recent(session, turns, Number(turn)));
+  }
+}
+
+function waterfall(trace) {
+  const rows = rowsOf(trace);
+  const begin = Math.min(...rows.map((row) => row.began));
+  const whole = Math.max(1, ...rows.map((row) => row.ended - begin));
+  const back = `/s/${segment(trace.session)}/m/${trace.turn}`;
+  return [
+    h("header.page-head", null,
+      h("div", null, h("p.small", null, h("a", {href: back}, "In the conversation")), h("h2", null, `Turn ${trace.turn}`),
+        h("p.soft.small", null, when(trace.received ?? trace.claimed), " · ", plain(trace.worker ?? ""))),
+      h("p.row.wrap", null, h("span.badge", {class: OUTCOMES[trace.outcome]}, trace.outcome), h("span.badge.accent", null, took(whole)))),
+    h("div.card.scroll-x", {tabindex: 0, role: "region", "aria-label": "Waterfall"},
+      h("table.waterfall", null,
+        h("thead", null, h("tr", null, ["Step", "When", "Took", "More"].map((head) => h("th", {scope: "col", class: head === "Took" && "number"}, head)))),
+        h("tbody", null, rows.map((row) => h("tr", null,
+          h("th", {scope: "row"}, h("span.kind", null, row.kind), row.name && h("code", null, row.name)),
+          h("td.lane", null, bar(row, begin, whole)),
+          h("td.number", null, took(row.ended - row.began)),
+          h("td.soft.small", null, moreOf(row))))))),
+    trace.left_out > 0 && h("p.soft.small", null, `${trace.left_out} more steps are not kept.`),
+    h("p.soft.small", null, "On a terminal: ", h("code", null, `millpond trace '${trace.session}#${trace.turn}'`)),
+  ];
+}
+
+function bar(row, begin, whole) {
+  const percent = (ms) => `${(100 * ms) / whole}%`;
+  const node = h(`span.span.${row.kind}`, {title: `${row.name ?? row.kind}: ${took(row.ended - row.began)}`, class: (row.outcome ?? "done") === "done" ? "" : "failed"});
+  node.style.left = percent(row.began - begin);
+  node.style.width = percent(row.ended - row.began);
+  if (row.first_token_ms) {
+    const first = h("span.first", {title: `first token after ${took(row.first_token_ms)}`});
+    first.style.width = `${Math.min(100, (100 * row.first_token_ms) / Math.max(1, row.ended - row.began))}%`;
+    node.append(first);
+  }
+  return node;
+}
+
+function moreOf(row) {
+  return [
+    row.part !== undefined && row.part !== null && `part ${row.part}`,
+    row.first_token_ms && `first token ${took(row.first_token_ms)}`,
+    row.prompt_tokens && `${count(row.prompt_tokens)} tokens in${row.cached_tokens ? ` (${count(row.cached_tokens)} cached)` : ""}`,
+    row.completion_tokens && `${count(row.completion_tokens)} out`,
+    row.cost && `cost ${row.cost}`,
+    row.outcome !== "done" && row.outcome,
+  ].filter(Boolean).join(" · ");
+}
+
+function recent(session, turns, current) {
+  return h("div.card", null, h("h2", null, "Recent turns"),
+    table("Recent turns", ["Turn", "When", {text: "Took", number: true}, {text: "Model calls", number: true}, {text: "Tools", number: true}, "Outcome"],
+      turns.map((each) => [
+        h("a", {href: `/s/${segment(session)}/turns/${each.turn}`, "aria-current": each.turn === current && "page"}, String(each.turn)),
+        when(each.received ?? each.claimed), took(Date.parse(each.committed) - Date.parse(each.received ?? each.claimed)),
+        count(each.spans.filter((span) => span.kind === "model").length), count(each.spans.filter((span) => span.kind === "tool").length),
+        h("span.badge", {class: OUTCOMES[each.outcome]}, each.outcome),
+      ])));
+}
+
+customElements.define("mp-turn", Turn);

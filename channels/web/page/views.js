@@ -1,0 +1,131 @@
+// What the views of memory, turns and the system share: how they read what they show, and presses that are asked twice.
+
+import {failed, fill, h, toast} from "/page/dom.js";
+
+/** How long a press waits for the one that confirms it. */
+const ARMED_MS = 5000;
+
+/** The look of these views; loaded with the first of them. */
+await new Promise((done) => {
+  const link = h("link", {rel: "stylesheet", href: "/page/views.css", onload: done, onerror: done});
+  document.head.append(link);
+});
+
+/** An element that shows what `params` and the address say, again whenever they change. */
+export class View extends HTMLElement {
+  #params = {};
+
+  connectedCallback() {
+    this.controller = new AbortController();
+    this.changed();
+  }
+
+  disconnectedCallback() {
+    this.controller.abort();
+  }
+
+  set params(params) {
+    this.#params = params;
+    if (this.isConnected) this.changed();
+  }
+
+  get params() { return this.#params; }
+
+  get signal() { return this.controller.signal; }
+
+  /** What stands behind the `?` of the address. */
+  get asked() { return new URLSearchParams(location.search); }
+
+  /** Fill `holder` with what `show` makes of what `read` gives; what was asked for last counts. */
+  async into(holder, read, show) {
+    const mine = (holder.reading = Symbol("reading"));
+    if (!holder.firstChild) fill(holder, h("p.soft", {role: "status"}, "Reading…"));
+    try {
+      const found = await read(this.signal);
+      if (holder.reading === mine) fill(holder, show(found));
+    } catch (error) {
+      if (error.name === "AbortError" || holder.reading !== mine) return;
+      fill(holder, failed(error, () => this.into(holder, read, show)));
+    }
+  }
+}
+
+/** A button whose `action` runs once: it is off meanwhile, and what goes wrong is said. */
+export function press(label, action, {kind = "", ...more} = {}) {
+  const button = h("button.button", {type: "button", class: kind, ...more}, label);
+  button.addEventListener("click", () => once(button, action));
+  return button;
+}
+
+/** The same for what cannot be taken back: the second press counts, when it follows soon. */
+export function sure(label, question, action, {kind = "", ...more} = {}) {
+  const button = h("button.button", {type: "button", class: kind, ...more}, label);
+  let armed = 0;
+  const disarm = () => {
+    clearTimeout(armed);
+    armed = 0;
+    fill(button, label);
+    button.classList.remove("armed");
+  };
+  button.addEventListener("blur", disarm);
+  button.addEventListener("click", () => {
+    if (armed) {
+      disarm();
+      once(button, action);
+      return;
+    }
+    fill(button, question);
+    button.classList.add("armed");
+    armed = setTimeout(disarm, ARMED_MS);
+  });
+  return button;
+}
+
+/** Run `action` while `button` is off. */
+export async function once(button, action) {
+  if (button.disabled) return;
+  button.disabled = true;
+  try {
+    await action();
+  } catch (error) {
+    if (error.name !== "AbortError") toast(error.message, "bad");
+  } finally {
+    button.disabled = false;
+  }
+}
+
+/** Links to the parts of a view: `[[address, label, isHere], …]`. */
+export const tabs = (label, links) => h("nav.tabs", {"aria-label": label}, links.map(([href, text, here]) =>
+  h("a", {href, "aria-current": here && "page"}, text)));
+
+/** A table that scrolls by itself where it is too wide: heads (text, or `{text, number: true}`), rows of cells. */
+export function table(label, heads, rows) {
+  const cells = heads.map((head) => (typeof head === "string" ? {text: head} : head));
+  const row = (each) => h("tr", null, each.map((cell, at) =>
+    h("td", {class: cells[at].number && "number", "data-label": cells[at].text}, cell)));
+  return h("div.scroll-x", {tabindex: 0, role: "region", "aria-label": label}, h("table.plain", null,
+    h("thead", null, h("tr", null, cells.map((each) =>
+      h("th", {scope: "col", class: each.number && "number"}, each.text || h("span.unseen", null, "choose"))))),
+    h("tbody", null, rows.map(row))));
+}
+
+/** Seconds → "4.2 s", "3 min", "2 h", "5 d" */
+export function lasting(seconds) {
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  return seconds < 129_600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`;
+}
+
+/** A link to a conversation, or to a message of it. */
+export const toSession = (session, label = session, index = null) =>
+  h("a", {href: `/s/${encodeURIComponent(session)}${index === null ? "" : `/m/${index}`}`}, label);
+
+/** A text with percent escapes as a person reads it. */
+export function plain(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,54 @@
+"""``GET …/context`` and ``GET …/prompt``: what the next prompt of a session would hold, in numbers and word by word."""
+
+from typing import Any
+
+import anyio
+from starlette.requests import Request
+from starlette.responses import Response
+
+from channels.web.ask import session_in_path
+from channels.web.messages import json_response
+from channels.web.problem import problem
+from channels.web.site import Site
+from daemon.services import FILLING, PREVIEW, load
+from daemon.session import SessionReader
+
+PROMPT_S = 30.0
+"""What making a prompt may take: servers of tools are asked what they offer."""
+
+
+class Filled:
+    """The endpoints of one site."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._reader = SessionReader(site.process.bus)
+
+    async def context(self, request: Request) -> Response:
+        """Tokens by part, and what happens at which size."""
+        session = str(session_in_path(request, self._site.name))
+        return json_response(await load(FILLING)(self._site.process, session, bot=self._site.config.bot))
+
+    async def prompt(self, request: Request) -> Response:
+        """Every word of it."""
+        session = str(session_in_path(request, self._site.name))
+        if not (await self._reader.state(session)).exists:
+            return problem(404, "no_session", f"nobody ever wrote to session {session}, so there is no prompt yet")
+        try:
+            with anyio.fail_after(PROMPT_S):
+                found: dict[str, Any] = await load(PREVIEW)(self._site.process, session)
+        except TimeoutError:
+            return problem(503, "too_slow", f"the prompt was not made within {PROMPT_S:.0f} s: a tool server is slow")
+        return json_response({**found, "parts": _parts(found)})
+
+
+def _parts(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """The parts in the prompt's order: text where they stand in the system message, else a stretch of the messages."""
+    parts: list[dict[str, Any]] = [
+        {"name": section["part"], "tokens": section["tokens"], "text": section["text"]} for section in found["system"]
+    ]
+    tokens = found["parts"]
+    parts.append({"name": "tools", "tokens": tokens["tools"], "text": ""})
+    for name, (first, upto) in found["stretches"].items():
+        parts.append({"name": name, "tokens": tokens[name], "text": "", "first": first, "upto": upto})
+    return parts

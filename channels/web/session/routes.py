@@ -1,0 +1,25 @@
+"""The addresses of this room."""
+
+from starlette.routing import Route
+
+from channels.web.access import Only
+from channels.web.session.filled import Filled
+from channels.web.session.timeline import Timeline
+from channels.web.session.turns import Turns
+from channels.web.site import Site
+
+OF_SESSION = "/api/sessions/{session:path}"
+
+
+def session_routes(site: Site, only: Only) -> list[Route]:
+    """What is told of one session, to operators ``only``."""
+    filled, timeline, turns = Filled(site), Timeline(site), Turns(site)
+    return [
+        Route(f"{OF_SESSION}/context", only(filled.context)),
+        Route(f"{OF_SESSION}/prompt", only(filled.prompt)),
+        Route(f"{OF_SESSION}/timeline", only(timeline.read)),
+        Route(f"{OF_SESSION}/search", only(timeline.search)),
+        Route(f"{OF_SESSION}/turns", only(turns.turns)),
+        Route(f"{OF_SESSION}/turns/{{turn}}", only(turns.turn)),
+        Route("/api/trace/{name:path}", only(turns.trace)),
+    ]

@@ -1,0 +1,94 @@
+"""``GET …/timeline`` and ``GET …/search``: a session from far away, and where something stands in it."""
+
+from contextlib import aclosing
+from typing import Any
+
+import anyio
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from channels.web.ask import after_of, limit_of, session_in_path, words_of
+from channels.web.messages import json_response
+from channels.web.site import Site
+from daemon.memory import HistoryEntry, Memories
+from daemon.session import SessionReader
+from daemon.transcripts import Hit, Needle, Range, outline_of, ranges_of, search
+
+TITLE_CHARS = 160
+"""What is shown of an entry of the history: its first line, or so much of it."""
+
+SEARCH_S = 20.0
+"""How long is looked; what was found until then is shown."""
+
+
+class Timeline:
+    """The endpoints of one site."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        process = site.process
+        self._reader = SessionReader(process.bus)
+        self._memories = Memories(process.bus, process.archive)
+
+    async def read(self, request: Request) -> Response:
+        """Sizes and roles of all messages behind an index, where the cursor stands, what became of which."""
+        session, process = str(session_in_path(request, self._site.name)), self._site.process
+        first = after_of(request.query_params.get("after")) + 1
+        state = await self._reader.state(session)
+        found = await outline_of(process.transcripts, session, first=max(first, 0), upto=state.head)
+        ranges = await ranges_of(self._memories, process.archive, session, state.scope)
+        return json_response(
+            {
+                "session": session,
+                "first": found.first,
+                "head": state.head,
+                "cursor": state.cursor,
+                "start": state.start,
+                "tokens": found.tokens,
+                "roles": found.roles,
+                "turns": found.turns,
+                "entries": [_entry(each, each.entry) for each in ranges if each.entry is not None],
+            }
+        )
+
+    async def search(self, request: Request) -> Response:
+        """The newest messages that hold all words."""
+        session, limit = str(session_in_path(request, self._site.name)), limit_of(request, default=20)
+        try:
+            needle = Needle(words_of(request))
+        except ValueError as error:
+            raise HTTPException(400, str(error)) from error
+        hits, missing = list[dict[str, Any]](), list[dict[str, Any]]()
+        with anyio.move_on_after(SEARCH_S) as limited:
+            async with aclosing(search(self._site.process.transcripts, [session], needle, limit=limit)) as found:
+                async for each in found:
+                    if isinstance(each, Hit):
+                        hits.append(_hit(each))
+                    else:
+                        missing.append({"first": each.first, "upto": each.upto, "reason": each.reason})
+        return json_response({"hits": hits, "missing": missing, "partly": limited.cancelled_caught})
+
+
+def _entry(found: Range, entry: HistoryEntry) -> dict[str, Any]:
+    lines = entry.text.strip().splitlines()
+    return {
+        "entry": found.index,
+        "first": found.first,
+        "upto": found.upto,
+        "kind": entry.kind,
+        "lost": entry.lost,
+        "time": entry.time,
+        "title": lines[0][:TITLE_CHARS] if lines else "",
+    }
+
+
+def _hit(hit: Hit) -> dict[str, Any]:
+    return {
+        "index": hit.index,
+        "role": hit.role,
+        "sender": hit.sender,
+        "time": hit.time,
+        "excerpt": hit.excerpt,
+        "archived": bool(hit.segment),
+    }

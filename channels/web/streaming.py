@@ -1,0 +1,100 @@
+"""Server-Sent Events: answers that go on until the client goes, stalls, or this process stops."""
+
+from collections.abc import Awaitable, Callable
+
+import anyio
+import structlog
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+VIEWERS_MAX = 1_000
+"""Streams of a kind at a time in one process and channel; each costs a few reads every five seconds, and a socket."""
+
+SEND_S = 30.0
+"""How long a client may take nothing of what is written before it is let go."""
+
+END_S = 0.2
+"""What the last byte of a stream may take."""
+
+HEADERS = {"Content-Type": "text/event-stream; charset=utf-8", "X-Accel-Buffering": "no"}
+"""nginx would keep events back otherwise."""
+
+Write = Callable[[bytes], Awaitable[None]]
+"""Sends bytes to the viewer; raises when the viewer takes none."""
+
+Work = Callable[[Write], Awaitable[None]]
+"""Writes the events of one stream, for ever."""
+
+_log = structlog.get_logger()
+
+
+class Streams:
+    """The streams of one endpoint."""
+
+    def __init__(self, stopping: anyio.Event, channel: str) -> None:
+        self._stopping = stopping
+        self._channel = channel
+        self._viewers = 0
+
+    def response(self, request: Request, work: Work) -> Response:
+        """The answer that ``work`` writes.
+
+        Raises:
+            HTTPException: 503, as many viewers are here as may be.
+        """
+        if request.method == "HEAD":
+            return Response(headers=HEADERS)
+        if self._viewers >= VIEWERS_MAX:
+            raise HTTPException(
+                503, f"{VIEWERS_MAX:,} viewers are connected already; try again later", {"Retry-After": "10"}
+            )
+        return _Stream(self, work)
+
+    async def view(self, scope: Scope, receive: Receive, send: Send, work: Work) -> None:
+        """Stream to one client until it goes, stalls, or this process stops."""
+
+        async def write(piece: bytes) -> None:
+            with anyio.fail_after(SEND_S):
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+
+        self._viewers += 1
+        try:
+            async with anyio.create_task_group() as tg:
+                tg.start_soon(_until_gone, receive, tg.cancel_scope)
+                tg.start_soon(_until_set, self._stopping, tg.cancel_scope)
+                try:
+                    await work(write)
+                except TimeoutError:
+                    _log.info("viewer.stalled", channel=self._channel, path=scope["path"])
+                    tg.cancel_scope.cancel()
+        finally:
+            self._viewers -= 1
+
+
+class _Stream(Response):
+    """The answer that does not end by itself."""
+
+    def __init__(self, streams: Streams, work: Work) -> None:
+        super().__init__(headers=HEADERS)
+        self._streams = streams
+        self._work = work
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = [(name, value) for name, value in self.raw_headers if name != b"content-length"]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await self._streams.view(scope, receive, send, self._work)
+        with anyio.move_on_after(END_S):
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _until_gone(receive: Receive, scope: anyio.CancelScope) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    scope.cancel()
+
+
+async def _until_set(event: anyio.Event, scope: anyio.CancelScope) -> None:
+    await event.wait()
+    scope.cancel()

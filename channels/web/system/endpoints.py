@@ -1,0 +1,55 @@
+"""``/api/system``, once and as Server-Sent Events."""
+
+import anyio
+from starlette.requests import Request
+from starlette.responses import Response
+
+from channels.web.site import Site
+from channels.web.streaming import Streams, Write
+from channels.web.system.snapshots import FRESH_S, Snapshot, Snapshots
+from channels.web.viewer import KEEP_ALIVE_S, RETRY_MS
+from daemon.errors import BusError
+
+AGES_EVERY_S = 10.0
+"""How often it is sent when nothing but ages has changed."""
+
+
+class SystemPages:
+    """The endpoints of one site."""
+
+    def __init__(self, site: Site) -> None:
+        self._snapshots = Snapshots(site.process)
+        self._streams = Streams(site.process.stopping, site.name)
+
+    async def read(self, _request: Request) -> Response:
+        """Everything as it is now, or was two seconds ago."""
+        return Response((await self._snapshots.get()).body, media_type="application/json")
+
+    async def events(self, request: Request) -> Response:
+        """The same, again whenever it has changed."""
+        await self._snapshots.get()  # so that an outage is told as one
+        return self._streams.response(request, self._watch)
+
+    async def _watch(self, write: Write) -> None:
+        await write(b"retry: %d\n\n" % RETRY_MS)
+        shown: Snapshot | None = None
+        said_at = anyio.current_time()
+        while True:
+            newest = await self._newest()
+            if newest is not None and (shown is None or _is_news(shown, newest)):
+                await write(b"event: system\ndata: %s\n\n" % newest.body)
+                shown, said_at = newest, anyio.current_time()
+            elif anyio.current_time() - said_at >= KEEP_ALIVE_S:
+                await write(b": keep-alive\n\n")
+                said_at = anyio.current_time()
+            await anyio.sleep(FRESH_S)
+
+    async def _newest(self) -> Snapshot | None:
+        try:
+            return await self._snapshots.get()
+        except BusError:
+            return None  # the page shows the age of what it has
+
+
+def _is_news(shown: Snapshot, newest: Snapshot) -> bool:
+    return newest.number != shown.number or newest.at - shown.at >= AGES_EVERY_S

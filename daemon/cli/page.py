@@ -1,0 +1,52 @@
+"""``millpond page``: a link that opens the page of a web channel."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from daemon.cli.connected import with_bus
+from daemon.errors import ConfigError
+
+if TYPE_CHECKING:
+    from daemon.bus import Bus
+
+
+@click.command()
+@click.option("--channel", metavar="NAME", help="The web channel; needed only when several are running.")
+@click.pass_context
+def page(ctx: click.Context, channel: str | None) -> None:
+    """Print a link that logs a browser in, once and within ten minutes.
+
+    Whoever opens it may read every conversation and do everything that the page can; the browser stays logged in for 30
+    days. Where other addresses lead to the channel (allowed_hosts), put one of them in place of the link's own.
+    """
+    for shown in with_bus(ctx, lambda bus: _links(bus, channel)):
+        click.echo(shown)
+
+
+async def _links(bus: "Bus", channel: str | None) -> list[str]:
+    """A link for each address of the channel, of those processes that said lately that they live."""
+    from daemon.operators import Logins, link
+    from daemon.overview import web_addresses
+
+    name, addresses = _chosen(await web_addresses(bus), channel)
+    return [link(address, await Logins(bus).offer(name)) for address in addresses]
+
+
+def _chosen(found: dict[str, list[str]], channel: str | None) -> tuple[str, list[str]]:
+    """The channel that is meant, and where it listens.
+
+    Raises:
+        ConfigError: it is not running, or which one is meant cannot be known.
+    """
+    if channel is None and len(found) == 1:
+        [(name, addresses)] = found.items()
+        return name, addresses
+    if channel in found:
+        return channel, found[channel]
+    if not found:
+        raise ConfigError("no web channel is running: start `millpond run`, whose page this is")
+    running = ", ".join(sorted(found))
+    if channel is None:
+        raise ConfigError(f"several web channels are running: say which one with --channel: {running}")
+    raise ConfigError(f"--channel {channel}: no such web channel is running; there is {running}")

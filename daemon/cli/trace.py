@@ -1,0 +1,73 @@
+"""``millpond trace``: how a turn went, step by step, from its oldest message to the delivery of its reply."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from daemon.cli.connected import with_bus
+from daemon.cli.table import print_json, say, table
+from daemon.errors import InboundError
+
+if TYPE_CHECKING:
+    from daemon.traces import Found, Row
+
+WIDTH = 32
+"""Columns in which the turn is drawn."""
+
+
+@click.command()
+@click.argument("name", metavar="ID")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def trace(ctx: click.Context, *, name: str, as_json: bool) -> None:
+    """Show how a turn went: what waited, was asked, called, committed and delivered, and how long each took.
+
+    ID is a message's, a correlation id out of a log, or SESSION#TURN, where TURN is the index at which the turn began.
+    How the last 100 turns of a session went is kept for a week.
+    """
+    from daemon.traces import Traces, told
+
+    found = with_bus(ctx, lambda bus: Traces(bus).find(name))
+    if found is None:
+        raise InboundError(
+            f"{name}: nothing is kept of such a turn; how the last 100 of a session went is kept for a week. "
+            "Of a session that nobody used for long, write SESSION#TURN"
+        )
+    if as_json:
+        print_json(told(found))
+    else:
+        print_trace(found)
+
+
+def print_trace(found: "Found") -> None:
+    """Print a turn: what it was, and its steps as a waterfall."""
+    from daemon.traces import rows
+
+    trace, shown = found.trace, rows(found)
+    begin = min(row.began_ms for row in shown)
+    whole_ms = max(1.0, max(row.began_ms + row.took_ms for row in shown) - begin)
+    by = f"by {trace.worker} under fence {trace.fence}"
+    say(f"{found.session}#{trace.turn}: {trace.outcome}, {_took(whole_ms)}, {by}")
+    say(f"answers {', '.join(trace.answers) or 'nobody'}; correlation {', '.join(trace.correlation) or 'none'}")
+    click.echo()
+    table(
+        ("step", "", "took", "more"),
+        [(_name(row), lane(row, begin, whole_ms), _took(row.took_ms), row.more) for row in shown],
+    )
+    if trace.left_out:
+        say(f"{trace.left_out:,} more steps are not kept")
+
+
+def _name(row: "Row") -> str:
+    return f"{row.kind} {row.name}".rstrip()
+
+
+def lane(row: "Row", begin: int, whole_ms: float) -> str:
+    """Where in the turn it lies, drawn: at least one column."""
+    first = min(WIDTH - 1, max(0, int(WIDTH * (row.began_ms - begin) / whole_ms)))
+    length = max(1, min(WIDTH - first, round(WIDTH * row.took_ms / whole_ms)))
+    return "·" * first + "█" * length + "·" * (WIDTH - first - length)
+
+
+def _took(ms: float) -> str:
+    return f"{ms:,.0f} ms" if ms < 10_000 else f"{ms / 1000:,.1f} s"

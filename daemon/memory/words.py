@@ -1,0 +1,7 @@
+"""What counts as a word where texts of people are compared or looked through."""
+
+_OWN = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
+"""Characters of languages without blanks between words (Unicode blocks of CJK and Hangul)."""
+
+WORD = rf"[{_OWN}]|[^\W{_OWN}]+"
+"""Regular expression of one word: such a character, or letters, digits and ``_`` that follow on each other."""

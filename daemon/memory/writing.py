@@ -1,0 +1,40 @@
+"""What people make of a memory, with its files brought in step before and after."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from daemon.errors import VersionMoved
+from daemon.memory.files import MemoryFiles
+from daemon.memory.memories import Memories
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """What became of a change."""
+
+    version: int
+    """What is current then."""
+    changed: bool
+    """False: it read like that before."""
+
+
+async def written(
+    memories: Memories,
+    files: MemoryFiles,
+    scope: str,
+    change: Callable[[], Awaitable[int]],
+    *,
+    expect: int | None = None,
+) -> Written:
+    """Carry out ``change``, which gives the number of what is current then; ``scope`` is a home.
+
+    Raises:
+        VersionMoved: the current version is not the one that is expected; nothing was changed.
+    """
+    await files.sync(scope, at_once=True)  # a file that was edited is a version before this one
+    before = (await memories.current(scope)).version
+    if expect is not None and expect != before:
+        raise VersionMoved(f"MEMORY.md of {scope} is at version {before} by now, not {expect}; read it again")
+    version = await change()
+    await files.sync(scope, at_once=True)
+    return Written(version=version, changed=version != before)

@@ -1,0 +1,28 @@
+"""All of Millpond at one moment, looked at from outside: for the commands that show it, and for the page."""
+
+from daemon.overview.leaders import Leader, read_leaders
+from daemon.overview.queues import Lengths, Queues, push_channels, read_queues
+from daemon.overview.resting import Parked, Paused
+from daemon.overview.system import System, read_system
+from daemon.overview.unknown import Unknown, read_unknown
+from daemon.overview.workers import Lease, Worker, Workers, read_workers, web_addresses
+
+__all__ = [
+    "Leader",
+    "Lease",
+    "Lengths",
+    "Parked",
+    "Paused",
+    "Queues",
+    "System",
+    "Unknown",
+    "Worker",
+    "Workers",
+    "push_channels",
+    "read_leaders",
+    "read_queues",
+    "read_system",
+    "read_unknown",
+    "read_workers",
+    "web_addresses",
+]

@@ -1,0 +1,93 @@
+"""The processes that live, what they hold, and where they listen."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from daemon.bus import Bus
+from daemon.clock import Clock, SystemClock, age_s
+from daemon.heartbeat import STALE_S, Heartbeat, workers
+from daemon.session import Standing, standings
+
+LIMIT = 1_000
+"""Sessions that are looked at unless told otherwise."""
+
+SYSTEM = SystemClock()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Worker:
+    """One role of a process, as it said with its last heartbeat."""
+
+    worker: str
+    role: str
+    host: str
+    """The machine it runs on."""
+    started: str
+    """ISO 8601, UTC."""
+    seen_s: float
+    """Seconds since it said so, by this machine's clock."""
+    holding: int
+    """Sessions, or chats that something is sent to."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lease:
+    """A session that a worker holds just now."""
+
+    session: str
+    worker: str
+    fence: int
+    left_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workers:
+    """All of them at one moment."""
+
+    workers: list[Worker]
+    leases: list[Lease]
+    """At most ``--limit`` sessions are looked at."""
+
+
+async def read_workers(
+    bus: Bus, *, limit: int = LIMIT, clock: Clock = SYSTEM, found: Sequence[Standing] | None = None
+) -> Workers:
+    """The workers and their leases as they are now; ``found``: what ``standings`` gave just now.
+
+    Raises:
+        BusUnavailable: Redis is away.
+    """
+    found = await standings(bus, limit=limit) if found is None else found
+    return Workers(
+        workers=[_worker(name, beat, clock) for name, beat in await workers(bus)],
+        leases=[
+            Lease(session=one.session, worker=one.worker, fence=one.fence, left_s=round(one.lease_left_s, 1))
+            for one in found
+            if one.held
+        ],
+    )
+
+
+async def web_addresses(bus: Bus, *, clock: Clock = SYSTEM) -> dict[str, list[str]]:
+    """Where each web channel listens, ``http://host:port``, of the processes that live.
+
+    Errors as for ``read_workers``.
+    """
+    found: dict[str, list[str]] = {}
+    for _, beat in await workers(bus):
+        if age_s(beat.seen, clock) <= STALE_S:
+            for channel, address in beat.addresses.items():
+                found.setdefault(channel, []).append(address)
+    return {channel: list(dict.fromkeys(addresses)) for channel, addresses in found.items()}
+
+
+def _worker(name: str, beat: Heartbeat, clock: Clock) -> Worker:
+    process = name.partition(" ")[0]
+    return Worker(
+        worker=process,
+        role=beat.role,
+        host=process.rsplit("-", 2)[0],
+        started=beat.started,
+        seen_s=round(age_s(beat.seen, clock), 1),
+        holding=beat.holding,
+    )

@@ -1,0 +1,34 @@
+"""Traces: how each turn went, from the oldest message that it answers to the delivery of its reply. No text is in one.
+
+``Trace`` is written by the script that commits the turn, ``Delivered`` by the one that marks parts as sent, so that
+neither costs a round trip; ``Traces`` reads both.
+"""
+
+from daemon.traces.reading import Found, Traces
+from daemon.traces.records import (
+    DELIVERIES_KEPT,
+    KEPT_MS,
+    TRACES_KEPT,
+    Delivered,
+    Span,
+    Trace,
+    encode,
+    ms_of,
+)
+from daemon.traces.telling import Row, rows, told
+
+__all__ = [
+    "DELIVERIES_KEPT",
+    "KEPT_MS",
+    "TRACES_KEPT",
+    "Delivered",
+    "Found",
+    "Row",
+    "Span",
+    "Trace",
+    "Traces",
+    "encode",
+    "ms_of",
+    "rows",
+    "told",
+]

@@ -1,0 +1,81 @@
+"""What a trace is, as it is stored: names, ids, numbers and times, never a text of anybody."""
+
+import datetime as dt
+from typing import Any, Literal
+
+import msgspec
+
+TRACES_KEPT = 100
+"""Turns of a session whose traces are kept, the newest."""
+DELIVERIES_KEPT = 200
+"""Parts of a session's replies of which is kept how they were delivered, the newest: most replies have one."""
+KEPT_MS = 7 * 86_400_000
+"""How long, after the last of them."""
+
+
+class Span(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something that took time."""
+
+    kind: Literal["model", "tool", "delivery"]
+    name: str
+    """Of the model, the tool, the channel."""
+    began_ms: int
+    """Since 1970, by the clock of who did it."""
+    took_ms: float
+    first_token_ms: float | None = None
+    """Of a model call: until the first piece of text came."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    """Of ``prompt_tokens``."""
+    cost_nano: int = 0
+    """Billionths of the currency's unit."""
+    currency: str = ""
+    part: int | None = None
+    """Of a delivery: which part of the reply."""
+    outcome: str = "done"
+    """Or ``failed``, ``stopped``, ``refused``, the name of an error."""
+
+
+class Trace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A turn that was committed. Times are ms since 1970, all by the worker's clock but for ``committed_ms``."""
+
+    committed_ms: int = 0
+    """By the server's clock: the script puts it in."""
+    turn: int
+    """Index at which the turn began."""
+    fence: int
+    correlation: tuple[str, ...] = ()
+    """Of the messages it answers."""
+    answers: tuple[str, ...] = ()
+    """Their ids."""
+    received_ms: int
+    """When the oldest of them came."""
+    claimed_ms: int
+    """When the worker had it; an attempt that failed before is not told."""
+    worker: str
+    outcome: str
+    """``done``, ``stopped``, ``dead``, ``spent``: as the log of events names it."""
+    spans: tuple[Span, ...] = ()
+    """In the order in which they ended."""
+    left_out: int = 0
+    """Spans beyond those that are kept."""
+
+
+class Delivered(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a reply that was sent, or refused."""
+
+    turn: int
+    """Whose reply it is; of what is said beside one, the turn that was to come."""
+    span: Span
+
+
+encode: Any = msgspec.json.Encoder().encode
+
+
+def ms_of(stamped: str) -> int | None:
+    """A time as it is stored, in ms since 1970; None when it cannot be read."""
+    try:
+        return round(dt.datetime.fromisoformat(stamped).timestamp() * 1000)
+    except ValueError:
+        return None

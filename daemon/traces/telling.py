@@ -1,0 +1,115 @@
+"""A trace for people and programs: as JSON, and as the rows of a waterfall. Pure."""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from daemon.clock import stamp
+from daemon.traces.reading import Found
+from daemon.traces.records import Span
+
+NANO = 1_000_000_000
+"""Billionths in a currency's unit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A line of a waterfall."""
+
+    kind: str
+    """``waiting``, ``claim``, ``model``, ``tool``, ``commit`` or ``delivery``."""
+    name: str
+    began_ms: int
+    """Since 1970."""
+    took_ms: float
+    more: str
+    """What else there is to say."""
+
+
+def told(found: Found) -> dict[str, Any]:
+    """A turn, ready to be printed as JSON."""
+    trace = found.trace
+    return {
+        "session": found.session,
+        "turn": trace.turn,
+        "fence": trace.fence,
+        "correlation": trace.correlation,
+        "answers": trace.answers,
+        "received": _time(trace.received_ms),
+        "claimed": _time(trace.claimed_ms),
+        "committed": _time(trace.committed_ms),
+        "worker": trace.worker,
+        "outcome": trace.outcome,
+        "spans": [_span(span) for span in _spans(found)],
+        "left_out": trace.left_out,
+    }
+
+
+def rows(found: Found) -> list[Row]:
+    """The turn from its oldest message to the delivery of its reply, in the order in which things began."""
+    trace, work = found.trace, sorted(found.trace.spans, key=lambda span: span.began_ms)
+    first = work[0].began_ms if work else trace.committed_ms
+    last = max((span.began_ms + span.took_ms for span in work), default=trace.claimed_ms)
+    # Clocks of two machines may differ by more than a step takes.
+    return [
+        _row("waiting", trace.received_ms, trace.claimed_ms),
+        _row("claim", trace.claimed_ms, first),
+        *(_of_span(span) for span in work),
+        _row("commit", round(last), trace.committed_ms),
+        *(_of_span(span) for span in found.deliveries),
+    ]
+
+
+def _row(kind: str, began_ms: int, ended_ms: int) -> Row:
+    return Row(kind=kind, name="", began_ms=began_ms, took_ms=float(max(0, ended_ms - began_ms)), more="")
+
+
+def _of_span(span: Span) -> Row:
+    return Row(kind=span.kind, name=span.name, began_ms=span.began_ms, took_ms=span.took_ms, more=_more(span))
+
+
+def _more(span: Span) -> str:
+    cached = f" ({span.cached_tokens:,} cached)" if span.cached_tokens else ""
+    found = (
+        f"part {span.part}" if span.part is not None else "",
+        f"first token {span.first_token_ms:,.0f} ms" if span.first_token_ms is not None else "",
+        f"{span.prompt_tokens:,} tokens in{cached}" if span.prompt_tokens else "",
+        f"{span.completion_tokens:,} out" if span.completion_tokens else "",
+        _cost(span),
+        span.outcome if span.outcome != "done" else "",
+    )
+    return ", ".join(filter(None, found))
+
+
+def _span(span: Span) -> dict[str, Any]:
+    known = {
+        "first_token_ms": span.first_token_ms,
+        "prompt_tokens": span.prompt_tokens or None,
+        "completion_tokens": span.completion_tokens or None,
+        "cached_tokens": span.cached_tokens or None,
+        "cost": _cost(span) or None,
+        "part": span.part,
+    }
+    return {
+        "kind": span.kind,
+        "name": span.name,
+        "began": _time(span.began_ms),
+        "took_ms": span.took_ms,
+        **{name: value for name, value in known.items() if value is not None},
+        "outcome": span.outcome,
+    }
+
+
+def _spans(found: Found) -> Sequence[Span]:
+    return [*sorted(found.trace.spans, key=lambda span: span.began_ms), *found.deliveries]
+
+
+def _cost(span: Span) -> str:
+    if not span.cost_nano:
+        return ""
+    return f"{span.cost_nano / NANO:.6f} {span.currency}".rstrip()
+
+
+def _time(ms: int) -> str:
+    return stamp(dt.datetime.fromtimestamp(ms / 1000, dt.UTC))

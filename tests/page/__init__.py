@@ -1,0 +1,1 @@
+"""The page in a real browser: Chromium without a screen, against a real ``millpond run`` (``make test-page``)."""

@@ -1,0 +1,70 @@
+"""What tests put into a Millpond before anybody looks: long conversations, dead letters."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+
+from benchmarks.history import Past, lived
+from benchmarks.people import people
+from daemon.bus import Bus, open_bus
+from daemon.config import QueueConfig, RedisConfig
+from daemon.events import Inbound, LogEntry
+from daemon.session import Commit, Sessions
+from daemon.sessionkey import SessionKey
+
+
+@asynccontextmanager
+async def bus_of(folder: Path) -> AsyncGenerator[Bus]:
+    """The bus of a data directory, whose server is started if need be."""
+    async with open_bus(RedisConfig(), folder) as bus:
+        yield bus
+
+
+async def long_conversation(folder: Path, chat: str, *, messages: int, settled: int) -> None:
+    """A conversation of the channel ``web``; no agent may be running yet."""
+    async with people(folder) as everybody:
+        await lived(everybody, [chat], Past(entries=messages - settled, chars=80, settled=settled))
+
+
+async def said(folder: Path, session: str, *wires: dict[str, object], sender: str = "ann") -> None:
+    """Messages that stand in a conversation as they are; no agent may be running yet."""
+    async with bus_of(folder) as bus, people(folder) as everybody:
+        await everybody.say(SessionKey.parse(session).chat, "hello")
+        sessions = Sessions(bus, QueueConfig(), worker="planting")
+        claim = await sessions.claim(session)
+        assert claim is not None
+        entries = tuple(
+            LogEntry(
+                time="2026-11-20T09:00:00.000Z",
+                turn=claim.begun.head,
+                tokens=10,
+                id=f"planted-{at}" if wire["role"] == "user" else "",
+                sender=sender if wire["role"] == "user" else "",
+                wire=msgspec.Raw(msgspec.json.encode(wire)),
+            )
+            for at, wire in enumerate(wires)
+        )
+        answered = tuple(waiting.stream_id for waiting in claim.begun.waiting)
+        commit = Commit(entries=entries, tokens=10 * len(entries), answered=answered)
+        await sessions.commit(claim, commit, step=0, go_on=False)
+
+
+async def dead_letter(folder: Path, session: str, text: str, *, reason: str) -> None:
+    """A message of a conversation that there is, given up for ``reason``."""
+    key = SessionKey.parse(session)
+    inbound = Inbound(
+        id=f"dead-{reason}",
+        bot="pond",
+        channel=key.channel,
+        chat=key.chat,
+        sender_id=key.chat,
+        text=text,
+        received_at="2026-11-20T09:00:00.000Z",
+        correlation=f"c-{reason}",
+    )
+    fields = ("session", session, "id", inbound.id, "reason", reason, "attempts", 5)
+    async with bus_of(folder) as bus:
+        dead = bus.keys.dead(bus.keys.partition(session))
+        await bus.call("XADD", dead, "*", *fields, "message", msgspec.json.encode(inbound))

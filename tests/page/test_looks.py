@@ -1,0 +1,123 @@
+"""How the page looks: wide and on a phone, light and dark; everybody can use it, and nothing sticks out."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from anyio.from_thread import BlockingPortal
+from playwright.sync_api import Browser, expect
+
+from tests.page.browsing import Visit, visiting
+from tests.page.conftest import Pond, log_in
+from tests.page.planting import dead_letter, long_conversation
+
+SCOPE = quote("pond:person:web:ann", safe="")
+PLACES = {
+    "chat": "/s/web%3Aann",
+    "prompt": "/s/web%3Aann/context",
+    "turn": "/s/web%3Aann/turns/8",
+    "long": "/s/web%3Along",
+    "new": "/",
+    "memories": "/memory",
+    "memory": f"/memory/{SCOPE}",
+    "versions": f"/memory/{SCOPE}?tab=versions",
+    "version": f"/memory/{SCOPE}/versions/1",
+    "history": f"/memory/{SCOPE}?tab=history",
+    "search": f"/memory/{SCOPE}?tab=search&q=heron",
+    "forget": f"/memory/{SCOPE}?tab=forget",
+    "system": "/system",
+    "dead": "/system/dead",
+    "audit": "/system/audit",
+}
+SETTLE_MS = 400
+"""What is drawn a moment after it was read, as the timeline, is to be in the picture."""
+MARKDOWN = """\
+What I know of herons:
+
+# Otto
+- lives at the **north sluice**, since *March*
+- eats `fish`; see [the walk](https://example.org/walk)
+
+| day | seen |
+|---|---|
+| Monday | 3 |
+
+```python
+def heron() -> str:
+    return "Otto"
+```
+"""
+
+
+@pytest.fixture(scope="module")
+def environment() -> dict[str, str]:
+    return {"MILLPOND_BOTS__POND__TOOLS": "time,list_files"}
+
+
+@pytest.fixture(scope="module")
+def plant(portal: BlockingPortal) -> Callable[[Path], None]:
+    """A long conversation, beside those that are had."""
+    return lambda folder: portal.call(lambda: long_conversation(folder, "long", messages=2_000, settled=1_900))
+
+
+@pytest.fixture(scope="module")
+def lived(millpond: Pond, portal: BlockingPortal) -> Pond:
+    """A Millpond in which something has happened."""
+    millpond.ask(
+        "ann", "Remember that I live in Lisbon.", "Remember that my heron is called Otto.", "hello", "thank you"
+    )
+    millpond.daemon.post("ann", "/compact")
+    millpond.ask("ann", "use the tool list_files", MARKDOWN, "what is my heron called?")
+    portal.call(lambda: dead_letter(millpond.folder, "web:ann", "Where is the sluice?", reason="attempts"))
+    portal.call(lambda: dead_letter(millpond.folder, "web:ann", "An odd one", reason="unreadable"))
+    return millpond
+
+
+@pytest.fixture(params=["wide-light", "wide-dark", "phone-light", "phone-dark"], scope="module")
+def seen(request: pytest.FixtureRequest, browser: Browser, lived: Pond) -> Iterator[tuple[Visit, str]]:
+    """A logged-in tab of each size and theme."""
+    with visiting(browser, lived.url, phone="phone" in request.param, dark="dark" in request.param) as visit:
+        log_in(visit, lived)
+        yield visit, request.param
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_place_can_be_used_by_everybody_and_fits_its_screen(seen: tuple[Visit, str], place: str) -> None:
+    visit, kind = seen
+    page = visit.open(PLACES[place])
+    expect(page.locator("main")).not_to_be_empty()
+    expect(page.get_by_text("Reading…")).to_have_count(0)
+    page.wait_for_timeout(SETTLE_MS)
+
+    visit.shoot(f"{place}-{kind}")
+
+    assert visit.axe() == []
+    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), "something sticks out to the right"
+    visit.check()
+
+
+def test_the_theme_is_chosen_and_kept(lived: Pond, browser: Browser) -> None:
+    with visiting(browser, lived.url) as visit:
+        log_in(visit, lived)
+        page = visit.page
+        light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        page.get_by_role("button", name="Theme").click()
+        page.get_by_role("button", name="Theme").click()
+        dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        page.reload()
+
+        assert light != dark
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == dark
+
+
+def test_a_phone_has_a_bar_at_its_foot_that_leads_everywhere(lived: Pond, browser: Browser) -> None:
+    with visiting(browser, lived.url, phone=True) as visit:
+        log_in(visit, lived)
+        page = visit.page
+        bar = page.get_by_role("navigation", name="Places of a small screen")
+        bar.get_by_role("link", name="Memory").click()
+        expect(page.get_by_role("heading", level=1, name="Memory")).to_be_visible()
+        bar.get_by_role("button", name="Sessions").click()
+        page.get_by_role("navigation", name="Conversations").get_by_role("link", name="ann").click()
+        expect(page.locator("article").first).to_be_visible()

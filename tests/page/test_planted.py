@@ -1,0 +1,158 @@
+"""Script in everything that somebody else can write: it is shown, and it never runs."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from anyio.from_thread import BlockingPortal
+from playwright.sync_api import Page, expect
+
+from daemon.scope import folder_of
+from tests.page.browsing import Visit
+from tests.page.conftest import Pond
+from tests.page.planting import dead_letter, said
+
+IMAGE = "<img src=x onerror=alert(1)>"
+SCRIPT = "<script>alert(2)</script>"
+FRAME = '<iframe srcdoc="<script>alert(3)</script>"></iframe>'
+LINKS = "[here](javascript:alert(4)) <a href='javascript:alert(5)'>there</a> [data](data:text/html,<b>alert(6)</b>)"
+PICTURE = '![x](x"onerror="alert(7)) ![y](javascript:alert(8))'
+EVIL = f"{IMAGE} {SCRIPT} {FRAME} {LINKS} {PICTURE} </textarea></style></script>{SCRIPT}"
+SESSION = f"web:{quote(IMAGE, safe='')}"
+FILE = "<svg onload=alert(9)>.md"
+CALL = {"id": EVIL, "type": "function", "function": {"name": EVIL, "arguments": EVIL}}
+
+LIVELY = """() => [...document.querySelectorAll("*")].flatMap((each) => {
+  const ours = each.src?.startsWith(`${location.origin}/page/`);
+  const alive = ["SCRIPT", "IFRAME", "OBJECT", "EMBED"].includes(each.tagName) && !ours;
+  const armed = [...each.attributes].filter(({name, value}) =>
+    /^on|^srcdoc$/i.test(name) || /^\\s*(javascript|data):/i.test(value));
+  return alive || armed.length ? [each.outerHTML] : [];
+})"""
+"""Every element that would run something."""
+
+
+@pytest.fixture(scope="module")
+def environment() -> dict[str, str]:
+    return {"MILLPOND_BOTS__POND__TOOLS": "time,list_files,read_file"}
+
+
+@pytest.fixture(scope="module")
+def plant(portal: BlockingPortal) -> Callable[[Path], None]:
+    """Messages, names, calls and results full of it, in a conversation of our own and one of another channel."""
+    wires = (
+        {"role": "user", "content": EVIL},
+        {"role": "assistant", "content": None, "tool_calls": [CALL]},
+        {"role": "tool", "content": EVIL, "tool_call_id": EVIL},
+        {"role": "assistant", "content": EVIL},
+    )
+
+    def planted(folder: Path) -> None:
+        portal.call(lambda: said(folder, SESSION, *wires, sender=EVIL))
+        portal.call(lambda: dead_letter(folder, SESSION, EVIL, reason=f"{IMAGE}: {SCRIPT}"))
+
+    return planted
+
+
+def holds(page: Page, text: str = IMAGE) -> None:
+    """The page shows ``text`` as it is, and holds nothing that would run."""
+    expect(page.locator("main")).to_contain_text(text)
+    assert page.evaluate(LIVELY) == []
+
+
+def test_messages_names_and_tool_output_are_shown_and_never_run(visit: Visit) -> None:
+    page = visit.open(f"/s/{quote(SESSION, safe='')}")
+    holds(page)
+    for call in page.locator("details").all():
+        call.evaluate("element => { element.open = true }")
+    holds(page, SCRIPT)
+    assert page.get_by_role("link", name="here").count() == 0
+
+    page.goto(f"{visit.url}/s/{quote(SESSION, safe='')}/context")
+    expect(page.get_by_role("heading", name="The exact prompt")).to_be_visible()
+    for part in page.locator("details").all():
+        part.evaluate("element => { element.open = true }")
+    holds(page)
+
+
+def test_what_is_typed_and_streamed_is_shown_and_never_run(visit: Visit) -> None:
+    page = visit.page
+    field = page.get_by_role("textbox", name=re.compile("message", re.IGNORECASE))
+    field.fill(EVIL)
+    field.press("Enter")
+
+    expect(page.locator("article.assistant:not(.live)")).to_have_count(1)
+    holds(page, SCRIPT)
+
+
+def test_file_names_are_shown_and_never_run(visit: Visit, millpond: Pond) -> None:
+    millpond.ask("files", "hello")
+    files = millpond.folder / "bots" / "pond" / "files" / folder_of("pond:person:web:files")
+    files.mkdir(parents=True, exist_ok=True)
+    (files / FILE).write_text(EVIL)
+    millpond.ask("files", "use the tool list_files", f'use the tool read_file with {{"path": "{FILE}"}}')
+
+    page = visit.open("/s/web%3Afiles")
+
+    holds(page, FILE)
+    for call in page.locator("details").all():
+        call.evaluate("element => { element.open = true }")
+    holds(page)
+
+
+def test_memory_its_versions_history_and_search_are_shown_and_never_run(visit: Visit, millpond: Pond) -> None:
+    name = f"{IMAGE} remembers"
+    millpond.ask(name, f"Remember that {EVIL}", f"Remember that my name is {SCRIPT}", "hello", "thank you")
+    millpond.daemon.post(name, "/compact")
+    scope = f"pond:person:web:{quote(name, safe='')}"
+    address = f"/memory/{quote(scope, safe='')}"
+    page = visit.page
+    millpond.until(lambda: page.request.get(f"{visit.url}/api{address}").json().get("version", 0), lambda at: at > 0)
+
+    visit.open("/memory")
+    holds(page)
+    for rest in ("", "/versions/1", "?tab=history", "?tab=search&q=alert", "?tab=notes"):
+        visit.open(f"{address}{rest}")
+        expect(page.get_by_role("heading", level=1)).to_have_text(name)
+        holds(page)
+    visit.open(address)
+    page.get_by_role("button", name="Edit").click()
+    holds(page)
+
+
+def test_dead_letters_and_the_audit_are_shown_and_never_run(visit: Visit) -> None:
+    page = visit.open("/system/dead")
+    holds(page)
+    holds(page, SCRIPT)
+
+    page.get_by_role("button", name="Drop all").first.click()
+    page.get_by_role("button", name="All 1, for good?").click()
+    expect(page.get_by_role("heading", name="No dead letters")).to_be_visible()
+    page.get_by_role("link", name="Audit").click()
+    expect(page.get_by_role("row").nth(1)).to_be_visible()
+    assert page.evaluate(LIVELY) == []
+
+
+@pytest.mark.parametrize(
+    "path", ["/s/%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E", "/memory/x%22onerror=alert(1)", "/system/%3Cscript%3E"]
+)
+def test_addresses_are_shown_and_never_run(visit: Visit, path: str) -> None:
+    visit.forgive("40[04]")
+    page = visit.open(path)
+    expect(page.locator("main")).not_to_be_empty()
+
+    assert page.evaluate(LIVELY) == []
+
+
+def test_the_page_s_policy_refuses_what_would_slip_through(visit: Visit) -> None:
+    visit.forgive("Content Security Policy|Executing inline|404")
+    page = visit.page
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', `<img src=x onerror=\"window.ran = 1\">`)")
+    page.evaluate(
+        "document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.ran = 2'}))"
+    )
+    page.wait_for_timeout(200)
+
+    assert page.evaluate("window.ran") is None

@@ -1,0 +1,149 @@
+"""The page's files: what they may not do, what they weigh, how they are answered with."""
+
+import gzip
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import anyio
+import httpx2
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from channels.web.static import FILES, KINDS, Page, is_page
+
+HOSTILE = ("../static.py", "..%2fstatic.py", "%2e%2e/static.py", "/etc/passwd", "....//static.py", "index.html%00.js")
+"""Names with which somebody may try to get at other files."""
+
+WEIGHT_MAX = 120_000
+"""Bytes that all of the page may take on its way to a browser, whatever is looked at."""
+
+FIRST_MAX = 120_000
+"""Bytes of the files of a chat, uncompressed: what a browser has to read before it shows one."""
+
+LATER = frozenset(["memory.js", "system.js", "turns.js", "views.js", "views.css"])
+"""Loaded when they are looked at."""
+
+MARKUP = re.compile(
+    r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|setHTML|"
+    r"\beval\b|new Function|javascript:|srcdoc(?!\$)|import\(\s*[^\"'\s]"
+)
+"""Ways in which a text could become markup or a script."""
+
+pytestmark = pytest.mark.anyio
+
+
+def files(*kinds: str) -> list[Path]:
+    return sorted(path for path in FILES.iterdir() if path.suffix in kinds)
+
+
+class Plain:
+    async def read(self, _request: Request) -> Response:
+        return PlainTextResponse("curl me")
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[httpx2.AsyncClient]:
+    app = Starlette(routes=Page(Plain()).routes())  # type: ignore[arg-type]
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://pond") as client:
+        client.headers["Accept-Encoding"] = "identity"
+        yield client
+
+
+@pytest.mark.parametrize("path", files(".js"), ids=lambda path: path.name)
+def test_no_script_makes_markup_of_text(path: Path) -> None:
+    found = [line for line in path.read_text().splitlines() if MARKUP.search(line)]
+
+    assert found == []
+
+
+def test_the_document_has_no_script_style_or_handler_of_its_own() -> None:
+    document = (FILES / "index.html").read_text()
+
+    assert re.findall(r"<script(?![^>]*\bsrc=\"/page/)[^>]*>", document) == []
+    assert re.findall(r"<style|\sstyle=|\son[a-z]+=", document) == []
+
+
+def test_nothing_is_loaded_from_elsewhere_and_nothing_that_is_not_there() -> None:
+    for path in files(".html", ".js", ".css"):
+        text = path.read_text()
+        for address in re.findall(r"(?:src=|href=|from |import |import\(|href: |url\()\"?([\"/][^\")\s$]*)", text):
+            name = address.strip('"')
+            if name.startswith("/page/"):
+                assert (FILES / name.removeprefix("/page/")).is_file(), f"{path.name}: {name}"
+        assert not re.search(r"(?:src=|@import |from |url\()[\"']?(?:https?:)?//", text), path.name
+
+
+def test_the_page_weighs_little() -> None:
+    sizes = {path.name: len(path.read_bytes()) for path in files(*KINDS)}
+    sent = sum(len(gzip.compress(path.read_bytes(), mtime=0)) for path in files(*KINDS))
+
+    assert sent < WEIGHT_MAX
+    assert sum(size for name, size in sizes.items() if name not in LATER) < FIRST_MAX
+
+
+def test_every_file_is_of_a_kind_that_is_served() -> None:
+    assert [path.name for path in FILES.iterdir() if path.suffix not in KINDS] == []
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/s/web:a", "/s/web%3Aa/m/4", "/s/a/turns/0", "/memory", "/memory/web:a", "/system/dead", "/login"]
+)
+async def test_an_address_of_the_page_answers_a_browser_with_the_document(
+    client: httpx2.AsyncClient, path: str
+) -> None:
+    browser = await client.get(path, headers={"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"})
+    other = await client.get(path, headers={"Accept": "*/*"})
+
+    assert browser.status_code == 200
+    assert browser.headers["content-type"] == "text/html; charset=utf-8"
+    assert browser.text == (FILES / "index.html").read_text()
+    assert "Accept" in browser.headers["vary"].split(", ")
+    assert other.status_code == (200 if path == "/" else 404)
+    assert path != "/" or other.text == "curl me"
+
+
+async def test_only_own_files_run_and_none_talks_to_others(client: httpx2.AsyncClient) -> None:
+    policy = (await client.get("/login", headers={"Accept": "text/html"})).headers["content-security-policy"]
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+
+    assert rules["default-src"] == rules["base-uri"] == rules["form-action"] == rules["frame-ancestors"] == "'none'"
+    assert rules["script-src"] == rules["style-src"] == rules["connect-src"] == "'self'"
+    assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize("path", files(*KINDS), ids=lambda path: path.name)
+async def test_a_file_comes_once_and_then_only_when_it_changed(client: httpx2.AsyncClient, path: Path) -> None:
+    first = await client.get(f"/page/{path.name}")
+    again = await client.get(f"/page/{path.name}", headers={"If-None-Match": f'"other", W/{first.headers["etag"]}'})
+    changed = await client.get(f"/page/{path.name}", headers={"If-None-Match": '"other"'})
+
+    assert first.content == changed.content == await anyio.Path(path).read_bytes()
+    assert first.headers["content-type"] == KINDS[path.suffix]
+    assert first.headers["cache-control"] == "no-cache"
+    assert (again.status_code, again.content) == (304, b"")
+
+
+async def test_a_browser_that_takes_it_gets_a_file_compressed(client: httpx2.AsyncClient) -> None:
+    small = await client.get("/page/app.js", headers={"Accept-Encoding": "gzip, br"})
+    plain = await client.get("/page/app.js")
+
+    assert small.headers["content-encoding"] == "gzip"
+    assert int(small.headers["content-length"]) < int(plain.headers["content-length"]) / 2
+    assert small.content == plain.content
+    assert small.headers["etag"] != plain.headers["etag"]
+    assert small.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
+
+
+@pytest.mark.parametrize("name", [*HOSTILE, "static.py", "", "app.JS"])
+async def test_no_name_reaches_another_file(client: httpx2.AsyncClient, name: str) -> None:
+    assert (await client.get(f"/page/{name}")).status_code == 404
+
+
+def test_nothing_of_the_api_counts_as_the_page() -> None:
+    for path in ("/api/sessions", "/metrics", "/systems", "/memorys", "/login/x", "/s", "/page", "//page/x"):
+        assert not is_page(path), path
+    for path in ("/login", "/system", "/system/dead", "/memory/a", "/s/a", "/page/app.js"):
+        assert is_page(path), path

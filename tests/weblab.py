@@ -1,0 +1,59 @@
+"""The web channel of the shared process, for tests of what the page looks at."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import quote
+
+import anyio
+import httpx2
+import msgspec
+
+from channels.web.service import serve
+from daemon.config import Secret, WebConfig
+from daemon.process import Process
+
+TOKEN = "an operator's token"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """An operator's client, and one of somebody else."""
+
+    process: Process
+    client: httpx2.AsyncClient
+    stranger: httpx2.AsyncClient
+
+    async def get(self, path: str, **query: Any) -> Any:
+        """What is answered, JSON."""
+        response = await self.client.get(path, params=query or None)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    async def refused(self, path: str, status: int, *, method: str = "GET", **more: Any) -> str:
+        """The code of an error."""
+        response = await self.client.request(method, path, **more)
+        assert response.status_code == status, response.text
+        code: str = response.json()["error"]["code"]
+        return code
+
+
+@asynccontextmanager
+async def page_of(process: Process, *, token: str = TOKEN) -> AsyncGenerator[Page]:
+    """The web channel of a process, served for the length of a block; without ``token`` nobody is an operator."""
+    said: list[str] = []
+    channels = {"web": WebConfig(port=0, token=Secret(token))}
+    config = msgspec.structs.replace(process.config, channels=channels)
+    process = replace(process, config=config, announce=said.append, stopping=anyio.Event())
+    async with anyio.create_task_group() as tg:
+        await tg.start(serve, process)
+        operator = httpx2.AsyncClient(base_url=said[0], headers={"Authorization": f"Bearer {TOKEN}"}, timeout=20)
+        async with operator, httpx2.AsyncClient(base_url=said[0], timeout=20) as stranger:
+            yield Page(process=process, client=operator, stranger=stranger)
+        tg.cancel_scope.cancel()  # no test waits for a server's grace
+
+
+def at(scope: str, rest: str = "") -> str:
+    """The address of a scope's memory, written as a page does."""
+    return f"/api/memory/{quote(scope, safe='')}{rest}"

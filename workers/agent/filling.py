@@ -1,0 +1,84 @@
+"""What fills a session's next prompt, about: cheap enough to be asked after every message, and without a word of it."""
+
+from typing import Any
+from urllib.parse import unquote
+
+from daemon.clock import stamp
+from daemon.process import Process
+from daemon.session import SessionReader, SessionState
+from daemon.tokens import MESSAGE_TOKENS, load
+from workers.agent.kits import prompts_of
+from workers.agent.preview import JOURNAL_MAX, waiting_in
+from workers.agent.prompts import Prompts
+from workers.choice import with_model
+from workers.consolidation.sizes import estimate_of
+from workers.tools import BUILTIN
+
+PARTS = ("system", "tools", "memory", "recalled", "continuity", "history", "current")
+"""What a prompt is made of, in its order."""
+
+
+class _Made:
+    """The prompts that were made in this process, by bot and model."""
+
+    def __init__(self) -> None:
+        self.prompts: dict[tuple[str, str], Prompts] = {}
+
+
+async def filling(process: Process, session: str, *, bot: str) -> dict[str, Any]:
+    """Tokens of each part of what would be sent next; ``preview`` tells the exact ones, word by word.
+
+    Args:
+        process: any; a worker need not run in it.
+        session: its key.
+        bot: answers where nobody wrote yet.
+
+    Raises:
+        ConfigError: its bot is not configured here, or its prompt cannot be made.
+        BusUnavailable: Redis is away.
+    """
+    reader = SessionReader(process.bus)
+    state = await reader.state(session)
+    bot = unquote(state.scope.partition(":")[0]) or bot
+    prompt, thresholds = await estimate_of(process, state, bot)
+    prompts = await _prompts(process, bot, state)
+    system_tokens = (await prompts.system()).tokens
+    # Once a turn was taken there, the tools are those that it had, those of tool servers too.
+    tools_tokens = max(0, prompt.fixed_tokens - system_tokens) or prompts.tools_tokens(prompts.definitions)
+    current_tokens = await _current(process, prompts, reader, state)
+    budget_tokens = thresholds.budget_tokens
+    standing = system_tokens + tools_tokens + prompt.memory_tokens + prompt.head_tokens + current_tokens
+    # The oldest messages of a longer one are left out.
+    history_tokens = max(0, min(prompt.history_tokens, budget_tokens - standing))
+    counts = (system_tokens, tools_tokens, prompt.memory_tokens, 0, prompt.head_tokens, history_tokens, current_tokens)
+    flush = {"flush": thresholds.flush_point_tokens} if process.config.memory_flush.enabled else {}
+    return {
+        "session": session,
+        "bot": bot,
+        "model": prompts.bot.model.name or "offline",
+        "budget": budget_tokens,
+        "trigger": {**flush, "consolidation": thresholds.consolidation_start_tokens},
+        "target": thresholds.target_tokens,
+        "parts": [{"name": name, "tokens": tokens} for name, tokens in zip(PARTS, counts, strict=True)],
+        "free": max(0, budget_tokens - sum(counts)),
+        "at": stamp(process.clock.now()),
+    }
+
+
+async def _current(process: Process, prompts: Prompts, reader: SessionReader, state: SessionState) -> int:
+    """What is said now: the steps of a turn that are on record, or else the messages that wait for one."""
+    journal = await reader.log(state.session, first=state.head, upto=state.head + JOURNAL_MAX, base=state.base)
+    if journal or not state.waiting:
+        return sum(entry.tokens for entry in journal)
+    said = await waiting_in(process, state.session, first_only=state.attempts > 1)
+    return sum([MESSAGE_TOKENS + await prompts.tokenizer.acount(inbound.text) for inbound in said])
+
+
+async def _prompts(process: Process, bot: str, state: SessionState) -> Prompts:
+    config = with_model(process.bot(bot), state.options.model)
+    made = process.shared(_Made).prompts
+    key = (bot, config.model.name)
+    if key not in made:
+        tokenizer = await load(config.model.name)
+        made[key] = prompts_of(process, bot, config, tokenizer, BUILTIN.only(config.tools))
+    return made[key]

@@ -1,0 +1,116 @@
+"""What a turn took, noted while it goes: model calls and tools. Only in memory, until the turn is committed."""
+
+from types import TracebackType
+from typing import Literal
+
+from daemon.clock import Clock
+from daemon.events import Inbound
+from daemon.model import Answer
+from daemon.traces import Span, Trace, ms_of
+
+SPANS_MAX = 200
+"""Of a turn; some 25 kB. Of one with more the rest is counted."""
+
+
+class Doing:
+    """A model call or a tool call under way; left when it is over, however."""
+
+    __slots__ = ("_began", "_tracing", "answer", "first", "kind", "name", "outcome")
+
+    def __init__(self, tracing: "Tracing", kind: Literal["model", "tool"], name: str) -> None:
+        self._tracing = tracing
+        self.kind: Literal["model", "tool"] = kind
+        self.name = name
+        self.outcome = "done"
+        self.first: float | None = None
+        """When the first piece of text came, monotonic seconds."""
+        self.answer: Answer | None = None
+        """What a model said."""
+
+    def __enter__(self) -> "Doing":
+        self._began = self._tracing.clock.monotonic()
+        return self
+
+    def piece(self) -> None:
+        """A piece of text came."""
+        if self.first is None:
+            self.first = self._tracing.clock.monotonic()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _traceback: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            # What is no error of ours is a cancellation, as a rule: somebody stopped it.
+            self.outcome = kind.__name__ if isinstance(error, Exception) else "stopped"
+        self._tracing.note(self, self._began)
+
+
+class Tracing:
+    """Of one claim."""
+
+    def __init__(self, clock: Clock) -> None:
+        """The claim begins now."""
+        self.clock = clock
+        self._claimed_ms = round(clock.now().timestamp() * 1000)
+        # Spans are placed by this clock: the other one may be set meanwhile.
+        self._claimed = clock.monotonic()
+        self._spans: list[Span] = []
+        self._left_out = 0
+
+    def model(self, name: str) -> Doing:
+        """A model call begins with the block."""
+        return Doing(self, "model", name)
+
+    def tool(self, name: str) -> Doing:
+        """A tool call begins with the block."""
+        return Doing(self, "tool", name)
+
+    def note(self, doing: Doing, began: float) -> None:
+        """It is over."""
+        if len(self._spans) >= SPANS_MAX:
+            self._left_out += 1
+            return
+        answer = doing.answer
+        began_ms = self._claimed_ms + round((began - self._claimed) * 1000)
+        took_ms = _ms(self.clock.monotonic() - began)
+        if answer is None:
+            self._spans.append(
+                Span(kind=doing.kind, name=doing.name, began_ms=began_ms, took_ms=took_ms, outcome=doing.outcome)
+            )
+            return
+        usage = answer.usage
+        self._spans.append(
+            Span(
+                kind="model",
+                name=answer.model or doing.name,
+                began_ms=began_ms,
+                took_ms=took_ms,
+                first_token_ms=None if doing.first is None else _ms(doing.first - began),
+                prompt_tokens=usage.tokens_in,
+                completion_tokens=usage.tokens_out,
+                cached_tokens=usage.cached_in,
+                cost_nano=usage.cost_nano,
+                currency=usage.currency,
+                outcome=doing.outcome,
+            )
+        )
+
+    def trace(self, said: list[Inbound], *, turn: int, fence: int, worker: str, outcome: str) -> Trace:
+        """The trace of the turn, which answers what was ``said`` and is about to be committed."""
+        received = [at for inbound in said if (at := ms_of(inbound.received_at)) is not None]
+        return Trace(
+            turn=turn,
+            fence=fence,
+            correlation=tuple(inbound.correlation for inbound in said),
+            answers=tuple(inbound.id for inbound in said),
+            received_ms=min(received, default=self._claimed_ms),
+            claimed_ms=self._claimed_ms,
+            worker=worker,
+            outcome=outcome,
+            spans=tuple(self._spans),
+            left_out=self._left_out,
+        )
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1000, 1)
