@@ -17,7 +17,7 @@ from daemon.errors import MillpondError
 
 def application(site: Site, requests: Requests) -> Starlette:
     """The ASGI application of ``site``; ``requests`` gets to hold what is under way."""
-    messages, health = Messages(site), Health(site)
+    messages = Messages(site)
     app = Starlette(
         routes=[
             Route("/", Front(site).read),
@@ -25,9 +25,7 @@ def application(site: Site, requests: Requests) -> Starlette:
             Route("/api/sessions", messages.sessions),
             Route("/api/sessions/{session:path}/messages", messages.read),
             Route("/api/events", Events(site).read),
-            Route("/healthz", health.healthz),
-            Route("/readyz", health.readyz),
-            Route("/metrics", health.metrics),
+            *Health(site.process).routes,
         ],
         middleware=[
             Middleware(

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from channels.web.problem import INTERNAL, problem
 from daemon.config.secret import Secret
 
-OPEN = frozenset(["/", "/healthz", "/readyz"])
+OPEN = frozenset(["/", "/livez", "/healthz", "/readyz"])
 """What needs no token."""
 
 SAFE = frozenset(["GET", "HEAD", "OPTIONS"])

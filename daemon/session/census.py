@@ -1,10 +1,11 @@
 """Who is held and who rests, of the sessions with something waiting; looked at from outside, at a bounded cost."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import anyio
 
-from daemon.bus import Bus
+from daemon.bus import Bus, pairs
 from daemon.session.reader import SessionReader
 
 LIMIT = 1_000
@@ -55,14 +56,29 @@ async def standings(bus: Bus, *, limit: int = LIMIT) -> list[Standing]:
     return sorted(found, key=lambda standing: standing.session)
 
 
-async def oldest_s(bus: Bus) -> float:
-    """How long the oldest unanswered message waits; 0 when none does. Errors as for ``standings``."""
+async def oldest_s(bus: Bus, stream: Callable[[int], str]) -> float:
+    """How old the oldest entry of a ``stream`` is, of which each partition has one; 0 when there is none.
+
+    Errors as for ``standings``.
+    """
     now_ms = await SessionReader(bus).now_ms()
     oldest_ms = now_ms
     for partition in range(bus.keys.partitions):
-        for stream_id, _ in await bus.call("XRANGE", bus.keys.inbox(partition), "-", "+", "COUNT", 1):
+        for stream_id, _ in await bus.call("XRANGE", stream(partition), "-", "+", "COUNT", 1):
             oldest_ms = min(oldest_ms, int(stream_id.split(b"-")[0]))
     return (now_ms - oldest_ms) / 1000
+
+
+async def overdue_s(bus: Bus) -> float:
+    """How long nobody came for the session whose older messages wait longest to become memory; 0 when none waits.
+
+    Errors as for ``standings``.
+    """
+    first_ms = now_ms = await SessionReader(bus).now_ms()
+    for partition in range(bus.keys.partitions):
+        for _, score in pairs(await bus.call("ZRANGE", bus.keys.unsettled(partition), 0, 0, "WITHSCORES")):
+            first_ms = min(first_ms, int(float(score)))
+    return (now_ms - first_ms) / 1000
 
 
 async def _look(bus: Bus, session: str, now_ms: int, found: list[Standing]) -> None:

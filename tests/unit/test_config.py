@@ -393,7 +393,7 @@ def test_every_key_can_be_set_by_its_variable(path):
     if path.endswith(("base_url", "api_key")):
         environ["OPENAI_MODEL"] = "some-model"
     if path.endswith("_file"):
-        Path("secret").write_text("hush")
+        Path("secret").write_text("redis://localhost" if path == "redis.url_file" else "hush")
         environ["OPENAI_MODEL"] = "some-model"
     if ".transcription." in path:
         environ = {**_LISTENING, **environ}
@@ -404,6 +404,7 @@ def test_every_key_can_be_set_by_its_variable(path):
 def _valid_text(path: str) -> str:
     special = {
         "redis.url": "redis://localhost",
+        "redis.url_file": "secret",
         "archive.url": "s3://bucket/folder",
         "queue.renew_s": "0.5",
         "queue.backoff_max_s": "40",
