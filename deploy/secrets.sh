@@ -27,10 +27,11 @@ elif [ -e "$folder/server.acl" ] || [ -e "$folder/redis.url" ]; then
     exit 1
 else
     password=$(random)
-    # Keys and channels of the prefix mp, and what clients are told of changed keys; nothing that configures the server.
+    # Keys and channels of the prefix mp, and what clients are told of changed keys; nothing that configures the server. What
+    # was forgotten leaves its files when they are written anew (bgrewriteaof).
     cat >"$folder/server.acl" <<EOF
 user default off
-user millpond on >$password ~mp:* resetchannels &mp:* &__redis__:invalidate +@all -@admin -@dangerous +info
+user millpond on >$password ~mp:* resetchannels &mp:* &__redis__:invalidate +@all -@admin -@dangerous +info +bgrewriteaof +client|id +client|tracking
 EOF
     printf 'redis://millpond:%s@%s/0\n' "$password" "$server" >"$folder/redis.url"
     echo "made $folder/server.acl and $folder/redis.url"
