@@ -12,7 +12,7 @@ PARALLEL := -n $(WORKERS) --dist loadfile
 PARALLEL_LONG := -n auto --maxprocesses 4 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers test-clocks check bench chaos format clean
+.PHONY: help setup run test test-servers test-clocks test-deploy check bench chaos format clean
 
 help:  ## What can be made here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -33,6 +33,10 @@ $(VENV)/.servers: $(SOURCES) | $(BIN)/python
 	$(PIP) --editable '.[servers]'
 	@touch $@ $(VENV)/.run $(VENV)/.test
 
+$(VENV)/.deploy: $(SOURCES) | $(BIN)/python
+	$(PIP) --editable '.[check,deploy]'
+	@touch $@ $(VENV)/.run $(VENV)/.test $(VENV)/.servers $(VENV)/.check
+
 $(VENV)/.check: $(SOURCES) | $(BIN)/python
 	$(PIP) --editable '.[check]'
 	@touch $@ $(VENV)/.run $(VENV)/.test
@@ -43,7 +47,7 @@ run: $(VENV)/.run  ## Start everything: embedded server, all roles, the API, a c
 	@exec $(BIN)/millpond run
 
 test: $(VENV)/.test  ## Every test that needs no more than Python
-	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow and not servers and not faketime'
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow and not servers and not faketime and not deploy'
 
 test-servers: $(VENV)/.servers  ## What other servers may do otherwise: Redis 6.2, and a cluster of three nodes
 	$(BIN)/python -m pytest -m servers tests/integration
@@ -52,6 +56,9 @@ test-servers: $(VENV)/.servers  ## What other servers may do otherwise: Redis 6.
 
 test-clocks: $(VENV)/.test  ## Clocks that step by an hour while messages flow; needs libfaketime (Debian: apt-get install faketime)
 	$(BIN)/python -m pytest -m faketime tests/faults
+
+test-deploy: $(VENV)/.deploy  ## What lies in deploy/, and that everything installed is pinned; needs systemd-analyze (Debian: apt-get install systemd)
+	$(BIN)/python -m pytest -m deploy tests/deploy
 
 check: $(VENV)/.check  ## Format, lint, types, imports, module lengths, unit tests
 	$(BIN)/ruff format --check .

@@ -147,6 +147,13 @@ def test_code_that_a_page_names_exists(page):
     assert missing == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_tests_that_a_page_names_exist(page):
+    named = re.findall(r"`((?:tests/[\w/]+/)?test_\w+\.py|tests/[\w/]+)`", page.read_text(encoding="utf-8"))
+
+    assert [name for name in named if not ((ROOT / name).exists() or list((ROOT / "tests").rglob(name)))] == []
+
+
 def test_the_walk_links_each_piece_of_code_to_the_file_it_names():
     text = (DOCS / "walk.md").read_text(encoding="utf-8")
     linked = re.findall(r"\[`([^`:]+\.(?:py|lua))(?::[\w.]+)?`\]\(([^)]+)\)", text)
