@@ -29,7 +29,7 @@ from daemon.bus.publish import (
     publish_run,
 )
 from daemon.bus.replies import pairs
-from daemon.bus.scan import scan
+from daemon.bus.scan import scan, scan_keys
 from daemon.bus.script import Script, load_script
 from daemon.bus.together import Asked
 from daemon.bus.wakeups import mend, reap, take, wake
@@ -68,6 +68,7 @@ __all__ = [
     "publish_run",
     "reap",
     "scan",
+    "scan_keys",
     "show_live",
     "take",
     "translated",
