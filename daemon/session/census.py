@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import anyio
 
-from daemon.bus import Bus, pairs
+from daemon.bus import Bus, pairs, translated
 from daemon.session.reader import SessionReader
 
 LIMIT = 1_000
@@ -61,10 +62,9 @@ async def oldest_s(bus: Bus, stream: Callable[[int], str]) -> float:
 
     Errors as for ``standings``.
     """
-    now_ms = await SessionReader(bus).now_ms()
-    oldest_ms = now_ms
-    for partition in range(bus.keys.partitions):
-        for stream_id, _ in await bus.call("XRANGE", stream(partition), "-", "+", "COUNT", 1):
+    oldest_ms = now_ms = await SessionReader(bus).now_ms()
+    for entries in await _each(bus, lambda partition: ("XRANGE", stream(partition), "-", "+", "COUNT", 1)):
+        for stream_id, _ in entries:
             oldest_ms = min(oldest_ms, int(stream_id.split(b"-")[0]))
     return (now_ms - oldest_ms) / 1000
 
@@ -75,10 +75,19 @@ async def overdue_s(bus: Bus) -> float:
     Errors as for ``standings``.
     """
     first_ms = now_ms = await SessionReader(bus).now_ms()
-    for partition in range(bus.keys.partitions):
-        for _, score in pairs(await bus.call("ZRANGE", bus.keys.unsettled(partition), 0, 0, "WITHSCORES")):
+    for found in await _each(bus, lambda partition: ("ZRANGE", bus.keys.unsettled(partition), 0, 0, "WITHSCORES")):
+        for _, score in pairs(found):
             first_ms = min(first_ms, int(float(score)))
     return (now_ms - first_ms) / 1000
+
+
+async def _each(bus: Bus, command: Callable[[int], tuple[str | int, ...]]) -> list[Any]:
+    """The answers of all partitions, asked together."""
+    answers = await bus.each([command(partition) for partition in range(bus.keys.partitions)])
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            raise translated(answer) from answer
+    return answers
 
 
 async def _look(bus: Bus, session: str, now_ms: int, found: list[Standing]) -> None:

@@ -26,6 +26,8 @@ DEPLOY = ROOT / "deploy"
 OF_PROMETHEUS = {"instance", "job"}
 """Labels that it adds itself."""
 NOT_OURS = {"up"}
+OF_THE_CODE = {"status", "outcome", "stage", "attempt", "direction", "purpose"}
+"""Labels whose values stand in the code; those of all others stand in the configuration."""
 SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count"), "gauge": ("",)}
 
 
@@ -133,6 +135,12 @@ def test_every_value_of_a_label_is_one_that_the_code_gives() -> None:
         for label, value in parts(expression)[1]:
             if label != "job":
                 assert set(value.split("|")) <= said, where
+
+
+async def test_no_label_grows_with_people_or_conversations(existing: dict[str, set[str]]) -> None:
+    labels = set().union(*(found for name, found in existing.items() if name.startswith("millpond_")))
+
+    assert labels == {"channel", "model", "currency", "role"} | OF_THE_CODE | {"le"}
 
 
 async def test_every_metric_of_ours_is_on_the_dashboard_and_on_the_page(existing: dict[str, set[str]]) -> None:
