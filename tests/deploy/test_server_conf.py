@@ -115,6 +115,15 @@ def test_a_bot_answers_on_it_and_the_doctor_finds_nothing_amiss(server: Server, 
         assert line in found
 
 
+def test_all_that_is_kept_there_can_be_backed_up_and_is_as_it_should_be(server: Server, tmp_path: Path) -> None:
+    millpond(server, tmp_path, "chat", text="hello out there\n")
+
+    millpond(server, tmp_path, "data", "backup", str(tmp_path / "backup"))
+    millpond(server, tmp_path, "data", "check")
+
+    assert any((tmp_path / "backup").iterdir())
+
+
 def test_what_it_answered_is_there_after_a_power_cut(server: Server) -> None:
     with server.link() as link:
         for number in range(200):

@@ -17,7 +17,8 @@ ROOT = Path(__file__).parents[2]
 SYSTEM = ROOT / "deploy" / "systemd" / "system"
 USER = ROOT / "deploy" / "systemd" / "millpond.service"
 UNITS = sorted(path.name for path in SYSTEM.iterdir() if path.is_file())
-OF_ROLES = [name for name in UNITS if name not in ("millpond.target", "millpond-server.service")]
+OTHERS = ("millpond.target", "millpond-server.service", "millpond-backup.service", "millpond-backup.timer")
+OF_ROLES = [name for name in UNITS if name not in OTHERS]
 
 EXPOSURE_MAX = 1.5
 """Of 10, as ``systemd-analyze security`` counts; what is left is that they talk to the network."""
@@ -98,6 +99,21 @@ def test_a_unit_waits_until_everything_is_handed_over(path: Path) -> None:
 
     assert found
     assert int(found[1]) >= Config().run.grace_s + LAST_S + 5
+
+
+def test_a_backup_is_made_each_night_and_old_ones_go(installed: Path) -> None:
+    service = (SYSTEM / "millpond-backup.service").read_text()
+    words = re.search(r"^ExecStart=/bin/sh -c '(.*)'$", service, re.MULTILINE)
+
+    assert words
+    assert "/opt/millpond/bin/millpond data backup" in words[1].replace("%%", "%")
+    assert "millpond-backup.timer" in (SYSTEM / "millpond.target").read_text()
+    assert "03:00:00" in analyze(installed, "calendar", "*-*-* 03:00:00")
+    for unit in ("millpond-agent@.service", "millpond-backup.service"):
+        told = set(re.findall(r"^Environment=(MILLPOND_\w+)=", (SYSTEM / unit).read_text(), re.MULTILINE))
+        assert told - {"MILLPOND_HEALTH__PORT"} == {
+            *("MILLPOND_CONFIG", "MILLPOND_DATA_DIR", "MILLPOND_REDIS__URL_FILE")
+        }
 
 
 def test_no_two_units_have_one_health_port() -> None:
