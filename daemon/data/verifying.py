@@ -82,6 +82,8 @@ async def _thrown_away(manifest: Manifest, server: str) -> AsyncGenerator[Bus]:
         config = RedisConfig(prefix=manifest.prefix, server=server, partitions=manifest.partitions)
         try:
             async with open_bus(config, data, restoring=True) as bus:
+                # What dies with it need not survive anything.
+                await bus.call("CONFIG", "SET", "appendonly", "no")
                 yield bus
         finally:
             with anyio.CancelScope(shield=True), anyio.move_on_after(STOP_S):

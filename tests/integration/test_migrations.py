@@ -1,10 +1,14 @@
 """Schemas: an older database is brought to the newest one once, by one process; a newer one is refused."""
 
+from pathlib import Path
+
 import anyio
+import msgspec
 import pytest
 
-from daemon.bus import Bus
+from daemon.bus import Bus, open_bus
 from daemon.bus.migrations import MIGRATIONS, SCHEMA, Migration, migrate
+from daemon.config import RedisConfig
 from daemon.errors import BusUnavailable, ConfigError
 from tests.conftest import Lab
 
@@ -74,11 +78,12 @@ async def test_whoever_slept_longer_than_the_lease_does_not_say_that_he_is_done(
     assert slept.is_set() and await schema_of(lab) == 2
 
 
-async def test_a_newer_database_is_refused_with_what_to_do(lab: Lab) -> None:
+async def test_a_newer_database_is_refused_with_what_to_do(lab: Lab, redis: tuple[RedisConfig, Path]) -> None:
     await lab.bus.call("HSET", lab.bus.keys.meta, "schema", SCHEMA + 1)
 
     with pytest.raises(ConfigError, match=r"newer Millpond \(schema 2, ours is 1\); start that one"):
-        await lab.bus.check(None, patience_s=1.0)
+        async with open_bus(msgspec.structs.replace(redis[0], prefix=lab.bus.keys.prefix), redis[1]):
+            pass
 
 
 async def test_an_older_database_that_no_way_leads_from_is_refused(lab: Lab) -> None:
