@@ -206,7 +206,7 @@ def _wanted(process: "Process", config_path: Path | None, config: "Config") -> "
     )
 
 
-def _secret_files(config: Any) -> "list[Path]":
+def _secret_files(config: object) -> "list[Path]":
     """Every file that the configuration names for a secret."""
     import msgspec
 
@@ -218,9 +218,9 @@ def _secret_files(config: Any) -> "list[Path]":
                 found.append(Path(value).expanduser().absolute())
             found += _secret_files(value)
     elif isinstance(config, dict):
-        found += [path for value in cast("dict[str, Any]", config).values() for path in _secret_files(value)]
+        found += [path for value in cast("dict[str, object]", config).values() for path in _secret_files(value)]
     elif isinstance(config, tuple):
-        found += [path for value in tuple[Any, ...](config) for path in _secret_files(value)]
+        found += [path for value in cast("tuple[object, ...]", config) for path in _secret_files(value)]
     return found
 
 

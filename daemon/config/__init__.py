@@ -24,6 +24,7 @@ from daemon.config.remembering import (
     MemoryFlushConfig,
     MemorySearchConfig,
     MicroCompactConfig,
+    RetentionConfig,
 )
 from daemon.config.schema import (
     AgentConfig,
@@ -77,6 +78,7 @@ __all__ = [
     "PushConfig",
     "QueueConfig",
     "RedisConfig",
+    "RetentionConfig",
     "RunConfig",
     "Seconds",
     "Secret",

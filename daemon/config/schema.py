@@ -1,8 +1,9 @@
 """The sections of the configuration as frozen structs; every default carries its unit in its name.
 
 Where no other source is named, a default is the system's own specification. Sections are ``[redis]``, ``[queue]``,
-``[agent]``, ``[run]``, ``[health]``, ``[consolidation]``, ``[archive]``, ``[memory_flush]``, ``[memory_search]``,
-``[micro_compact]``, ``[context]``, ``[context.bootstrap]``, ``[bots.<name>]`` and ``[channels.<name>]`` (``channels``).
+``[agent]``, ``[run]``, ``[health]``, ``[consolidation]``, ``[archive]``, ``[retention]``, ``[memory_flush]``,
+``[memory_search]``, ``[micro_compact]``, ``[context]``, ``[context.bootstrap]``, ``[bots.<name>]`` and
+``[channels.<name>]`` (``channels``).
 """
 
 from typing import Annotated, Literal
@@ -17,6 +18,7 @@ from daemon.config.remembering import (
     MemoryFlushConfig,
     MemorySearchConfig,
     MicroCompactConfig,
+    RetentionConfig,
 )
 from daemon.config.secret import Secret
 from daemon.config.section import (
@@ -331,6 +333,7 @@ class Config(Section, frozen=True):
     health: HealthConfig = HealthConfig()
     consolidation: ConsolidationConfig = ConsolidationConfig()
     archive: ArchiveConfig = ArchiveConfig()
+    retention: RetentionConfig = RetentionConfig()
     memory_flush: MemoryFlushConfig = MemoryFlushConfig()
     memory_search: MemorySearchConfig = MemorySearchConfig()
     micro_compact: MicroCompactConfig = MicroCompactConfig()

@@ -28,7 +28,7 @@ TAILED = frozenset({"seen", "told", "restoring"})
 REPLIES = frozenset({"sent", "said"})
 """The same, named by a reply: the session, ``#`` and something."""
 
-PASSING = frozenset({"live", "clearing", "restoring", "collecting", "workers", "pace", "bucket"})
+PASSING = frozenset({"live", "clearing", "restoring", "collecting", "retaining", "workers", "pace", "bucket"})
 """What is true for a minute or an hour, and of running processes: in no backup."""
 
 HOUR_S, DAY_S = 3_600.0, 86_400.0
@@ -42,6 +42,7 @@ TTL_S = {
     "guesses": 600.0,
     "forgetting": 600.0,
     "collecting": HOUR_S,
+    "retaining": HOUR_S,
     "restoring": HOUR_S,
     "codes": HOUR_S,
     "bots": HOUR_S,
@@ -58,7 +59,20 @@ TTL_S = {
 """Kinds that end by themselves, and when those end whose TTL somebody took away (docs/redis.md)."""
 
 DATABASE = frozenset(
-    {"meta", "archives", "collecting", "sessions", "workers", "jobs", "job", "ended", "people", "pair", "tries"}
+    {
+        "meta",
+        "archives",
+        "collecting",
+        "retaining",
+        "sessions",
+        "workers",
+        "jobs",
+        "job",
+        "ended",
+        "people",
+        "pair",
+        "tries",
+    }
     | {"poller", "moved", "access", "codes", "guesses", "paused", "usage", "bucket", "pace"}
 )
 """Kinds of which there is one a database, or one a bot, a channel, a day."""
