@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 AXE := axe-core@4.14.1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers test-clocks test-page check lint bench chaos format clean
+.PHONY: help setup run test test-servers test-clocks test-page test-deploy check lint bench chaos format clean
 
 help:  ## What can be made here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -47,6 +47,10 @@ $(VENV)/.page: $(SOURCES) | $(BIN)/python
 		install --silent --no-save --no-package-lock --prefix .page $(AXE)
 	@touch $@ $(VENV)/.run $(VENV)/.test
 
+$(VENV)/.deploy: $(SOURCES) | $(BIN)/python
+	$(PIP) --editable '.[check,deploy]'
+	@touch $@ $(VENV)/.run $(VENV)/.test $(VENV)/.servers $(VENV)/.check
+
 $(VENV)/.check: $(SOURCES) | $(BIN)/python
 	$(PIP) --editable '.[check]'
 	@touch $@ $(VENV)/.run $(VENV)/.test
@@ -57,7 +61,7 @@ run: $(VENV)/.run  ## Start everything: embedded server, all roles, the API, a c
 	@exec $(BIN)/millpond run
 
 test: $(VENV)/.test  ## Every test that needs no more than Python
-	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow and not servers and not faketime and not page'
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow and not servers and not faketime and not deploy and not page'
 
 test-servers: $(VENV)/.servers  ## What other servers may do otherwise: Redis 6.2, and a cluster of three nodes
 	$(BIN)/python -m pytest $(PARALLEL) -m servers tests/integration
@@ -70,6 +74,9 @@ test-clocks: $(VENV)/.test  ## Clocks that step by an hour while messages flow; 
 test-page: $(VENV)/.page  ## The page in a browser; needs Chromium (Debian: apt-get install chromium)
 	@command -v chromium >/dev/null || { echo "make test-page needs Chromium (Debian: apt-get install chromium)" >&2; exit 1; }
 	$(BIN)/python -m pytest tests/page
+
+test-deploy: $(VENV)/.deploy  ## What lies in deploy/, and that everything installed is pinned; needs systemd-analyze (Debian: apt-get install systemd)
+	$(BIN)/python -m pytest -m deploy tests/deploy
 
 check: lint  ## Format, lint, types, imports, module lengths, unit tests
 	$(BIN)/python -m pytest -q $(PARALLEL) tests/unit

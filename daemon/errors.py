@@ -41,6 +41,8 @@
     - JobLost
     - JobWaits
     - JobRefused
+  x DataError
+    - DatabaseNotEmpty
   x OutputError
   x ToolError
   x Interrupted
@@ -268,6 +270,14 @@ class JobRefused(JobError):
 
 class NoSuchTranscript(ArchiveError):
     """There is no transcript of that name."""
+
+
+class DataError(MillpondError):
+    """A backup cannot be used, or what was restored is not what was backed up."""
+
+
+class DatabaseNotEmpty(DataError):
+    """A backup would be restored over something else; nothing was changed."""
 
 
 class OutputError(MillpondError):

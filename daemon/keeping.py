@@ -5,6 +5,7 @@ import structlog
 
 from daemon import metrics
 from daemon.archive.orphans import COLLECT_EVERY_S
+from daemon.data.retention import EVERY_S, retain
 from daemon.errors import MillpondError
 from daemon.process import Process
 
@@ -29,6 +30,19 @@ async def mark_archive(process: Process, *, task_status: anyio.abc.TaskStatus[No
                 await process.stopping.wait()
         else:
             return
+
+
+async def keep_no_longer(process: Process) -> None:
+    """Delete what is older than ``[retention]`` keeps it, for ever; all processes together once an hour."""
+    while True:
+        try:
+            count = await retain(process.bus, process.archive, process.config.retention, process.clock)
+        except MillpondError as error:
+            _log.warning("retention.failed", reason=str(error))
+        else:
+            if count:
+                _log.info("retention.done", count=count)
+        await anyio.sleep(EVERY_S)
 
 
 async def collect_orphans(process: Process) -> None:

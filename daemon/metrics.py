@@ -1,6 +1,14 @@
-"""What this process counts; ``/metrics`` of the web role shows it, with the queues' lengths beside it."""
+"""What this process counts; ``/metrics`` of the web role and of ``health.port`` show it, with the queues beside it.
 
+Labels have as many values as the configuration has channels and models, or as the code has outcomes; never a person's,
+a conversation's or a message's.
+"""
+
+from typing import Literal
+
+import anyio
 from prometheus_client import Counter, Histogram
+from prometheus_client.context_managers import Timer
 
 ACCEPTED = Counter("millpond_messages_total", "Messages handed in, by what became of them", ["channel", "status"])
 ARRIVALS = Counter("millpond_arrivals_total", "What platforms said, by what became of it", ["channel", "outcome"])
@@ -13,6 +21,21 @@ TURNS = Counter("millpond_turns_total", "Turns ended, by how", ["outcome"])
 TURN_SECONDS = Histogram(
     "millpond_turn_seconds", "From claim to commit", buckets=(0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 600)
 )
+_STAGE_SECONDS = Histogram(
+    "millpond_turn_stage_seconds",
+    "What a turn's time goes to; those of the model, its tools and its prompts once for each round",
+    ["stage"],
+    buckets=(0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 600),
+)
+WAITED_SECONDS = Histogram(
+    "millpond_turn_waited_seconds",
+    "From a message's arrival to its turn's beginning",
+    buckets=(0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 600, 3600),
+)
+CLAIMS = Counter("millpond_claims_total", "Sessions claimed, the first time or again without progress", ["attempt"])
+TOKENS = Counter("millpond_tokens_total", "Tokens of model calls; those in hold those cached", ["model", "direction"])
+CALLS = Counter("millpond_model_calls_total", "Model calls that were answered", ["model"])
+COST = Counter("millpond_cost_total", "What model calls cost, by the configured prices", ["model", "currency"])
 DELIVERIES = Counter("millpond_deliveries_total", "Parts of replies, by how sending them ended", ["channel", "outcome"])
 CONSOLIDATIONS = Counter(
     "millpond_consolidations_total", "Ranges consolidated, by how, and tries that failed", ["outcome"]
@@ -39,3 +62,25 @@ SUMMARY_CALLS = Counter(
 SUMMARY_SECONDS = Histogram(
     "millpond_summary_seconds", "One such call, until its answer was read", buckets=(0.1, 0.5, 1, 2, 5, 10, 30, 60)
 )
+LOOP_LAG = Histogram(
+    "millpond_loop_lag_seconds",
+    "How much later than asked the event loop woke a task that looks once a second",
+    buckets=(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5),
+)
+LOOK_EVERY_S = 1.0
+"""Rarely enough to cost nothing, often enough to see what blocks the loop again and again."""
+
+Stage = Literal["read", "prompt", "model", "tools", "commit"]
+
+
+def stage(name: Stage) -> Timer:
+    """Times a block as a stage of a turn."""
+    return _STAGE_SECONDS.labels(name).time()
+
+
+async def watch_loop() -> None:
+    """Measure for ever how late the event loop is."""
+    while True:
+        due = anyio.current_time() + LOOK_EVERY_S
+        await anyio.sleep(LOOK_EVERY_S)
+        LOOP_LAG.observe(max(0.0, anyio.current_time() - due))

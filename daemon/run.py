@@ -9,6 +9,7 @@ from pathlib import Path
 import anyio
 import structlog
 
+from daemon import metrics
 from daemon.bus import START_PATIENCE_S, Bus, Listener, open_bus
 from daemon.config import Config
 from daemon.errors import Interrupted, MillpondError
@@ -54,12 +55,20 @@ async def _mind_server(bus: Bus) -> None:
             await bus.revive()
 
 
-async def run_services(process: Process, services: Sequence[Service], *, signals: bool = True) -> None:
-    """Run ``services`` until each has ended: after a signal, or when one of them sets ``process.stopping``."""
+async def run_services(
+    process: Process, services: Sequence[Service], *, beside: Sequence[Service] = (), signals: bool = True
+) -> None:
+    """Run ``services`` until each has ended: after a signal, or when one of them sets ``process.stopping``.
+
+    What runs ``beside`` them goes on until the last of them has ended, and is cancelled then.
+    """
     async with anyio.create_task_group() as background:
         if signals:
             await background.start(_watch_signals, process)
         background.start_soon(_limit_stop, process)
+        background.start_soon(metrics.watch_loop)
+        for serve in beside:
+            await background.start(serve, process)
         async with anyio.create_task_group() as tg:
             for serve in services:
                 await tg.start(serve, process)

@@ -24,6 +24,9 @@ TERMINAL = "channels.terminal.service:serve"
 KEEPING = "daemon.keeping:mark_archive"
 """What every process of ``run`` does beside its roles."""
 
+HEALTH = "channels.web.watch:serve"
+"""Tells machines how a process is, with any roles; needs ``health.port``, and goes on while its services end."""
+
 PREVIEW = "workers.agent.preview:preview"
 """Gives what a session's model would be sent next: ``preview(process, session)``, ready to be printed as JSON."""
 

@@ -82,6 +82,7 @@ KILLS = "kills or configures the one server"
 LOOKS = "looks at sessions of one partition, or at their order over all"
 LATE = "on a cluster a reader may hear what was published just before it came"
 ONE_SERVER_ONLY = {
+    "test_data_check": "breaks what lies in the first partition; test_data_backup.py looks at all of them",
     "test_outbox": "has dispatchers for the first partition alone; test_cluster.py has them for all",
     "test_a_server_killed_between_any_two_steps_loses_nothing_that_was_acknowledged": KILLS,
     "test_a_server_out_of_memory_is_waited_out_and_reads_go_on_meanwhile": KILLS,
@@ -119,6 +120,9 @@ ON_ALL_SERVERS = (
     "consolidation_rules",
     "consolidation_service",
     "content",
+    "data_backup",
+    "data_check",
+    "data_retention",
     "dead_letters",
     "forgetting",
     "forgetting_whole",
@@ -130,6 +134,7 @@ ON_ALL_SERVERS = (
     "locks",
     "memories",
     "memory_machine",
+    "migrations",
     "outbox",
     "publish",
     "scan",

@@ -1,5 +1,8 @@
 """What model calls used, added up by model."""
 
+from collections.abc import Mapping
+
+from daemon import metrics
 from daemon.model import Answer
 from daemon.usage import Amount
 
@@ -19,3 +22,13 @@ def account(used: dict[str, Amount], answer: Answer) -> None:
             costs_nano={usage.currency: usage.cost_nano} if usage.cost_nano else {},
         )
     )
+
+
+def count(used: Mapping[str, Amount]) -> None:
+    """Count what was ``used``, by model, for ``/metrics``."""
+    for model, amount in used.items():
+        metrics.CALLS.labels(model).inc(amount.calls)
+        for direction, tokens in (("in", amount.tokens_in), ("cached", amount.cached_in), ("out", amount.tokens_out)):
+            metrics.TOKENS.labels(model, direction).inc(tokens)
+        for currency, nano in amount.costs_nano.items():
+            metrics.COST.labels(model, currency).inc(nano / 1e9)

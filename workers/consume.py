@@ -151,6 +151,8 @@ class Consumer:
             with anyio.fail_after(CLAIM_TIMEOUT_S, shield=True):
                 # Cancelled in the middle, sessions would be held under a nonce that nobody knows.
                 claims = await self._sessions.claim_all(sessions)
+            for claim in claims:
+                metrics.CLAIMS.labels("first" if claim.begun.attempts <= 1 else "again").inc()
         except BusError as error:
             _log.warning("claim.abandoned", reason=str(error), count=len(sessions))
         finally:

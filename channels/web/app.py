@@ -22,7 +22,7 @@ from daemon.errors import MillpondError
 
 def application(site: Site, requests: Requests) -> Starlette:
     """The ASGI application of ``site``; ``requests`` gets to hold what is under way."""
-    messages, health = Messages(site), Health(site)
+    messages = Messages(site)
     operators = Operators(site)
     login, only = Login(site, operators), operators.only
     system, dead = SystemPages(site), DeadPages(site)
@@ -45,9 +45,7 @@ def application(site: Site, requests: Requests) -> Starlette:
             Route("/api/dead/replay", only(dead.replay), methods=["POST"]),
             Route("/api/dead/drop", only(dead.drop), methods=["POST"]),
             Route("/api/unknown", only(dead.unknown)),
-            Route("/healthz", health.healthz),
-            Route("/readyz", health.readyz),
-            Route("/metrics", health.metrics),
+            *Health(site.process).routes,
         ],
         middleware=[
             Middleware(

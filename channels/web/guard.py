@@ -21,7 +21,7 @@ from channels.web.problem import INTERNAL, problem, refusal
 from channels.web.static import is_page
 from daemon.errors import MillpondError
 
-OPEN = frozenset(["/", "/healthz", "/readyz", "/api/login"])
+OPEN = frozenset(["/", "/livez", "/healthz", "/readyz", "/api/login"])
 """What needs no token, beside the page's own files."""
 
 SAFE = frozenset(["GET", "HEAD", "OPTIONS"])

@@ -1,5 +1,6 @@
-"""``/healthz``, ``/readyz`` and ``/metrics``: what machines ask a process."""
+"""``/livez``, ``/healthz``, ``/readyz`` and ``/metrics``: what machines ask a process."""
 
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 
@@ -7,16 +8,17 @@ import anyio
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, generate_latest
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from channels.web.messages import json_response
-from channels.web.site import Site
 from daemon.bus import Bus, translated
 from daemon.clock import age_s
 from daemon.config import PushConfig
 from daemon.errors import BusError
 from daemon.heartbeat import STALE_S, workers
 from daemon.process import Process
-from daemon.session import oldest_s, standings
+from daemon.services import ROLES
+from daemon.session import oldest_s, overdue_s, standings
 
 PING_S = 1.0
 """How long Redis may take to answer."""
@@ -26,10 +28,24 @@ GAUGES_S = 2.0
 
 
 class Health:
-    """The endpoints of one site."""
+    """The endpoints of one process."""
 
-    def __init__(self, site: Site) -> None:
-        self._process = site.process
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    @property
+    def routes(self) -> list[Route]:
+        """Where each is found."""
+        return [
+            Route("/livez", self.livez),
+            Route("/healthz", self.healthz),
+            Route("/readyz", self.readyz),
+            Route("/metrics", self.metrics),
+        ]
+
+    async def livez(self, _request: Request) -> Response:
+        """Whether this process does anything at all: starting it anew would mend nothing else."""
+        return _verdict("")
 
     async def healthz(self, _request: Request) -> Response:
         """Whether Redis answers."""
@@ -77,14 +93,20 @@ async def _queues(process: Process) -> bytes:
     await _lengths(registry, bus)
     await _outboxes(registry, process)
     oldest = Gauge("millpond_oldest_waiting_seconds", "Age of the oldest unanswered message", registry=registry)
-    oldest.set(await oldest_s(bus))
+    oldest.set(await oldest_s(bus, bus.keys.inbox))
     found = await standings(bus)
     in_flight = sum(standing.held for standing in found)
     Gauge("millpond_in_flight", "Sessions that workers hold, of 1,000 looked at", registry=registry).set(in_flight)
     parked = sum(standing.parked for standing in found)
     Gauge("millpond_parked", "Sessions resting after a failure, of 1,000 looked at", registry=registry).set(parked)
-    alive = [beat for _, beat in await workers(bus) if age_s(beat.seen, clock) <= STALE_S]
-    Gauge("millpond_workers", "Roles of processes that live", registry=registry).set(len(alive))
+    lag = Gauge(
+        "millpond_consolidation_lag_seconds", "How long nobody came for a session to consolidate", registry=registry
+    )
+    lag.set(await overdue_s(bus))
+    alive = Counter(beat.role for _, beat in await workers(bus) if age_s(beat.seen, clock) <= STALE_S)
+    living = Gauge("millpond_workers", "Processes that live, by role", ["role"], registry=registry)
+    for role in ROLES:
+        living.labels(role).set(alive[role])
     return generate_latest(registry)
 
 
@@ -103,11 +125,16 @@ async def _lengths(registry: CollectorRegistry, bus: Bus) -> None:
 
 async def _outboxes(registry: CollectorRegistry, process: Process) -> None:
     """Labelled by channel, of which there are as many as the configuration has."""
+    bus = process.bus
     out = Gauge("millpond_out", "Replies not yet delivered to a push channel", ["channel"], registry=registry)
+    age = Gauge(
+        "millpond_out_oldest_seconds", "Age of the oldest reply not yet delivered", ["channel"], registry=registry
+    )
     for name, channel in process.config.channels.items():
         if isinstance(channel, PushConfig):
-            length = await _total(process.bus, "XLEN", partial(process.bus.keys.out, channel=name))
-            out.labels(name).set(length)
+            key = partial(bus.keys.out, channel=name)
+            out.labels(name).set(await _total(bus, "XLEN", key))
+            age.labels(name).set(await oldest_s(bus, key))
 
 
 async def _total(bus: Bus, command: str, key: Callable[[int], str]) -> int:

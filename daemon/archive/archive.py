@@ -22,6 +22,7 @@ from daemon.clock import Clock, SystemClock, stamp
 from daemon.config import ArchiveConfig
 from daemon.errors import ArchiveError, ArchiveMissing
 
+EXPIRE = load_script(__file__, "expire.lua")
 TRIM = load_script(__file__, "trim.lua")
 
 GAP_MAX = 500
@@ -236,6 +237,34 @@ class Archive:
                 await self.storage.delete(stored.name)
         for _, catalogue in listing.catalogues:
             await self.storage.delete(f"{shelf.folder}/{catalogue.catalogue}")
+
+    async def expire(self, session: str, *, before: str) -> int:
+        """Delete the oldest segments of a log that were archived before a time (ISO 8601, UTC); how many.
+
+        The session begins behind them from then on. Errors as for ``drop``.
+        """
+        shelf, upto = Shelf.log(session), 0
+        for segment in await self.segments(shelf):
+            if segment.time >= before:
+                break
+            upto = max(upto, segment.upto)
+        if not upto:
+            return 0
+        begins = int(await self._bus.run(EXPIRE, [self._bus.keys.session(session)], [upto]))
+        for _ in range(TRIES):
+            listing, every = await self._lists.read(shelf)
+            gone = [segment for segment in every if segment.upto <= begins and segment.time < before]
+            itself = {segment: raw for raw, segment in listing.entries}
+            kept = [segment for segment in every if segment not in gone and segment not in itself]
+            old = [raw for raw, _ in listing.catalogues] + [itself[segment] for segment in gone if segment in itself]
+            entry = entry_of(await self.files.store_catalogue(shelf, kept)) if kept else b""
+            if not gone or await self._lists.swap(shelf, entry, old):
+                break
+        else:
+            return 0  # the list changes all the time; the next pass finds them again
+        for segment in gone:
+            await self.storage.delete(segment.place)
+        return len(gone)
 
     async def collect(self) -> Collected:
         """Delete files that nothing lists, of so many folders; once an hour in all processes together.

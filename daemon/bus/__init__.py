@@ -40,7 +40,7 @@ from daemon.bus.publish import (
     publish_run,
 )
 from daemon.bus.replies import pairs
-from daemon.bus.scan import scan
+from daemon.bus.scan import scan, scan_keys
 from daemon.bus.script import Script, load_script
 from daemon.bus.together import Asked
 from daemon.bus.wakeups import mend, reap, take, wake
@@ -86,6 +86,7 @@ __all__ = [
     "reap",
     "replayed",
     "scan",
+    "scan_keys",
     "show_live",
     "take",
     "time_of",

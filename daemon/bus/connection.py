@@ -21,6 +21,7 @@ from daemon.bus.joined import Joined
 from daemon.bus.keys import Keys
 from daemon.bus.lanes import Lanes
 from daemon.bus.line import AWAY, Client, Line, Part, pipeline
+from daemon.bus.migrations import SCHEMA, migrate, refuse_newer
 from daemon.bus.script import Script, load_script
 from daemon.bus.together import Asked, Together
 from daemon.config import RedisConfig
@@ -28,9 +29,6 @@ from daemon.errors import BusError, BusUnavailable, ConfigError
 from daemon.server import EmbeddedServer
 
 TOUCH = load_script(__file__, "touch.lua")
-
-SCHEMA = 1
-"""Version of the contract in Redis; a database with a higher one is refused."""
 
 OLDEST_SERVER = (6, 2)
 """First server with XAUTOCLAIM, ZADD GT and LMOVE, all of which the contract uses or will use."""
@@ -154,17 +152,21 @@ class Bus:
             self._tasks.start_soon(self._together.run)
             self._tasks.start_soon(self.activity.run)
 
-    async def check(self, partitions: int | None, *, patience_s: float) -> None:
+    async def check(self, partitions: int | None, *, patience_s: float, restoring: bool = False) -> None:
         """Make sure that this database can be used, and fix its number of partitions at first use.
 
+        ``restoring``: for whoever restores a backup into it, also where that was cut short before.
+
         Raises:
-            ConfigError: server too old, data of a newer Millpond, or another number of partitions.
+            ConfigError: server too old, data of a newer Millpond, another number of partitions, or half restored.
         """
         about = await self._info(patience_s)
         _check_version(str(about.get("redis_version", "")))
         if about.get("cluster_enabled") and self._tasks is not None:
             await self._spread(self._tasks)
-        self.keys = await self._fixed_keys(partitions)
+        self.keys = await self._fixed_keys(partitions, restoring=restoring)
+        if not restoring:
+            await migrate(self)
 
     async def _spread(self, tasks: TaskGroup) -> None:
         """Go on with all nodes of the cluster that the server belongs to."""
@@ -187,19 +189,23 @@ class Bus:
             else:
                 return about
 
-    async def _fixed_keys(self, partitions: int | None) -> Keys:
+    async def _fixed_keys(self, partitions: int | None, *, restoring: bool) -> Keys:
         meta = self.keys.meta
         await self.call("HSETNX", meta, "schema", SCHEMA)
         await self.call("HSETNX", meta, "partitions", partitions or (PARTITIONS if self.cluster else 1))
-        schema, fixed = (int(value) for value in await self.call("HMGET", meta, "schema", "partitions"))
-        if schema > SCHEMA:
-            raise ConfigError(f"this database was written by a newer Millpond (schema {schema}, ours is {SCHEMA})")
-        if partitions not in (None, fixed):
+        schema, fixed, restored = await self.call("HMGET", meta, "schema", "partitions", "restoring")
+        refuse_newer(int(schema))
+        if restored and not restoring:
             raise ConfigError(
-                f"redis.partitions: this database was made with {fixed} partitions, and the number is fixed; "
-                f"set it to {fixed} or leave it out"
+                "a backup is being restored into this database, or somebody was killed who did: nobody can use it "
+                "before that is done; begin it anew with `millpond data restore FOLDER`"
             )
-        return Keys(prefix=self.keys.prefix, partitions=fixed)
+        if partitions not in (None, int(fixed)) and not restoring:
+            raise ConfigError(
+                f"redis.partitions: this database was made with {int(fixed)} partitions, and the number is fixed; "
+                f"set it to {int(fixed)}, leave it out, or restore a backup with another number (docs/data.md)"
+            )
+        return Keys(prefix=self.keys.prefix, partitions=int(fixed))
 
 
 def _check_version(version: str) -> None:
@@ -211,10 +217,13 @@ def _check_version(version: str) -> None:
 
 
 @asynccontextmanager
-async def open_bus(config: RedisConfig, data_dir: Path, *, patience_s: float = START_PATIENCE_S) -> AsyncGenerator[Bus]:
+async def open_bus(
+    config: RedisConfig, data_dir: Path, *, patience_s: float = START_PATIENCE_S, restoring: bool = False
+) -> AsyncGenerator[Bus]:
     """A bus for the length of the block; starts the embedded server when no URL is configured.
 
-    ``patience_s``: how long a server that is not there yet, or reads its data, is waited for.
+    ``patience_s``: how long a server that is not there yet, or reads its data, is waited for. ``restoring``: as for
+    ``Bus.check``.
 
     Raises:
         ConfigError, EngineRefused: this database cannot be used; the text says what to do.
@@ -227,7 +236,7 @@ async def open_bus(config: RedisConfig, data_dir: Path, *, patience_s: float = S
     bus = Bus(connected, prefix=config.prefix)
     try:
         async with _served(bus):
-            refused = await _refusal(bus, config.partitions, patience_s)
+            refused = await _refusal(bus, config.partitions, patience_s, restoring=restoring)
             if refused is None:
                 yield bus
     finally:
@@ -254,10 +263,12 @@ async def _served(bus: Bus) -> AsyncGenerator[None]:
             serving.cancel()
 
 
-async def _refusal(bus: Bus, partitions: int | None, patience_s: float) -> ConfigError | BusError | None:
+async def _refusal(
+    bus: Bus, partitions: int | None, patience_s: float, *, restoring: bool
+) -> ConfigError | BusError | None:
     """What is wrong with the database; raised outside the task group, where it is no group of errors."""
     try:
-        await bus.check(partitions, patience_s=patience_s)
+        await bus.check(partitions, patience_s=patience_s, restoring=restoring)
     except (ConfigError, BusError) as error:
         return error
     return None

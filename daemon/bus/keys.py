@@ -245,6 +245,11 @@ class Keys:
         return f"{self.prefix}:collecting"
 
     @property
+    def retaining(self) -> str:
+        """``retaining``, string, TTL an hour: somebody deletes what is older than the configuration keeps it."""
+        return f"{self.prefix}:retaining"
+
+    @property
     def workers(self) -> str:
         """``workers``, hash: a heartbeat a process; stale ones are removed by whoever beats next."""
         return f"{self.prefix}:workers"

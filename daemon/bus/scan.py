@@ -19,16 +19,22 @@ async def scan(bus: Bus, kind: str) -> AsyncGenerator[list[str]]:
     Raises:
         BusUnavailable: Redis is away, or a node of its cluster.
     """
-    nodes: list[Client | None] = [*bus.cluster.nodes] if bus.cluster is not None else [None]
     seen = set[str]()
+    async for keys in scan_keys(bus, f"{bus.keys.prefix}:{{*}}:{kind}:*"):
+        names = {key.decode().split(f"}}:{kind}:", 1)[1] for key in keys} - seen
+        seen |= names
+        if names:
+            yield sorted(names)
+
+
+async def scan_keys(bus: Bus, pattern: str) -> AsyncGenerator[list[bytes]]:
+    """The names of all keys that are like ``pattern``, in pieces; one may come twice. Otherwise as ``scan``."""
+    nodes: list[Client | None] = [*bus.cluster.nodes] if bus.cluster is not None else [None]
     for node in nodes:
         at = b"0"
         while True:
-            at, keys = await _piece(bus, node, at, f"{bus.keys.prefix}:{{*}}:{kind}:*")
-            names = {key.decode().split(f"}}:{kind}:", 1)[1] for key in keys} - seen
-            seen |= names
-            if names:
-                yield sorted(names)
+            at, keys = await _piece(bus, node, at, pattern)
+            yield keys
             if int(at) == 0:
                 break
 

@@ -4,6 +4,7 @@ from daemon.cli.channel import channel
 from daemon.cli.chat import chat
 from daemon.cli.command import root
 from daemon.cli.config_command import config
+from daemon.cli.data import data
 from daemon.cli.dead import dead
 from daemon.cli.doctor import doctor
 from daemon.cli.exporting import export
@@ -42,6 +43,7 @@ for _command in (
     queue,
     worker,
     usage,
+    data,
     config,
     redis_cli,
     doctor,

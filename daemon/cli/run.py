@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from daemon.cli.connected import loaded
-from daemon.services import KEEPING, ROLES, TERMINAL, Service, load, service
+from daemon.services import HEALTH, KEEPING, ROLES, TERMINAL, Service, load, service
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +41,8 @@ def run(ctx: click.Context, roles: tuple[str, ...]) -> None:
     log_to(config, data_dir / "logs" if talks else None)
     _introduce(config, data_dir)
     services = [load(KEEPING), *(service(role) for role in roles or ROLES), *([load(TERMINAL)] if talks else [])]
-    anyio.run(_serve, config, data_dir, services)
+    beside = [load(HEALTH)] if config.health.port is not None else []
+    anyio.run(_serve, config, data_dir, services, beside)
 
 
 def _has_terminal(config: "Config") -> bool:
@@ -92,8 +93,8 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-async def _serve(config: "Config", data_dir: "Path", services: list[Service]) -> None:
+async def _serve(config: "Config", data_dir: "Path", services: list[Service], beside: list[Service]) -> None:
     from daemon.run import open_process, run_services
 
     async with open_process(config, data_dir, announce=_announce, invite=_invite) as process:
-        await run_services(process, services)
+        await run_services(process, services, beside=beside)

@@ -24,6 +24,7 @@ from daemon.config.remembering import (
     MemoryFlushConfig,
     MemorySearchConfig,
     MicroCompactConfig,
+    RetentionConfig,
 )
 from daemon.config.schema import (
     AgentConfig,
@@ -33,6 +34,7 @@ from daemon.config.schema import (
     ContextConfig,
     EachConfig,
     FallbackConfig,
+    HealthConfig,
     LimitsConfig,
     McpConfig,
     MemoryConfig,
@@ -61,6 +63,7 @@ __all__ = [
     "ContextConfig",
     "EachConfig",
     "FallbackConfig",
+    "HealthConfig",
     "LimitsConfig",
     "Loaded",
     "McpConfig",
@@ -75,6 +78,7 @@ __all__ = [
     "PushConfig",
     "QueueConfig",
     "RedisConfig",
+    "RetentionConfig",
     "RunConfig",
     "Seconds",
     "Secret",

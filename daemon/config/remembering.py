@@ -1,9 +1,11 @@
 """The sections about what becomes of a conversation that grows: consolidation, archive, flush, recall, cutting."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from daemon.config.secret import Secret
-from daemon.config.section import NO_SECRET, Count, Seconds, Section, Share, Tokens
+from daemon.config.section import NO_SECRET, Count, Limit, Seconds, Section, Share, Tokens
 
 
 class ConsolidationConfig(Section, frozen=True):
@@ -34,6 +36,19 @@ class ArchiveConfig(Section, frozen=True):
     """Age of a file that nothing lists, from which on it is deleted."""
     segments_listed: Count = 1
     """Newest segments that a list in Redis holds itself; older ones stand in a file."""
+
+
+class RetentionConfig(Section, frozen=True):
+    """How long what is over is kept, where that is up to people; what else ends by itself is in docs/data.md."""
+
+    dead_days: Limit = 0
+    """Dead letters older than this are dropped; 0: a person replays or drops them."""
+    unknown_days: Annotated[int, Meta(ge=1, le=7)] = 7
+    """Parts of replies of which nobody knows whether they arrived."""
+    usage_days: Annotated[int, Meta(ge=2, le=400)] = 400
+    """Accounts of what was used; two days of them are needed for limits."""
+    transcripts_days: Limit = 0
+    """Archived messages older than this are deleted; 0: never. Memory keeps what it made of them."""
 
 
 class MemoryFlushConfig(Section, frozen=True):

@@ -1,8 +1,9 @@
 """The sections of the configuration as frozen structs; every default carries its unit in its name.
 
 Where no other source is named, a default is the system's own specification. Sections are ``[redis]``, ``[queue]``,
-``[agent]``, ``[run]``, ``[consolidation]``, ``[archive]``, ``[memory_flush]``, ``[memory_search]``,
-``[micro_compact]``, ``[context]``, ``[context.bootstrap]``, ``[bots.<name>]`` and ``[channels.<name>]`` (``channels``).
+``[agent]``, ``[run]``, ``[health]``, ``[consolidation]``, ``[archive]``, ``[retention]``, ``[memory_flush]``,
+``[memory_search]``, ``[micro_compact]``, ``[context]``, ``[context.bootstrap]``, ``[bots.<name>]`` and
+``[channels.<name>]`` (``channels``).
 """
 
 from typing import Annotated, Literal
@@ -17,6 +18,7 @@ from daemon.config.remembering import (
     MemoryFlushConfig,
     MemorySearchConfig,
     MicroCompactConfig,
+    RetentionConfig,
 )
 from daemon.config.secret import Secret
 from daemon.config.section import (
@@ -24,6 +26,7 @@ from daemon.config.section import (
     Count,
     Limit,
     PathText,
+    Port,
     Price,
     Seconds,
     Section,
@@ -38,6 +41,8 @@ class RedisConfig(Section, frozen=True):
 
     url: Secret = NO_SECRET
     """``redis://``, ``rediss://`` or ``unix://``; empty: an embedded server in ``data_dir``. May hold a password."""
+    url_file: PathText = ""
+    """A file that holds it."""
     prefix: Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_.-]+\Z")] = "mp"
     """First part of every key."""
     partitions: Annotated[int, Meta(ge=1, le=16384)] | None = None
@@ -93,6 +98,14 @@ class RunConfig(Section, frozen=True):
     grace_s: Seconds = 25.0
     """What a stopping process gives its turns to finish before it hands them over."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+
+class HealthConfig(Section, frozen=True):
+    """Where each process tells machines how it is (``channels/web/health.py``), whatever its roles."""
+
+    host: str = "127.0.0.1"
+    port: Port | None = None
+    """Unset: nowhere; 0: any free one."""
 
 
 class BootstrapConfig(Section, frozen=True):
@@ -317,8 +330,10 @@ class Config(Section, frozen=True):
     queue: QueueConfig = QueueConfig()
     agent: AgentConfig = AgentConfig()
     run: RunConfig = RunConfig()
+    health: HealthConfig = HealthConfig()
     consolidation: ConsolidationConfig = ConsolidationConfig()
     archive: ArchiveConfig = ArchiveConfig()
+    retention: RetentionConfig = RetentionConfig()
     memory_flush: MemoryFlushConfig = MemoryFlushConfig()
     memory_search: MemorySearchConfig = MemorySearchConfig()
     micro_compact: MicroCompactConfig = MicroCompactConfig()

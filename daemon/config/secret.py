@@ -1,5 +1,6 @@
 """A text that must never be shown, and what may be shown instead."""
 
+import os
 import re
 import stat
 from pathlib import Path
@@ -80,7 +81,10 @@ def read_secret_file(path: Path) -> tuple[str, str]:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "no valid file name"
         raise ConfigError(f"{shown} cannot be read: {reason}") from error
-    warning = f"{shown} can be read by other users; chmod 600 it" if state.st_mode & _OTHERS_MAY_READ else ""
+    # What root made for another user's group to read is how services are handed their secrets.
+    handed = state.st_uid == 0 and os.geteuid() != 0
+    others = stat.S_IROTH if handed else _OTHERS_MAY_READ
+    warning = f"{shown} can be read by other users; chmod 600 it" if state.st_mode & others else ""
     return _text_of(content, shown), warning
 
 

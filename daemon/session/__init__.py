@@ -9,7 +9,7 @@ every one of them.
 
 from daemon.session.amending import Amended, Amendments, Withdrawn
 from daemon.session.asides import Aside, Asides
-from daemon.session.census import Standing, oldest_s, standings
+from daemon.session.census import Standing, oldest_s, overdue_s, standings
 from daemon.session.claim import Begun, Claim, Waiting, after
 from daemon.session.locks import Lock, Locks
 from daemon.session.reader import SessionReader, SessionState, raws_of_log
@@ -43,6 +43,7 @@ __all__ = [
     "after",
     "all_sessions",
     "oldest_s",
+    "overdue_s",
     "raws_of_log",
     "saying_id",
     "sessions_of",

@@ -1,10 +1,12 @@
 """Who is held and who rests, of the sessions with something waiting; looked at from outside, at a bounded cost."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import anyio
 
-from daemon.bus import Bus
+from daemon.bus import Bus, pairs, translated
 from daemon.session.reader import SessionReader
 
 LIMIT = 1_000
@@ -12,6 +14,8 @@ LIMIT = 1_000
 
 FIELDS = ("worker", "fence", "lease", "retry_at", "parked_at")
 """Of a session's hash."""
+TOGETHER = 100
+"""So many in one tick of the event loop, some 8 ms of it: whoever looks may have turns to run."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,20 +60,44 @@ async def standings(bus: Bus, *, limit: int = LIMIT) -> list[Standing]:
     found: list[Standing] = []
     for partition in range(bus.keys.partitions):
         names: list[bytes] = await bus.call("ZREVRANGE", bus.keys.due(partition), 0, each - 1)
-        async with anyio.create_task_group() as tg:  # one tick, one pipeline
-            for name in names:
-                tg.start_soon(_look, bus, name.decode(), now_ms, found)
+        for at in range(0, len(names), TOGETHER):
+            async with anyio.create_task_group() as tg:  # one tick, one pipeline
+                for name in names[at : at + TOGETHER]:
+                    tg.start_soon(_look, bus, name.decode(), now_ms, found)
     return sorted(found, key=lambda standing: standing.session)
 
 
-async def oldest_s(bus: Bus) -> float:
-    """How long the oldest unanswered message waits; 0 when none does. Errors as for ``standings``."""
-    now_ms = await SessionReader(bus).now_ms()
-    oldest_ms = now_ms
-    for partition in range(bus.keys.partitions):
-        for stream_id, _ in await bus.call("XRANGE", bus.keys.inbox(partition), "-", "+", "COUNT", 1):
+async def oldest_s(bus: Bus, stream: Callable[[int], str]) -> float:
+    """How old the oldest entry of a ``stream`` is, of which each partition has one; 0 when there is none.
+
+    Errors as for ``standings``.
+    """
+    oldest_ms = now_ms = await SessionReader(bus).now_ms()
+    for entries in await _each(bus, lambda partition: ("XRANGE", stream(partition), "-", "+", "COUNT", 1)):
+        for stream_id, _ in entries:
             oldest_ms = min(oldest_ms, int(stream_id.split(b"-")[0]))
     return (now_ms - oldest_ms) / 1000
+
+
+async def overdue_s(bus: Bus) -> float:
+    """How long nobody came for the session whose older messages wait longest to become memory; 0 when none waits.
+
+    Errors as for ``standings``.
+    """
+    first_ms = now_ms = await SessionReader(bus).now_ms()
+    for found in await _each(bus, lambda partition: ("ZRANGE", bus.keys.unsettled(partition), 0, 0, "WITHSCORES")):
+        for _, score in pairs(found):
+            first_ms = min(first_ms, int(float(score)))
+    return (now_ms - first_ms) / 1000
+
+
+async def _each(bus: Bus, command: Callable[[int], tuple[str | int, ...]]) -> list[Any]:
+    """The answers of all partitions, asked together."""
+    answers = await bus.each([command(partition) for partition in range(bus.keys.partitions)])
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            raise translated(answer) from answer
+    return answers
 
 
 async def _look(bus: Bus, session: str, now_ms: int, found: list[Standing]) -> None:

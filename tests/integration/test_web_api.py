@@ -851,7 +851,7 @@ async def test_metrics_show_counters_and_the_queues(web: Web) -> None:
     text = (await web.client.get("/metrics")).text
 
     assert 'millpond_messages_total{channel="web",status="accepted"}' in text
-    for gauge in ("backlog", "ready", "due", "dead", "workers"):
+    for gauge in ("backlog", "ready", "due", "dead", 'workers{role="web"}'):
         assert f"\nmillpond_{gauge} " in text
 
 

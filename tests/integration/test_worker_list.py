@@ -11,9 +11,7 @@ from anyio import to_thread
 from click.testing import CliRunner
 
 from channels.web.health import Health
-from channels.web.site import Site
 from daemon.cli.command import Options, root
-from daemon.config import WebConfig
 from daemon.heartbeat import beat, workers
 from daemon.overview import read_queues, read_workers
 from daemon.process import Process
@@ -78,13 +76,13 @@ async def test_a_thousand_sessions_are_looked_at_in_little_time(lab: Lab) -> Non
 
 
 async def test_the_oldest_message_tells_how_long_it_waits(lab: Lab) -> None:
-    assert await oldest_s(lab.bus) == 0
+    assert await oldest_s(lab.bus, lab.bus.keys.inbox) == 0
 
     await lab.bus.call(
         "XADD", lab.bus.keys.inbox(0), f"{await lab.server_ms() - 60_000}-0", "session", "s", "id", "a", "message", "{}"
     )
 
-    assert 60 <= await oldest_s(lab.bus) < 70
+    assert 60 <= await oldest_s(lab.bus, lab.bus.keys.inbox) < 70
 
 
 async def test_the_queues_say_what_is_parked_and_unknown(lab: Lab) -> None:
@@ -135,9 +133,8 @@ async def test_the_command_prints_a_table_or_json(
 
 async def test_metrics_tell_the_same(process: Process, lab: Lab) -> None:
     await one_of_each(lab)
-    site = Site(process=process, name="web", config=WebConfig(), address="")
 
-    text = (await Health(site)._gauges()).decode()
+    text = (await Health(process)._gauges()).decode()
 
     values = dict(line.split(" ") for line in text.splitlines() if not line.startswith("#"))
     assert float(values["millpond_in_flight"]) == float(values["millpond_parked"]) == 1

@@ -1,5 +1,6 @@
 import json
 import os
+import stat
 import string
 import subprocess
 import sys
@@ -34,7 +35,7 @@ from daemon.config.keys import all_keys, fields_of, is_name, join, members_of
 from daemon.config.load import Loaded
 from daemon.config.rules import is_loopback
 from daemon.config.schema import BotConfig, ChannelConfig, PersonConfig
-from daemon.config.secret import masked_url
+from daemon.config.secret import masked_url, read_secret_file
 from daemon.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
@@ -393,7 +394,7 @@ def test_every_key_can_be_set_by_its_variable(path):
     if path.endswith(("base_url", "api_key")):
         environ["OPENAI_MODEL"] = "some-model"
     if path.endswith("_file"):
-        Path("secret").write_text("hush")
+        Path("secret").write_text("redis://localhost" if path == "redis.url_file" else "hush")
         environ["OPENAI_MODEL"] = "some-model"
     if ".transcription." in path:
         environ = {**_LISTENING, **environ}
@@ -404,6 +405,7 @@ def test_every_key_can_be_set_by_its_variable(path):
 def _valid_text(path: str) -> str:
     special = {
         "redis.url": "redis://localhost",
+        "redis.url_file": "secret",
         "archive.url": "s3://bucket/folder",
         "queue.renew_s": "0.5",
         "queue.backoff_max_s": "40",
@@ -1280,3 +1282,25 @@ def test_identities_that_cannot_be_linked_are_refused(file, identities, told):
     [line] = problems(file, PEOPLE + bob + f"[people.ann]\nidentities = {identities}")
 
     assert told in line
+
+
+def test_what_root_made_for_a_group_is_no_secret_spread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret, owner = tmp_path / "token", [0]
+    secret.write_text("hush")
+    real = Path.stat
+
+    def owned(path: Path, **options: bool) -> os.stat_result:
+        found = list(real(path, **options))
+        if path == secret:
+            found[stat.ST_UID] = owner[0]
+        return os.stat_result(found)
+
+    monkeypatch.setattr(Path, "stat", owned)
+    monkeypatch.setattr(os, "geteuid", lambda: 10001)
+    warned = {}
+    for mode, uid in ((0o440, 0), (0o444, 0), (0o440, 1000), (0o400, 1000)):
+        secret.chmod(mode)
+        owner[0] = uid
+        warned[mode, uid] = bool(read_secret_file(secret)[1])
+
+    assert warned == {(0o440, 0): False, (0o444, 0): True, (0o440, 1000): True, (0o400, 1000): False}

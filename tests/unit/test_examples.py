@@ -11,24 +11,29 @@ from daemon.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "deploy" / "examples").glob("*.toml"))
-SECRETS = ("model.key", "telegram.token", "heron.token", "lotus.token")
+SECRETS = (
+    *("model.key", "telegram.token", "heron.token", "lotus.token"),
+    *("secrets/model.key", "secrets/telegram.token", "secrets/web.token"),
+)
 OF_SLACK = {"slack.bot.token": "xoxb-123-456-AbCdEf", "slack.app.token": "xapp-1-A0123456789-987-abcdef"}
 
 
 def test_there_are_examples_and_the_page_names_each_and_no_other() -> None:
     page = (ROOT / "deploy" / "README.md").read_text(encoding="utf-8")
 
-    assert {path.stem for path in EXAMPLES} == {"private", "community", "two-bots", "slack"}
-    assert set(re.findall(r"\]\(((?:examples|slack|systemd)/[^)]+)\)", page)) == {
-        path.relative_to(ROOT / "deploy").as_posix()
-        for folder in ("examples", "slack", "systemd")
-        for path in (ROOT / "deploy" / folder).iterdir()
-    }
+    assert {path.stem for path in EXAMPLES} == {"private", "community", "two-bots", "slack", "servers"}
+    linked = set(re.findall(r"\]\((?!\.\.)([^)]+)\)", page))
+    for path in (ROOT / "deploy").rglob("*"):
+        name = path.relative_to(ROOT / "deploy").as_posix()
+        if path.is_file() and not name.startswith(("README", "Dockerfile.", "secrets/")):
+            assert [link for link in linked if name == link or (link.endswith("/") and name.startswith(link))], name
+    assert [name for name in linked if not (ROOT / "deploy" / name).exists()] == []
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Where an example lies with its secrets."""
+    (tmp_path / "secrets").mkdir()
     for number, name in enumerate(SECRETS):
         (tmp_path / name).write_text(f"12345678{number}:AAbbCCddEEffGGhhIIjjKKllMMnnOOppQQr\n")
         (tmp_path / name).chmod(0o600)

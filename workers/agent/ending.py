@@ -279,17 +279,20 @@ class Ending:
                 outcome=end.outcome,
             ),
         )
-        following = await insist(
-            lambda: self._sessions.commit(
-                claim, commit, step=progress.step, out_channel=turn.first.channel, go_on=go_on()
+        with metrics.stage("commit"):
+            following = await insist(
+                lambda: self._sessions.commit(
+                    claim, commit, step=progress.step, out_channel=turn.first.channel, go_on=go_on()
+                )
             )
-        )
         outcome = end.outcome
         if outcome in ("done", "stopped"):
             progress.answered(len(turn.covered))
         took_s = self._process.clock.monotonic() - turn.began
         metrics.TURNS.labels(outcome).inc()
         metrics.TURN_SECONDS.observe(took_s)
+        waited_s = age_s(turn.first.received_at, self._process.clock) - took_s
+        metrics.WAITED_SECONDS.observe(max(0.0, waited_s))
         _log.info(
             f"turn.{outcome}",
             attempt=claim.begun.attempts,
@@ -298,7 +301,7 @@ class Ending:
             model=",".join(progress.used) or turn.kit.model.name,
             tokens_in=progress.tokens_in,
             tokens_out=progress.tokens_out,
-            waited_s=round(age_s(turn.first.received_at, self._process.clock) - took_s, 4),
+            waited_s=round(waited_s, 4),
             took_s=round(took_s, 4),
         )
         self._process.bus.activity.note(claim.session)

@@ -7,6 +7,7 @@ from daemon.config import BotConfig
 from daemon.errors import BusError
 from daemon.process import Process
 from daemon.usage import Limits, Room, Spent, UsageBook, User, day_of
+from workers.accounts import count
 from workers.agent.progress import Turn
 
 NOTE_TIMEOUT_S = 5.0
@@ -45,6 +46,7 @@ class Gate:
         """Note what a claim's work on a turn used, whether or not it came to an answer; never raises."""
         if not turn.progress.used:
             return
+        count(turn.progress.used)
         claim = turn.claim
         name = f"{claim.session}#{claim.begun.head}#{claim.begun.claims}"
         day = self._today(self._process.bot(turn.first.bot))

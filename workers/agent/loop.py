@@ -6,12 +6,14 @@ from contextlib import aclosing
 import anyio
 import structlog
 
+from daemon import metrics
 from daemon.errors import ContextOverflow, InvalidAnswer, MillpondError, ModelRefused
 from daemon.events import LogEntry
 from daemon.model import Answer, CutOff, Request, TextChunk, ToolCall
 from daemon.wording import text as say
 from workers.agent.entries import call_names, open_calls, rounds
 from workers.agent.progress import Turn
+from workers.agent.tracing import Doing
 from workers.tools import Result, failure
 
 CALLS_AT_ONCE = 16
@@ -64,12 +66,13 @@ class Loop:
         """Give every open call its result; they run side by side."""
         names, places = call_names(self._progress.entries), anyio.Semaphore(CALLS_AT_ONCE)
         try:
-            async with anyio.create_task_group() as tg:
-                for call in open_calls(self._progress.entries):
-                    if call in interrupted and not self._kit.tools.repeatable(call.name):
-                        tg.start_soon(self._keep, call, failure(say("interrupted", self._kit.language)))
-                    else:
-                        tg.start_soon(self._finish_call, call, names[call.id], places)
+            with metrics.stage("tools"):
+                async with anyio.create_task_group() as tg:
+                    for call in open_calls(self._progress.entries):
+                        if call in interrupted and not self._kit.tools.repeatable(call.name):
+                            tg.start_soon(self._keep, call, failure(say("interrupted", self._kit.language)))
+                        else:
+                            tg.start_soon(self._finish_call, call, names[call.id], places)
         except ExceptionGroup as group:
             # Why the turn cannot go on. The first one ended all the others.
             raise group.exceptions[0] from group
@@ -135,23 +138,27 @@ class Loop:
             raise refused from None
 
     async def _request(self) -> Request:
-        return await self._requests.next(self._progress.entries, self._kit.tools.definitions)
+        with metrics.stage("prompt"):
+            return await self._requests.next(self._progress.entries, self._kit.tools.definitions)
 
     async def _answer(self, request: Request) -> Answer:
         self._turn.live.begin()
-        with self._turn.tracing.model(self._kit.model.name) as doing:
+        with metrics.stage("model"), self._turn.tracing.model(self._kit.model.name) as doing:
             try:
-                async with aclosing(self._kit.model.stream(request)) as chunks:
-                    async for chunk in chunks:
-                        if isinstance(chunk, TextChunk):
-                            doing.piece()
-                            self._turn.live.add(chunk.text)
-                            continue
-                        doing.answer = chunk
-                        self._progress.account(chunk)
-                        return chunk
+                return await self._streamed(request, doing)
             except CutOff as error:
                 doing.answer = error.answer
                 self._progress.account(error.answer)
                 raise
-            raise InvalidAnswer("the model's stream ended without an answer")
+
+    async def _streamed(self, request: Request, doing: Doing) -> Answer:
+        async with aclosing(self._kit.model.stream(request)) as chunks:
+            async for chunk in chunks:
+                if isinstance(chunk, TextChunk):
+                    doing.piece()
+                    self._turn.live.add(chunk.text)
+                    continue
+                doing.answer = chunk
+                self._progress.account(chunk)
+                return chunk
+        raise InvalidAnswer("the model's stream ended without an answer")

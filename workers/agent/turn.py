@@ -6,6 +6,7 @@ from functools import partial
 import structlog
 from structlog.contextvars import bind_contextvars
 
+from daemon import metrics
 from daemon.access import Pauses
 from daemon.errors import ConfigError, ContextOverflow, InvalidAnswer, ModelRefused, ModelUnavailable
 from daemon.events import Inbound, LogEntry
@@ -87,7 +88,8 @@ class Turns:
         if claim.begun.attempts > self._attempts_max + 1 and not claim.begun.step:
             # One claim more than it takes to give it up below: reading or counting it is what fails.
             return await self._ending.hopeless(claim, first, go_on=go_on)
-        turn = await self._begin(claim, first, kit, home, tracing)
+        with metrics.stage("read"):
+            turn = await self._begin(claim, first, kit, home, tracing)
         try:
             return await self._answer(turn, hold, go_on=go_on)
         finally:

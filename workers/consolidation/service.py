@@ -14,7 +14,7 @@ from daemon.errors import BusError, ConfigError
 from daemon.events import SessionGrew
 from daemon.handlers import job_runner
 from daemon.heartbeat import beat
-from daemon.keeping import collect_orphans
+from daemon.keeping import collect_orphans, keep_no_longer
 from daemon.people import link_configured
 from daemon.process import Process
 from daemon.slots import Slots
@@ -41,6 +41,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
             tg.start_soon(beat, process, "consolidation", lambda: worker.holding)
             tg.start_soon(worker.sweep)
             tg.start_soon(collect_orphans, process)
+            tg.start_soon(keep_no_longer, process)
             tg.start_soon(jobs.run, process.stopping)
             tg.start_soon(link_configured, process)
             worker.slots.open(tg)

@@ -10,6 +10,7 @@ from daemon.errors import BusError
 from daemon.session import Lock
 from daemon.sessionkey import SessionKey
 from daemon.usage import Amount, User, day_of
+from workers.accounts import count
 from workers.consolidation.kits import Kit
 from workers.consolidation.stores import Stores
 
@@ -46,6 +47,7 @@ class Spent:
         if not self._used:
             return
         used, self._used = self._used, {}
+        count(used)
         self._noted += 1
         for amount in used.values():
             metrics.CONSOLIDATION_TOKENS.labels("in").inc(amount.tokens_in)

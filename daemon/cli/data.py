@@ -1,0 +1,239 @@
+"""``millpond data``: backups, restoring them, and a look at every rule that the data keeps."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from daemon.cli.connected import PATIENCE_S, loaded, with_process
+from daemon.cli.exits import FAILED
+from daemon.cli.table import print_json, say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from daemon.config import Config
+    from daemon.data import Checked, Flaw, Wanted
+    from daemon.process import Process
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+FOLDER = click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+
+
+@click.group()
+def data() -> None:
+    """Back up, restore and check all that is kept."""
+
+
+@data.command()
+@FOLDER
+@click.option("--with-config", is_flag=True, help="The configuration and its secrets too.")
+@click.option("--verify/--no-verify", default=True, help="Restore it into a server of its own, and compare.")
+@JSON
+@click.pass_context
+def backup(ctx: click.Context, folder: Path, *, with_config: bool, verify: bool, as_json: bool) -> None:
+    """Write a backup into FOLDER, a new one, while everything goes on.
+
+    What Redis holds, the archive, and the workspaces of this configuration's bots, with their memory and the files that
+    came with messages. Of the configuration nothing, unless asked for.
+    """
+    from daemon.data import Verified, back_up
+    from daemon.data import verify as verify_backup
+
+    found = loaded(ctx)
+    folder = folder.expanduser().absolute()
+
+    async def work(process: "Process") -> tuple[Any, Verified | None]:
+        wanted = _wanted(process, found.path if with_config else None, found.config)
+        done = await back_up(process.bus, wanted, folder, clock=process.clock, tell=_tell(as_json))
+        if not verify:
+            return done, None
+        return done, await verify_backup(folder, server=process.config.redis.server, tell=_tell(as_json))
+
+    done, verified = with_process(ctx, work, makes=False)
+    manifest = done.manifest
+    if as_json:
+        print_json({"folder": str(folder), "manifest": manifest, "verified": verified})
+    else:
+        say(
+            f"{folder}: {manifest.sessions} sessions with {manifest.messages:,} messages, {manifest.scopes} memories, "
+            f"{manifest.files} files with {manifest.file_bytes:,} bytes"
+        )
+        _say_verified(verified, folder)
+
+
+def _say_verified(verified: Any, folder: Path) -> None:
+    if verified is None:
+        say(f"not verified; `millpond data verify {folder}` does it")
+        return
+    say(f"restored to be sure of it: {verified.records:,} records are as they were backed up")
+    for flaw in verified.flaws:
+        say(f"as in the database itself, {_line(flaw)}")
+
+
+@data.command()
+@FOLDER
+@JSON
+@click.pass_context
+def verify(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
+    """Restore the backup in FOLDER into a server of its own, and compare."""
+    import anyio
+
+    from daemon.data import verify as verify_backup
+
+    config, folder = loaded(ctx).config, folder.expanduser().absolute()
+    found = anyio.run(lambda: verify_backup(folder, server=config.redis.server, tell=_tell(as_json)))
+    if as_json:
+        print_json({"folder": str(folder), "verified": found})
+    else:
+        _say_verified(found, folder)
+
+
+@data.command()
+@FOLDER
+@click.option("--partitions", type=click.IntRange(1, 16_384), help="Another number of them than there were.")
+@click.option("--replace", is_flag=True, help="Delete what is there; without it only an empty database is taken.")
+@click.option("--files/--no-files", default=True, help="Archive and workspaces too.")
+@JSON
+@click.pass_context
+def restore(
+    ctx: click.Context, folder: Path, *, partitions: int | None, replace: bool, files: bool, as_json: bool
+) -> None:
+    """Make the database and its files what they were in the backup in FOLDER.
+
+    No process of the database may run. Whoever is killed in it does it again.
+    """
+    import anyio
+
+    from daemon import log
+    from daemon.bus import open_bus
+    from daemon.config import data_path
+    from daemon.data import Restored, Target
+    from daemon.data import restore as restore_backup
+    from daemon.errors import ConfigError
+
+    config, folder = loaded(ctx).config, folder.expanduser().absolute()
+    log.configure("warning")
+    wanted = config.redis.partitions
+    if partitions is not None and wanted not in (None, partitions):
+        raise ConfigError(f"redis.partitions is {wanted}, and --partitions {partitions}; set both to the same number")
+
+    async def work() -> Restored:
+        async with open_bus(config.redis, data_path(config), patience_s=PATIENCE_S, restoring=True) as bus:
+            target = Target(
+                workspace_of=lambda bot: _workspace(config, bot),
+                archive=_storage(config) if files else None,
+                partitions=partitions or wanted,
+                replaces=replace,
+            )
+            return await restore_backup(bus, folder, target, tell=_tell(as_json))
+
+    done = anyio.run(work)
+    if as_json:
+        print_json(
+            {"folder": str(folder), "partitions": done.partitions, "files": done.files, "manifest": done.manifest}
+        )
+        return
+    say(
+        f"restored: {done.manifest.sessions} sessions with {done.manifest.messages:,} messages, {done.manifest.scopes} "
+        f"memories, {done.partitions} partitions, {done.files} files"
+    )
+
+
+@data.command()
+@click.option("--repair", is_flag=True, help="Mend what can be mended; without it that is only told.")
+@click.option("--deep", is_flag=True, help="Read every file of the archive, and compare.")
+@JSON
+@click.pass_context
+def check(ctx: click.Context, *, repair: bool, deep: bool, as_json: bool) -> None:
+    """Look at every rule that the data keeps, while everything goes on; fails when one is broken."""
+    from daemon.data import Check
+
+    async def work(process: "Process") -> "Checked":
+        look = Check(process.bus, process.archive, deep=deep, repairs=repair, workspace_of=process.workspace)
+        return await look.run()
+
+    found = with_process(ctx, work, makes=False)
+    if as_json:
+        flaws = [_row(flaw, mended=False) for flaw in found.flaws] + [_row(flaw, mended=True) for flaw in found.mended]
+        print_json({"flaws": flaws, "sessions": found.sessions, "scopes": found.scopes, "keys": found.keys})
+    else:
+        _say_checked(found, repair=repair)
+    if found.flaws:
+        ctx.exit(FAILED)
+
+
+def _say_checked(found: "Checked", *, repair: bool) -> None:
+    for flaw in found.flaws:
+        say(_line(flaw))
+        if flaw.mend is not None and not repair:
+            say(f"  --repair would {flaw.mend.what}")
+    for flaw in found.mended:
+        say(f"mended: {_line(flaw)}")
+    looked = f"{found.sessions} sessions with {found.messages:,} messages, {found.scopes} memories, {found.keys:,} keys"
+    say(f"{looked}: {len(found.flaws)} broken rules" if found.flaws else f"{looked}: nothing is wrong")
+
+
+def _line(flaw: "Flaw") -> str:
+    return f"{flaw.rule} {flaw.where}: {flaw.text}"
+
+
+def _row(flaw: "Flaw", *, mended: bool) -> dict[str, Any]:
+    mend = flaw.mend.what if flaw.mend else ""
+    return {"rule": flaw.rule, "where": flaw.where, "text": flaw.text, "mend": mend, "mended": mended}
+
+
+def _tell(as_json: bool) -> "Callable[[str], None]":
+    """Says how far it has come, to a person."""
+
+    def tell(line: str) -> None:
+        if not as_json:
+            click.echo(f"{line} …", err=True)
+
+    return tell
+
+
+def _wanted(process: "Process", config_path: Path | None, config: "Config") -> "Wanted":
+    from daemon.data import Wanted
+
+    secrets = frozenset(_secret_files(config))
+    own = (config_path, *sorted(secrets)) if config_path is not None else ()
+    return Wanted(
+        workspaces={bot: process.workspace(bot) for bot in config.bots},
+        archive=process.archive.storage,
+        config=tuple(path for path in own if path.is_file()),
+        secret=secrets,
+    )
+
+
+def _secret_files(config: object) -> "list[Path]":
+    """Every file that the configuration names for a secret."""
+    import msgspec
+
+    found: list[Path] = []
+    if isinstance(config, msgspec.Struct):
+        for name in config.__struct_fields__:
+            value = getattr(config, name)
+            if name.endswith("_file") and isinstance(value, str) and value:
+                found.append(Path(value).expanduser().absolute())
+            found += _secret_files(value)
+    elif isinstance(config, dict):
+        found += [path for value in cast("dict[str, object]", config).values() for path in _secret_files(value)]
+    elif isinstance(config, tuple):
+        found += [path for value in cast("tuple[object, ...]", config) for path in _secret_files(value)]
+    return found
+
+
+def _workspace(config: "Config", bot: str) -> Path:
+    """Where a bot's files are put back to; of one that is not configured here, where they lie by default."""
+    from daemon.config import data_path
+
+    configured = config.bots[bot].workspace if bot in config.bots else ""
+    return Path(configured).expanduser() if configured else data_path(config) / "bots" / bot
+
+
+def _storage(config: "Config") -> Any:
+    from daemon.archive.places import storage_of
+    from daemon.config import data_path
+
+    return storage_of(config.archive, data_path(config))

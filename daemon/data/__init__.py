@@ -1,0 +1,24 @@
+"""Care of data: backups that are taken while everything runs and restored to be sure of them, and a look at every rule.
+
+``back_up`` writes a folder, ``restore`` makes a database and files of it, ``check`` finds what breaks a rule.
+"""
+
+from daemon.data.backup import BackedUp, Wanted, back_up
+from daemon.data.checking import Check, Checked
+from daemon.data.finding import Flaw
+from daemon.data.restoring import Restored, Target, restore
+from daemon.data.verifying import Verified, verify
+
+__all__ = [
+    "BackedUp",
+    "Check",
+    "Checked",
+    "Flaw",
+    "Restored",
+    "Target",
+    "Verified",
+    "Wanted",
+    "back_up",
+    "restore",
+    "verify",
+]

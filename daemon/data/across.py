@@ -1,0 +1,145 @@
+"""What keys in different slots must agree about: a session and its memory, indexes and what they list."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from daemon.bus import Bus, pairs, scan_keys
+from daemon.data.finding import Flaw, Mend
+from daemon.data.moment import session_of
+from daemon.data.names import Name
+from daemon.data.reading import number
+from daemon.data.records import ScopeTaken, SessionTaken, bytes_of
+
+OVER = frozenset({b"done", b"failed"})
+
+
+class Across:
+    """What was read of all sessions and scopes, as far as others must agree with it."""
+
+    def __init__(self) -> None:
+        """Nothing was read yet."""
+        self._positions: dict[str, tuple[int, int, bool]] = {}
+        """Cursor, head, and whether somebody is at it or is expected."""
+        self._waiting: set[tuple[str, str]] = set()
+        self._memories: dict[tuple[str, str], int] = {}
+        """How far a scope has taken in a session."""
+        self._joined: dict[str, str] = {}
+        self._moving: set[str] = set()
+
+    def note_session(self, taken: SessionTaken) -> None:
+        """A session, as it was read."""
+        is_expected = bool(taken.lock.get("nonce")) or "unsettled" in taken.scores
+        if taken.fields:
+            self._positions[taken.name] = (
+                number(taken.fields.get("cursor")),
+                number(taken.fields.get("head")),
+                is_expected,
+            )
+        self._waiting |= {(taken.name, each) for each in (*taken.waiting, *taken.asides)}
+
+    def note_scope(self, taken: ScopeTaken) -> None:
+        """A scope, as it was read."""
+        if taken.fields.get("joining") or taken.fields.get("receiving") or taken.fields.get("leaving"):
+            self._moving.add(taken.name)
+        if joined := taken.fields.get("joined"):
+            self._joined[taken.name] = bytes_of(joined).decode("utf-8", "replace")
+            return
+        for field, value in taken.fields.items():
+            if field.startswith("upto:"):
+                self._memories[taken.name, field.removeprefix("upto:")] = number(value)
+
+    def knows(self, session: str) -> bool:
+        """Whether there is such a session."""
+        return session in self._positions
+
+    def stray_in(self, name: Name, stream_id: str, words: list[Any]) -> str:
+        """The session of an entry of ``in`` that was in none when its session was read; else empty."""
+        session = session_of(words) if name.kind == "in" else ""
+        return session if session and (session, stream_id) not in self._waiting else ""
+
+    def stray(self, session: str, stream_id: str) -> Flaw:
+        """A message that nobody would answer."""
+        mend = Mend(what="let it wait there", action="stray", owner=session, args=(stream_id,))
+        text = f"{stream_id} was accepted and waits nowhere: nobody would answer it"
+        return Flaw(rule="in.waiting", where=session, text=text, mend=mend)
+
+    def scopes_of(self, flaws: Iterable[Flaw]) -> set[str]:
+        """The scopes that have taken in sessions of which something was found."""
+        sessions = {flaw.where for flaw in flaws}
+        return {scope for scope, session in self._memories if session in sessions}
+
+    async def flaws(self, bus: Bus) -> list[Flaw]:
+        """What does not agree just now; some of it may be about to."""
+        return [
+            *self._of_memories(),
+            *await self._of_index(bus),
+            *await self._of_people(bus),
+            *await self._of_jobs(bus),
+        ]
+
+    def _of_memories(self) -> Iterator[Flaw]:
+        for (scope, session), upto in sorted(self._memories.items()):
+            cursor, head, is_expected = self._positions.get(session, (upto, upto, True))
+            if upto == cursor or is_expected or scope in self._moving:
+                continue
+            mend = Mend(
+                what="have it looked at, now: a consolidator brings them together", action="unsettled", owner=session
+            )
+            text = f"its cursor is {cursor} of {head}, and its memory has taken in what lies before {upto}"
+            yield Flaw(rule="session.memory", where=session, text=text, mend=mend)
+
+    async def _of_index(self, bus: Bus) -> list[Flaw]:
+        key, found = bus.keys.sessions, list[Flaw]()
+        listed = {member.decode("utf-8", "replace") for member in await bus.call("ZRANGE", key, 0, -1)}
+        for session in sorted(self._positions.keys() - listed):
+            mend = Mend(what="put it there", action="index", key=key, args=(session,))
+            found.append(
+                Flaw(rule="sessions.index", where=session, text="it is not in the index of sessions", mend=mend)
+            )
+        for session in sorted(listed - self._positions.keys()):
+            if not await bus.call("EXISTS", bus.keys.session(session)):
+                mend = Mend(what="take it out", action="unindex", key=key, args=(session,))
+                text = "it is in the index of sessions, and there is no such session"
+                found.append(Flaw(rule="sessions.index", where=session, text=text, mend=mend))
+        return found
+
+    async def _of_people(self, bus: Bus) -> list[Flaw]:
+        listed = {scope.decode() for scope, _ in pairs(await bus.call("HGETALL", bus.keys.people))}
+        return [
+            Flaw(
+                rule="people.index",
+                where=scope,
+                text=f"its memory is a part of {home}, and `people` does not say so; link them again",
+            )
+            for scope, home in sorted(self._joined.items())
+            if scope not in listed and home not in self._moving and scope not in self._moving
+        ]
+
+    async def _of_jobs(self, bus: Bus) -> list[Flaw]:
+        key, found = bus.keys.jobs, list[Flaw]()
+        listed = {member.decode() for member in await bus.call("ZRANGE", key, 0, -1)}
+        for job in sorted(listed):
+            if not await bus.call("EXISTS", bus.keys.job(job)):
+                mend = Mend(what="forget it", action="unjob", key=key, args=(job,))
+                found.append(
+                    Flaw(rule="jobs.index", where=job, text="it is to be done, and nobody knows what", mend=mend)
+                )
+        pattern = bus.keys.job("*").replace("%2A", "*")
+        for job in await _names(bus, pattern):
+            if job in listed:
+                continue
+            status = await bus.call("HGET", bus.keys.job(job), "status")
+            if status is not None and status not in OVER:
+                mend = Mend(what="have somebody take it", action="job", key=key, args=(job,))
+                found.append(
+                    Flaw(rule="jobs.index", where=job, text="it has not ended, and nobody is to take it", mend=mend)
+                )
+        return found
+
+
+async def _names(bus: Bus, pattern: str) -> list[str]:
+    prefix = pattern.removesuffix("*")
+    names = set[str]()
+    async for keys in scan_keys(bus, pattern.replace("[", "\\[")):
+        names |= {key.decode().removeprefix(prefix) for key in keys}
+    return sorted(names)

@@ -1,0 +1,226 @@
+"""Making a backup: a folder with all that a database and its workspaces hold, taken while everything runs.
+
+``backup.json`` is written last: whoever is killed before leaves a folder that is no backup, and nothing else.
+"""
+
+import gzip
+import hashlib
+import os
+import secrets
+from collections.abc import Callable, Collection, Generator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO, TypeVar
+
+import msgspec
+from anyio import to_thread
+
+from daemon.archive import Storage
+from daemon.archive.marker import MARKER
+from daemon.archive.storage import FILE_MAX_BYTES
+from daemon.bus import Bus, pairs
+from daemon.bus.migrations import SCHEMA
+from daemon.clock import Clock, stamp
+from daemon.data.records import FileTaken, KeyTaken, Manifest, encode, text_of
+from daemon.data.taking import Taking
+from daemon.data.tree import copy_tree, sha256_of
+from daemon.durable import FOLDER_MODE, folder_below, whole_file, write_whole
+from daemon.errors import ArchiveMissing, OutputError
+from daemon.memory.files import FOLDER as MEMORY_FOLDER
+from daemon.version import __version__
+
+REDIS, FILES, MANIFEST = "redis.jsonl.gz", "files.jsonl", "backup.json"
+ARCHIVE, BOTS, CONFIG = "archive", "bots", "config"
+"""Folders of a backup."""
+
+LEVEL = 6
+"""Of the compression."""
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What is to be in a backup beside what Redis holds."""
+
+    workspaces: Mapping[str, Path]
+    """Folders of the bots' files, by bot."""
+    archive: Storage
+    config: tuple[Path, ...] = ()
+    """Configuration and files with its secrets; none unless asked for."""
+    secret: frozenset[Path] = frozenset()
+    """Files with secrets, which are not copied where they lie in a workspace."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackedUp:
+    """A backup that was written."""
+
+    folder: Path
+    manifest: Manifest
+
+
+async def back_up(
+    bus: Bus, wanted: Wanted, folder: Path, *, clock: Clock, tell: Callable[[str], None] = lambda _line: None
+) -> BackedUp:
+    """Write a backup into ``folder``, which is made, or is empty.
+
+    ``tell`` is given a line now and then, for people.
+
+    Raises:
+        OutputError: it cannot be written, or something is there already.
+        ArchiveError: the archive cannot be read.
+        DataError: what Redis holds cannot be read; the text says what is to be done.
+        BusUnavailable: Redis is away.
+    """
+    began = stamp(clock.now())
+    await _in_thread(lambda: _made(folder), folder)
+    copies = _Copies(folder)
+    # Files of a memory that are older than Redis are brought in step; newer ones would pass for Redis having lost some.
+    for bot, workspace in sorted(wanted.workspaces.items()):
+        tell(f"files of {bot}'s memory")
+        await copies.tree(workspace, BOTS, bot, only=MEMORY_FOLDER, secret=wanted.secret)
+    tell("what lies in Redis")
+    taking = Taking(bus)
+    records = await _redis(bus, taking, folder)
+    # Files come after what names them: a message its attachment, a list its segments.
+    for bot, workspace in sorted(wanted.workspaces.items()):
+        tell(f"files of {bot}")
+        await copies.tree(workspace, BOTS, bot, without=MEMORY_FOLDER, secret=wanted.secret)
+    tell("the archive")
+    await copies.archive(wanted.archive)
+    for path in wanted.config:
+        await copies.file(path, CONFIG)
+    await copies.end()
+    manifest = Manifest(
+        id=secrets.token_hex(8),
+        millpond=__version__,
+        schema=SCHEMA,
+        partitions=bus.keys.partitions,
+        prefix=bus.keys.prefix,
+        began=began,
+        ended=stamp(clock.now()),
+        sessions=taking.sessions,
+        scopes=taking.scopes,
+        records=records,
+        messages=taking.messages,
+        files=copies.count,
+        file_bytes=copies.size,
+        retaken=taking.retaken,
+        bots=sorted(wanted.workspaces),
+        archive=wanted.archive.where,
+        with_config=bool(wanted.config),
+        sha256={name: await _in_thread(partial(sha256_of, folder / name), folder) for name in (REDIS, FILES)},
+    )
+    await _in_thread(lambda: _write(folder, MANIFEST, msgspec.json.format(encode(manifest), indent=1) + b"\n"), folder)
+    return BackedUp(folder=folder, manifest=manifest)
+
+
+async def _redis(bus: Bus, taking: Taking, folder: Path) -> int:
+    """Write what Redis holds; how many records."""
+    count = 0
+    with (
+        _written(folder, REDIS) as file,
+        # Without name and time: the same records always give the same file.
+        gzip.GzipFile(filename="", fileobj=file, mode="wb", compresslevel=LEVEL, mtime=0) as packer,
+    ):
+        meta = pairs(await bus.call("HGETALL", bus.keys.meta))
+        value = {name.decode(): text_of(each) for name, each in sorted(meta)}
+        packer.write(encode(KeyTaken(kind="meta", form="hash", value=value)) + b"\n")
+        async for record in taking.records():
+            line = encode(record) + b"\n"
+            # Packing half a megabyte takes some milliseconds: beside the event loop.
+            await to_thread.run_sync(packer.write, line) if len(line) > 65_536 else packer.write(line)
+            count += 1
+    return count + 1
+
+
+@contextmanager
+def _written(folder: Path, name: str) -> Generator[IO[bytes]]:
+    """A file of the backup, which has its name once the block has ended well."""
+    try:
+        with folder_below(folder, make=False) as opened, whole_file(opened, name, replace=True) as file:
+            yield file
+    except OSError as error:
+        raise _unwritten(folder, error) from error
+
+
+class _Copies:
+    """The files of a backup, and the list of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._taken: list[FileTaken] = []
+
+    @property
+    def count(self) -> int:
+        return len(self._taken)
+
+    @property
+    def size(self) -> int:
+        return sum(each.bytes for each in self._taken)
+
+    async def tree(
+        self, source: Path, *inside: str, only: str = "", without: str = "", secret: Collection[Path] = ()
+    ) -> None:
+        """What lies in a folder."""
+        self._taken += await _in_thread(
+            lambda: list(copy_tree(source, self._folder, *inside, only=only, without=without, secret=secret)),
+            self._folder,
+        )
+
+    async def archive(self, storage: Storage) -> None:
+        """All files of an archive; what is deleted meanwhile is in none of the lists that were read before."""
+        names = [MARKER] + [stored.name for folder in await storage.folders() for stored in await storage.list(folder)]
+        for name in names:
+            with suppress(ArchiveMissing):
+                await self._put(ARCHIVE, name, await storage.get(name, max_bytes=FILE_MAX_BYTES))
+
+    async def file(self, path: Path, into: str) -> None:
+        """A single file, under its own name."""
+        content = await _in_thread(path.read_bytes, self._folder)
+        await self._put(into, path.name, content)
+
+    async def _put(self, into: str, name: str, content: bytes) -> None:
+        *folders, file = name.split("/")
+
+        def write() -> None:
+            with folder_below(self._folder, into, *folders, make=True) as opened:
+                write_whole(opened, file, content)
+
+        await _in_thread(write, self._folder)
+        digest = hashlib.sha256(content).hexdigest()
+        self._taken.append(FileTaken(path=f"{into}/{name}", bytes=len(content), sha256=digest))
+
+    async def end(self) -> None:
+        """Write the list of them."""
+        lines = b"".join(encode(each) + b"\n" for each in sorted(self._taken, key=lambda each: each.path))
+        await _in_thread(lambda: _write(self._folder, FILES, lines), self._folder)
+
+
+def _made(folder: Path) -> None:
+    with suppress(FileExistsError):
+        folder.mkdir(mode=FOLDER_MODE, parents=True)
+    if os.listdir(folder):  # noqa: PTH208 - a name is enough
+        raise OutputError(
+            f"{folder} is not empty; name another folder, or delete it: without {MANIFEST} it is no backup"
+        )
+
+
+def _write(folder: Path, name: str, content: bytes) -> None:
+    with folder_below(folder, make=False) as opened:
+        write_whole(opened, name, content)
+
+
+async def _in_thread(work: Callable[[], _T], folder: Path) -> _T:
+    try:
+        return await to_thread.run_sync(work)
+    except OSError as error:
+        raise _unwritten(folder, error) from error
+
+
+def _unwritten(folder: Path, error: OSError) -> OutputError:
+    name = f" ({error.filename})" if error.filename else ""
+    return OutputError(f"the backup in {folder} was not written: {error.strerror or type(error).__name__}{name}")

@@ -1,0 +1,70 @@
+"""A backup as it lies there: its manifest, its records, its files; checked before anything is made of it. It blocks."""
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from daemon.bus.migrations import SCHEMA
+from daemon.data.backup import FILES, MANIFEST, REDIS
+from daemon.data.records import FORMAT, FileTaken, Manifest, SessionTaken, Taken, decode, decode_file, decode_manifest
+from daemon.data.tree import sha256_of
+from daemon.errors import DataError
+
+
+def manifest_of(folder: Path) -> Manifest:
+    """What a backup says of itself; its lists are what was written.
+
+    Raises:
+        DataError: it is no backup, is not whole, or a newer Millpond wrote it.
+    """
+    try:
+        manifest = decode_manifest((folder / MANIFEST).read_bytes())
+        spoilt = [name for name, digest in manifest.sha256.items() if sha256_of(folder / name) != digest]
+    except FileNotFoundError:
+        raise DataError(
+            f"{folder} is no backup: it has no {MANIFEST}, which is written last; name another one, or make it anew "
+            "with `millpond data backup`"
+        ) from None
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise DataError(f"{folder / MANIFEST} cannot be read: {error}; take another backup") from error
+    if manifest.format > FORMAT or manifest.schema > SCHEMA:
+        raise DataError(
+            f"{folder} was written by a newer Millpond ({manifest.millpond}: format {manifest.format}, schema "
+            f"{manifest.schema}; this one knows {FORMAT} and {SCHEMA}); restore it with that one or a newer one"
+        )
+    if spoilt:
+        raise DataError(f"{folder}: {', '.join(spoilt)} is not what was written; take another backup")
+    return manifest
+
+
+def records_of(folder: Path, manifest: Manifest) -> Iterator[Taken]:
+    """All records that count: of a session that was read again the last one.
+
+    Raises:
+        DataError: they are not what was written.
+    """
+    try:
+        with gzip.open(folder / REDIS) as lines:
+            for line in lines:
+                record = decode(line)
+                if isinstance(record, SessionTaken) and record.taken != manifest.retaken.get(record.name, 0):
+                    continue
+                yield record
+    except (OSError, EOFError, zlib.error, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise DataError(f"{folder / REDIS} cannot be read: {error}; take another backup") from error
+
+
+def files_of(folder: Path) -> Iterator[FileTaken]:
+    """The files of a backup, by path. Errors as for ``records_of``."""
+    try:
+        with (folder / FILES).open("rb") as lines:
+            for line in lines:
+                taken = decode_file(line)
+                if any(part in ("", ".", "..") for part in taken.path.split("/")):
+                    raise DataError(f"{folder / FILES} names {taken.path!r}, which is no file of a backup")
+                yield taken
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise DataError(f"{folder / FILES} cannot be read: {error}; take another backup") from error

@@ -1,0 +1,126 @@
+"""What must be true of the archive and of the files of a memory, compared with what Redis says."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from anyio import to_thread
+
+from daemon.archive import Archive, Segment, Shelf
+from daemon.archive.segment import lines_of, raws_of
+from daemon.archive.shelf import ScopeKind
+from daemon.data.finding import Flaw
+from daemon.data.reading import number
+from daemon.data.records import ScopeTaken, SessionTaken, bytes_of
+from daemon.data.scope_rules import covered
+from daemon.durable import folder_below
+from daemon.errors import ArchiveError, BusUnavailable, MillpondError
+from daemon.memory.files import bot_of, memory_folder
+from daemon.memory.sidecar import SideCar, checksum, read_side_car
+
+KINDS: tuple[ScopeKind, ...] = ("history", "versions", "notes")
+
+
+async def flaws_of_archive(archive: Archive, taken: SessionTaken | ScopeTaken, *, deep: bool) -> list[Flaw]:
+    """What left Redis and is in no file, and files that are not there; with ``deep``, that hold something else.
+
+    Raises:
+        BusUnavailable: Redis is away.
+    """
+    if isinstance(taken, SessionTaken):
+        if not taken.segments and not number(taken.fields.get("base")) > number(taken.fields.get("begins")):
+            return []
+        ranges = [(Shelf.log(taken.name), number(taken.fields.get("begins")), number(taken.fields.get("base")))]
+    else:
+        ranges = [(Shelf.of(kind, taken.name), 0, number(taken.fields.get(f"{kind}_base"))) for kind in KINDS]
+        if not taken.shelved and not any(base for _, _, base in ranges):
+            return []
+    try:
+        names = {stored.name for stored in await archive.storage.list(ranges[0][0].folder)}
+        found = [await _of_shelf(archive, shelf, first, base, names) for shelf, first, base in ranges]
+        if deep:
+            found += [await _read_all(archive, shelf, taken) for shelf, _, _ in ranges]
+    except BusUnavailable:
+        raise
+    except ArchiveError as error:
+        return [Flaw(rule="archive.list", where=taken.name, text=str(error))]
+    return [flaw for flaws in found for flaw in flaws]
+
+
+async def _of_shelf(archive: Archive, shelf: Shelf, first: int, base: int, names: set[str]) -> list[Flaw]:
+    segments = await archive.segments(shelf)
+    there = [segment for segment in segments if segment.place in names or _rewritten(segment, names)]
+    found = [
+        Flaw(
+            rule="archive.missing",
+            where=segment.place,
+            text=f"it is listed and not in {archive.storage.where}; put it back from a backup",
+        )
+        for segment in segments
+        if segment not in there
+    ]
+    for begin, end in covered([(segment.first, segment.upto) for segment in segments], first, base):
+        text = f"{begin} to {end - 1} of its {shelf.kind} left Redis and are in no file of the archive"
+        found.append(Flaw(rule="archive.gap", where=shelf.owner, text=f"{text}; restore them from a backup"))
+    return found
+
+
+def _rewritten(segment: Segment, names: set[str]) -> bool:
+    """Whether another file has taken its place, whose listing a failover has set back (see ``ArchiveFiles``)."""
+    stem = segment.place.removesuffix(".jsonl.gz").rpartition("~")[0] or segment.place.removesuffix(".jsonl.gz")
+    return any(name.startswith(f"{stem}~") for name in names)
+
+
+async def _read_all(archive: Archive, shelf: Shelf, taken: SessionTaken | ScopeTaken) -> list[Flaw]:
+    """Each file holds what was archived, and what Redis still has of it."""
+    found: list[Flaw] = []
+    base = number(taken.fields.get(shelf.base_field))
+    held = taken.log if isinstance(taken, SessionTaken) else list(getattr(taken, shelf.kind))
+    for segment in await archive.segments(shelf):
+        try:
+            raws: Sequence[bytes] = await archive.read(segment)
+        except ArchiveError as error:
+            found.append(Flaw(rule="archive.file", where=segment.place, text=str(error)))
+            continue
+        for index in range(max(segment.first, base), min(segment.upto, base + len(held))):
+            # In a file a line feed is a space.
+            if raws_of(lines_of([bytes_of(held[index - base])]))[0] != raws[index - segment.first]:
+                text = f"message {index} is another one in Redis; the newest segment that holds it is what is read"
+                found.append(Flaw(rule="archive.differs", where=segment.place, text=text))
+                break
+    return found
+
+
+# Files of a memory
+
+
+async def flaws_of_files(taken: ScopeTaken, workspace_of: Callable[[str], Path]) -> list[Flaw]:
+    """What the files of a memory hold that Redis does not: it was set back."""
+    if taken.fields.get("joined"):
+        return []
+    try:
+        workspace = workspace_of(bot_of(taken.name))
+    except MillpondError:
+        return []  # another process knows the bot
+    with suppress(OSError):
+        side = await to_thread.run_sync(_side_car, workspace, taken.name)
+        version = number(taken.fields.get("version"))
+        text = bytes_of(taken.fields.get("text", "")).decode("utf-8", "replace")
+        where = str(workspace.joinpath(*memory_folder(taken.name)))
+        if side.version > version:
+            why = f"MEMORY.md is version {side.version}, and Redis has {version}: it has lost the newest versions"
+        elif side.version and side.version == version and side.text and side.text != checksum(text.encode()):
+            why = f"MEMORY.md and Redis both have a version {version}, and they read otherwise"
+        else:
+            return []
+        hint = "`millpond memory edit` stores what the file holds again"
+        return [Flaw(rule="files.memory", where=where, text=f"{why}; {hint}")]
+    return []
+
+
+def _side_car(workspace: Path, scope: str) -> SideCar:
+    try:
+        with folder_below(workspace, *memory_folder(scope), make=False) as folder:
+            return read_side_car(folder)
+    except FileNotFoundError:
+        return SideCar()

@@ -1,0 +1,96 @@
+"""What tests of backups do over and over: a database with some of everything, and another one beside it."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from daemon.archive.local import LocalStorage
+from daemon.bus import Bus, Keys, open_bus
+from daemon.clock import SystemClock
+from daemon.config import RedisConfig
+from daemon.data import BackedUp, Check, Checked, Target, Wanted, back_up, restore
+from daemon.events import Reply
+from tests.conftest import Lab, all_keys, an_entry, dump
+
+SESSIONS = ("web:ann", "web:bob:t", "support:7", "support:-100")
+
+
+async def filled(lab: Lab) -> None:
+    """Sessions that were answered, wait, are held, and were asked aside; replies, dead letters, and what is passing."""
+    keys = lab.bus.keys
+    for session in SESSIONS:
+        for number in range(3):
+            await lab.publish(f"m{number}", session=session)
+    await lab.commit(await lab.claim("web:ann"), go_on=False)
+    await lab.commit(await lab.claim("support:7"), go_on=False)
+    held = await lab.claim("support:-100")
+    await lab.sessions.journal(held, step=0, entries=[a_call(held.begun.head)])
+    await lab.publish("s", session="web:bob:t", command="status")
+    await lab.publish("stop", session="web:bob:t", command="stop")
+    partition = keys.partition("support:7")
+    await lab.bus.call("XADD", keys.out(partition, "support"), "*", "reply", a_reply("support:7", 0))
+    await lab.bus.call("HSET", keys.sent("support:7", "support:7#0"), "0", "sending 1 0 abc-1")
+    await lab.bus.call("PEXPIRE", keys.sent("support:7", "support:7#0"), 600_000)
+    await lab.bus.call(
+        *("XADD", keys.dead(partition), "*", "session", "support:7", "id", "d1", "reason", "attempts", "attempts", "6"),
+        *("message", "{}"),
+    )
+    await lab.bus.call("HSET", keys.leader(partition, "support"), "fence", 3)
+    await lab.bus.call("HSET", keys.people, "pond:person:web:bob", '{"home":"pond:person:web:ann"}')
+    await lab.bus.call("HSET", keys.usage("2026-11-20", "bot"), "pond messages", 3, b"\xff raw", b"\xfe\xff")
+    await lab.bus.call("PEXPIRE", keys.usage("2026-11-20", "bot"), 600_000)
+    await lab.bus.call("ZADD", keys.sessions, *[word for name in SESSIONS for word in (1795167733602, name)])
+
+
+def a_call(turn: int) -> Any:
+    """A finished step of a turn."""
+    return an_entry(turn)
+
+
+def a_reply(session: str, turn: int) -> bytes:
+    """A reply as it stands in ``out``."""
+    reply = Reply(id=f"{session}#{turn}", session=session, turn=turn, text="hello", correlation="c")
+    return msgspec.json.encode(reply)
+
+
+def wanted(tmp_path: Path, **more: Any) -> Wanted:
+    """An archive and the workspace of a bot, below a test's folder."""
+    return Wanted(workspaces={"pond": tmp_path / "pond"}, archive=LocalStorage(tmp_path, "transcripts"), **more)
+
+
+async def backed_up(bus: Bus, tmp_path: Path, name: str = "backup") -> BackedUp:
+    """A backup of a database."""
+    return await back_up(bus, wanted(tmp_path), tmp_path / name, clock=SystemClock())
+
+
+@asynccontextmanager
+async def other(bus: Bus, redis: tuple[RedisConfig, Path], *, partitions: int = 1) -> AsyncGenerator[Bus]:
+    """Another database of the same server, which is empty, and is emptied at the end."""
+    config, data_dir = redis
+    prefix = f"{bus.keys.prefix}r"
+    config = msgspec.structs.replace(config, prefix=prefix)
+    async with open_bus(config, data_dir, restoring=True) as found:
+        found.keys = Keys(prefix=prefix, partitions=partitions)
+        yield found
+        for key in await all_keys(found):
+            await found.call("UNLINK", key)
+
+
+async def restored(bus: Bus, folder: Path, **more: Any) -> None:
+    """Redis alone, of a backup."""
+    await restore(bus, folder, Target(workspace_of=Path, archive=None, **more))
+
+
+async def contents(bus: Bus) -> dict[str, Any]:
+    """Every key without its prefix; what is fixed for the database, and empty streams, left out."""
+    found = await dump(bus)
+    names = {key.removeprefix(f"{bus.keys.prefix}:"): value for key, value in found.items()}
+    return {name: value for name, value in names.items() if name != "meta" and value}
+
+
+async def checked(bus: Bus, **more: Any) -> Checked:
+    """A look at every rule, without waiting for what may become right."""
+    return await Check(bus, None, waits_s=0.0, **more).run()

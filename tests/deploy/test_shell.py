@@ -1,0 +1,69 @@
+"""``secrets.sh``, and every other script: what a shell would stumble over, and what it makes."""
+
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.deploy
+
+ROOT = Path(__file__).parents[2]
+SECRETS = ROOT / "deploy" / "secrets.sh"
+SCRIPTS = [SECRETS, ROOT / ".ci" / "run"]
+MADE = {"server.acl", "redis.url", "web.token"}
+
+
+def shellcheck(path: Path) -> str:
+    program = shutil.which("shellcheck", path=str(Path(sys.executable).parent))
+    assert program, "these tests need the extra deploy"
+    return subprocess.run([program, path], capture_output=True, text=True, timeout=60, check=False).stdout
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_a_shell_stumbles_over_nothing(path: Path) -> None:
+    assert path.stat().st_mode & stat.S_IXUSR
+    assert shellcheck(path) == ""
+
+
+def test_a_mistake_would_be_seen(tmp_path: Path) -> None:
+    script = tmp_path / "bad.sh"
+    script.write_text("#!/bin/sh\nrm -rf $1/*\n")
+
+    assert "SC2086" in shellcheck(script)
+
+
+def make(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["sh", SECRETS, folder, *args], capture_output=True, text=True, timeout=20, check=False)
+
+
+def test_secrets_are_made_once_and_nobody_else_reaches_them(tmp_path: Path) -> None:
+    folder = tmp_path / "secrets"
+    first = make(folder, "10.0.0.7:6379")
+    before = {path.name: path.read_text() for path in folder.iterdir()}
+
+    again = make(folder)
+
+    assert (first.returncode, again.returncode) == (0, 0)
+    assert {path.name: path.read_text() for path in folder.iterdir()} == before
+    assert set(before) == MADE
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    password = before["redis.url"].partition("redis://millpond:")[2].partition("@10.0.0.7:6379/0")[0]
+    assert len(password) == len(before["web.token"]) == 64
+    assert f" >{password} " in before["server.acl"]
+    assert password != before["web.token"]
+    assert password not in first.stdout + first.stderr + again.stdout
+
+
+@pytest.mark.parametrize("gone", ["server.acl", "redis.url"])
+def test_half_of_a_password_is_not_made_anew(tmp_path: Path, gone: str) -> None:
+    make(tmp_path)
+    (tmp_path / gone).unlink()
+
+    refused = make(tmp_path)
+
+    assert refused.returncode == 1
+    assert "only one is there" in refused.stderr
+    assert not (tmp_path / gone).exists()

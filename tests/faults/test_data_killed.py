@@ -1,0 +1,158 @@
+"""Backups of a Millpond that answers, and restores, with `kill -9` at any point of both."""
+
+import gzip
+import json
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.processes import Daemon, answered, environment_of, running
+
+SESSIONS = 6
+LIMIT_S = 45.0
+
+pytestmark = pytest.mark.timeout(240)
+
+
+def millpond(folder: Path, *words: str, kill_after_s: float = 0.0) -> subprocess.CompletedProcess[str]:
+    """A command on a data directory, killed after a while if wanted."""
+    command = subprocess.Popen(
+        [sys.executable, "-m", "millpond", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment_of(folder, {}),
+    )
+    if kill_after_s:
+        try:
+            command.wait(kill_after_s)
+        except subprocess.TimeoutExpired:
+            command.send_signal(signal.SIGKILL)
+    out, err = command.communicate(timeout=LIMIT_S)
+    return subprocess.CompletedProcess(command.args, command.returncode, out, err)
+
+
+class Talk:
+    """Messages to several sessions, one after the other, until told to stop."""
+
+    def __init__(self, daemon: Daemon) -> None:
+        self.said: dict[str, list[str]] = {f"chat{number}": [] for number in range(SESSIONS)}
+        self._daemon = daemon
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._talk)
+
+    def __enter__(self) -> "Talk":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _talk(self) -> None:
+        number = 0
+        while not self._over.is_set():
+            session = f"chat{number % SESSIONS}"
+            self.said[session].append(self._daemon.post(session, f"message {number}")["id"])
+            number += 1
+            time.sleep(0.01)
+
+    def wait_for(self, count: int) -> dict[str, list[str]]:
+        """What was accepted, once it is so much."""
+        until = time.monotonic() + LIMIT_S
+        while sum(map(len, self.said.values())) < count:
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        return {session: list(ids) for session, ids in self.said.items()}
+
+
+def answers(daemon: Daemon) -> dict[str, list[str]]:
+    return {name: answered(daemon.messages(f"web:{name}")) for name in (f"chat{each}" for each in range(SESSIONS))}
+
+
+@pytest.mark.slow
+def test_a_backup_under_load_holds_all_that_was_accepted_before_it_and_each_is_answered_once(tmp_path: Path) -> None:
+    live, copy, folder = tmp_path / "live", tmp_path / "copy", tmp_path / "backup"
+    with running(live) as daemon, Talk(daemon) as talk:
+        before = talk.wait_for(60)
+        done = millpond(live, "data", "backup", str(folder), "--json")
+        after = talk.wait_for(sum(map(len, before.values())) + 5)
+        checked = millpond(live, "data", "check", "--deep")
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["verified"]["flaws"] == []
+    assert checked.returncode == 0, checked.stdout
+    restored = millpond(copy, "data", "restore", str(folder), "--partitions", "3")
+    assert restored.returncode == 0, restored.stderr
+    with running(copy) as daemon:
+        until = time.monotonic() + LIMIT_S
+        while any(set(ids) - set(answers(daemon)[session]) for session, ids in before.items()):
+            assert time.monotonic() < until, "messages of the backup were not answered"
+            time.sleep(0.1)
+        found = answers(daemon)
+        again = millpond(copy, "data", "check", "--deep")
+    for session, ids in found.items():
+        assert len(ids) == len(set(ids))
+        # In the order in which they were accepted, and nothing that was never said.
+        assert ids == [each for each in after[session] if each in ids]
+    assert again.returncode == 0, again.stdout
+
+
+@pytest.mark.slow
+def test_kill_9_in_a_backup_or_a_restore_leaves_what_can_be_done_again(tmp_path: Path) -> None:
+    live, copy, chance = tmp_path / "live", tmp_path / "copy", random.Random(11)
+    with running(live) as daemon, Talk(daemon) as talk:
+        talk.wait_for(120)
+        whole = []
+        for number in range(8):
+            folder = tmp_path / f"backup{number}"
+            killed = millpond(
+                *(live, "data", "backup", str(folder), "--no-verify"), kill_after_s=chance.uniform(0.4, 1.2)
+            )
+            is_backup = (folder / "backup.json").exists()
+            assert is_backup or killed.returncode == -signal.SIGKILL
+            refused = millpond(copy, "data", "restore", str(folder)) if not is_backup and folder.exists() else None
+            assert refused is None or (refused.returncode == 65 and "no backup" in refused.stderr)
+            whole += [folder] if is_backup else []
+        last = tmp_path / "last"
+        assert millpond(live, "data", "backup", str(last)).returncode == 0
+        assert millpond(live, "data", "check").returncode == 0
+
+    for _ in range(8):
+        millpond(copy, "data", "restore", str(last), "--replace", kill_after_s=chance.uniform(0.4, 1.2))
+    done = millpond(copy, "data", "restore", str(last), "--replace")
+    assert done.returncode == 0, done.stderr
+    checked = millpond(copy, "data", "check", "--deep")
+    assert checked.returncode == 0, checked.stdout
+    second = millpond(copy, "data", "backup", str(tmp_path / "second"))
+    assert second.returncode == 0, second.stderr
+    assert lines(tmp_path / "second") == lines(last)
+
+
+def lines(folder: Path) -> set[str]:
+    """What a backup holds of sessions and scopes."""
+    with gzip.open(folder / "redis.jsonl.gz", "rt", encoding="utf-8") as found:
+        records = [json.loads(line) for line in found]
+    kept: dict[str, str] = {}
+    for record in records:
+        if record["type"] in ("session", "scope"):
+            for passing in ("out_upto", "dead_upto", "taken"):
+                record.pop(passing, None)
+            kept[record["name"]] = json.dumps(record, sort_keys=True)
+    return set(kept.values())
+
+
+def test_a_restore_is_refused_while_processes_run(tmp_path: Path) -> None:
+    with running(tmp_path / "live") as daemon:
+        daemon.post("ann", "hello")
+        assert millpond(tmp_path / "live", "data", "backup", str(tmp_path / "b"), "--no-verify").returncode == 0
+        refused = millpond(tmp_path / "live", "data", "restore", str(tmp_path / "b"), "--replace")
+
+    assert refused.returncode == 78 and "stop them" in refused.stderr
+    assert (tmp_path / "b").stat().st_mode & 0o077 == 0

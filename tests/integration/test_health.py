@@ -1,0 +1,167 @@
+"""What a process tells machines at ``[health]``, and what it counts on the way of a message."""
+
+import socket
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import anyio
+import httpx2
+import msgspec
+import pytest
+from prometheus_client import REGISTRY
+
+from channels.web.watch import serve
+from daemon import metrics
+from daemon.config import HealthConfig
+from daemon.errors import ConfigError
+from daemon.model import Answer, Model, ToolCall, Usage
+from daemon.process import Process
+from daemon.run import run_services
+from daemon.testing import ScriptedModel
+from tests.conftest import Lab
+from workers.agent.service import serve as answer
+
+pytestmark = pytest.mark.anyio
+
+LIMIT_S = 10.0
+
+
+@pytest.fixture
+def free_port() -> int:
+    with socket.socket() as trial:
+        trial.bind(("127.0.0.1", 0))
+        return int(trial.getsockname()[1])
+
+
+def watched(process: Process, port: int) -> Process:
+    config = msgspec.structs.replace(process.config, health=HealthConfig(port=port))
+    return replace(process, config=config, stopping=anyio.Event())
+
+
+@asynccontextmanager
+async def asked(process: Process, free_port: int) -> AsyncGenerator[httpx2.AsyncClient]:
+    async with anyio.create_task_group() as tg:
+        await tg.start(serve, watched(process, free_port))
+        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{free_port}") as client:
+            yield client
+        tg.cancel_scope.cancel()
+
+
+def counted(name: str, **labels: str) -> float:
+    return REGISTRY.get_sample_value(name, labels) or 0.0
+
+
+async def test_a_process_of_any_role_tells_how_it_is(process: Process, free_port: int) -> None:
+    async with asked(process, free_port) as client:
+        for path in ("/livez", "/healthz", "/readyz"):
+            answered = await client.get(path, headers={"Host": "millpond-agent.bots.svc"})
+            assert (answered.status_code, answered.json()) == (200, {"status": "ok"})
+        text = (await client.get("/metrics")).text
+        assert (await client.get("/api/sessions")).status_code == 404
+        assert (await client.post("/metrics")).status_code == 405
+
+    assert "\nmillpond_backlog 0.0" in text
+    assert '\nmillpond_workers{role="agent"} 0.0' in text
+
+
+async def test_a_taken_port_is_said_by_its_key(process: Process, free_port: int) -> None:
+    async with asked(process, free_port):
+        with pytest.raises(ConfigError, match=rf"health\.port: port {free_port} on 127\.0\.0\.1 is taken"):
+            await serve(watched(process, free_port), task_status=anyio.TASK_STATUS_IGNORED)
+
+
+async def test_while_the_work_ends_it_still_tells_and_is_not_ready(process: Process, free_port: int) -> None:
+    process = watched(process, free_port)
+    working, done = anyio.Event(), anyio.Event()
+
+    async def work(_process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+        task_status.started()
+        working.set()
+        await done.wait()
+
+    async with anyio.create_task_group() as tg, httpx2.AsyncClient(base_url=f"http://127.0.0.1:{free_port}") as client:
+
+        async def run() -> None:
+            await run_services(process, [work], beside=[serve], signals=False)
+
+        tg.start_soon(run)
+        with anyio.fail_after(LIMIT_S):
+            await working.wait()
+        process.stopping.set()
+        ready, lives = await client.get("/readyz"), await client.get("/livez")
+        done.set()
+
+    assert (ready.status_code, ready.json()["status"]) == (503, "stopping")
+    assert lives.status_code == 200
+
+
+async def test_a_turn_counts_its_claim_its_stages_and_what_its_model_used(process: Process, lab: Lab) -> None:
+    used = Usage(tokens_in=70, cached_in=20, tokens_out=7, cost_nano=2_000_000_000, currency="EUR")
+    call = ToolCall(id="call-1", name="time", arguments="{}")
+    model = ScriptedModel(
+        Answer(text="", tool_calls=(call,), model="counted", usage=used),
+        Answer(text="it is late", model="counted", usage=used),
+    )
+    claims = counted("millpond_claims_total", attempt="first")
+    stages = {
+        stage: counted("millpond_turn_stage_seconds_count", stage=stage)
+        for stage in ("read", "prompt", "model", "tools", "commit")
+    }
+    waited = counted("millpond_turn_waited_seconds_count")
+    await lab.publish("a")
+
+    async def connect(_config: object, *, language: str) -> Model:
+        return model
+
+    process = replace(process, connect_model=connect, stopping=anyio.Event())
+    async with anyio.create_task_group() as tg:
+        await tg.start(answer, process)
+        with anyio.fail_after(LIMIT_S):
+            while not counted("millpond_cost_total", model="counted", currency="EUR"):  # noqa: ASYNC110 - counters tell nobody
+                await anyio.sleep(0.01)
+        process.stopping.set()
+
+    assert counted("millpond_claims_total", attempt="first") == claims + 1
+    assert {
+        stage: counted("millpond_turn_stage_seconds_count", stage=stage) - before for stage, before in stages.items()
+    } == {"read": 1, "prompt": 2, "model": 2, "tools": 1, "commit": 1}
+    assert counted("millpond_turn_waited_seconds_count") == waited + 1
+    assert counted("millpond_model_calls_total", model="counted") == 2
+    assert [counted("millpond_tokens_total", model="counted", direction=way) for way in ("in", "cached", "out")] == [
+        *(140, 40, 14)
+    ]
+    assert counted("millpond_cost_total", model="counted", currency="EUR") == pytest.approx(4)
+
+
+async def test_what_blocks_the_event_loop_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics, "LOOK_EVERY_S", 0.01)
+    seen, late = counted("millpond_loop_lag_seconds_count"), counted("millpond_loop_lag_seconds_sum")
+
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(metrics.watch_loop)
+        await anyio.wait_all_tasks_blocked()
+        time.sleep(0.2)  # noqa: ASYNC251 - the point
+        with anyio.fail_after(LIMIT_S):
+            while counted("millpond_loop_lag_seconds_count") == seen:  # noqa: ASYNC110 - counters tell nobody
+                await anyio.sleep(0.01)
+        tg.cancel_scope.cancel()
+
+    assert counted("millpond_loop_lag_seconds_sum") - late >= 0.15
+
+
+async def test_a_session_that_nobody_comes_to_consolidate_shows_as_lag(
+    process: Process, lab: Lab, free_port: int
+) -> None:
+    key = lab.bus.keys.unsettled(0)
+    await lab.bus.call(
+        "ZADD", key, await lab.server_ms() - 90_000, "web:late", await lab.server_ms() + 5_000, "web:soon"
+    )
+
+    async with asked(process, free_port) as client:
+        text = (await client.get("/metrics")).text
+    await lab.bus.call("DEL", key)
+
+    [lag] = [line for line in text.splitlines() if line.startswith("millpond_consolidation_lag_seconds ")]
+    assert 90 <= float(lag.split()[1]) < 120
