@@ -75,6 +75,8 @@ export class System extends View {
       if (!dead.length) {
         return empty("No dead letters", h("p", null, "A message that cannot be answered, or a reply that cannot be delivered, comes here with its reason, to be replayed or dropped."));
       }
+      // Of what is not listed any more the number is not known; the server takes those as well.
+      const all = (n) => (dead.length < LIMIT ? `All ${n}` : "All there are");
       const groups = new Map();
       for (const each of dead) groups.set(kindOf(each.reason), (groups.get(kindOf(each.reason)) ?? 0) + 1);
       const some = dead.filter((each) => !reason || kindOf(each.reason) === reason);
@@ -90,8 +92,8 @@ export class System extends View {
         h("ul.lines.card", {"aria-label": "Reasons"}, [...groups].map(([name, n]) => h("li", null, h("div", null,
           h("a.name.grow", {href: `/system/dead${query({reason: name === reason ? "" : name})}`, "aria-current": name === reason && "true"}, name),
           h("span.badge", null, count(n)),
-          sure("Replay all", `All ${n} again?`, () => act("replay", {reason: name})),
-          sure("Drop all", `All ${n}, for good?`, () => act("drop", {reason: name}), {kind: "danger"}))))),
+          sure("Replay all", `${all(n)} again?`, () => act("replay", {reason: name})),
+          sure("Drop all", `${all(n)}, for good?`, () => act("drop", {reason: name}), {kind: "danger"}))))),
         h("div.row.wrap", null, buttons, reason && h("a", {href: "/system/dead"}, "Show all reasons")),
         table("Dead letters", ["", "When", "Conversation", "What", "Reason", {text: "Attempts", number: true}, "Text"], some.map((each) => [
           h("input", {type: "checkbox", "aria-label": `Choose ${each.id}`, onchange: (event) => choose(each.id, event.target.checked)}),
