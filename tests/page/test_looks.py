@@ -101,9 +101,11 @@ def test_the_theme_is_chosen_and_kept(lived: Pond, browser: Browser) -> None:
     with visiting(browser, lived.url) as visit:
         log_in(visit, lived)
         page = visit.page
+        expect(page.get_by_role("button", name="Log out")).to_be_visible()
         light = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        page.get_by_role("button", name="Theme").click()
-        page.get_by_role("button", name="Theme").click()
+        page.get_by_role("button", name="Theme: as the system").click()
+        page.get_by_role("button", name="Theme: light").click()
+        expect(page.get_by_role("button", name="Theme: dark")).to_be_visible()
         dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
         page.reload()
 

@@ -61,7 +61,7 @@ async function show() {
     await MODULES[name]();
   } catch (error) {
     console.warn(error);
-    if (asked === mine) fill(main, empty("This part of the page did not load", h("p", null, "Reload the page; if it stays like this, the running Millpond is older than the page.")));
+    if (asked === mine) fill(main, empty("This part of the page did not load", h("p", null, "Reload the page.")));
     return undefined;
   }
   if (asked !== mine) return undefined;

@@ -13,12 +13,12 @@ const SAYS = {
   tools: "The tools the model may call",
   memory: "MEMORY.md: what settled of older conversations",
   recalled: "What was looked up for this message",
-  continuity: "Where the conversation stood when older messages were consolidated",
+  continuity: "Where it stood when older messages were consolidated",
   history: "The messages after the cursor",
   current: "What was said last",
 };
 const MARKS = {
-  flush: "From here on, what should be kept is written down before anything is consolidated",
+  flush: "From here on, what should be kept is written down",
   consolidation: "From here on, older messages settle into memory",
 };
 /** Rest after a change before the bar is read again. */

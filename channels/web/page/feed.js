@@ -28,7 +28,10 @@ export class Feed extends EventTarget {
 
   /** The newest messages, then all that follow. */
   async start() {
-    const messages = await this.before(END);
+    const early = window.early;
+    window.early = null;
+    const found = early?.session === this.session ? await early.answer : null;
+    const messages = found?.messages ?? await this.before(END);
     this.last = messages.at(-1)?.index ?? -1;
     this.isReady();
     new Stream({

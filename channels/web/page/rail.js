@@ -128,7 +128,6 @@ export class Rail extends HTMLElement {
     const end = Math.min(height, Math.max((cursor - first) * this.row, LABEL));
     let free = 0;
     const shown = [];
-    // From the newest up would hide the oldest; evenly thinned, each stretch of the line keeps some.
     for (const entry of entries) {
       const top = Math.max((entry.first - first) * this.row, 0);
       const bottom = Math.max((Math.min(entry.upto, cursor) - first) * this.row, top + 2);

@@ -14,7 +14,7 @@ const QUEUE = {
   parked: ["Resting", "conversations put off, since a model is away"],
   unsettled: ["Unsettled", "conversations with older messages to consolidate"],
   dead: ["Dead letters", "what could not be answered or delivered"],
-  unknown: ["Unknown sends", "parts of which nobody knows whether they arrived"],
+  unknown: ["Unknown", "parts of which nobody knows whether they arrived"],
 };
 const LINKS = {dead: "/system/dead", unknown: "/system/unknown"};
 
