@@ -9,9 +9,9 @@ SOURCES := pyproject.toml constraints.txt
 # a file's tests share is made once then; who is done takes from the others, for one file may be a minute long.
 WORKERS := $(shell $(PYTHON) -c 'import os; print(min(8, 3 * (os.cpu_count() or 1) // 2))')
 PARALLEL := -n $(WORKERS) --dist worksteal
-# Long tests of faults run many processes each: one of them for each core. By files or groups they must not be dealt
-# out: a test that ended its process is begun again then, and a run can wait for ever.
-PARALLEL_LONG := -n auto --maxprocesses 4 --dist worksteal
+# Long tests of faults wait for leases most of the time: two for each core. By files or groups they must not be dealt out:
+# a test that ended its process is begun again then, and a run can wait for ever.
+PARALLEL_LONG := -n $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 1)))') --dist worksteal
 
 # Hundreds of processes start in tests: without compiled modules each would compile all of them for itself.
 unexport PYTHONDONTWRITEBYTECODE
@@ -73,7 +73,7 @@ test-clocks: $(VENV)/.test  ## Clocks that step by an hour while messages flow; 
 
 test-page: $(VENV)/.page  ## The page in a browser; needs Chromium (Debian: apt-get install chromium)
 	@command -v chromium >/dev/null || { echo "make test-page needs Chromium (Debian: apt-get install chromium)" >&2; exit 1; }
-	$(BIN)/python -m pytest tests/page
+	$(BIN)/python -m pytest $(PARALLEL) tests/page
 
 test-deploy: $(VENV)/.deploy  ## What lies in deploy/, and that everything installed is pinned; needs systemd-analyze (Debian: apt-get install systemd)
 	$(BIN)/python -m pytest -m deploy tests/deploy
