@@ -9,9 +9,9 @@ SOURCES := pyproject.toml constraints.txt
 # a file's tests share is made once then; who is done takes from the others, for one file may be a minute long.
 WORKERS := $(shell $(PYTHON) -c 'import os; print(min(8, 3 * (os.cpu_count() or 1) // 2))')
 PARALLEL := -n $(WORKERS) --dist worksteal
-# Long tests of faults wait for leases most of the time: two for each core. By files or groups they must not be dealt out:
-# a test that ended its process is begun again then, and a run can wait for ever.
-PARALLEL_LONG := -n $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 1)))') --dist worksteal
+# Long tests of faults run many processes each: one of them for each core; with two for each a few fail for being busy. By
+# files or groups they must not be dealt out: a test that ended its process is begun again then, and a run can wait for ever.
+PARALLEL_LONG := -n auto --maxprocesses 4 --dist worksteal
 
 # Hundreds of processes start in tests: without compiled modules each would compile all of them for itself.
 unexport PYTHONDONTWRITEBYTECODE
