@@ -1,0 +1,244 @@
+"""Who talks, where: conversations on every channel, each of which says one numbered message after the other."""
+
+import itertools
+import json
+import random
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import anyio
+import httpx2
+
+from channels.arrival import Arrival, Sender
+from daemon.sessionkey import SessionKey
+from tests.chaos.marks import mark
+from tests.fakes.sink import Sink
+from tests.fakes.slack import FakeSlack
+from tests.fakes.telegram import FakeTelegram
+from tests.soak.mind import ASKS
+from tests.soak.setting import LAKE, PUSH, SITE, TERMINAL, WORK
+
+WEIGHTS: Mapping[str, int] = {SITE: 38, PUSH: 28, LAKE: 20, WORK: 12, TERMINAL: 2}
+"""Percent of all messages that come over each channel."""
+
+SHARES: Mapping[str, int] = {SITE: 40, PUSH: 26, LAKE: 20, WORK: 14}
+"""Percent of all chats; the terminal has one."""
+
+BALLAST_WORDS = (8, 60)
+"""What a message carries besides: windows are to fill."""
+
+TOOL_CHANCE = 0.04
+OVERHEARD_CHANCE = 0.1
+"""In groups something is said that is not for the bot."""
+
+GROUP_EVERY = 6
+"""Each so-many-th chat of a platform is a group."""
+
+AGAIN_S = 0.3
+POST_LIMIT_S = 15.0
+GONE = (httpx2.HTTPError, OSError)
+PEOPLE = ("Ann", "Bob", "Cho")
+
+Say = Callable[["Chat", str], Awaitable[None]]
+
+
+@dataclass(eq=False, kw_only=True)
+class Chat:
+    """One conversation."""
+
+    name: str
+    """What its marks begin with."""
+    channel: str
+    say: Say
+    """Says something in it, until somebody has it: the platform, or Millpond."""
+    session: str = ""
+    """Its key; empty before it is known."""
+    household: str = ""
+    """Whose memory it shares; empty: nobody's but its own."""
+    ids: list[str] = field(default_factory=list[str])
+    """Of what was said, in order; those of the terminal are not known here."""
+    count: int = 0
+    busy: bool = False
+
+    @property
+    def home(self) -> str:
+        """Whose memory it is."""
+        return self.household or self.name
+
+
+class Crowd:
+    """All who talk."""
+
+    def __init__(self, chats: Sequence[Chat], dice: random.Random) -> None:
+        self.chats = chats
+        self.said: Counter[str] = Counter()
+        """Messages that were begun, by channel."""
+        self.rest = 0
+        """Of these, how many nobody has yet."""
+        self._dice = dice
+        self._by_channel = {name: [chat for chat in chats if chat.channel == name] for name in WEIGHTS}
+
+    def next(self) -> Chat | None:
+        """Who speaks next; None: all whom the dice look at are at it still."""
+        [channel] = self._dice.choices(list(WEIGHTS), list(WEIGHTS.values()))
+        chats = self._by_channel[channel]
+        found = next((chat for chat in self._dice.sample(chats, min(4, len(chats))) if not chat.busy), None)
+        return found or next((chat for chat in self._dice.sample(self.chats, 8) if not chat.busy), None)
+
+    async def speak(self, chat: Chat) -> None:
+        """Let it say its next message."""
+        text = self._text(chat)
+        chat.busy, chat.count = True, chat.count + 1
+        self.said[chat.channel] += 1
+        self.rest += 1
+        await chat.say(chat, text)
+        self.rest -= 1
+        chat.busy = False
+
+    def _text(self, chat: Chat) -> str:
+        asks = f"{ASKS} " if self._dice.random() < TOOL_CHANCE else ""
+        # The mark stands first: what has no room is shown without its middle.
+        return f"{mark(chat.name, chat.count)} {asks}({'why ' * self._dice.randint(*BALLAST_WORDS)})"
+
+
+class Site:
+    """The web API, of which each process has an address of its own."""
+
+    def __init__(self, client: httpx2.AsyncClient, urls: Sequence[str], problems: list[str]) -> None:
+        self.client = client
+        self._urls = itertools.cycle(urls)
+        self._problems = problems
+        self.bad_inputs = 0
+
+    def url(self) -> str:
+        """Of the next one."""
+        return next(self._urls)
+
+    async def say(self, chat: Chat, text: str) -> None:
+        """Hand it in until it is accepted, under one id."""
+        name = f"m{chat.count:06}"
+        body = {"session": chat.session, "text": text, "id": name, "user": chat.home}
+        while not await self._accepted(body):  # noqa: ASYNC110 - nobody tells
+            await anyio.sleep(AGAIN_S)
+        chat.ids.append(name)
+
+    async def _accepted(self, body: Mapping[str, str]) -> bool:
+        try:
+            answer = await self.client.post(f"{self.url()}/api/messages", json=body, timeout=POST_LIMIT_S)
+        except GONE:
+            return False
+        if answer.status_code not in (202, 429, 503):
+            self._problems.append(f"{answer.status_code} {answer.text[:200]} to a message of {body['session']}")
+        return answer.status_code == 202
+
+    BAD: Sequence[bytes] = (
+        *(b"", b"{", b"[]", b"null", b'{"session": "x"}', b'{"session": "", "text": "x"}', b"\xff\xfe{}"),
+        *(b'{"session": "x", "text": ""}', b'{"session": "x", "text": 7}', b'{"session": "a:b:c:d:e", "text": "x"}'),
+        json.dumps({"session": "x", "text": "x" * 300_000}).encode(),
+    )
+
+    async def badly(self, number: int) -> None:
+        """Hand in something that is no message; it has to be refused with a reason."""
+        headers = {"Content-Type": "application/json"}
+        content = self.BAD[number % len(self.BAD)]
+        try:
+            answer = await self.client.post(
+                f"{self.url()}/api/messages", content=content, headers=headers, timeout=POST_LIMIT_S
+            )
+        except GONE:
+            return
+        self.bad_inputs += 1
+        if answer.status_code != 503 and not (400 <= answer.status_code < 500 and "error" in answer.text):
+            self._problems.append(f"{answer.status_code} {answer.text[:200]} to {content[:60]!r}")
+
+
+def _of_site(site: Site, names: Iterator[str], count: int) -> Iterator[Chat]:
+    for number in range(count):
+        name = next(names)
+        # Two chats of one person share a memory, now and then.
+        home = f"p{number // 2}" if number % 8 < 2 else ""
+        yield Chat(name=name, channel=SITE, session=f"{SITE}:{name}", say=site.say, household=home)
+
+
+def _of_sink(platform: Sink, names: Iterator[str], count: int) -> Iterator[Chat]:
+    orders = itertools.count(1)
+
+    async def say(chat: Chat, text: str) -> None:
+        number, group = next(orders), chat.household.startswith("group")
+        who = PEOPLE[number % len(PEOPLE)] if group else chat.name
+        platform.say(
+            Arrival(
+                seen_as=f"u{number}",
+                id=f"a{number}",
+                order=float(number),
+                chat=chat.name,
+                chat_kind="group" if group else "direct",
+                sender=Sender(id=f"{who}-{chat.name}", name=who),
+                text=text,
+            )
+        )
+        chat.ids.append(f"a{number}")
+
+    for number in range(count):
+        name = next(names)
+        chat = Chat(name=name, channel=PUSH, session=f"{PUSH}:{name}", say=say)
+        chat.household = "group" if number % GROUP_EVERY == 0 else ""
+        yield chat
+
+
+def _of_telegram(telegram: FakeTelegram, names: Iterator[str], count: int, dice: random.Random) -> Iterator[Chat]:
+    for number in range(count):
+        group = number % GROUP_EVERY == 0
+        name = next(names)
+        people = [telegram.person(f"{who} of {name}") for who in (PEOPLE if group else PEOPLE[:1])]
+        place = telegram.group(title=name) if group else telegram.direct(people[0])
+
+        async def say(chat: Chat, text: str, place=place, people=people, group=group) -> None:  # type: ignore[no-untyped-def]
+            if group and dice.random() < OVERHEARD_CHANCE:
+                place.say("the reeds are high this year", by=dice.choice(people))
+            asked = f"@{telegram.bot.person.username} {text}" if group else text
+            chat.ids.append(str(place.say(asked, by=dice.choice(people)).id))
+
+        yield Chat(name=name, channel=LAKE, session=str(SessionKey(channel=LAKE, chat=str(place.id))), say=say)
+
+
+def _of_slack(slack: FakeSlack, names: Iterator[str], count: int, dice: random.Random) -> Iterator[Chat]:
+    for number in range(count):
+        threaded = number % 2 == 1
+        name = next(names)
+        person = slack.person(f"Person {name}")
+        place = slack.channel(person, name=f"lake-{name}") if threaded else slack.direct(person)
+
+        async def say(chat: Chat, text: str, place=place, threaded=threaded) -> None:  # type: ignore[no-untyped-def]
+            root = SessionKey.parse(chat.session).thread if threaded and chat.session else ""
+            if root and dice.random() < OVERHEARD_CHANCE:
+                place.say("the reeds are high this year", thread=root)
+            asked = f"{slack.bot.mention} {text}" if threaded else text
+            ts = place.say(asked, thread=root).ts
+            chat.ids.append(ts)
+            if not chat.session:
+                # What is said in a channel is answered in a thread of it, which is a conversation of its own.
+                chat.session = str(SessionKey(channel=WORK, chat=place.id, thread=ts if threaded else ""))
+
+        yield Chat(name=name, channel=WORK, say=say)
+
+
+def crowd(
+    count: int, dice: random.Random, *, site: Site, platform: Sink, telegram: FakeTelegram, slack: FakeSlack, typed: Say
+) -> Crowd:
+    """So many conversations, in their shares, and one on a terminal."""
+    names = (f"s{number:03}" for number in itertools.count())
+    of = {name: max(4, count * share // 100) for name, share in SHARES.items()}
+    own = next(names)
+    chats = [
+        Chat(name=own, channel=TERMINAL, session=f"{TERMINAL}:{own}", say=typed),
+        *_of_site(site, names, of[SITE]),
+        *_of_sink(platform, names, of[PUSH]),
+        *_of_telegram(telegram, names, of[LAKE], dice),
+        *_of_slack(slack, names, of[WORK], dice),
+    ]
+    for chat in chats:
+        if chat.household == "group":  # who speaks in it is told apart by that; its memory is its own
+            chat.household = f"group {chat.name}"
+    return Crowd(chats, dice)
