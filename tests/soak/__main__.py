@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from tests.processes import shut_down
 from tests.soak.disk import Disk, apart, small_disk
 from tests.soak.driver import DRIVER, cores, soaking
 from tests.soak.findings import Findings
-from tests.soak.flat import MIB, OLD_ENOUGH, Growth, lives
+from tests.soak.flat import MIB, Sample, Span, growths
 from tests.soak.judged import judge, rate
 from tests.soak.plan import Counts, Plan
 
@@ -48,7 +48,7 @@ async def run(plan: Plan, folder: Path, disk: Disk | None) -> tuple[Findings, st
         lines = [
             str(counts),
             *one.harm.diary,
-            *_processes(one.gauges.samples, one.began, one.loaded_s),
+            *_processes(one.gauges.samples, Span(began_s=one.began, seconds=one.loaded_s)),
             _cpu(one.gauges.cpu_s(one.began), one.loaded_s + one.drained_s),
             f"{rate(one):.1f} messages a second of {plan.rate:g} for {one.loaded_s:.0f} s; {one.left_then} were not "
             f"answered then, all was quiet {one.drained_s:.0f} s later",
@@ -56,16 +56,13 @@ async def run(plan: Plan, folder: Path, disk: Disk | None) -> tuple[Findings, st
     return found, "\n".join(lines)
 
 
-def _processes(samples, began: float, loaded_s: float):  # type: ignore[no-untyped-def]
+def _processes(samples: Sequence[Sample], span: Span) -> Iterator[str]:
     """A line for each process that grew old enough."""
-    flowing = [each for each in samples if began <= each.at_s <= began + loaded_s]
-    for life in lives(flowing):
-        if life.seconds >= OLD_ENOUGH * loaded_s:
-            one = Growth.of(life)
-            yield (
-                f"{one.name:16} {one.seconds:6.0f} s  {one.memory / MIB:6.1f} MiB {one.memory_rise / MIB:+6.2f}  "
-                f"{one.files:5.1f} files {one.files_rise:+5.2f}"
-            )
+    for one in growths(samples, span):
+        yield (
+            f"{one.name:16} {one.seconds:5.0f} s  {one.memory / MIB:6.1f} MiB {one.memory_rise / MIB:+6.2f}  "
+            f"{one.files:6.1f} files {one.files_rise:+6.2f}"
+        )
 
 
 def _cpu(used: dict[str, float], seconds: float) -> str:

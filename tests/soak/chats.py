@@ -35,6 +35,13 @@ OVERHEARD_CHANCE = 0.1
 GROUP_EVERY = 6
 """Each so-many-th chat of a platform is a group."""
 
+BURST = (1, 2, 2, 3)
+"""Messages that somebody says at once; one turn answers them."""
+
+TALKATIVE_SAY = 0.5
+TALKATIVE_EVERY = 8
+"""Each so-many-th chat is one where so much of all is said: these are consolidated again and again."""
+
 AGAIN_S = 0.3
 POST_LIMIT_S = 15.0
 GONE = (httpx2.HTTPError, OSError)
@@ -55,7 +62,7 @@ class Chat:
     session: str = ""
     """Its key; empty before it is known."""
     household: str = ""
-    """Whose memory it shares; empty: nobody's but its own."""
+    """Whose memory it shares; empty: nobody's but its own. That of a group begins with that word."""
     ids: list[str] = field(default_factory=list[str])
     """Of what was said, in order; those of the terminal are not known here."""
     count: int = 0
@@ -78,28 +85,41 @@ class Crowd:
         """Of these, how many nobody has yet."""
         self._dice = dice
         self._by_channel = {name: [chat for chat in chats if chat.channel == name] for name in WEIGHTS}
+        self._talkative = {name: _talkative(own) for name, own in self._by_channel.items()}
 
-    def next(self) -> Chat | None:
-        """Who speaks next; None: all whom the dice look at are at it still."""
+    def next(self) -> tuple[Chat, int] | None:
+        """Who speaks next, and how many messages it says; None: all whom the dice look at are at it still."""
         [channel] = self._dice.choices(list(WEIGHTS), list(WEIGHTS.values()))
-        chats = self._by_channel[channel]
-        found = next((chat for chat in self._dice.sample(chats, min(4, len(chats))) if not chat.busy), None)
-        return found or next((chat for chat in self._dice.sample(self.chats, 8) if not chat.busy), None)
+        among = self._talkative if self._dice.random() < TALKATIVE_SAY else self._by_channel
+        chats = among[channel]
+        near, far = self._dice.sample(chats, min(4, len(chats))), self._dice.sample(self.chats, 8)
+        found = next((chat for chat in (*near, *far) if not chat.busy), None)
+        if found is None:
+            return None
+        found.busy = True
+        return found, self._dice.choice(BURST)
 
-    async def speak(self, chat: Chat) -> None:
-        """Let it say its next message."""
-        text = self._text(chat)
-        chat.busy, chat.count = True, chat.count + 1
-        self.said[chat.channel] += 1
-        self.rest += 1
-        await chat.say(chat, text)
-        self.rest -= 1
+    async def speak(self, chat: Chat, count: int) -> None:
+        """Let it say its next messages, one after the other."""
+        self.rest += count
+        for _ in range(count):
+            text = self._text(chat)
+            chat.count += 1
+            self.said[chat.channel] += 1
+            await chat.say(chat, text)
+            self.rest -= 1
         chat.busy = False
 
     def _text(self, chat: Chat) -> str:
         asks = f"{ASKS} " if self._dice.random() < TOOL_CHANCE else ""
         # The mark stands first: what has no room is shown without its middle.
         return f"{mark(chat.name, chat.count)} {asks}({'why ' * self._dice.randint(*BALLAST_WORDS)})"
+
+
+def _talkative(chats: Sequence[Chat]) -> Sequence[Chat]:
+    """Some with one person; to groups platforms let nobody say much."""
+    direct = [chat for chat in chats if not chat.household.startswith("group")]
+    return direct[: max(1, len(chats) // TALKATIVE_EVERY)]
 
 
 class Site:
@@ -182,9 +202,8 @@ def _of_sink(platform: Sink, names: Iterator[str], count: int) -> Iterator[Chat]
 
     for number in range(count):
         name = next(names)
-        chat = Chat(name=name, channel=PUSH, session=f"{PUSH}:{name}", say=say)
-        chat.household = "group" if number % GROUP_EVERY == 0 else ""
-        yield chat
+        home = f"group {name}" if number % GROUP_EVERY == 0 else ""
+        yield Chat(name=name, channel=PUSH, session=f"{PUSH}:{name}", say=say, household=home)
 
 
 def _of_telegram(telegram: FakeTelegram, names: Iterator[str], count: int, dice: random.Random) -> Iterator[Chat]:
@@ -200,7 +219,8 @@ def _of_telegram(telegram: FakeTelegram, names: Iterator[str], count: int, dice:
             asked = f"@{telegram.bot.person.username} {text}" if group else text
             chat.ids.append(str(place.say(asked, by=dice.choice(people)).id))
 
-        yield Chat(name=name, channel=LAKE, session=str(SessionKey(channel=LAKE, chat=str(place.id))), say=say)
+        session = str(SessionKey(channel=LAKE, chat=str(place.id)))
+        yield Chat(name=name, channel=LAKE, session=session, say=say, household=f"group {name}" if group else "")
 
 
 def _of_slack(slack: FakeSlack, names: Iterator[str], count: int, dice: random.Random) -> Iterator[Chat]:
@@ -221,7 +241,7 @@ def _of_slack(slack: FakeSlack, names: Iterator[str], count: int, dice: random.R
                 # What is said in a channel is answered in a thread of it, which is a conversation of its own.
                 chat.session = str(SessionKey(channel=WORK, chat=place.id, thread=ts if threaded else ""))
 
-        yield Chat(name=name, channel=WORK, say=say)
+        yield Chat(name=name, channel=WORK, say=say, household=f"group {name}" if threaded else "")
 
 
 def crowd(
@@ -238,7 +258,4 @@ def crowd(
         *_of_telegram(telegram, names, of[LAKE], dice),
         *_of_slack(slack, names, of[WORK], dice),
     ]
-    for chat in chats:
-        if chat.household == "group":  # who speaks in it is told apart by that; its memory is its own
-            chat.household = f"group {chat.name}"
     return Crowd(chats, dice)

@@ -104,7 +104,7 @@ class Run:
                 self.left_then = self._elsewhere() + max(0, await self._length(self.process.bus.keys.inbox(0)))
         self.mind.mood = ""
         drain = anyio.current_time()
-        await self.typed.end()
+        await self.typed.end(self.plan.drain_s)
         with anyio.move_on_after(self.plan.drain_s):
             while any((await self._left()).values()):  # noqa: ASYNC110 - nobody tells when all is quiet
                 await anyio.sleep(LOOK_S)
@@ -113,7 +113,7 @@ class Run:
 
     async def _awake(self) -> None:
         """Wait until somebody who types is answered: a command that finds no server ends, and it is to live on."""
-        await self.crowd.speak(self.crowd.chats[0])
+        await self.crowd.speak(self.crowd.chats[0], 1)
         with anyio.fail_after(START_LIMIT_S):
             while HEARD not in self.typed.shown:  # noqa: ASYNC110 - it is only shown
                 await anyio.sleep(LOOK_S)
@@ -126,9 +126,10 @@ class Run:
                 bad += 1
             # Who is late says several things at once: the rate is asked for, whatever stands in its way.
             while number < now * self.plan.rate:
-                number += 1
-                if chat := self.crowd.next():
-                    talk.start_soon(self.crowd.speak, chat)
+                chat, count = self.crowd.next() or (None, 1)
+                number += count
+                if chat:
+                    talk.start_soon(self.crowd.speak, chat, count)
             await anyio.sleep(1 / self.plan.rate)
 
     def _elsewhere(self) -> int:

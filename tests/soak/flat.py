@@ -11,11 +11,11 @@ from itertools import groupby, pairwise
 
 MIB = 1 << 20
 
-OLD_ENOUGH = 0.25
-"""Share of a run that a process has to live through to be judged: less is its beginning."""
-
 WARM_UP = 0.5
-"""Share of its life that is not looked at: caches fill, each code path is taken for the first time."""
+"""Share of its life that is not looked at, and of the run: caches fill, each code path is taken for the first time."""
+
+OLD_ENOUGH = 0.15
+"""Share of a run for which a process has to live after that, to be judged."""
 
 SLICES = 8
 SAMPLES_A_SLICE = 3
@@ -51,6 +51,18 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Span:
+    """The time in which messages flowed."""
+
+    began_s: float
+    seconds: float
+
+    def of(self, samples: Sequence[Sample]) -> list[Sample]:
+        """Those of this time."""
+        return [sample for sample in samples if self.began_s <= sample.at_s <= self.began_s + self.seconds]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Life:
     """One process, from its first sample to its last."""
 
@@ -66,11 +78,11 @@ class Life:
         """How long it is known to have lived."""
         return self.samples[-1].at_s - self.samples[0].at_s
 
-    @property
-    def settled(self) -> Sequence[Sample]:
-        """Without its warm-up."""
-        begins = self.samples[0].at_s + WARM_UP * self.seconds
-        return [sample for sample in self.samples if sample.at_s >= begins]
+    def settled(self, run: "Span") -> "Life | None":
+        """Without its warm-up; None: it was not old enough."""
+        begins = max(self.samples[0].at_s + WARM_UP * self.seconds, run.began_s + WARM_UP * run.seconds)
+        rest = Life(samples=[sample for sample in self.samples if sample.at_s >= begins])
+        return rest if rest.samples and rest.seconds >= OLD_ENOUGH * run.seconds else None
 
 
 def lives(samples: Sequence[Sample]) -> list[Life]:
@@ -101,36 +113,40 @@ def rise(points: Sequence[tuple[float, float]]) -> float:
     return slope(least(points)) * (points[-1][0] - points[0][0]) if points else 0.0
 
 
-def growing(samples: Sequence[Sample], run_s: float, limits: Mapping[str, Limits]) -> Iterator[str]:
+def growing(samples: Sequence[Sample], run: Span, limits: Mapping[str, Limits]) -> Iterator[str]:
     """Processes that hold more and more.
 
     Args:
-        samples: of all processes, in any order, from the time in which messages flowed.
-        run_s: how long that was.
+        samples: of all processes, in any order.
+        run: the time that counts.
         limits: by the first part of a name; those without any are not judged.
     """
-    for life in lives(samples):
-        limit = limits.get(life.name.partition("-")[0])
-        if limit is None or life.seconds < OLD_ENOUGH * run_s:
+    for one in growths(samples, run):
+        limit = limits.get(one.name.partition("-")[0])
+        if limit is None:
             continue
-        found, settled = Growth.of(life), life.settled
-        most = max(limit.memory, limit.memory_share * found.memory)
-        over = f"in {settled[-1].at_s - settled[0].at_s:.0f} s"
-        if found.memory_rise > most:
+        most = max(limit.memory, limit.memory_share * one.memory)
+        if one.memory_rise > most:
             yield (
-                f"{life.name}: its memory rose by {found.memory_rise / MIB:.1f} MiB {over}, "
-                f"to {settled[-1].memory / MIB:.0f} (at most {most / MIB:.1f})"
+                f"{one.name}: its memory rose by {one.memory_rise / MIB:.1f} MiB in {one.seconds:.0f} s, to about "
+                f"{one.memory / MIB:.0f} (at most {most / MIB:.1f})"
             )
-        if found.files_rise > limit.files:
+        if one.files_rise > limit.files:
             yield (
-                f"{life.name}: its open files rose by {found.files_rise:.1f} {over}, to {settled[-1].files} "
-                f"(at most {limit.files:.0f})"
+                f"{one.name}: its open files rose by {one.files_rise:.1f} in {one.seconds:.0f} s, to about "
+                f"{one.files:.0f} (at most {limit.files:.0f})"
             )
+
+
+def growths(samples: Sequence[Sample], run: Span) -> "list[Growth]":
+    """How each process did that was old enough."""
+    settled = (life.settled(run) for life in lives(run.of(samples)))
+    return [Growth.of(life) for life in settled if life is not None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Growth:
-    """How one process did."""
+    """How one process did after its warm-up."""
 
     name: str
     seconds: float
@@ -142,15 +158,15 @@ class Growth:
     files_rise: float
 
     @classmethod
-    def of(cls, life: Life) -> "Growth":
-        """After its warm-up."""
-        settled = life.settled
-        own = [(sample.at_s, float(sample.memory - sample.keys)) for sample in settled]
+    def of(cls, settled: Life) -> "Growth":
+        """Of a life without its warm-up."""
+        samples = settled.samples
+        own = [(sample.at_s, float(sample.memory - sample.keys)) for sample in samples]
         return cls(
-            name=life.name,
-            seconds=life.seconds,
-            memory=sum(sample.memory for sample in settled) / len(settled),
+            name=settled.name,
+            seconds=settled.seconds,
+            memory=sum(sample.memory for sample in samples) / len(samples),
             memory_rise=rise(own),
-            files=sum(sample.files for sample in settled) / len(settled),
-            files_rise=rise([(sample.at_s, float(sample.files)) for sample in settled]),
+            files=sum(sample.files for sample in samples) / len(samples),
+            files_rise=rise([(sample.at_s, float(sample.files)) for sample in samples]),
         )

@@ -29,13 +29,15 @@ FULL_S = 4.0
 NOTICED_S = 20.0
 """Until a full disk has ended the server: it writes down whatever is said."""
 
-STOP_SLACK_S = 5.0
-"""Beyond the grace time, for a machine that is busy."""
+STOP_SLACK_S = 15.0
+"""Beyond the grace time, for a machine that is busy; in peace it takes a tenth of a second."""
 
 FOUND_AGAIN_S = 2.0
 """How long it takes processes to find a server that is there again; they try every second."""
 
 LOOK_S = 0.2
+UNAVAILABLE = 69
+"""Exit code of a process that could not start: no server, and no room for one (sysexits.h)."""
 
 
 @dataclass(kw_only=True)
@@ -78,10 +80,13 @@ class Harm:
         deeds: Mapping[str, Callable[[Trouble], Awaitable[None]]] = {
             KILL: self._kill,
             SERVER_DIES: self._kill_server,
-            ROLL: self._roll,
             DISK: self._fill,
         }
-        beside: Mapping[str, Callable[[Trouble], Awaitable[None]]] = {PAUSE: self._pause, MODEL: self._spoil}
+        beside: Mapping[str, Callable[[Trouble], Awaitable[None]]] = {
+            PAUSE: self._pause,
+            MODEL: self._spoil,
+            ROLL: self._roll,
+        }
         if trouble.kind in beside:
             tg.start_soon(beside[trouble.kind], trouble)
         else:
@@ -91,7 +96,8 @@ class Harm:
         self.diary.append(f"{anyio.current_time() - self.began:7.1f} s  {what}")
 
     def _one(self, trouble: Trouble, *, spared: bool = True) -> Member:
-        names = [name for name in self.fleet.members if trouble.elders or not spared or name not in self.elders]
+        spare = self._at_work | (self.elders if spared and not trouble.elders else set())
+        names = [name for name in self.fleet.members if name not in spare]
         member = self.fleet.any(self.dice, among=names)
         self._note(f"  {member.name}")
         return member
@@ -102,7 +108,7 @@ class Harm:
 
     async def _pause(self, trouble: Trouble) -> None:
         member, began = self._one(trouble, spared=False), time.time()
-        if member.paused or member.name in self._at_work:
+        if member.paused:
             return
         pid = member.pause()
         await anyio.sleep(self.dice.uniform(*PAUSE_S))
@@ -154,8 +160,11 @@ class Harm:
 
     async def _roll(self, trouble: Trouble) -> None:
         for name, member in self.fleet.members.items():
-            if member.paused or (name in self.elders and not trouble.elders):
+            if name in self.elders and not trouble.elders:
                 continue
+            with anyio.move_on_after(PAUSE_S[1] + LEASE_S):
+                while member.paused:  # noqa: ASYNC110 - who does not go on cannot end
+                    await anyio.sleep(LOOK_S)
             began = time.time()
             await self.stop(member)
             member.start()
@@ -191,7 +200,11 @@ class Harm:
             for name, member in self.fleet.members.items():
                 code = member.ended
                 if code is not None and name not in self._at_work and not self.over:
-                    self.fallen.append(f"{name} ended by itself with {code}")
+                    # Who finds no server when he starts ends, and is started again by what looks after processes.
+                    if code == UNAVAILABLE and not member.has_started:
+                        self.counts.vain_starts += 1
+                    else:
+                        self.fallen.append(f"{name} ended by itself with {code}")
                     member.start()
             await anyio.sleep(LOOK_S)
 

@@ -17,11 +17,11 @@ from tests.soak import sent
 from tests.soak.chats import Chat
 from tests.soak.driver import Run
 from tests.soak.findings import Findings
-from tests.soak.flat import MIB, Limits, growing
+from tests.soak.flat import MIB, Limits, Span, growing
 from tests.soak.mind import HEARD
 from tests.soak.readers import unseen
 from tests.soak.sent import Reply, Talk
-from tests.soak.setting import LAKE, PUSH, TERMINAL, TURN_WAIT_S, WORK
+from tests.soak.setting import LAKE, PUSH, SLOTS, TERMINAL, TURN_WAIT_S, WORK
 
 UNKNOWN_ALL = 10_000
 WAIT_MAX_S = TURN_WAIT_S + 3.0
@@ -31,9 +31,12 @@ RATE_LEAST = 0.9
 """Share of the rate asked for that is enough."""
 
 LIMITS: Mapping[str, Limits] = {
-    **dict.fromkeys(("agent", "channels", "web", "consolidation", "terminal"), Limits()),
-    "server": Limits(memory=24 * MIB, files=16.0),
+    **dict.fromkeys(("agent", "channels", "web", "consolidation", "terminal"), Limits(files=SLOTS + 8.0)),
+    "server": Limits(memory=16 * MIB, files=4 * SLOTS + 8.0),
 }
+"""What is no leak: pools keep a connection for each turn that there ever was at a time, and the server the other end of
+each. A leak by the message is beyond both within seconds; one of each restart of the server takes the hour.
+"""
 
 
 async def judge(run: Run) -> Findings:
@@ -63,8 +66,7 @@ def _judge_watched(run: Run, found: Findings) -> None:
     found.add("problems", run.problems)
     found.add("fallen", run.harm.fallen)
     found.add("ungraceful", run.harm.ungraceful)
-    flowing = [each for each in run.gauges.samples if run.began <= each.at_s <= run.began + run.loaded_s]
-    found.add("growing", growing(flowing, run.loaded_s, LIMITS))
+    found.add("growing", growing(run.gauges.samples, Span(began_s=run.began, seconds=run.loaded_s), LIMITS))
     found.add("left", [f"{count} {what}" for what, count in run.left.items() if count])
     found.add("check", run.check.splitlines())
     if run.typed.code != 0:
@@ -135,6 +137,11 @@ async def _listed(run: Run) -> Mapping[str, Mapping[int, Sequence[str]]]:
     """What ``queue unknown`` says: session → turn → what became of each try."""
     found: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     for each in await read_unknown(run.process.bus, limit=UNKNOWN_ALL):
+        run.counts.unknown[each.action] = run.counts.unknown.get(each.action, 0) + 1
+        import os
+
+        if os.environ.get("SOAK_X"):
+            print(each.time, each.reply, each.attempt, each.action)
         session, _, turn = each.reply.rpartition("#")
         if turn.isdecimal():
             found[session][int(turn)].append(each.action)

@@ -6,6 +6,7 @@ An answer tells which messages it is about, and is unlike any other: ``heard s00
 import json
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from daemon.config import ModelConfig
@@ -27,7 +28,9 @@ LOOK_EVERY = 10
 BAD = 0.4
 """How many answers show its mood, while it has a bad one."""
 
-SLOW_S = 1.5
+SLOW_S = 0.4
+"""Before each piece of an answer, of which there are half a dozen."""
+
 MOODS = ("slow", "429", "500", "cut", "garbage", "hanging")
 
 
@@ -77,7 +80,7 @@ class Mind:
     def _badly(self, body: Mapping[str, Any]) -> Reply:
         match self.mood:
             case "slow":
-                return Events([SLOW_S, *_chunks(_answer(body))])
+                return replace(_answer(body), delay_s=SLOW_S)
             case "429":
                 return Failure(429, headers={"Retry-After": "1"})
             case "500":

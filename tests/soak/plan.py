@@ -24,7 +24,7 @@ class Plan:
     """How long messages flow."""
     rate: float = 50.0
     """Messages a second, of all channels together."""
-    every_s: float = 8.0
+    every_s: float = 10.0
     """Something goes wrong as often."""
     chats: int = 300
     drain_s: float = 180.0
@@ -54,6 +54,8 @@ class Counts:
     server_kills: int = 0
     rolls: int = 0
     """Restarts of all processes, one after the other."""
+    vain_starts: int = 0
+    """Processes that found no server when they started."""
     stops: int = 0
     """Processes that were told to end."""
     disks: int = 0
@@ -73,10 +75,10 @@ class Counts:
     consolidated: int = 0
     doubled: int = 0
     """Replies that arrived twice, each of them listed."""
+    unknown: dict[str, int] = field(default_factory=dict[str, int])
+    """Lines of ``queue unknown``, by what was done about each."""
     given_up: int = 0
     """Replies of which nobody knows, after two tries."""
-    refused_there: int = 0
-    """Requests that a platform refused, cut or garbled."""
 
 
 def troubles(plan: Plan) -> Sequence[Trouble]:

@@ -7,10 +7,16 @@ from pathlib import Path
 PUSH, LAKE, WORK, SITE, TERMINAL = "support", "lake", "work", "site", "terminal"
 """Channels of the types testing, telegram, slack, web and terminal."""
 
-LEASE_S = 3.0
+LEASE_S = 5.0
 TURN_WAIT_S = 3.0
 GRACE_S = 5.0
-SEND_TIMEOUT_S = 1.5
+SEND_TIMEOUT_S = 2.5
+"""Half a lease: who sends must know that nobody else does."""
+
+DEBOUNCE_S = 0.3
+SLOTS = 24
+"""Turns at a time: each may have a connection to everything, which a pool keeps."""
+
 WINDOW_TOKENS = 4_096
 MODEL_NAME = "soak"
 SEEN_TTL_S = 60.0
@@ -20,13 +26,15 @@ CONFIG = """
 data_dir = "{data_dir}"
 [queue]
 lease_s = {lease_s}
-renew_s = 0.8
+renew_s = 1.2
 wakeup_s = 2.0
 backoff_min_s = 0.2
 backoff_max_s = 2.0
 attempts_max = 1000
 seen_ttl_s = {seen_ttl_s}
 notice_ttl_s = 60.0
+[agent]
+slots = {slots}
 [run]
 grace_s = {grace_s}
 [consolidation]
@@ -50,6 +58,7 @@ type = "testing"
 url = "{sink}"
 updates_url = "{sink}updates"
 send_timeout_s = {send_timeout_s}
+debounce_s = {debounce_s}
 streaming = false
 typing = false
 access = {{ policy = "open" }}
@@ -58,6 +67,7 @@ type = "telegram"
 token = "{telegram_token}"
 base_url = "{telegram}"
 send_timeout_s = {send_timeout_s}
+debounce_s = {debounce_s}
 streaming = false
 typing = false
 access = {{ policy = "open" }}
@@ -67,6 +77,7 @@ bot_token = "{slack_token}"
 app_token = "{slack_app}"
 base_url = "{slack}"
 send_timeout_s = {send_timeout_s}
+debounce_s = {debounce_s}
 streaming = false
 typing = false
 access = {{ policy = "open" }}
@@ -98,8 +109,10 @@ def configured(folder: Path, around: Around, names: Sequence[str], ports: Mappin
                 lease_s=LEASE_S,
                 turn_wait_s=TURN_WAIT_S,
                 grace_s=GRACE_S,
+                slots=SLOTS,
                 seen_ttl_s=SEEN_TTL_S,
                 send_timeout_s=SEND_TIMEOUT_S,
+                debounce_s=DEBOUNCE_S,
                 window_tokens=WINDOW_TOKENS,
                 model_name=MODEL_NAME,
                 **vars(around),

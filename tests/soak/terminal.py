@@ -13,8 +13,6 @@ from anyio.streams.text import TextReceiveStream
 from tests.processes import environment_of
 from tests.soak.chats import Chat
 
-END_LIMIT_S = 60.0
-
 
 class Terminal:
     """What is typed, and what is shown."""
@@ -35,11 +33,11 @@ class Terminal:
         async for text in TextReceiveStream(self.child.stdout):
             self.shown += text
 
-    async def end(self) -> None:
+    async def end(self, limit_s: float) -> None:
         """No more lines: it ends once all are answered."""
         assert self.child.stdin is not None
         await self.child.stdin.aclose()
-        with anyio.move_on_after(END_LIMIT_S):
+        with anyio.move_on_after(limit_s):
             self.code = await self.child.wait()
 
 
