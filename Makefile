@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 AXE := axe-core@4.14.1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers test-clocks test-page test-deploy check lint bench chaos format clean
+.PHONY: help setup run test test-servers test-clocks test-page test-deploy check lint bench chaos soak format clean
 
 help:  ## What can be made here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -106,6 +106,9 @@ else
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'slow and paired' tests/faults
 	$(BIN)/python -m pytest -m 'slow and alone' tests/faults
 endif
+
+soak: $(VENV)/.test  ## An hour of everything at once: load on all channels, kills, a full disk; SECONDS=180, RATE=50
+	$(BIN)/python -m tests.soak --seconds $(or $(SECONDS),3600) --rate $(or $(RATE),50)
 
 clean:  ## Remove the virtual environment and what tools left behind
 	rm -rf $(VENV) .page .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

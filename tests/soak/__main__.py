@@ -19,6 +19,7 @@ from tests.soak.findings import Findings
 from tests.soak.flat import MIB, Sample, Span, growths
 from tests.soak.judged import judge, rate
 from tests.soak.plan import Counts, Plan
+from tests.soak.sabotage import CHECKS
 
 DISK_MB, DISK_MB_A_SECOND = 400, 0.25
 """Room that a run needs, and so much more for each second of it: the archive grows, and the append-only file."""
@@ -30,7 +31,9 @@ def plan_of(words: Sequence[str]) -> Plan:
     """The plan that a command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description="Everything at once, for a long time.")
     for each in fields(Plan):
-        parser.add_argument(f"--{each.name.replace('_', '-')}", type=type(each.default), help=f"[{each.default}]")
+        choices = ("", *CHECKS) if each.name == "sabotage" else None
+        kind = type(each.default)
+        parser.add_argument(f"--{each.name.replace('_', '-')}", type=kind, choices=choices, help=f"[{each.default}]")
     asked = vars(parser.parse_args(words))
     return Plan(**{name: value for name, value in asked.items() if value is not None})
 

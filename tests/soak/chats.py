@@ -15,7 +15,9 @@ from daemon.sessionkey import SessionKey
 from tests.chaos.marks import mark
 from tests.fakes.sink import Sink
 from tests.fakes.slack import FakeSlack
+from tests.fakes.slack import world as slack_world
 from tests.fakes.telegram import FakeTelegram
+from tests.fakes.telegram import world as telegram_world
 from tests.soak.mind import ASKS
 from tests.soak.setting import LAKE, PUSH, SITE, TERMINAL, WORK
 
@@ -206,42 +208,65 @@ def _of_sink(platform: Sink, names: Iterator[str], count: int) -> Iterator[Chat]
         yield Chat(name=name, channel=PUSH, session=f"{PUSH}:{name}", say=say, household=home)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _OnTelegram:
+    """A chat there: of one person, or a group."""
+
+    telegram: FakeTelegram
+    place: telegram_world.Chat
+    people: Sequence[telegram_world.Person]
+    dice: random.Random
+
+    async def say(self, chat: Chat, text: str) -> None:
+        """One of its people says it, in a group to the bot."""
+        asked = text
+        if len(self.people) > 1:
+            asked = f"@{self.telegram.bot.person.username} {text}"
+            if self.dice.random() < OVERHEARD_CHANCE:
+                self.place.say("the reeds are high this year", by=self.dice.choice(self.people))
+        chat.ids.append(str(self.place.say(asked, by=self.dice.choice(self.people)).id))
+
+
 def _of_telegram(telegram: FakeTelegram, names: Iterator[str], count: int, dice: random.Random) -> Iterator[Chat]:
     for number in range(count):
-        group = number % GROUP_EVERY == 0
-        name = next(names)
+        group, name = number % GROUP_EVERY == 0, next(names)
         people = [telegram.person(f"{who} of {name}") for who in (PEOPLE if group else PEOPLE[:1])]
         place = telegram.group(title=name) if group else telegram.direct(people[0])
+        there = _OnTelegram(telegram=telegram, place=place, people=people, dice=dice)
+        session, home = str(SessionKey(channel=LAKE, chat=str(place.id))), f"group {name}" if group else ""
+        yield Chat(name=name, channel=LAKE, session=session, say=there.say, household=home)
 
-        async def say(chat: Chat, text: str, place=place, people=people, group=group) -> None:  # type: ignore[no-untyped-def]
-            if group and dice.random() < OVERHEARD_CHANCE:
-                place.say("the reeds are high this year", by=dice.choice(people))
-            asked = f"@{telegram.bot.person.username} {text}" if group else text
-            chat.ids.append(str(place.say(asked, by=dice.choice(people)).id))
 
-        session = str(SessionKey(channel=LAKE, chat=str(place.id)))
-        yield Chat(name=name, channel=LAKE, session=session, say=say, household=f"group {name}" if group else "")
+@dataclass(frozen=True, kw_only=True)
+class _OnSlack:
+    """A conversation there: direct messages, or one thread of a channel."""
+
+    slack: FakeSlack
+    place: slack_world.Channel
+    dice: random.Random
+
+    async def say(self, chat: Chat, text: str) -> None:
+        """Its person says it, in a channel to the bot."""
+        if self.place.kind == "im":
+            chat.ids.append(self.place.say(text).ts)
+            chat.session = str(SessionKey(channel=WORK, chat=self.place.id))
+            return
+        root = SessionKey.parse(chat.session).thread if chat.session else ""
+        if root and self.dice.random() < OVERHEARD_CHANCE:
+            self.place.say("the reeds are high this year", thread=root)
+        ts = self.place.say(f"{self.slack.bot.mention} {text}", thread=root).ts
+        chat.ids.append(ts)
+        # What is said in a channel is answered in a thread of it, which is a conversation of its own.
+        chat.session = chat.session or str(SessionKey(channel=WORK, chat=self.place.id, thread=ts))
 
 
 def _of_slack(slack: FakeSlack, names: Iterator[str], count: int, dice: random.Random) -> Iterator[Chat]:
     for number in range(count):
-        threaded = number % 2 == 1
-        name = next(names)
+        threaded, name = number % 2 == 1, next(names)
         person = slack.person(f"Person {name}")
         place = slack.channel(person, name=f"lake-{name}") if threaded else slack.direct(person)
-
-        async def say(chat: Chat, text: str, place=place, threaded=threaded) -> None:  # type: ignore[no-untyped-def]
-            root = SessionKey.parse(chat.session).thread if threaded and chat.session else ""
-            if root and dice.random() < OVERHEARD_CHANCE:
-                place.say("the reeds are high this year", thread=root)
-            asked = f"{slack.bot.mention} {text}" if threaded else text
-            ts = place.say(asked, thread=root).ts
-            chat.ids.append(ts)
-            if not chat.session:
-                # What is said in a channel is answered in a thread of it, which is a conversation of its own.
-                chat.session = str(SessionKey(channel=WORK, chat=place.id, thread=ts if threaded else ""))
-
-        yield Chat(name=name, channel=WORK, say=say, household=f"group {name}" if threaded else "")
+        there = _OnSlack(slack=slack, place=place, dice=dice)
+        yield Chat(name=name, channel=WORK, say=there.say, household=f"group {name}" if threaded else "")
 
 
 def crowd(

@@ -138,10 +138,6 @@ async def _listed(run: Run) -> Mapping[str, Mapping[int, Sequence[str]]]:
     found: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     for each in await read_unknown(run.process.bus, limit=UNKNOWN_ALL):
         run.counts.unknown[each.action] = run.counts.unknown.get(each.action, 0) + 1
-        import os
-
-        if os.environ.get("SOAK_X"):
-            print(each.time, each.reply, each.attempt, each.action)
         session, _, turn = each.reply.rpartition("#")
         if turn.isdecimal():
             found[session][int(turn)].append(each.action)
