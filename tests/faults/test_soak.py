@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from daemon.events import LogEntry
@@ -33,6 +33,9 @@ from tests.soak.sent import Reply, Talk
 pytestmark = pytest.mark.anyio
 
 RUN = Span(began_s=0.0, seconds=200.0)
+FEW = 30
+"""Examples of what is looked at hundreds of times in each."""
+
 LIMITS = {"agent": Limits(memory=10 * MIB, files=8.0)}
 
 
@@ -57,6 +60,7 @@ def samples(
     ]
 
 
+@settings(max_examples=FEW)
 @given(rise_per_s=st.floats(-5.0, 5.0), begins=st.floats(0.0, 1e3), count=st.integers(2, 100))
 def test_a_straight_line_has_its_own_slope(rise_per_s: float, begins: float, count: int) -> None:
     line = [(float(at), begins + rise_per_s * at) for at in range(count)]
@@ -64,12 +68,14 @@ def test_a_straight_line_has_its_own_slope(rise_per_s: float, begins: float, cou
     assert slope(line) == pytest.approx(rise_per_s, abs=1e-6)
 
 
+@settings(max_examples=FEW)
 @given(st.lists(st.tuples(st.floats(0.0, 1e4), st.floats(0.0, 1e9)), max_size=60))
 def test_no_sample_makes_it_fail(points: list[tuple[float, float]]) -> None:
     assert set(least(points)) <= set(points)
     assert isinstance(rise(points), float)
 
 
+@settings(max_examples=FEW)
 @given(burst=st.floats(0.0, 60.0), seed=st.integers(0, 1_000))
 def test_what_is_held_for_a_moment_is_no_leak(burst: float, seed: int) -> None:
     # In each ten seconds there is a quiet one, whatever happens in the others.
@@ -80,6 +86,7 @@ def test_what_is_held_for_a_moment_is_no_leak(burst: float, seed: int) -> None:
     assert list(growing(samples(memory), RUN, LIMITS)) == []
 
 
+@settings(max_examples=FEW)
 @given(leak=st.floats(0.25, 5.0), burst=st.floats(0.0, 5.0), seed=st.integers(0, 1_000))
 def test_a_leak_of_memory_is_found_under_what_is_held_for_a_moment(leak: float, burst: float, seed: int) -> None:
     dice = random.Random(seed)
@@ -289,6 +296,7 @@ def test_a_reader_who_misses_a_message_or_sees_one_twice_is_found() -> None:
 # What goes wrong when.
 
 
+@settings(max_examples=FEW)
 @given(seconds=st.sampled_from([180.0, 600.0, 3_600.0]), seed=st.integers(0, 1_000))
 def test_a_seed_tells_what_goes_wrong_and_everything_does(seconds: float, seed: int) -> None:
     plan = Plan(seconds=seconds, seed=seed)
