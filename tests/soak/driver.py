@@ -38,7 +38,7 @@ from tests.soak.harm import Harm
 from tests.soak.mind import HEARD, Mind
 from tests.soak.plan import Counts, Plan, troubles
 from tests.soak.readers import Reader
-from tests.soak.setting import LAKE, MODEL_NAME, PUSH, SITE, WORK, Around, configured
+from tests.soak.setting import LAKE, MODEL_NAME, PUSH, REPEAT_S, SITE, WORK, Around, configured
 from tests.soak.terminal import Terminal, terminal
 
 DRIVER, TYPING = "driver-0", "terminal-0"
@@ -54,6 +54,10 @@ FAULT_EVERY = 60
 """Each so-many-th request to a platform goes wrong in some way."""
 
 BAD_EVERY_S = 2.0
+FORGET_EVERY_S = 5.0
+KNOWN = 1_000
+"""Envelopes of Slack's that it still knows when they are acknowledged once more."""
+
 LOOK_S = 0.2
 IDLE_S = 600.0
 CHECK_LIMIT_S = 300.0
@@ -176,6 +180,17 @@ class Run:
                 tg.start_soon(self.harm.stop, member)
 
 
+async def _forget(platform: Sink, telegram: FakeTelegram, slack: FakeSlack) -> None:
+    """Have the fakes keep no more than their chats, until cancelled: what everybody asked would fill gigabytes."""
+    while True:
+        await anyio.sleep(FORGET_EVERY_S)
+        for done in (telegram.calls, slack.calls, telegram.bot.confirmed, platform.posts, platform.attempts):
+            done.clear()
+        platform.talk.clear()
+        platform.acts.clear()
+        del slack.app.done[:-KNOWN]
+
+
 def _let_fail(telegram: FakeTelegram, slack: FakeSlack) -> None:
     worst = (Cut(), TelegramRefuses(429, retry_after=1), TelegramRefuses(500), Cut(acted=False), Slow(0.2))
     telegram.faults.when("send*", each_so_many(FAULT_EVERY, worst))
@@ -196,7 +211,7 @@ async def soaking(plan: Plan, folder: Path, disk: Disk | None, counts: Counts) -
     async with AsyncExitStack() as stack:
         platform = await stack.enter_async_context(sink(every(FAULT_EVERY)))
         telegram = await stack.enter_async_context(fake_telegram())
-        slack = await stack.enter_async_context(fake_slack(floods=False, repeat_s=2.0))
+        slack = await stack.enter_async_context(fake_slack(floods=False, repeat_s=REPEAT_S))
         _let_fail(telegram, slack)
         mind.server = await stack.enter_async_context(fake_openai(mind))
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
@@ -247,6 +262,7 @@ async def soaking(plan: Plan, folder: Path, disk: Disk | None, counts: Counts) -
         )
         for task in (gauges.watch, harm.watch, cursors.watch, *(reader.read for reader in readers)):
             tg.start_soon(task)
+        tg.start_soon(_forget, platform, telegram, slack)
         yield Run(
             plan=plan,
             folder=folder,

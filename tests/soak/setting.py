@@ -13,6 +13,12 @@ GRACE_S = 5.0
 SEND_TIMEOUT_S = 2.5
 """Half a lease: who sends must know that nobody else does."""
 
+SENDS_PER_S = 40
+"""What the platform of a test takes: all that waited while nobody sent would come at once, and time out together."""
+
+REPEAT_S = 6.0
+"""After which time Slack's fake brings again what is not acknowledged."""
+
 DEBOUNCE_S = 0.3
 SLOTS = 24
 """Turns at a time: each may have a connection to everything, which a pool keeps."""
@@ -57,6 +63,7 @@ type = "terminal"
 type = "testing"
 url = "{sink}"
 updates_url = "{sink}updates"
+sends_per_s = {sends_per_s}
 send_timeout_s = {send_timeout_s}
 debounce_s = {debounce_s}
 streaming = false
@@ -113,6 +120,7 @@ def configured(folder: Path, around: Around, names: Sequence[str], ports: Mappin
                 seen_ttl_s=SEEN_TTL_S,
                 send_timeout_s=SEND_TIMEOUT_S,
                 debounce_s=DEBOUNCE_S,
+                sends_per_s=SENDS_PER_S,
                 window_tokens=WINDOW_TOKENS,
                 model_name=MODEL_NAME,
                 **vars(around),
