@@ -25,7 +25,7 @@ from tests.soak.disk import small_disk
 from tests.soak.findings import NOT_LOOKED_AT, OF_CHAOS, OWN, Findings
 from tests.soak.flat import MIB, Limits, Sample, Span, growing, least, rise, slope
 from tests.soak.gauges import Gauges, sample
-from tests.soak.mind import HEARD, MOODS, Mind
+from tests.soak.mind import HEARD, MOODS, SHORTENED, Mind
 from tests.soak.plan import DISK, KILL, MODEL, PAUSE, ROLL, SERVER, SERVER_UNTIL, Plan, troubles
 from tests.soak.readers import Reader, unseen
 from tests.soak.sent import Reply, Talk
@@ -223,6 +223,17 @@ def test_a_turn_that_answers_what_it_was_not_shown_is_found() -> None:
     replies = [*whole.replies[:2], replace(whole.replies[2], answers=[2, 3])]
 
     assert wrong_with(replace(whole, replies=replies)) == {"unheard"}
+
+
+def test_of_what_has_no_room_the_newest_is_to_be_shown() -> None:
+    whole = a_talk(1)
+
+    def answering(*numbers: int) -> set[str]:
+        replies = [replace(whole.replies[0], text=f"heard s01: 0-3 9-9{SHORTENED}", answers=numbers)]
+        return wrong_with(replace(whole, replies=replies, shown=None))
+
+    assert answering(0, 1, 5, 9) == set()
+    assert answering(0, 1, 5) == {"unheard"}
 
 
 # What stands in logs.

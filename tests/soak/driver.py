@@ -53,6 +53,9 @@ READERS = 6
 FAULT_EVERY = 60
 """Each so-many-th request to a platform goes wrong in some way."""
 
+HELD_BACK_S = 20.0
+"""When so much waits as comes in this time, no more is said: a machine that is too slow is told by its rate alone."""
+
 BAD_EVERY_S = 2.0
 FORGET_EVERY_S = 5.0
 KNOWN = 1_000
@@ -88,6 +91,8 @@ class Run:
     began: float = 0.0
     loaded_s: float = 0.0
     """How long messages flowed."""
+    backlog: int = 0
+    """Messages that wait for an answer now."""
     left_then: int = 0
     """Messages that nobody had answered when that was over."""
     left: dict[str, int] = field(default_factory=dict[str, int])
@@ -103,16 +108,16 @@ class Run:
         async with anyio.create_task_group() as tg:
             tg.start_soon(self.harm.befall, troubles(self.plan))
             async with anyio.create_task_group() as talk:
-                await self._talk(talk)
+                async with anyio.create_task_group() as beside:
+                    beside.start_soon(self._watch_backlog)
+                    await self._talk(talk)
+                    beside.cancel_scope.cancel()
                 self.loaded_s = anyio.current_time() - self.began
                 self.left_then = self._elsewhere() + max(0, await self._length(self.process.bus.keys.inbox(0)))
         self.mind.mood = ""
         drain = anyio.current_time()
-        await self.typed.end(self.plan.drain_s)
-        with anyio.move_on_after(self.plan.drain_s):
-            while any((await self._left()).values()):  # noqa: ASYNC110 - nobody tells when all is quiet
-                await anyio.sleep(LOOK_S)
-        self.left = await self._left()
+        await self.typed.end()
+        self.left = await self._drained()
         self.drained_s = anyio.current_time() - drain
 
     async def _awake(self) -> None:
@@ -128,13 +133,33 @@ class Run:
             if now >= bad * BAD_EVERY_S:
                 talk.start_soon(self.site.badly, bad)
                 bad += 1
-            # Who is late says several things at once: the rate is asked for, whatever stands in its way.
+            # Who is late says several things at once; what nobody could answer for a while is not said at all.
+            if self.backlog > HELD_BACK_S * self.plan.rate:
+                number = max(number, int(now * self.plan.rate))
             while number < now * self.plan.rate:
                 chat, count = self.crowd.next() or (None, 1)
                 number += count
                 if chat:
                     talk.start_soon(self.crowd.speak, chat, count)
             await anyio.sleep(1 / self.plan.rate)
+
+    async def _watch_backlog(self) -> None:
+        while True:
+            self.backlog = self._elsewhere() + max(0, await self._length(self.process.bus.keys.inbox(0)))
+            await anyio.sleep(1.0)
+
+    async def _drained(self) -> dict[str, int]:
+        """What is left once all is quiet, or nothing has become less for too long."""
+        least, until = sys.maxsize, 0.0
+        while any((left := await self._left()).values()):
+            if 0 <= sum(left.values()) < least and min(left.values()) >= 0:
+                least, until = sum(left.values()), anyio.current_time() + self.plan.drain_s
+            elif anyio.current_time() > until > 0.0:
+                break
+            await anyio.sleep(LOOK_S)
+        with anyio.move_on_after(self.plan.drain_s):
+            await self.typed.child.wait()
+        return left
 
     def _elsewhere(self) -> int:
         """Messages that somebody has said and that Millpond has not yet."""

@@ -13,12 +13,15 @@ from daemon.config import ModelConfig
 from daemon.tokens import Tokenizer
 from tests.chaos.keeper import Keeper, is_flush, is_summary
 from tests.chaos.marks import heard, marked, told
-from tests.chaos.shown import Gallery
+from tests.chaos.shown import LEFT_OUT, Gallery
 from tests.fakes.openai_server import Call, Events, Failure, FakeOpenAI, Hang, Plain, Reply, Say, delta
 from tests.fakes.said import said
 from tests.soak.setting import WINDOW_TOKENS
 
 HEARD = "heard "
+SHORTENED = ", and not all"
+"""Ends an answer to what had no room: of that the middle is left out."""
+
 ASKS = "what time is it?"
 """Who asks that makes the model use a tool first."""
 
@@ -100,8 +103,7 @@ def _answer(body: Mapping[str, Any]) -> Say:
     text = said(messages[at]["content"])
     if ASKS in text and len(messages) == at + 1:
         return Say(calls=[Call("time", json.dumps({}), id=f"call_{abs(hash(text))}")])
-    # Without blanks between them: what is written word by word is sent in as many pieces.
-    return Say(HEARD + told(marked(text)).replace("\n", "; "))
+    return Say(HEARD + told(marked(text)).replace("\n", "; ") + (SHORTENED if LEFT_OUT in text else ""))
 
 
 def _chunks(answer: Say) -> list[dict[str, object] | float | bytes]:

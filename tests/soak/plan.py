@@ -27,8 +27,8 @@ class Plan:
     every_s: float = 10.0
     """Something goes wrong as often."""
     chats: int = 300
-    drain_s: float = 180.0
-    """How long the rest of the answers is awaited."""
+    drain_s: float = 60.0
+    """How long the rest of the answers is awaited while it becomes no less."""
     seed: int = 1
     sabotage: str = ""
     """What is switched off, or planted: a run that has to be found out."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from tests.chaos.marks import heard
 from tests.chaos.outcomes import GIVEN_UP, RESENT
+from tests.soak.mind import SHORTENED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +66,9 @@ def unlisted(talk: Talk) -> Iterator[str]:
 def unheard(talk: Talk) -> Iterator[str]:
     """Turns whose prompt did not show a message that they answer."""
     for reply in talk.replies:
-        missing = set(reply.answers) - heard(reply.text).get(talk.name, frozenset())
+        # Of what has no room at all the newest is shown all the same.
+        needed = set(reply.answers[-1:]) if reply.text.endswith(SHORTENED) else set(reply.answers)
+        missing = needed - heard(reply.text).get(talk.name, frozenset())
         if missing:
             yield f"{talk.session} turn {reply.turn} answers {sorted(missing)}, and the model was not shown them"
 

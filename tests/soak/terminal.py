@@ -20,7 +20,11 @@ class Terminal:
     def __init__(self, child: Child) -> None:
         self.child = child
         self.shown = ""
-        self.code: int | None = None
+
+    @property
+    def code(self) -> int | None:
+        """How it ended; None: it has not."""
+        return self.child.returncode
 
     async def say(self, _chat: Chat, text: str) -> None:
         """Type a line; it waits in the pipe as long as nobody takes it."""
@@ -33,12 +37,10 @@ class Terminal:
         async for text in TextReceiveStream(self.child.stdout):
             self.shown += text
 
-    async def end(self, limit_s: float) -> None:
+    async def end(self) -> None:
         """No more lines: it ends once all are answered."""
         assert self.child.stdin is not None
         await self.child.stdin.aclose()
-        with anyio.move_on_after(limit_s):
-            self.code = await self.child.wait()
 
 
 @asynccontextmanager
