@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 AXE := axe-core@4.14.1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers test-clocks test-page test-deploy check lint bench chaos format clean
+.PHONY: help setup run test test-servers test-clocks test-page test-deploy check lint bench chaos fuzz format clean
 
 help:  ## What can be made here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -106,6 +106,9 @@ else
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'slow and paired' tests/faults
 	$(BIN)/python -m pytest -m 'slow and alone' tests/faults
 endif
+
+fuzz: $(VENV)/.test  ## What comes from outside, spoilt in every way that can be thought of; MINUTES=n, else ten
+	$(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),10)
 
 clean:  ## Remove the virtual environment and what tools left behind
 	rm -rf $(VENV) .page .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
