@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 AXE := axe-core@4.14.1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers test-clocks test-page test-deploy check lint bench chaos fuzz audit format clean
+.PHONY: help setup run test test-servers test-clocks test-page test-deploy check lint bench chaos fuzz demo audit format clean
 
 help:  ## What can be made here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -113,6 +113,9 @@ endif
 
 fuzz: $(VENV)/.test  ## What comes from outside, spoilt in every way that can be thought of; MINUTES=n, else ten
 	$(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),10)
+
+demo: $(VENV)/.test  ## Half a minute: processes and the server are killed with kill -9 while they answer; RECORD=1 keeps it
+	$(BIN)/python -m tests.demo $(if $(RECORD),--record)
 
 audit: $(VENV)/.audit  ## What is known to be wrong with the pinned versions; needs a network: it asks pypi.org
 	@$(BIN)/python -c 'from urllib.request import urlopen; urlopen("https://pypi.org/pypi/pip/json", timeout=20).close()' \
