@@ -207,7 +207,10 @@ async def remember(lab: Lab) -> None:
     opened = await memories.open(SCOPE, "web:ann", fence=1, nonce="n")
     for first, text in ((0, "# Ann\n- likes tea\n"), (2, "# Ann\n- likes coffee\n")):
         entry = HistoryEntry(
-            session="web:ann", first=first, upto=first + 2, time=TIME,
+            session="web:ann",
+            first=first,
+            upto=first + 2,
+            time=TIME,
             kind="summary",
             text=f"[2026-11-20 09:0{first}] part {first}\nsecond line",
         )
