@@ -13,6 +13,7 @@ from daemon.recall.found import Engine, Found, Hit, Mode
 from daemon.recall.held import Held
 from daemon.recall.place import Place, Places, is_session
 from daemon.recall.reading import Reader, Said
+from daemon.recall.words import query_terms
 from daemon.recall.written import hit_text
 
 LOOKED_AT = 30
@@ -26,6 +27,9 @@ MESSAGES_LOOKED_AT = 60
 
 FEW_BYTES = 24
 """Words that take less say too little by themselves: four short English ones, eight Chinese characters."""
+
+OWN_WORD = "millpondrecall"
+"""A word that nobody says."""
 
 THREAD_CHARS = 50_000
 """A prompt that holds more is compared in a thread: so much takes a millisecond."""
@@ -88,10 +92,7 @@ class Recaller:
         began = anyio.current_time()
         with anyio.move_on_after(self._config.turn_deadline_s) as limit:
             try:
-                found = await self._engine.search(
-                    scope, query_of(asked), mode=self._config.mode_used, limit=max(LOOKED_AT, self._config.max_results)
-                )
-                return await self._fresh(found.hits, asked)
+                return await self._remembered(scope, asked)
             except MillpondError as error:
                 _log.warning("recall.failed", reason=str(error))
             except Exception as error:  # noqa: BLE001 - the top of recall: a bug in it must not fail a turn
@@ -100,17 +101,19 @@ class Recaller:
             _log.warning("recall.slow", waited_s=round(anyio.current_time() - began, 3))
         return ""
 
-    async def _fresh(self, hits: Sequence[Hit], asked: Asked) -> str:
-        if not hits:
-            return ""
-        texts = asked.held()
-        if sum(map(len, texts)) > THREAD_CHARS:
-            held = await to_thread.run_sync(Held, texts, abandon_on_cancel=True)
-        else:
-            held = Held(texts)
-        fresh = [hit for hit in hits if not held.holds(hit.snippet)]
-        wanted = above(fresh, self._config.min_score, relative=self._config.mode_used != "vsearch")
-        return "\n\n".join(fitting([hit_text(hit) for hit in wanted[: self._config.max_results]], asked))
+    async def _remembered(self, scope: str, asked: Asked) -> str:
+        mode, most = self._config.mode_used, self._config.max_results
+        found, held = dict[str, Hit](), None
+        for query in queries_of(asked):
+            hits = (await self._engine.search(scope, query, mode=mode, limit=max(LOOKED_AT, most))).hits
+            if hits and held is None:
+                held = await _held(asked)
+            fresh = [hit for hit in hits if held is not None and not held.holds(hit.snippet)]
+            for hit in above(fresh, self._config.min_score, relative=mode != "vsearch"):
+                found.setdefault(hit.docid, hit)
+            if len(found) >= most:
+                break
+        return "\n\n".join(fitting(list(map(hit_text, found.values()))[:most], asked))
 
     # For whoever asks
 
@@ -164,12 +167,28 @@ class Recaller:
         return Found(note=f"The search did not end within {self._config.timeout_s:g} s.")
 
 
-def query_of(asked: Asked) -> str:
-    """What is looked for: what was said, and where that is little the last exchange too. Pure."""
+def queries_of(asked: Asked) -> list[str]:
+    """What is looked for, one after the other until enough is found: what was said, and where that is little the last
+    exchange with it. Nothing, where nothing was said that could be looked for. Pure."""
     words = asked.words.strip()
-    if len(words.encode(errors="replace")) >= FEW_BYTES:
-        return words
-    return f"{words}\n{asked.before()}".strip()
+    queries = [words] if says_something(words) else []
+    if not queries or len(words.encode(errors="replace")) < FEW_BYTES:
+        before = asked.before().strip()
+        queries += [f"{words}\n{before}"] if says_something(before) else []
+    return queries
+
+
+def says_something(text: str) -> bool:
+    """Whether any word of ``text`` is more than one of those that stand everywhere. Pure."""
+    # Beside a word that says something the others are not looked for, so that this one is left alone.
+    return len(query_terms(f"{text}\n{OWN_WORD}").terms) > 1
+
+
+async def _held(asked: Asked) -> Held:
+    texts = asked.held()
+    if sum(map(len, texts)) > THREAD_CHARS:
+        return await to_thread.run_sync(Held, texts, abandon_on_cancel=True)
+    return Held(texts)
 
 
 def above(hits: Sequence[Hit], min_score: float, *, relative: bool) -> list[Hit]:
