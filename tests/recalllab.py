@@ -52,8 +52,13 @@ def recalling(process: Process, engine: ScriptedEngine, bot: BotConfig | None = 
     return replace(
         process,
         config=config,
-        connect_recall=lambda _sources: Engines(engine=engine, messages=engine, places=engine),
+        connect_recall=lambda _sources: engines(engine),
     )
+
+
+def engines(engine: ScriptedEngine) -> Engines:
+    """It alone."""
+    return Engines(engine=engine, messages=engine, places=engine, aclose=engine.aclose)
 
 
 def settings_of(**settings: Any) -> MemorySearchConfig:
@@ -71,7 +76,7 @@ class NoReader:
 def recaller_of(engine: ScriptedEngine, **settings: Any) -> Recaller:
     """One that asks this engine, and reads nowhere."""
     reader: Any = NoReader()
-    return Recaller(settings_of(**settings), engine, places=engine, reader=reader)
+    return Recaller(settings_of(**settings), engines(engine), reader)
 
 
 NO_RECALL = recaller_of(ScriptedEngine())

@@ -9,9 +9,10 @@ from anyio import to_thread
 
 from daemon.config import MemorySearchConfig
 from daemon.errors import MillpondError
+from daemon.recall.engines import Engines
 from daemon.recall.found import Engine, Found, Hit, Mode
 from daemon.recall.held import Held
-from daemon.recall.place import Place, Places, is_session
+from daemon.recall.place import Place, is_session
 from daemon.recall.reading import Reader, Said
 from daemon.recall.words import query_terms
 from daemon.recall.written import hit_text
@@ -56,29 +57,25 @@ class Asked:
 class Recaller:
     """Searches what scopes remember, for one process."""
 
-    def __init__(
-        self,
-        config: MemorySearchConfig,
-        engine: Engine,
-        *,
-        messages: Engine | None = None,
-        places: Places | None = None,
-        reader: Reader,
-    ) -> None:
+    def __init__(self, config: MemorySearchConfig, engines: Engines, reader: Reader) -> None:
         """Nothing is looked at yet.
 
         Args:
             config: ``[memory_search]``.
-            engine: searches.
-            messages: searches messages too; None: ``engine`` does.
-            places: knows where what was found stands; None: nobody does.
-            reader: reads there.
+            engines: search.
+            reader: reads where something was found.
         """
         self._config = config
-        self._engine = engine
-        self._messages = messages or engine
-        self._places = places
+        self._engines = engines
         self._reader = reader
+
+    async def run(self) -> None:
+        """Keep in step what searches, until cancelled: for a process that lasts."""
+        await self._engines.run()
+
+    async def aclose(self) -> None:
+        """Let go of what the engines hold."""
+        await self._engines.aclose()
 
     # For turns
 
@@ -105,7 +102,7 @@ class Recaller:
         mode, most = self._config.mode_used, self._config.max_results
         found, held = dict[str, Hit](), None
         for query in queries_of(asked):
-            hits = (await self._engine.search(scope, query, mode=mode, limit=max(LOOKED_AT, most))).hits
+            hits = (await self._engines.engine.search(scope, query, mode=mode, limit=max(LOOKED_AT, most))).hits
             if hits and held is None:
                 held = await _held(asked)
             fresh = [hit for hit in hits if held is not None and not held.holds(hit.snippet)]
@@ -124,13 +121,13 @@ class Recaller:
             BusUnavailable: Redis is away.
         """
         most, used = min(limit or self._config.max_results, SEARCHED_MAX), mode or self._config.mode_used
-        found = await self._within(self._engine, scope, query, mode=used, limit=most)
+        found = await self._within(self._engines.engine, scope, query, mode=used, limit=most)
         wanted = above(found.hits, self._config.min_score, relative=used != "vsearch")
         return Found(hits=tuple(wanted[:most]), note=found.note)
 
     async def said(self, scope: str, query: str, *, limit: int) -> list[Said]:
         """The messages of ``scope``, a home, that go with ``query`` best, word for word. Errors as for ``search``."""
-        found = await self._within(self._messages, scope, query, mode="search", limit=MESSAGES_LOOKED_AT)
+        found = await self._within(self._engines.messages, scope, query, mode="search", limit=MESSAGES_LOOKED_AT)
         hits = [hit for hit in found.hits if is_session(hit.file)][:limit]
         places = await self._places_of(scope, [hit.docid for hit in hits])
         told: dict[tuple[str, int], Said] = {}
@@ -150,15 +147,8 @@ class Recaller:
         place = (await self._places_of(scope, [docid])).get(docid)
         return await self._reader.around(scope, place, context=context) if place else None
 
-    async def aclose(self) -> None:
-        """Let go of what the engines hold."""
-        for engine in {id(each): each for each in (self._engine, self._messages)}.values():
-            close = getattr(engine, "aclose", None)
-            if close is not None:
-                await close()
-
     async def _places_of(self, scope: str, docids: Sequence[str]) -> dict[str, Place]:
-        return await self._places.places(scope, docids) if self._places and docids else {}
+        return await self._engines.places.places(scope, docids) if docids else {}
 
     async def _within(self, engine: Engine, scope: str, query: str, *, mode: Mode, limit: int) -> Found:
         with anyio.move_on_after(self._config.timeout_s):

@@ -242,13 +242,5 @@ async def test_a_search_has_the_mode_and_the_number_that_are_asked_for() -> None
     assert [(mode, limit) for _, _, mode, limit in engine.asked] == [("search", 5), ("vsearch", 100)]
 
 
-async def test_what_the_engines_hold_is_let_go_of_once() -> None:
-    engine = ScriptedEngine()
-
-    await recaller_of(engine).aclose()
-
-    assert engine.closed == 1
-
-
 def test_hits_are_as_they_are_printed() -> None:
     assert msgspec.json.decode(msgspec.json.encode(a_hit("x")), type=Hit) == a_hit("x")
