@@ -149,8 +149,7 @@ def _unit(sign: str) -> str:
 def _of_week(today: dt.date, weeks: int, day: str | None) -> Days:
     if day == "末":
         return spans.weekend_from(today, weeks)
-    monday, sunday = spans.week_from(today, weeks)
-    return (monday + DAY * _DAYS[day],) * 2 if day else (monday, sunday)
+    return spans.weekday_from(today, weeks, _DAYS[day]) if day else spans.week_from(today, weeks)
 
 
 def _of_bare_week(day: str, today: dt.date) -> Days:

@@ -37,11 +37,13 @@ _MONTHS = (
     "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
 )
 _WEEKDAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+_NUMBER_OF_DAY: dict[str, int] = {name: number for number, name in enumerate(_WEEKDAYS.split("|"))}
 _SEASON = "spring|summer|autumn|fall|winter"
 _UNIT = "weekend|week|month|year"
 _COUNTS = "one|two|three|four|five|six|seven|eight|nine|ten"
-_NUMBERS = {"a": 1, "an": 1, "couple": 2, "few": 0, "several": 0}
-_NUMBERS |= {name: number for number, name in enumerate(_COUNTS.split("|"), 1)}
+_NUMBERS = {"a": 1, "an": 1, "couple": 2, "few": 0, "several": 0} | {
+    name: number for number, name in enumerate(_COUNTS.split("|"), 1)
+}
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
 _FEASTS = {"christmas": (12, 24, 26), "halloween": (10, 31, 31), "valentine": (2, 14, 14), "new year": (12, 31, 32)}
 _ENGLISH = re.compile(
@@ -162,11 +164,11 @@ def _relative(found: re.Match[str], today: dt.date) -> Iterator[Days | None]:
         count = int(number) if number.isdigit() else _NUMBERS[number]
         yield spans.ago(count, unit, today) if count else (spans.ago(6, unit, today)[0], today)
     elif found["weekday"]:
-        number = _WEEKDAYS.split("|").index(found["weekday"].lower())
+        number = _NUMBER_OF_DAY[found["weekday"].lower()]
         yield spans.recent_weekday(number, today)
         if (found["weekday_which"] or "").lower() == "last":
             # Said on a Sunday, "last Friday" is two days ago, or nine.
-            yield (spans.week_from(today, -1)[0] + DAY * number,) * 2
+            yield spans.weekday_from(today, -1, number)
 
 
 def _month(found: re.Match[str], number: int, today: dt.date) -> Days | None:

@@ -91,6 +91,12 @@ def week_from(today: dt.date, weeks: int) -> Days:
     return monday, monday + 6 * DAY
 
 
+def weekday_from(today: dt.date, weeks: int, number: int) -> Days:
+    """A day of the week that is so many weeks away; Monday is 0."""
+    found = week_from(today, weeks)[0] + DAY * number
+    return found, found
+
+
 def weekend_from(today: dt.date, weeks: int) -> Days:
     """Saturday and Sunday of the week that is so many weeks away."""
     _, sunday = week_from(today, weeks)
