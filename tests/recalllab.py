@@ -9,6 +9,7 @@ import msgspec
 from daemon.config import BotConfig, Config, MemorySearchConfig
 from daemon.process import Process
 from daemon.recall import Engines, Found, Hit, Mode, Place, Recaller
+from daemon.testing import ManualClock
 
 
 class ScriptedEngine:
@@ -76,7 +77,7 @@ class NoReader:
 def recaller_of(engine: ScriptedEngine, **settings: Any) -> Recaller:
     """One that asks this engine, and reads nowhere."""
     reader: Any = NoReader()
-    return Recaller(settings_of(**settings), engines(engine), reader)
+    return Recaller(settings_of(**settings), engines(engine), reader, ManualClock())
 
 
 NO_RECALL = recaller_of(ScriptedEngine())

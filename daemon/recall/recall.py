@@ -7,8 +7,10 @@ import anyio
 import structlog
 from anyio import to_thread
 
+from daemon.clock import Clock
 from daemon.config import MemorySearchConfig
 from daemon.errors import MillpondError
+from daemon.recall.dates import dates_in
 from daemon.recall.engines import Engines
 from daemon.recall.found import Engine, Found, Hit, Mode
 from daemon.recall.held import Held
@@ -57,15 +59,17 @@ class Asked:
 class Recaller:
     """Searches what scopes remember, for one process."""
 
-    def __init__(self, config: MemorySearchConfig, engines: Engines, reader: Reader) -> None:
+    def __init__(self, config: MemorySearchConfig, engines: Engines, reader: Reader, clock: Clock) -> None:
         """Nothing is looked at yet.
 
         Args:
             config: ``[memory_search]``.
             engines: search.
             reader: reads where something was found.
+            clock: what "yesterday" is counted from.
         """
         self._config = config
+        self._clock = clock
         self._engines = engines
         self._reader = reader
 
@@ -101,7 +105,7 @@ class Recaller:
     async def _remembered(self, scope: str, asked: Asked) -> str:
         mode, most = self._config.mode_used, self._config.max_results
         found, held = dict[str, Hit](), None
-        for query in queries_of(asked):
+        for query in await self._queries(asked):
             hits = (await self._engines.engine.search(scope, query, mode=mode, limit=max(LOOKED_AT, most))).hits
             if hits and held is None:
                 held = await _held(asked)
@@ -111,6 +115,14 @@ class Recaller:
             if len(found) >= most:
                 break
         return "\n\n".join(fitting(list(map(hit_text, found.values()))[:most], asked))
+
+    async def _queries(self, asked: Asked) -> list[str]:
+        words = asked.words.strip()
+        if says_something(words):
+            return queries_of(asked, is_telling=True)
+        # "What did I do yesterday?" says when, if nothing else. In a thread: what reads days is slow to import.
+        when = await to_thread.run_sync(dates_in, words, self._clock.now(), abandon_on_cancel=True)
+        return queries_of(asked, is_telling=bool(when))
 
     # For whoever asks
 
@@ -157,11 +169,13 @@ class Recaller:
         return Found(note=f"The search did not end within {self._config.timeout_s:g} s.")
 
 
-def queries_of(asked: Asked) -> list[str]:
-    """What is looked for, one after the other until enough is found: what was said, and where that is little the last
-    exchange with it. Nothing, where nothing was said that could be looked for. Pure."""
+def queries_of(asked: Asked, *, is_telling: bool) -> list[str]:
+    """What is looked for, one after the other until enough is found. Pure.
+
+    What was said, when it ``is_telling`` anything; where that is little, the last exchange with it.
+    """
     words = asked.words.strip()
-    queries = [words] if says_something(words) else []
+    queries = [words] if is_telling else []
     if not queries or len(words.encode(errors="replace")) < FEW_BYTES:
         before = asked.before().strip()
         queries += [f"{words}\n{before}"] if says_something(before) else []

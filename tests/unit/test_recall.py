@@ -12,7 +12,7 @@ from daemon.model import RUNTIME_CONTEXT
 from daemon.recall import Asked, Hit, found_text
 from daemon.recall.found import Found
 from daemon.recall.held import Held
-from daemon.recall.recall import LOOKED_AT, above, queries_of
+from daemon.recall.recall import LOOKED_AT, above
 from daemon.recall.written import hit_text, hits_text
 from tests.recalllab import ScriptedEngine, a_hit, recaller_of
 
@@ -100,14 +100,20 @@ def test_a_text_is_held_by_itself_or_too_short_to_tell(text: str, others: list[s
         ("她的女儿", "我喜欢大提琴", ["她的女儿", "她的女儿\n我喜欢大提琴"]),
         ("And what is that?", "My daughter is Mia.", ["And what is that?\nMy daughter is Mia."]),
         ("So what was it that they were, then?", "What?", []),
+        ("What did I do yesterday?", "", ["What did I do yesterday?"]),
+        ("昨天怎么了？", "", ["昨天怎么了？"]),
         ("?!", "", []),
         ("\ud800", "x-ray", ["\ud800\nx-ray"]),
     ],
 )
-def test_few_words_are_looked_for_with_the_last_exchange_and_no_words_not_at_all(
+async def test_few_words_are_looked_for_with_the_last_exchange_and_no_words_not_at_all(
     words: str, before: str, queries: list[str]
 ) -> None:
-    assert queries_of(asked(words, before=before)) == queries
+    engine = ScriptedEngine()
+
+    await recaller_of(engine).recalled(SCOPE, asked(words, before=before))
+
+    assert [query for _, query, _, _ in engine.asked] == queries
 
 
 async def test_what_few_words_find_comes_first_and_the_last_exchange_fills_the_rest() -> None:
