@@ -42,6 +42,8 @@ class Engines:
     places: Places
     run: Callable[[], Awaitable[None]] = nothing_to_do
     """What they do in the background of a process that lasts, until it is cancelled."""
+    wrote: Callable[[str], None] = lambda _scope: None
+    """Tells them that something was written into the memory of a scope, a home."""
     aclose: Callable[[], Awaitable[None]] = nothing_to_do
     """Lets go of what they hold."""
 

@@ -77,6 +77,10 @@ class Recaller:
         """Keep in step what searches, until cancelled: for a process that lasts."""
         await self._engines.run()
 
+    def wrote(self, scope: str) -> None:
+        """Something was written into the memory of ``scope``, a home: what is copied from there is brought in step."""
+        self._engines.wrote(scope)
+
     async def aclose(self) -> None:
         """Let go of what the engines hold."""
         await self._engines.aclose()
