@@ -2,7 +2,8 @@
 
 Where no other source is named, a default is the system's own specification. Sections are ``[redis]``, ``[queue]``,
 ``[agent]``, ``[run]``, ``[consolidation]``, ``[archive]``, ``[memory_flush]``, ``[memory_search]``,
-``[micro_compact]``, ``[context]``, ``[context.bootstrap]``, ``[bots.<name>]`` and ``[channels.<name>]`` (``channels``).
+``[memory_search.embeddings]``, ``[micro_compact]``, ``[context]``, ``[context.bootstrap]``, ``[bots.<name>]`` and
+``[channels.<name>]`` (``channels``).
 """
 
 from typing import Annotated, Literal
