@@ -2,9 +2,8 @@
 
 import datetime as dt
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import anyio
 import structlog
@@ -13,19 +12,20 @@ from daemon.bus import Bus
 from daemon.clock import Clock
 from daemon.errors import IndexBusy, IndexDamaged, IndexGone, SearchError
 from daemon.memory import Memories
-from daemon.recall.chunk import Chunk
+from daemon.recall.dates import dates_in
 from daemon.recall.found import Found, Hit, Mode
 from daemon.recall.index.feed import Feeder, Look
 from daemon.recall.index.indexes import Indexes
-from daemon.recall.index.passages import chunk_with, extent_of, hits_of, texts_after
+from daemon.recall.index.passages import extent_of, hits_of, places_of, texts_after
 from daemon.recall.index.ranking import Asked, ranked
 from daemon.recall.index.store import Index
+from daemon.recall.place import Place
 from daemon.recall.vectors.places import Extent, Ranking, Scored, Text
 from daemon.recall.words import query_terms
 from daemon.transcripts import Transcripts
 
 IN_STEP_S = 0.5
-"""How long a search first takes in what is new; what is left then comes with the next ones, or with ``catch_up``."""
+"""A quarter of what a turn waits; what is left then comes with the next searches, or with ``catch_up``."""
 
 SEARCH_S = 5.0
 """How long a disk may take for one search, before it is answered with nothing."""
@@ -38,6 +38,9 @@ WIDER = 3
 
 _T = TypeVar("_T")
 _log = structlog.get_logger()
+
+
+_NO_HITS: tuple[Hit, ...] = ()
 
 
 def _utc(_scope: str) -> dt.tzinfo:
@@ -61,6 +64,7 @@ class BuiltinEngine:
         clock: Clock,
         *,
         zone_of: Callable[[str], dt.tzinfo] = _utc,
+        in_step_s: float = IN_STEP_S,
     ) -> None:
         """Nothing is asked yet.
 
@@ -71,7 +75,9 @@ class BuiltinEngine:
             data_dir: as of the process; all processes of one share its indexes.
             clock: what "yesterday" is counted from.
             zone_of: by scope, the zone in which its history says its times and its people mean theirs.
+            in_step_s: how long a search first takes in what is new.
         """
+        self._in_step_s = in_step_s
         self._clock = clock
         self._zone_of = zone_of
         self._indexes = Indexes(data_dir)
@@ -88,13 +94,14 @@ class BuiltinEngine:
             asked = self._asked(scope, query)
             return index.ask(lambda found: hits_of(found, ranked(found, asked, limit=WIDER * limit), limit=limit))
 
-        hits, note = await self._done(scope, look, empty=())
+        hits, note = await self._done(scope, look, empty=_NO_HITS)
         return Found(hits=hits, note=note)
 
-    async def passage(self, scope: str, docid: str, *, around: int = 2) -> tuple[Chunk, ...]:
-        """What stands at a hit's place: its chunk with ``around`` chunks before and behind it; none: it is gone."""
+    async def places(self, scope: str, docids: Sequence[str]) -> dict[str, Place]:
+        """Where hits stand, as ``daemon.recall.place.Places`` says; what is gone is left out."""
+        nothing = dict[str, Place]()
         found, _ = await self._done(
-            scope, lambda index: index.ask(lambda found: chunk_with(found, docid, around=around)), empty=()
+            scope, lambda index: index.ask(lambda found: places_of(found, docids)), empty=nothing, in_step_s=0
         )
         return found
 
@@ -116,13 +123,17 @@ class BuiltinEngine:
             asked = self._asked(scope, query)
             return index.ask(lambda found: tuple(Scored(*each) for each in ranked(found, asked, limit=limit)))
 
-        scored, note = await self._done(scope, look, empty=())
+        nothing: tuple[Scored, ...] = ()
+        scored, note = await self._done(scope, look, empty=nothing)
         return Ranking(scored=scored, note=note)
 
     async def shown(self, scope: str, query: str, scored: Sequence[Scored], *, limit: int) -> tuple[Hit, ...]:
         """Rows as hits, as ``search`` shows them, in this order and with these scores; ``query`` does not matter."""
         hits, _ = await self._done(
-            scope, lambda index: index.ask(lambda found: hits_of(found, scored, limit=limit)), empty=(), in_step_s=0
+            scope,
+            lambda index: index.ask(lambda found: hits_of(found, scored, limit=limit)),
+            empty=_NO_HITS,
+            in_step_s=0,
         )
         return hits
 
@@ -133,18 +144,21 @@ class BuiltinEngine:
 
     async def texts(self, scope: str, *, after: int, limit: int) -> Sequence[Text]:
         """The next ``limit`` rows above ``after``, in order."""
+        nothing: tuple[Text, ...] = ()
         texts, _ = await self._done(
-            scope, lambda index: index.ask(lambda found: texts_after(found, after, limit)), empty=(), in_step_s=0
+            scope, lambda index: index.ask(lambda found: texts_after(found, after, limit)), empty=nothing, in_step_s=0
         )
         return texts
 
     # All of them
 
     def _asked(self, scope: str, query: str) -> Asked:
-        return Asked(query=query_terms(query))
+        now = self._clock.now().astimezone(self._zone_of(scope))
+        dates = [(range_.since, range_.until) for range_ in dates_in(query, now)]
+        return Asked(query=query_terms(query), dates=dates)
 
     async def _done(
-        self, scope: str, work: Callable[[Index], _T], *, empty: _T, in_step_s: float = IN_STEP_S
+        self, scope: str, work: Callable[[Index], _T], *, empty: _T, in_step_s: float | None = None
     ) -> tuple[_T, str]:
         """What ``work`` gives in a thread, once the index is in step, and a note for people."""
         look = await self._feeder.look(scope)
@@ -153,7 +167,7 @@ class BuiltinEngine:
             for _ in range(TRIES):
                 try:
                     index = await self._indexes.open(home, forgets=look.forgets, anew=anew)
-                    note = await self._in_step(index, look, in_step_s)
+                    note = await self._in_step(index, look, self._in_step_s if in_step_s is None else in_step_s)
                     return await self._answered(index, work), note
                 except IndexGone:
                     anew = ""

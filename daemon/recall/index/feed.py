@@ -1,7 +1,7 @@
 """Bringing an index in step with what a scope remembers, in pieces, each of which counts when it is written.
 
-What is read from Redis was there after the index was opened. Forgetting removes it from there first and then deletes the
-index, so nothing that was read before can come into one that was opened after: it goes where the old one went.
+What is read from Redis is read after the index was opened. Forgetting removes it from Redis first and then deletes
+the index, so what was read too early goes where the old index goes, and never into one that is opened later.
 """
 
 import datetime as dt
@@ -27,8 +27,8 @@ from daemon.recall.index.records import (
     decode_version,
     mark_of,
 )
-from daemon.recall.index.sessions import SessionBook
-from daemon.recall.index.store import NOWHERE, Index, Place, Write
+from daemon.recall.index.sessions import SessionBook, answers
+from daemon.recall.index.store import NOWHERE, Fed, Index, Write
 from daemon.transcripts import Transcripts
 from daemon.transcripts.transcripts import Piece
 
@@ -47,7 +47,7 @@ VERSIONS_PIECE = 20
 """Versions hold the whole of MEMORY.md each."""
 
 HEADS = 64
-"""Sessions whose heads are looked at before a search, those that were active last, and as many of the others in turn."""
+"""Sessions whose heads are looked at before a search: those that were active last, and as many others in turn."""
 
 Source = Literal["history", "notes", "versions"]
 
@@ -86,7 +86,9 @@ class Look:
 class InThread(Protocol):
     """Does something with an index in a thread."""
 
-    def __call__(self, work: Callable[..., _T], *args: Any) -> Awaitable[_T]: ...
+    def __call__(self, work: Callable[..., _T], *args: Any) -> Awaitable[_T]:
+        """What ``work`` gives."""
+        ...
 
 
 class Feeder:
@@ -151,20 +153,20 @@ class Feeder:
             IndexBusy, IndexUnusable: it cannot be written.
             BusUnavailable: Redis is away.
         """
-        places = index.known_places
+        places = index.known
         if places is None:
-            places = await within(index.places)
+            places = await within(index.fed)
         fed = {source.removeprefix(_SCOPE) for source in places if source.startswith(_SCOPE)}
         if fed - set(look.scopes):
             raise IndexDamaged("it holds what was said to somebody who is another person by now")
         for scope in set(look.scopes) - fed:
-            await within(index.feed, f"{_SCOPE}{scope}", NOWHERE, Place(1), _nothing)
+            await within(index.feed, f"{_SCOPE}{scope}", NOWHERE, Fed(1), _nothing)
         for source in get_args(Source):
             await self._list(index, look, source, places.get(source, NOWHERE), within)
         await self._logs(index, look, places, within)
         await self._gaps(index, places, within)
 
-    async def _list(self, index: Index, look: Look, source: Source, place: Place, within: InThread) -> None:
+    async def _list(self, index: Index, look: Look, source: Source, place: Fed, within: InThread) -> None:
         scope, upto = look.scopes[0], look.upto[source]
         if place.upto > upto or (place.upto == upto and place.last != look.last.get(source, place.last)):
             raise IndexDamaged(_SET_BACK)
@@ -183,24 +185,18 @@ class Feeder:
             new = records[place.upto - first :]
             if not new:
                 return
-            now = Place(place.upto + len(new), _MARKS[source](new[-1]))
+            now = Fed(place.upto + len(new), _MARKS[source](new[-1]))
             if not await within(index.feed, source, place, now, partial(_made, source, new, self._zone_of(scope))):
                 return  # another process is at it
             place = now
 
-    async def _logs(self, index: Index, look: Look, places: dict[str, Place], within: InThread) -> None:
+    async def _logs(self, index: Index, look: Look, places: dict[str, Fed], within: InThread) -> None:
         sessions = await self._sessions.of(look.scopes)
         chosen = self._chosen(look.scopes[0], sessions)
-        heads: dict[str, int] = {}
-
-        async def ask(session: str) -> None:
-            heads[session] = int(await self._bus.call("HGET", self._bus.keys.session(session), "head") or 0)
-
-        async with anyio.create_task_group() as tg:  # one tick, few pipelines
-            for session in chosen:
-                tg.start_soon(ask, session)
-        for session in chosen:
-            await self._log(index, session, places.get(f"log {session}", NOWHERE), heads[session], within)
+        keys = self._bus.keys
+        heads = await answers(self._bus, [("HGET", keys.session(session), "head") for session in chosen])
+        for session, head in zip(chosen, heads, strict=True):
+            await self._log(index, session, places.get(f"log {session}", NOWHERE), int(head or 0), within)
 
     def _chosen(self, scope: str, sessions: Sequence[str]) -> Sequence[str]:
         recent, others = sessions[:HEADS], sessions[HEADS:]
@@ -210,7 +206,7 @@ class Feeder:
         self._turns[scope] = begin + HEADS
         return [*recent, *others[begin : begin + HEADS]]
 
-    async def _log(self, index: Index, session: str, place: Place, head: int, within: InThread) -> None:
+    async def _log(self, index: Index, session: str, place: Fed, head: int, within: InThread) -> None:
         if place.upto > head:
             raise IndexDamaged(_SET_BACK)
         if place.upto == head:
@@ -221,6 +217,7 @@ class Feeder:
                 known = 1 if piece.first < place.upto else 0
                 if piece.reason:
                     self._rest(session, _GAP, reason=piece.reason)
+                    made: list[tuple[int, str, Make]]
                     made = [(piece.upto, "", partial(_missed, session, piece.first + known, piece.upto))]
                 else:
                     if known and place.last and mark_of(piece.raws[0]) != place.last:
@@ -228,12 +225,12 @@ class Feeder:
                     made = _parts(session, piece, known)
                 for upto, last, make in made:
                     if upto > place.upto:
-                        now = Place(upto, last)
+                        now = Fed(upto, last)
                         if not await within(index.feed, source, place, now, make):
                             return
                         place = now
 
-    async def _gaps(self, index: Index, places: dict[str, Place], within: InThread) -> None:
+    async def _gaps(self, index: Index, places: dict[str, Fed], within: InThread) -> None:
         """What could not be read when it was its turn is tried again now and then, a piece each time."""
         for source, place in [each for each in places.items() if each[0].startswith(_GAP)]:
             _, session, first = source.split(" ")
@@ -285,7 +282,7 @@ def _said(session: str, first: int, records: Sequence[bytes], known: int, _conne
 
 
 def _missed(session: str, first: int, upto: int, _connection: Any, write: Write) -> None:
-    write.places[f"{_GAP}{session} {first}"] = Place(upto, "")
+    write.fed[f"{_GAP}{session} {first}"] = Fed(upto, "")
 
 
 def _filled(session: str, upto: int, piece: Piece, _connection: Any, write: Write) -> None:

@@ -44,22 +44,21 @@ def index_file(data_dir: Path, scope: str, kind: str, *, anew: bool = False) -> 
     Raises:
         OSError: the folder cannot be used, or somebody else has held its lock for too long.
     """
-    folder_path = data_dir / FOLDER / folder_of(scope)
+    names = (FOLDER, folder_of(scope))
     for tries_left in reversed(range(TRIES)):
-        with folder_below(data_dir, FOLDER, folder_of(scope), make=True) as folder:
-            with folder_lock(folder, wait_s=LOCK_WAIT_S):
-                found = _files(folder, kind)
-                for name in found if anew else found[1:]:
-                    _delete(folder, name)
-                try:
-                    name = found[0] if found and not anew else _made(folder, kind)
-                except FileNotFoundError:
-                    # Somebody has deleted the folder between our opening and our locking it.
-                    if not tries_left:
-                        raise
-                    continue
-                yield folder_path / name
-                return
+        with folder_below(data_dir, *names, make=True) as folder, folder_lock(folder, wait_s=LOCK_WAIT_S):
+            found = _files(folder, kind)
+            for name in found if anew else found[1:]:
+                _delete(folder, name)
+            try:
+                name = found[0] if found and not anew else _made(folder, kind)
+            except FileNotFoundError:
+                # Somebody has deleted the folder between our opening and our locking it.
+                if not tries_left:
+                    raise
+                continue
+            yield data_dir.joinpath(*names, name)
+            return
 
 
 def delete_indexes(data_dir: Path, scope: str) -> None:
@@ -69,10 +68,7 @@ def delete_indexes(data_dir: Path, scope: str) -> None:
         OSError: they could not be deleted, or somebody else has held their folder's lock for too long.
     """
     name = folder_of(scope)
-    with (
-        suppress(FileNotFoundError),
-        folder_below(data_dir, FOLDER, make=False) as search,
-    ):
+    with suppress(FileNotFoundError), folder_below(data_dir, FOLDER, make=False) as search:
         with folder_below(data_dir, FOLDER, name, make=False) as folder, folder_lock(folder, wait_s=DELETE_WAIT_S):
             for each in names_in(folder):
                 with suppress(FileNotFoundError):

@@ -1,12 +1,16 @@
 """What was found as people and models are shown it: with what stands beside it, and once. All of it blocks."""
 
+import re
 import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
 from daemon.recall.chunk import DOCID_CHARS, Chunk
 from daemon.recall.found import SNIPPET_CHARS, Hit
+from daemon.recall.place import Place
 from daemon.recall.vectors.places import Extent, Text
+
+_is_docid = re.compile(f"[0-9a-fA-F]{{{DOCID_CHARS}}}").fullmatch
 
 LEAST_CHARS = 24
 """Of a neighbour less than this is not worth showing."""
@@ -14,46 +18,46 @@ LEAST_CHARS = 24
 _CHUNK = "c.id, f.name, c.first, c.part, c.upto, c.kind, c.time, c.speaker, c.heading, c.text, c.terms"
 _FROM = "FROM chunk c JOIN file f ON f.id = c.file"
 
-_BEFORE = f"SELECT {_CHUNK} {_FROM} WHERE c.file = (SELECT id FROM file WHERE name = ?) AND (c.first, c.part) < (?, ?) "
-_BEHIND = f"SELECT {_CHUNK} {_FROM} WHERE c.file = (SELECT id FROM file WHERE name = ?) AND (c.first, c.part) > (?, ?) "
+_SELECT = f"SELECT {_CHUNK} {_FROM} WHERE "
+_SAME_FILE = _SELECT + "c.file = (SELECT id FROM file WHERE name = ?) AND "
+_BEFORE = f"{_SAME_FILE} (c.first, c.part) < (?, ?) ORDER BY c.first DESC, c.part DESC LIMIT ?"
+_BEHIND = f"{_SAME_FILE} (c.first, c.part) > (?, ?) ORDER BY c.first, c.part LIMIT ?"
 
 
 def hits_of(connection: sqlite3.Connection, scored: Sequence[tuple[int, float]], *, limit: int) -> tuple[Hit, ...]:
-    """The first ``limit`` of the rows as hits, in this order; those are left out that are gone, or say the same again."""
+    """The first ``limit`` of the rows as hits, in this order, without those that are gone, or say the same again."""
     found, said = list[Hit](), set[str]()
     for row, score in scored:
-        record = connection.execute(f"SELECT {_CHUNK} {_FROM} WHERE c.id = ?", (row,)).fetchone()
+        record = connection.execute(f"{_SELECT} c.id = ?", (row,)).fetchone()
         if record is None or record[-1] in said:
             continue
         chunk = _chunk_of(record)
         before, behind = _around(connection, chunk, 1)
         said.add(record[-1])
         snippet = _snippet(chunk, before, behind)
-        score = min(1.0, max(0.0, score))
-        found.append(Hit(docid=chunk.docid, file=chunk.file, score=score, snippet=snippet, time=chunk.time))
+        within = min(1.0, max(0.0, score))
+        found.append(Hit(docid=chunk.docid, file=chunk.file, score=within, snippet=snippet, time=chunk.time))
         if len(found) == limit:
             break
     return tuple(found)
 
 
-def chunk_with(connection: sqlite3.Connection, docid: str, *, around: int) -> tuple[Chunk, ...]:
-    """The chunk that has ``docid``, with so many before and behind it, in their order; none: there is none."""
-    try:
-        number = int(docid, 16) if len(docid) == DOCID_CHARS else -1
-    except ValueError:
-        number = -1
-    record = connection.execute(f"SELECT {_CHUNK} {_FROM} WHERE c.docid = ?", (number,)).fetchone()
-    if record is None:
-        return ()
-    chunk = _chunk_of(record)
-    before, behind = _around(connection, chunk, around)
-    return (*before, chunk, *behind)
+def places_of(connection: sqlite3.Connection, docids: Sequence[str]) -> dict[str, Place]:
+    """Where chunks stand, by docid; those are left out that there are not."""
+    found = dict[str, Place]()
+    for docid in docids:
+        number = int(docid, 16) if _is_docid(docid) else -1
+        record = connection.execute(f"{_SELECT} c.docid = ?", (number,)).fetchone()
+        if record is not None:
+            chunk = _chunk_of(record)
+            found[docid] = Place(file=chunk.file, first=chunk.first, upto=chunk.upto)
+    return found
 
 
 def _around(connection: sqlite3.Connection, chunk: Chunk, count: int) -> tuple[list[Chunk], list[Chunk]]:
     place = (chunk.file, chunk.first, chunk.part, count)
-    before = connection.execute(f"{_BEFORE} ORDER BY c.first DESC, c.part DESC LIMIT ?", place).fetchall()
-    behind = connection.execute(f"{_BEHIND} ORDER BY c.first, c.part LIMIT ?", place).fetchall()
+    before = connection.execute(_BEFORE, place).fetchall()
+    behind = connection.execute(_BEHIND, place).fetchall()
     return [_chunk_of(record) for record in reversed(before)], [_chunk_of(record) for record in behind]
 
 

@@ -80,7 +80,8 @@ def _counted(connection: sqlite3.Connection, weights: dict[str, tuple[int, float
             break
         # In one piece: a row at a time costs ten times as much.
         (found,) = connection.execute(
-            "SELECT group_concat(rowid, ' ') FROM (SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?)",
+            "SELECT group_concat(rowid, ' ') "
+            "FROM (SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?)",
             (match_expression([term]), ROWS_MAX),
         ).fetchone()
         if not scores:
@@ -122,9 +123,7 @@ def _closely(
 def _score(weights: dict[str, tuple[int, float]], terms: list[str], about: list[str], mean: float) -> float:
     score, norm = 0.0, K1 * (1 - B + B * len(terms) / mean)
     for term, (_, weight) in weights.items():
-        times = terms.count(term)
-        if not times:
-            times = ABOUT if term in about else 0
+        times = float(terms.count(term)) or (ABOUT if term in about else 0.0)
         if times:
             score += weight * times * (K1 + 1) / (times + norm)
     return score

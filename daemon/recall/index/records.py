@@ -1,6 +1,6 @@
 """What a scope's records come to in its index. Pure, but for what is read of the index that is written to.
 
-Lines are counted as they stand in the files that tools read (``daemon.memory.diary``): entries with a blank line between.
+Lines are counted as they stand in the files that tools read (``daemon.memory.diary``).
 """
 
 import datetime as dt

@@ -1,9 +1,9 @@
-"""What stands in the index of a scope. Everything in it is a copy: it is deleted whenever it is not what it should be."""
+"""What stands in the index of a scope; all of it is a copy, and is deleted whenever it is not what it should be."""
 
 from daemon.recall.words import TOKENIZER
 
 SCHEMA = 1
-"""Number of this form of an index, ``PRAGMA user_version``; raise it when the form changes, or what words become terms."""
+"""Number of this form, ``PRAGMA user_version``; raise it when the form changes, or what becomes of words and texts."""
 
 CACHE_KIB = 512
 """Pages that a connection keeps in memory; a hundred scopes are open at a time, and the system caches the file too."""
@@ -28,9 +28,9 @@ TABLES = f"""
 CREATE TABLE meta (name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
 
 -- How far each source is fed: 'history', 'notes', 'versions' and 'log <session>', to one past the last record that was
--- taken in, and what that is known by, so that it is noticed when Redis was set back. Also 'gap <session> <first>': messages
--- that could not be read when it was their turn, up to 'upto'; and 'scope <scope>': whose messages there are.
-CREATE TABLE place (source TEXT PRIMARY KEY, upto INTEGER NOT NULL, last TEXT NOT NULL) WITHOUT ROWID;
+-- taken in, and what that is known by, so that it is noticed when Redis was set back. Also 'gap <session> <first>':
+-- messages that could not be read when it was their turn, up to 'upto'; and 'scope <scope>': whose messages there are.
+CREATE TABLE fed (source TEXT PRIMARY KEY, upto INTEGER NOT NULL, last TEXT NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE file (
   id INTEGER PRIMARY KEY,

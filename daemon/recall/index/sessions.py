@@ -5,10 +5,12 @@ A session's scope never changes, so what was read of it once counts for ever.
 
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import anyio
 
-from daemon.bus import Bus, pairs, scan
+from daemon.bus import Bus, Part, pairs, scan
+from daemon.errors import BusError
 
 PIECE = 1_000
 """Sessions that are looked at at once."""
@@ -73,13 +75,30 @@ class SessionBook:
         new = [session for session in sessions if session not in self._active_ms]
         if not new:
             return
-        async with anyio.create_task_group() as tg:  # one tick, few pipelines
-            for session in new:
-                tg.start_soon(self._look, session)
+        asked = [("HGET", self._bus.keys.session(session), "scope") for session in new]
+        for session, scope in zip(new, await answers(self._bus, asked), strict=True):
+            if scope is not None:  # else it is not there yet, or no more
+                self._active_ms[session] = 0
+                self._scope[session] = scope.decode()
+                self._of.setdefault(scope.decode(), OrderedDict())[session] = None
 
-    async def _look(self, session: str) -> None:
-        scope = await self._bus.call("HGET", self._bus.keys.session(session), "scope")
-        if scope is not None:  # else it is not there yet, or no more
-            self._active_ms[session] = 0
-            self._scope[session] = scope.decode()
-            self._of.setdefault(scope.decode(), OrderedDict())[session] = None
+
+async def answers(bus: Bus, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
+    """The answers to reads, asked together. Errors as for ``Bus.call``."""
+    found: list[Any] = [None] * len(commands)
+
+    async def ask(at: int) -> None:
+        found[at] = await bus.call(*commands[at])
+
+    try:
+        async with anyio.create_task_group() as tg:  # one tick, few pipelines
+            for at in range(len(commands)):
+                tg.start_soon(ask, at)
+    except* BusError as group:
+        raise _first(group) from group
+    return found
+
+
+def _first(group: BaseExceptionGroup[BusError]) -> BusError:
+    inner = group.exceptions[0]
+    return _first(inner) if isinstance(inner, BaseExceptionGroup) else inner

@@ -34,7 +34,7 @@ _T = TypeVar("_T")
 _log = structlog.get_logger()
 
 
-class Place(NamedTuple):
+class Fed(NamedTuple):
     """How far a source is fed."""
 
     upto: int = 0
@@ -43,7 +43,7 @@ class Place(NamedTuple):
     """What the last one is known by."""
 
 
-NOWHERE = Place()
+NOWHERE = Fed()
 
 
 class Write:
@@ -55,7 +55,7 @@ class Write:
         self.lines: dict[str, int] = dict(lines)
         self.drops: list[tuple[str, int]] = []
         """Files of which all chunks go that begin at an index or behind it, before others come."""
-        self.places: dict[str, Place] = {}
+        self.fed: dict[str, Fed] = {}
         """Other sources that begin."""
         self.statements: list[tuple[str, Sequence[Any]]] = []
         """What else is done, behind that."""
@@ -76,7 +76,7 @@ class Index:
         self._inode = path.stat().st_ino if path else 0
         self._connection = connection
         self._lock = threading.Lock()
-        self._places: dict[str, Place] | None = None
+        self._fed: dict[str, Fed] | None = None
 
     @classmethod
     def open(cls, data_dir: Path, scope: str, *, forgets: int, anew: str = "") -> "Index":
@@ -187,27 +187,27 @@ class Index:
             connection.execute("BEGIN")  # one state for all that it reads
             return question(connection)
 
-    def places(self) -> dict[str, Place]:
+    def fed(self) -> dict[str, Fed]:
         """How far all sources are fed, as far as this process knows: another one may have fed more.
 
         Errors as for ``held``.
         """
-        if self._places is None:
+        if self._fed is None:
             with self.held() as connection:
-                rows = connection.execute("SELECT source, upto, last FROM place")
-                self._places = {source: Place(*rest) for source, *rest in rows}
-        return self._places
+                rows = connection.execute("SELECT source, upto, last FROM fed")
+                self._fed = {source: Fed(*rest) for source, *rest in rows}
+        return self._fed
 
     @property
-    def known_places(self) -> dict[str, Place] | None:
-        """What ``places`` would give, if that does not need the file."""
-        return self._places
+    def known(self) -> dict[str, Fed] | None:
+        """What ``fed`` would give, if that does not need the file."""
+        return self._fed
 
-    def feed(self, source: str, seen: Place, now: Place, make: Callable[[sqlite3.Connection, Write], None]) -> bool:
+    def feed(self, source: str, seen: Fed, now: Fed, make: Callable[[sqlite3.Connection, Write], None]) -> bool:
         """Take records in, as one; False, when another process has fed the source meanwhile: read the places again.
 
         Args:
-            source: as in ``places``.
+            source: as in ``fed``.
             seen: how far it was fed before, ``NOWHERE`` when it was not.
             now: how far it is then; ``NOWHERE``: the source is through.
             make: fills what is to be written; it may read.
@@ -215,14 +215,14 @@ class Index:
         Errors as for ``held``; a lock that another process has for writing is IndexBusy at once.
         """
         with self.held() as connection:
-            known, self._places = self._places, None
-            if not self.is_there() or _place(connection, source) != seen:
+            known, self._fed = self._fed, None
+            if not self.is_there() or _fed_of(connection, source) != seen:
                 return False
             write = Write(dict(connection.execute("SELECT name, next FROM file WHERE next > 1")))
             make(connection, write)
             rows = [(chunk, indexed(chunk.text), about(chunk)) for chunk in write.chunks]
             connection.execute("BEGIN IMMEDIATE")
-            if _place(connection, source) != seen:
+            if _fed_of(connection, source) != seen:
                 connection.execute("ROLLBACK")
                 return False
             for file, first in write.drops:
@@ -233,13 +233,13 @@ class Index:
             for sql, values in write.statements:
                 connection.execute(sql, values)
             if now == NOWHERE:
-                connection.execute("DELETE FROM place WHERE source = ?", (source,))
-            for each, place in ({source: now} | write.places).items():
+                connection.execute("DELETE FROM fed WHERE source = ?", (source,))
+            for each, place in ({source: now} | write.fed).items():
                 if place != NOWHERE:
-                    connection.execute("INSERT OR REPLACE INTO place VALUES (?, ?, ?)", (each, *place))
+                    connection.execute("INSERT OR REPLACE INTO fed VALUES (?, ?, ?)", (each, *place))
             connection.execute("COMMIT")
             if known is not None:
-                self._places = {**known, source: now, **write.places}
+                self._fed = {**known, source: now, **write.fed}
             return True
 
 
@@ -276,9 +276,9 @@ def _insert(connection: sqlite3.Connection, rows: Iterable[tuple[Chunk, str, str
         connection.execute("INSERT INTO words (rowid, terms) VALUES (?, ?)", (cursor.lastrowid, f"{terms} {beside}"))
 
 
-def _place(connection: sqlite3.Connection, source: str) -> Place:
-    found = connection.execute("SELECT upto, last FROM place WHERE source = ?", (source,)).fetchone()
-    return Place(*found) if found else NOWHERE
+def _fed_of(connection: sqlite3.Connection, source: str) -> Fed:
+    found = connection.execute("SELECT upto, last FROM fed WHERE source = ?", (source,)).fetchone()
+    return Fed(*found) if found else NOWHERE
 
 
 def _one(connection: sqlite3.Connection, sql: str) -> Any:
