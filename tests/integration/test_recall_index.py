@@ -1,6 +1,5 @@
 """The builtin engine: what anybody said or noted is found by its words, and the index is never trusted nor missed."""
 
-import os
 import sqlite3
 import subprocess
 import sys
@@ -298,7 +297,8 @@ async def test_a_long_history_is_fed_piece_by_piece_and_what_was_fed_is_found_me
 ) -> None:
     await write(world, *(f"[2026-11-01 08:00] Entry {word(at)}." for at in range(1_000)))
     monkeypatch.setattr(daemon.recall.index.feed, "PIECE", 20)
-    hurried = engine_of(world, in_step_s=0.03)
+    hurried = engine_of(world)
+    hurried.in_step_s = 0.03
 
     first = await found(hurried, word(0))
     rest = await found(hurried, word(999))
@@ -460,7 +460,7 @@ async def test_an_index_that_another_process_has_locked_holds_nobody_up(
     await found(engine, "heron")
     await engine.aclose()
     arguments = [sys.executable, "-c", HOLD, str(index_path(world)), lock]
-    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:  # noqa: ASYNC220 - it is a moment
         assert holder.stdout is not None
         line = await anyio.to_thread.run_sync(holder.stdout.readline)
         await world.turn(ANN, "And a swallow.")
@@ -625,7 +625,8 @@ async def test_an_index_that_cannot_be_deleted_is_named(world: Pond, monkeypatch
 def test_a_generation_never_takes_away_what_belongs_to_the_next(tmp_path: Path) -> None:
     """SQLite deletes its log by name when it closes a file; of two files of one name it would be the wrong one's."""
     old = Index.open(tmp_path, SCOPE, forgets=0)
-    os.unlink(old.path)  # type: ignore[arg-type]
+    assert old.path is not None
+    old.path.unlink()
     new = Index.open(tmp_path, SCOPE, forgets=0)
     with new.held() as connection:
         connection.execute("INSERT INTO file (name, next) VALUES ('a', 1)")

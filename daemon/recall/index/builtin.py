@@ -12,16 +12,15 @@ from daemon.bus import Bus
 from daemon.clock import Clock
 from daemon.errors import IndexBusy, IndexDamaged, IndexGone, SearchError
 from daemon.memory import Memories
-from daemon.recall.dates import dates_in
 from daemon.recall.found import Found, Hit, Mode
 from daemon.recall.index.feed import Feeder, Look
 from daemon.recall.index.indexes import Indexes
 from daemon.recall.index.passages import extent_of, hits_of, places_of, texts_after
-from daemon.recall.index.ranking import Asked, ranked
+from daemon.recall.index.ranking import ranked
 from daemon.recall.index.store import Index
 from daemon.recall.place import Place
 from daemon.recall.vectors.places import Extent, Ranking, Scored, Text
-from daemon.recall.words import query_terms
+from daemon.recall.words import Query, query_terms
 from daemon.transcripts import Transcripts
 
 IN_STEP_S = 0.5
@@ -64,7 +63,6 @@ class BuiltinEngine:
         clock: Clock,
         *,
         zone_of: Callable[[str], dt.tzinfo] = _utc,
-        in_step_s: float = IN_STEP_S,
     ) -> None:
         """Nothing is asked yet.
 
@@ -75,9 +73,9 @@ class BuiltinEngine:
             data_dir: as of the process; all processes of one share its indexes.
             clock: what "yesterday" is counted from.
             zone_of: by scope, the zone in which its history says its times and its people mean theirs.
-            in_step_s: how long a search first takes in what is new.
         """
-        self._in_step_s = in_step_s
+        self.in_step_s = IN_STEP_S
+        """How long a search first takes in what is new."""
         self._clock = clock
         self._zone_of = zone_of
         self._indexes = Indexes(data_dir)
@@ -152,10 +150,8 @@ class BuiltinEngine:
 
     # All of them
 
-    def _asked(self, scope: str, query: str) -> Asked:
-        now = self._clock.now().astimezone(self._zone_of(scope))
-        dates = [(range_.since, range_.until) for range_ in dates_in(query, now)]
-        return Asked(query=query_terms(query), dates=dates)
+    def _asked(self, scope: str, query: str) -> Query:
+        return query_terms(query, self._clock.now().astimezone(self._zone_of(scope)))
 
     async def _done(
         self, scope: str, work: Callable[[Index], _T], *, empty: _T, in_step_s: float | None = None
@@ -167,7 +163,7 @@ class BuiltinEngine:
             for _ in range(TRIES):
                 try:
                     index = await self._indexes.open(home, forgets=look.forgets, anew=anew)
-                    note = await self._in_step(index, look, self._in_step_s if in_step_s is None else in_step_s)
+                    note = await self._in_step(index, look, self.in_step_s if in_step_s is None else in_step_s)
                     return await self._answered(index, work), note
                 except IndexGone:
                     anew = ""

@@ -19,7 +19,7 @@ _CHUNK = "c.id, f.name, c.first, c.part, c.upto, c.kind, c.time, c.speaker, c.he
 _FROM = "FROM chunk c JOIN file f ON f.id = c.file"
 
 _SELECT = f"SELECT {_CHUNK} {_FROM} WHERE "
-_SAME_FILE = _SELECT + "c.file = (SELECT id FROM file WHERE name = ?) AND "
+_SAME_FILE = _SELECT + "c.file = (SELECT id FROM file WHERE name = ?) AND "  # noqa: S608 - see above
 _BEFORE = f"{_SAME_FILE} (c.first, c.part) < (?, ?) ORDER BY c.first DESC, c.part DESC LIMIT ?"
 _BEHIND = f"{_SAME_FILE} (c.first, c.part) > (?, ?) ORDER BY c.first, c.part LIMIT ?"
 

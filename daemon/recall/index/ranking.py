@@ -8,9 +8,9 @@ closely, as BM25 does it. In FTS5 itself ranking costs some microseconds for eac
 import math
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 
+from daemon.recall.dates import DateRange
 from daemon.recall.words import Query, match_expression
 
 ROWS_MAX = 20_000
@@ -34,24 +34,13 @@ DATED_ALONE = 0.3
 DATED_MAX = 30
 """Of those without a word so many are taken, the newest."""
 
-Range = tuple[str, str]
-"""From when, and before when: ISO 8601, UTC."""
 
-
-@dataclass(frozen=True)
-class Asked:
-    """What is looked for."""
-
-    query: Query
-    dates: Sequence[Range] = ()
-
-
-def ranked(connection: sqlite3.Connection, asked: Asked, *, limit: int) -> list[tuple[int, float]]:
+def ranked(connection: sqlite3.Connection, asked: Query, *, limit: int) -> list[tuple[int, float]]:
     """Up to ``limit`` rows with their scores, at least 0 and relative to the best, the best first.
 
     Of equal ones the newer comes first.
     """
-    for terms in (asked.query.terms, asked.query.rest):
+    for terms in (asked.terms, asked.rest):
         weights = _weights(connection, terms)
         if weights or asked.dates:
             found = _closely(connection, weights, asked, limit=limit)
@@ -94,7 +83,7 @@ def _counted(connection: sqlite3.Connection, weights: dict[str, tuple[int, float
 
 
 def _closely(
-    connection: sqlite3.Connection, weights: dict[str, tuple[int, float]], asked: Asked, *, limit: int
+    connection: sqlite3.Connection, weights: dict[str, tuple[int, float]], asked: Query, *, limit: int
 ) -> list[tuple[int, float]]:
     scores = _counted(connection, weights)
     most = max(CLOSELY_MIN, CLOSELY_FACTOR * limit)
@@ -138,15 +127,16 @@ def _mean_length(connection: sqlite3.Connection) -> float:
     return float(mean or 1.0)
 
 
-def _dated(connection: sqlite3.Connection, dates: Iterable[Range]) -> set[int]:
+def _dated(connection: sqlite3.Connection, dates: Iterable[DateRange]) -> set[int]:
     found = set[int]()
-    for first, before in dates:
+    for date in dates:
         rows = connection.execute(
-            "SELECT id FROM chunk WHERE time >= ? AND time < ? ORDER BY time DESC LIMIT ?", (first, before, DATED_MAX)
+            "SELECT id FROM chunk WHERE time >= ? AND time < ? ORDER BY time DESC LIMIT ?",
+            (date.since, date.until, DATED_MAX),
         )
         found.update(row for (row,) in rows)
     return found
 
 
-def _is_within(time: str, dates: Iterable[Range]) -> bool:
-    return any(first <= time < before for first, before in dates)
+def _is_within(time: str, dates: Iterable[DateRange]) -> bool:
+    return any(date.since <= time < date.until for date in dates)
