@@ -1,6 +1,6 @@
 """What searches for a process: the engine that the configuration names, above the one that is always there."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +27,10 @@ class Sources:
     clock: Clock
 
 
+async def nothing_to_do() -> None:
+    """Do nothing."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Engines:
     """What searches, and what knows where things stand."""
@@ -36,6 +40,12 @@ class Engines:
     messages: Engine
     """The one that looks through messages too."""
     places: Places
+    run: Callable[[], Awaitable[None]] = nothing_to_do
+    """What they do in the background of a process that lasts, until it is cancelled."""
+    wrote: Callable[[str], None] = lambda _scope: None
+    """Tells them that something was written into the memory of a scope, a home."""
+    aclose: Callable[[], Awaitable[None]] = nothing_to_do
+    """Lets go of what they hold."""
 
 
 def engines_of(sources: Sources) -> Engines:
