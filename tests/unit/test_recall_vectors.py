@@ -236,6 +236,31 @@ async def test_what_is_missing_is_made_in_the_background(tmp_path: Path, monkeyp
     assert (await engine.search(SCOPE, "cat", mode="vsearch", limit=5)).note == ""
 
 
+async def test_a_search_waits_for_no_slow_embedder_that_is_asked_in_the_background(tmp_path: Path) -> None:
+    index, embedder = SmallIndex(TEXTS), ScriptedEmbedder()
+    embedder.quick = False
+    engine = engine_of(index, embedder, tmp_path)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(engine.keep_up)
+        await anyio.lowlevel.checkpoint()
+        first = await engine.search(SCOPE, "dog", mode="vsearch", limit=5)
+        while engine._behind:
+            await anyio.lowlevel.checkpoint()
+        second = await engine.search(SCOPE, "dog", mode="vsearch", limit=5)
+        tasks.cancel_scope.cancel()
+
+    assert (first.hits, first.note) == ((), engine_module.NOT_ALL)
+    assert ([hit.snippet for hit in second.hits], second.note) == (["my cat sleeps"], "")
+
+
+async def test_without_a_background_a_search_makes_the_vectors_of_a_slow_embedder(tmp_path: Path) -> None:
+    embedder = ScriptedEmbedder()
+    embedder.quick = False
+
+    assert await snippets(engine_of(SmallIndex(TEXTS), embedder, tmp_path), "dog") == ["my cat sleeps"]
+
+
 # What goes wrong
 
 

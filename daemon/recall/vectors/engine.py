@@ -137,7 +137,11 @@ class VectorEngine:
     async def _feed_a_little(self, scope: str, embedder: Embedder) -> None:
         feeder, _ = self._opened_parts()
         try:
-            done = await feeder.feed(scope, embedder, limit_s=INLINE_S)
+            if self._kept_up and not embedder.quick:
+                # What is missing is what was said last, mostly, and stands in a turn's prompt anyway.
+                done = await feeder.is_in_step(scope, embedder)
+            else:
+                done = await feeder.feed(scope, embedder, limit_s=INLINE_S)
         except ModelTimeout:
             done = False  # the time was ours, and short
         if done:
