@@ -25,6 +25,7 @@ from workers.agent.kits import prompts_of
 from workers.agent.past import Past, PastReader
 from workers.agent.progress import Kit
 from workers.agent.prompts import Prompts
+from workers.agent.recalling import recalled
 from workers.agent.request import Requests
 from workers.choice import with_model
 from workers.tools import BUILTIN, Registry, Tool
@@ -69,6 +70,8 @@ async def preview(process: Process, session: str) -> dict[str, Any]:
     requests = Requests(prompts, process.clock, said=said, past=past)
     entries = Entries(tokenizer, process.clock, turn=state.head, vision=config.model.vision)
     current = found.journal or [entry for inbound in said for entry in await entries.said(inbound)]
+    home = await Memories(process.bus).home(state.scope) if state.scope else ""
+    requests.remind(await recalled(process.recaller, home, prompts, current=current, past=past) if home else "")
     built = await requests.prompt(current, tools.definitions)
     what = "turn in progress" if found.journal else "waiting message" if found.said else "empty message"
     return {

@@ -77,6 +77,8 @@ class Prompts:
         self._memory = lru_cache(MEMORIES_MAX)(self._memory_sections)
         self._joined = lru_cache(SYSTEMS_MAX)(_joined)
         self._room = self._room_left(name, bot)
+        self.is_recalled_beside = config.memory_search.place == "user"
+        """Whether what is recalled stands beside the runtime context, and not in the system message."""
         self.rules = Rules(
             budget_tokens=bot.model.budget_tokens,
             context_budget_tokens=bot.context_budget_tokens,
@@ -118,6 +120,11 @@ class Prompts:
             section.tokens for section in (*self._identity, *bootstrap, *skills)
         )
 
+    @property
+    def recalled_tokens(self) -> int:
+        """What may be recalled for a turn."""
+        return int(self._room * RECALLED_SHARE)
+
     def bootstrap_tokens(self) -> int:
         """What the bootstrap files took when a system message was last made."""
         return sum(section.tokens for section in self._of_files[0])
@@ -135,7 +142,7 @@ class Prompts:
         remembered = (
             await to_thread.run_sync(self._memory, memory) if len(memory) > THREAD_SIZE else self._memory(memory)
         )
-        found = recalled_section(recalled, int(self._room * RECALLED_SHARE), self.tokenizer.count, self.rules.shares)
+        found = recalled_section(recalled, self.recalled_tokens, self.tokenizer.count, self.rules.shares)
         return self._joined((*self._identity, *bootstrap, *remembered, *skills, *found))
 
     async def _workspace_sections(self) -> tuple[list[Section], list[Section]]:

@@ -16,6 +16,7 @@ from workers.agent.past import Past
 from workers.agent.prompts import Prompts, System
 from workers.agent.room import Room
 from workers.agent.runtime import runtime_context
+from workers.agent.sections import RECALLED_TITLE
 from workers.agent.shorten import fitted
 from workers.consolidation import Report, head_messages
 from workers.consolidation.plan import HEAD_SHARE
@@ -63,6 +64,7 @@ class Requests:
         self.past = past
         self._room = room
         self._pictures: Sequence[bytes] = ()
+        self._recalled = ""
         self._scene: Scene | None = None
         self._tokens_max = sys.maxsize
         self.system: System | None = None
@@ -94,6 +96,10 @@ class Requests:
     def show(self, pictures: Sequence[bytes]) -> None:
         """From now on the message that the turn answers is followed by these, each a part of it, JSON."""
         self._pictures, self._scene = pictures, None
+
+    def remind(self, recalled: str) -> None:
+        """From now on the prompts hold what was recalled for the turn."""
+        self._recalled, self._scene = recalled, None
 
     def hide(self) -> bool:
         """From now on no pictures are shown; whether there were any."""
@@ -146,8 +152,15 @@ class Requests:
         bot = self._prompts.bot
         past, rules = self.past, self._prompts.rules_now()
         head = [rules.view.counted(wire) for wire in _head(past.continuity)]
-        self.system = await self._prompts.system(memory=past.memory)
-        context = runtime_context(self._said, self._clock.now(), time_zone=bot.time_zone, language=bot.language)
+        beside = self._prompts.is_recalled_beside
+        self.system = await self._prompts.system(memory=past.memory, recalled="" if beside else self._recalled)
+        context = runtime_context(
+            self._said,
+            self._clock.now(),
+            time_zone=bot.time_zone,
+            language=bot.language,
+            recalled=f"{RECALLED_TITLE}\n{self._recalled}" if beside and self._recalled else "",
+        )
         return Scene(
             system=self.system.message,
             system_tokens=self.system.tokens,

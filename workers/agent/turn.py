@@ -23,6 +23,7 @@ from workers.agent.looking_back import LookingBack
 from workers.agent.loop import Loop
 from workers.agent.past import PastReader
 from workers.agent.progress import Kit, Progress, Turn, inbounds
+from workers.agent.recalling import recalled
 from workers.agent.request import Requests
 from workers.agent.resting import Resting
 from workers.agent.room import Rooms
@@ -95,6 +96,7 @@ class Turns:
     async def aclose(self) -> None:
         """Close the models' connections."""
         await self.kits.aclose()
+        await self._process.recaller.aclose()
         await self._taking_in.aclose()
         await self._consolidator.aclose()
 
@@ -164,6 +166,14 @@ class Turns:
             progress=progress,
         )
 
+    async def _remind(self, turn: Turn) -> None:
+        """Have the turn's prompts hold what goes with what was said, as heard and read by now."""
+        requests, home = turn.requests, turn.context_of("").scope
+        current = turn.progress.entries
+        requests.remind(
+            await recalled(self._process.recaller, home, turn.kit.prompts, current=current, past=requests.past)
+        )
+
     def _context_of(
         self, claim: Claim, first: Inbound, kit: Kit, requests: Requests, home: str, call: str
     ) -> ToolContext:
@@ -179,6 +189,7 @@ class Turns:
             folders=Folders(self._process.workspace(first.bot), home),
             say=speech.say,
             compact=lambda focus: compacted(requests, focus),
+            recaller=self._process.recaller,
             call=call,
         )
 
@@ -188,6 +199,7 @@ class Turns:
 
         await self._looking_back.look(turn)
         await self._taking_in.take_in(turn)
+        await self._remind(turn)
         try:
             return await Loop(turn, journal=journal).run()
         finally:

@@ -1,0 +1,40 @@
+"""Whether what was found stands in a prompt already. Pure."""
+
+import re
+from collections.abc import Iterable
+
+HELD_SHARE = 0.8
+"""Of a snippet, what must stand there: what is cut off at its ends, and who said it when, is written otherwise."""
+
+PIECE_BYTES = 8
+"""Shorter pieces stand anywhere: eight Latin letters, three Chinese characters."""
+
+_WORDS = re.compile(r"[^\W_]+")
+_APART = re.compile(r"[\n\r.!?;:\[\]。！？；：…]+")
+"""Where a snippet is taken apart: at sentences, and behind what stands in front of a message."""
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+class Held:
+    """What a prompt holds, letters and digits alone: what differs else was only written otherwise."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._text = "\n".join(map(_bare, texts))
+
+    def holds(self, snippet: str) -> bool:
+        """Whether nearly all of ``snippet`` stands there, in whatever order."""
+        found = missing = 0
+        for piece in _APART.split(snippet):
+            bare = _bare(piece)
+            size = len(bare.encode())
+            if size < PIECE_BYTES or not _LETTER.search(bare):
+                continue
+            if bare in self._text:
+                found += size
+            else:
+                missing += size
+        return found > 0 and found >= HELD_SHARE * (found + missing)
+
+
+def _bare(text: str) -> str:
+    return "".join(_WORDS.findall(text.casefold()))
