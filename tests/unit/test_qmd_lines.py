@@ -199,6 +199,7 @@ def test_a_scope_waits_until_it_is_quiet_but_not_for_ever() -> None:
     wanted.want("ann", 0.0)
     wanted.want("ann", 1.0)
 
+    wanted.want("ann", 2.0, is_new=False)
     assert wanted.next_at() == 1.0 + DEBOUNCE_S
     assert wanted.take(DEBOUNCE_S) == ""
     assert wanted.take(1.0 + DEBOUNCE_S) == "ann"

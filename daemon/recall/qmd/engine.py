@@ -64,7 +64,7 @@ class QmdEngine:
 
     def wrote(self, scope: str) -> None:
         """Something was written into the memory of ``scope``, a home; the index learns of it in a while."""
-        self._upkeep.want(scope)
+        self._upkeep.want(scope, is_new=True)
 
     async def bring_in_step(self, scope: str) -> str:
         """Make or update the index now, for somebody who waits: why that failed, or an empty text."""

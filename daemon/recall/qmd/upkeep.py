@@ -76,9 +76,9 @@ class Upkeep:
         if rest.failed(reason, anyio.current_time()):
             _log.warning("qmd.failed", reason=f"{reason}; the builtin engine answers meanwhile. For QMD, {INSTALL}")
 
-    def want(self, scope: str) -> None:
-        """Have the index of a scope brought in step in a while."""
-        self._wanted.want(scope, anyio.current_time())
+    def want(self, scope: str, *, is_new: bool = False) -> None:
+        """Have the index of a scope brought in step in a while; ``is_new``: something was written just now."""
+        self._wanted.want(scope, anyio.current_time(), is_new=is_new)
         self._woken.set()
 
     async def run(self) -> None:

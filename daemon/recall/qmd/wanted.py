@@ -19,8 +19,10 @@ class Wanted:
     _since: dict[str, float] = field(default_factory=dict[str, float])
     _due: dict[str, float] = field(default_factory=dict[str, float])
 
-    def want(self, scope: str, now: float) -> None:
-        """Something of it has changed."""
+    def want(self, scope: str, now: float, *, is_new: bool = True) -> None:
+        """Something of it has changed; not ``is_new``: it was only noticed, and who waits already waits no longer."""
+        if not is_new and scope in self._due:
+            return
         if scope not in self._since and len(self._since) >= SCOPES_MAX:
             return
         since = self._since.setdefault(scope, now)
