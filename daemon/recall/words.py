@@ -5,13 +5,16 @@ stemmed, scripts without blanks cut into characters and pairs, identifiers taken
 terms without blanks or ASCII signs; FTS5 gets them with a blank between, and has nothing left to do (``TOKENIZER``).
 """
 
+import datetime as dt
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from daemon.recall.dates import DateRange, ranges_of, spans_in
 from daemon.recall.identifiers import word_terms
+from daemon.recall.spans import Span
 from daemon.recall.stopwords import ABOUT_TALKING, ENGLISH
 from daemon.recall.unspaced import SIGNS, content_of, run_terms
 
@@ -62,6 +65,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     """The words that say something, each once; any of them may stand in what is found."""
     rest: tuple[str, ...] = ()
     """The others; asked for when nothing at all is found by ``terms``."""
+    dates: tuple[DateRange, ...] = ()
+    """The days that it names, in the order in which it does."""
 
 
 class _Terms(dict[str, str]):
@@ -104,28 +109,56 @@ def terms(text: str) -> list[str]:
     return indexed(text).split()
 
 
-def query_terms(text: str) -> Query:
-    """What is looked for when somebody says or asks ``text``; of nothing but signs, nothing."""
-    said, rest = dict[str, None](), dict[str, None]()
-    for word in _words(_ends_of(text)):
-        if _is_run(word):
-            pieces = content_of(word)
-            for piece in pieces:
-                said |= dict.fromkeys(run_terms(piece))
-            rest |= dict.fromkeys(run_terms(word))
-        else:
-            found = word_terms(word)
-            (rest if _is_stop(word) else said).update(dict.fromkeys(_without_scraps(found)))
-            rest |= dict.fromkeys(found)
-    if not said:
-        said, rest = rest, {}
-    return Query(terms=_chosen(said), rest=_chosen([term for term in rest if term not in said]))
+def query_terms(text: str, now: dt.datetime | None = None) -> Query:
+    """What is looked for when somebody says or asks ``text``; of nothing but signs, nothing.
+
+    Args:
+        text: of any length.
+        now: when it is said, in the time zone of whoever says it; without it no days are read.
+    """
+    text = _ends_of(text)
+    spans = spans_in(text, now) if now else []
+    wanted, rest = dict[str, None](), dict[str, None]()
+    for part, is_day in _apart(text, spans):
+        for word in _words(part):
+            content, all_of_it = _asked(word)
+            # "In May" has two words that say nothing elsewhere.
+            wanted |= dict.fromkeys(all_of_it if is_day and word.lower() == "may" else content)
+            rest |= dict.fromkeys(all_of_it)
+    for span in spans:
+        if span.is_relative:
+            rest |= dict.fromkeys(terms(text[span.begin : span.end]))
+    wanted = wanted or rest
+    dates = ranges_of(spans, now) if now else ()
+    return Query(terms=_chosen(wanted), rest=_chosen(term for term in rest if term not in wanted), dates=dates)
 
 
 def match_expression(terms: Iterable[str]) -> str:
     """What FTS5 is asked by, any of ``terms``; empty when there are none: then nothing may be asked."""
     quoted = (term.replace("\0", "").replace('"', '""') for term in terms)
     return " OR ".join(f'"{term}"' for term in quoted if term.strip())
+
+
+def _apart(text: str, spans: Iterable[Span]) -> Iterator[tuple[str, bool]]:
+    """``text`` in parts, and whether they name a day as it may have been written; without what only says how long ago.
+
+    Who wrote something last May did not write "last May".
+    """
+    at = 0
+    for span in spans:
+        yield text[at : span.begin], False
+        if not span.is_relative:
+            yield text[span.begin : span.end], True
+        at = span.end
+    yield text[at:], False
+
+
+def _asked(word: str) -> tuple[list[str], list[str]]:
+    """The terms of a word that say something, and all of them."""
+    if _is_run(word):
+        return [term for piece in content_of(word) for term in run_terms(piece)], run_terms(word)
+    found = word_terms(word)
+    return [] if _is_stop(word) else _without_scraps(found), found
 
 
 def _ends_of(text: str) -> str:
@@ -140,7 +173,7 @@ def _is_stop(word: str) -> bool:
 
 def _without_scraps(found: list[str]) -> list[str]:
     """Without single letters and digits of an identifier: they stand everywhere."""
-    return [term for term in found if len(term) > 1] or found if len(found) > 1 else found
+    return [term for term in found if len(term) > 1] or found
 
 
 def _chosen(wanted: Iterable[str]) -> tuple[str, ...]:
