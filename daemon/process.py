@@ -86,6 +86,7 @@ class Process:
             self.config.memory_search,
             found.engine,
             messages=found.messages,
+            kept=found.kept,
             places=found.places,
             reader=Reader(memories, transcripts, SessionReader(self.bus)),
         )

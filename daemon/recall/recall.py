@@ -9,7 +9,7 @@ from anyio import to_thread
 
 from daemon.config import MemorySearchConfig
 from daemon.errors import MillpondError
-from daemon.recall.found import Engine, Found, Hit, Mode
+from daemon.recall.found import Engine, Found, Hit, Kept, Mode
 from daemon.recall.held import Held
 from daemon.recall.place import Place, Places, is_session
 from daemon.recall.reading import Reader, Said
@@ -58,6 +58,7 @@ class Recaller:
         engine: Engine,
         *,
         messages: Engine | None = None,
+        kept: Kept | None = None,
         places: Places | None = None,
         reader: Reader,
     ) -> None:
@@ -67,12 +68,14 @@ class Recaller:
             config: ``[memory_search]``.
             engine: searches.
             messages: searches messages too; None: ``engine`` does.
+            kept: what of them is to be kept in step in the background; None: nothing.
             places: knows where what was found stands; None: nobody does.
             reader: reads there.
         """
         self._config = config
         self._engine = engine
         self._messages = messages or engine
+        self._kept = kept
         self._places = places
         self._reader = reader
 
@@ -146,6 +149,18 @@ class Recaller:
         """
         place = (await self._places_of(scope, [docid])).get(docid)
         return await self._reader.around(scope, place, context=context) if place else None
+
+    # For the process
+
+    def wrote(self, scope: str) -> None:
+        """Something was written into the memory of ``scope``, a home: what is copied from there is brought in step."""
+        if self._kept:
+            self._kept.wrote(scope)
+
+    async def run(self) -> None:
+        """Keep in step what engines have copied, until cancelled; returns at once when there is no such thing."""
+        if self._kept:
+            await self._kept.run()
 
     async def aclose(self) -> None:
         """Let go of what the engines hold."""

@@ -5,12 +5,13 @@ It is asked by its command line. Whatever goes wrong there, the builtin engine a
 
 from daemon.recall.qmd.engine import QmdEngine
 from daemon.recall.qmd.probe import Probed, probed
-from daemon.recall.qmd.program import INSTALL, Failed, Qmd
+from daemon.recall.qmd.program import INSTALL, PROGRAM, Failed, Qmd
 from daemon.recall.qmd.source import MemorySource, Source, State
 from daemon.recall.qmd.store import remove_index
 
 __all__ = [
     "INSTALL",
+    "PROGRAM",
     "Failed",
     "MemorySource",
     "Probed",

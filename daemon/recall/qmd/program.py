@@ -73,7 +73,7 @@ class Qmd:
 
     def found(self) -> str:
         """The path of what would be run; empty: it is not installed. Blocks."""
-        return shutil.which(self.program) or ""
+        return shutil.which(os.path.expanduser(self.program)) or ""  # noqa: PTH111 - a bare name stays one
 
     async def run(self, index: str, *words: str, within_s: float) -> bytes:
         """What a command says, for one of the indexes.
