@@ -81,15 +81,8 @@ class Process:
             workspace_of=self.workspace,
             clock=self.clock,
         )
-        found = self.connect_recall(sources)
-        return Recaller(
-            self.config.memory_search,
-            found.engine,
-            messages=found.messages,
-            kept=found.kept,
-            places=found.places,
-            reader=Reader(memories, transcripts, SessionReader(self.bus)),
-        )
+        reader = Reader(memories, transcripts, SessionReader(self.bus))
+        return Recaller(self.config.memory_search, self.connect_recall(sources), reader, self.clock)
 
     def export_sources(self, memories: Memories) -> Sources:
         """Where all that is kept of people lies, for exports."""

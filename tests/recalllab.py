@@ -9,6 +9,7 @@ import msgspec
 from daemon.config import BotConfig, Config, MemorySearchConfig
 from daemon.process import Process
 from daemon.recall import Engines, Found, Hit, Mode, Place, Recaller
+from daemon.testing import ManualClock
 
 
 class ScriptedEngine:
@@ -52,8 +53,13 @@ def recalling(process: Process, engine: ScriptedEngine, bot: BotConfig | None = 
     return replace(
         process,
         config=config,
-        connect_recall=lambda _sources: Engines(engine=engine, messages=engine, places=engine),
+        connect_recall=lambda _sources: engines(engine),
     )
+
+
+def engines(engine: ScriptedEngine) -> Engines:
+    """It alone."""
+    return Engines(engine=engine, messages=engine, places=engine, aclose=engine.aclose)
 
 
 def settings_of(**settings: Any) -> MemorySearchConfig:
@@ -71,7 +77,7 @@ class NoReader:
 def recaller_of(engine: ScriptedEngine, **settings: Any) -> Recaller:
     """One that asks this engine, and reads nowhere."""
     reader: Any = NoReader()
-    return Recaller(settings_of(**settings), engine, places=engine, reader=reader)
+    return Recaller(settings_of(**settings), engines(engine), reader, ManualClock())
 
 
 NO_RECALL = recaller_of(ScriptedEngine())

@@ -1,14 +1,16 @@
 """What searches for a process: the engine that the configuration names, above the one that is always there."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+import anyio
 
 from daemon.bus import Bus
 from daemon.clock import Clock
 from daemon.config import Config
 from daemon.memory import Memories
-from daemon.recall.found import Engine, Found, Kept, Mode
+from daemon.recall.found import Engine, Found, Mode
 from daemon.recall.place import Place, Places
 from daemon.recall.qmd import PROGRAM, MemorySource, QmdEngine
 from daemon.transcripts import Transcripts
@@ -28,6 +30,10 @@ class Sources:
     clock: Clock
 
 
+async def nothing_to_do() -> None:
+    """Do nothing."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Engines:
     """What searches, and what knows where things stand."""
@@ -37,8 +43,12 @@ class Engines:
     messages: Engine
     """The one that looks through messages too."""
     places: Places
-    kept: Kept | None = None
-    """What is to be kept in step in the background; None: nothing."""
+    run: Callable[[], Awaitable[None]] = nothing_to_do
+    """What they do in the background of a process that lasts, until it is cancelled."""
+    wrote: Callable[[str], None] = lambda _scope: None
+    """Tells them that something was written into the memory of a scope, a home."""
+    aclose: Callable[[], Awaitable[None]] = nothing_to_do
+    """Lets go of what they hold."""
 
 
 def engines_of(sources: Sources) -> Engines:
@@ -59,7 +69,17 @@ def _with_qmd(sources: Sources, builtin: Engines) -> Engines:
         timeout_s=section.timeout_s,
         program=section.qmd or PROGRAM,
     )
-    return replace(builtin, engine=qmd, kept=qmd)
+
+    async def run() -> None:
+        async with anyio.create_task_group() as tg:
+            tg.start_soon(builtin.run)
+            tg.start_soon(qmd.run)
+
+    def wrote(scope: str) -> None:
+        builtin.wrote(scope)
+        qmd.wrote(scope)
+
+    return replace(builtin, engine=qmd, run=run, wrote=wrote)
 
 
 class _Nothing:

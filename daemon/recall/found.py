@@ -34,18 +34,6 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     """What people should know about how it was looked for; empty: nothing."""
 
 
-class Kept(Protocol):
-    """What of an engine is to be kept in step in the background."""
-
-    def wrote(self, scope: str) -> None:
-        """Something was written into the memory of ``scope``, a home."""
-        ...
-
-    async def run(self) -> None:
-        """Keep it in step, until cancelled; never raises for what may go wrong in that."""
-        ...
-
-
 class Engine(Protocol):
     """Looks through what one scope remembers."""
 

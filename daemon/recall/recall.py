@@ -7,12 +7,16 @@ import anyio
 import structlog
 from anyio import to_thread
 
+from daemon.clock import Clock
 from daemon.config import MemorySearchConfig
 from daemon.errors import MillpondError
-from daemon.recall.found import Engine, Found, Hit, Kept, Mode
+from daemon.recall.dates import dates_in
+from daemon.recall.engines import Engines
+from daemon.recall.found import Engine, Found, Hit, Mode
 from daemon.recall.held import Held
-from daemon.recall.place import Place, Places, is_session
+from daemon.recall.place import Place, is_session
 from daemon.recall.reading import Reader, Said
+from daemon.recall.words import query_terms
 from daemon.recall.written import hit_text
 
 LOOKED_AT = 30
@@ -26,6 +30,9 @@ MESSAGES_LOOKED_AT = 60
 
 FEW_BYTES = 24
 """Words that take less say too little by themselves: four short English ones, eight Chinese characters."""
+
+OWN_WORD = "millpondrecall"
+"""A word that nobody says."""
 
 THREAD_CHARS = 50_000
 """A prompt that holds more is compared in a thread: so much takes a millisecond."""
@@ -52,32 +59,31 @@ class Asked:
 class Recaller:
     """Searches what scopes remember, for one process."""
 
-    def __init__(
-        self,
-        config: MemorySearchConfig,
-        engine: Engine,
-        *,
-        messages: Engine | None = None,
-        kept: Kept | None = None,
-        places: Places | None = None,
-        reader: Reader,
-    ) -> None:
+    def __init__(self, config: MemorySearchConfig, engines: Engines, reader: Reader, clock: Clock) -> None:
         """Nothing is looked at yet.
 
         Args:
             config: ``[memory_search]``.
-            engine: searches.
-            messages: searches messages too; None: ``engine`` does.
-            kept: what of them is to be kept in step in the background; None: nothing.
-            places: knows where what was found stands; None: nobody does.
-            reader: reads there.
+            engines: search.
+            reader: reads where something was found.
+            clock: what "yesterday" is counted from.
         """
         self._config = config
-        self._engine = engine
-        self._messages = messages or engine
-        self._kept = kept
-        self._places = places
+        self._clock = clock
+        self._engines = engines
         self._reader = reader
+
+    async def run(self) -> None:
+        """Keep in step what searches, until cancelled: for a process that lasts."""
+        await self._engines.run()
+
+    def wrote(self, scope: str) -> None:
+        """Something was written into the memory of ``scope``, a home: what is copied from there is brought in step."""
+        self._engines.wrote(scope)
+
+    async def aclose(self) -> None:
+        """Let go of what the engines hold."""
+        await self._engines.aclose()
 
     # For turns
 
@@ -91,10 +97,7 @@ class Recaller:
         began = anyio.current_time()
         with anyio.move_on_after(self._config.turn_deadline_s) as limit:
             try:
-                found = await self._engine.search(
-                    scope, query_of(asked), mode=self._config.mode_used, limit=max(LOOKED_AT, self._config.max_results)
-                )
-                return await self._fresh(found.hits, asked)
+                return await self._remembered(scope, asked)
             except MillpondError as error:
                 _log.warning("recall.failed", reason=str(error))
             except Exception as error:  # noqa: BLE001 - the top of recall: a bug in it must not fail a turn
@@ -103,17 +106,27 @@ class Recaller:
             _log.warning("recall.slow", waited_s=round(anyio.current_time() - began, 3))
         return ""
 
-    async def _fresh(self, hits: Sequence[Hit], asked: Asked) -> str:
-        if not hits:
-            return ""
-        texts = asked.held()
-        if sum(map(len, texts)) > THREAD_CHARS:
-            held = await to_thread.run_sync(Held, texts, abandon_on_cancel=True)
-        else:
-            held = Held(texts)
-        fresh = [hit for hit in hits if not held.holds(hit.snippet)]
-        wanted = above(fresh, self._config.min_score, relative=self._config.mode_used != "vsearch")
-        return "\n\n".join(fitting([hit_text(hit) for hit in wanted[: self._config.max_results]], asked))
+    async def _remembered(self, scope: str, asked: Asked) -> str:
+        mode, most = self._config.mode_used, self._config.max_results
+        found, held = dict[str, Hit](), None
+        for query in await self._queries(asked):
+            hits = (await self._engines.engine.search(scope, query, mode=mode, limit=max(LOOKED_AT, most))).hits
+            if hits and held is None:
+                held = await _held(asked)
+            fresh = [hit for hit in hits if held is not None and not held.holds(hit.snippet)]
+            for hit in above(fresh, self._config.min_score, relative=mode != "vsearch"):
+                found.setdefault(hit.docid, hit)
+            if len(found) >= most:
+                break
+        return "\n\n".join(fitting(list(map(hit_text, found.values()))[:most], asked))
+
+    async def _queries(self, asked: Asked) -> list[str]:
+        words = asked.words.strip()
+        if says_something(words):
+            return queries_of(asked, is_telling=True)
+        # "What did I do yesterday?" says when, if nothing else. In a thread: what reads days is slow to import.
+        when = await to_thread.run_sync(dates_in, words, self._clock.now(), abandon_on_cancel=True)
+        return queries_of(asked, is_telling=bool(when))
 
     # For whoever asks
 
@@ -124,13 +137,13 @@ class Recaller:
             BusUnavailable: Redis is away.
         """
         most, used = min(limit or self._config.max_results, SEARCHED_MAX), mode or self._config.mode_used
-        found = await self._within(self._engine, scope, query, mode=used, limit=most)
+        found = await self._within(self._engines.engine, scope, query, mode=used, limit=most)
         wanted = above(found.hits, self._config.min_score, relative=used != "vsearch")
         return Found(hits=tuple(wanted[:most]), note=found.note)
 
     async def said(self, scope: str, query: str, *, limit: int) -> list[Said]:
         """The messages of ``scope``, a home, that go with ``query`` best, word for word. Errors as for ``search``."""
-        found = await self._within(self._messages, scope, query, mode="search", limit=MESSAGES_LOOKED_AT)
+        found = await self._within(self._engines.messages, scope, query, mode="search", limit=MESSAGES_LOOKED_AT)
         hits = [hit for hit in found.hits if is_session(hit.file)][:limit]
         places = await self._places_of(scope, [hit.docid for hit in hits])
         told: dict[tuple[str, int], Said] = {}
@@ -150,27 +163,8 @@ class Recaller:
         place = (await self._places_of(scope, [docid])).get(docid)
         return await self._reader.around(scope, place, context=context) if place else None
 
-    # For the process
-
-    def wrote(self, scope: str) -> None:
-        """Something was written into the memory of ``scope``, a home: what is copied from there is brought in step."""
-        if self._kept:
-            self._kept.wrote(scope)
-
-    async def run(self) -> None:
-        """Keep in step what engines have copied, until cancelled; returns at once when there is no such thing."""
-        if self._kept:
-            await self._kept.run()
-
-    async def aclose(self) -> None:
-        """Let go of what the engines hold."""
-        for engine in {id(each): each for each in (self._engine, self._messages)}.values():
-            close = getattr(engine, "aclose", None)
-            if close is not None:
-                await close()
-
     async def _places_of(self, scope: str, docids: Sequence[str]) -> dict[str, Place]:
-        return await self._places.places(scope, docids) if self._places and docids else {}
+        return await self._engines.places.places(scope, docids) if docids else {}
 
     async def _within(self, engine: Engine, scope: str, query: str, *, mode: Mode, limit: int) -> Found:
         with anyio.move_on_after(self._config.timeout_s):
@@ -179,12 +173,30 @@ class Recaller:
         return Found(note=f"The search did not end within {self._config.timeout_s:g} s.")
 
 
-def query_of(asked: Asked) -> str:
-    """What is looked for: what was said, and where that is little the last exchange too. Pure."""
+def queries_of(asked: Asked, *, is_telling: bool) -> list[str]:
+    """What is looked for, one after the other until enough is found. Pure.
+
+    What was said, when it ``is_telling`` anything; where that is little, the last exchange with it.
+    """
     words = asked.words.strip()
-    if len(words.encode(errors="replace")) >= FEW_BYTES:
-        return words
-    return f"{words}\n{asked.before()}".strip()
+    queries = [words] if is_telling else []
+    if not queries or len(words.encode(errors="replace")) < FEW_BYTES:
+        before = asked.before().strip()
+        queries += [f"{words}\n{before}"] if says_something(before) else []
+    return queries
+
+
+def says_something(text: str) -> bool:
+    """Whether any word of ``text`` is more than one of those that stand everywhere. Pure."""
+    # Beside a word that says something the others are not looked for, so that this one is left alone.
+    return len(query_terms(f"{text}\n{OWN_WORD}").terms) > 1
+
+
+async def _held(asked: Asked) -> Held:
+    texts = asked.held()
+    if sum(map(len, texts)) > THREAD_CHARS:
+        return await to_thread.run_sync(Held, texts, abandon_on_cancel=True)
+    return Held(texts)
 
 
 def above(hits: Sequence[Hit], min_score: float, *, relative: bool) -> list[Hit]:

@@ -3,18 +3,23 @@
 import contextlib
 import time
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 from anyio import to_thread
 from structlog.testing import capture_logs
 
 from daemon.bus import Bus
+from daemon.cli.searching import examine_search
+from daemon.config import MemorySearchConfig
 from daemon.errors import ArchiveError, BusUnavailable
 from daemon.memory import Memories, Note, Opened, Version
 from daemon.memory.records import HistoryEntry
+from daemon.process import Process
 from daemon.recall import Chunk, Found, Hit, Mode
 from daemon.recall.chunks import history_chunks, lines_of
 from daemon.recall.qmd import MemorySource, Qmd, QmdEngine, State, probed, remove_index
@@ -22,7 +27,9 @@ from daemon.recall.qmd import upkeep as upkeep_module
 from daemon.recall.qmd.program import INSTALL, PASSED_ON, Failed, Late
 from daemon.recall.qmd.store import Store
 from daemon.scope import folder_of
+from tests.conftest import Lab
 from tests.fakes.qmd import HOWS, Installed, install
+from tests.memorylab import MemoryLab, Summaries, small_window
 
 pytestmark = pytest.mark.anyio
 
@@ -737,3 +744,85 @@ async def remember(memories: Memories, first: int, text: str) -> Opened:
     applied = await memories.apply(opened, entry, mark=str(first), update=update)
     note = Note(time=moment, date="2026-11-20", session="web:ann", cycle=first, text=f"note {first}")
     return (await memories.append(applied.opened, None, cycle=first, notes=[note])).opened
+
+
+# Where it belongs
+
+
+def with_qmd(process: Process, program: str) -> Process:
+    search = MemorySearchConfig(backend="qmd", qmd=program)
+    return replace(process, config=msgspec.structs.replace(process.config, memory_search=search))
+
+
+async def test_a_process_whose_configuration_names_it_asks_it(
+    process: Process, qmd: Installed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("daemon.recall.qmd.wanted.DEBOUNCE_S", 0.01)
+    process = with_qmd(process, qmd.program)
+    await remember(Memories(process.bus), 0, "[2026-11-20 09:00] USER: Mia plays the cello.")
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(process.recaller.run)
+        process.recaller.wrote("pond:workspace")
+        with anyio.fail_after(20):
+            while not any("cello" in hit.snippet for hit in (await cellos(process)).hits):  # noqa: ASYNC110 - as above
+                await anyio.sleep(0.01)
+        tg.cancel_scope.cancel()
+
+    assert any("lex: cello" in call["words"][2] for call in qmd.told("query"))
+
+
+async def cellos(process: Process) -> Found:
+    return await process.recaller.search("pond:workspace", "Who plays the cello?")
+
+
+async def test_a_consolidation_says_that_it_has_written(
+    process: Process, lab: Lab, qmd: Installed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrote: list[str] = []
+    monkeypatch.setattr(QmdEngine, "wrote", lambda _self, scope: wrote.append(scope))
+    small = replace(process, config=small_window(process.config))
+    memory = MemoryLab(with_qmd(small, qmd.program), lab, Summaries())
+    await memory.talk(20)
+
+    await memory.consolidator.consolidate(memory.session)
+
+    assert set(wrote) == {"pond:workspace"}
+
+
+async def test_the_doctor_tries_it(qmd: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def found(program: str, mode: Mode = "search") -> list[tuple[str, str]]:
+        config = MemorySearchConfig(backend="qmd", qmd=program, mode=mode)
+        return [(each.state, each.text) for each in await examine_search(config)]
+
+    assert [each.state for each in await examine_search(MemorySearchConfig())] == ["ok"]
+    [(state, text)] = await found(qmd.program)
+    assert (state, text.partition("(")[0]) == ("ok", "QMD 2.8.3 ")
+    assert [state for state, _ in await found(qmd.program, "query")] == ["ok", "warning"]
+    [(state, text)] = await found(str(tmp_path / "none"))
+    assert state == "warning"
+    assert INSTALL in text
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert "no program qmd on the PATH" not in str(await found("qmd")), "it lies there"
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "there is no program qmd on the PATH" in str(await found(""))
+
+
+@pytest.mark.parametrize(
+    ("version", "told"), [("v20.20.2", "QMD needs 22 or newer"), ("v24.1.0", "Node.js is v24.1.0")]
+)
+async def test_the_doctor_says_which_node_it_dies_under(
+    qmd: Installed, tmp_path: Path, version: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = tmp_path / "node" / "node"
+    node.parent.mkdir()
+    node.write_text(f"#!/bin/sh\necho {version}\n")
+    node.chmod(0o755)
+    monkeypatch.setenv("PATH", str(node.parent), prepend=":")
+    qmd.misbehaves(collection="crash")
+
+    [found] = await examine_search(MemorySearchConfig(backend="qmd", qmd=qmd.program))
+
+    assert found.state == "warning"
+    assert "SIGSEGV" in found.text
+    assert told in found.text
+    assert INSTALL in found.text

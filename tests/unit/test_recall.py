@@ -12,7 +12,7 @@ from daemon.model import RUNTIME_CONTEXT
 from daemon.recall import Asked, Hit, found_text
 from daemon.recall.found import Found
 from daemon.recall.held import Held
-from daemon.recall.recall import LOOKED_AT, above, query_of
+from daemon.recall.recall import LOOKED_AT, above
 from daemon.recall.written import hit_text, hits_text
 from tests.recalllab import ScriptedEngine, a_hit, recaller_of
 
@@ -91,12 +91,45 @@ def test_a_text_is_held_by_itself_or_too_short_to_tell(text: str, others: list[s
 # What is looked for and what is left out
 
 
-def test_few_words_are_looked_for_with_the_last_exchange() -> None:
-    assert query_of(asked("And hers?", before="My daughter is Mia.\nNice.")) == "And hers?\nMy daughter is Mia.\nNice."
-    assert query_of(asked("她叫什么？", before="我有一个女儿")) == "她叫什么？\n我有一个女儿"
-    assert query_of(asked("And hers?")) == "And hers?"
-    assert query_of(asked(before="My daughter is Mia.")) == LONG
-    assert query_of(asked("\ud800", before="x")) == "\ud800\nx"
+@pytest.mark.parametrize(
+    ("words", "before", "queries"),
+    [
+        (LONG, "My daughter is Mia.", [LONG]),
+        ("And the cello?", "My daughter is Mia.", ["And the cello?", "And the cello?\nMy daughter is Mia."]),
+        ("And the cello?", "", ["And the cello?"]),
+        ("她的女儿", "我喜欢大提琴", ["她的女儿", "她的女儿\n我喜欢大提琴"]),
+        ("And what is that?", "My daughter is Mia.", ["And what is that?\nMy daughter is Mia."]),
+        ("So what was it that they were, then?", "What?", []),
+        ("What did I do yesterday?", "", ["What did I do yesterday?"]),
+        ("昨天怎么了？", "", ["昨天怎么了？"]),
+        ("?!", "", []),
+        ("\ud800", "x-ray", ["\ud800\nx-ray"]),
+    ],
+)
+async def test_few_words_are_looked_for_with_the_last_exchange_and_no_words_not_at_all(
+    words: str, before: str, queries: list[str]
+) -> None:
+    engine = ScriptedEngine()
+
+    await recaller_of(engine).recalled(SCOPE, asked(words, before=before))
+
+    assert [query for _, query, _, _ in engine.asked] == queries
+
+
+async def test_what_few_words_find_comes_first_and_the_last_exchange_fills_the_rest() -> None:
+    engine = ScriptedEngine(a_hit("the cello", docid="cello", score=0.5), a_hit("the rest", docid="rest"))
+
+    async def only_first() -> None:
+        engine.found = Found(hits=engine.found.hits[:1] if len(engine.asked) == 1 else (rest, *engine.found.hits))
+
+    rest, engine.before = engine.found.hits[1], only_first
+
+    text = await recaller_of(engine).recalled(SCOPE, asked("And the cello?", before="My daughter is Mia."))
+    full = await recaller_of(engine, max_results=1).recalled(SCOPE, asked("And the cello?", before="My daughter"))
+
+    assert [line[5:].split("]")[0] for line in text.splitlines() if line.startswith("- **")] == ["cello", "rest"]
+    assert full.count("- **[") == 1
+    assert len(engine.asked) == 3
 
 
 async def test_what_the_prompt_holds_is_left_out_and_scores_count_from_what_is_left() -> None:
@@ -213,14 +246,6 @@ async def test_a_search_has_the_mode_and_the_number_that_are_asked_for() -> None
 
     assert (len(usual.hits), len(most.hits)) == (5, 100)
     assert [(mode, limit) for _, _, mode, limit in engine.asked] == [("search", 5), ("vsearch", 100)]
-
-
-async def test_what_the_engines_hold_is_let_go_of_once() -> None:
-    engine = ScriptedEngine()
-
-    await recaller_of(engine).aclose()
-
-    assert engine.closed == 1
 
 
 def test_hits_are_as_they_are_printed() -> None:
