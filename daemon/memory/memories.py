@@ -344,6 +344,10 @@ class Memories:
         """The daily notes from the ``first`` one on, in the order in which they were written."""
         return [_decode_note(record) for record in await self._lists.all("notes", scope, first)]
 
+    async def some(self, kind: Kind, scope: str, *, first: int, most: int) -> list[bytes]:
+        """A part of a list as it is stored, JSON; see ``ScopeLists.some``."""
+        return await self._lists.some(kind, scope, first, most)
+
     def records(self, kind: Kind, scope: str, *, missing: list[str] | None = None) -> AsyncGenerator[list[bytes]]:
         """All of a list as it is stored, JSON, some records at a time; see ``ScopeLists.pieces``."""
         return self._lists.pieces(kind, scope, each=RECORDS, missing=missing)

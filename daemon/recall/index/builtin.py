@@ -1,0 +1,211 @@
+"""The engine that is always there: words, in an index of SQLite's for each scope, made from what is stored anyway."""
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import anyio
+import structlog
+
+from daemon.bus import Bus
+from daemon.clock import Clock
+from daemon.errors import IndexBusy, IndexDamaged, IndexGone, SearchError
+from daemon.memory import Memories
+from daemon.recall.found import Found, Hit, Mode
+from daemon.recall.index.feed import Feeder, Look
+from daemon.recall.index.indexes import Indexes
+from daemon.recall.index.passages import extent_of, hits_of, places_of, texts_after
+from daemon.recall.index.ranking import ranked
+from daemon.recall.index.store import Index
+from daemon.recall.place import Place
+from daemon.recall.vectors.places import Extent, Ranking, Scored, Text
+from daemon.recall.words import Query, query_terms
+from daemon.transcripts import Transcripts
+
+IN_STEP_S = 0.5
+"""A quarter of what a turn waits; what is left then comes with the next searches, or with ``catch_up``."""
+
+SEARCH_S = 5.0
+"""How long a disk may take for one search, before it is answered with nothing."""
+
+TRIES = 3
+"""How often an index is opened that is deleted by others or damaged."""
+
+WIDER = 3
+"""So many times as many rows are ranked as hits are wanted: some say the same."""
+
+_T = TypeVar("_T")
+_log = structlog.get_logger()
+
+
+_NO_HITS: tuple[Hit, ...] = ()
+
+
+def _utc(_scope: str) -> dt.tzinfo:
+    return dt.UTC
+
+
+class BuiltinEngine:
+    """Searches the scopes of one database by words; an ``Engine``, and ``vectors.places.Places``.
+
+    One for each process. It is made without asking anything, and closed by ``aclose``. What it keeps lies in
+    ``<data directory>/search`` and may be deleted at any time. All methods raise BusUnavailable when Redis is away, and
+    nothing else: where an index cannot be used there is nothing to be found, and ``Found.note`` says so.
+    """
+
+    def __init__(
+        self,
+        bus: Bus,
+        memories: Memories,
+        transcripts: Transcripts,
+        data_dir: Path,
+        clock: Clock,
+        *,
+        zone_of: Callable[[str], dt.tzinfo] = _utc,
+    ) -> None:
+        """Nothing is asked yet.
+
+        Args:
+            bus: of the memories.
+            memories: what is searched, with an archive; else what is in it is not found.
+            transcripts: the same of messages.
+            data_dir: as of the process; all processes of one share its indexes.
+            clock: what "yesterday" is counted from.
+            zone_of: by scope, the zone in which its history says its times and its people mean theirs.
+        """
+        self.in_step_s = IN_STEP_S
+        """How long a search first takes in what is new."""
+        self._clock = clock
+        self._zone_of = zone_of
+        self._indexes = Indexes(data_dir)
+        self._feeder = Feeder(bus, memories, transcripts, zone_of=zone_of)
+        self._said: set[str] = set()
+
+    async def search(self, scope: str, query: str, *, mode: Mode, limit: int) -> Found:
+        """The ``limit`` best hits for what somebody says or asks, whatever ``mode``: by words.
+
+        Scores are relative to the best hit, which has 1.
+        """
+
+        def look(index: Index) -> tuple[Hit, ...]:
+            asked = self._asked(scope, query)
+            return index.ask(lambda found: hits_of(found, ranked(found, asked, limit=WIDER * limit), limit=limit))
+
+        hits, note = await self._done(scope, look, empty=_NO_HITS)
+        return Found(hits=hits, note=note)
+
+    async def places(self, scope: str, docids: Sequence[str]) -> dict[str, Place]:
+        """Where hits stand, as ``daemon.recall.place.Places`` says; what is gone is left out."""
+        nothing = dict[str, Place]()
+        found, _ = await self._done(
+            scope, lambda index: index.ask(lambda found: places_of(found, docids)), empty=nothing, in_step_s=0
+        )
+        return found
+
+    async def catch_up(self, scope: str, *, within_s: float) -> bool:
+        """Bring the index of a scope in step, for as long as that; whether it is."""
+        _, note = await self._done(scope, lambda _: None, empty=None, in_step_s=within_s)
+        return not note
+
+    async def aclose(self) -> None:
+        """Close all files."""
+        await self._indexes.aclose()
+
+    # For vectors
+
+    async def ranked(self, scope: str, query: str, *, limit: int) -> Ranking:
+        """Up to ``limit`` rows by words."""
+
+        def look(index: Index) -> tuple[Scored, ...]:
+            asked = self._asked(scope, query)
+            return index.ask(lambda found: tuple(Scored(*each) for each in ranked(found, asked, limit=limit)))
+
+        nothing: tuple[Scored, ...] = ()
+        scored, note = await self._done(scope, look, empty=nothing)
+        return Ranking(scored=scored, note=note)
+
+    async def shown(self, scope: str, query: str, scored: Sequence[Scored], *, limit: int) -> tuple[Hit, ...]:
+        """Rows as hits, as ``search`` shows them, in this order and with these scores; ``query`` does not matter."""
+        hits, _ = await self._done(
+            scope,
+            lambda index: index.ask(lambda found: hits_of(found, scored, limit=limit)),
+            empty=_NO_HITS,
+            in_step_s=0,
+        )
+        return hits
+
+    async def extent(self, scope: str) -> Extent:
+        """What rows there are now."""
+        extent, _ = await self._done(scope, lambda index: index.ask(extent_of), empty=Extent(), in_step_s=0)
+        return extent
+
+    async def texts(self, scope: str, *, after: int, limit: int) -> Sequence[Text]:
+        """The next ``limit`` rows above ``after``, in order."""
+        nothing: tuple[Text, ...] = ()
+        texts, _ = await self._done(
+            scope, lambda index: index.ask(lambda found: texts_after(found, after, limit)), empty=nothing, in_step_s=0
+        )
+        return texts
+
+    # All of them
+
+    def _asked(self, scope: str, query: str) -> Query:
+        return query_terms(query, self._clock.now().astimezone(self._zone_of(scope)))
+
+    async def _done(
+        self, scope: str, work: Callable[[Index], _T], *, empty: _T, in_step_s: float | None = None
+    ) -> tuple[_T, str]:
+        """What ``work`` gives in a thread, once the index is in step, and a note for people."""
+        look = await self._feeder.look(scope)
+        home, anew, note = look.scopes[0], "", ""
+        async with self._indexes.held(home):
+            for _ in range(TRIES):
+                try:
+                    index = await self._indexes.open(home, forgets=look.forgets, anew=anew)
+                    note = await self._in_step(index, look, self.in_step_s if in_step_s is None else in_step_s)
+                    return await self._answered(index, work), note
+                except IndexGone:
+                    anew = ""
+                except IndexDamaged as error:
+                    anew = str(error)
+                except (SearchError, TimeoutError) as error:
+                    note = self._complaint(error)
+                    break
+                await self._indexes.leave(home)
+                # Something was forgotten, or set back: what was seen before is not what is there.
+                look = await self._feeder.look(home)
+        return empty, note or "memory cannot be searched just now"
+
+    async def _in_step(self, index: Index, look: Look, within_s: float) -> str:
+        """Feed the index; why it is not in step, for people."""
+        if within_s <= 0:
+            return ""
+        with anyio.move_on_after(within_s):
+            try:
+                await self._feeder.in_step(index, look, self._indexes.run)
+            except (IndexDamaged, IndexGone):
+                raise
+            except SearchError as error:
+                # What there is can be searched all the same.
+                self._complaint(error)
+                return "" if isinstance(error, IndexBusy) else "what is newest may be missing"
+            return ""
+        return "not everything is indexed yet; what is missing comes with the next searches"
+
+    async def _answered(self, index: Index, work: Callable[[Index], _T]) -> _T:
+        try:
+            with anyio.fail_after(SEARCH_S):
+                return await self._indexes.run(work, index)
+        except BaseException:
+            index.interrupt()
+            raise
+
+    def _complaint(self, error: BaseException) -> str:
+        reason = str(error) or "the disk takes too long"
+        if reason not in self._said:
+            if len(self._said) > 100:
+                self._said.clear()
+            self._said.add(reason)
+            _log.warning("index.failed", reason=reason)
+        return "memory cannot be searched just now: its index cannot be used"
