@@ -72,8 +72,8 @@ def _with_qmd(sources: Sources, builtin: Engines) -> Engines:
 
     async def run() -> None:
         async with anyio.create_task_group() as tg:
-            tg.start_soon(builtin.run)
             tg.start_soon(qmd.run)
+            await builtin.run()
 
     def wrote(scope: str) -> None:
         builtin.wrote(scope)

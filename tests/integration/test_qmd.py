@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -22,6 +23,8 @@ from daemon.memory.records import HistoryEntry
 from daemon.process import Process
 from daemon.recall import Chunk, Found, Hit, Mode
 from daemon.recall.chunks import history_chunks, lines_of
+from daemon.recall.forgetting import forget_in_indexes
+from daemon.recall.index import BuiltinEngine
 from daemon.recall.qmd import MemorySource, Qmd, QmdEngine, State, probed, remove_index
 from daemon.recall.qmd import upkeep as upkeep_module
 from daemon.recall.qmd.program import INSTALL, PASSED_ON, Failed, Late
@@ -744,6 +747,38 @@ async def remember(memories: Memories, first: int, text: str) -> Opened:
     applied = await memories.apply(opened, entry, mark=str(first), update=update)
     note = Note(time=moment, date="2026-11-20", session="web:ann", cycle=first, text=f"note {first}")
     return (await memories.append(applied.opened, None, cycle=first, notes=[note])).opened
+
+
+async def test_a_place_has_the_name_that_the_builtin_engine_gives_it(process: Process) -> None:
+    memories = Memories(process.bus)
+    for number in range(3):
+        text = f"[2026-11-20 09:0{number}] USER: It rains.\n\n[2026-11-20 10:00] ASSISTANT: " + "Take a coat. " * 60
+        await remember(memories, 2 * number, text)
+    builtin = BuiltinEngine(process.bus, memories, process.transcripts, process.data_dir, process.clock)
+    assert await builtin.catch_up("pond:workspace", within_s=20)
+    chunks = await MemorySource(memories).chunks("pond:workspace")
+
+    places = await builtin.places("pond:workspace", [chunk.docid for chunk in chunks])
+    await builtin.aclose()
+
+    assert {docid: (place.file, place.first) for docid, place in places.items()} == {
+        chunk.docid: (chunk.file, chunk.first) for chunk in chunks
+    }
+    assert len(places) > 10
+
+
+async def test_the_hook_of_forgetting_takes_it_away(ready: QmdEngine, bus: Bus, data: Path) -> None:
+    failed: list[str] = []
+    work = SimpleNamespace(stores=SimpleNamespace(bus=bus, data_dir=data), looks=True, fail=failed.append)
+    order, ground = SimpleNamespace(scopes=()), SimpleNamespace(all=(("web:ann", SCOPE),))
+    await forget_in_indexes(work, order, ground)
+    assert holds(data, "Mia"), "it was only looked"
+    work.looks = False
+
+    await forget_in_indexes(work, order, ground)
+
+    assert not holds(data, "Mia")
+    assert failed == []
 
 
 # Where it belongs

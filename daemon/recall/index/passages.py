@@ -34,7 +34,7 @@ def hits_of(connection: sqlite3.Connection, scored: Sequence[tuple[int, float]],
         chunk = _chunk_of(record)
         before, behind = _around(connection, chunk, 1)
         said.add(record[-1])
-        snippet = _snippet(chunk, before, behind)
+        snippet = snippet_of(chunk, before, behind)
         within = min(1.0, max(0.0, score))
         found.append(Hit(docid=chunk.docid, file=chunk.file, score=within, snippet=snippet, time=chunk.time))
         if len(found) == limit:
@@ -76,7 +76,7 @@ def _chunk_of(record: Sequence[Any]) -> Chunk:
     )
 
 
-def _snippet(chunk: Chunk, before: Sequence[Chunk], behind: Sequence[Chunk]) -> str:
+def snippet_of(chunk: Chunk, before: Sequence[Chunk], behind: Sequence[Chunk]) -> str:
     """The chunk whole, and of its neighbours what there is room for: of the one behind it its beginning first."""
     middle = _cut(_said(chunk), SNIPPET_CHARS)
     left = SNIPPET_CHARS - len(middle)

@@ -1,7 +1,8 @@
 """What QMD is given to look through: the chunks of a memory, and how to notice that it has changed."""
 
+import datetime as dt
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -9,6 +10,7 @@ import msgspec
 from daemon.memory import Memories
 from daemon.recall.chunk import Chunk
 from daemon.recall.chunks import history_chunks, lines_of, memory_chunks, note_chunks
+from daemon.recall.index.records import FORGOTTEN
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,9 +41,10 @@ class Source(Protocol):
 class MemorySource:
     """MEMORY.md, the history and the notes: what lies as files in the workspace."""
 
-    def __init__(self, memories: Memories) -> None:
-        """Nothing is asked yet."""
+    def __init__(self, memories: Memories, *, zone_of: Callable[[str], dt.tzinfo] = lambda _scope: dt.UTC) -> None:
+        """Nothing is asked yet; ``zone_of``: by scope, the zone in which its history says its times."""
         self._memories = memories
+        self._zone_of = zone_of
 
     async def state(self, scope: str, known: State) -> State:
         """As ``Source``."""
@@ -57,14 +60,15 @@ class MemorySource:
 
     async def chunks(self, scope: str) -> Sequence[Chunk]:
         """As ``Source``."""
-        current = await self._memories.current(scope)
+        current, zone = await self._memories.current(scope), self._zone_of(scope)
         found, line = memory_chunks(current.text), 1
         for entry in await self._memories.history(scope):
-            found += history_chunks(entry.text, line=line, time=entry.time)
+            if not entry.lost:  # what the session has lost it may have said otherwise since
+                found += history_chunks(entry.text, line=line, time=entry.time, zone=zone)
             line += lines_of(entry.text)
         lines = dict[str, int]()
         for note in await self._memories.notes(scope):
             line = lines.get(note.date, 1)
-            found += note_chunks(note.text, date=note.date, line=line, time=note.time)
+            found += note_chunks(note.text, date=note.date, line=line, time=note.time, zone=zone)
             lines[note.date] = line + lines_of(note.text)
-        return found
+        return [chunk for chunk in found if chunk.text.replace(FORGOTTEN, "").strip(" -*\n")]

@@ -26,7 +26,8 @@ import msgspec
 
 from daemon.durable import FOLDER_MODE, folder_below, folder_lock
 from daemon.recall.chunk import Chunk
-from daemon.recall.found import SNIPPET_CHARS, Hit
+from daemon.recall.found import Hit
+from daemon.recall.index.passages import snippet_of
 from daemon.recall.qmd.source import State
 from daemon.scope import folder_of
 
@@ -103,17 +104,16 @@ class Known:
             return None
         chunk = self.told.chunks[at]
         return Hit(
-            docid=chunk.docid, file=chunk.file, score=score, snippet=_snippet(self.told.chunks, at), time=chunk.time
+            docid=chunk.docid,
+            file=chunk.file,
+            score=score,
+            snippet=snippet_of(chunk, self._beside(chunk, at - 1), self._beside(chunk, at + 1)),
+            time=chunk.time,
         )
 
-
-def _snippet(chunks: Sequence[Chunk], at: int) -> str:
-    text, file = chunks[at].text[:SNIPPET_CHARS], chunks[at].file
-    for near, joined in ((at + 1, "{0}\n{1}"), (at - 1, "{1}\n{0}")):
-        if 0 <= near < len(chunks) and chunks[near].file == file:
-            wider = joined.format(text, chunks[near].text)
-            text = wider if len(wider) <= SNIPPET_CHARS else text
-    return text
+    def _beside(self, chunk: Chunk, at: int) -> list[Chunk]:
+        there = self.told.chunks[at] if 0 <= at < len(self.told.chunks) else None
+        return [there] if there and there.file == chunk.file else []
 
 
 class Store:
