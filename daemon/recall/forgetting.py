@@ -12,7 +12,6 @@ from anyio import to_thread
 
 from daemon.bus import Bus, load_script
 from daemon.recall.index.files import delete_indexes
-from daemon.recall.qmd import remove_index
 
 ANEW = load_script(__file__, "../forget/anew.lua")
 
@@ -95,6 +94,9 @@ async def forget_in_indexes(work: Work, order: Order, ground: Ground) -> None:
 
 
 def _delete(data_dir: Path, scope: str) -> None:
+    # Most processes never delete any: what engines are made of is imported by those that do.
+    from daemon.recall.qmd import remove_index  # noqa: PLC0415
+
     try:
         delete_indexes(data_dir, scope)
     finally:

@@ -7,9 +7,11 @@ the index, so what was read too early goes where the old index goes, and never i
 import datetime as dt
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import takewhile
 from typing import Any, Literal, Protocol, TypeVar, get_args
+from weakref import WeakKeyDictionary
 
 import anyio
 import structlog
@@ -46,8 +48,15 @@ PIECE = 200
 VERSIONS_PIECE = 20
 """Versions hold the whole of MEMORY.md each."""
 
-HEADS = 64
-"""Sessions whose heads are looked at before a search: those that were active last, and as many others in turn."""
+HEADS = 128
+"""Sessions whose heads are asked for at once."""
+
+ALWAYS = 8
+"""Sessions whose heads are asked for before every search, those that were active last, and as many others in turn:
+activity is noted beside what is said, and may be missed."""
+
+SLACK_MS = 10_000
+"""For the same reason, sessions count as active for so long after they were."""
 
 Source = Literal["history", "notes", "versions"]
 
@@ -91,6 +100,18 @@ class InThread(Protocol):
         ...
 
 
+@dataclass
+class _Pass:
+    """Which sessions of an index have been looked at."""
+
+    settled_ms: int = -1
+    """All that were active before are in step."""
+    done: dict[str, int] = field(default_factory=dict[str, int])
+    """Of the others, those that are in step, each with when it was active then."""
+    turn: int = 0
+    """Where among all those begin that are looked at in turn."""
+
+
 class Feeder:
     """Feeds indexes from the stores of a process."""
 
@@ -110,8 +131,7 @@ class Feeder:
         self._sessions = SessionBook(bus)
         self._resting: dict[tuple[str, str], float] = {}
         """What could not be read, and when it is tried again, by the event loop's clock."""
-        self._turns: dict[str, int] = {}
-        """By scope: where among its sessions those begin whose heads are looked at next."""
+        self._passes: WeakKeyDictionary[Index, _Pass] = WeakKeyDictionary()
 
     async def look(self, scope: str) -> Look:
         """What is to be in the index of a scope, or of the one that it was joined with.
@@ -192,25 +212,41 @@ class Feeder:
 
     async def _logs(self, index: Index, look: Look, places: dict[str, Fed], within: InThread) -> None:
         sessions = await self._sessions.of(look.scopes)
-        chosen = self._chosen(look.scopes[0], sessions)
-        keys = self._bus.keys
-        heads = await answers(self._bus, [("HGET", keys.session(session), "head") for session in chosen])
-        for session, head in zip(chosen, heads, strict=True):
-            await self._log(index, session, places.get(f"log {session}", NOWHERE), int(head or 0), within)
+        state = self._passes.setdefault(index, _Pass())
+        chosen, newest_ms = self._chosen(state, sessions)
+        keys, is_whole = self._bus.keys, True
+        for first in range(0, len(chosen), HEADS):
+            part = chosen[first : first + HEADS]
+            heads = await answers(self._bus, [("HGET", keys.session(session), "head") for session in part])
+            for session, head in zip(part, heads, strict=True):
+                place, active_ms = places.get(f"log {session}", NOWHERE), self._sessions.active_ms(session)
+                if await self._log(index, session, place, int(head or 0), within):
+                    state.done[session] = active_ms
+                else:
+                    is_whole = False
+        if is_whole:
+            state.settled_ms = newest_ms - SLACK_MS
+            state.done.clear()
 
-    def _chosen(self, scope: str, sessions: Sequence[str]) -> Sequence[str]:
-        recent, others = sessions[:HEADS], sessions[HEADS:]
-        if not others:
-            return recent
-        begin = self._turns.get(scope, 0) % len(others)
-        self._turns[scope] = begin + HEADS
-        return [*recent, *others[begin : begin + HEADS]]
+    def _chosen(self, state: "_Pass", sessions: Sequence[str]) -> tuple[list[str], int]:
+        """Sessions that may have grown, and when the newest of all was active."""
+        if not sessions:
+            return [], 0
+        active_ms = self._sessions.active_ms
+        grown = takewhile(lambda session: active_ms(session) > state.settled_ms, sessions)
+        found = dict.fromkeys(sessions[:ALWAYS])
+        found.update((session, None) for session in grown if state.done.get(session) != active_ms(session))
+        begin = state.turn % len(sessions)
+        state.turn = begin + ALWAYS
+        found.update(dict.fromkeys(sessions[begin : begin + ALWAYS]))
+        return list(found), active_ms(sessions[0])
 
-    async def _log(self, index: Index, session: str, place: Fed, head: int, within: InThread) -> None:
+    async def _log(self, index: Index, session: str, place: Fed, head: int, within: InThread) -> bool:
+        """Take in a session's messages up to its head; False: another process is at it."""
         if place.upto > head:
             raise IndexDamaged(_SET_BACK)
         if place.upto == head:
-            return
+            return True
         source, first = f"log {session}", max(0, place.upto - 1)
         async with aclosing(self._transcripts.pieces(session, first, head, chunk=PIECE)) as pieces:
             async for piece in pieces:
@@ -227,8 +263,9 @@ class Feeder:
                     if upto > place.upto:
                         now = Fed(upto, last)
                         if not await within(index.feed, source, place, now, make):
-                            return
+                            return False
                         place = now
+        return True
 
     async def _gaps(self, index: Index, places: dict[str, Fed], within: InThread) -> None:
         """What could not be read when it was its turn is tried again now and then, a piece each time."""

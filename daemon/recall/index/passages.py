@@ -27,19 +27,40 @@ _BEHIND = f"{_SAME_FILE} (c.first, c.part) > (?, ?) ORDER BY c.first, c.part LIM
 def hits_of(connection: sqlite3.Connection, scored: Sequence[tuple[int, float]], *, limit: int) -> tuple[Hit, ...]:
     """The first ``limit`` of the rows as hits, in this order, without those that are gone, or say the same again."""
     found, said = list[Hit](), set[str]()
-    for row, score in scored:
-        record = connection.execute(f"{_SELECT} c.id = ?", (row,)).fetchone()
-        if record is None or record[-1] in said:
-            continue
-        chunk = _chunk_of(record)
-        before, behind = _around(connection, chunk, 1)
-        said.add(record[-1])
-        snippet = snippet_of(chunk, before, behind)
-        within = min(1.0, max(0.0, score))
-        found.append(Hit(docid=chunk.docid, file=chunk.file, score=within, snippet=snippet, time=chunk.time))
-        if len(found) == limit:
-            break
+    for first in range(0, len(scored), limit):
+        part = scored[first : first + limit]
+        near = _near(connection, [row for row, _ in part])
+        for row, score in part:
+            record = near.get(row)
+            if record is None or record[-1] in said:
+                continue
+            said.add(record[-1])
+            chunk = _chunk_of(record)
+            snippet = snippet_of(
+                chunk,
+                _neighbour(connection, near.get(row - 1), chunk, _BEFORE),
+                _neighbour(connection, near.get(row + 1), chunk, _BEHIND),
+            )
+            within = min(1.0, max(0.0, score))
+            found.append(Hit(docid=chunk.docid, file=chunk.file, score=within, snippet=snippet, time=chunk.time))
+            if len(found) == limit:
+                return tuple(found)
     return tuple(found)
+
+
+def _near(connection: sqlite3.Connection, rows: Sequence[int]) -> dict[int, Sequence[Any]]:
+    """The rows, and those before and behind each."""
+    wanted = sorted({near for row in rows for near in (row - 1, row, row + 1)})
+    marks = ",".join("?" * len(wanted))
+    return {record[0]: record for record in connection.execute(f"{_SELECT} c.id IN ({marks})", wanted)}
+
+
+def _neighbour(connection: sqlite3.Connection, near: Sequence[Any] | None, chunk: Chunk, otherwise: str) -> list[Chunk]:
+    """The chunk beside another one: mostly the one that was taken in before or behind it."""
+    if near is not None and near[1] == chunk.file:
+        return [_chunk_of(near)]
+    place = (chunk.file, chunk.first, chunk.part, 1)
+    return [_chunk_of(record) for record in connection.execute(otherwise, place)]
 
 
 def places_of(connection: sqlite3.Connection, docids: Sequence[str]) -> dict[str, Place]:
@@ -52,13 +73,6 @@ def places_of(connection: sqlite3.Connection, docids: Sequence[str]) -> dict[str
             chunk = _chunk_of(record)
             found[docid] = Place(file=chunk.file, first=chunk.first, upto=chunk.upto)
     return found
-
-
-def _around(connection: sqlite3.Connection, chunk: Chunk, count: int) -> tuple[list[Chunk], list[Chunk]]:
-    place = (chunk.file, chunk.first, chunk.part, count)
-    before = connection.execute(_BEFORE, place).fetchall()
-    behind = connection.execute(_BEHIND, place).fetchall()
-    return [_chunk_of(record) for record in reversed(before)], [_chunk_of(record) for record in behind]
 
 
 def _chunk_of(record: Sequence[Any]) -> Chunk:

@@ -5,10 +5,10 @@ is counted, over the chunks of each term, the rare ones first, and only the best
 closely, as BM25 does it. In FTS5 itself ranking costs some microseconds for each chunk that has any of the words.
 """
 
+import heapq
 import math
 import sqlite3
 from collections.abc import Iterable, Sequence
-from operator import itemgetter
 
 from daemon.recall.dates import DateRange
 from daemon.recall.words import Query, match_expression
@@ -16,8 +16,11 @@ from daemon.recall.words import Query, match_expression
 ROWS_MAX = 20_000
 """Chunks that are counted for one query; terms that stand in more than what is left are only looked at closely."""
 
-CLOSELY_MIN, CLOSELY_FACTOR = 50, 5
+CLOSELY_MIN, CLOSELY_FACTOR = 50, 3
 """So many of the best are looked at closely, or so many times as are wanted."""
+
+ENOUGH = 8
+"""Once there are so many times as many rows, it is asked whether further terms could change which are looked at."""
 
 K1, B = 1.2, 0.75
 """Of BM25: how much more a second occurrence says, how much less a long text; FTS5 has the same ones."""
@@ -60,13 +63,16 @@ def _weights(connection: sqlite3.Connection, terms: Sequence[str]) -> dict[str, 
     return {term: (docs, math.log(1 + max(0.5, count - docs + 0.5) / (docs + 0.5))) for docs, term in sorted(found)}
 
 
-def _counted(connection: sqlite3.Connection, weights: dict[str, tuple[int, float]]) -> dict[str, float]:
-    """By row, as text, what its terms are worth together."""
-    scores, rows = dict[str, float](), 0
+def _counted(connection: sqlite3.Connection, weights: dict[str, tuple[int, float]], most: int) -> dict[str, float]:
+    """By row, as text, what its terms are worth together; of terms that cannot bring others among the best nothing."""
+    scores, rows, left = dict[str, float](), 0, sum(weight for _, weight in weights.values())
     for term, (docs, weight) in weights.items():
         rows += docs
         if scores and rows > ROWS_MAX:
             break
+        if len(scores) > ENOUGH * most and left < heapq.nlargest(most, scores.values())[-1]:
+            break
+        left -= weight
         # In one piece: a row at a time costs ten times as much.
         (found,) = connection.execute(
             "SELECT group_concat(rowid, ' ') "
@@ -74,7 +80,7 @@ def _counted(connection: sqlite3.Connection, weights: dict[str, tuple[int, float
             (match_expression([term]), ROWS_MAX),
         ).fetchone()
         if not scores:
-            scores = dict.fromkeys(found.split(), weight) if found else {}
+            scores = dict.fromkeys((found or "").split(), weight)
             continue
         get = scores.get
         for row in (found or "").split():
@@ -85,12 +91,10 @@ def _counted(connection: sqlite3.Connection, weights: dict[str, tuple[int, float
 def _closely(
     connection: sqlite3.Connection, weights: dict[str, tuple[int, float]], asked: Query, *, limit: int
 ) -> list[tuple[int, float]]:
-    scores = _counted(connection, weights)
     most = max(CLOSELY_MIN, CLOSELY_FACTOR * limit)
-    best = sorted(scores.items(), key=itemgetter(1), reverse=True)[:most]
-    rows = {int(row) for row, _ in best}
-    dated = _dated(connection, asked.dates)
-    look = rows | dated
+    scores = _counted(connection, weights, most)
+    rows = {int(row) for row in heapq.nlargest(most, scores, key=scores.__getitem__)}
+    look = rows | _dated(connection, asked.dates)
     marks = ",".join("?" * len(look))
     mean = _mean_length(connection)
     base = max((weight for _, weight in weights.values()), default=1.0) * DATED_ALONE
@@ -100,7 +104,7 @@ def _closely(
         list(look),
     ):
         score = _score(weights, terms.split(), about.split(), mean)
-        if _is_within(time, asked.dates):
+        if asked.dates and _is_within(time, asked.dates):
             score = score * DATED or base
         if score > 0:
             found.append((score, time, row))
@@ -111,18 +115,17 @@ def _closely(
 
 def _score(weights: dict[str, tuple[int, float]], terms: list[str], about: list[str], mean: float) -> float:
     score, norm = 0.0, K1 * (1 - B + B * len(terms) / mean)
-    for term, (_, weight) in weights.items():
-        times = float(terms.count(term)) or (ABOUT if term in about else 0.0)
-        if times:
-            score += weight * times * (K1 + 1) / (times + norm)
+    for term in weights.keys() & {*terms, *about}:
+        times = float(terms.count(term)) or ABOUT
+        score += weights[term][1] * times * (K1 + 1) / (times + norm)
     return score
 
 
 def _mean_length(connection: sqlite3.Connection) -> float:
-    """Terms of a chunk, by the newest hundred."""
+    """Terms of a chunk, by the newest twenty."""
     (mean,) = connection.execute(
         "SELECT avg(length(terms) - length(replace(terms, ' ', '')) + 1) "
-        "FROM (SELECT terms FROM chunk ORDER BY id DESC LIMIT 100)"
+        "FROM (SELECT terms FROM chunk ORDER BY id DESC LIMIT 20)"
     ).fetchone()
     return float(mean or 1.0)
 

@@ -51,6 +51,10 @@ class SessionBook:
             found.sort(key=self._active_ms.__getitem__, reverse=True)
         return found
 
+    def active_ms(self, session: str) -> int:
+        """When a session that ``of`` gave was active last, as far as that is known; 0: nobody knows."""
+        return self._active_ms[session]
+
     async def _look_at_active(self) -> None:
         least, offset = max(0, self._since_ms - SLACK_MS), 0
         while True:
