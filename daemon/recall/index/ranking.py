@@ -79,11 +79,12 @@ def _counted(connection: sqlite3.Connection, weights: dict[str, tuple[int, float
             "FROM (SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?)",
             (match_expression([term]), ROWS_MAX),
         ).fetchone()
+        of_term: list[str] = found.split() if found else []
         if not scores:
-            scores = dict.fromkeys((found or "").split(), weight)
+            scores.update(dict.fromkeys(of_term, weight))
             continue
         get = scores.get
-        for row in (found or "").split():
+        for row in of_term:
             scores[row] = get(row, 0.0) + weight
     return scores
 
