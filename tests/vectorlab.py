@@ -97,6 +97,7 @@ class ScriptedEmbedder:
         self.name = "scripted"
         self.dims = 0
         self.batch = batch
+        self.quick = True
         self.embedded: list[str] = []
         self.calls = 0
         self.failure: Callable[[Sequence[str]], MillpondError | None] = lambda _texts: None

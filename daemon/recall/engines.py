@@ -1,16 +1,28 @@
 """What searches for a process: the engine that the configuration names, above the one that is always there."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import datetime as dt
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import anyio
+import structlog
 
 from daemon.bus import Bus
 from daemon.clock import Clock
 from daemon.config import Config
+from daemon.errors import BusError
 from daemon.memory import Memories
-from daemon.recall.found import Engine, Found, Mode
-from daemon.recall.place import Place, Places
+from daemon.memory.files import bot_of
+from daemon.recall.found import Engine
+from daemon.recall.place import Places
 from daemon.transcripts import Transcripts
+
+AGAIN_S = 5.0
+"""After something went wrong in the background, how long it rests."""
+
+_log = structlog.get_logger()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,17 +62,43 @@ class Engines:
 
 def engines_of(sources: Sources) -> Engines:
     """Those that ``[memory_search]`` asks for; nothing is looked at yet."""
-    return Engines(engine=_NOTHING, messages=_NOTHING, places=_NOTHING)
+    # Most processes never search: what an index is made with is imported by those that do.
+    from daemon.recall.index import BuiltinEngine  # noqa: PLC0415
+    from daemon.recall.vectors import Embedders, VectorEngine  # noqa: PLC0415
+
+    builtin = BuiltinEngine(
+        sources.bus,
+        sources.memories,
+        sources.transcripts,
+        sources.data_dir,
+        sources.clock,
+        zone_of=lambda scope: zone_of(sources.config, scope),
+    )
+    embedders = Embedders(sources.config, sources.clock)
+    vectors = VectorEngine(builtin, embedder_of=embedders.of, data_dir=sources.data_dir, clock=sources.clock)
+
+    async def aclose() -> None:
+        await embedders.aclose()
+        await builtin.aclose()
+
+    return Engines(
+        engine=vectors, messages=builtin, places=builtin, run=lambda: kept_going(vectors.keep_up), aclose=aclose
+    )
 
 
-class _Nothing:
-    """Remembers nothing."""
+async def kept_going(work: Callable[[], Awaitable[None]]) -> None:
+    """Have an engine work in the background; what goes wrong there costs that engine some time, and nobody else."""
+    while True:
+        try:
+            return await work()
+        except BusError as error:
+            _log.debug("recall.away", reason=str(error))
+        except Exception as error:  # noqa: BLE001 - the top of what runs in the background: a bug in it ends no process
+            _log.exception("recall.failed", reason=type(error).__name__)
+        await anyio.sleep(AGAIN_S)
 
-    async def search(self, scope: str, query: str, *, mode: Mode, limit: int) -> Found:
-        return Found()
 
-    async def places(self, scope: str, docids: Sequence[str]) -> dict[str, Place]:
-        return {}
-
-
-_NOTHING = _Nothing()
+def zone_of(config: Config, scope: str) -> dt.tzinfo:
+    """The time zone of a scope's bot; UTC when it is not configured here."""
+    bot = config.bots.get(bot_of(scope))
+    return dt.UTC if bot is None or bot.time_zone == "UTC" else ZoneInfo(bot.time_zone)

@@ -12,6 +12,8 @@ PIECE_BYTES = 8
 _WORDS = re.compile(r"[^\W_]+")
 _APART = re.compile(r"[\n\r.!?;:\[\]。！？；：…]+")
 """Where a snippet is taken apart: at sentences, and behind what stands in front of a message."""
+_SPEAKER = re.compile(r"^(?:[^\s:]+ ){0,2}[^\s:]+: ", re.MULTILINE)
+"""What stands before a message in a snippet, and elsewhere in a prompt if at all."""
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -24,7 +26,7 @@ class Held:
     def holds(self, snippet: str) -> bool:
         """Whether nearly all of ``snippet`` stands there, in whatever order."""
         found = missing = 0
-        for piece in _APART.split(snippet):
+        for piece in _APART.split(_SPEAKER.sub("", snippet)):
             bare = _bare(piece)
             size = len(bare.encode())
             if size < PIECE_BYTES or not _LETTER.search(bare):

@@ -69,6 +69,7 @@ def test_nothing_found_is_said() -> None:
         ("I live near the old mill in Bern", True),
         ("[2026-05-01 09:30] ann: I live near the old mill, in Bern.", True),
         ("I live near the old mill in Basel", False),
+        ("Ann Marie Bo: I live near the old mill in Bern\nassistant: likes tea!", True),
         ("喜欢用Python，不用JavaScript", True),
         ("喜欢用Rust，不用JavaScript开发后端服务", False),
         ("", False),

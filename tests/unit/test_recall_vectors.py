@@ -21,6 +21,7 @@ from daemon.recall.vectors.embedder import TEXT_MAX_CHARS, plain
 from daemon.recall.vectors.engine import NO_VECTORS, NOT_NOW, PAUSE_S
 from daemon.recall.vectors.fusion import fused
 from daemon.recall.vectors.held import Held
+from daemon.recall.vectors.likeness import Likeness
 from daemon.recall.vectors.nearest import Block, nearest
 from daemon.recall.vectors.server import ServerEmbedder
 from daemon.recall.vectors.store import Gone, Row, Store, _prepare, hash_of, opened
@@ -233,6 +234,31 @@ async def test_what_is_missing_is_made_in_the_background(tmp_path: Path, monkeyp
     assert embedded_inline < 40
     assert "Not everything has its vector yet" in found.note
     assert (await engine.search(SCOPE, "cat", mode="vsearch", limit=5)).note == ""
+
+
+async def test_a_search_waits_for_no_slow_embedder_that_is_asked_in_the_background(tmp_path: Path) -> None:
+    index, embedder = SmallIndex(TEXTS), ScriptedEmbedder()
+    embedder.quick = False
+    engine = engine_of(index, embedder, tmp_path)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(engine.keep_up)
+        await anyio.lowlevel.checkpoint()
+        first = await engine.search(SCOPE, "dog", mode="vsearch", limit=5)
+        while engine._behind:
+            await anyio.lowlevel.checkpoint()
+        second = await engine.search(SCOPE, "dog", mode="vsearch", limit=5)
+        tasks.cancel_scope.cancel()
+
+    assert (first.hits, first.note) == ((), engine_module.NOT_ALL)
+    assert ([hit.snippet for hit in second.hits], second.note) == (["my cat sleeps"], "")
+
+
+async def test_without_a_background_a_search_makes_the_vectors_of_a_slow_embedder(tmp_path: Path) -> None:
+    embedder = ScriptedEmbedder()
+    embedder.quick = False
+
+    assert await snippets(engine_of(SmallIndex(TEXTS), embedder, tmp_path), "dog") == ["my cat sleeps"]
 
 
 # What goes wrong
@@ -483,17 +509,45 @@ def test_blocks_of_any_size_give_what_sorting_all_gives(count: int, size: int, s
     found = nearest(blocks, query, limit=7)
 
     cosines = vectors @ query
-    expected = [int(rows[at]) for at in np.argsort(-cosines)[:7]]
-    assert [row for row, _ in found] == expected[: len(found)]
-    assert all(0 <= score <= 1 for _, score in found)
-    assert not found or found[0].score == 1.0
+    assert [row for row, _ in found.best] == [int(rows[at]) for at in np.argsort(-cosines)[:7]]
+    assert (found.count, found.mean, found.deviation) == pytest.approx((count, cosines.mean(), cosines.std()), abs=1e-5)
+
+
+@given(st.lists(st.floats(-1, 1, width=32), max_size=60))
+def test_what_stands_out_is_a_part_of_what_is_above_the_usual(cosines: list[float]) -> None:
+    best = sorted(enumerate(cosines), key=lambda each: -each[1])[:20]
+    likeness = Likeness(
+        best=tuple(best),
+        count=len(cosines),
+        mean=float(np.mean(cosines)) if cosines else 0.0,
+        deviation=float(np.std(cosines)) if cosines else 0.0,
+    )
+
+    usual, outstanding = likeness.above_the_usual(), likeness.outstanding()
+
+    assert {row for row, _ in outstanding} <= {row for row, _ in usual}
+    for scored in (usual, outstanding):
+        assert all(0 < score <= 1 for _, score in scored)
+        assert not scored or scored[0].score == 1.0
+
+
+def test_of_many_that_are_alike_none_stands_out_but_the_one_that_does() -> None:
+    crowd = [(row, 0.3 + row / 10_000) for row in range(99)]
+
+    def outstanding(best: list[tuple[int, float]]) -> list[int]:
+        cosines = [cosine for _, cosine in best]
+        found = Likeness(best=tuple(best), count=100, mean=float(np.mean(cosines)), deviation=float(np.std(cosines)))
+        return [row for row, _ in found.outstanding()]
+
+    assert outstanding([(99, 0.31), *reversed(crowd)]) == []
+    assert outstanding([(99, 0.6), *reversed(crowd)]) == [99]
 
 
 def test_near_to_nothing_is_nothing() -> None:
     vectors = np.zeros((20, 4), np.float32)
 
-    assert nearest([Block(np.arange(20), vectors)], vectors[0], limit=5) == []
-    assert nearest([], vectors[0], limit=5) == []
+    assert nearest([Block(np.arange(20), vectors)], vectors[0], limit=5).above_the_usual() == ()
+    assert nearest([], vectors[0], limit=5) == Likeness()
 
 
 async def test_of_more_than_fits_into_memory_as_much_is_found(tmp_path: Path) -> None:
@@ -508,7 +562,7 @@ async def test_of_more_than_fits_into_memory_as_much_is_found(tmp_path: Path) ->
     from_file = narrow.nearest(path, "m", vectors[5], limit=5)
 
     assert in_memory == from_file
-    assert in_memory[0].row == 6
+    assert in_memory.best[0][0] == 6
     assert wide.size_bytes == 300 * 8 * 4
     assert narrow.size_bytes == 0
 

@@ -19,6 +19,8 @@ class Embedder(Protocol):
     """Numbers in a vector; 0: not known before the first ones."""
     batch: int
     """Most texts at once."""
+    quick: bool
+    """Whether it takes no longer for texts than a search can wait."""
 
     async def embed(self, texts: Sequence[str], *, limit_s: float) -> "Vectors":
         """Float32, one row for each of ``texts``, each of length 1; of a text that means nothing all zeros.

@@ -5,7 +5,7 @@ What goes wrong with vectors costs only them: the answer is then that of words, 
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,8 @@ from daemon.errors import ModelError, ModelTimeout, RateLimited
 from daemon.recall.found import Found, Mode
 from daemon.recall.vectors.embedder import Embedder, says_something
 from daemon.recall.vectors.fusion import fused
-from daemon.recall.vectors.places import Places, Scored
+from daemon.recall.vectors.likeness import Likeness
+from daemon.recall.vectors.places import Places
 from daemon.recall.vectors.store import Gone, file_of
 
 if TYPE_CHECKING:
@@ -107,13 +108,13 @@ class VectorEngine:
         if near is None:
             found = await self._words.search(scope, query, mode="search", limit=limit)
             return _noted(found, NOT_NOW) if mode == "vsearch" else found
-        scored = tuple(near) if mode == "vsearch" else fused(ranking.scored, near)
+        scored = near.above_the_usual() if mode == "vsearch" else fused(ranking.scored, near.outstanding())
         hits = await self._words.shown(scope, query, scored, limit=limit)
         found = Found(hits=hits, note=ranking.note)
         return _noted(found, NOT_ALL) if mode == "vsearch" and scope in self._behind else found
 
-    async def _near(self, scope: str, query: str, embedder: Embedder, *, limit: int) -> Sequence[Scored] | None:
-        """The rows nearest to ``query``; None: it cannot be told."""
+    async def _near(self, scope: str, query: str, embedder: Embedder, *, limit: int) -> Likeness | None:
+        """How like ``query`` the texts of ``scope`` are; None: it cannot be told."""
         if self._pause_left_s(embedder) > 0:
             return None
         path = file_of(self._data_dir, scope)
@@ -128,7 +129,7 @@ class VectorEngine:
         except ModelError as error:
             self._pause(embedder, error)
         except Gone:
-            return ()
+            return Likeness()
         except (sqlite3.Error, OSError) as error:
             self._unusable(path, error)
         return None
@@ -136,7 +137,11 @@ class VectorEngine:
     async def _feed_a_little(self, scope: str, embedder: Embedder) -> None:
         feeder, _ = self._opened_parts()
         try:
-            done = await feeder.feed(scope, embedder, limit_s=INLINE_S)
+            if self._kept_up and not embedder.quick:
+                # What is missing is what was said last, mostly, and stands in a turn's prompt anyway.
+                done = await feeder.is_in_step(scope, embedder)
+            else:
+                done = await feeder.feed(scope, embedder, limit_s=INLINE_S)
         except ModelTimeout:
             done = False  # the time was ours, and short
         if done:

@@ -37,6 +37,21 @@ class Feeder:
         self._clock = clock
         self._threads = threads
 
+    async def is_in_step(self, scope: str, embedder: Embedder) -> bool:
+        """Whether all that the index holds has its vector.
+
+        Raises:
+            BusUnavailable: Redis is away.
+            sqlite3.Error: the file cannot be read.
+            OSError: likewise.
+        """
+        path = self._file_of(scope)
+        extent = await self._places.extent(scope)
+        try:
+            return _in_step(await self._in_thread(lambda: _look(path, embedder.name, make=False)), extent)
+        except Gone:
+            return not extent.last
+
     async def feed(self, scope: str, embedder: Embedder, *, limit_s: float) -> bool:
         """Work for about ``limit_s``; whether all is done, or somebody else does it.
 
@@ -53,7 +68,7 @@ class Feeder:
         extent = await self._places.extent(scope)
         if not extent.last and not path.exists():  # nothing to say, and nobody has to know that there is such a scope
             return True
-        state = await self._in_thread(lambda: _look(path, embedder.name))
+        state = await self._in_thread(lambda: _look(path, embedder.name, make=True))
         if _in_step(state, extent):
             return True
         now_s = self._clock.now().timestamp()
@@ -131,8 +146,8 @@ async def _embedded(embedder: Embedder, texts: Sequence[str], *, limit_s: float)
     return [vector.tobytes() for vector in vectors]
 
 
-def _look(path: Path, maker: str) -> State:
-    with opened(path, maker, make=True) as store:
+def _look(path: Path, maker: str, *, make: bool) -> State:
+    with opened(path, maker, make=make) as store:
         return store.state()
 
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from daemon.recall.vectors.places import Scored
 
 WORDS, VECTORS = 3.0, 1.0
-"""Their weights. Measured on questions about conversations: 1:1 is worse than words alone, 2:1 to 4:1 a little better
-(R@5 and R@10 on LoCoMo)."""
+"""Their weights. On questions about conversations 1:1 is worse than words alone, and 2:1 to 4:1 better (R@5 and R@10 of
+LoCoMo; docs/decisions/015-vectors.md has ours)."""
 
 
 def fused(words: Sequence[Scored], near: Sequence[Scored]) -> tuple[Scored, ...]:

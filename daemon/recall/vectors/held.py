@@ -9,8 +9,8 @@ from threading import Lock
 
 import numpy as np
 
+from daemon.recall.vectors.likeness import Likeness
 from daemon.recall.vectors.nearest import Block, nearest
-from daemon.recall.vectors.places import Scored
 from daemon.recall.vectors.store import State, Store, opened
 from daemon.recall.vectors.unit import Vectors
 
@@ -46,7 +46,7 @@ class Held:
         self._scopes: OrderedDict[Path, _Held] = OrderedDict()
         self._lock = Lock()
 
-    def nearest(self, path: Path, maker: str, query: Vectors, *, limit: int) -> list[Scored]:
+    def nearest(self, path: Path, maker: str, query: Vectors, *, limit: int) -> Likeness:
         """As ``nearest`` of all vectors in the file at ``path``.
 
         Raises:
@@ -57,7 +57,7 @@ class Held:
         with self._lock, opened(path, maker) as store:
             state = store.state()
             if not state.dims or state.dims != len(query):
-                return []
+                return Likeness()
             return nearest(self._blocks(path, store, state), query, limit=limit)
 
     def drop(self, path: Path) -> None:

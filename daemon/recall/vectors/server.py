@@ -21,6 +21,7 @@ class ServerEmbedder:
     """A server's model."""
 
     batch = BATCH
+    quick = False
 
     def __init__(self, embeddings: "Embeddings") -> None:
         """Owns ``embeddings``: closes it when it is closed."""

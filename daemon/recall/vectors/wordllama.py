@@ -39,6 +39,7 @@ class WordLlama:
     """The shipped weights; 0.1 ms for a chunk, and 16 MB that all processes of a machine share."""
 
     batch = BATCH
+    quick = True
 
     def __init__(self, folder: Path) -> None:
         """Blocking, 0.1 s. ``folder`` is that of the package.
