@@ -28,7 +28,10 @@ K1, B = 1.2, 0.75
 ABOUT = 0.6
 """What an occurrence beside the text counts, in the speaker's name, heading or date."""
 
-DATED = 1.5
+NEAR = 0.1
+"""Which part of its better neighbour's score a chunk is given: what is said next to each other belongs together."""
+
+DATED = 3.0
 """What a chunk's score is multiplied by when it is of a date that the query names."""
 
 DATED_ALONE = 0.3
@@ -109,6 +112,10 @@ def _closely(
             score = score * DATED or base
         if score > 0:
             found.append((score, time, row))
+    near = {row: score for score, _, row in found}
+    found = [
+        (score + NEAR * max(near.get(row - 1, 0.0), near.get(row + 1, 0.0)), time, row) for score, time, row in found
+    ]
     found.sort(reverse=True)
     top = found[0][0] if found else 1.0
     return [(row, score / top) for score, _, row in found[:limit]]
