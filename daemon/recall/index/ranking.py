@@ -40,6 +40,9 @@ DATED_ALONE = 0.3
 DATED_MAX = 30
 """Of those without a word so many are taken, the newest."""
 
+DATED_ROWS_MAX = 5_000
+"""Of each date that is named so many are compared with what was counted; a busy month."""
+
 
 def ranked(connection: sqlite3.Connection, asked: Query, *, limit: int) -> list[tuple[int, float]]:
     """Up to ``limit`` rows with their scores, at least 0 and relative to the best, the best first.
@@ -98,7 +101,9 @@ def _closely(
     most = max(CLOSELY_MIN, CLOSELY_FACTOR * limit)
     scores = _counted(connection, weights, most)
     rows = {int(row) for row in heapq.nlargest(most, scores, key=scores.__getitem__)}
-    look = rows | _dated(connection, asked.dates)
+    dated = _dated(connection, asked.dates)
+    with_words = heapq.nlargest(most, (row for row in dated if str(row) in scores), key=lambda row: scores[str(row)])
+    look = rows | {*with_words, *dated[:DATED_MAX]}
     marks = ",".join("?" * len(look))
     mean = _mean_length(connection)
     base = max((weight for _, weight in weights.values()), default=1.0) * DATED_ALONE
@@ -138,14 +143,15 @@ def _mean_length(connection: sqlite3.Connection) -> float:
     return float(mean or 1.0)
 
 
-def _dated(connection: sqlite3.Connection, dates: Iterable[DateRange]) -> set[int]:
-    found = set[int]()
+def _dated(connection: sqlite3.Connection, dates: Iterable[DateRange]) -> list[int]:
+    """Rows of these dates, the newest first."""
+    found = list[int]()
     for date in dates:
         rows = connection.execute(
             "SELECT id FROM chunk WHERE time >= ? AND time < ? ORDER BY time DESC LIMIT ?",
-            (date.since, date.until, DATED_MAX),
+            (date.since, date.until, DATED_ROWS_MAX),
         )
-        found.update(row for (row,) in rows)
+        found += [row for (row,) in rows]
     return found
 
 
