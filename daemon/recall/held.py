@@ -25,17 +25,17 @@ class Held:
 
     def holds(self, snippet: str) -> bool:
         """Whether nearly all of ``snippet`` stands there, in whatever order."""
-        found = missing = 0
-        for piece in _APART.split(_SPEAKER.sub("", snippet)):
-            bare = _bare(piece)
-            size = len(bare.encode())
-            if size < PIECE_BYTES or not _LETTER.search(bare):
-                continue
-            if bare in self._text:
-                found += size
-            else:
-                missing += size
-        return found > 0 and found >= HELD_SHARE * (found + missing)
+        pieces = [_bare(piece) for piece in _APART.split(_SPEAKER.sub("", snippet))]
+        sizes = {
+            piece: size for piece in pieces if (size := len(piece.encode())) >= PIECE_BYTES and _LETTER.search(piece)
+        }
+        may_miss = (1 - HELD_SHARE) * sum(sizes.values())
+        for piece, size in sizes.items():
+            if piece not in self._text:
+                may_miss -= size
+                if may_miss < 0:
+                    return False
+        return bool(sizes)
 
 
 def _bare(text: str) -> str:

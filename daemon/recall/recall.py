@@ -19,7 +19,7 @@ from daemon.recall.place import Place, is_session
 from daemon.recall.reading import Reader, Said
 from daemon.recall.written import hit_text
 
-LOOKED_AT, LOOKED_AGAIN = 15, 60
+LOOKED_AT, LOOKED_AGAIN = 15, 45
 """Hits that a turn's recall looks at, and so many where more than half of those stand in the prompt already; each costs
 0.1 ms."""
 
