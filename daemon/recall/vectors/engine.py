@@ -41,6 +41,8 @@ PAUSE_S = 60.0
 PAUSE_MAX_S = 3_600.0
 BEHIND_MAX = 1_000
 """Scopes that are remembered as waiting for vectors; one that is dropped is named again by its next search."""
+FAILING_MAX = 100
+"""Files of which is remembered that the log knows that they cannot be used."""
 THREADS = 4
 
 NO_VECTORS = "There are no vectors to search by: this was found by words. See docs/recall.md for how to have them."
@@ -105,7 +107,9 @@ class VectorEngine:
         # Words first also by vectors alone: it is this that brings the index in step, whose rows vectors belong to.
         ranking = await self._words.ranked(scope, query, limit=depth)
         near = await self._near(scope, query, embedder, limit=depth)
-        if near is None:
+        if near is not None:
+            self._failing.discard(str(file_of(self._data_dir, scope)))
+        else:
             found = await self._words.search(scope, query, mode="search", limit=limit)
             return _noted(found, NOT_NOW) if mode == "vsearch" else found
         scored = near.above_the_usual() if mode == "vsearch" else fused(ranking.scored, near.outstanding())
@@ -206,9 +210,11 @@ class VectorEngine:
             _log.info("vectors.back", model=embedder.name)
 
     def _unusable(self, path: Path, error: Exception) -> None:
-        if path.name not in self._failing:
-            self._failing.add(path.name)
-            _log.warning("vectors.unusable", path=path.name, reason=f"{type(error).__name__}: {error}")
+        if str(path) not in self._failing:
+            if len(self._failing) > FAILING_MAX:
+                self._failing.clear()
+            self._failing.add(str(path))
+            _log.warning("vectors.unusable", path=str(path), reason=f"{type(error).__name__}: {error}")
 
 
 def _noted(found: Found, note: str) -> Found:

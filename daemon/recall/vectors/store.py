@@ -205,7 +205,7 @@ def opened(path: Path, maker: str, *, nonce: str = "", make: bool = False) -> Ge
     """The file at ``path`` for vectors of ``maker``; one that is damaged is deleted, and made anew the next time.
 
     Raises:
-        Gone: there is no file, and none is to be made; or it is another one than that of ``nonce``.
+        Gone: there is no file, and none is to be made; it was deleted; or it is another one than that of ``nonce``.
         sqlite3.Error: it is locked, damaged, or the disk is full or read-only.
         OSError: likewise.
     """
@@ -221,8 +221,10 @@ def opened(path: Path, maker: str, *, nonce: str = "", make: bool = False) -> Ge
                 store.anew(maker)
             yield store
     except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_DBMOVED:
+            raise Gone from error
         if is_damage(error):
-            _log.warning("vectors.rebuilt", path=path.name, reason=str(error))
+            _log.warning("vectors.rebuilt", path=str(path), reason=str(error))
             remove(path)
         raise
 
