@@ -68,8 +68,20 @@ _ENGLISH = re.compile(
     |(?:on|since|of)\ the\ (?P<number_of_month>(?:3[01]|[12]\d|[1-9])(?:st|nd|rd|th))(?!\w|\ \w+\ of)
     |(?P<feast>christmas|halloween|valentine|new\ year)(?:'?s)?(?:\ (?:eve|day))?(?:\ (?P<feast_year>\d{{4}}))?(?!\w)
     )""",
-    re.IGNORECASE | re.VERBOSE,
+    re.ASCII | re.IGNORECASE | re.VERBOSE,  # ASCII: a Chinese word may follow at once
 )
+
+
+_HINTS = frozenset(
+    f"{_MONTHS}|{_WEEKDAYS}|{_SEASON}|{_UNIT}|weeks|months|years|day|days|yesterday|today|tonight|night|morning|afternoon"
+    "|evening|christmas|halloween|valentine|valentines|new|sep|sept".split("|")
+)
+"""One of them, or a digit, stands in all that names a day in English."""
+_TELL_ENGLISH = frozenset(("the", "what", "did", "you", "my", "when", "how", "where", "which", "with", "and"))
+"""Who uses one of them writes no other language that is looked for."""
+
+_words = re.compile(r"[a-z]+").findall
+_has_digit = re.compile(r"[0-9]").search
 
 
 def spans_in(text: str, now: dt.datetime) -> list[Span]:
@@ -82,7 +94,7 @@ def spans_in(text: str, now: dt.datetime) -> list[Span]:
     if len(text) > TEXT_MAX_CHARS:
         return []
     today, found = now.date(), list[Span]()
-    for some in (_english(text, now), chinese_spans(text, today), other_spans(text, now)):
+    for some in _readings(text, now):
         try:
             found += (span for span in some if span.first <= today)
         except (OverflowError, ValueError):
@@ -115,6 +127,17 @@ def _midnight(date: dt.date, zone: dt.tzinfo, *, days: int = 0) -> str:
         return stamp(
             dt.datetime(1, 1, 1, tzinfo=dt.UTC) if date.year < 5_000 else dt.datetime.max.replace(tzinfo=dt.UTC)
         )
+
+
+def _readings(text: str, now: dt.datetime) -> Iterator[Iterator[Span]]:
+    """In which languages it is worth to look for days: most of what is said names none."""
+    words = set(_words(text.lower()))
+    if not words.isdisjoint(_HINTS) or _has_digit(text):
+        yield _english(text, now)
+    if not text.isascii():
+        yield chinese_spans(text, now.date())
+    if words.isdisjoint(_TELL_ENGLISH):
+        yield other_spans(text, now)
 
 
 def _english(text: str, now: dt.datetime) -> Iterator[Span]:

@@ -12,7 +12,8 @@ from Stemmer import Stemmer
 from daemon.recall.sameword import MAIN_FORM
 
 WHOLE_MAX_CHARS = 120
-"""A longer one, such as an address with a signature, is found by its parts alone: nobody types it again."""
+"""A longer one, such as an address with a signature, is found by its parts alone: nobody types it again. Of a longer
+word so much is kept."""
 
 PARTS_MAX = 48
 """Of one identifier; a line of code without blanks is no identifier."""
@@ -28,7 +29,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _MIXED = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 _has_sign = re.compile(r"[!-/:-@\[-`{-~]").search
 _is_ordinal = re.compile(r"\d+(?:st|nd|rd|th)").fullmatch
-_is_version = re.compile(r"v?(\d+(?:\.\d+)+)((?:[.+-]?[a-z0-9]+)*)").fullmatch
+_version = re.compile(r"v?(\d+(?:\.\d+){1,5})(?![\d.])").match
 _is_thousands = re.compile(r"\d{1,3}(?:,\d{3})+").fullmatch
 
 
@@ -44,10 +45,12 @@ _here = _Here()
 
 def stem(word: str) -> str:
     """What a word is found by: ``word`` in lower case, letters and digits."""
-    word = MAIN_FORM.get(word, word)
+    word = MAIN_FORM.get(word, word)[:WHOLE_MAX_CHARS]
     if not word.isascii() or word.isdigit():
         return word
-    return MAIN_FORM.get(stemmed := _here.stem(word), stemmed)
+    stemmed = _here.stem(word)
+    main = MAIN_FORM.get(stemmed)
+    return _here.stem(main) if main else stemmed
 
 
 def word_terms(word: str) -> list[str]:
@@ -60,33 +63,33 @@ def word_terms(word: str) -> list[str]:
     if (bare := low.replace("'", "")).isalpha() and not _is_camel(word):
         return [stem(bare)]
     if _is_thousands(low):
-        return [low.replace(",", "")]
+        return [low.replace(",", "")[:WHOLE_MAX_CHARS]]
     if _has_sign(low):
         return _of_many(word, low)
-    return _of_one(word, low) if low.isascii() else [low]
+    return _of_one(word, low) if low.isascii() else [low[:WHOLE_MAX_CHARS]]
 
 
 def _of_one(word: str, low: str) -> list[str]:
     """Letters and digits, such as ``iPhone15``, ``3rd``, ``userId``."""
     if low.isdigit():
-        return [low.lstrip("0") or "0"]
+        return [low.lstrip("0")[:WHOLE_MAX_CHARS] or "0"]
     if _is_ordinal(low):
-        return [low[:-2].lstrip("0") or "0"]
+        return [low[:-2].lstrip("0")[:WHOLE_MAX_CHARS] or "0"]
     parts = _CAMEL.split(word) if _is_camel(word) else [low]
     parts = [stem(piece.lower()) for part in parts for piece in _MIXED.split(part)]
-    return list(dict.fromkeys((stem(low), *parts)))
+    return list(dict.fromkeys((stem(low), *parts)))[: 2 * PARTS_MAX]
 
 
 def _of_many(word: str, low: str) -> list[str]:
     terms = dict.fromkeys([_encoded(low)] if len(low) <= WHOLE_MAX_CHARS else [])
-    if version := _is_version(low):
+    if version := _version(low):
         terms |= dict.fromkeys(_of_version(version[1]))
     names = [name.strip("._-+~") or name for name in _STRONG.split(word) if name]
     for name in names[:PARTS_MAX]:
         pieces = [piece for piece in _WEAK.split(name) if piece]
         if len(pieces) != 1 or name != pieces[0]:
-            terms[_encoded(name.lower()[:WHOLE_MAX_CHARS])] = None
-        if 1 < len(pieces) <= 3 and "-" in name:
+            terms[_encoded(name.lower())] = None
+        if 1 < len(pieces) <= 3 and "-" in name and name.replace("-", "").isalpha():
             # "e-mail" and "email", "well-known" and "wellknown".
             terms[stem("".join(pieces).lower())] = None
         for piece in pieces[:PARTS_MAX]:
@@ -109,4 +112,4 @@ def _is_camel(word: str) -> bool:
 
 
 def _encoded(low: str) -> str:
-    return low.translate(_SIGNS)
+    return low[:WHOLE_MAX_CHARS].translate(_SIGNS)

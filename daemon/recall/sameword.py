@@ -1,7 +1,7 @@
 """Forms of one English word that no rule of endings brings together."""
 
 _FORMS = """
-arise arose arisen; awake awoke awoken; bear bore; beat beaten; become became; begin began begun; bend bent;
+arise arose arisen; awake awoke awoken; beat beaten; become became; begin began begun; bend bent;
 bite bit bitten; bleed bled; blow blew blown; break broke broken; bring brought; build built; burn burnt; buy bought;
 catch caught; choose chose chosen; come came; creep crept; deal dealt; dig dug; draw drew drawn; dream dreamt;
 drink drank drunk; drive drove driven; eat ate eaten; fall fell fallen; feed fed; feel felt; fight fought;

@@ -1,5 +1,7 @@
 """Words that say nothing about what is looked for. They are left out of what is asked, never of what is indexed."""
 
+from itertools import product
+
 _ENGLISH = """
 a an the this that these those such same i me my mine myself we us our ours ourselves you your yours yourself
 yourselves u ur he him his himself she her hers herself it its itself they them their theirs themselves one ones am
@@ -41,7 +43,9 @@ _CHINESE = """
 比 当 除了 通过 随着 里 里面 上 下 中 时 时候 个 些 一些 一下 一个 一种 一点 有点 有些 每 每个 各 各种 某 某个 其
 其他 其它 另 另外 起来 出来 过 来 去 说 过的 请 请问 谢谢 你好 您好 好的 嗨 喂 哈喽 对吗 好吗 是吗 来着
 """
-CHINESE = frozenset(_CHINESE.split())
+_COUNTED = product("这那哪几每某一两", "个位名家部本首只条张款种类场件门项次回双套台辆座间份句篇层届幅片棵朵瓶杯碗")
+_HOW_MUCH = product("多", "久大长远高重贵快深宽厚少")
+CHINESE = frozenset((*_CHINESE.split(), *map("".join, _COUNTED), *map("".join, _HOW_MUCH)))
 """Chinese words, both those of grammar and those that questions are made of."""
 
 _CHINESE_ABOUT_TALKING = """

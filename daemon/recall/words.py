@@ -122,8 +122,7 @@ def query_terms(text: str, now: dt.datetime | None = None) -> Query:
     for part, is_day in _apart(text, spans):
         for word in _words(part):
             content, all_of_it = _asked(word)
-            # "In May" has two words that say nothing elsewhere.
-            wanted |= dict.fromkeys(all_of_it if is_day and word.lower() == "may" else content)
+            wanted |= dict.fromkeys(_of_day(all_of_it, content) if is_day else content)
             rest |= dict.fromkeys(all_of_it)
     for span in spans:
         if span.is_relative:
@@ -161,9 +160,18 @@ def _asked(word: str) -> tuple[list[str], list[str]]:
     return [] if _is_stop(word) else _without_scraps(found), found
 
 
+def _of_day(all_of_it: list[str], content: list[str]) -> list[str]:
+    """What of a word within a date is looked for: ``may`` says something there, and ``月`` alone does not."""
+    return all_of_it if all_of_it == ["may"] else [term for term in content if term.isascii() or len(term) > 1]
+
+
 def _ends_of(text: str) -> str:
     half = QUESTION_MAX_CHARS // 2
-    return text if len(text) <= QUESTION_MAX_CHARS else f"{text[:half]}\n{text[-half:]}"
+    if len(text) <= QUESTION_MAX_CHARS:
+        return text
+    first, *_ = text[:half].rsplit(None, 1) or ("",)
+    *_, last = text[-half:].split(None, 1) or ("",)
+    return f"{first}\n{last}"
 
 
 def _is_stop(word: str) -> bool:

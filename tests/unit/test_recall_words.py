@@ -1,6 +1,8 @@
 """The words of texts and questions, as FTS5 finds one by the other."""
 
+import datetime as dt
 import sqlite3
+import time
 import unicodedata
 from typing import Literal
 
@@ -8,6 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from daemon.recall.chunks import history_chunks, memory_chunks, message_chunks
+from daemon.recall.identifiers import WHOLE_MAX_CHARS
 from daemon.recall.words import TERMS_MAX, TOKENIZER, folded, indexed, match_expression, query_terms, terms
 
 PIECES = st.sampled_from(
@@ -180,3 +184,32 @@ def test_of_a_long_question_its_ends_are_asked() -> None:
 def test_no_sign_of_fts5_means_anything_in_a_question(sign: str) -> None:
     assert match_expression([sign]) in ("", f'"{sign.replace(chr(0), "")}"', '""""')
     assert not Table("museum").finds("lisbon", f"x{sign}x")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            sign * 20_000
+            for sign in (" ", ".", "a", "/", "#", "[", "\n", "!", "1", "_", "上", "十", "汉", "的", "🎉", "カ", "한")
+        ),
+        *(
+            pair * 10_000
+            for pair in ("1.", "1,", "a-", "a'", "aA", "A1", "a_", "v1", "in ", "3 ", "--", ".a", "[?", "# ", "。 ")
+        ),
+        *("a" + "\u0301" * 20_000, "v" + "1.1" * 8_000 + "x", "http://" + "a/" * 10_000, "# " + " " * 20_000 + "x"),
+    ],
+    ids=lambda text: repr(text[:3]),
+)
+def test_no_text_takes_long(text: str) -> None:
+    """A text on which a pattern goes back and forth would hang for minutes; each takes less than 0.1 s."""
+    now = dt.datetime(2026, 11, 22, tzinfo=dt.UTC)
+    begun = time.monotonic()
+
+    assert len(query_terms(text, now).terms) <= TERMS_MAX
+    assert all(len(term) <= WHOLE_MAX_CHARS for term in terms(text))
+    message_chunks(text, session="s", index=0)
+    history_chunks(text, line=1)
+    memory_chunks(text)
+
+    assert time.monotonic() - begun < 10
