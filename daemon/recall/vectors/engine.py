@@ -107,11 +107,10 @@ class VectorEngine:
         # Words first also by vectors alone: it is this that brings the index in step, whose rows vectors belong to.
         ranking = await self._words.ranked(scope, query, limit=depth)
         near = await self._near(scope, query, embedder, limit=depth)
-        if near is not None:
-            self._failing.discard(str(file_of(self._data_dir, scope)))
-        else:
+        if near is None:
             found = await self._words.search(scope, query, mode="search", limit=limit)
             return _noted(found, NOT_NOW) if mode == "vsearch" else found
+        self._failing.discard(str(file_of(self._data_dir, scope)))
         scored = near.above_the_usual() if mode == "vsearch" else fused(ranking.scored, near.outstanding())
         hits = await self._words.shown(scope, query, scored, limit=limit)
         found = Found(hits=hits, note=ranking.note)
