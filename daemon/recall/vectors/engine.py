@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from daemon.recall.vectors.feeding import Feeder
     from daemon.recall.vectors.held import Held
 
-DEPTH = 50
-"""Rows of each ranking that are fused; at least ``PER_HIT`` times as many as hits are wanted."""
-PER_HIT = 3
+DEPTH, PER_HIT = 20, 3
+"""Rows of each ranking that are fused, at least, and for each hit that is wanted: some say the same, or are joined."""
 QUERY_S = 1.2
 """Longest wait for the vector of a query. A turn waits 2 s for all it recalls, and words come first."""
 INLINE_S = 0.3
