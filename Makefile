@@ -5,11 +5,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 SOURCES := pyproject.toml constraints.txt
-# A process for each core; what one file's tests share is made once.
-PARALLEL := -n auto --maxprocesses 8 --dist loadfile
+# Tests wait more than they work, so that each core has two processes; what one file's tests share is made once.
+WORKERS := $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 1)))')
+PARALLEL := -n $(WORKERS) --dist loadfile
+# Long tests of faults run many processes each: one of them for each core.
+PARALLEL_LONG := -n auto --maxprocesses 4 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers test-clocks check bench chaos format clean
+.PHONY: help setup run test test-servers test-clocks test-qmd check bench chaos format clean
 
 help:  ## What can be made here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -40,7 +43,7 @@ run: $(VENV)/.run  ## Start everything: embedded server, all roles, the API, a c
 	@exec $(BIN)/millpond run
 
 test: $(VENV)/.test  ## Every test that needs no more than Python
-	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow and not servers and not faketime'
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow and not servers and not faketime and not qmd'
 
 test-servers: $(VENV)/.servers  ## What other servers may do otherwise: Redis 6.2, and a cluster of three nodes
 	$(BIN)/python -m pytest -m servers tests/integration
@@ -49,6 +52,9 @@ test-servers: $(VENV)/.servers  ## What other servers may do otherwise: Redis 6.
 
 test-clocks: $(VENV)/.test  ## Clocks that step by an hour while messages flow; needs libfaketime (Debian: apt-get install faketime)
 	$(BIN)/python -m pytest -m faketime tests/faults
+
+test-qmd: $(VENV)/.test  ## Search by the real QMD; needs Node.js 22 or newer and `npm install -g @tobilu/qmd`
+	$(BIN)/python -m pytest -m qmd tests/integration
 
 check: $(VENV)/.check  ## Format, lint, types, imports, module lengths, unit tests
 	$(BIN)/ruff format --check .
@@ -67,7 +73,13 @@ bench: $(VENV)/.test  ## Measure against the floor: a table, and JSON in benchma
 	$(BIN)/python -m benchmarks
 
 chaos: $(VENV)/.test  ## Kill real processes while messages flow, then count the answers; LONG=1: a release's numbers
-	$(if $(LONG),$(BIN)/python -m tests.chaos --long && $(BIN)/python -m tests.canary,$(BIN)/python -m pytest -m slow tests/faults)
+ifdef LONG
+	$(BIN)/python -m tests.chaos --long
+	$(BIN)/python -m tests.canary
+else
+	$(BIN)/python -m pytest $(PARALLEL_LONG) -m 'slow and not alone' tests/faults
+	$(BIN)/python -m pytest -m 'slow and alone' tests/faults
+endif
 
 clean:  ## Remove the virtual environment and what tools left behind
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
