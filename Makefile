@@ -9,7 +9,7 @@ SOURCES := pyproject.toml constraints.txt
 PARALLEL := -n auto --maxprocesses 8 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers test-clocks check bench chaos format clean
+.PHONY: help setup run test test-servers test-clocks test-qmd check bench chaos format clean
 
 help:  ## What can be made here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -40,7 +40,7 @@ run: $(VENV)/.run  ## Start everything: embedded server, all roles, the API, a c
 	@exec $(BIN)/millpond run
 
 test: $(VENV)/.test  ## Every test that needs no more than Python
-	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow and not servers and not faketime'
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow and not servers and not faketime and not qmd'
 
 test-servers: $(VENV)/.servers  ## What other servers may do otherwise: Redis 6.2, and a cluster of three nodes
 	$(BIN)/python -m pytest -m servers tests/integration
@@ -49,6 +49,9 @@ test-servers: $(VENV)/.servers  ## What other servers may do otherwise: Redis 6.
 
 test-clocks: $(VENV)/.test  ## Clocks that step by an hour while messages flow; needs libfaketime (Debian: apt-get install faketime)
 	$(BIN)/python -m pytest -m faketime tests/faults
+
+test-qmd: $(VENV)/.test  ## Search by the real QMD; needs Node.js 22 or newer and `npm install -g @tobilu/qmd`
+	$(BIN)/python -m pytest -m qmd tests/integration
 
 check: $(VENV)/.check  ## Format, lint, types, imports, module lengths, unit tests
 	$(BIN)/ruff format --check .

@@ -20,6 +20,8 @@ from benchmarks import (
     latency,
     memory,
     ready,
+    recall,
+    recall_speed,
     slack,
     stalls,
     startup,
@@ -42,6 +44,8 @@ ALL = {
     "consolidation": consolidation,
     "memory": memory,
     "kept": kept,
+    "recall": recall,
+    "recall_speed": recall_speed,
     "telegram": telegram,
     "slack": slack,
 }

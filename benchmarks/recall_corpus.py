@@ -67,6 +67,8 @@ class Question:
 class Life:
     """What a person told, and is asked about."""
 
+    number: str
+    """Which of those of its language it is; another seed's have others."""
     name: str
     language: str
     now: dt.datetime
@@ -91,22 +93,19 @@ class _Told:
 
 def lives(seed: int = 1, *, people: int = PEOPLE) -> list[Life]:
     """So many of each language; the same seed gives the same."""
-    return [
-        _Living(language, Random(f"{seed} {language.code} {number}"), number).life()
-        for language in LANGUAGES
-        for number in range(people)
-    ]
+    return [_Living(language, seed, number).life() for language in LANGUAGES for number in range(people)]
 
 
 class _Living:
     """Makes one life."""
 
-    def __init__(self, language: Language, chance: Random, number: int) -> None:
+    def __init__(self, language: Language, seed: int, number: int) -> None:
         self._language = language
-        self._chance = chance
-        self._start = FIRST_DAY + dt.timedelta(days=chance.randrange(START_SPREAD_DAYS))
+        self._chance = Random(f"{seed} {language.code} {number}")
+        self._start = FIRST_DAY + dt.timedelta(days=self._chance.randrange(START_SPREAD_DAYS))
         now = self._start.replace(hour=9) + dt.timedelta(days=DAYS)
-        self._life = Life(name=language.names[number % len(language.names)], language=language.code, now=now)
+        name = language.names[number % len(language.names)]
+        self._life = Life(number=f"{seed}-{number}", name=name, language=language.code, now=now)
         self._told: list[_Told] = []
 
     def life(self) -> Life:

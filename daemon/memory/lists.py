@@ -79,7 +79,7 @@ class ScopeLists:
             at = upto
 
     async def some(self, kind: Kind, scope: str, first: int, most: int) -> list[bytes]:
-        """Up to ``most`` records from index ``first`` on, maybe fewer than there are; none: there is none of that index.
+        """Up to ``most`` records from index ``first`` on, maybe fewer than there are; none: no such index.
 
         Errors as for ``all``.
         """

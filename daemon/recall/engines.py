@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -81,9 +81,36 @@ def engines_of(sources: Sources) -> Engines:
         await embedders.aclose()
         await builtin.aclose()
 
-    return Engines(
+    always = Engines(
         engine=vectors, messages=builtin, places=builtin, run=lambda: kept_going(vectors.keep_up), aclose=aclose
     )
+    return _with_qmd(sources, always) if sources.config.memory_search.backend == "qmd" else always
+
+
+def _with_qmd(sources: Sources, always: Engines) -> Engines:
+    """QMD above what is always there."""
+    from daemon.recall.qmd import PROGRAM, MemorySource, QmdEngine  # noqa: PLC0415 - as above
+
+    section = sources.config.memory_search
+    qmd = QmdEngine(
+        always.engine,
+        MemorySource(sources.memories, zone_of=lambda scope: zone_of(sources.config, scope)),
+        sources.data_dir,
+        mode=section.mode_used,
+        timeout_s=section.timeout_s,
+        program=section.qmd or PROGRAM,
+    )
+
+    async def run() -> None:
+        async with anyio.create_task_group() as tg:
+            tg.start_soon(kept_going, qmd.run)
+            await always.run()
+
+    def wrote(scope: str) -> None:
+        always.wrote(scope)
+        qmd.wrote(scope)
+
+    return replace(always, engine=qmd, run=run, wrote=wrote)
 
 
 async def kept_going(work: Callable[[], Awaitable[None]]) -> None:

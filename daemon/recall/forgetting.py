@@ -84,9 +84,20 @@ async def forget_in_indexes(work: Work, order: Order, ground: Ground) -> None:
             # memory itself was counted was before the messages were removed.
             await bus.run(ANEW, [bus.keys.memory(home)], [])
             try:
-                await to_thread.run_sync(partial(delete_indexes, work.stores.data_dir, home))
+                await to_thread.run_sync(partial(_delete, work.stores.data_dir, home))
             except OSError as error:
                 reason = error.strerror or "it cannot be deleted"
                 work.fail(
-                    f"search index of {home}: {reason}; delete the folder `search` of the data directory yourself"
+                    f"search index of {home}: {reason}; delete the folders `search` and `qmd` of the data directory "
+                    "yourself"
                 )
+
+
+def _delete(data_dir: Path, scope: str) -> None:
+    # Most processes never delete any: what engines are made of is imported by those that do.
+    from daemon.recall.qmd import remove_index  # noqa: PLC0415
+
+    try:
+        delete_indexes(data_dir, scope)
+    finally:
+        remove_index(data_dir, scope)

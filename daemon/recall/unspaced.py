@@ -46,3 +46,14 @@ def content_of(run: str) -> list[str]:
             piece for piece in _JAPANESE.sub(" ", run).split() if not (_HIRAGANA.fullmatch(piece) and len(piece) < 2)
         ]
     return _CHINESE.sub(lambda found: found[0] if found[0] in CHINESE_KEPT else " ", run).split()
+
+
+def asked_terms(run: str) -> list[str]:
+    """What is looked for of a run: its content, and the pairs in which that meets grammar.
+
+    By itself a sign of content says little: ``看`` stands in many words, and ``看了`` means just one of them.
+    """
+    pieces = content_of(run)
+    content = {sign for piece in pieces for sign in piece}
+    edges = [first + second for first, second in pairwise(run) if (first in content) != (second in content)]
+    return [term for piece in pieces for term in run_terms(piece)] + edges

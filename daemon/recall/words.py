@@ -16,7 +16,7 @@ from daemon.recall.dates import DateRange, ranges_of, spans_in
 from daemon.recall.identifiers import word_terms
 from daemon.recall.spans import Span
 from daemon.recall.stopwords import ABOUT_TALKING, ENGLISH
-from daemon.recall.unspaced import SIGNS, content_of, run_terms, said_otherwise
+from daemon.recall.unspaced import SIGNS, asked_terms, run_terms, said_otherwise
 
 TOKENIZER = "ascii"
 """FTS5's: words end at ASCII signs alone, all else belongs to them. ``unicode61`` drops what its tables do not know,
@@ -156,7 +156,7 @@ def _apart(text: str, spans: Iterable[Span]) -> Iterator[tuple[str, bool]]:
 def _asked(word: str) -> tuple[list[str], list[str]]:
     """The terms of a word that say something, and all of them."""
     if _is_run(word):
-        return [term for piece in content_of(word) for term in run_terms(piece)], run_terms(word)
+        return asked_terms(word), run_terms(word)
     found = word_terms(word)
     return [] if _is_stop(word) else _without_scraps(found), found
 

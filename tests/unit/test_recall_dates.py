@@ -228,7 +228,7 @@ def test_what_only_says_how_long_ago_is_not_looked_for_as_words() -> None:
 
     assert query.terms == ("ann", "buy")
     assert {"last", "week"} <= set(query.rest)
-    assert query_terms("那本书是上周买的吗", NOW).terms == query_terms("那本书是买的吗", NOW).terms
+    assert set(query_terms("那本书是上周买的吗", NOW).terms) <= set(query_terms("那本书是买的吗", NOW).terms)
 
 
 def test_a_date_is_looked_for_as_words_too() -> None:

@@ -196,6 +196,15 @@ def test_no_sign_of_fts5_means_anything_in_a_question(sign: str) -> None:
     assert not Table("museum").finds("lisbon", f"x{sign}x")
 
 
+def test_a_chinese_sign_is_looked_for_with_the_grammar_beside_it_too() -> None:
+    asked = set(query_terms("我们看了哪部电影").terms)
+
+    assert {"看", "看了", "电影"} <= asked
+    assert not {"了", "我们", "我"} & asked
+    # What is nothing but "now" is grammar.
+    assert set(query_terms("现在谁领导团队").terms).isdisjoint({"现在", "现", "在"})
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -36,7 +36,7 @@ def hits_of(connection: sqlite3.Connection, scored: Sequence[tuple[int, float]],
                 continue
             said.add(record[-1])
             chunk = _chunk_of(record)
-            snippet = _snippet(
+            snippet = snippet_of(
                 chunk,
                 _neighbour(connection, near.get(row - 1), chunk, _BEFORE),
                 _neighbour(connection, near.get(row + 1), chunk, _BEHIND),
@@ -90,7 +90,7 @@ def _chunk_of(record: Sequence[Any]) -> Chunk:
     )
 
 
-def _snippet(chunk: Chunk, before: Sequence[Chunk], behind: Sequence[Chunk]) -> str:
+def snippet_of(chunk: Chunk, before: Sequence[Chunk], behind: Sequence[Chunk]) -> str:
     """The chunk whole, and of its neighbours what there is room for: of the one behind it its beginning first."""
     middle = _cut(_said(chunk), SNIPPET_CHARS)
     left = SNIPPET_CHARS - len(middle)
