@@ -5,8 +5,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 SOURCES := pyproject.toml constraints.txt
-# A process for each core; what one file's tests share is made once.
-PARALLEL := -n auto --maxprocesses 8 --dist loadfile
+# Tests wait more than they work, so that each core has two processes; what one file's tests share is made once.
+WORKERS := $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 1)))')
+PARALLEL := -n $(WORKERS) --dist loadfile
+# Long tests of faults run many processes each: one of them for each core.
+PARALLEL_LONG := -n auto --maxprocesses 4 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-servers test-clocks test-qmd check bench chaos format clean
@@ -70,7 +73,13 @@ bench: $(VENV)/.test  ## Measure against the floor: a table, and JSON in benchma
 	$(BIN)/python -m benchmarks
 
 chaos: $(VENV)/.test  ## Kill real processes while messages flow, then count the answers; LONG=1: a release's numbers
-	$(if $(LONG),$(BIN)/python -m tests.chaos --long && $(BIN)/python -m tests.canary,$(BIN)/python -m pytest -m slow tests/faults)
+ifdef LONG
+	$(BIN)/python -m tests.chaos --long
+	$(BIN)/python -m tests.canary
+else
+	$(BIN)/python -m pytest $(PARALLEL_LONG) -m 'slow and not alone' tests/faults
+	$(BIN)/python -m pytest -m 'slow and alone' tests/faults
+endif
 
 clean:  ## Remove the virtual environment and what tools left behind
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

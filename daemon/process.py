@@ -82,7 +82,7 @@ class Process:
             clock=self.clock,
         )
         reader = Reader(memories, transcripts, SessionReader(self.bus))
-        return Recaller(self.config.memory_search, self.connect_recall(sources), reader, self.clock)
+        return Recaller(self.config.memory_search, lambda: self.connect_recall(sources), reader, self.clock)
 
     def export_sources(self, memories: Memories) -> Sources:
         """Where all that is kept of people lies, for exports."""

@@ -59,7 +59,6 @@ async def run_services(process: Process, services: Sequence[Service], *, signals
         if signals:
             await background.start(_watch_signals, process)
         background.start_soon(_limit_stop, process)
-        background.start_soon(process.recaller.run)
         async with anyio.create_task_group() as tg:
             for serve in services:
                 await tg.start(serve, process)

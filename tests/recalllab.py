@@ -77,7 +77,7 @@ class NoReader:
 def recaller_of(engine: ScriptedEngine, **settings: Any) -> Recaller:
     """One that asks this engine, and reads nowhere."""
     reader: Any = NoReader()
-    return Recaller(settings_of(**settings), engines(engine), reader, ManualClock())
+    return Recaller(settings_of(**settings), lambda: engines(engine), reader, ManualClock())
 
 
 NO_RECALL = recaller_of(ScriptedEngine())

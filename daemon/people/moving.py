@@ -1,8 +1,10 @@
 """The files of a scope that becomes a part of another one, or its own again. All of it blocks: call it in a thread."""
 
 import errno
+import itertools
 import os
 import shutil
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,6 +25,9 @@ LINKS = (errno.ELOOP, errno.EINVAL)
 """What is said of a link, or of what is no plain file, where one is refused."""
 
 LIST_MAX_BYTES = 16 * 1024 * 1024
+PIECE_BYTES = 256 * 1024
+"""So much of two files is compared at once."""
+
 LOCK_WAIT_S = 2.0
 
 _encode = msgspec.json.Encoder().encode
@@ -31,7 +36,8 @@ _encode = msgspec.json.Encoder().encode
 def move_files(workspace: Path, *, member: str, home: str) -> int:
     """Put the files of ``member`` beside those of ``home``; how many there were.
 
-    One whose name is taken gets a number. Moving what was moved before does nothing.
+    One whose name is taken gets a number, unless the very same stands there already: people who link and part again
+    and again do not have more files each time. Moving what was moved before does nothing.
 
     Raises:
         OSError: they cannot be moved; what was moved stands there, and the rest goes the next time.
@@ -73,20 +79,43 @@ def _merge(source: int, target: int, path: str, moved: list[str]) -> None:
             with suppress(OSError):
                 os.rmdir(name, dir_fd=source)
         else:
-            given = _free(target, name)
-            os.rename(name, given, src_dir_fd=source, dst_dir_fd=target)
+            given = next(
+                each for each in _names(name) if not _exists(target, each) or _same(source, name, target, each)
+            )
+            if _exists(target, given):
+                os.unlink(name, dir_fd=source)
+            else:
+                os.rename(name, given, src_dir_fd=source, dst_dir_fd=target)
             moved.append(path + given)
     os.fsync(target)
 
 
 def _free(folder: int, name: str) -> str:
+    return next(each for each in _names(name) if not _exists(folder, each))
+
+
+def _names(name: str) -> Iterator[str]:
+    """``name``, and what it is called where that is taken."""
+    yield name
     stem, dot, end = name.rpartition(".")
     stem, end = (stem, dot + end) if stem else (name, "")
-    number, given = 1, name
-    while _exists(folder, given):
-        number += 1
-        given = f"{stem} ({number}){end}"
-    return given
+    for number in itertools.count(2):
+        yield f"{stem} ({number}){end}"
+
+
+def _same(source: int, name: str, target: int, other: str) -> bool:
+    """Whether two plain files hold the same; one that has other names too is the same as none."""
+    try:
+        with plain_file(source, name) as first, plain_file(target, other) as second:
+            found, there = os.fstat(first), os.fstat(second)
+            if found.st_size != there.st_size or (found.st_nlink, there.st_nlink) != (1, 1):
+                return False
+            with open(first, "rb", closefd=False) as one, open(second, "rb", closefd=False) as another:
+                return all(
+                    one.read(PIECE_BYTES) == another.read(PIECE_BYTES) for _ in range(0, found.st_size, PIECE_BYTES)
+                )
+    except OSError:
+        return False
 
 
 def _exists(folder: int, name: str) -> bool:

@@ -1,7 +1,9 @@
 """Recall: what a turn is reminded of by what was just said, and what somebody finds who searches."""
 
+import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import anyio
 import structlog
@@ -10,13 +12,11 @@ from anyio import to_thread
 from daemon.clock import Clock
 from daemon.config import MemorySearchConfig
 from daemon.errors import MillpondError
-from daemon.recall.dates import dates_in
 from daemon.recall.engines import Engines
 from daemon.recall.found import Engine, Found, Hit, Mode
 from daemon.recall.held import Held
 from daemon.recall.place import Place, is_session
 from daemon.recall.reading import Reader, Said
-from daemon.recall.words import query_terms
 from daemon.recall.written import hit_text
 
 LOOKED_AT = 30
@@ -59,23 +59,37 @@ class Asked:
 class Recaller:
     """Searches what scopes remember, for one process."""
 
-    def __init__(self, config: MemorySearchConfig, engines: Engines, reader: Reader, clock: Clock) -> None:
+    def __init__(
+        self, config: MemorySearchConfig, connect: Callable[[], Engines], reader: Reader, clock: Clock
+    ) -> None:
         """Nothing is looked at yet.
 
         Args:
             config: ``[memory_search]``.
-            engines: search.
+            connect: gives what searches, when it is first needed.
             reader: reads where something was found.
             clock: what "yesterday" is counted from.
         """
         self._config = config
-        self._clock = clock
-        self._engines = engines
+        self._connect = connect
         self._reader = reader
+        self._clock = clock
+        self._is_running = False
+
+    @cached_property
+    def _engines(self) -> Engines:
+        return self._connect()
 
     async def run(self) -> None:
-        """Keep in step what searches, until cancelled: for a process that lasts."""
-        await self._engines.run()
+        """Keep in step what searches, until cancelled, for a process that lasts; who comes second returns at once."""
+        if self._is_running:
+            return
+        self._is_running = True
+        try:
+            await to_thread.run_sync(warm)
+            await self._engines.run()
+        finally:
+            self._is_running = False
 
     def wrote(self, scope: str) -> None:
         """Something was written into the memory of ``scope``, a home: what is copied from there is brought in step."""
@@ -83,7 +97,8 @@ class Recaller:
 
     async def aclose(self) -> None:
         """Let go of what the engines hold."""
-        await self._engines.aclose()
+        if "_engines" in vars(self):
+            await self._engines.aclose()
 
     # For turns
 
@@ -125,8 +140,8 @@ class Recaller:
         if says_something(words):
             return queries_of(asked, is_telling=True)
         # "What did I do yesterday?" says when, if nothing else. In a thread: what reads days is slow to import.
-        when = await to_thread.run_sync(dates_in, words, self._clock.now(), abandon_on_cancel=True)
-        return queries_of(asked, is_telling=bool(when))
+        is_telling = await to_thread.run_sync(names_day, words, self._clock.now(), abandon_on_cancel=True)
+        return queries_of(asked, is_telling=is_telling)
 
     # For whoever asks
 
@@ -188,8 +203,23 @@ def queries_of(asked: Asked, *, is_telling: bool) -> list[str]:
 
 def says_something(text: str) -> bool:
     """Whether any word of ``text`` is more than one of those that stand everywhere. Pure."""
+    from daemon.recall.words import query_terms  # noqa: PLC0415 - see ``warm``
+
     # Beside a word that says something the others are not looked for, so that this one is left alone.
     return len(query_terms(f"{text}\n{OWN_WORD}").terms) > 1
+
+
+def names_day(text: str, now: dt.datetime) -> bool:
+    """Whether ``text`` names any day that was."""
+    from daemon.recall.dates import dates_in  # noqa: PLC0415 - see ``warm``
+
+    return bool(dates_in(text, now))
+
+
+def warm() -> None:
+    """Import what searches: 0.1 s of compiling expressions, which most commands and processes need not wait for."""
+    import daemon.recall.dates  # noqa: PLC0415
+    import daemon.recall.index  # noqa: PLC0415, F401 - and what it is made with
 
 
 async def _held(asked: Asked) -> Held:

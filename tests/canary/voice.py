@@ -20,7 +20,7 @@ from tests.fakes.sink import Sink
 
 LOOK_S = 0.05
 AGAIN_S = 0.2
-WAIT_S = 90.0
+WAIT_S = 240.0
 """How long an answer may take, whoever is killed meanwhile."""
 
 UNKNOWN = 1_000

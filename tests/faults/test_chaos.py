@@ -71,6 +71,7 @@ def chaos(*words: str) -> tuple[int, dict[str, int], str]:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.timeout(240)
 def test_a_short_run_loses_doubles_and_reorders_nothing() -> None:
     code, found, output = chaos()
@@ -91,6 +92,7 @@ def test_a_short_run_loses_doubles_and_reorders_nothing() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.timeout(360)
 @pytest.mark.parametrize(
     ("check", "faults", "noticed"),
@@ -137,6 +139,7 @@ def test_what_is_to_be_switched_off_is_there(check: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.timeout(240)
 def test_leaders_that_do_not_know_that_they_lost_their_lease_are_stopped_by_its_nonce() -> None:
     code, _, output = chaos(*SMALL, *CALM, "--drain-s", "30", "--sabotage", "lead-by-clock")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from daemon.people.moving import FILES, copy_back, move_files
+from daemon.people.moving import FILES, PIECE_BYTES, copy_back, move_files
 from daemon.scope import folder_of
 
 ANN, BOB = "pond:person:web:ann", "pond:person:page:ann"
@@ -75,3 +75,46 @@ def test_what_lies_there_already_stays_as_it_is(tmp_path: Path, bob: Path) -> No
 
     assert copy_back(tmp_path, member=BOB, home=ANN) == 0
     assert (bob / "tour.txt").read_text() == "newer"
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_those_who_link_and_part_again_and_again_have_no_more_files_each_time(
+    tmp_path: Path, ann: Path, bob: Path
+) -> None:
+    put(ann, "tour.txt", "south")
+    put(bob, "tour.txt", "north")
+    put(bob, "plans/long.txt", "x" * (2 * PIECE_BYTES + 1))
+    for _ in range(4):
+        assert move_files(tmp_path, member=BOB, home=ANN) == 2
+        copy_back(tmp_path, member=BOB, home=ANN)
+
+    assert {name: text[:5] for name, text in files_of(ann).items()} == {
+        "tour.txt": "south",
+        "tour (2).txt": "north",
+        "plans/long.txt": "xxxxx",
+    }
+    assert sorted(files_of(bob)) == ["plans/long.txt", "tour (2).txt"]
+
+
+@pytest.mark.parametrize("other", ["y", "x" * 8, ""])
+def test_a_file_that_says_anything_else_is_kept_beside_the_other(
+    tmp_path: Path, ann: Path, bob: Path, other: str
+) -> None:
+    put(ann, "tour.txt", "x" * 7 + other[:1])
+    put(bob, "tour.txt", "x" * 7 + "z")
+
+    move_files(tmp_path, member=BOB, home=ANN)
+
+    assert sorted(files_of(ann).values()) == sorted(["x" * 7 + other[:1], "x" * 7 + "z"])
+
+
+def test_a_file_that_has_other_names_is_the_same_as_none(tmp_path: Path, ann: Path, bob: Path) -> None:
+    put(ann, "tour.txt", "north")
+    (tmp_path / "elsewhere").hardlink_to(put(bob, "tour.txt", "north"))
+
+    move_files(tmp_path, member=BOB, home=ANN)
+
+    assert sorted(files_of(ann)) == ["tour (2).txt", "tour.txt"]
