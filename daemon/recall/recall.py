@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 
 import anyio
 import structlog
@@ -225,8 +226,8 @@ def names_day(text: str, now: dt.datetime) -> bool:
 
 def warm() -> None:
     """Import what searches: 0.1 s of compiling expressions, which most commands and processes need not wait for."""
-    import daemon.recall.dates  # noqa: PLC0415
-    import daemon.recall.index  # noqa: PLC0415, F401 - and what it is made with
+    for module in ("daemon.recall.dates", "daemon.recall.index"):
+        import_module(module)
 
 
 class _Known:
