@@ -472,6 +472,23 @@ async def test_a_short_deadline_does_not_ask_it_at_all(ready: QmdEngine, qmd: In
     assert len(qmd.calls) == calls
 
 
+async def test_what_is_too_slow_for_a_turn_is_asked_by_whoever_waits(
+    ready: QmdEngine, qmd: Installed, builtin: Builtin
+) -> None:
+    qmd.misbehaves(query="slow")
+
+    with capture_logs() as logs:
+        for _ in range(2):
+            with anyio.fail_after(1.2):
+                assert (await ask(ready, "daughter")).hits == builtin.hits
+        assert len(qmd.told("query")) == 1, "turns leave it alone"
+        with anyio.fail_after(30.0):
+            assert by_qmd(await ask(ready, "daughter"))
+
+    assert [line["event"] for line in logs] == ["qmd.failed"]
+    assert "for a turn" in logs[0]["reason"]
+
+
 async def test_too_many_at_once_wait_and_it_is_nobodys_fault(
     ready: QmdEngine, qmd: Installed, builtin: Builtin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -508,13 +525,12 @@ async def test_without_the_program_the_builtin_engine_answers_and_one_line_says_
     assert not documents(tmp_path), "nobody's memory is copied for nothing"
 
 
-@pytest.mark.parametrize("command", ["collection", "query"])
-@pytest.mark.parametrize("how", ["crash", "status", "garbage"])
+@pytest.mark.parametrize(
+    ("command", "how"), [("collection", "crash"), ("collection", "status"), ("query", "crash"), ("query", "garbage")]
+)
 async def test_no_index_is_made_before_a_real_search_has_worked(
     engine: QmdEngine, qmd: Installed, data: Path, command: str, how: str
 ) -> None:
-    if (command, how) == ("collection", "garbage"):
-        pytest.skip("nobody reads what it says when it makes a collection")
     qmd.misbehaves(**{command: how})
 
     assert await engine.bring_in_step(SCOPE) != ""

@@ -21,6 +21,9 @@ SHARE = 0.6
 LEAST_S = 0.3
 """It is not asked when it has less: it takes 0.15 s on a quick machine."""
 
+HURRIED = 0.3
+"""Of ``timeout_s``: who gives it less is a turn, and nobody who waits for the search itself."""
+
 SEARCHES_MAX = 3
 """Searches at a time: each is a Node.js of 150 MB."""
 
@@ -73,17 +76,31 @@ class QmdEngine:
     async def search(self, scope: str, query: str, *, mode: Mode, limit: int) -> Found:
         """As ``Engine``; whatever is wrong with QMD, the builtin engine answers."""
         known = await self._known(scope)
-        if known is None or not self._upkeep.may_search(known.told, mode):
+        left_s = anyio.current_effective_deadline() - anyio.current_time()
+        within_s = min(self._timeout_s, SHARE * left_s)
+        is_hurried = within_s < HURRIED * self._timeout_s
+        if known is None or not self._upkeep.may_search(known.told, mode, is_hurried=is_hurried):
             return await self._builtin.search(scope, query, mode=mode, limit=limit)
         try:
-            hits = await self._found(scope, known, query, mode, limit)
+            hits = await self._found(scope, known, typed_lines(query, mode), mode, limit, within_s)
         except Failed as error:
-            self._upkeep.failed(error, mode, scope="" if isinstance(error, Late) else scope)
+            self._blame(error, scope, mode, is_hurried=is_hurried)
             found = await self._builtin.search(scope, query, mode=mode, limit=limit)
-            return Found(hits=found.hits, note="; ".join(filter(None, (f"{error}, so it was not asked", found.note))))
+            note = f"{error}; the builtin engine has answered instead"
+            return Found(hits=found.hits, note="; ".join(filter(None, (note, found.note))))
+        if hits:
+            self._upkeep.worked(mode, is_hurried=is_hurried)
         if len(hits) >= limit:
             return Found(hits=tuple(hits[:limit]))
         return await self._filled(hits, scope, query, mode, limit)
+
+    def _blame(self, error: Failed, scope: str, mode: Mode, *, is_hurried: bool) -> None:
+        if is_hurried and isinstance(error, Late):
+            self._upkeep.too_late(error, mode)
+            return
+        # Models fail for many reasons; to make all vectors anew takes hours.
+        is_suspect = mode == "search" and not isinstance(error, Late)
+        self._upkeep.failed(error, mode, scope=scope if is_suspect else "")
 
     async def _known(self, scope: str) -> Known | None:
         """The index that may be asked; None: there is none yet, or it may hold what was forgotten."""
@@ -102,10 +119,7 @@ class QmdEngine:
             self._upkeep.want(scope)
         return known if state.forgets == known.told.state.forgets else None
 
-    async def _found(self, scope: str, known: Known, query: str, mode: Mode, limit: int) -> list[Hit]:
-        lines = typed_lines(query, mode)
-        left_s = anyio.current_effective_deadline() - anyio.current_time()
-        within_s = min(self._timeout_s, SHARE * left_s)
+    async def _found(self, scope: str, known: Known, lines: str, mode: Mode, limit: int, within_s: float) -> list[Hit]:
         if not lines or limit < 1 or within_s < LEAST_S:
             return []
         until = anyio.current_time() + within_s
@@ -114,7 +128,9 @@ class QmdEngine:
         if waited.cancelled_caught:
             return []  # it is not QMD's fault that everybody asks it
         try:
-            qmd = Qmd(self._store.folder(scope), self._program)
+            qmd, left_s = Qmd(self._store.folder(scope), self._program), until - anyio.current_time()
+            if left_s < LEAST_S:
+                return []
             # Some of what it finds may not be known here any more, or not yet.
             rows = await commands.search(
                 qmd,
@@ -122,11 +138,10 @@ class QmdEngine:
                 lines,
                 mode=mode,
                 limit=2 * limit,
-                within_s=max(until - anyio.current_time(), LEAST_S / 2),
+                within_s=left_s,
             )
         finally:
             self._searching.release_on_behalf_of(waited)
-        self._upkeep.worked(mode)
         return [hit for row in rows if (hit := known.hit(row.name, row.score))]
 
     async def _filled(self, hits: list[Hit], scope: str, query: str, mode: Mode, limit: int) -> Found:

@@ -39,12 +39,16 @@ class Upkeep:
         self._is_proven = False
         self._rest = Rest()
         self._rest_of_vectors = Rest()
+        self._hurried = {"words": Rest(), "meaning": Rest()}
+        """Of searches that have less time than those that somebody waits for: those of turns."""
         self._suspects: set[str] = set()
         """Scopes whose index did not answer a search: they are made anew."""
 
-    def may_search(self, told: Told, mode: Mode) -> bool:
+    def may_search(self, told: Told, mode: Mode, *, is_hurried: bool) -> bool:
         """Whether QMD is to be asked."""
         now = anyio.current_time()
+        if is_hurried and not self._hurried[_kind(mode)].is_over(now):
+            return False
         if mode != "search" and not (told.has_vectors and self._rest_of_vectors.is_over(now)):
             return False
         # Where nobody else finds out whether it works again, a search does.
@@ -54,10 +58,12 @@ class Upkeep:
         """Whether some are still to be made, and it may be tried."""
         return self._wants_vectors and not told.is_embedded and self._rest_of_vectors.is_over(anyio.current_time())
 
-    def worked(self, mode: Mode) -> None:
+    def worked(self, mode: Mode, *, is_hurried: bool = False) -> None:
         """A search was answered."""
         self._is_proven = True
         back = self._rest.worked()
+        if is_hurried:
+            back |= self._hurried[_kind(mode)].worked()
         if mode != "search":
             back |= self._rest_of_vectors.worked()
         if back:
@@ -71,6 +77,10 @@ class Upkeep:
         if mode == "search":
             self._is_proven = False
         self._told_once(self._rest if mode == "search" else self._rest_of_vectors, str(error))
+
+    def too_late(self, error: Failed, mode: Mode) -> None:
+        """A search was not answered in the little time that there was, which says nothing about others."""
+        self._told_once(self._hurried[_kind(mode)], f"{error} for a turn")
 
     def _told_once(self, rest: Rest, reason: str) -> None:
         if rest.failed(reason, anyio.current_time()):
@@ -190,3 +200,7 @@ class Upkeep:
             # It may have been made anew meanwhile, or have got more to read.
             if known and known.told.index == index:
                 self._store.tell(scope, msgspec.structs.replace(known.told, has_vectors=True, is_embedded=True))
+
+
+def _kind(mode: Mode) -> str:
+    return "words" if mode == "search" else "meaning"
