@@ -76,13 +76,16 @@ async def forget_in_indexes(work: Work, order: Order, ground: Ground) -> None:
     """
     if work.looks:
         return
-    bus = work.stores.bus
-    for scope in sorted({*order.scopes, *(scope for _, scope in ground.all)}):
+    bus, spoken = work.stores.bus, {scope for _, scope in ground.all}
+    for scope in sorted({*order.scopes, *spoken}):
         homes = {scope, ((await bus.call("HGET", bus.keys.memory(scope), "joined")) or b"").decode()} - {""}
         for home in sorted(homes):
             # Those that other machines keep, and what a process has read before, are out of date from here on. That the
             # memory itself was counted was before the messages were removed.
-            await bus.run(ANEW, [bus.keys.memory(home)], [])
+            is_counted = await bus.run(ANEW, [bus.keys.memory(home)], [])
+            if not is_counted and scope in spoken:
+                # Nothing was ever consolidated, and something was said all the same.
+                await bus.call("HINCRBY", bus.keys.memory(home), "forgets", 1)
             try:
                 await to_thread.run_sync(partial(_delete, work.stores.data_dir, home))
             except OSError as error:

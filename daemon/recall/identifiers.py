@@ -41,6 +41,8 @@ class _Here(local):
 
 
 _here = _Here()
+_MAIN_OF_STEM = {_here.stem(form): main for form, main in MAIN_FORM.items()}
+"""So that ``purchases`` is what ``purchase`` is."""
 
 
 def stem(word: str) -> str:
@@ -49,7 +51,7 @@ def stem(word: str) -> str:
     if not word.isascii() or word.isdigit():
         return word
     stemmed = _here.stem(word)
-    main = MAIN_FORM.get(stemmed)
+    main = _MAIN_OF_STEM.get(stemmed)
     return _here.stem(main) if main else stemmed
 
 

@@ -19,8 +19,9 @@ from daemon.recall.place import Place, is_session
 from daemon.recall.reading import Reader, Said
 from daemon.recall.written import hit_text
 
-LOOKED_AT = 30
-"""Hits that a turn's recall looks at: most of the best may stand in the prompt already."""
+LOOKED_AT, LOOKED_AGAIN = 15, 60
+"""Hits that a turn's recall looks at, and so many where more than half of those stand in the prompt already; each costs
+0.1 ms."""
 
 SEARCHED_MAX = 100
 """Most hits that a search gives."""
@@ -122,18 +123,24 @@ class Recaller:
         return ""
 
     async def _remembered(self, scope: str, asked: Asked) -> str:
-        mode, most = self._config.mode_used, self._config.max_results
-        found, held = dict[str, Hit](), None
+        most, known = self._config.max_results, _Known(asked)
+        found = dict[str, Hit]()
         for query in await self._queries(asked):
-            hits = (await self._engines.engine.search(scope, query, mode=mode, limit=max(LOOKED_AT, most))).hits
-            if hits and held is None:
-                held = await _held(asked)
-            fresh = [hit for hit in hits if held is not None and not held.holds(hit.snippet)]
-            for hit in above(fresh, self._config.min_score, relative=mode != "vsearch"):
-                found.setdefault(hit.docid, hit)
+            fresh = await self._fresh(scope, query, known)
+            found |= {hit.docid: hit for hit in fresh if hit.docid not in found}
             if len(found) >= most:
                 break
         return "\n\n".join(fitting(list(map(hit_text, found.values()))[:most], asked))
+
+    async def _fresh(self, scope: str, query: str, known: "_Known") -> list[Hit]:
+        """What is found that the prompt does not hold."""
+        mode, most, fresh = self._config.mode_used, self._config.max_results, list[Hit]()
+        for limit in (max(LOOKED_AT, most), max(LOOKED_AGAIN, most)):
+            hits = (await self._engines.engine.search(scope, query, mode=mode, limit=limit)).hits
+            fresh = await known.without(hits)
+            if len(fresh) >= most or len(hits) < limit or 2 * len(fresh) >= limit:
+                break
+        return above(fresh, self._config.min_score, relative=mode != "vsearch")
 
     async def _queries(self, asked: Asked) -> list[str]:
         words = asked.words.strip()
@@ -222,11 +229,22 @@ def warm() -> None:
     import daemon.recall.index  # noqa: PLC0415, F401 - and what it is made with
 
 
-async def _held(asked: Asked) -> Held:
-    texts = asked.held()
-    if sum(map(len, texts)) > THREAD_CHARS:
-        return await to_thread.run_sync(Held, texts, abandon_on_cancel=True)
-    return Held(texts)
+class _Known:
+    """What a prompt holds, looked at when something was found."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._held: Held | None = None
+
+    async def without(self, hits: Sequence[Hit]) -> list[Hit]:
+        """Those of the hits that it does not hold."""
+        if not hits:
+            return []
+        if self._held is None:
+            texts = self._asked.held()
+            is_long = sum(map(len, texts)) > THREAD_CHARS
+            self._held = await to_thread.run_sync(Held, texts, abandon_on_cancel=True) if is_long else Held(texts)
+        return [hit for hit in hits if not self._held.holds(hit.snippet)]
 
 
 def above(hits: Sequence[Hit], min_score: float, *, relative: bool) -> list[Hit]:

@@ -3,6 +3,7 @@
 import re
 from itertools import pairwise
 
+from daemon.recall.sameword import SAID_OTHERWISE
 from daemon.recall.stopwords import CHINESE, CHINESE_ABOUT_TALKING, CHINESE_KEPT, JAPANESE
 
 SIGNS = (
@@ -28,7 +29,14 @@ def _alternatives(*words: frozenset[str]) -> str:
 
 
 _CHINESE = re.compile(_alternatives(CHINESE_KEPT, CHINESE, CHINESE_ABOUT_TALKING))
+_otherwise = re.compile(_alternatives(frozenset(SAID_OTHERWISE))).findall
 _JAPANESE = re.compile(_alternatives(JAPANESE))
+
+
+def said_otherwise(piece: str) -> list[str]:
+    """The pairs of characters in other words for those in a piece of Chinese."""
+    others = [other for word in _otherwise(piece) for other in SAID_OTHERWISE[word]]
+    return [f"{first}{second}" for other in others for first, second in pairwise(other)]
 
 
 def content_of(run: str) -> list[str]:

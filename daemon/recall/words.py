@@ -16,7 +16,7 @@ from daemon.recall.dates import DateRange, ranges_of, spans_in
 from daemon.recall.identifiers import word_terms
 from daemon.recall.spans import Span
 from daemon.recall.stopwords import ABOUT_TALKING, ENGLISH
-from daemon.recall.unspaced import SIGNS, asked_terms, run_terms
+from daemon.recall.unspaced import SIGNS, asked_terms, run_terms, said_otherwise
 
 TOKENIZER = "ascii"
 """FTS5's: words end at ASCII signs alone, all else belongs to them. ``unicode61`` drops what its tables do not know,
@@ -118,16 +118,17 @@ def query_terms(text: str, now: dt.datetime | None = None) -> Query:
     """
     text = _ends_of(text)
     spans = spans_in(text, now) if now else []
-    wanted, rest = dict[str, None](), dict[str, None]()
+    wanted, rest, otherwise = dict[str, None](), dict[str, None](), dict[str, None]()
     for part, is_day in _apart(text, spans):
         for word in _words(part):
             content, all_of_it = _asked(word)
             wanted |= dict.fromkeys(_of_day(all_of_it, content) if is_day else content)
+            otherwise |= dict.fromkeys(said_otherwise(word) if _is_run(word) and not is_day else ())
             rest |= dict.fromkeys(all_of_it)
     for span in spans:
         if span.is_relative:
             rest |= dict.fromkeys(terms(text[span.begin : span.end]))
-    wanted = wanted or rest
+    wanted = wanted | otherwise if wanted else rest
     dates = ranges_of(spans, now) if now else ()
     return Query(terms=_chosen(wanted), rest=_chosen(term for term in rest if term not in wanted), dates=dates)
 

@@ -12,7 +12,7 @@ from daemon.model import RUNTIME_CONTEXT
 from daemon.recall import Asked, Hit, found_text
 from daemon.recall.found import Found
 from daemon.recall.held import Held
-from daemon.recall.recall import LOOKED_AT, above
+from daemon.recall.recall import LOOKED_AGAIN, LOOKED_AT, above
 from daemon.recall.written import hit_text, hits_text
 from tests.recalllab import ScriptedEngine, a_hit, recaller_of
 
@@ -145,6 +145,16 @@ async def test_what_the_prompt_holds_is_left_out_and_scores_count_from_what_is_l
 
     assert [line[5:].split("]")[0] for line in text.splitlines() if line.startswith("- **")] == ["first", "second"]
     assert engine.asked == [(SCOPE, LONG, "query", LOOKED_AT)]
+
+
+async def test_it_is_looked_further_when_the_prompt_holds_most_of_what_was_found() -> None:
+    known = [a_hit(f"what everybody knows, number {number}", docid=f"k{number}") for number in range(40)]
+    engine = ScriptedEngine(*known, a_hit("Mia plays the cello", docid="new", score=0.5))
+
+    text = await recaller_of(engine).recalled(SCOPE, asked(held=tuple(hit.snippet for hit in known)))
+
+    assert text == hit_text(engine.found.hits[-1])
+    assert [limit for _, _, _, limit in engine.asked] == [LOOKED_AT, LOOKED_AGAIN]
 
 
 async def test_hits_that_do_not_fit_are_left_out_whole() -> None:

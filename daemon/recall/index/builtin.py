@@ -183,13 +183,15 @@ class BuiltinEngine:
             return ""
         with anyio.move_on_after(within_s):
             try:
-                await self._feeder.in_step(index, look, self._indexes.run)
+                while not await self._feeder.in_step(index, look, self._indexes.run):
+                    pass
             except (IndexDamaged, IndexGone):
                 raise
             except SearchError as error:
                 # What there is can be searched all the same.
-                self._complaint(error)
-                return "" if isinstance(error, IndexBusy) else "what is newest may be missing"
+                if not isinstance(error, IndexBusy):
+                    self._complaint(error)
+                return "what is newest may be missing: it could not be indexed just now"
             return ""
         return "not everything is indexed yet; what is missing comes with the next searches"
 

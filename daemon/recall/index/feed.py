@@ -165,8 +165,10 @@ class Feeder:
         joined = await self._bus.call("HGET", self._bus.keys.memory(scope), "joined")
         return scope if joined == home.encode() else ""
 
-    async def in_step(self, index: Index, look: Look, within: InThread) -> None:
+    async def in_step(self, index: Index, look: Look, within: InThread) -> bool:
         """Take in what came since the index was fed last; what is cancelled goes on the next time.
+
+        False: another process was at it too, and has fed some of it; there may be more.
 
         Raises:
             IndexDamaged: Redis was set back, or another scope was separated from this one: it holds too much.
@@ -181,17 +183,23 @@ class Feeder:
             raise IndexDamaged("it holds what was said to somebody who is another person by now")
         for scope in set(look.scopes) - fed:
             await within(index.feed, f"{_SCOPE}{scope}", NOWHERE, Fed(1), _nothing)
+        is_whole = True
         for source in get_args(Source):
-            await self._list(index, look, source, places.get(source, NOWHERE), within)
-        await self._logs(index, look, places, within)
+            is_whole &= await self._list(index, look, source, places.get(source, NOWHERE), within)
+        is_whole &= await self._logs(index, look, places, within)
         await self._gaps(index, places, within)
+        return is_whole
 
-    async def _list(self, index: Index, look: Look, source: Source, place: Fed, within: InThread) -> None:
+    async def _list(self, index: Index, look: Look, source: Source, place: Fed, within: InThread) -> bool:
+        """Take in what came of a list; False: another process is at it."""
         scope, upto = look.scopes[0], look.upto[source]
-        if place.upto > upto or (place.upto == upto and place.last != look.last.get(source, place.last)):
-            raise IndexDamaged(_SET_BACK)
+        if _is_ahead(place, look, source):
+            # Another process may have seen, and fed, what came after this look.
+            if _is_ahead(place, await self.look(scope), source):
+                raise IndexDamaged(_SET_BACK)
+            return True
         if self._rests(scope, source):
-            return
+            return True
         most = VERSIONS_PIECE if source == "versions" else PIECE
         while place.upto < upto:
             first = max(0, place.upto - 1)
@@ -199,18 +207,19 @@ class Feeder:
                 records = await self._memories.some(source, scope, first=first, most=most + 1)
             except ArchiveError as error:
                 self._rest(scope, source, reason=str(error))
-                return
+                return True
             if place.upto and (not records or _MARKS[source](records[0]) != place.last):
                 raise IndexDamaged(_SET_BACK)
             new = records[place.upto - first :]
             if not new:
-                return
+                break
             now = Fed(place.upto + len(new), _MARKS[source](new[-1]))
             if not await within(index.feed, source, place, now, partial(_made, source, new, self._zone_of(scope))):
-                return  # another process is at it
+                return False
             place = now
+        return True
 
-    async def _logs(self, index: Index, look: Look, places: dict[str, Fed], within: InThread) -> None:
+    async def _logs(self, index: Index, look: Look, places: dict[str, Fed], within: InThread) -> bool:
         sessions = await self._sessions.of(look.scopes)
         state = self._passes.setdefault(index, _Pass())
         chosen, newest_ms = self._chosen(state, sessions)
@@ -227,6 +236,7 @@ class Feeder:
         if is_whole:
             state.settled_ms = newest_ms - SLACK_MS
             state.done.clear()
+        return is_whole
 
     def _chosen(self, state: "_Pass", sessions: Sequence[str]) -> tuple[list[str], int]:
         """Sessions that may have grown, and when the newest of all was active."""
@@ -288,6 +298,12 @@ class Feeder:
 
     def _rests(self, owner: str, what: str) -> bool:
         return self._resting.get((owner, what), 0.0) > anyio.current_time()
+
+
+def _is_ahead(place: Fed, look: Look, source: Source) -> bool:
+    """Whether more was fed, or something else, than there is."""
+    upto, last = look.upto[source], look.last.get(source, place.last)
+    return place.upto > upto or (place.upto == upto and place.last != last)
 
 
 def _nothing(_connection: Any, _write: Write) -> None:

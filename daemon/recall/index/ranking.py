@@ -16,7 +16,7 @@ from daemon.recall.words import Query, match_expression
 ROWS_MAX = 20_000
 """Chunks that are counted for one query; terms that stand in more than what is left are only looked at closely."""
 
-CLOSELY_MIN, CLOSELY_FACTOR = 50, 3
+CLOSELY_MIN, CLOSELY_FACTOR = 50, 2
 """So many of the best are looked at closely, or so many times as are wanted."""
 
 ENOUGH = 8
@@ -28,7 +28,10 @@ K1, B = 1.2, 0.75
 ABOUT = 0.6
 """What an occurrence beside the text counts, in the speaker's name, heading or date."""
 
-DATED = 1.5
+NEAR = 0.1
+"""Which part of its better neighbour's score a chunk is given: what is said next to each other belongs together."""
+
+DATED = 3.0
 """What a chunk's score is multiplied by when it is of a date that the query names."""
 
 DATED_ALONE = 0.3
@@ -36,6 +39,9 @@ DATED_ALONE = 0.3
 
 DATED_MAX = 30
 """Of those without a word so many are taken, the newest."""
+
+DATED_ROWS_MAX = 5_000
+"""Of each date that is named so many are compared with what was counted; a busy month."""
 
 
 def ranked(connection: sqlite3.Connection, asked: Query, *, limit: int) -> list[tuple[int, float]]:
@@ -79,11 +85,12 @@ def _counted(connection: sqlite3.Connection, weights: dict[str, tuple[int, float
             "FROM (SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?)",
             (match_expression([term]), ROWS_MAX),
         ).fetchone()
+        of_term: list[str] = found.split() if found else []
         if not scores:
-            scores = dict.fromkeys((found or "").split(), weight)
+            scores.update(dict.fromkeys(of_term, weight))
             continue
         get = scores.get
-        for row in (found or "").split():
+        for row in of_term:
             scores[row] = get(row, 0.0) + weight
     return scores
 
@@ -94,30 +101,39 @@ def _closely(
     most = max(CLOSELY_MIN, CLOSELY_FACTOR * limit)
     scores = _counted(connection, weights, most)
     rows = {int(row) for row in heapq.nlargest(most, scores, key=scores.__getitem__)}
-    look = rows | _dated(connection, asked.dates)
+    dated = _dated(connection, asked.dates)
+    with_words = heapq.nlargest(most, (row for row in dated if str(row) in scores), key=lambda row: scores[str(row)])
+    look = rows | {*with_words, *dated[:DATED_MAX]}
     marks = ",".join("?" * len(look))
     mean = _mean_length(connection)
     base = max((weight for _, weight in weights.values()), default=1.0) * DATED_ALONE
+    wanted = [(f" {term} ", weight) for term, (_, weight) in weights.items()]
     found = list[tuple[float, str, int]]()
     for row, time, terms, about in connection.execute(
         f"SELECT id, time, terms, about FROM chunk WHERE id IN ({marks})",  # noqa: S608 - question marks alone
         list(look),
     ):
-        score = _score(weights, terms.split(), about.split(), mean)
+        score = _score(wanted, f" {terms} ", f" {about} ", mean)
         if asked.dates and _is_within(time, asked.dates):
             score = score * DATED or base
         if score > 0:
             found.append((score, time, row))
+    near = {row: score for score, _, row in found}
+    found = [
+        (score + NEAR * max(near.get(row - 1, 0.0), near.get(row + 1, 0.0)), time, row) for score, time, row in found
+    ]
     found.sort(reverse=True)
     top = found[0][0] if found else 1.0
     return [(row, score / top) for score, _, row in found[:limit]]
 
 
-def _score(weights: dict[str, tuple[int, float]], terms: list[str], about: list[str], mean: float) -> float:
-    score, norm = 0.0, K1 * (1 - B + B * len(terms) / mean)
-    for term in weights.keys() & {*terms, *about}:
-        times = float(terms.count(term)) or ABOUT
-        score += weights[term][1] * times * (K1 + 1) / (times + norm)
+def _score(weights: Iterable[tuple[str, float]], terms: str, about: str, mean: float) -> float:
+    """Of a chunk; its terms with a blank on both sides of each, as those of ``weights`` have."""
+    score, norm = 0.0, K1 * (1 - B + B * (terms.count(" ") - 1) / mean)
+    for term, weight in weights:
+        times = float(terms.count(term)) or (ABOUT if term in about else 0.0)
+        if times:
+            score += weight * times * (K1 + 1) / (times + norm)
     return score
 
 
@@ -130,14 +146,15 @@ def _mean_length(connection: sqlite3.Connection) -> float:
     return float(mean or 1.0)
 
 
-def _dated(connection: sqlite3.Connection, dates: Iterable[DateRange]) -> set[int]:
-    found = set[int]()
+def _dated(connection: sqlite3.Connection, dates: Iterable[DateRange]) -> list[int]:
+    """Rows of these dates, the newest first."""
+    found = list[int]()
     for date in dates:
         rows = connection.execute(
             "SELECT id FROM chunk WHERE time >= ? AND time < ? ORDER BY time DESC LIMIT ?",
-            (date.since, date.until, DATED_MAX),
+            (date.since, date.until, DATED_ROWS_MAX),
         )
-        found.update(row for (row,) in rows)
+        found += [row for (row,) in rows]
     return found
 
 

@@ -179,11 +179,14 @@ class Index:
 
     # Feeding
 
+    def _check(self) -> None:
+        if not self.is_there():
+            raise IndexGone("its index was deleted meanwhile")
+
     def ask(self, question: Callable[[sqlite3.Connection], _T]) -> _T:
         """What ``question`` gives; errors as for ``held``, and IndexGone: the file was deleted since it was opened."""
         with self.held() as connection:
-            if not self.is_there():
-                raise IndexGone("its index was deleted meanwhile")
+            self._check()
             connection.execute("BEGIN")  # one state for all that it reads
             return question(connection)
 
@@ -212,11 +215,12 @@ class Index:
             now: how far it is then; ``NOWHERE``: the source is through.
             make: fills what is to be written; it may read.
 
-        Errors as for ``held``; a lock that another process has for writing is IndexBusy at once.
+        Errors as for ``ask``; a lock that another process has for writing is IndexBusy nearly at once.
         """
         with self.held() as connection:
             known, self._fed = self._fed, None
-            if not self.is_there() or _fed_of(connection, source) != seen:
+            self._check()
+            if _fed_of(connection, source) != seen:
                 return False
             write = Write(dict(connection.execute("SELECT name, next FROM file WHERE next > 1")))
             make(connection, write)

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from daemon.recall.vectors.feeding import Feeder
     from daemon.recall.vectors.held import Held
 
-DEPTH = 50
-"""Rows of each ranking that are fused; at least ``PER_HIT`` times as many as hits are wanted."""
-PER_HIT = 3
+DEPTH, PER_HIT = 20, 3
+"""Rows of each ranking that are fused, at least, and for each hit that is wanted: some say the same, or are joined."""
 QUERY_S = 1.2
 """Longest wait for the vector of a query. A turn waits 2 s for all it recalls, and words come first."""
 INLINE_S = 0.3
@@ -41,6 +40,8 @@ PAUSE_S = 60.0
 PAUSE_MAX_S = 3_600.0
 BEHIND_MAX = 1_000
 """Scopes that are remembered as waiting for vectors; one that is dropped is named again by its next search."""
+FAILING_MAX = 100
+"""Files of which is remembered that the log knows that they cannot be used."""
 THREADS = 4
 
 NO_VECTORS = "There are no vectors to search by: this was found by words. See docs/recall.md for how to have them."
@@ -108,6 +109,7 @@ class VectorEngine:
         if near is None:
             found = await self._words.search(scope, query, mode="search", limit=limit)
             return _noted(found, NOT_NOW) if mode == "vsearch" else found
+        self._failing.discard(str(file_of(self._data_dir, scope)))
         scored = near.above_the_usual() if mode == "vsearch" else fused(ranking.scored, near.outstanding())
         hits = await self._words.shown(scope, query, scored, limit=limit)
         found = Found(hits=hits, note=ranking.note)
@@ -206,9 +208,11 @@ class VectorEngine:
             _log.info("vectors.back", model=embedder.name)
 
     def _unusable(self, path: Path, error: Exception) -> None:
-        if path.name not in self._failing:
-            self._failing.add(path.name)
-            _log.warning("vectors.unusable", path=path.name, reason=f"{type(error).__name__}: {error}")
+        if str(path) not in self._failing:
+            if len(self._failing) > FAILING_MAX:
+                self._failing.clear()
+            self._failing.add(str(path))
+            _log.warning("vectors.unusable", path=str(path), reason=f"{type(error).__name__}: {error}")
 
 
 def _noted(found: Found, note: str) -> Found:

@@ -19,6 +19,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 import msgspec
 import structlog
@@ -205,12 +206,14 @@ def opened(path: Path, maker: str, *, nonce: str = "", make: bool = False) -> Ge
     """The file at ``path`` for vectors of ``maker``; one that is damaged is deleted, and made anew the next time.
 
     Raises:
-        Gone: there is no file, and none is to be made; or it is another one than that of ``nonce``.
+        Gone: there is no file, and none is to be made; it was deleted; or it is another one than that of ``nonce``.
         sqlite3.Error: it is locked, damaged, or the disk is full or read-only.
         OSError: likewise.
     """
-    if not make and not path.exists():
-        raise Gone
+    if not path.exists():
+        if not make:
+            raise Gone
+        _create(path)
     try:
         with closing(_usable(path)) as connection:
             store = Store(connection)
@@ -221,8 +224,10 @@ def opened(path: Path, maker: str, *, nonce: str = "", make: bool = False) -> Ge
                 store.anew(maker)
             yield store
     except sqlite3.DatabaseError as error:
+        if not path.exists() or getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_DBMOVED:
+            raise Gone from error
         if is_damage(error):
-            _log.warning("vectors.rebuilt", path=path.name, reason=str(error))
+            _log.warning("vectors.rebuilt", path=str(path), reason=str(error))
             remove(path)
         raise
 
@@ -241,14 +246,18 @@ def remove(path: Path) -> None:
             each.unlink()
 
 
-def _usable(path: Path) -> sqlite3.Connection:
+def _create(path: Path) -> None:
+    """An empty file that nobody else may read, as SQLite would let them."""
     root, folder = path.parents[2], path.parent.name
-    with folder_below(root, FOLDER, folder, make=True) as opened_folder, suppress(FileExistsError):
-        # SQLite would let everybody read it.
-        os.close(
-            os.open(path.name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, FILE_MODE, dir_fd=opened_folder)
-        )
-    connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC
+    with folder_below(root, FOLDER, folder, make=True) as below, suppress(FileExistsError):
+        os.close(os.open(path.name, flags, FILE_MODE, dir_fd=below))
+
+
+def _usable(path: Path) -> sqlite3.Connection:
+    # Never made by SQLite: whoever forgets may delete it at any moment.
+    address = f"file:{quote(str(path))}?mode=rw"
+    connection = sqlite3.connect(address, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
     try:
         _prepare(connection)
     except BaseException:

@@ -423,7 +423,7 @@ def test_a_file_that_was_deleted_is_written_into_no_more(tmp_path: Path) -> None
 
     with pytest.raises(Gone), opened(path, "m", nonce=nonce):
         pass
-    with opened(path, "m", make=True) as store, pytest.raises(sqlite3.OperationalError):
+    with pytest.raises(Gone), opened(path, "m", make=True) as store:
         path.unlink()
         store.put([row], after=0, dims=4)
     with opened(path, "m", make=True), pytest.raises(Gone), opened(path, "m", nonce=nonce):
