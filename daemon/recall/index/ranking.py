@@ -16,7 +16,7 @@ from daemon.recall.words import Query, match_expression
 ROWS_MAX = 20_000
 """Chunks that are counted for one query; terms that stand in more than what is left are only looked at closely."""
 
-CLOSELY_MIN, CLOSELY_FACTOR = 50, 3
+CLOSELY_MIN, CLOSELY_FACTOR = 50, 2
 """So many of the best are looked at closely, or so many times as are wanted."""
 
 ENOUGH = 8
@@ -107,12 +107,13 @@ def _closely(
     marks = ",".join("?" * len(look))
     mean = _mean_length(connection)
     base = max((weight for _, weight in weights.values()), default=1.0) * DATED_ALONE
+    wanted = [(f" {term} ", weight) for term, (_, weight) in weights.items()]
     found = list[tuple[float, str, int]]()
     for row, time, terms, about in connection.execute(
         f"SELECT id, time, terms, about FROM chunk WHERE id IN ({marks})",  # noqa: S608 - question marks alone
         list(look),
     ):
-        score = _score(weights, terms.split(), about.split(), mean)
+        score = _score(wanted, f" {terms} ", f" {about} ", mean)
         if asked.dates and _is_within(time, asked.dates):
             score = score * DATED or base
         if score > 0:
@@ -126,11 +127,13 @@ def _closely(
     return [(row, score / top) for score, _, row in found[:limit]]
 
 
-def _score(weights: dict[str, tuple[int, float]], terms: list[str], about: list[str], mean: float) -> float:
-    score, norm = 0.0, K1 * (1 - B + B * len(terms) / mean)
-    for term in weights.keys() & {*terms, *about}:
-        times = float(terms.count(term)) or ABOUT
-        score += weights[term][1] * times * (K1 + 1) / (times + norm)
+def _score(weights: Iterable[tuple[str, float]], terms: str, about: str, mean: float) -> float:
+    """Of a chunk; its terms with a blank on both sides of each, as those of ``weights`` have."""
+    score, norm = 0.0, K1 * (1 - B + B * (terms.count(" ") - 1) / mean)
+    for term, weight in weights:
+        times = float(terms.count(term)) or (ABOUT if term in about else 0.0)
+        if times:
+            score += weight * times * (K1 + 1) / (times + norm)
     return score
 
 
