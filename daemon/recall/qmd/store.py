@@ -94,12 +94,13 @@ class Known:
     told: Told
 
     @cached_property
-    def _places(self) -> Mapping[str, int]:
+    def places(self) -> Mapping[str, int]:
+        """Where a chunk stands in what was told, by the name of its document."""
         return {name_of(chunk): at for at, chunk in enumerate(self.told.chunks)}
 
     def hit(self, name: str, score: float) -> Hit | None:
         """What stands in a document, with what stands around it; None: it was told of no such document."""
-        at = self._places.get(name)
+        at = self.places.get(name)
         if at is None:
             return None
         chunk = self.told.chunks[at]
@@ -136,6 +137,7 @@ class Store:
             looked = (found.st_ino, found.st_mtime_ns, found.st_size)
             if (cached := self._looked.get(scope)) is None or cached[0] != looked:
                 cached = (looked, Known(_decode(path.read_bytes())))
+                _ = cached[1].places  # worked out here, in a thread: 30 ms for 10,000 chunks
         except (OSError, msgspec.MsgspecError, UnicodeError, RecursionError):
             return None
         known = cached[1]
