@@ -73,21 +73,38 @@ async def _large(folder: Path, size: int, limit_ms: float) -> list[Result]:
         await lived_by_one(process, LARGE, everybody)
         engine = engine_of(process, ManualClock(everybody[0].now))
         try:
-            began = time.perf_counter()
+            watch = _Watch()
             if not await engine.catch_up(LARGE, within_s=INDEXED_WITHIN_S):
                 raise RuntimeError(f"{chunks} chunks are not indexed after {INDEXED_WITHIN_S} s")
-            rate = chunks / (time.perf_counter() - began)
-            took = list[float]()
+            rates = [chunks / spent for spent in watch.spent()]
+            took = list[tuple[float, float]]()
             for question in questions[:: max(1, len(questions) // SEARCHES)]:
-                began = time.perf_counter()
+                watch = _Watch()
                 await engine.search(LARGE, question, mode="search", limit=LIMIT)
-                took.append(1_000 * (time.perf_counter() - began))
+                took.append(watch.spent())
         finally:
             await engine.aclose()
-    return [
-        _result(f"indexed, of {size:,} chunks", "chunks/s", rate, limit=INDEXED_LIMIT, limit_is="at least"),
-        _result(f"a search of {size:,} chunks", "ms", *took, limit=limit_ms),
-    ]
+    results = list[Result]()
+    for at, clock in enumerate(("", ", of the processor alone")):
+        times = [1_000 * spent[at] for spent in took]
+        rate = rates[at]
+        results += [
+            _result(f"indexed{clock}, {size:,} chunks", "chunks/s", rate, limit=INDEXED_LIMIT, limit_is="at least"),
+            _result(f"a search{clock}, {size:,} chunks", "ms", *times, limit=limit_ms),
+        ]
+    return results
+
+
+class _Watch:
+    """Measures from now on: on a busy machine only what the processor did says something."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter(), time.process_time()
+
+    def spent(self) -> tuple[float, float]:
+        """Seconds, and those of the processor in this process."""
+        began, worked = self._began
+        return time.perf_counter() - began, time.process_time() - worked
 
 
 def _endless() -> Iterator[Life]:

@@ -30,7 +30,7 @@ QUESTION_MAX_CHARS = 4_000
 wanted of what was pasted between."""
 
 CACHE_WORDS = 100_000
-"""Words whose terms are kept, about 20 MB; then it begins anew. A person's words are a tenth of that."""
+"""Words whose terms are kept, 16 MB; then it begins anew. A person's words are a tenth of that."""
 
 _MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u0640\u064b-\u065f\u0670"  # accents
@@ -39,10 +39,14 @@ _MARKS = (
 _ACCENTS = re.compile(
     "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u0640\u064b-\u065f\u0670]"
 )
-_UNSEEN = dict.fromkeys(
+_UNSEEN: dict[int, str | None] = dict.fromkeys(
     [0x00, 0xAD, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF, 0xFE0F]
 )
 """Characters that take no room: with them a word looks the same and is another."""
+_AS_TYPED = _UNSEEN | {
+    ord(sign): typed for signs, typed in (("‘’", "'"), ("“”", '"'), ("\u2010", "-"), ("–—", " ")) for sign in signs
+}
+_may_be_accented = re.compile("[\u00c0-\u2fff]").search
 
 _JOIN = r"['’._\-/@:+#~=&?%\\]{1,3}"
 _ASCII = r"[A-Za-z0-9]+"
@@ -89,14 +93,16 @@ def folded(text: str) -> str:
     """``text`` without what does not count: width of letters, accents, characters that cannot be seen."""
     if text.isascii():
         return text
-    plain = unicodedata.normalize("NFKC", text).translate(_UNSEEN)
-    if _ACCENTS.search(apart := unicodedata.normalize("NFD", plain)):
+    plain = unicodedata.normalize("NFKC", text).translate(_AS_TYPED)
+    if _may_be_accented(plain) and _ACCENTS.search(apart := unicodedata.normalize("NFD", plain)):
         plain = unicodedata.normalize("NFC", _ACCENTS.sub("", apart))
     return plain
 
 
 def _words(text: str) -> list[str]:
-    return _tokens_ascii(text) if text.isascii() else _tokens(folded(text))
+    # What models write is not ASCII mostly because of its quotes and dashes.
+    plain = folded(text)
+    return _tokens_ascii(plain) if plain.isascii() else _tokens(plain)
 
 
 def indexed(text: str) -> str:

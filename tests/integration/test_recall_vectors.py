@@ -10,11 +10,13 @@ import anyio
 import msgspec
 import pytest
 
+from daemon.errors import ModelUnavailable
 from daemon.forget.order import Order
 from daemon.memory import HistoryEntry
 from daemon.process import Process
 from daemon.recall.index import BuiltinEngine
 from daemon.recall.vectors import VectorEngine, file_of
+from daemon.recall.vectors.engine import NOT_NOW
 from daemon.transcripts import Transcripts
 from tests.conftest import Lab
 from tests.forgetlab import ANN, CANARY, KEPT, SCOPE, Pond, pond
@@ -101,6 +103,21 @@ async def test_query_with_an_embedder_that_knows_nothing_is_search(world: Pond, 
 
     assert by_both == by_words
     assert by_words.hits
+
+
+async def test_with_an_embedder_that_fails_everything_is_search(world: Pond, builtin: BuiltinEngine) -> None:
+    await write(world, *(f"entry {number} about rain and number {number}" for number in range(30)))
+    embedder = ScriptedEmbedder()
+    embedder.failure = lambda _texts: ModelUnavailable("away")
+    engine = engine_of(world, builtin, embedder)
+
+    by_words = await engine.search(SCOPE, "rain number 7", mode="search", limit=5)
+    by_both = await engine.search(SCOPE, "rain number 7", mode="query", limit=5)
+    by_vectors = await engine.search(SCOPE, "rain number 7", mode="vsearch", limit=5)
+
+    assert by_words.hits
+    assert by_both == by_words
+    assert (by_vectors.hits, by_vectors.note) == (by_words.hits, NOT_NOW)
 
 
 async def test_of_what_was_forgotten_no_vector_is_left(world: Pond, builtin: BuiltinEngine) -> None:

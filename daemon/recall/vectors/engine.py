@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 DEPTH, PER_HIT = 20, 3
 """Rows of each ranking that are fused, at least, and for each hit that is wanted: some say the same, or are joined."""
-QUERY_S = 1.2
+QUERY_S = 1.0
 """Longest wait for the vector of a query. A turn waits 2 s for all it recalls, and words come first."""
 INLINE_S = 0.3
 """How long a search works on vectors that are missing before it goes on with those that are there."""
@@ -107,7 +107,8 @@ class VectorEngine:
         ranking = await self._words.ranked(scope, query, limit=depth)
         near = await self._near(scope, query, embedder, limit=depth)
         if near is None:
-            found = await self._words.search(scope, query, mode="search", limit=limit)
+            # What a search gives; another one would first bring the index in step again, out of a turn's time.
+            found = Found(hits=await self._words.shown(scope, query, ranking.scored, limit=limit), note=ranking.note)
             return _noted(found, NOT_NOW) if mode == "vsearch" else found
         self._failing.discard(str(file_of(self._data_dir, scope)))
         scored = near.above_the_usual() if mode == "vsearch" else fused(ranking.scored, near.outstanding())
