@@ -421,7 +421,7 @@ async def test_what_never_ends_is_ended_with_all_that_it_has_started(
     qmd.misbehaves(query=how)
 
     with anyio.fail_after(10):
-        with anyio.move_on_after(1.5) as limit:
+        with anyio.move_on_after(4.0) as limit:
             found = await ask(ready, "daughter")
 
     assert not limit.cancelled_caught, "there was time left for the builtin engine"
@@ -462,10 +462,13 @@ async def test_who_is_cancelled_leaves_nothing_running(ready: QmdEngine, qmd: In
     await until(lambda: qmd.left() == [])
 
 
-async def test_a_short_deadline_does_not_ask_it_at_all(ready: QmdEngine, qmd: Installed, builtin: Builtin) -> None:
+async def test_a_short_deadline_does_not_ask_it_at_all(
+    ready: QmdEngine, qmd: Installed, builtin: Builtin, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls = len(qmd.calls)
+    monkeypatch.setattr("daemon.recall.qmd.engine.LEAST_S", 4.0)
 
-    with anyio.fail_after(0.4):
+    with anyio.fail_after(5.0):
         found = await ask(ready, "daughter")
 
     assert found.hits == builtin.hits
@@ -475,13 +478,14 @@ async def test_a_short_deadline_does_not_ask_it_at_all(ready: QmdEngine, qmd: In
 async def test_what_is_too_slow_for_a_turn_is_asked_by_whoever_waits(
     ready: QmdEngine, qmd: Installed, builtin: Builtin
 ) -> None:
-    qmd.misbehaves(query="slow")
+    qmd.misbehaves(query="stubborn")
 
     with capture_logs() as logs:
         for _ in range(2):
-            with anyio.fail_after(1.2):
+            with anyio.fail_after(5.0):
                 assert (await ask(ready, "daughter")).hits == builtin.hits
         assert len(qmd.told("query")) == 1, "turns leave it alone"
+        qmd.misbehaves()
         with anyio.fail_after(30.0):
             assert by_qmd(await ask(ready, "daughter"))
 
@@ -496,7 +500,7 @@ async def test_too_many_at_once_wait_and_it_is_nobodys_fault(
     answers: list[Found] = []
 
     async def one() -> None:
-        with anyio.fail_after(3.0):
+        with anyio.fail_after(5.0):
             answers.append(await ask(ready, "daughter"))
 
     with capture_logs() as logs:
@@ -611,7 +615,7 @@ async def test_without_vectors_the_builtin_engine_searches_by_meaning(ready: Qmd
 async def test_vectors_that_cannot_be_made_do_not_keep_words_from_being_found(
     qmd: Installed, builtin: Builtin, memory: Remembered, data: Path, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.recall.qmd.commands.EMBED_SLICE_S", 0.3)
+    monkeypatch.setattr("daemon.recall.qmd.commands.EMBED_SLICE_S", 2.0)
     qmd.misbehaves(embed=how)
     engine = QmdEngine(builtin, memory, data, program=qmd.program, mode="query")
 
@@ -688,10 +692,10 @@ async def test_a_program_gets_no_more_time_and_room_than_it_is_given(qmd: Instal
     began = time.monotonic()
 
     with pytest.raises(Failed) as failure:
-        await Qmd(tmp_path, qmd.program).run("i", "update", within_s=1.0)
+        await Qmd(tmp_path, qmd.program).run("i", "update", within_s=20.0 if how == "flood" else 1.0)
 
     assert isinstance(failure.value, Late) == (how != "flood")
-    assert time.monotonic() - began < 8
+    assert time.monotonic() - began < 15
     await until(lambda: qmd.left() == [])
 
 
