@@ -5,8 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 SOURCES := pyproject.toml constraints.txt
-# Tests wait more than they work, so that each core has two processes; what one file's tests share is made once.
-WORKERS := $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 1)))')
+# Tests wait more than they work: three processes for two cores; what one file's tests share is made once.
+WORKERS := $(shell $(PYTHON) -c 'import os; print(min(8, 3 * (os.cpu_count() or 1) // 2))')
 PARALLEL := -n $(WORKERS) --dist loadfile
 # Long tests of faults run many processes each: one of them for each core.
 PARALLEL_LONG := -n auto --maxprocesses 4 --dist loadfile

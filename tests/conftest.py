@@ -16,6 +16,7 @@ from typing import Any
 import anyio
 import msgspec
 import pytest
+from hypothesis import HealthCheck, settings
 
 import daemon.log
 import daemon.server.launch
@@ -32,6 +33,10 @@ from daemon.session import Claim, Commit, SessionReader, Sessions, SessionState
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus, ManualClock
 from tests.servers import Node, cluster_of, old_redis
+
+# How long an example takes says how busy a machine is; what hangs is ended by the tests' own limit.
+settings.register_profile("millpond", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("millpond")
 
 QUEUE = QueueConfig(
     waiting_max=5, partition_max=50, lease_s=0.5, renew_s=0.1, wakeup_s=0.3, backoff_min_s=0.05, backoff_max_s=0.4

@@ -76,6 +76,13 @@ class Pond:
         texts = [words_of(wire["content"]) for wire in wires if wire["role"] == "assistant"]
         return [number for entry in log for number in entry.answers], texts
 
+    async def all_delivered(self, channel: str) -> None:
+        """Wait until it is written that each reply was delivered, which is a little after it is shown."""
+        keys = [self.bus.keys.out(partition, channel) for partition in range(self.bus.keys.partitions)]
+        with anyio.fail_after(LIMIT_S):
+            while any(await self.bus.each([("XLEN", key) for key in keys])):  # noqa: ASYNC110 - looked up
+                await anyio.sleep(0.02)
+
     async def unknown(self) -> int:
         """How many sends are listed of which nobody knows what became of them."""
         keys = [self.bus.keys.unknown(partition) for partition in range(self.bus.keys.partitions)]

@@ -8,6 +8,7 @@ import msgspec
 
 from channels.slack.api import Api, connect
 from channels.slack.outcome import Rejected, Unauthorized
+from channels.slack.types import UNFITTING
 from daemon.config import SlackConfig
 from daemon.errors import ChannelError
 from daemon.setup.slack_scopes import missing_of
@@ -55,7 +56,7 @@ async def examined(api: Api, config: SlackConfig, *, name: str) -> list[Remark]:
         return [Remark(state="error", text=text)]
     except ChannelError as error:
         return [Remark(state="error", text=str(error))]
-    except msgspec.ValidationError:
+    except UNFITTING:
         return [Remark(state="error", text=f"{config.base_url} answers, but not as Slack does")]
     granted = [scope.strip() for scope in answer.headers.get("X-OAuth-Scopes", "").split(",") if scope.strip()]
     hears = await _hearing(api, config, name=name, bot_id=tested.bot_id)
@@ -104,5 +105,5 @@ async def _app_id(api: Api, bot_id: str) -> str:
     try:
         found = await api.call("bots.info", {"bot": bot_id}, timeout_s=TIMEOUT_S)
         return msgspec.convert(found, _BotFound).bot.app_id
-    except (ChannelError, msgspec.ValidationError):
+    except (ChannelError, *UNFITTING):
         return ""

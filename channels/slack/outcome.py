@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from channels.slack.types import UNFITTING
 from daemon.errors import SendRefused, SendRejected, SendUnknown
 
 LONG_REST_S = 60.0
@@ -141,7 +142,7 @@ def _detail(found: dict[str, Any]) -> str:
     needed = _text(found.get("needed"))
     try:
         said = msgspec.convert(found.get("response_metadata", {}), More).messages
-    except msgspec.ValidationError:
+    except UNFITTING:
         said = ()
     told = [f"it needs the scope {needed}"] if needed else []
     detail = "; ".join(each for each in [*told, *said] if each)

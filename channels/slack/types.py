@@ -126,22 +126,26 @@ class Body(Shape, frozen=True):
     event: Message | None = None
 
 
+UNFITTING = (msgspec.ValidationError, UnicodeEncodeError)
+"""What is raised for a value of another shape; the second for a name that holds half a character."""
+
+
 def lenient(kind: type[_S], found: Mapping[str, Any]) -> _S:
     """``found`` as a ``kind``; what has another shape than expected is left out, field by field."""
     try:
         return msgspec.convert(found, kind)
-    except msgspec.ValidationError:
+    except UNFITTING:
         fitting: dict[str, Any] = {}
         for field in msgspec.structs.fields(kind):
             try:
                 fitting[field.name] = _fitting(field.type, found[field.encode_name])
-            except (KeyError, msgspec.ValidationError):
+            except (KeyError, *UNFITTING):
                 continue
         return kind(**fitting)
 
 
 def _fitting(kind: Any, found: Any) -> Any:
-    """``found`` as a ``kind``, which may be a shape, perhaps none, or several of one. Raises: ValidationError."""
+    """``found`` as a ``kind``, perhaps a shape, or none, or several of one. Raises: those of ``UNFITTING``."""
     parts = get_args(kind)
     shape = next((each for each in (kind, *parts) if isinstance(each, type) and issubclass(each, Shape)), None)
     if shape is None:

@@ -261,6 +261,7 @@ async def test_a_second_replica_takes_over_within_the_lease(tmp_path: Path) -> N
         talk = here.talk(0)
         talk.say("is anybody there?")
         await here.all_answered()
+        await here.all_delivered("lake")
         first.process.kill()
         killed_at = anyio.current_time()
         await here.kill(first)

@@ -199,6 +199,7 @@ async def test_a_second_replica_takes_over_within_the_lease(tmp_path: Path) -> N
         ann = here.telegram.direct(here.telegram.person("Ann"))
         here.say(ann, "is anybody there?")
         await here.all_answered()
+        await here.all_delivered("lake")
         await here.telegram.polled()
         first.process.kill()
         killed_at = anyio.current_time()

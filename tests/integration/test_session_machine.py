@@ -673,7 +673,6 @@ def test_every_accepted_message_is_answered_once_and_in_order_however_long_it_go
         ("daemon.bus.publish.PUBLISH", "if seen then", "if false then"),
         ("daemon.session.amending.AMEND", "if is_read() or", "if"),
         ("daemon.session.amending.AMEND", "or is_stopped()", ""),
-        ("daemon.session.amending.WITHDRAW", "if is_read() or", "if"),
         ("daemon.session.amending.WITHDRAW", "or is_stopped()", ""),
         ("daemon.session.amending.WITHDRAW", "redis.call('ZREM', KEYS[6], ARGV[1])", ""),
         ("daemon.session.amending.WITHDRAW", "redis.call('XDEL', KEYS[1], ARGV[2])", ""),

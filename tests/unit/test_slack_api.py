@@ -14,7 +14,7 @@ import pytest
 from aiohttp import client_exceptions
 from anyio.abc import SocketAttribute, SocketStream
 from anyio.lowlevel import checkpoint
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from channels.slack.api import Api, connect, proxy_of
@@ -212,6 +212,7 @@ answers = st.dictionaries(st.sampled_from(["ok", "error", "needed", "response_me
 
 
 @given(found=answers, status=st.integers(100, 599), reads=st.booleans())
+@example(found={"response_metadata": {"": None, "é\ud800": None}, "ok": False}, status=200, reads=False)
 def test_any_answer_is_a_result_or_one_of_the_known_errors(found: dict[str, object], status: int, reads: bool) -> None:
     answer = Answer(found=found, status=status)
     try:
