@@ -15,6 +15,7 @@ import msgspec
 from daemon.clock import SystemClock
 from daemon.config import BotConfig, Config
 from daemon.memory import Memories
+from daemon.recall.sessions import SessionBook
 from daemon.run import open_process
 
 QUESTION = "What did I tell you about the harbour last week? 上周我说了港口的什么？"
@@ -45,7 +46,7 @@ async def _search(folder: Path, scopes: Sequence[str]) -> float:
     async with open_process(Config(bots={"pond": BotConfig()}), folder) as process:
         began = time.perf_counter()
         engine = import_module("daemon.recall.index").BuiltinEngine(
-            process.bus, Memories(process.bus, process.archive), process.transcripts, folder, SystemClock()
+            SessionBook(process.bus), Memories(process.bus, process.archive), process.transcripts, folder, SystemClock()
         )
         try:
             await engine.search(scopes[0], QUESTION, mode="search", limit=LIMIT)

@@ -11,6 +11,7 @@ from daemon.events import LogEntry
 from daemon.memory import Foreign, Memories
 from daemon.process import Process
 from daemon.recall.index import BuiltinEngine
+from daemon.recall.sessions import SessionBook
 from daemon.session.fill import fill
 
 FILLED_AT_ONCE = 5_000
@@ -63,4 +64,4 @@ async def lived_by_one(process: Process, scope: str, lives: Sequence[Life]) -> N
 def engine_of(process: Process, clock: Clock) -> BuiltinEngine:
     """The builtin engine of a process, which has its own idea of the time; whoever asked for it closes it."""
     memories = Memories(process.bus, process.archive)
-    return BuiltinEngine(process.bus, memories, process.transcripts, process.data_dir, clock)
+    return BuiltinEngine(SessionBook(process.bus), memories, process.transcripts, process.data_dir, clock)

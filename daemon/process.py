@@ -19,7 +19,7 @@ from daemon.errors import ConfigError
 from daemon.export import Sources
 from daemon.memory import Memories
 from daemon.model import Model, connect
-from daemon.recall import Engines, Reader, Recaller, engines_of
+from daemon.recall import Engines, Reader, Recaller, SessionBook, engines_of
 from daemon.recall import Sources as RecallSources
 from daemon.session import SessionReader
 from daemon.transcripts import Transcripts
@@ -71,18 +71,24 @@ class Process:
     @cached_property
     def recaller(self) -> Recaller:
         """Searches what is remembered."""
-        memories, transcripts = Memories(self.bus, self.archive), self.transcripts
+        memories, transcripts, sessions = Memories(self.bus, self.archive), self.transcripts, SessionBook(self.bus)
         sources = RecallSources(
             config=self.config,
             data_dir=self.data_dir,
-            bus=self.bus,
             memories=memories,
             transcripts=transcripts,
+            sessions=sessions,
             workspace_of=self.workspace,
             clock=self.clock,
         )
         reader = Reader(memories, transcripts, SessionReader(self.bus))
-        return Recaller(self.config.memory_search, lambda: self.connect_recall(sources), reader, self.clock)
+        return Recaller(
+            self.config.memory_search,
+            lambda: self.connect_recall(sources),
+            reader,
+            self.clock,
+            sessions=sessions,
+        )
 
     def export_sources(self, memories: Memories) -> Sources:
         """Where all that is kept of people lies, for exports."""

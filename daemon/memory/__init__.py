@@ -7,6 +7,7 @@ shows it all as files, in which MEMORY.md may be edited.
 
 from daemon.memory.files import MemoryFiles
 from daemon.memory.foreign import Foreign, TakenOver
+from daemon.memory.home import Home
 from daemon.memory.memories import Memories
 from daemon.memory.opened import Applied, Opened, Recall, SetBack, joined
 from daemon.memory.records import EntryKind, HistoryEntry, Note, Version, VersionKind
@@ -16,6 +17,7 @@ __all__ = [
     "EntryKind",
     "Foreign",
     "HistoryEntry",
+    "Home",
     "Memories",
     "MemoryFiles",
     "Note",

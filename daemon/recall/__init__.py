@@ -9,6 +9,7 @@ from daemon.recall.found import Engine, Found, Hit, Mode
 from daemon.recall.place import Place, Places, is_session
 from daemon.recall.reading import Reader, Said
 from daemon.recall.recall import Asked, Recaller
+from daemon.recall.sessions import SessionBook
 from daemon.recall.written import NOTHING, found_text
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Reader",
     "Recaller",
     "Said",
+    "SessionBook",
     "Sources",
     "engines_of",
     "found_text",

@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 import anyio
 import structlog
 
-from daemon.bus import Bus
 from daemon.clock import Clock
 from daemon.config import Config
 from daemon.errors import BusError
@@ -17,6 +16,7 @@ from daemon.memory import Memories
 from daemon.memory.files import bot_of
 from daemon.recall.found import Engine
 from daemon.recall.place import Places
+from daemon.recall.sessions import SessionBook
 from daemon.transcripts import Transcripts
 
 AGAIN_S = 5.0
@@ -31,9 +31,9 @@ class Sources:
 
     config: Config
     data_dir: Path
-    bus: Bus
     memories: Memories
     transcripts: Transcripts
+    sessions: SessionBook
     workspace_of: Callable[[str], Path]
     """The folder of a bot's files; raises ConfigError when it is not configured here."""
     clock: Clock
@@ -56,6 +56,8 @@ class Engines:
     """What they do in the background of a process that lasts, until it is cancelled."""
     wrote: Callable[[str], None] = lambda _scope: None
     """Tells them that something was written into the memory of a scope, a home."""
+    grew: Callable[[str], None] = lambda _scope: None
+    """Tells them that something was said in a session of a scope, a home."""
     aclose: Callable[[], Awaitable[None]] = nothing_to_do
     """Lets go of what they hold."""
 
@@ -67,7 +69,7 @@ def engines_of(sources: Sources) -> Engines:
     from daemon.recall.vectors import Embedders, VectorEngine  # noqa: PLC0415
 
     builtin = BuiltinEngine(
-        sources.bus,
+        sources.sessions,
         sources.memories,
         sources.transcripts,
         sources.data_dir,
@@ -77,12 +79,23 @@ def engines_of(sources: Sources) -> Engines:
     embedders = Embedders(sources.config, sources.clock)
     vectors = VectorEngine(builtin, embedder_of=embedders.of, data_dir=sources.data_dir, clock=sources.clock)
 
+    async def run() -> None:
+        async with anyio.create_task_group() as tg:
+            tg.start_soon(kept_going, builtin.run)
+            tg.start_soon(kept_going, vectors.keep_up)
+
     async def aclose() -> None:
         await embedders.aclose()
         await builtin.aclose()
 
     always = Engines(
-        engine=vectors, messages=builtin, places=builtin, run=lambda: kept_going(vectors.keep_up), aclose=aclose
+        engine=vectors,
+        messages=builtin,
+        places=builtin,
+        run=run,
+        wrote=builtin.behind,
+        grew=builtin.grew,
+        aclose=aclose,
     )
     return _with_qmd(sources, always) if sources.config.memory_search.backend == "qmd" else always
 

@@ -13,16 +13,20 @@ from anyio import to_thread
 from daemon.clock import Clock
 from daemon.config import MemorySearchConfig
 from daemon.errors import MillpondError
-from daemon.recall.engines import Engines
+from daemon.recall.engines import Engines, kept_going
 from daemon.recall.found import Engine, Found, Hit, Mode
 from daemon.recall.held import Held
 from daemon.recall.place import Place, is_session
 from daemon.recall.reading import Reader, Said
+from daemon.recall.sessions import SessionBook
 from daemon.recall.written import hit_text
 
 LOOKED_AT, LOOKED_AGAIN = 15, 45
 """Hits that a turn's recall looks at, and so many where more than half of those stand in the prompt already; each costs
 0.1 ms."""
+
+LOOK_S = 0.2
+"""How long a turn waits to be told whether there is anything to search."""
 
 SEARCHED_MAX = 100
 """Most hits that a search gives."""
@@ -56,13 +60,22 @@ class Asked:
     """Counts tokens."""
     allowance_tokens: int
     """The most that may be recalled."""
+    only: str = ""
+    """A session of which the prompt holds all that was ever said, where nothing else was ever remembered: what is found
+    then can only be from another one. Empty: there is more."""
 
 
 class Recaller:
     """Searches what scopes remember, for one process."""
 
     def __init__(
-        self, config: MemorySearchConfig, connect: Callable[[], Engines], reader: Reader, clock: Clock
+        self,
+        config: MemorySearchConfig,
+        connect: Callable[[], Engines],
+        reader: Reader,
+        clock: Clock,
+        *,
+        sessions: SessionBook,
     ) -> None:
         """Nothing is looked at yet.
 
@@ -71,7 +84,9 @@ class Recaller:
             connect: gives what searches, when it is first needed.
             reader: reads where something was found.
             clock: what "yesterday" is counted from.
+            sessions: knows who shares a memory.
         """
+        self._sessions = sessions
         self._config = config
         self._connect = connect
         self._reader = reader
@@ -89,13 +104,22 @@ class Recaller:
         self._is_running = True
         try:
             await to_thread.run_sync(warm)
-            await self._engines.run()
+            async with anyio.create_task_group() as tg:
+                if self._config.enabled:
+                    tg.start_soon(kept_going, self._sessions.look)
+                await self._engines.run()
         finally:
             self._is_running = False
 
     def wrote(self, scope: str) -> None:
         """Something was written into the memory of ``scope``, a home: what is copied from there is brought in step."""
-        self._engines.wrote(scope)
+        if self._config.enabled:
+            self._engines.wrote(scope)
+
+    def grew(self, scope: str) -> None:
+        """Something was said in a session of ``scope``, a home: where that is searched it is taken in, in a moment."""
+        if "_engines" in vars(self):
+            self._engines.grew(scope)
 
     async def aclose(self) -> None:
         """Let go of what the engines hold."""
@@ -114,6 +138,8 @@ class Recaller:
         began = anyio.current_time()
         with anyio.move_on_after(self._config.turn_deadline_s) as limit:
             try:
+                if asked.only and not await self._has_other(scope, asked.only):
+                    return ""
                 return await self._remembered(scope, asked)
             except MillpondError as error:
                 _log.warning("recall.failed", reason=str(error))
@@ -122,6 +148,12 @@ class Recaller:
         if limit.cancelled_caught:
             _log.warning("recall.slow", waited_s=round(anyio.current_time() - began, 3))
         return ""
+
+    async def _has_other(self, scope: str, session: str) -> bool:
+        """Whether anything may have been said in another session of ``scope``."""
+        with anyio.move_on_after(LOOK_S):
+            return await self._sessions.has_other(scope, session)
+        return True  # a large database, which was not looked through yet
 
     async def _remembered(self, scope: str, asked: Asked) -> str:
         most, known = self._config.max_results, _Known(asked)

@@ -29,6 +29,7 @@ from daemon.recall.qmd import MemorySource, Qmd, QmdEngine, State, probed, remov
 from daemon.recall.qmd import upkeep as upkeep_module
 from daemon.recall.qmd.program import INSTALL, PASSED_ON, Failed, Late
 from daemon.recall.qmd.store import Store
+from daemon.recall.sessions import SessionBook
 from daemon.scope import folder_of
 from tests.conftest import Lab
 from tests.fakes.qmd import HOWS, Installed, install
@@ -774,7 +775,7 @@ async def test_a_place_has_the_name_that_the_builtin_engine_gives_it(process: Pr
     for number in range(3):
         text = f"[2026-11-20 09:0{number}] USER: It rains.\n\n[2026-11-20 10:00] ASSISTANT: " + "Take a coat. " * 60
         await remember(memories, 2 * number, text)
-    builtin = BuiltinEngine(process.bus, memories, process.transcripts, process.data_dir, process.clock)
+    builtin = BuiltinEngine(SessionBook(process.bus), memories, process.transcripts, process.data_dir, process.clock)
     assert await builtin.catch_up("pond:workspace", within_s=20)
     chunks = await MemorySource(memories).chunks("pond:workspace")
 

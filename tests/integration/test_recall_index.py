@@ -27,6 +27,7 @@ from daemon.recall.found import SNIPPET_CHARS, Found
 from daemon.recall.index import BuiltinEngine
 from daemon.recall.index.files import FOLDER, index_file
 from daemon.recall.index.store import Index
+from daemon.recall.sessions import SessionBook
 from daemon.scope import folder_of
 from daemon.testing import FailingBus
 from daemon.transcripts import Transcripts
@@ -46,7 +47,11 @@ def engine_of(world: Pond, **more: Any) -> BuiltinEngine:
     fields = {"bus": world.bus, "data_dir": process.data_dir, **more}
     bus, data_dir = fields.pop("bus"), fields.pop("data_dir")
     transcripts = Transcripts(bus, stores.archive)
-    return BuiltinEngine(bus, fields.pop("memories", stores.memories), transcripts, data_dir, process.clock, **fields)
+    engine = BuiltinEngine(
+        SessionBook(bus), fields.pop("memories", stores.memories), transcripts, data_dir, process.clock, **fields
+    )
+    engine.rest = 0.0
+    return engine
 
 
 @pytest.fixture

@@ -28,6 +28,11 @@ ASKED = "What is the name of my daughter who plays the cello?"
 TIME = "2026-11-20T09:00:00.000Z"
 
 
+async def somebody_else(lab: Lab) -> None:
+    """Let somebody share the memory: where nobody does, and nothing was consolidated, there is nothing to search."""
+    await lab.bus.call("HSET", lab.bus.keys.session("web:elsewhere"), "head", 0, "scope", SCOPE)
+
+
 async def talk(process: Process, lab: Lab, model: Model, *texts: str, **more: Any) -> None:
     """Say something, and wait for the answers."""
 
@@ -35,6 +40,7 @@ async def talk(process: Process, lab: Lab, model: Model, *texts: str, **more: An
         state = await lab.state()
         return state.exists and state.waiting == 0 and not state.worker
 
+    await somebody_else(lab)
     for text in texts:
         await lab.publish(f"m{text}", text=text, **more)
     async with Bot(process, model).working():
@@ -155,6 +161,7 @@ async def test_what_is_recalled_takes_no_more_than_its_share(process: Process, l
 
 async def test_the_prompt_shown_for_a_waiting_message_holds_what_would_be_recalled(process: Process, lab: Lab) -> None:
     process = recalling(process, ScriptedEngine(a_hit("Mia plays the cello.")))
+    await somebody_else(lab)
     await lab.publish("a", text=ASKED)
 
     shown = await preview(process, "web:ann")

@@ -15,6 +15,7 @@ from daemon.forget.order import Order
 from daemon.memory import HistoryEntry
 from daemon.process import Process
 from daemon.recall.index import BuiltinEngine
+from daemon.recall.sessions import SessionBook
 from daemon.recall.vectors import VectorEngine, file_of
 from daemon.recall.vectors.engine import NOT_NOW
 from daemon.transcripts import Transcripts
@@ -33,7 +34,10 @@ def world(process: Process, lab: Lab, tmp_path: Path) -> Pond:
 def builtin_of(world: Pond, **more: Any) -> BuiltinEngine:
     process, stores = world.process, world.stores
     data_dir = more.get("data_dir", process.data_dir)
-    return BuiltinEngine(world.bus, stores.memories, Transcripts(world.bus, stores.archive), data_dir, process.clock)
+    sessions, transcripts = SessionBook(world.bus), Transcripts(world.bus, stores.archive)
+    engine = BuiltinEngine(sessions, stores.memories, transcripts, data_dir, process.clock)
+    engine.rest = 0.0
+    return engine
 
 
 def engine_of(world: Pond, builtin: BuiltinEngine, embedder: ScriptedEmbedder, **more: Any) -> VectorEngine:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from daemon.events import LogEntry
+from daemon.memory import Home
 from daemon.recall import Asked, Recaller
 from daemon.wording import text as say
 from workers.agent.past import Past
@@ -16,12 +17,15 @@ EXCHANGE_CHARS = 1_000
 """Of each message of the last exchange, what is looked for beside few words."""
 
 
-async def recalled(recaller: Recaller, scope: str, prompts: Prompts, *, current: Sequence[LogEntry], past: Past) -> str:
+async def recalled(
+    recaller: Recaller, home: Home, session: str, prompts: Prompts, *, current: Sequence[LogEntry], past: Past
+) -> str:
     """What stands in the section for what was recalled; empty: nothing.
 
     Args:
         recaller: of the process.
-        scope: whose memory it is, a home.
+        home: whose memory it is.
+        session: whose turn it is.
         prompts: the bot's.
         current: the turn so far; what people said to the bot in it is what is looked for.
         past: what lies before the turn, and what need not be repeated.
@@ -34,8 +38,9 @@ async def recalled(recaller: Recaller, scope: str, prompts: Prompts, *, current:
         held=lambda: held(past),
         count=prompts.tokenizer.count,
         allowance_tokens=prompts.recalled_tokens - prompts.tokenizer.count(how) - AROUND_TOKENS,
+        only=session if home.is_bare and past.is_all else "",
     )
-    found = await recaller.recalled(scope, asked)
+    found = await recaller.recalled(home.scope, asked)
     return f"{how}\n\n{found}" if found else ""
 
 

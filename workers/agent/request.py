@@ -1,9 +1,10 @@
 """What each model call of a turn is asked with."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
 import msgspec
 from anyio import to_thread
@@ -43,11 +44,30 @@ class Standing:
         return self.fixed_tokens + self.memory_tokens + self.head_tokens
 
 
+class Recall(Protocol):
+    """Looks for what goes with what was said."""
+
+    def __call__(self, *, current: Sequence[LogEntry], past: Past) -> Awaitable[str]:
+        """What the prompts are to hold of it beside ``past``; never raises."""
+        ...
+
+
+async def _nothing(*, current: Sequence[LogEntry], past: Past) -> str:
+    return ""
+
+
 class Requests:
     """Asks for one turn; what does not change from call to call is made at the first."""
 
     def __init__(
-        self, prompts: Prompts, clock: Clock, *, said: Sequence[Inbound], past: Past, room: Room | None = None
+        self,
+        prompts: Prompts,
+        clock: Clock,
+        *,
+        said: Sequence[Inbound],
+        past: Past,
+        room: Room | None = None,
+        recall: Recall = _nothing,
     ) -> None:
         """Nothing is made yet.
 
@@ -57,14 +77,18 @@ class Requests:
             said: the messages that the turn answers, one at least.
             past: what lies before the turn.
             room: makes room when a prompt does not fit; None: the oldest messages are left out.
+            recall: tells what is remembered of what was said.
         """
         self._prompts = prompts
         self._clock = clock
         self._said = said
         self.past = past
         self._room = room
+        self._recall = recall
         self._pictures: Sequence[bytes] = ()
         self._recalled = ""
+        self._recalled_of: Past | None = None
+        """Beside which past that is; when older messages leave the prompts, some may be what is meant."""
         self._scene: Scene | None = None
         self._tokens_max = sys.maxsize
         self.system: System | None = None
@@ -97,9 +121,11 @@ class Requests:
         """From now on the message that the turn answers is followed by these, each a part of it, JSON."""
         self._pictures, self._scene = pictures, None
 
-    def remind(self, recalled: str) -> None:
-        """From now on the prompts hold what was recalled for the turn."""
-        self._recalled, self._scene = recalled, None
+    async def _remind(self, current: Sequence[LogEntry]) -> None:
+        """Have the prompts hold what goes with what was said, looked for once for what lies before the turn."""
+        if self._recalled_of is not self.past:
+            self._recalled, self._scene = await self._recall(current=current, past=self.past), None
+            self._recalled_of = self.past
 
     def hide(self) -> bool:
         """From now on no pictures are shown; whether there were any."""
@@ -136,6 +162,7 @@ class Requests:
 
     async def prompt(self, current: Sequence[LogEntry], tools: Sequence[bytes]) -> Prompt:
         """As ``next``, with what its parts count."""
+        await self._remind(current)
         if self._scene is None:
             self._scene = await self._set(tools)
         tools_tokens, scene = self._prompts.tools_tokens(tools), self._scene

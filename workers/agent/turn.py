@@ -9,6 +9,7 @@ from structlog.contextvars import bind_contextvars
 from daemon.access import Pauses
 from daemon.errors import ConfigError, ContextOverflow, InvalidAnswer, ModelRefused, ModelUnavailable
 from daemon.events import Inbound, LogEntry
+from daemon.memory import Home
 from daemon.process import Process
 from daemon.session import Claim, SessionReader, Sessions
 from workers.agent.commands import Commands, before_command, command_first
@@ -79,8 +80,8 @@ class Turns:
         try:
             kit = await self.kits.of(first.bot, model=claim.begun.options.model)
             # Once a turn: whatever it is joined with meanwhile, it ends with the files and servers that it began with.
-            home = await self._memories.home(claim.begun.scope)
-            kit = await self.equipment.of(kit, first.bot, scope=home, session=claim.session)
+            home = await self._memories.home_for_turn(claim.begun.scope)
+            kit = await self.equipment.of(kit, first.bot, scope=home.scope, session=claim.session)
         except ConfigError as error:
             await self._ending.misconfigured(claim, first, error)
             return None
@@ -91,6 +92,7 @@ class Turns:
         try:
             return await self._answer(turn, hold, go_on=go_on)
         finally:
+            self._process.recaller.grew(home.scope)
             await self._gate.account(turn)
 
     async def aclose(self) -> None:
@@ -129,11 +131,11 @@ class Turns:
             return await self._ending.stopped(turn, hold.stop_upto, go_on=go_on)
         return await self._ending.done(turn, answer, go_on=go_on)
 
-    async def _begin(self, claim: Claim, first: Inbound, kit: Kit, home: str) -> Turn:
+    async def _begin(self, claim: Claim, first: Inbound, kit: Kit, home: Home) -> Turn:
         begun, covered = claim.begun, before_command(claim.begun.waiting)
         vision = kit.prompts.bot.model.vision
         entries = Entries(kit.tokenizer, self._process.clock, turn=begun.head, vision=vision)
-        await self._files.sync(home)
+        await self._files.sync(home.scope)
         past, journal = await self._pasts.read(
             claim.session, begun, upto=begun.head + begun.step, budget_tokens=kit.budget_tokens
         )
@@ -152,6 +154,7 @@ class Turns:
             said=said or [first],
             past=past,
             room=self._rooms.of(claim.session, budget_tokens=kit.budget_tokens, correlation=first.correlation),
+            recall=partial(recalled, self._process.recaller, home, claim.session, kit.prompts),
         )
         return Turn(
             claim=claim,
@@ -161,17 +164,9 @@ class Turns:
             entries=entries,
             live=LiveText(self.live, claim),
             requests=requests,
-            context_of=partial(self._context_of, claim, first, kit, requests, home),
+            context_of=partial(self._context_of, claim, first, kit, requests, home.scope),
             began=self._process.clock.monotonic(),
             progress=progress,
-        )
-
-    async def _remind(self, turn: Turn) -> None:
-        """Have the turn's prompts hold what goes with what was said, as heard and read by now."""
-        requests, home = turn.requests, turn.context_of("").scope
-        current = turn.progress.entries
-        requests.remind(
-            await recalled(self._process.recaller, home, turn.kit.prompts, current=current, past=requests.past)
         )
 
     def _context_of(
@@ -199,7 +194,6 @@ class Turns:
 
         await self._looking_back.look(turn)
         await self._taking_in.take_in(turn)
-        await self._remind(turn)
         try:
             return await Loop(turn, journal=journal).run()
         finally:

@@ -1,14 +1,16 @@
 """The engine that is always there: words, in an index of SQLite's for each scope, made from what is stored anyway."""
 
 import datetime as dt
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 import anyio
 import structlog
 
-from daemon.bus import Bus
 from daemon.clock import Clock
 from daemon.errors import IndexBusy, IndexDamaged, IndexGone, SearchError
 from daemon.memory import Memories
@@ -19,6 +21,7 @@ from daemon.recall.index.passages import extent_of, hits_of, places_of, texts_af
 from daemon.recall.index.ranking import ranked
 from daemon.recall.index.store import Index
 from daemon.recall.place import Place
+from daemon.recall.sessions import SessionBook
 from daemon.recall.vectors.places import Extent, Ranking, Scored, Text
 from daemon.recall.words import Query, query_terms
 from daemon.transcripts import Transcripts
@@ -28,6 +31,24 @@ IN_STEP_S = 0.5
 
 SEARCH_S = 5.0
 """How long a disk may take for one search, before it is answered with nothing."""
+
+REST = 9.0
+"""So many times as long as it took to bring an index in step it is taken to be: a tenth of the time goes into that,
+also in a scope with a thousand busy sessions, and what is said in one of few is found at once."""
+
+REST_MAX_S = 1.0
+
+SETTLE_S = 0.5
+"""How long after something was said it is taken in, beside turns: more may follow."""
+
+PORTION_S = 0.2
+"""How long an index is fed at a time, beside turns; a search of the same scope waits for it."""
+
+PAUSE = 2.0
+"""So many times as long the process then has for other things."""
+
+BEHIND_MAX = 1_000
+"""Scopes that wait to be fed; one that is dropped is fed by its next search."""
 
 TRIES = 3
 """How often an index is opened that is deleted by others or damaged."""
@@ -39,7 +60,24 @@ _T = TypeVar("_T")
 _log = structlog.get_logger()
 
 
+NOT_ALL = "not everything is indexed yet; what is missing comes with the next searches"
+
 _NO_HITS: tuple[Hit, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Stepped:
+    """When an index was brought in step last."""
+
+    look: Look
+    whole: bool
+    """All of it was fed; if not, that is done beside searches."""
+    until: float
+    """So long it is taken to be in step, by the event loop's clock."""
+
+    def holds(self) -> bool:
+        """Whether it still is."""
+        return anyio.current_time() < self.until
 
 
 def _utc(_scope: str) -> dt.tzinfo:
@@ -56,7 +94,7 @@ class BuiltinEngine:
 
     def __init__(
         self,
-        bus: Bus,
+        sessions: SessionBook,
         memories: Memories,
         transcripts: Transcripts,
         data_dir: Path,
@@ -67,19 +105,25 @@ class BuiltinEngine:
         """Nothing is asked yet.
 
         Args:
-            bus: of the memories.
+            sessions: of the same database as the memories.
             memories: what is searched, with an archive; else what is in it is not found.
             transcripts: the same of messages.
             data_dir: as of the process; all processes of one share its indexes.
             clock: what "yesterday" is counted from.
             zone_of: by scope, the zone in which its history says its times and its people mean theirs.
         """
+        self.rest = REST
+        """How long what is new may be missing, see ``REST``."""
         self.in_step_s = IN_STEP_S
         """How long a search first takes in what is new."""
         self._clock = clock
         self._zone_of = zone_of
         self._indexes = Indexes(data_dir)
-        self._feeder = Feeder(bus, memories, transcripts, zone_of=zone_of)
+        self._feeder = Feeder(sessions, memories, transcripts, zone_of=zone_of)
+        self._stepped: WeakKeyDictionary[Index, _Stepped] = WeakKeyDictionary()
+        self._behind: OrderedDict[str, None] = OrderedDict()
+        self._work = anyio.Event()
+        self._runs = False
         self._said: set[str] = set()
 
     async def search(self, scope: str, query: str, *, mode: Mode, limit: int) -> Found:
@@ -107,6 +151,36 @@ class BuiltinEngine:
         """Bring the index of a scope in step, for as long as that; whether it is."""
         _, note = await self._done(scope, lambda _: None, empty=None, in_step_s=within_s)
         return not note
+
+    # Beside searches
+
+    def grew(self, scope: str) -> None:
+        """Something was said in a session of ``scope``, a home; where nobody searches that need not be taken in."""
+        if self._indexes.opened(scope) is not None:
+            self.behind(scope)
+
+    def behind(self, scope: str) -> None:
+        """The index of ``scope``, a home, is to be fed, and made if there is none."""
+        self._behind[scope] = None
+        if len(self._behind) > BEHIND_MAX:
+            self._behind.popitem(last=False)
+        self._work.set()
+
+    async def run(self) -> None:
+        """Feed what is behind, for ever: for a task group of a process that lasts."""
+        self._runs = True
+        try:
+            while True:
+                await self._work.wait()
+                await anyio.sleep(SETTLE_S)
+                while self._behind:
+                    scope, _ = self._behind.popitem(last=False)
+                    began = anyio.current_time()
+                    await self.catch_up(scope, within_s=PORTION_S)
+                    await anyio.sleep(PAUSE * (anyio.current_time() - began))
+                self._work = anyio.Event()
+        finally:
+            self._runs = False
 
     async def aclose(self) -> None:
         """Close all files."""
@@ -157,13 +231,18 @@ class BuiltinEngine:
         self, scope: str, work: Callable[[Index], _T], *, empty: _T, in_step_s: float | None = None
     ) -> tuple[_T, str]:
         """What ``work`` gives in a thread, once the index is in step, and a note for people."""
-        look = await self._feeder.look(scope)
+        within_s = self.in_step_s if in_step_s is None else in_step_s
+        look = self._seen(scope) or await self._feeder.look(scope)
         home, anew, note = look.scopes[0], "", ""
         async with self._indexes.held(home):
             for _ in range(TRIES):
                 try:
                     index = await self._indexes.open(home, forgets=look.forgets, anew=anew)
-                    note = await self._in_step(index, look, self.in_step_s if in_step_s is None else in_step_s)
+                    stepped = self._stepped.get(index)
+                    if in_step_s is not None or stepped is None or not stepped.holds():
+                        note = await self._in_step(index, look, within_s)
+                    elif not stepped.whole:
+                        note = NOT_ALL
                     return await self._answered(index, work), note
                 except IndexGone:
                     anew = ""
@@ -177,14 +256,22 @@ class BuiltinEngine:
                 look = await self._feeder.look(home)
         return empty, note or "memory cannot be searched just now"
 
+    def _seen(self, scope: str) -> Look | None:
+        """What ``scope``, a home, remembered a moment ago, when that is near enough."""
+        index = self._indexes.opened(scope)
+        stepped = self._stepped.get(index) if index is not None else None
+        return stepped.look if stepped is not None and stepped.holds() else None
+
     async def _in_step(self, index: Index, look: Look, within_s: float) -> str:
         """Feed the index; why it is not in step, for people."""
         if within_s <= 0:
             return ""
+        began, whole = anyio.current_time(), False
         with anyio.move_on_after(within_s):
             try:
                 while not await self._feeder.in_step(index, look, self._indexes.run):
                     pass
+                whole = True
             except (IndexDamaged, IndexGone):
                 raise
             except SearchError as error:
@@ -192,8 +279,13 @@ class BuiltinEngine:
                 if not isinstance(error, IndexBusy):
                     self._complaint(error)
                 return "what is newest may be missing: it could not be indexed just now"
-            return ""
-        return "not everything is indexed yet; what is missing comes with the next searches"
+        if not whole:
+            self.behind(look.scopes[0])
+        if whole or self._runs:
+            now = anyio.current_time()
+            until = now + min(REST_MAX_S, self.rest * (now - began))
+            self._stepped[index] = _Stepped(look=look, whole=whole, until=until)
+        return "" if whole else NOT_ALL
 
     async def _answered(self, index: Index, work: Callable[[Index], _T]) -> _T:
         try:

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 import anyio
 import structlog
 
-from daemon.bus import Bus, load_script
+from daemon.bus import load_script
 from daemon.errors import ArchiveError, IndexDamaged
 from daemon.memory import Memories
 from daemon.recall.index.records import (
@@ -29,8 +29,8 @@ from daemon.recall.index.records import (
     decode_version,
     mark_of,
 )
-from daemon.recall.index.sessions import SessionBook, answers
 from daemon.recall.index.store import NOWHERE, Fed, Index, Write
+from daemon.recall.sessions import SessionBook, answers
 from daemon.transcripts import Transcripts
 from daemon.transcripts.transcripts import Piece
 
@@ -117,18 +117,18 @@ class Feeder:
 
     def __init__(
         self,
-        bus: Bus,
+        sessions: SessionBook,
         memories: Memories,
         transcripts: Transcripts,
         *,
         zone_of: Callable[[str], dt.tzinfo],
     ) -> None:
         """``zone_of``: in which zone a scope's history says its times."""
-        self._bus = bus
+        self._bus = sessions.bus
         self._memories = memories
         self._transcripts = transcripts
         self._zone_of = zone_of
-        self._sessions = SessionBook(bus)
+        self._sessions = sessions
         self._resting: dict[tuple[str, str], float] = {}
         """What could not be read, and when it is tried again, by the event loop's clock."""
         self._passes: WeakKeyDictionary[Index, _Pass] = WeakKeyDictionary()
@@ -235,7 +235,8 @@ class Feeder:
                     is_whole = False
         if is_whole:
             state.settled_ms = newest_ms - SLACK_MS
-            state.done.clear()
+            # The others need not be asked again before they are active again.
+            state.done = {each: ms for each, ms in state.done.items() if ms > state.settled_ms}
         return is_whole
 
     def _chosen(self, state: "_Pass", sessions: Sequence[str]) -> tuple[list[str], int]:

@@ -53,6 +53,10 @@ class Indexes:
             if not lock.statistics().tasks_waiting and not lock.locked():
                 self._locks.pop(scope, None)
 
+    def opened(self, scope: str) -> Index | None:
+        """The index of a scope, if it is open."""
+        return self._open.get(scope)
+
     async def open(self, scope: str, *, forgets: int, anew: str = "") -> Index:
         """The index of a scope, which the caller holds; one that was deleted or is of another time is left.
 
