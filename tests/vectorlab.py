@@ -11,6 +11,7 @@ from daemon.clock import Clock
 from daemon.errors import MillpondError, ModelTimeout
 from daemon.recall.found import Found, Hit, Mode
 from daemon.recall.vectors import Extent, Ranking, Scored, Text, VectorEngine
+from daemon.recall.vectors.places import Blend
 from daemon.recall.vectors.unit import Vectors, unit
 from daemon.testing import ManualClock
 
@@ -56,6 +57,11 @@ class SmallIndex:
         order = sorted((row for row, count in counts.items() if count), key=lambda row: (-counts[row], row))
         return Ranking(scored=tuple(Scored(row, counts[row] / best) for row in order[:limit]))
 
+    async def blended(self, scope: str, query: str, blend: Blend, *, depth: int, limit: int) -> Found:
+        ranking = await self.ranked(scope, query, limit=depth)
+        hits = await self.shown(scope, query, blend(ranking.scored), limit=limit)
+        return Found(hits=hits, note=ranking.note)
+
     async def shown(self, scope: str, query: str, scored: Sequence[Scored], *, limit: int) -> tuple[Hit, ...]:
         return tuple(
             Hit(docid=f"{row:08x}", file="memory/HISTORY.md", score=score, snippet=self.texts_by_row[row])
@@ -98,6 +104,7 @@ class ScriptedEmbedder:
         self.dims = 0
         self.batch = batch
         self.quick = True
+        self.at_once: None = None
         self.embedded: list[str] = []
         self.calls = 0
         self.failure: Callable[[Sequence[str]], MillpondError | None] = lambda _texts: None

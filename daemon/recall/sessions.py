@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator, Collection, Sequence
 from typing import Any
 
 import anyio
-from anyio.lowlevel import checkpoint
 
 from daemon.bus import Bus, Part, pairs, scan
 from daemon.errors import BusError
@@ -43,6 +42,7 @@ class SessionBook:
         """By scope; who was active last stands last."""
         self._is_complete = False
         self._first_look: AsyncGenerator[list[str]] | None = None
+        self._unnoted: list[str] = []
         self._since_ms = 0
         self._looked_at = -FRESH_S
         """By the event loop's clock."""
@@ -85,9 +85,11 @@ class SessionBook:
                 # Not cut short: a generator that is cancelled would begin again, and in a large database never end.
                 with anyio.fail_after(STEP_S, shield=True):
                     names = await anext(found, None)
-                    await self._note(names or ())
+                    self._unnoted += names or ()
+                while self._unnoted:
+                    await self._note(self._unnoted[-ASKED:])
+                    del self._unnoted[-ASKED:]
                 self._is_complete = names is None
-                await checkpoint()
         except (BusError, TimeoutError):
             self._first_look = None
             raise

@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from sqlite3 import Connection
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
@@ -22,7 +23,7 @@ from daemon.recall.index.ranking import ranked
 from daemon.recall.index.store import Index
 from daemon.recall.place import Place
 from daemon.recall.sessions import SessionBook
-from daemon.recall.vectors.places import Extent, Ranking, Scored, Text
+from daemon.recall.vectors.places import Blend, Extent, Ranking, Scored, Text
 from daemon.recall.words import Query, query_terms
 from daemon.transcripts import Transcripts
 
@@ -198,6 +199,21 @@ class BuiltinEngine:
         nothing: tuple[Scored, ...] = ()
         scored, note = await self._done(scope, look, empty=nothing)
         return Ranking(scored=scored, note=note)
+
+    async def blended(self, scope: str, query: str, blend: Blend, *, depth: int, limit: int) -> Found:
+        """What ``blend`` makes of up to ``depth`` rows by words, in a thread, as hits."""
+
+        def look(index: Index) -> tuple[Hit, ...]:
+            asked = self._asked(scope, query)
+
+            def both(found: Connection) -> tuple[Hit, ...]:
+                by_words = [Scored(*each) for each in ranked(found, asked, limit=depth)]
+                return hits_of(found, blend(by_words), limit=limit)
+
+            return index.ask(both)
+
+        hits, note = await self._done(scope, look, empty=_NO_HITS)
+        return Found(hits=hits, note=note)
 
     async def shown(self, scope: str, query: str, scored: Sequence[Scored], *, limit: int) -> tuple[Hit, ...]:
         """Rows as hits, as ``search`` shows them, in this order and with these scores; ``query`` does not matter."""

@@ -1,6 +1,6 @@
 """What turns texts into vectors, whoever does it. Nothing here needs numpy."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -21,6 +21,11 @@ class Embedder(Protocol):
     """Most texts at once."""
     quick: bool
     """Whether it takes no longer for texts than a search can wait."""
+
+    @property
+    def at_once(self) -> "Callable[[Sequence[str]], Vectors] | None":
+        """``embed`` in the caller's thread, if that takes no time; None: there is no such thing."""
+        ...
 
     async def embed(self, texts: Sequence[str], *, limit_s: float) -> "Vectors":
         """Float32, one row for each of ``texts``, each of length 1; of a text that means nothing all zeros.

@@ -5,7 +5,7 @@ What goes wrong with vectors costs only them: the answer is then that of words, 
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from daemon.recall.found import Found, Mode
 from daemon.recall.vectors.embedder import Embedder, says_something
 from daemon.recall.vectors.fusion import fused
 from daemon.recall.vectors.likeness import Likeness
-from daemon.recall.vectors.places import Places
+from daemon.recall.vectors.places import Blend, Places, Scored
 from daemon.recall.vectors.store import Gone, file_of
 
 if TYPE_CHECKING:
@@ -33,6 +33,10 @@ QUERY_S = 1.0
 """Longest wait for the vector of a query. A turn waits 2 s for all it recalls, and words come first."""
 INLINE_S = 0.3
 """How long a search works on vectors that are missing before it goes on with those that are there."""
+REST, REST_MAX_S = 9.0, 1.0
+"""So many times as long as a search took, and at most that long, others of the scope use the vectors that there are."""
+AT_ONCE = 2
+"""Searches by both that go on in a process; others that come meanwhile are answered by words, so that crowds are."""
 KEEP_S = 20.0
 """How long one scope is worked on in the background before the next one has its turn."""
 PAUSE_S = 60.0
@@ -65,6 +69,8 @@ class VectorEngine:
             data_dir: below it the vectors are kept.
             clock: for the claim by which one process at a time feeds a scope.
         """
+        self.rest = REST
+        """How long vectors of what is new may be missing, see ``REST``."""
         self._words = words
         self._embedder_of = embedder_of
         self._data_dir = data_dir
@@ -73,8 +79,11 @@ class VectorEngine:
         self._paused: dict[str, float] = {}
         self._failing: set[str] = set()
         self._behind: OrderedDict[str, None] = OrderedDict()
+        self._fed_until: OrderedDict[tuple[str, str], float] = OrderedDict()
+        """By scope and embedder, until when its vectors are used as they are, by the event loop's clock."""
         self._work = anyio.Event()
         self._kept_up = False
+        self._searching = 0
         self._parts: tuple[Feeder, Held] | None = None
 
     async def search(self, scope: str, query: str, *, mode: Mode, limit: int) -> Found:
@@ -83,9 +92,14 @@ class VectorEngine:
         if embedder is None:
             found = await self._words.search(scope, query, mode="search", limit=limit)
             return _noted(found, NO_VECTORS) if mode == "vsearch" else found
-        if not says_something(query):
+        is_crowded = mode == "query" and self._searching >= AT_ONCE
+        if is_crowded or not says_something(query):
             return await self._words.search(scope, query, mode="search", limit=limit)
-        return await self._by_meaning(scope, query, embedder, mode=mode, limit=limit)
+        self._searching += 1
+        try:
+            return await self._by_meaning(scope, query, embedder, mode=mode, limit=limit)
+        finally:
+            self._searching -= 1
 
     async def keep_up(self) -> None:
         """Make the vectors that searches found missing, for ever: for a task group of a process that lasts."""
@@ -102,7 +116,10 @@ class VectorEngine:
             self._kept_up = False
 
     async def _by_meaning(self, scope: str, query: str, embedder: Embedder, *, mode: Mode, limit: int) -> Found:
-        depth = max(DEPTH, PER_HIT * limit)
+        depth, began = max(DEPTH, PER_HIT * limit), anyio.current_time()
+        blend = self._blend(scope, query, embedder, mode=mode, limit=depth)
+        if blend is not None and began < self._fed_until.get((scope, embedder.name), began):
+            return await self._words.blended(scope, query, blend, depth=depth, limit=limit)
         # Words first also by vectors alone: it is this that brings the index in step, whose rows vectors belong to.
         ranking = await self._words.ranked(scope, query, limit=depth)
         near = await self._near(scope, query, embedder, limit=depth)
@@ -111,10 +128,31 @@ class VectorEngine:
             found = Found(hits=await self._words.shown(scope, query, ranking.scored, limit=limit), note=ranking.note)
             return _noted(found, NOT_NOW) if mode == "vsearch" else found
         self._failing.discard(str(file_of(self._data_dir, scope)))
+        if self.rest:
+            now = anyio.current_time()
+            self._fed_until[scope, embedder.name] = now + min(REST_MAX_S, self.rest * (now - began))
+            while len(self._fed_until) > BEHIND_MAX:
+                self._fed_until.popitem(last=False)
         scored = near.above_the_usual() if mode == "vsearch" else fused(ranking.scored, near.outstanding())
         hits = await self._words.shown(scope, query, scored, limit=limit)
         found = Found(hits=hits, note=ranking.note)
         return _noted(found, NOT_ALL) if mode == "vsearch" and scope in self._behind else found
+
+    def _blend(self, scope: str, query: str, embedder: Embedder, *, mode: Mode, limit: int) -> Blend | None:
+        """Words and vectors as one, without waiting for anything; None: it cannot be done so."""
+        at_once, (_, held) = embedder.at_once, self._opened_parts()
+        if at_once is None:
+            return None
+
+        def blend(by_words: Sequence[Scored]) -> Sequence[Scored]:
+            try:
+                (vector,) = at_once([query])
+                near = held.nearest(file_of(self._data_dir, scope), embedder.name, vector, limit=limit)
+            except (Gone, sqlite3.Error, OSError):
+                return by_words  # the next search that looks for what is missing says what is wrong
+            return near.above_the_usual() if mode == "vsearch" else fused(by_words, near.outstanding())
+
+        return blend
 
     async def _near(self, scope: str, query: str, embedder: Embedder, *, limit: int) -> Likeness | None:
         """How like ``query`` the texts of ``scope`` are; None: it cannot be told."""

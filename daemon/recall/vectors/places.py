@@ -1,11 +1,11 @@
 """What vectors need of the index of words: its ranking, its texts, and how what was ranked is shown."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 import msgspec
 
-from daemon.recall.found import Engine, Hit
+from daemon.recall.found import Engine, Found, Hit
 
 
 class Scored(NamedTuple):
@@ -43,6 +43,9 @@ class Text(NamedTuple):
     text: str
 
 
+Blend = Callable[[Sequence[Scored]], Sequence[Scored]]
+
+
 class Places(Engine, Protocol):
     """The index of words of each scope.
 
@@ -51,6 +54,10 @@ class Places(Engine, Protocol):
 
     async def ranked(self, scope: str, query: str, *, limit: int) -> Ranking:
         """At most ``limit`` rows by words, after the index was brought in step; joined and shortened by nothing."""
+        ...
+
+    async def blended(self, scope: str, query: str, blend: Blend, *, depth: int, limit: int) -> Found:
+        """``shown`` of what ``blend`` makes of ``ranked``, in one go and in one thread, where ``blend`` may block."""
         ...
 
     async def shown(self, scope: str, query: str, scored: Sequence[Scored], *, limit: int) -> tuple[Hit, ...]:

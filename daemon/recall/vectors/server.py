@@ -22,6 +22,7 @@ class ServerEmbedder:
 
     batch = BATCH
     quick = False
+    at_once: None = None
 
     def __init__(self, embeddings: "Embeddings") -> None:
         """Owns ``embeddings``: closes it when it is closed."""
