@@ -1,14 +1,19 @@
 """Recall with the builtin engine: what was said and what was remembered is found again, and nobody else's."""
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
+import anyio
 import msgspec
 import pytest
 
 from daemon.bus import publish
 from daemon.config import BotConfig
-from daemon.memory import Memories
+from daemon.memory import Memories, Note
 from daemon.process import Process
+from daemon.recall.index.files import FOLDER
+from daemon.scope import folder_of
 from daemon.testing import ScriptedModel
 from tests.conftest import Lab, an_inbound
 from tests.integration.test_asides import answered
@@ -126,3 +131,50 @@ async def test_a_memory_that_is_empty_changes_no_prompt(process: Process, lab: L
 
     assert "Relevant Memory" not in "".join(contents(model))
     assert await Memories(lab.bus).history("pond:person:web:ann") == []
+
+
+# Where there is nothing to search
+
+
+def indexes(process: Process) -> list[str]:
+    return [path.name for path in (process.data_dir / FOLDER).glob("*")]
+
+
+async def test_a_conversation_that_stands_in_its_prompt_as_a_whole_has_no_index(process: Process, lab: Lab) -> None:
+    await say(process, lab, "web:ann", "Mia plays the cello.", "What does Mia play?", model=ScriptedModel(then="I see"))
+
+    assert indexes(process) == []
+
+
+async def test_a_second_conversation_or_a_note_is_searched(process: Process, lab: Lab) -> None:
+    model, scope = ScriptedModel(then="I see"), "pond:person:web:bob"
+    note = Note(time="2026-11-20T09:00:00.000Z", date="2026-11-20", session="web:b", cycle=0, text="- rain at the pond")
+    await lab.bus.call("RPUSH", lab.bus.keys.notes(scope), msgspec.json.encode(note))
+
+    await say(process, lab, "web:bob", "Was there rain?", model=model)
+    await say(process, lab, "web:one", "Mia plays the cello.", model=model, sender="ann")
+    await say(process, lab, "web:two", "What does Mia play?", model=model, sender="ann")
+
+    assert "rain at the pond" in contents(model, 0)[0]
+    assert sorted(indexes(process)) == [folder_of("pond:person:web:ann"), folder_of(scope)]
+
+
+async def test_what_is_said_is_taken_in_beside_turns_where_somebody_searches(process: Process, lab: Lab) -> None:
+    model = ScriptedModel(then="I see")
+    await say(process, lab, "web:one", "Mia plays the cello.", model=model, sender="ann")
+    process = replace(process)  # another one of the same data directory
+    recaller, scope = process.recaller, "pond:person:web:ann"
+    await recaller.search(scope, "cello")
+
+    async def is_taken_in() -> bool:
+        [path] = (process.data_dir / FOLDER / folder_of(scope)).glob("words-*.sqlite3")
+        with closing(sqlite3.connect(path)) as connection:
+            return bool(connection.execute("SELECT 1 FROM chunk WHERE text LIKE '%harp%'").fetchone())
+
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(recaller.run)
+        await say(replace(process), lab, "web:two", "Leo plays the harp.", model=model, sender="ann")
+        recaller.grew(scope)
+        await until(is_taken_in)
+        tg.cancel_scope.cancel()
+    await recaller.aclose()
