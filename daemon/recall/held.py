@@ -2,12 +2,16 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 HELD_SHARE = 0.8
 """Of a snippet, what must stand there: what is cut off at its ends, and who said it when, is written otherwise."""
 
 PIECE_BYTES = 8
 """Shorter pieces stand anywhere: eight Latin letters, three Chinese characters."""
+
+SHORT_CHARS, SHORT_KEPT = 1_000, 8_192
+"""Of texts of at most so many characters so many are kept as they are compared: a prompt holds mostly the same ones."""
 
 _WORDS = re.compile(r"[^\W_]+")
 _APART = re.compile(r"[\n\r.!?;:\[\]。！？；：…]+")
@@ -21,7 +25,7 @@ class Held:
     """What a prompt holds, letters and digits alone: what differs else was only written otherwise."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        self._text = "\n".join(map(_bare, texts))
+        self._text = "\n".join(map(_bare_again, texts))
 
     def holds(self, snippet: str) -> bool:
         """Whether nearly all of ``snippet`` stands there, in whatever order."""
@@ -36,6 +40,15 @@ class Held:
                 if may_miss < 0:
                     return False
         return bool(sizes)
+
+
+def _bare_again(text: str) -> str:
+    return _bare_short(text) if len(text) <= SHORT_CHARS else _bare(text)
+
+
+@lru_cache(maxsize=SHORT_KEPT)
+def _bare_short(text: str) -> str:
+    return _bare(text)
 
 
 def _bare(text: str) -> str:

@@ -1,6 +1,7 @@
 """What a turn is reminded of: found by what was just said, once a turn, and never stored."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from daemon.events import LogEntry
 from daemon.memory import Home
@@ -12,6 +13,9 @@ from workers.wires import role_of, taken_apart, text_of
 
 AROUND_TOKENS = 20
 """What the section's heading counts."""
+
+SHORT_BYTES, SHORT_KEPT = 1_200, 8_192
+"""Of messages of at most so many bytes so many are kept taken apart: every turn of a conversation looks at the same."""
 
 EXCHANGE_CHARS = 1_000
 """Of each message of the last exchange, what is looked for beside few words."""
@@ -46,7 +50,17 @@ async def recalled(
 
 def said(entry: LogEntry) -> str:
     """The words of a message. Pure."""
-    return text_of(taken_apart(bytes(entry.wire)).get("content"))
+    wire = bytes(entry.wire)
+    return _said_short(wire) if len(wire) <= SHORT_BYTES else _said(wire)
+
+
+@lru_cache(maxsize=SHORT_KEPT)
+def _said_short(wire: bytes) -> str:
+    return _said(wire)
+
+
+def _said(wire: bytes) -> str:
+    return text_of(taken_apart(wire).get("content"))
 
 
 def last_exchange(history: Sequence[LogEntry]) -> str:
