@@ -33,6 +33,8 @@ WORKSPACE_SHARE, MEMORY_SHARE, RECALLED_SHARE = 0.3, 0.2, 0.1
 """Of what identity and tools leave: what the workspace's files, memory, and what was recalled may take at most, so that
 conversation always has room. Memory keeps itself far below that (``consolidation.memory_max_share``); a person who
 edits it may not know."""
+RECALLED_LEAST_TOKENS, RECALLED_SHARE_MAX = 800, 0.25
+"""In a small window a tenth would hold no hit: then so many tokens, three to six hits, and a quarter at most."""
 MEMORIES_MAX = 256
 """Memories of scopes, counted once, that are remembered."""
 SYSTEMS_MAX = 16
@@ -123,7 +125,8 @@ class Prompts:
     @property
     def recalled_tokens(self) -> int:
         """What may be recalled for a turn."""
-        return int(self._room * RECALLED_SHARE)
+        least = min(RECALLED_LEAST_TOKENS, RECALLED_SHARE_MAX * self._room)
+        return int(max(least, self._room * RECALLED_SHARE))
 
     def bootstrap_tokens(self) -> int:
         """What the bootstrap files took when a system message was last made."""
