@@ -23,6 +23,8 @@ class Past:
     """Whole turns, oldest first."""
     whole: bool = True
     """The history goes back to the session's start."""
+    is_all: bool = True
+    """It is all that was ever said in the session."""
     continuity: Continuity | None = None
     """What was left of still older messages when they were consolidated."""
     memory: str = ""
@@ -67,6 +69,7 @@ class PastReader:
         past = Past(
             history=whole_turns(history, first) if first > positions.start else history,
             whole=first <= positions.start,
+            is_all=not first,
             continuity=positions.continuity,
             memory=memory.text if memory else "",
         )
