@@ -5,6 +5,7 @@ Names of keys are kept without prefix and partition, so that a backup can be res
 
 import base64
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import msgspec
@@ -161,10 +162,10 @@ def texts_of(values: Sequence[bytes]) -> list[Text]:
 
 def name_text(value: bytes) -> str:
     """A field's or member's name; what is no text keeps its bytes by escapes that JSON can carry."""
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return "\0" + base64.b64encode(value).decode()
+    with suppress(UnicodeDecodeError):
+        if not value.startswith(b"\0"):
+            return value.decode()
+    return "\0" + base64.b64encode(value).decode()
 
 
 def name_bytes(text: str) -> bytes:

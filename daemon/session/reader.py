@@ -98,6 +98,11 @@ class SessionReader:
         seconds, micros = await self._bus.call("TIME")
         return int(seconds) * 1000 + int(micros) // 1000
 
+    async def is_settling(self, session: str) -> bool:
+        """Whether somebody consolidates older messages of it just now."""
+        nonce, lease_ms = await self._bus.call("HMGET", self._bus.keys.lock(session), "nonce", "lease")
+        return bool(nonce) and int(lease_ms or 0) > await self.now_ms()
+
     async def log(self, session: str, *, first: int, upto: int, base: int) -> list[LogEntry]:
         """The entries with indexes ``first`` to ``upto`` (exclusive), as far as Redis held them at ``base``.
 

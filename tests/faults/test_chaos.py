@@ -263,9 +263,9 @@ def claim(nonce: bytes) -> Sequence[bytes]:
 
 def commit(nonce: bytes, turn: bytes = b"0") -> Sequence[bytes]:
     shared = (b"in", b"ready", b"due", b"grew", b"dead", b"unsettled")
-    keys = (b"session", b"log", b"waiting", b"live", b"out", b"notices")
-    args = (b"name", nonce, b"1", turn, b"0", b"0", b"", b"1", b"", b"", b"", b"1", b"1", b"1-0", b"entry")
-    return (b"EVALSHA", b"m", b"12", *shared, *keys, *[b"0"] * 5, *args)
+    keys = (b"session", b"log", b"waiting", b"live", b"out", b"notices", b"traces")
+    args = (b"name", nonce, b"1", turn, b"0", b"0", b"", b"1", b"", b"", b"", b"", b"1", b"1", b"1-0", b"entry")
+    return (b"EVALSHA", b"m", b"13", *shared, *keys, *[b"0"] * 7, *args)
 
 
 def seen(*steps: tuple[Sequence[bytes], Any]) -> list[str]:
@@ -602,10 +602,11 @@ def marking(nonce: bytes, *steps: tuple[bytes, bytes, bytes]) -> Sequence[bytes]
     args = [
         arg
         for what, number, mark in steps
-        for arg in (what, b"1-1", b"0", number, mark, b"1", b"", b"r#0", b"support:ann")
+        for arg in (what, b"1-1", b"0", number, mark, b"1", b"", b"r#0", b"support:ann", b"")
     ]
-    keys = [b"leader", b"out", b"unknown", *(b"sent" for _ in steps)]
-    return (b"EVALSHA", b"k", str(len(keys)).encode(), *keys, nonce, b"1", b"1", b"1", b"1", b"5", *args)
+    keys = [b"leader", b"out", b"unknown", *(key for _ in steps for key in (b"sent", b"deliveries"))]
+    shared = (nonce, b"1", b"1", b"1", b"1", b"5", b"1", b"1")
+    return (b"EVALSHA", b"k", str(len(keys)).encode(), *keys, *shared, *args)
 
 
 def test_marks_are_entered_in_the_book() -> None:

@@ -37,6 +37,7 @@ TOKEN = "an-operators-token"
 
 AS_EVER = {
     "/",
+    "/livez",
     "/login",
     "/page/{name}",
     "/s/{rest:path}",

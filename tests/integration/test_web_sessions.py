@@ -14,6 +14,7 @@ from channels.web import messages as messages_module
 from daemon.events import LogEntry
 from daemon.model import Model
 from daemon.process import Process
+from daemon.session import SessionReader
 from daemon.transcripts import transcripts
 from tests.conftest import Lab
 from tests.memorylab import MemoryLab, Summaries, saves, small_window
@@ -151,6 +152,20 @@ async def test_the_parts_of_a_context_add_up_to_its_budget(page: Page, memory: M
     assert tokens["current"] == tokens["recalled"] == 0
     assert found["trigger"]["flush"] < found["trigger"]["consolidation"] < found["budget"]
     assert (found["bot"], found["model"]) == ("pond", "offline")
+
+
+async def test_a_context_says_whether_somebody_consolidates_just_now(page: Page, memory: MemoryLab) -> None:
+    await memory.talk(3)
+    bus, lock = memory.process.bus, memory.process.bus.keys.lock("web:ann")
+    now_ms = await SessionReader(bus).now_ms()
+
+    found: list[bool] = []
+    for lease_ms in (now_ms + 60_000, now_ms - 1):
+        await bus.call("HSET", lock, "nonce", "n", "lease", lease_ms)
+        found.append((await page.get(f"{ANN}/context"))["settling"])
+    await bus.call("HDEL", lock, "nonce", "lease")
+
+    assert [*found, (await page.get(f"{ANN}/context"))["settling"]] == [True, False, False]
 
 
 async def test_a_context_is_near_to_the_prompt_that_is_made(page: Page, memory: MemoryLab) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from anyio.from_thread import BlockingPortal
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.page.browsing import Visit, login_link
 from tests.page.conftest import Pond, log_in
@@ -91,6 +91,22 @@ def test_a_consolidation_is_seen_as_it_happens(visit: Visit) -> None:
     expect(page.get_by_text("consolidated up to here")).to_be_visible()
     expect(page.locator("a.rail-label")).to_have_count(1)
     expect(page.locator("path.past").first).to_be_attached()
+
+
+def test_while_a_consolidation_goes_on_the_timeline_says_so(visit: Visit) -> None:
+    page, goes_on = visit.page, [True]
+
+    def answer(route: Route) -> None:
+        response = route.fetch()
+        route.fulfill(response=response, json={**response.json(), "settling": goes_on[0]})
+
+    page.route("**/context", answer)
+    write(page, "hello")
+    expect(page.get_by_text("consolidating…")).to_be_visible()
+
+    goes_on[0] = False
+
+    expect(page.get_by_text("consolidating…")).to_be_hidden()
 
 
 def test_after_a_restart_the_page_goes_on_by_itself_and_nothing_is_lost(visit: Visit, millpond: Pond) -> None:

@@ -102,15 +102,16 @@ def test_the_theme_is_chosen_and_kept(lived: Pond, browser: Browser) -> None:
         log_in(visit, lived)
         page = visit.page
         expect(page.get_by_role("button", name="Log out")).to_be_visible()
-        light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        body = page.locator("body")
+        light = body.evaluate("body => getComputedStyle(body).backgroundColor")
         page.get_by_role("button", name="Theme: as the system").click()
         page.get_by_role("button", name="Theme: light").click()
         expect(page.get_by_role("button", name="Theme: dark")).to_be_visible()
-        dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        expect(body).not_to_have_css("background-color", light)
+        dark = body.evaluate("body => getComputedStyle(body).backgroundColor")
         page.reload()
 
-        assert light != dark
-        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == dark
+        expect(body).to_have_css("background-color", dark)
 
 
 def test_a_phone_has_a_bar_at_its_foot_that_leads_everywhere(lived: Pond, browser: Browser) -> None:

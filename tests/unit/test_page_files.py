@@ -23,7 +23,7 @@ WEIGHT_MAX = 120_000
 FIRST_MAX = 120_000
 """Bytes of the files of a chat, uncompressed: what a browser has to read before it shows one."""
 
-LATER = frozenset(["memory.js", "system.js", "turns.js", "views.js", "views.css"])
+LATER = frozenset(["memory.js", "prompt.js", "system.js", "turns.js", "views.js", "views.css"])
 """Loaded when they are looked at."""
 
 MARKUP = re.compile(

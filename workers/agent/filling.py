@@ -60,6 +60,7 @@ async def filling(process: Process, session: str, *, bot: str) -> dict[str, Any]
         "trigger": {**flush, "consolidation": thresholds.consolidation_start_tokens},
         "target": thresholds.target_tokens,
         "parts": [{"name": name, "tokens": tokens} for name, tokens in zip(PARTS, counts, strict=True)],
+        "settling": await reader.is_settling(session),
         "free": max(0, budget_tokens - sum(counts)),
         "at": stamp(process.clock.now()),
     }

@@ -1,13 +1,13 @@
 // What fills the context: a bar of its parts with the marks at which something happens, and the exact prompt by part.
 
 import {get, ofSession} from "/page/api.js";
-import {add, count, empty, failed, fill, h, short} from "/page/dom.js";
+import {count, fill, h, short} from "/page/dom.js";
 
 export const PARTS = {
   system: "System", tools: "Tools", memory: "Memory", recalled: "Recalled",
   continuity: "Continuity", history: "History", current: "Current",
 };
-const SAYS = {
+export const SAYS = {
   system: "The bot's instructions: AGENTS.md, SOUL.md and the other bootstrap files",
   identity: "What every bot is told first: where it is, and its rules",
   tools: "The tools the model may call",
@@ -21,8 +21,9 @@ const MARKS = {
   flush: "From here on, what should be kept is written down",
   consolidation: "From here on, older messages settle into memory",
 };
-/** Rest after a change before the bar is read again. */
+/** Rest after a change before the bar is read again, and while a consolidation is due or goes on. */
 const CALM_MS = 250;
+const DUE_MS = 2000;
 
 export class Context extends HTMLElement {
   connectedCallback() {
@@ -45,9 +46,9 @@ export class Context extends HTMLElement {
     this.link?.setAttribute("href", `/s/${encodeURIComponent(this.feed.session)}${open ? "" : "/context"}`);
   }
 
-  soon() {
+  soon(after = CALM_MS) {
     clearTimeout(this.waiting);
-    this.waiting = setTimeout(() => this.read(), CALM_MS);
+    this.waiting = setTimeout(() => this.read(), after);
   }
 
   async read() {
@@ -58,9 +59,12 @@ export class Context extends HTMLElement {
     }
   }
 
-  show({parts, budget, trigger, model}) {
+  show({parts, budget, trigger, model, settling}) {
     this.classList.remove("unknown");
     const used = parts.reduce((sum, part) => sum + part.tokens, 0);
+    const due = trigger?.consolidation > 0 && used >= trigger.consolidation;
+    this.feed.tell("settling", settling);
+    if (due || settling) this.soon(DUE_MS);
     const whole = Math.max(budget, used, 1);
     const bar = h("span.segments", null);
     for (const part of parts) {
@@ -86,65 +90,8 @@ export class Context extends HTMLElement {
       h("span.part-free", null, h("i", null), "Free ", h("b", null, short(Math.max(0, budget - used)))));
     fill(this.sum, [["flush", trigger?.flush], ["consolidation", trigger?.consolidation]].map(([name, at]) => at > 0
       && h(`span.mark.${name}`, {title: MARKS[name]}, h("i", null), `${name} ${short(at)}`)), h("span", null, sum));
-    this.sum.classList.toggle("full", trigger?.consolidation > 0 && used >= trigger.consolidation);
+    this.sum.classList.toggle("full", due);
   }
-}
-
-/** The exact prompt: what the model would be sent now, part by part. */
-export class Prompt extends HTMLElement {
-  connectedCallback() {
-    this.read();
-  }
-
-  async read() {
-    fill(this, h("p.loading", {role: "status"}, "Putting the prompt together…"));
-    try {
-      await this.feed.ready;
-      if (this.feed.last < 0) {
-        fill(this, empty("No prompt yet", h("p", null, "Write the first message; then this shows, word by word, what the model is sent.")));
-        return;
-      }
-      this.show(await get(ofSession(this.feed.session, "/prompt"), this.feed.signal));
-    } catch (error) {
-      if (error.name !== "AbortError") fill(this, failed(error, () => this.read()));
-    }
-  }
-
-  show({parts, tools = [], messages = []}) {
-    const sum = parts.reduce((all, part) => all + part.tokens, 0);
-    fill(this, h("div.page.prompt", null,
-      h("div", null,
-        h("div.page-head", null, h("h2", null, "The exact prompt ", h("span.badge.accent", null, `${count(sum)} tokens`)),
-          h("a.quiet", {href: `/s/${encodeURIComponent(this.feed.session)}`}, "Back to the chat")),
-        h("p.soft.small", null, "Every word that the model would be sent now, in its order. What you write next comes at the end.")),
-      parts.filter((part) => part.tokens).map((part) => this.part(part, tools, messages)),
-      h("details.wire", null, h("summary", null, `All of it as JSON: ${count(messages.length)} messages`),
-        h("pre.wrap", {tabindex: 0}, JSON.stringify({messages, tools}, null, 2)))));
-  }
-
-  part({name, tokens, text, first, upto}, tools, messages) {
-    const known = name in PARTS;
-    const body = name === "tools" ? tools.map(toolOf)
-      : upto > first ? messages.slice(first, upto).map(wireOf)
-      : h("pre.wrap", {tabindex: 0}, text || "(nothing)");
-    return h("details.card.prompt-part", {open: ["memory", "recalled", "continuity"].includes(name)},
-      h("summary", null, h(`i.part-${known ? name : "system"}`, null), h("strong", null, PARTS[name] ?? `System: ${name}`),
-        h("span.badge", null, `${count(tokens)} tokens`), h("span.soft.small", null, SAYS[name] ?? "")),
-      body);
-  }
-}
-
-function wireOf({role, content, tool_calls: calls = []}) {
-  const text = typeof content === "string" ? content : content ? JSON.stringify(content, null, 2) : "";
-  return h("div.wire-message", null, h("h3", null, role), text && h("pre.wrap", {tabindex: 0}, text),
-    calls.map((call) => h("pre.wrap", {tabindex: 0}, `${call.function?.name}(${call.function?.arguments})`)));
-}
-
-function toolOf(tool) {
-  const {name = "", description = "", parameters} = tool.function ?? tool;
-  const node = h("details.wire", null, h("summary", null, h("code", null, name), " ", h("span.soft.small", null, description.split("\n")[0])));
-  return add(node, h("pre.wrap", {tabindex: 0}, `${description}\n\n${JSON.stringify(parameters ?? {}, null, 2)}`));
 }
 
 customElements.define("mp-context", Context);
-customElements.define("mp-prompt", Prompt);

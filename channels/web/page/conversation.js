@@ -54,33 +54,24 @@ export class Conversation extends HTMLElement {
     this.chat.hidden = panel !== "chat";
     this.bar.open = panel === "context";
     if (panel === "chat") this.chat.jump(index ?? null);
-    this.prompt?.remove();
-    this.turn?.remove();
-    this.prompt = this.turn = null;
-    if (panel === "context") {
-      this.prompt = document.createElement("mp-prompt");
-      this.prompt.feed = this.feed;
-      this.body.append(this.prompt);
-    } else if (panel === "turn") {
-      this.showTurn(session, turn);
-    }
+    this.panel?.remove();
+    this.panel = null;
+    if (panel === "context") this.showPanel(() => import("/page/prompt.js"), "mp-prompt", {feed: this.feed});
+    else if (panel === "turn") this.showPanel(() => import("/page/turns.js"), "mp-turn", {me: this.#me, params: {session, turn}});
   }
 
-  async showTurn(session, turn) {
-    const holder = (this.turn = h("div.panel", null));
+  async showPanel(load, name, given) {
+    const holder = (this.panel = h("div.panel", null));
     this.body.append(holder);
     try {
-      await import("/page/turns.js");
+      await load();
     } catch (error) {
       console.warn(error);
       fill(holder, empty("This part of the page did not load", h("p", null, "Reload the page.")));
       return;
     }
     if (!holder.isConnected) return;
-    const view = document.createElement("mp-turn");
-    view.me = this.#me;
-    view.params = {session, turn};
-    add(holder, view);
+    add(holder, Object.assign(document.createElement(name), given));
   }
 
   enter(session) {

@@ -13,13 +13,15 @@ const LABEL = 54;
 const NAMES = {u: "a person", a: "the bot", t: "a tool"};
 const CLASSES = {u: "user", a: "assistant", t: "tool"};
 const CALM_MS = 400;
+const SETTLED = "consolidated up to here";
 
 export class Rail extends HTMLElement {
   connectedCallback() {
     this.data = null;
     this.ticks = h("svg", {"aria-hidden": "true", preserveAspectRatio: "none"});
     this.view = h("div.rail-view", {"aria-hidden": "true"});
-    this.cursor = h("div.rail-cursor", {hidden: true}, h("span", null, "consolidated up to here"));
+    this.says = h("span", {role: "status"}, SETTLED);
+    this.cursor = h("div.rail-cursor", {hidden: true}, this.says);
     this.labels = h("div.rail-labels", null);
     this.tip = h("div.rail-tip", {hidden: true});
     this.track = h("div.rail-track", {
@@ -32,6 +34,7 @@ export class Rail extends HTMLElement {
     const on = (name, then) => this.feed.addEventListener(name, then, {signal: this.feed.signal});
     on("message", (event) => this.longer(event.detail));
     on("cursor", (event) => this.moved(event.detail));
+    on("settling", (event) => this.work(event.detail));
     on("back", () => this.soon());
     this.chat.addEventListener("mp-seen", (event) => this.seen(event.detail));
     this.size = new ResizeObserver(() => this.draw());
@@ -87,6 +90,14 @@ export class Rail extends HTMLElement {
     this.soon();
   }
 
+  /** A consolidation goes on, or does no more. */
+  work(goesOn) {
+    if (this.classList.toggle("at-work", goesOn) === this.working) return;
+    this.working = goesOn;
+    this.says.textContent = goesOn ? "consolidating…" : SETTLED;
+    this.drawSoon();
+  }
+
   drawSoon() {
     cancelAnimationFrame(this.frame);
     this.frame = requestAnimationFrame(() => this.draw());
@@ -114,7 +125,7 @@ export class Rail extends HTMLElement {
       (paths[name] ??= []).push(`M0 ${(at * this.row + 1).toFixed(1)}h${Math.min(WIDTH, length).toFixed(1)}v${thick.toFixed(1)}H0z`);
     }
     fill(this.ticks, Object.entries(paths).map(([name, parts]) => h("path", {class: name, d: parts.join("")})));
-    this.cursor.hidden = cursor <= first;
+    this.cursor.hidden = cursor <= first && !this.working;
     this.cursor.style.top = `${(cursor - first) * this.row}px`;
     this.drawEntries(height);
     this.drawSeen();

@@ -1,0 +1,63 @@
+// The exact prompt, word by word; loaded when it is looked at.
+
+import {get, ofSession} from "/page/api.js";
+import {PARTS, SAYS} from "/page/context.js";
+import {add, count, empty, failed, fill, h} from "/page/dom.js";
+
+/** The exact prompt: what the model would be sent now, part by part. */
+export class Prompt extends HTMLElement {
+  connectedCallback() {
+    this.read();
+  }
+
+  async read() {
+    fill(this, h("p.loading", {role: "status"}, "Putting the prompt together…"));
+    try {
+      await this.feed.ready;
+      if (this.feed.last < 0) {
+        fill(this, empty("No prompt yet", h("p", null, "Write the first message; then this shows, word by word, what the model is sent.")));
+        return;
+      }
+      this.show(await get(ofSession(this.feed.session, "/prompt"), this.feed.signal));
+    } catch (error) {
+      if (error.name !== "AbortError") fill(this, failed(error, () => this.read()));
+    }
+  }
+
+  show({parts, tools = [], messages = []}) {
+    const sum = parts.reduce((all, part) => all + part.tokens, 0);
+    fill(this, h("div.page.prompt", null,
+      h("div", null,
+        h("div.page-head", null, h("h2", null, "The exact prompt ", h("span.badge.accent", null, `${count(sum)} tokens`)),
+          h("a.quiet", {href: `/s/${encodeURIComponent(this.feed.session)}`}, "Back to the chat")),
+        h("p.soft.small", null, "Every word that the model would be sent now, in its order. What you write next comes at the end.")),
+      parts.filter((part) => part.tokens).map((part) => this.part(part, tools, messages)),
+      h("details.wire", null, h("summary", null, `All of it as JSON: ${count(messages.length)} messages`),
+        h("pre.wrap", {tabindex: 0}, JSON.stringify({messages, tools}, null, 2)))));
+  }
+
+  part({name, tokens, text, first, upto}, tools, messages) {
+    const known = name in PARTS;
+    const body = name === "tools" ? tools.map(toolOf)
+      : upto > first ? messages.slice(first, upto).map(wireOf)
+      : h("pre.wrap", {tabindex: 0}, text || "(nothing)");
+    return h("details.card.prompt-part", {open: ["memory", "recalled", "continuity"].includes(name)},
+      h("summary", null, h(`i.part-${known ? name : "system"}`, null), h("strong", null, PARTS[name] ?? `System: ${name}`),
+        h("span.badge", null, `${count(tokens)} tokens`), h("span.soft.small", null, SAYS[name] ?? "")),
+      body);
+  }
+}
+
+function wireOf({role, content, tool_calls: calls = []}) {
+  const text = typeof content === "string" ? content : content ? JSON.stringify(content, null, 2) : "";
+  return h("div.wire-message", null, h("h3", null, role), text && h("pre.wrap", {tabindex: 0}, text),
+    calls.map((call) => h("pre.wrap", {tabindex: 0}, `${call.function?.name}(${call.function?.arguments})`)));
+}
+
+function toolOf(tool) {
+  const {name = "", description = "", parameters} = tool.function ?? tool;
+  const node = h("details.wire", null, h("summary", null, h("code", null, name), " ", h("span.soft.small", null, description.split("\n")[0])));
+  return add(node, h("pre.wrap", {tabindex: 0}, `${description}\n\n${JSON.stringify(parameters ?? {}, null, 2)}`));
+}
+
+customElements.define("mp-prompt", Prompt);
