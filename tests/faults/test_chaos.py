@@ -92,7 +92,7 @@ def test_a_short_run_loses_doubles_and_reorders_nothing() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.alone
+@pytest.mark.paired
 @pytest.mark.timeout(360)
 @pytest.mark.parametrize(
     ("check", "faults", "noticed"),

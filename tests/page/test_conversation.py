@@ -1,6 +1,8 @@
 """A conversation in a browser: the first visit, streaming, stopping, a consolidation, a restart, a long past."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.page.browsing import Visit, login_link
 from tests.page.conftest import Pond, log_in
 from tests.page.planting import long_conversation
-from tests.processes import answered
+from tests.processes import answered, environment_of
 
 MESSAGES = 10_000
 AWAY = r"ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|503"
@@ -107,6 +109,21 @@ def test_while_a_consolidation_goes_on_the_timeline_says_so(visit: Visit) -> Non
     goes_on[0] = False
 
     expect(page.get_by_text("consolidating…")).to_be_hidden()
+
+
+def test_conversations_of_other_channels_can_be_read_and_chosen_by_channel(visit: Visit, millpond: Pond) -> None:
+    command = [sys.executable, "-m", "millpond", "send", "terminal:bob", "hello from a terminal", "--wait", "30"]
+    subprocess.run(command, env=environment_of(millpond.folder, {}), check=True, capture_output=True, timeout=60)
+    millpond.ask("ann", "hello")
+    page = visit.open("/s/terminal%3Abob")
+    conversations = page.get_by_role("navigation", name="Conversations")
+
+    expect(page.locator("article.user")).to_contain_text("hello from a terminal")
+    expect(page.get_by_text("it can be read here, and is answered there")).to_be_visible()
+    expect(conversations.get_by_role("link", name="ann")).to_be_visible()
+    page.get_by_label("Conversations of which channel").select_option("terminal")
+    expect(conversations.get_by_role("link", name="ann")).to_be_hidden()
+    expect(conversations.get_by_role("link", name="bob")).to_be_visible()
 
 
 def test_after_a_restart_the_page_goes_on_by_itself_and_nothing_is_lost(visit: Visit, millpond: Pond) -> None:

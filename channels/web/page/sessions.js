@@ -39,21 +39,23 @@ export class Sessions extends HTMLElement {
   #me = null;
   #current = "";
   #found = [];
+  #channels = new Set();
   #hits = null;
 
   connectedCallback() {
     this.controller = new AbortController();
     this.field = h("input", {type: "search", placeholder: "Search", "aria-label": "Search conversations and messages",
       autocomplete: "off", spellcheck: "false", oninput: () => this.typed(), onkeydown: (event) => this.key(event)});
+    this.channel = h("select", {"aria-label": "Conversations of which channel", hidden: true, onchange: () => this.read()});
     this.list = h("nav.session-list", {"aria-label": "Conversations", onkeydown: (event) => this.key(event)});
     fill(this, h("div.find", null,
       h("div.find-field", null, this.field, h("kbd", {"aria-hidden": "true"}, "/")),
-      h("button.button", {type: "button", onclick: () => this.begin()}, "New conversation")), this.list);
+      h("button.button", {type: "button", onclick: () => this.begin()}, "New conversation"), this.channel), this.list);
     this.timer = setInterval(() => { if (!document.hidden) this.read(AGE_S); }, EVERY_MS);
     const signal = this.controller.signal;
     addEventListener("mp-said", () => this.read(), {signal});
     document.addEventListener("visibilitychange", () => { if (!document.hidden) this.read(AGE_S); }, {signal});
-    this.read(AGE_S);
+    this.read();
   }
 
   disconnectedCallback() {
@@ -94,18 +96,31 @@ export class Sessions extends HTMLElement {
   async read(age = 0) {
     if (!this.isConnected) return;
     const text = this.field.value.trim();
+    const channel = this.channel.value;
     try {
       const [named, said] = await Promise.all([
-        get(`/api/sessions${query({limit: 100, q: text, age: age || ""})}`, this.controller.signal),
+        get(`/api/sessions${query({limit: 100, q: text, channel, age: age || ""})}`, this.controller.signal),
         text.length > 1 && this.#current ? this.lookFor(text) : null,
       ]);
-      if (text !== this.field.value.trim()) return;
+      if (text !== this.field.value.trim() || channel !== this.channel.value) return;
       this.#found = named.sessions;
       this.#hits = said;
+      this.offer();
       this.show();
     } catch (error) {
       if (error.name !== "AbortError" && error.status && error.status !== 401) fill(this.list, h("p", {role: "alert"}, error.message));
     }
+  }
+
+  /** The channels to choose from: all that were seen. */
+  offer() {
+    const before = this.#channels.size;
+    for (const each of this.#found) this.#channels.add(channelOf(each));
+    if (this.#channels.size === before) return;
+    const chosen = this.channel.value;
+    fill(this.channel, h("option", {value: ""}, "All channels"), [...this.#channels].sort().map((name) => h("option", {value: name}, name)));
+    this.channel.value = chosen;
+    this.channel.hidden = this.#channels.size < 2;
   }
 
   async lookFor(text) {
@@ -124,7 +139,7 @@ export class Sessions extends HTMLElement {
     const own = this.#found.filter((each) => channelOf(each) === channel);
     const others = this.#found.filter((each) => channelOf(each) !== channel);
     const open = this.#current;
-    if (open && !this.field.value && channelOf({session: open}) === channel && !own.some((each) => each.session === open)) {
+    if (open && !this.field.value && !this.channel?.value && channelOf({session: open}) === channel && !own.some((each) => each.session === open)) {
       own.unshift({session: open, head: 0, waiting: 0, last_activity: ""});
     }
     const group = (title, lines) => [h("h2", null, title), h("ul", null, lines)];
@@ -177,7 +192,6 @@ export class Sessions extends HTMLElement {
   }
 }
 
-const group = (title, lines, none = "") => [h("h2", null, title), lines.length ? h("ul", {"aria-label": title}, lines) : h("p", null, none)];
 const channelOf = (each) => each.channel ?? each.session.split(":")[0];
 
 customElements.define("mp-sessions", Sessions);
