@@ -100,7 +100,7 @@ def _logged_in(browser: Browser, folder: Path) -> str:
 
 
 def _visitor(browser: Browser, daemon: Daemon, cookie: str) -> BrowserContext:
-    context = browser.new_context(viewport=WIDE)  # type: ignore[arg-type]
+    context = browser.new_context(viewport=WIDE)  # type: ignore[arg-type]  # a dict of its two fields
     name, _, value = cookie.partition("=")
     context.add_cookies([{"name": name, "value": value, "url": daemon.url}])
     return context

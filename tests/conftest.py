@@ -32,7 +32,7 @@ from daemon.server.link import Link
 from daemon.session import Claim, Commit, SessionReader, Sessions, SessionState
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus, ManualClock
-from tests import measuring, overdue
+from tests import measuring, overdue, ports
 from tests.servers import Node, cluster_of, old_redis
 
 # How long an example takes says how busy a machine is; what hangs is ended by the tests' own limit.
@@ -55,6 +55,12 @@ _numbers = itertools.count()
 def anyio_backend() -> str:
     """All of Millpond runs on asyncio."""
     return "asyncio"
+
+
+@pytest.fixture
+def free_port() -> int:
+    """A port of 127.0.0.1 for what the test starts."""
+    return ports.free_port()
 
 
 @pytest.fixture(scope="session", autouse=True)

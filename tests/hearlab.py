@@ -1,8 +1,6 @@
 """What tests of hearing Slack share: an intake that does as it is told, and a process with sections that hear."""
 
-import socket
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import anyio
@@ -77,12 +75,3 @@ async def hear_one(process: Process, name: str, heard: Heard) -> None:
     assert isinstance(config, SlackConfig)
     async with connect(config.base_url, config.bot_token) as api:
         await hear(process, name, config, api, heard)
-
-
-@contextmanager
-def reserved_port() -> Iterator[int]:
-    """A port that one server can listen at, and that nobody else gets for the length of the block."""
-    with socket.socket() as held:
-        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        held.bind(("127.0.0.1", 0))
-        yield int(held.getsockname()[1])

@@ -1,7 +1,6 @@
 """Servers beside the embedded one, for tests: an old Redis, and a cluster on loopback."""
 
 import itertools
-import socket
 import subprocess
 import tempfile
 import time
@@ -13,6 +12,7 @@ from typing import Any
 
 from daemon.server.engine import find_program
 from daemon.server.link import Link, Refusal
+from tests.ports import free_port
 
 SLOTS = 16_384
 WAIT_S = 20.0
@@ -35,7 +35,7 @@ class Node:
     def __init__(self, folder: Path, program: Path) -> None:
         self._folder = folder
         self._program = program
-        self.port, self._bus_port = _free_ports(2)
+        self.port, self._bus_port = free_port(), free_port()
         self._process: subprocess.Popen[bytes] | None = None
         folder.mkdir()
 
@@ -138,14 +138,3 @@ def wait_until(true: Callable[[], bool]) -> None:
     while not true():
         assert time.monotonic() < until, "it did not come about in time"
         time.sleep(0.02)
-
-
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [int(each.getsockname()[1]) for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()

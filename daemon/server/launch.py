@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import random
 import re
 import secrets
 import shutil
@@ -28,6 +29,11 @@ SPAWN_TIMEOUT_S = 5.0
 POLL_MIN_S, POLL_MAX_S = 0.002, 0.05
 MIN_FREE_BYTES = 16 * 1024 * 1024
 """Below this a server would end at one of its next writes, so it is not started."""
+PORTS = range(20_000, 30_000)
+"""Where a new port is looked for: below those that Linux (32768) and macOS (49152) give to outgoing connections, one of
+which would hold it when the server comes back, and below those that Kubernetes gives to its services (30000)."""
+PORT_TRIALS = 16
+"""Then any port will do."""
 LOG_MAX_BYTES = 1024 * 1024
 """At a start, a longer log becomes ``server.log.1``."""
 TAIL_LINES = 4
@@ -237,7 +243,7 @@ def _alone(layout: Layout, patience: _Patience) -> Generator[None]:
 def _settle(layout: Layout) -> State:
     """Where the server will be: where it was, as far as that can be had."""
     kept = read_state(layout)
-    port = _free_port(kept.port if kept else 0)
+    port = _free_port(kept.port if kept else None)
     if kept is not None and Path(kept.socket).parent.is_dir() and os.access(Path(kept.socket).parent, os.W_OK):
         state = replace(kept, port=port, pid=0)
     else:
@@ -248,8 +254,9 @@ def _settle(layout: Layout) -> State:
     return state
 
 
-def _free_port(wanted: int) -> int:
-    for port in (wanted, 0):
+def _free_port(wanted: int | None) -> int:
+    kept = [] if wanted is None else [wanted]
+    for port in (*kept, *random.sample(PORTS, PORT_TRIALS), 0):
         with socket.socket() as trial:
             # As the server does: a port whose old connections are still winding down is free.
             trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

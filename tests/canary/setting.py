@@ -1,10 +1,10 @@
 """The configuration of a run: short times, a small window, all tools."""
 
-import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.canary.people import CLUB, PAGE, WEB
+from tests.ports import free_port
 
 CONFIG = """
 data_dir = "{data_dir}"
@@ -48,8 +48,7 @@ WINDOW_TOKENS = 6_144
 
 def free_ports() -> Mapping[str, int]:
     """A port for each channel of type ``web``: it is to stay the same when its process is replaced."""
-    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
-        return {WEB: one.getsockname()[1], PAGE: other.getsockname()[1]}
+    return {WEB: free_port(), PAGE: free_port()}
 
 
 def configured(

@@ -1,7 +1,6 @@
 """The adapter of Slack against a Slack as strict as its documentation."""
 
 import re
-import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -24,6 +23,7 @@ from tests.fakes.slack import Call, Cut, FakeSlack, Hang, Message, Page, Person,
 from tests.fakes.slack import Channel as Conversation
 from tests.fakes.slack import Fault as Wrong
 from tests.fakes.slack.texts import escaped, unescaped
+from tests.ports import free_port
 
 NAME = "lake"
 SIGNS = {"eyes": "👀"}
@@ -204,8 +204,7 @@ async def a_lab(process: Process, *, brought: bool = False) -> AsyncIterator[Sla
 
 def _brought_to(slack: FakeSlack, config: SlackConfig) -> SlackConfig:
     """Let events be brought to a port that is free."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port: int = listening.getsockname()[1]
+    port = free_port()
     slack.app.url = "https://pond.example/slack/events"
     slack.brought_at = f"http://127.0.0.1:{port}"
     slack.pressing[slack.app.id].in_order = True  # it listens only a little after the first thing was said

@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import pytest
 
 from daemon.server.engine import find_program
 from daemon.server.link import Link, Refusal
+from tests.ports import free_port
 from tests.servers import old_redis, wait_until
 
 pytestmark = pytest.mark.deploy
@@ -78,9 +78,7 @@ def programs() -> dict[str, Path | None]:
 def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
     program = programs()[request.param]
     assert program is not None, "these tests need the extra servers"
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        port = int(trial.getsockname()[1])
+    port = free_port()
     secrets, folder = tmp_path / "secrets", tmp_path / "data"
     folder.mkdir()
     subprocess.run(["sh", DEPLOY / "secrets.sh", secrets, f"127.0.0.1:{port}"], check=True, capture_output=True)

@@ -33,6 +33,7 @@ from tests.chaos.tally import Record, tally
 from tests.chaos.witness import Witness
 from tests.fakes.sink import Cut as CutOff
 from tests.fakes.sink import Garbled, Hang, Refuse, Slow, sink
+from tests.ports import free_port
 
 pytestmark = pytest.mark.anyio
 
@@ -218,10 +219,7 @@ async def test_a_copy_of_a_script_call_arrives_late_and_its_reply_reaches_nobody
 
 async def test_a_client_of_a_server_that_is_away_is_cut_off() -> None:
     async with anyio.create_task_group() as tg:
-        listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
-        nobody = listener.extra(anyio.abc.SocketAttribute.local_port)
-        await listener.aclose()
-        port = await tg.start(Proxy(nobody, "", dice=random.Random(1), faults=Faults()).serve)
+        port = await tg.start(Proxy(free_port(), "", dice=random.Random(1), faults=Faults()).serve)
         async with await anyio.connect_tcp("127.0.0.1", port) as client:
             with pytest.raises((anyio.EndOfStream, anyio.BrokenResourceError)), anyio.fail_after(10):
                 await client.receive()

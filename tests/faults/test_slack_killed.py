@@ -276,13 +276,6 @@ async def test_a_second_replica_takes_over_within_the_lease(tmp_path: Path) -> N
         assert await here.unknown() == 0
 
 
-@pytest.fixture
-async def free_port() -> int:
-    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
-        port: int = listener.extra(anyio.abc.SocketAttribute.local_port)
-        return port
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("when", ["at once", "some taken", "on the way"])
 async def test_what_was_brought_to_a_replica_that_is_killed_is_brought_again(

@@ -14,6 +14,7 @@ from tests.fakes.openai_server import FakeOpenAI, Say, fake_openai
 from tests.fakes.said import said as words_of
 from tests.fakes.telegram import Call, Chat, FakeTelegram, fake_telegram
 from tests.ponds import Pond, pond
+from tests.ports import free_port
 from tests.processes import Daemon
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
@@ -219,8 +220,7 @@ async def test_a_second_replica_takes_over_within_the_lease(tmp_path: Path) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("when", ["asked", "answered"])
 async def test_a_webhook_killed_with_an_update_in_its_hand_is_brought_it_again(tmp_path: Path, when: str) -> None:
-    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
-        port = listener.extra(anyio.abc.SocketAttribute.local_port)
+    port = free_port()
     hook = f'[channels.lake.webhook]\nurl = "https://millpond.example/hooks/lake"\nport = {port}\n'
     async with fake_openai() as model, lake(tmp_path, model=model, more=hook) as here:
         here.telegram.webhook_at = f"http://127.0.0.1:{port}"

@@ -1,6 +1,5 @@
 """What a process tells machines at ``[health]``, and what it counts on the way of a message."""
 
-import socket
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -26,13 +25,6 @@ from workers.agent.service import serve as answer
 pytestmark = pytest.mark.anyio
 
 LIMIT_S = 10.0
-
-
-@pytest.fixture
-def free_port() -> int:
-    with socket.socket() as trial:
-        trial.bind(("127.0.0.1", 0))
-        return int(trial.getsockname()[1])
 
 
 def watched(process: Process, port: int) -> Process:

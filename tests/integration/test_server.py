@@ -224,6 +224,12 @@ async def test_the_keeper_stops_the_server_after_its_last_client_and_the_data_is
     assert len(_keepers(data_dir)) == 1
 
 
+async def test_its_port_is_none_that_an_outgoing_connection_could_hold_while_it_is_down(data_dir: Path) -> None:
+    address = await server(data_dir).ensure()
+
+    assert address.port < 32_768  # the lowest that Linux gives to outgoing connections; macOS begins higher
+
+
 async def test_a_caller_that_has_not_connected_yet_is_waited_for(data_dir: Path) -> None:
     ours = server(data_dir, idle_s=IDLE_S)
     pid = (await ours.ensure()).pid

@@ -18,7 +18,8 @@ from channels.slack import brought
 from daemon.config import AccessConfig, Secret, SlackConfig, SlackEventsConfig
 from daemon.errors import ConfigError
 from daemon.process import Process
-from tests.hearlab import Heard, hear_one, replica, reserved_port
+from tests.hearlab import Heard, hear_one, replica
+from tests.ports import reserved_port
 from tests.slackwire import Wire, command, message, slack_wire
 
 pytestmark = pytest.mark.anyio

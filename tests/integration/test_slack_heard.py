@@ -2,7 +2,6 @@
 
 import itertools
 import random
-import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -21,6 +20,7 @@ from daemon.config import AccessConfig, BotConfig, Config, Secret, SlackConfig, 
 from daemon.errors import BusUnavailable
 from daemon.process import Process
 from tests.fakes.slack import Channel, Cut, FakeSlack, Garbled, Page, Refuse, fake_slack
+from tests.ports import free_port
 
 pytestmark = pytest.mark.anyio
 
@@ -67,8 +67,7 @@ def section(slack: FakeSlack, *, way: str, **more: Any) -> SlackConfig:
     given: dict[str, Any] = {"access": AccessConfig(policy="open"), "bot_token": Secret(slack.bot.token), **more}
     if way == "socket":
         return SlackConfig(base_url=slack.base_url, app_token=Secret(slack.app.token), **given)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
+    port = free_port()
     slack.app.url, slack.brought_at = "https://pond.example/slack/events", f"http://127.0.0.1:{port}"
     events = SlackEventsConfig(url=slack.app.url, port=port)
     secret = Secret(slack.app.signing_secret)

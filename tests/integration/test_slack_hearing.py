@@ -16,7 +16,8 @@ from daemon.clock import SystemClock
 from daemon.config import AccessConfig, Secret, SlackConfig, SlackEventsConfig
 from daemon.process import Process
 from tests.fakes.slack import App, Bot, Cut, FakeSlack, Garbled, Hang, Page, Refuse, Slow, every, fake_slack
-from tests.hearlab import Heard, hear_one, replica, reserved_port
+from tests.hearlab import Heard, hear_one, replica
+from tests.ports import reserved_port
 
 pytestmark = pytest.mark.anyio
 

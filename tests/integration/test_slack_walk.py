@@ -554,13 +554,6 @@ async def test_an_app_in_two_workspaces_is_brought_its_events_at_one_address(
     assert await walk.said(session(there, channel="marsh")) == ["you are another"]
 
 
-@pytest.fixture
-async def free_port() -> int:
-    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
-        port: int = listener.extra(anyio.abc.SocketAttribute.local_port)
-        return port
-
-
 # What goes wrong
 
 

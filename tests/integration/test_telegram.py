@@ -341,15 +341,6 @@ async def test_the_platform_brings_updates_to_those_who_know_the_secret(
     assert len(heard.arrivals) == 2
 
 
-@pytest.fixture
-def free_port() -> int:
-    import socket  # noqa: PLC0415
-
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
 # What goes out
 
 

@@ -361,13 +361,6 @@ async def test_with_a_webhook_updates_are_brought_and_a_wrong_secret_is_sent_awa
     assert telegram.called("getUpdates") == []
 
 
-@pytest.fixture
-async def free_port() -> int:
-    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener:
-        port: int = listener.extra(anyio.abc.SocketAttribute.local_port)
-        return port
-
-
 # What goes wrong
 
 
