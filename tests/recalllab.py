@@ -8,7 +8,7 @@ import msgspec
 
 from daemon.config import BotConfig, Config, MemorySearchConfig
 from daemon.process import Process
-from daemon.recall import Engines, Found, Hit, Mode, Place, Recaller
+from daemon.recall import Engines, Found, Hit, InPrompt, Mode, Place, Recaller, Sources
 from daemon.testing import ManualClock
 
 
@@ -24,7 +24,7 @@ class ScriptedEngine:
         """Called before each answer: may wait or raise."""
         self.closed = 0
 
-    async def search(self, scope: str, query: str, *, mode: Mode, limit: int) -> Found:
+    async def search(self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None) -> Found:
         """What it was told to find."""
         self.asked.append((scope, query, mode, limit))
         if self.before is not None:
@@ -42,7 +42,8 @@ class ScriptedEngine:
 
 def a_hit(snippet: str, *, docid: str = "0a1b2c3d", file: str = "memory/HISTORY.md", **more: Any) -> Hit:
     """A hit, the best one unless told otherwise."""
-    return Hit(docid=docid, file=file, snippet=snippet, **{"score": 1.0, **more})
+    fields: dict[str, Any] = {"score": 1.0, **more}
+    return Hit(docid=docid, file=file, snippet=snippet, **fields)
 
 
 def recalling(process: Process, engine: ScriptedEngine, bot: BotConfig | None = None, **settings: Any) -> Process:
@@ -50,11 +51,11 @@ def recalling(process: Process, engine: ScriptedEngine, bot: BotConfig | None = 
     search = msgspec.structs.replace(process.config.memory_search, **settings)
     bots = {"pond": bot} if bot else process.config.bots
     config: Config = msgspec.structs.replace(process.config, memory_search=search, bots=bots)
-    return replace(
-        process,
-        config=config,
-        connect_recall=lambda _sources: engines(engine),
-    )
+
+    def connect(_sources: Sources) -> Engines:
+        return engines(engine)
+
+    return replace(process, config=config, connect_recall=connect)
 
 
 def engines(engine: ScriptedEngine) -> Engines:

@@ -9,7 +9,7 @@ import numpy as np
 
 from daemon.clock import Clock
 from daemon.errors import MillpondError, ModelTimeout
-from daemon.recall.found import Found, Hit, Mode
+from daemon.recall.found import Found, Hit, InPrompt, Mode
 from daemon.recall.vectors import Extent, Ranking, Scored, Text, VectorEngine
 from daemon.recall.vectors.places import Blend
 from daemon.recall.vectors.unit import Vectors, unit
@@ -43,12 +43,12 @@ class SmallIndex:
         self.texts_by_row = dict(enumerate(texts, 1))
         self.generation += "+"
 
-    async def search(self, scope: str, query: str, *, mode: Mode, limit: int) -> Found:
+    async def search(self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None) -> Found:
         self.asked.append(mode)
         ranking = await self.ranked(scope, query, limit=limit)
         return Found(hits=await self.shown(scope, query, ranking.scored, limit=limit), note=ranking.note)
 
-    async def ranked(self, scope: str, query: str, *, limit: int) -> Ranking:
+    async def ranked(self, scope: str, query: str, *, limit: int, prompt: InPrompt | None = None) -> Ranking:
         if self.failure is not None:
             raise self.failure
         wanted = set(_words(query))
@@ -57,12 +57,16 @@ class SmallIndex:
         order = sorted((row for row, count in counts.items() if count), key=lambda row: (-counts[row], row))
         return Ranking(scored=tuple(Scored(row, counts[row] / best) for row in order[:limit]))
 
-    async def blended(self, scope: str, query: str, blend: Blend, *, depth: int, limit: int) -> Found:
+    async def blended(
+        self, scope: str, query: str, blend: Blend, *, depth: int, limit: int, prompt: InPrompt | None = None
+    ) -> Found:
         ranking = await self.ranked(scope, query, limit=depth)
         hits = await self.shown(scope, query, blend(ranking.scored), limit=limit)
         return Found(hits=hits, note=ranking.note)
 
-    async def shown(self, scope: str, query: str, scored: Sequence[Scored], *, limit: int) -> tuple[Hit, ...]:
+    async def shown(
+        self, scope: str, query: str, scored: Sequence[Scored], *, limit: int, prompt: InPrompt | None = None
+    ) -> tuple[Hit, ...]:
         return tuple(
             Hit(docid=f"{row:08x}", file="memory/HISTORY.md", score=score, snippet=self.texts_by_row[row])
             for row, score in scored[:limit]

@@ -5,7 +5,7 @@
 
 from daemon.recall.chunk import Chunk, Kind
 from daemon.recall.engines import Engines, Sources, engines_of
-from daemon.recall.found import Engine, Found, Hit, Mode
+from daemon.recall.found import Engine, Found, Hit, InPrompt, Mode
 from daemon.recall.place import Place, Places, is_session
 from daemon.recall.reading import Reader, Said
 from daemon.recall.recall import Asked, Recaller
@@ -20,6 +20,7 @@ __all__ = [
     "Engines",
     "Found",
     "Hit",
+    "InPrompt",
     "Kind",
     "Mode",
     "Place",

@@ -26,6 +26,17 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """When it was said or written: ISO 8601, UTC; empty: unknown."""
 
 
+class InPrompt(msgspec.Struct, frozen=True, kw_only=True):
+    """What the prompt of a turn that searches holds already: messages of one session, none of which is a hit."""
+
+    file: str
+    """As ``Hit.file``."""
+    first: int
+    """The index of the first; it holds all from there on."""
+    min_score: float = 0.0
+    """Hits of less, of what the best one scores, are wanted by nobody; some may be given."""
+
+
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     """What was found, the best first."""
 
@@ -37,8 +48,10 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 class Engine(Protocol):
     """Looks through what one scope remembers."""
 
-    async def search(self, scope: str, query: str, *, mode: Mode, limit: int) -> Found:
+    async def search(self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None) -> Found:
         """The ``limit`` best hits in ``scope``, a home, for what somebody says or asks.
+
+        ``prompt``: a turn waits. What was taken in already is searched, and what is newer is taken in beside turns.
 
         Raises:
             BusUnavailable: Redis is away.

@@ -14,9 +14,9 @@ from daemon.clock import Clock
 from daemon.config import MemorySearchConfig
 from daemon.errors import MillpondError
 from daemon.recall.engines import Engines, kept_going
-from daemon.recall.found import Engine, Found, Hit, Mode
+from daemon.recall.found import Engine, Found, Hit, InPrompt, Mode
 from daemon.recall.held import Held
-from daemon.recall.place import Place, is_session
+from daemon.recall.place import TRANSCRIPT, Place, is_session
 from daemon.recall.reading import Reader, Said
 from daemon.recall.sessions import SessionBook
 from daemon.recall.written import hit_text
@@ -60,9 +60,12 @@ class Asked:
     """Counts tokens."""
     allowance_tokens: int
     """The most that may be recalled."""
-    only: str = ""
-    """A session of which the prompt holds all that was ever said, where nothing else was ever remembered: what is found
-    then can only be from another one. Empty: there is more."""
+    session: str = ""
+    """Whose turn it is; empty: nobody's."""
+    first: int = 0
+    """Index of the first message of that session that the prompt holds, with all behind it."""
+    is_bare: bool = False
+    """Nothing is remembered but messages."""
 
 
 class Recaller:
@@ -92,6 +95,11 @@ class Recaller:
         self._reader = reader
         self._clock = clock
         self._is_running = False
+
+    @property
+    def engine(self) -> str:
+        """What searches is called by in the configuration."""
+        return self._config.backend
 
     @cached_property
     def _engines(self) -> Engines:
@@ -138,7 +146,8 @@ class Recaller:
         began = anyio.current_time()
         with anyio.move_on_after(self._config.turn_deadline_s) as limit:
             try:
-                if asked.only and not await self._has_other(scope, asked.only):
+                is_all = asked.session and asked.is_bare and not asked.first
+                if is_all and not await self._has_other(scope, asked.session):
                     return ""
                 return await self._remembered(scope, asked)
             except MillpondError as error:
@@ -156,20 +165,27 @@ class Recaller:
         return True  # a large database, which was not looked through yet
 
     async def _remembered(self, scope: str, asked: Asked) -> str:
-        most, known = self._config.max_results, _Known(asked)
+        most, known, mode = self._config.max_results, _Known(asked), self._config.mode_used
         found = dict[str, Hit]()
         for query in await self._queries(asked):
-            fresh = await self._fresh(scope, query, known)
+            fresh = await self._fresh(scope, query, known, mode, self._in_prompt(asked))
             found |= {hit.docid: hit for hit in fresh if hit.docid not in found}
             if len(found) >= most:
                 break
+            # With an exchange come its words; its vector would be that of what was talked about before.
+            mode = "search" if mode == "query" else mode
         return "\n\n".join(fitting(list(map(hit_text, found.values()))[:most], asked))
 
-    async def _fresh(self, scope: str, query: str, known: "_Known") -> list[Hit]:
+    def _in_prompt(self, asked: Asked) -> InPrompt:
+        # Vectors score what has none of the words.
+        min_score = 0.0 if self._config.mode_used == "vsearch" else self._config.min_score
+        return InPrompt(file=f"{TRANSCRIPT}{asked.session}", first=asked.first, min_score=min_score)
+
+    async def _fresh(self, scope: str, query: str, known: "_Known", mode: Mode, prompt: InPrompt) -> list[Hit]:
         """What is found that the prompt does not hold."""
-        mode, most, fresh = self._config.mode_used, self._config.max_results, list[Hit]()
+        most, fresh = self._config.max_results, list[Hit]()
         for limit in (max(LOOKED_AT, most), max(LOOKED_AGAIN, most)):
-            hits = (await self._engines.engine.search(scope, query, mode=mode, limit=limit)).hits
+            hits = (await self._engines.engine.search(scope, query, mode=mode, limit=limit, prompt=prompt)).hits
             fresh = await known.without(hits)
             if len(fresh) >= most or len(hits) < limit or 2 * len(fresh) >= limit:
                 break

@@ -6,7 +6,7 @@ A session's scope never changes, so what was read of it once counts for ever.
 import sys
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Collection, Sequence
-from typing import Any
+from typing import Any, cast
 
 import anyio
 
@@ -140,8 +140,9 @@ async def answers(bus: Bus, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
             async with anyio.create_task_group() as tg:  # one tick, few pipelines
                 for at in range(first, min(len(commands), first + ASKED)):
                     tg.start_soon(ask, at)
-    except* BusError as group:
-        raise _first(group) from group
+    except BaseExceptionGroup as group:
+        failed: BaseException = group
+        raise _first(failed) from failed
     return found
 
 
@@ -151,6 +152,7 @@ def named_by(scope: str) -> str:
     return session if kind in ("group", "session") else ""
 
 
-def _first(group: BaseExceptionGroup[BusError]) -> BusError:
-    inner = group.exceptions[0]
-    return _first(inner) if isinstance(inner, BaseExceptionGroup) else inner
+def _first(error: BaseException) -> BaseException:
+    if not isinstance(error, BaseExceptionGroup):
+        return error
+    return _first(cast("BaseExceptionGroup[BaseException]", error).exceptions[0])

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import replace
-from functools import partial
 
 import anyio
 import msgspec
@@ -69,11 +68,11 @@ def of_slots(process: Process, slots: int) -> Process:
 
 
 async def publish_all(lab: Lab, messages: list[tuple[str, str]]) -> None:
-    """Publish (session, id) in order, each in the scope of who speaks there, as strangers have one each."""
+    """Publish (session, id) in order."""
     for first in range(0, len(messages), AT_ONCE):
         async with anyio.create_task_group() as tg:
             for session, message_id in messages[first : first + AT_ONCE]:
-                tg.start_soon(partial(lab.publish, message_id, session=session, scope=f"pond:person:{session}"))
+                tg.start_soon(lambda s, m: lab.publish(m, session=s), session, message_id)
 
 
 async def until_all_is_answered(lab: Lab) -> None:

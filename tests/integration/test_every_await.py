@@ -401,7 +401,7 @@ async def test_sessions_claimed_together_are_all_handed_over_or_ended_by_the_nex
     expected: list[str] = []
     for at in range(1, MOST):
         for session in TOGETHER:
-            await lab.publish(f"{session}-{at}", session=session, scope=f"pond:person:{session}")
+            await lab.publish(f"{session}-{at}", session=session)
         expected.append(f"-{at}")
         with anyio.CancelScope() as scope, capture_logs():
             bus = kind(shop.process.bus, at=at, carried_out=carried_out, cancel=scope)

@@ -21,7 +21,7 @@ from daemon.errors import ArchiveError, BusUnavailable
 from daemon.memory import Memories, Note, Opened, Version
 from daemon.memory.records import HistoryEntry
 from daemon.process import Process
-from daemon.recall import Chunk, Found, Hit, Mode
+from daemon.recall import Chunk, Found, Hit, InPrompt, Mode
 from daemon.recall.chunks import history_chunks, lines_of
 from daemon.recall.forgetting import forget_in_indexes
 from daemon.recall.index import BuiltinEngine
@@ -58,7 +58,7 @@ class Builtin:
         self.hits = (Hit(docid="b0b0b0b0", file="transcript/web:ann", score=1.0, snippet="said by builtin"),)
         self.note = ""
 
-    async def search(self, scope: str, query: str, *, mode: Mode, limit: int) -> Found:
+    async def search(self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None) -> Found:
         self.asked.append((scope, query, mode, limit))
         return Found(hits=self.hits, note=self.note)
 

@@ -12,7 +12,7 @@ import anyio
 import pytest
 from anyio import to_thread
 
-from daemon.recall import Chunk, Found, Mode
+from daemon.recall import Chunk, Found, InPrompt, Mode
 from daemon.recall.chunks import history_chunks, lines_of
 from daemon.recall.qmd import Qmd, QmdEngine, State, commands, probed, remove_index
 from daemon.recall.qmd.program import Failed
@@ -55,7 +55,7 @@ def program(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 class Nothing:
     """A builtin engine that finds nothing: what is found is QMD's."""
 
-    async def search(self, scope: str, query: str, *, mode: Mode, limit: int) -> Found:
+    async def search(self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None) -> Found:
         return Found()
 
 

@@ -681,7 +681,7 @@ from daemon.config import BotConfig, Config
 from daemon.recall import Found, Hit
 from daemon.recall.vectors import Embedders, VectorEngine
 class Words:
-    async def search(self, scope, query, *, mode, limit):
+    async def search(self, scope, query, *, mode, limit, prompt):
         return Found(hits=(Hit(docid="1", file="f", score=1.0, snippet=mode),))
 async def main():
     of = Embedders(Config(bots={"anna": BotConfig()})).of

@@ -3,7 +3,8 @@
 import datetime as dt
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from sqlite3 import Connection
 from typing import TypeVar
@@ -15,8 +16,8 @@ import structlog
 from daemon.clock import Clock
 from daemon.errors import IndexBusy, IndexDamaged, IndexGone, SearchError
 from daemon.memory import Memories
-from daemon.recall.found import Found, Hit, Mode
-from daemon.recall.index.feed import Feeder, Look
+from daemon.recall.found import Found, Hit, InPrompt, Mode
+from daemon.recall.index.feed import Feeder, Look, scopes_in
 from daemon.recall.index.indexes import Indexes
 from daemon.recall.index.passages import extent_of, hits_of, places_of, texts_after
 from daemon.recall.index.ranking import ranked
@@ -38,6 +39,9 @@ REST = 9.0
 also in a scope with a thousand busy sessions, and what is said in one of few is found at once."""
 
 REST_MAX_S = 1.0
+
+LOOK_AGAIN_S = 0.25
+"""So long a turn's search takes for granted what a scope remembers: nobody forgets and asks again sooner."""
 
 SETTLE_S = 0.5
 """How long after something was said it is taken in, beside turns: more may follow."""
@@ -79,6 +83,10 @@ class _Stepped:
     def holds(self) -> bool:
         """Whether it still is."""
         return anyio.current_time() < self.until
+
+
+def _scored(connection: Connection, asked: Query, limit: int, prompt: InPrompt | None) -> tuple[Scored, ...]:
+    return tuple(Scored(*each) for each in ranked(connection, asked, limit=limit, prompt=prompt))
 
 
 def _utc(_scope: str) -> dt.tzinfo:
@@ -127,7 +135,7 @@ class BuiltinEngine:
         self._runs = False
         self._said: set[str] = set()
 
-    async def search(self, scope: str, query: str, *, mode: Mode, limit: int) -> Found:
+    async def search(self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None) -> Found:
         """The ``limit`` best hits for what somebody says or asks, whatever ``mode``: by words.
 
         Scores are relative to the best hit, which has 1.
@@ -135,9 +143,13 @@ class BuiltinEngine:
 
         def look(index: Index) -> tuple[Hit, ...]:
             asked = self._asked(scope, query)
-            return index.ask(lambda found: hits_of(found, ranked(found, asked, limit=WIDER * limit), limit=limit))
 
-        hits, note = await self._done(scope, look, empty=_NO_HITS)
+            def both(found: Connection) -> tuple[Hit, ...]:
+                return hits_of(found, ranked(found, asked, limit=WIDER * limit, prompt=prompt), limit=limit)
+
+            return index.ask(both)
+
+        hits, note = await self._done(scope, look, empty=_NO_HITS, prompt=prompt)
         return Found(hits=hits, note=note)
 
     async def places(self, scope: str, docids: Sequence[str]) -> dict[str, Place]:
@@ -189,37 +201,40 @@ class BuiltinEngine:
 
     # For vectors
 
-    async def ranked(self, scope: str, query: str, *, limit: int) -> Ranking:
+    async def ranked(self, scope: str, query: str, *, limit: int, prompt: InPrompt | None = None) -> Ranking:
         """Up to ``limit`` rows by words."""
 
         def look(index: Index) -> tuple[Scored, ...]:
             asked = self._asked(scope, query)
-            return index.ask(lambda found: tuple(Scored(*each) for each in ranked(found, asked, limit=limit)))
+            return index.ask(lambda found: _scored(found, asked, limit, prompt))
 
         nothing: tuple[Scored, ...] = ()
-        scored, note = await self._done(scope, look, empty=nothing)
+        scored, note = await self._done(scope, look, empty=nothing, prompt=prompt)
         return Ranking(scored=scored, note=note)
 
-    async def blended(self, scope: str, query: str, blend: Blend, *, depth: int, limit: int) -> Found:
+    async def blended(
+        self, scope: str, query: str, blend: Blend, *, depth: int, limit: int, prompt: InPrompt | None = None
+    ) -> Found:
         """What ``blend`` makes of up to ``depth`` rows by words, in a thread, as hits."""
 
         def look(index: Index) -> tuple[Hit, ...]:
             asked = self._asked(scope, query)
 
             def both(found: Connection) -> tuple[Hit, ...]:
-                by_words = [Scored(*each) for each in ranked(found, asked, limit=depth)]
-                return hits_of(found, blend(by_words), limit=limit)
+                return hits_of(found, blend(_scored(found, asked, depth, prompt)), limit=limit, prompt=prompt)
 
             return index.ask(both)
 
-        hits, note = await self._done(scope, look, empty=_NO_HITS)
+        hits, note = await self._done(scope, look, empty=_NO_HITS, prompt=prompt)
         return Found(hits=hits, note=note)
 
-    async def shown(self, scope: str, query: str, scored: Sequence[Scored], *, limit: int) -> tuple[Hit, ...]:
+    async def shown(
+        self, scope: str, query: str, scored: Sequence[Scored], *, limit: int, prompt: InPrompt | None = None
+    ) -> tuple[Hit, ...]:
         """Rows as hits, as ``search`` shows them, in this order and with these scores; ``query`` does not matter."""
         hits, _ = await self._done(
             scope,
-            lambda index: index.ask(lambda found: hits_of(found, scored, limit=limit)),
+            lambda index: index.ask(lambda found: hits_of(found, scored, limit=limit, prompt=prompt)),
             empty=_NO_HITS,
             in_step_s=0,
         )
@@ -244,11 +259,22 @@ class BuiltinEngine:
         return query_terms(query, self._clock.now().astimezone(self._zone_of(scope)))
 
     async def _done(
-        self, scope: str, work: Callable[[Index], _T], *, empty: _T, in_step_s: float | None = None
+        self,
+        scope: str,
+        work: Callable[[Index], _T],
+        *,
+        empty: _T,
+        in_step_s: float | None = None,
+        prompt: InPrompt | None = None,
     ) -> tuple[_T, str]:
         """What ``work`` gives in a thread, once the index is in step, and a note for people."""
         within_s = self.in_step_s if in_step_s is None else in_step_s
         look = self._seen(scope) or await self._feeder.look(scope)
+        if prompt is not None:
+            with suppress(SearchError, TimeoutError):  # what is wrong with it is found out below
+                if (index := await self._as_it_is(look)) is not None:
+                    with anyio.fail_after(SEARCH_S):
+                        return await self._indexes.run(work, index), ""
         home, anew, note = look.scopes[0], "", ""
         async with self._indexes.held(home):
             for _ in range(TRIES):
@@ -271,6 +297,28 @@ class BuiltinEngine:
                 # Something was forgotten, or set back: what was seen before is not what is there.
                 look = await self._feeder.look(home)
         return empty, note or "memory cannot be searched just now"
+
+    async def _as_it_is(self, look: Look) -> Index | None:
+        """The index of a scope as far as it is fed, what is missing comes beside turns; None: it was never fed.
+
+        Who searches it waits for one piece that is fed at most. Errors as for ``Indexes.open``.
+        """
+        home = look.scopes[0]
+        index = self._indexes.opened(home)
+        if index is None:
+            async with self._indexes.held(home):
+                index = await self._indexes.open(home, forgets=look.forgets)
+                if set(look.scopes) == scopes_in(await self._indexes.run(index.fed)):
+                    self._stepped.setdefault(index, _Stepped(look=look, whole=False, until=0.0))
+        stepped = self._stepped.get(index)
+        # Of other scopes: another conversation's people are one person now, or no more.
+        if stepped is None or index.forgets != look.forgets or stepped.look.scopes != look.scopes:
+            return None
+        if not stepped.holds():
+            self.behind(home)
+            self._stepped[index] = replace(stepped, look=look, until=anyio.current_time() + LOOK_AGAIN_S)
+        self._indexes.used(home)
+        return index
 
     def _seen(self, scope: str) -> Look | None:
         """What ``scope``, a home, remembered a moment ago, when that is near enough."""

@@ -5,7 +5,7 @@ the index, so what was read too early goes where the old index goes, and never i
 """
 
 import datetime as dt
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
@@ -178,7 +178,7 @@ class Feeder:
         places = index.known
         if places is None:
             places = await within(index.fed)
-        fed = {source.removeprefix(_SCOPE) for source in places if source.startswith(_SCOPE)}
+        fed = scopes_in(places)
         if fed - set(look.scopes):
             raise IndexDamaged("it holds what was said to somebody who is another person by now")
         for scope in set(look.scopes) - fed:
@@ -299,6 +299,11 @@ class Feeder:
 
     def _rests(self, owner: str, what: str) -> bool:
         return self._resting.get((owner, what), 0.0) > anyio.current_time()
+
+
+def scopes_in(places: Mapping[str, Fed]) -> set[str]:
+    """Whose messages are fed, by how far all sources are."""
+    return {source.removeprefix(_SCOPE) for source in places if source.startswith(_SCOPE)}
 
 
 def _is_ahead(place: Fed, look: Look, source: Source) -> bool:

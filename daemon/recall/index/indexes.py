@@ -54,8 +54,13 @@ class Indexes:
                 self._locks.pop(scope, None)
 
     def opened(self, scope: str) -> Index | None:
-        """The index of a scope, if it is open."""
-        return self._open.get(scope)
+        """The index of a scope, if it is open; who does not hold it may find that it is closed (IndexGone)."""
+        return None if self._is_over(scope) else self._open.get(scope)
+
+    def used(self, scope: str) -> None:
+        """The index of a scope was used, though nobody held it."""
+        if scope in self._open:
+            self._open.move_to_end(scope)
 
     async def open(self, scope: str, *, forgets: int, anew: str = "") -> Index:
         """The index of a scope, which the caller holds; one that was deleted or is of another time is left.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from daemon.recall.chunk import DOCID_CHARS, Chunk
-from daemon.recall.found import SNIPPET_CHARS, Hit
+from daemon.recall.found import SNIPPET_CHARS, Hit, InPrompt
 from daemon.recall.place import Place
 from daemon.recall.vectors.places import Extent, Text
 
@@ -24,8 +24,17 @@ _BEFORE = f"{_SAME_FILE} (c.first, c.part) < (?, ?) ORDER BY c.first DESC, c.par
 _BEHIND = f"{_SAME_FILE} (c.first, c.part) > (?, ?) ORDER BY c.first, c.part LIMIT ?"
 
 
-def hits_of(connection: sqlite3.Connection, scored: Sequence[tuple[int, float]], *, limit: int) -> tuple[Hit, ...]:
-    """The first ``limit`` of the rows as hits, in this order, without those that are gone, or say the same again."""
+def hits_of(
+    connection: sqlite3.Connection,
+    scored: Sequence[tuple[int, float]],
+    *,
+    limit: int,
+    prompt: InPrompt | None = None,
+) -> tuple[Hit, ...]:
+    """The first ``limit`` of the rows as hits, in this order.
+
+    Those are left out that are gone, that say the same again, and those of ``prompt``.
+    """
     found, said = list[Hit](), set[str]()
     for first in range(0, len(scored), limit):
         part = scored[first : first + limit]
@@ -36,6 +45,8 @@ def hits_of(connection: sqlite3.Connection, scored: Sequence[tuple[int, float]],
                 continue
             said.add(record[-1])
             chunk = _chunk_of(record)
+            if prompt is not None and chunk.file == prompt.file and chunk.first >= prompt.first:
+                continue
             snippet = snippet_of(
                 chunk,
                 _neighbour(connection, near.get(row - 1), chunk, _BEFORE),

@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from daemon.recall.dates import DateRange
+from daemon.recall.found import InPrompt
 from daemon.recall.words import Query, match_expression
 
 ROWS_MAX = 20_000
@@ -21,6 +22,9 @@ CLOSELY_MIN, CLOSELY_FACTOR = 50, 2
 
 ENOUGH = 8
 """Once there are so many times as many rows, it is asked whether further terms could change which are looked at."""
+
+UNSURE = 2.0
+"""How much better than counted a chunk may be than another one: it is shorter, or says a word twice."""
 
 K1, B = 1.2, 0.75
 """Of BM25: how much more a second occurrence says, how much less a long text; FTS5 has the same ones."""
@@ -44,15 +48,18 @@ DATED_ROWS_MAX = 5_000
 """Of each date that is named so many are compared with what was counted; a busy month."""
 
 
-def ranked(connection: sqlite3.Connection, asked: Query, *, limit: int) -> list[tuple[int, float]]:
+def ranked(
+    connection: sqlite3.Connection, asked: Query, *, limit: int, prompt: InPrompt | None = None
+) -> list[tuple[int, float]]:
     """Up to ``limit`` rows with their scores, at least 0 and relative to the best, the best first.
 
-    Of equal ones the newer comes first.
+    Of equal ones the newer comes first. Rows of ``prompt`` are none of them.
     """
+    without = _held(connection, prompt)
     for terms in (asked.terms, asked.rest):
         weights = _weights(connection, terms)
         if weights or asked.dates:
-            found = _closely(connection, weights, asked, limit=limit)
+            found = _closely(connection, weights, asked, limit=limit, prompt=prompt, without=without)
             if found:
                 return found
     return []
@@ -69,14 +76,37 @@ def _weights(connection: sqlite3.Connection, terms: Sequence[str]) -> dict[str, 
     return {term: (docs, math.log(1 + max(0.5, count - docs + 0.5) / (docs + 0.5))) for docs, term in sorted(found)}
 
 
-def _counted(connection: sqlite3.Connection, weights: dict[str, tuple[int, float]], most: int) -> dict[str, float]:
-    """By row, as text, what its terms are worth together; of terms that cannot bring others among the best nothing."""
+def _held(connection: sqlite3.Connection, prompt: InPrompt | None) -> frozenset[str]:
+    """Rows of what a prompt holds, as texts."""
+    if prompt is None:
+        return frozenset()
+    (found,) = connection.execute(
+        "SELECT group_concat(id, ' ') FROM chunk WHERE file = (SELECT id FROM file WHERE name = ?) AND first >= ?",
+        (prompt.file, prompt.first),
+    ).fetchone()
+    return frozenset(found.split() if found else ())
+
+
+def _counted(
+    connection: sqlite3.Connection,
+    weights: dict[str, tuple[int, float]],
+    most: int,
+    *,
+    min_score: float,
+    without: frozenset[str],
+) -> dict[str, float]:
+    """By row, as text, what its terms are worth together; of terms that cannot bring others among the best nothing.
+
+    Nor of those of which all that are left are worth too little for ``min_score``.
+    """
     scores, rows, left = dict[str, float](), 0, sum(weight for _, weight in weights.values())
     for term, (docs, weight) in weights.items():
         rows += docs
         if scores and rows > ROWS_MAX:
             break
         if len(scores) > ENOUGH * most and left < heapq.nlargest(most, scores.values())[-1]:
+            break
+        if scores and UNSURE * left < min_score * max(scores.values()):
             break
         left -= weight
         # In one piece: a row at a time costs ten times as much.
@@ -86,6 +116,8 @@ def _counted(connection: sqlite3.Connection, weights: dict[str, tuple[int, float
             (match_expression([term]), ROWS_MAX),
         ).fetchone()
         of_term: list[str] = found.split() if found else []
+        if without:
+            of_term = [row for row in of_term if row not in without]
         if not scores:
             scores.update(dict.fromkeys(of_term, weight))
             continue
@@ -96,12 +128,19 @@ def _counted(connection: sqlite3.Connection, weights: dict[str, tuple[int, float
 
 
 def _closely(
-    connection: sqlite3.Connection, weights: dict[str, tuple[int, float]], asked: Query, *, limit: int
+    connection: sqlite3.Connection,
+    weights: dict[str, tuple[int, float]],
+    asked: Query,
+    *,
+    limit: int,
+    prompt: InPrompt | None,
+    without: frozenset[str],
 ) -> list[tuple[int, float]]:
     most = max(CLOSELY_MIN, CLOSELY_FACTOR * limit)
-    scores = _counted(connection, weights, most)
+    min_score = prompt.min_score if prompt else 0.0
+    scores = _counted(connection, weights, most, min_score=min_score, without=without)
     rows = {int(row) for row in heapq.nlargest(most, scores, key=scores.__getitem__)}
-    dated = _dated(connection, asked.dates)
+    dated = [row for row in _dated(connection, asked.dates) if str(row) not in without]
     with_words = heapq.nlargest(most, (row for row in dated if str(row) in scores), key=lambda row: scores[str(row)])
     look = rows | {*with_words, *dated[:DATED_MAX]}
     marks = ",".join("?" * len(look))

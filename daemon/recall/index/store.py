@@ -76,6 +76,7 @@ class Index:
         self._inode = path.stat().st_ino if path else 0
         self._connection = connection
         self._lock = threading.Lock()
+        self._is_closed = False
         self._fed: dict[str, Fed] | None = None
 
     @classmethod
@@ -172,6 +173,7 @@ class Index:
         """Let go of it; left to the garbage collector when another thread uses it for too long."""
         if self._lock.acquire(timeout=WAIT_S):
             try:
+                self._is_closed = True
                 with suppress(sqlite3.Error):
                     self._connection.close()
             finally:
@@ -180,6 +182,8 @@ class Index:
     # Feeding
 
     def _check(self) -> None:
+        if self._is_closed:
+            raise IndexGone("this process has closed it meanwhile")
         if not self.is_there():
             raise IndexGone("its index was deleted meanwhile")
 

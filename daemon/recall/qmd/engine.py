@@ -1,5 +1,6 @@
 """What one scope remembers, looked through by QMD; by the builtin engine whenever QMD cannot, and for what it lacks."""
 
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -7,7 +8,7 @@ import structlog
 from anyio import CapacityLimiter, to_thread
 
 from daemon.errors import BusUnavailable, MillpondError
-from daemon.recall.found import Engine, Found, Hit, Mode
+from daemon.recall.found import Engine, Found, Hit, InPrompt, Mode
 from daemon.recall.qmd import commands
 from daemon.recall.qmd.lines import typed_lines
 from daemon.recall.qmd.program import PROGRAM, Failed, Late, Qmd
@@ -73,26 +74,27 @@ class QmdEngine:
         """Make or update the index now, for somebody who waits: why that failed, or an empty text."""
         return await self._upkeep.bring_in_step(scope)
 
-    async def search(self, scope: str, query: str, *, mode: Mode, limit: int) -> Found:
+    async def search(self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None) -> Found:
         """As ``Engine``; whatever is wrong with QMD, the builtin engine answers."""
+        builtin = partial(self._builtin.search, scope, query, mode=mode, limit=limit, prompt=prompt)
         known = await self._known(scope)
         left_s = anyio.current_effective_deadline() - anyio.current_time()
         within_s = min(self._timeout_s, SHARE * left_s)
-        is_hurried = within_s < HURRIED * self._timeout_s
-        if known is None or not self._upkeep.may_search(known.told, mode, is_hurried=is_hurried):
-            return await self._builtin.search(scope, query, mode=mode, limit=limit)
+        is_short = within_s < HURRIED * self._timeout_s
+        if known is None or not self._upkeep.may_search(known.told, mode, is_hurried=is_short):
+            return await builtin()
         try:
             hits = await self._found(scope, known, typed_lines(query, mode), mode, limit, within_s)
         except Failed as error:
-            self._blame(error, scope, mode, is_hurried=is_hurried)
-            found = await self._builtin.search(scope, query, mode=mode, limit=limit)
+            self._blame(error, scope, mode, is_hurried=is_short)
+            found = await builtin()
             note = f"{error}; the builtin engine has answered instead"
             return Found(hits=found.hits, note="; ".join(filter(None, (note, found.note))))
         if hits:
-            self._upkeep.worked(mode, is_hurried=is_hurried)
+            self._upkeep.worked(mode, is_hurried=is_short)
         if len(hits) >= limit:
             return Found(hits=tuple(hits[:limit]))
-        return await self._filled(hits, scope, query, mode, limit)
+        return _filled(hits, await builtin(), limit)
 
     def _blame(self, error: Failed, scope: str, mode: Mode, *, is_hurried: bool) -> None:
         if is_hurried and isinstance(error, Late):
@@ -144,13 +146,13 @@ class QmdEngine:
             self._searching.release_on_behalf_of(waited)
         return [hit for row in rows if (hit := known.hit(row.name, row.score))]
 
-    async def _filled(self, hits: list[Hit], scope: str, query: str, mode: Mode, limit: int) -> Found:
-        """Behind what QMD has found, what it does not know: messages, and what was written just now."""
-        more = await self._builtin.search(scope, query, mode=mode, limit=limit)
-        known, lowest = {hit.docid for hit in hits}, hits[-1].score if hits else 1.0
-        others = [
-            Hit(docid=hit.docid, file=hit.file, score=min(hit.score, lowest), snippet=hit.snippet, time=hit.time)
-            for hit in more.hits
-            if hit.docid not in known
-        ]
-        return Found(hits=(*hits, *others)[:limit], note="" if hits else more.note)
+
+def _filled(hits: list[Hit], more: Found, limit: int) -> Found:
+    """Behind what QMD has found, what it does not know: messages, and what was written just now."""
+    known, lowest = {hit.docid for hit in hits}, hits[-1].score if hits else 1.0
+    others = [
+        Hit(docid=hit.docid, file=hit.file, score=min(hit.score, lowest), snippet=hit.snippet, time=hit.time)
+        for hit in more.hits
+        if hit.docid not in known
+    ]
+    return Found(hits=(*hits, *others)[:limit], note="" if hits else more.note)

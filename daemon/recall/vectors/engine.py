@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from daemon.clock import Clock
 from daemon.errors import ModelError, ModelTimeout, RateLimited
-from daemon.recall.found import Found, Mode
+from daemon.recall.found import Found, InPrompt, Mode
 from daemon.recall.vectors.embedder import Embedder, says_something
 from daemon.recall.vectors.fusion import fused
 from daemon.recall.vectors.likeness import Likeness
@@ -86,18 +86,18 @@ class VectorEngine:
         self._searching = 0
         self._parts: tuple[Feeder, Held] | None = None
 
-    async def search(self, scope: str, query: str, *, mode: Mode, limit: int) -> Found:
+    async def search(self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None) -> Found:
         """As ``Engine.search``."""
         embedder = None if mode == "search" else await self._embedder_of(scope)
         if embedder is None:
-            found = await self._words.search(scope, query, mode="search", limit=limit)
+            found = await self._words.search(scope, query, mode="search", limit=limit, prompt=prompt)
             return _noted(found, NO_VECTORS) if mode == "vsearch" else found
         is_crowded = mode == "query" and self._searching >= AT_ONCE
         if is_crowded or not says_something(query):
-            return await self._words.search(scope, query, mode="search", limit=limit)
+            return await self._words.search(scope, query, mode="search", limit=limit, prompt=prompt)
         self._searching += 1
         try:
-            return await self._by_meaning(scope, query, embedder, mode=mode, limit=limit)
+            return await self._by_meaning(scope, query, embedder, mode=mode, limit=limit, prompt=prompt)
         finally:
             self._searching -= 1
 
@@ -115,26 +115,36 @@ class VectorEngine:
         finally:
             self._kept_up = False
 
-    async def _by_meaning(self, scope: str, query: str, embedder: Embedder, *, mode: Mode, limit: int) -> Found:
+    async def _by_meaning(
+        self, scope: str, query: str, embedder: Embedder, *, mode: Mode, limit: int, prompt: InPrompt | None
+    ) -> Found:
         depth, began = max(DEPTH, PER_HIT * limit), anyio.current_time()
         blend = self._blend(scope, query, embedder, mode=mode, limit=depth)
-        if blend is not None and began < self._fed_until.get((scope, embedder.name), began):
-            return await self._words.blended(scope, query, blend, depth=depth, limit=limit)
+        fed_until = self._fed_until.get((scope, embedder.name), 0.0)
+        is_beside = prompt is not None
+        if is_beside and began >= fed_until:
+            self._fed_until[scope, embedder.name] = began + REST_MAX_S
+            self._is_behind(scope)
+        if blend is not None and (is_beside or began < fed_until):
+            return await self._words.blended(scope, query, blend, depth=depth, limit=limit, prompt=prompt)
         # Words first also by vectors alone: it is this that brings the index in step, whose rows vectors belong to.
-        ranking = await self._words.ranked(scope, query, limit=depth)
-        near = await self._near(scope, query, embedder, limit=depth)
+        ranking = await self._words.ranked(scope, query, limit=depth, prompt=prompt)
+        near = await self._near(scope, query, embedder, limit=depth, is_beside=is_beside)
         if near is None:
             # What a search gives; another one would first bring the index in step again, out of a turn's time.
-            found = Found(hits=await self._words.shown(scope, query, ranking.scored, limit=limit), note=ranking.note)
+            found = Found(
+                hits=await self._words.shown(scope, query, ranking.scored, limit=limit, prompt=prompt),
+                note=ranking.note,
+            )
             return _noted(found, NOT_NOW) if mode == "vsearch" else found
         self._failing.discard(str(file_of(self._data_dir, scope)))
-        if self.rest:
+        if self.rest and not is_beside:
             now = anyio.current_time()
             self._fed_until[scope, embedder.name] = now + min(REST_MAX_S, self.rest * (now - began))
             while len(self._fed_until) > BEHIND_MAX:
                 self._fed_until.popitem(last=False)
         scored = near.above_the_usual() if mode == "vsearch" else fused(ranking.scored, near.outstanding())
-        hits = await self._words.shown(scope, query, scored, limit=limit)
+        hits = await self._words.shown(scope, query, scored, limit=limit, prompt=prompt)
         found = Found(hits=hits, note=ranking.note)
         return _noted(found, NOT_ALL) if mode == "vsearch" and scope in self._behind else found
 
@@ -154,13 +164,19 @@ class VectorEngine:
 
         return blend
 
-    async def _near(self, scope: str, query: str, embedder: Embedder, *, limit: int) -> Likeness | None:
-        """How like ``query`` the texts of ``scope`` are; None: it cannot be told."""
+    async def _near(
+        self, scope: str, query: str, embedder: Embedder, *, limit: int, is_beside: bool
+    ) -> Likeness | None:
+        """How like ``query`` the texts of ``scope`` are; None: it cannot be told.
+
+        ``is_beside``: what is missing is made beside searches alone.
+        """
         if self._pause_left_s(embedder) > 0:
             return None
         path = file_of(self._data_dir, scope)
         try:
-            await self._feed_a_little(scope, embedder)
+            if not is_beside:
+                await self._feed_a_little(scope, embedder)
             (vector,) = await embedder.embed([query], limit_s=QUERY_S)
             self._works(embedder)
             _, held = self._opened_parts()
@@ -187,7 +203,10 @@ class VectorEngine:
             done = False  # the time was ours, and short
         if done:
             self._behind.pop(scope, None)
-            return
+        else:
+            self._is_behind(scope)
+
+    def _is_behind(self, scope: str) -> None:
         self._behind[scope] = None
         while len(self._behind) > BEHIND_MAX:
             self._behind.popitem(last=False)

@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from daemon.recall.found import Engine, Found, Hit
+from daemon.recall.found import Engine, Found, Hit, InPrompt
 
 
 class Scored(NamedTuple):
@@ -52,15 +52,19 @@ class Places(Engine, Protocol):
     Like ``search``, each raises BusUnavailable and nothing else; where the index cannot be read there is nothing.
     """
 
-    async def ranked(self, scope: str, query: str, *, limit: int) -> Ranking:
+    async def ranked(self, scope: str, query: str, *, limit: int, prompt: InPrompt | None = None) -> Ranking:
         """At most ``limit`` rows by words, after the index was brought in step; joined and shortened by nothing."""
         ...
 
-    async def blended(self, scope: str, query: str, blend: Blend, *, depth: int, limit: int) -> Found:
+    async def blended(
+        self, scope: str, query: str, blend: Blend, *, depth: int, limit: int, prompt: InPrompt | None = None
+    ) -> Found:
         """``shown`` of what ``blend`` makes of ``ranked``, in one go and in one thread, where ``blend`` may block."""
         ...
 
-    async def shown(self, scope: str, query: str, scored: Sequence[Scored], *, limit: int) -> tuple[Hit, ...]:
+    async def shown(
+        self, scope: str, query: str, scored: Sequence[Scored], *, limit: int, prompt: InPrompt | None = None
+    ) -> tuple[Hit, ...]:
         """Rows as hits, in this order and with these scores; rows that are gone are left out.
 
         Neighbours are joined and what says the same is shown once, as ``search`` does it.
