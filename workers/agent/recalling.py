@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
+from daemon import metrics
 from daemon.events import LogEntry
 from daemon.memory import Home
 from daemon.recall import Asked, Recaller
 from daemon.wording import text as say
 from workers.agent.past import Past
 from workers.agent.prompts import Prompts
+from workers.agent.request import Recall
+from workers.agent.tracing import Tracing
 from workers.wires import role_of, taken_apart, text_of
 
 AROUND_TOKENS = 20
@@ -22,7 +25,13 @@ EXCHANGE_CHARS = 1_000
 
 
 async def recalled(
-    recaller: Recaller, home: Home, session: str, prompts: Prompts, *, current: Sequence[LogEntry], past: Past
+    recaller: Recaller,
+    home: Home,
+    session: str,
+    prompts: Prompts,
+    *,
+    current: Sequence[LogEntry],
+    past: Past,
 ) -> str:
     """What stands in the section for what was recalled; empty: nothing.
 
@@ -42,10 +51,25 @@ async def recalled(
         held=lambda: held(past),
         count=prompts.tokenizer.count,
         allowance_tokens=prompts.recalled_tokens - prompts.tokenizer.count(how) - AROUND_TOKENS,
-        only=session if home.is_bare and past.is_all else "",
+        session=session,
+        first=past.first,
+        is_bare=home.is_bare,
     )
-    found = await recaller.recalled(home.scope, asked)
+    with metrics.stage("recall"):
+        found = await recaller.recalled(home.scope, asked)
     return f"{how}\n\n{found}" if found else ""
+
+
+def traced(recall: Recall, tracing: Tracing, *, engine: str) -> Recall:
+    """The same, noted in the trace of a turn as the search of an ``engine``."""
+
+    async def noted(*, current: Sequence[LogEntry], past: Past) -> str:
+        began = tracing.clock.monotonic()
+        found = await recall(current=current, past=past)
+        tracing.recalled(engine, began, has_found=bool(found))
+        return found
+
+    return noted
 
 
 def said(entry: LogEntry) -> str:

@@ -106,6 +106,14 @@ class Requests:
             head_tokens=self._scene.head_tokens,
         )
 
+    @property
+    def recalled_tokens(self) -> int:
+        """Of what the prompts hold that was recalled, wherever it stands."""
+        if self._prompts.is_recalled_beside:
+            return self._prompts.tokenizer.count(self._recalled) if self._recalled else 0
+        sections = self.system.sections if self.system else ()
+        return sum(section.tokens for section in sections if section.part == "recalled")
+
     async def compact(self, focus: str) -> Report:
         """Have all but the newest turns consolidated now; later calls of the turn see what is left."""
         if self._room is None:

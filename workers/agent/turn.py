@@ -25,7 +25,7 @@ from workers.agent.looking_back import LookingBack
 from workers.agent.loop import Loop
 from workers.agent.past import PastReader
 from workers.agent.progress import Kit, Progress, Turn, inbounds
-from workers.agent.recalling import recalled
+from workers.agent.recalling import recalled, traced
 from workers.agent.request import Requests
 from workers.agent.resting import Resting
 from workers.agent.room import Rooms
@@ -151,13 +151,14 @@ class Turns:
         else:
             said = inbounds(covered)
             progress = Progress(entries=[entry for inbound in said for entry in await entries.said(inbound)])
+        recall = partial(recalled, self._process.recaller, home, claim.session, kit.prompts)
         requests = Requests(
             kit.prompts,
             self._process.clock,
             said=said or [first],
             past=past,
             room=self._rooms.of(claim.session, budget_tokens=kit.budget_tokens, correlation=first.correlation),
-            recall=partial(recalled, self._process.recaller, home, claim.session, kit.prompts),
+            recall=traced(recall, tracing, engine=self._process.recaller.engine),
         )
         return Turn(
             claim=claim,
