@@ -9,7 +9,7 @@ import structlog
 
 from daemon.config import BotConfig, Config
 from daemon.errors import ModelRefused
-from daemon.recall.vectors import Embedders
+from daemon.recall.vectors import Embedders, opening
 from tests.vectorlab import SCOPE
 
 wordllama = pytest.importorskip("daemon.recall.vectors.wordllama", reason="the extra wordllama is not installed here")
@@ -54,6 +54,8 @@ async def test_files_that_cannot_be_read_are_said_once(tmp_path: Path, monkeypat
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_bytes(b"\x10\0\0\0\0\0\0\0{}")
     monkeypatch.setattr(wordllama, "folder_of_package", lambda: tmp_path)
+    # As in an interpreter that has not opened any: whatever other tests did before.
+    monkeypatch.setattr(opening, "_shipped", vars(opening)["_shipped"].__wrapped__)
     embedders = Embedders(Config(bots={"anna": BotConfig()}))
 
     with structlog.testing.capture_logs() as logs:
