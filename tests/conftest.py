@@ -33,7 +33,10 @@ from daemon.session import Claim, Commit, SessionReader, Sessions, SessionState
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus, ManualClock
 from tests import measuring, overdue, ports
+from tests.places import TEMPORARY
 from tests.servers import Node, cluster_of, old_redis
+
+tempfile.tempdir = TEMPORARY  # for pytest's own folders
 
 # How long an example takes says how busy a machine is; what hangs is ended by the tests' own limit.
 settings.register_profile("millpond", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -191,7 +194,7 @@ def server_dir(server_kind: str) -> Iterator[Path]:
     """A data directory whose embedded server is shared by all tests, and stopped after the last."""
     if server_kind == "cluster":
         pytest.skip("needs the embedded server, which is no cluster")
-    with tempfile.TemporaryDirectory(prefix="mp-", dir="/tmp") as folder, pytest.MonkeyPatch.context() as patch:
+    with tempfile.TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as folder, pytest.MonkeyPatch.context() as patch:
         if server_kind != "valkey":
             # Whoever starts the server anew starts the same one.
             program = _program(server_kind)

@@ -18,6 +18,7 @@ from daemon.config import RedisConfig
 from daemon.memory import HistoryEntry, Memories, Note, Version
 from daemon.memory.changes import characters, unified
 from tests.integration.test_cli import Place
+from tests.places import TEMPORARY
 
 TIME = "2026-11-20T09:00:00.000Z"
 ONE = "# Ann\n- likes tea\n"
@@ -66,7 +67,7 @@ class Talk:
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Talk]:
-    folder = Path(tempfile.mkdtemp(prefix="mp-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="mp-", dir=TEMPORARY))
     place = Place(folder)
     yield Talk(place)
     place("redis-cli", "shutdown")

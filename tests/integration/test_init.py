@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from daemon.cli import root
 from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Plain, Say, fake_openai
 from tests.fakes.telegram import FakeTelegram, Refuse, fake_telegram
+from tests.places import TEMPORARY
 from tests.processes import shut_down
 from tests.terminals import OnTerminal, on_terminal
 
@@ -93,7 +94,7 @@ class Place:
 
 @pytest.fixture
 def place() -> Iterator[Place]:
-    folder = Path(tempfile.mkdtemp(prefix="mp-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="mp-", dir=TEMPORARY))
     place = Place(folder)
     yield place
     shut_down(place.data)
