@@ -16,14 +16,14 @@ import daemon.recall.index.builtin
 import daemon.recall.index.feed
 import daemon.recall.index.indexes
 from daemon.archive import Shelf
-from daemon.errors import ArchiveError, BusUnavailable
+from daemon.errors import ArchiveError, BusUnavailable, IndexGone
 from daemon.forget.order import Ground, Order
 from daemon.forget.tombstone import EVERYTHING
 from daemon.forget.work import Work
 from daemon.memory import HistoryEntry, Note, Version
 from daemon.process import Process
 from daemon.recall.forgetting import forget_in_indexes
-from daemon.recall.found import SNIPPET_CHARS, Found
+from daemon.recall.found import SNIPPET_CHARS, Found, InPrompt
 from daemon.recall.index import BuiltinEngine
 from daemon.recall.index.files import FOLDER, index_file
 from daemon.recall.index.store import Index
@@ -759,3 +759,60 @@ def test_a_generation_never_takes_away_what_belongs_to_the_next(tmp_path: Path) 
     with index_file(tmp_path, SCOPE, "words") as path:
         assert path == new.path
     new.close()
+
+
+# In turns
+
+
+IN_TURN = InPrompt(file=f"transcript/{ANN}", first=1_000)
+
+
+async def test_a_turn_waits_for_no_feeding_but_the_very_first(world: Pond, engine: BuiltinEngine) -> None:
+    async def found_in_turn(words: str) -> int:
+        return len((await engine.search(SCOPE, words, mode="search", limit=10, prompt=IN_TURN)).hits)
+
+    await world.turn(ANN, "Ann has a violin.")
+    assert await found_in_turn("violin") == 1  # nothing was ever fed here, and somebody waits for a first answer
+    await world.turn(ANN, "Ann has an otter.")
+
+    assert await found_in_turn("otter") == 0
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(engine.run)
+        with anyio.fail_after(30):
+            while not await found_in_turn("otter"):  # noqa: ASYNC110 - it is fed in a thread
+                await anyio.sleep(0.05)
+        tg.cancel_scope.cancel()
+
+
+async def test_a_turn_of_another_process_searches_the_file_as_it_is(world: Pond, engine: BuiltinEngine) -> None:
+    await world.turn(ANN, "Ann has a violin.")
+    await engine.catch_up(SCOPE, within_s=30)
+    await world.turn(ANN, "Ann has an otter.")
+    other = engine_of(world)
+
+    first = await other.search(SCOPE, "violin or otter", mode="search", limit=10, prompt=IN_TURN)
+
+    assert len(first.hits) == 1
+    assert "violin" in first.hits[0].snippet
+    await other.aclose()
+
+
+async def test_a_turn_searches_no_index_from_before_something_was_forgotten(world: Pond, engine: BuiltinEngine) -> None:
+    await world.turn(ANN, "Ann has a violin.")
+    await engine.search(SCOPE, "violin", mode="search", limit=10, prompt=IN_TURN)
+    old = index_path(world)
+    await world.bus.call("HINCRBY", world.bus.keys.memory(SCOPE), "forgets", 1)
+    await anyio.sleep(2 * daemon.recall.index.builtin.LOOK_AGAIN_S)
+
+    found = await engine.search(SCOPE, "violin", mode="search", limit=10, prompt=IN_TURN)
+
+    assert len(found.hits) == 1  # made anew, of what is left
+    assert index_path(world) != old
+
+
+def test_an_index_that_is_closed_while_somebody_still_has_it_is_gone_and_not_damaged() -> None:
+    index = Index.in_memory(forgets=0)
+    index.close()
+
+    with pytest.raises(IndexGone):
+        index.ask(lambda _: None)

@@ -14,11 +14,13 @@ from daemon.model import Model
 from daemon.process import Process
 from daemon.recall import Found, Place
 from daemon.testing import ScriptedModel
+from daemon.traces import Traces
 from tests.conftest import Lab
 from tests.integration.test_asides import answered, ask
 from tests.integration.test_tools import calls, results
 from tests.integration.test_turns import Bot, until
 from tests.recalllab import ScriptedEngine, a_hit, recalling
+from workers.agent.filling import filling
 from workers.agent.preview import preview
 
 pytestmark = pytest.mark.anyio
@@ -170,6 +172,36 @@ async def test_the_prompt_shown_for_a_waiting_message_holds_what_would_be_recall
 
     assert shown["messages"] == [msgspec.json.decode(wire) for wire in model.requests[0].messages]
     assert shown["parts"]["recalled"] > 20
+
+
+@pytest.mark.parametrize("place", ["system", "user"])
+async def test_a_trace_and_what_fills_the_context_tell_what_was_recalled(
+    process: Process, lab: Lab, place: str
+) -> None:
+    process = recalling(process, ScriptedEngine(a_hit("Mia plays the cello.")), place=place)
+    before = (await filling(process, "web:ann", bot="pond"))["parts"]
+
+    await talk(process, lab, ScriptedModel("Mia"), ASKED)
+
+    trace = await Traces(lab.bus).newest("web:ann")
+    assert trace is not None
+    [recall] = trace.recalls
+    filled = await filling(process, "web:ann", bot="pond")
+    tokens = {part["name"]: part["tokens"] for part in filled["parts"]}
+    assert (recall.kind, recall.name) == ("recall", "builtin")
+    assert 20 < recall.prompt_tokens == tokens["recalled"]
+    assert tokens["tools"] == {part["name"]: part["tokens"] for part in before}["tools"]
+    assert sum(tokens.values()) + filled["free"] == filled["budget"]
+
+
+async def test_a_turn_that_searched_nothing_traces_no_search(process: Process, lab: Lab) -> None:
+    await talk(recalling(process, ScriptedEngine(), enabled=False), lab, ScriptedModel("Mia"), ASKED)
+
+    trace = await Traces(lab.bus).newest("web:ann")
+
+    assert trace is not None
+    assert trace.recalls == ()
+    assert await Traces(lab.bus).newest("web:bob") is None
 
 
 # Tools
