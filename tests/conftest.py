@@ -147,6 +147,8 @@ ON_ALL_SERVERS = (
     "migrations",
     "outbox",
     "publish",
+    "recall_found",
+    "recall_index",
     "scan",
     "session_machine",
     "take_over",
@@ -366,9 +368,9 @@ class Lab:
 
     async def publish(self, message_id: str, *, session: str = "web:ann", **more: Any) -> Accepted:
         """Publish a message; ``more`` are its fields, or options of ``publish``."""
-        options = {name: more.pop(name) for name in ("seen_as", "debounce_s") if name in more}
+        options = {name: more.pop(name) for name in ("seen_as", "debounce_s", "scope") if name in more}
         inbound = an_inbound(message_id, session=session, **more)
-        return await publish(self.bus, inbound, scope="pond:workspace", config=self.queue, **options)
+        return await publish(self.bus, inbound, config=self.queue, **{"scope": "pond:workspace", **options})
 
     async def claim(self, session: str = "web:ann") -> Claim:
         """Claim a session that can be claimed."""

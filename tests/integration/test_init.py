@@ -123,7 +123,10 @@ def test_flags_alone_give_a_configuration_that_can_be_used(place: Place, telegra
             "pond": {
                 "language": "zh",
                 "time_zone": "Europe/Berlin",
-                "tools": ["time", "message", "compact", "read_file", "write_file", "edit_file", "list_files", "grep"],
+                "tools": [
+                    *("time", "message", "compact", "read_file", "write_file", "edit_file", "list_files", "grep"),
+                    *("memory_search", "memory_get", "conversation_search"),
+                ],
                 "admins": ["telegram:4711"],
                 "model": {"base_url": server.base_url, "name": "m", "api_key_file": "pond.model.key"},
             }
