@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 AXE := axe-core@4.14.1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers test-clocks test-page test-deploy check lint bench chaos fuzz demo audit format clean
+.PHONY: help setup run test test-servers test-clocks test-page test-deploy test-qmd check lint bench chaos fuzz demo audit format clean
 
 help:  ## What can be made here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -65,7 +65,7 @@ run: $(VENV)/.run  ## Start everything: embedded server, all roles, the API, a c
 	@exec $(BIN)/millpond run
 
 test: $(VENV)/.test  ## Every test that needs no more than Python
-	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow and not servers and not faketime and not deploy and not page'
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow and not servers and not faketime and not deploy and not page and not qmd'
 
 test-servers: $(VENV)/.servers  ## What other servers may do otherwise: Redis 6.2, and a cluster of three nodes
 	$(BIN)/python -m pytest $(PARALLEL) -m servers tests/integration
@@ -81,6 +81,9 @@ test-page: $(VENV)/.page  ## The page in a browser; needs Chromium (Debian: apt-
 
 test-deploy: $(VENV)/.deploy  ## What lies in deploy/, and that everything installed is pinned; needs systemd-analyze (Debian: apt-get install systemd)
 	$(BIN)/python -m pytest -m deploy tests/deploy
+
+test-qmd: $(VENV)/.test  ## Search by the real QMD; needs Node.js 22 or newer and `npm install -g @tobilu/qmd`
+	$(BIN)/python -m pytest -m qmd tests/integration
 
 check: lint  ## Format, lint, types, imports, module lengths, unit tests
 	$(BIN)/python -m pytest -q $(PARALLEL) tests/unit

@@ -6,11 +6,11 @@ A sentence is found by its key and the language of the bot's configuration; ``{n
 from collections.abc import Mapping
 from typing import Literal
 
-from daemon import accesswords, linkwords, sendwords, setupwords
+from daemon import accesswords, linkwords, recallwords, sendwords, setupwords
 
 Language = Literal["en", "zh"]
 
-_ENGLISH: Mapping[str, str] = {
+_ENGLISH: dict[str, str] = {
     "identity": (
         "You are {bot}, a chat bot run by Millpond, which keeps long conversations and what matters in them.\n"
         "\n"
@@ -60,7 +60,7 @@ _ENGLISH: Mapping[str, str] = {
         "/export gives you everything that I keep of you, as one file\n"
         "/usage says what was used today, and what is left\n"
         "/model shows the models and chooses one for this conversation (administrators)\n"
-        "/memory shows what I remember here\n"
+        "/memory shows what I remember here; /memory QUESTION looks through everything that I keep of it\n"
         "/link makes a code; /link CODE in your other chat has me remember you as one person in both\n"
         "/unlink parts them again\n"
         "/whoami says by which names I know you and this chat\n"
@@ -213,7 +213,7 @@ _ENGLISH: Mapping[str, str] = {
     "offline_empty": "I see no words in this message.",
 }
 
-_CHINESE: Mapping[str, str] = {
+_CHINESE: dict[str, str] = {
     "identity": (
         "你是 {bot}，一个由 Millpond 运行的聊天机器人；Millpond 会保存长对话以及其中重要的内容。\n"
         "\n"
@@ -261,7 +261,7 @@ _CHINESE: Mapping[str, str] = {
         "/export 把我保存的关于你的全部内容作为一个文件给你\n"
         "/usage 说明今天的用量和剩余的额度\n"
         "/model 显示可用的模型，并为这个对话选择一个（仅限管理员）\n"
-        "/memory 显示我在这里记住的内容\n"
+        "/memory 显示我在这里记住的内容；/memory 问题 在我保存的全部内容中查找\n"
         "/link 生成一个代码；在另一个聊天里写 /link 代码，我就在两边把你当作同一个人来记\n"
         "/unlink 再次分开\n"
         "/whoami 说明我用什么名字称呼你和这个聊天\n"
@@ -382,9 +382,11 @@ _CHINESE: Mapping[str, str] = {
     "offline_empty": "这条消息里没有文字。",
 }
 
+_OTHERS = (accesswords, linkwords, recallwords, sendwords, setupwords)
+
 SENTENCES: Mapping[Language, Mapping[str, str]] = {
-    "en": {**_ENGLISH, **linkwords.ENGLISH, **accesswords.ENGLISH, **sendwords.ENGLISH, **setupwords.ENGLISH},
-    "zh": {**_CHINESE, **linkwords.CHINESE, **accesswords.CHINESE, **sendwords.CHINESE, **setupwords.CHINESE},
+    "en": _ENGLISH | {key: said for each in _OTHERS for key, said in each.ENGLISH.items()},
+    "zh": _CHINESE | {key: said for each in _OTHERS for key, said in each.CHINESE.items()},
 }
 """All sentences by language and key."""
 

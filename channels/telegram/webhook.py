@@ -98,7 +98,7 @@ class Webhook:
 
     async def _lead(self, leader: Leader, lease: Lease) -> None:
         async with leader.kept(lease):
-            await leader.unless_stopping(self._keep_known)
+            await leader.until_ending(lease, self._keep_known)
 
     async def _keep_known(self) -> None:
         known = False

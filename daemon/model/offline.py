@@ -166,7 +166,9 @@ class _Context:
         memory = system[at:] if (at := system.find("# Memory\n")) >= 0 else ""
         memory = re.split(r"\n---\n\n# (?:Active )?Skills\n", memory)[0]
         relevant = system.rpartition("## Relevant Memory\n")
-        return [relevant[2] if relevant[1] else "", memory]
+        # What stands before the first hit says how they were found.
+        found = relevant[2][max(0, relevant[2].find("- **[")) :]
+        return [found if relevant[1] else "", memory]
 
     def _results(self) -> str:
         """What the tools of the last step said."""

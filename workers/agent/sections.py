@@ -25,7 +25,7 @@ SKILL_SHARE = 4
 """The list of skills gets at most one part in so many of the workspace's allowance, and so much is kept for those that
 stand in the prompt in full."""
 
-MEMORY_TITLE = "# Memory"
+MEMORY_TITLE, RECALLED_TITLE = "# Memory", "## Relevant Memory"
 
 Count = Callable[[str], int]
 
@@ -106,7 +106,7 @@ def memory_section(memory: str, max_tokens: int, count: Count, shares: Shares) -
 
 def recalled_section(recalled: str, max_tokens: int, count: Count, shares: Shares) -> list[Section]:
     """``## Relevant Memory``, the last one."""
-    return _headed("recalled", "## Relevant Memory", recalled, max_tokens, count, shares)
+    return _headed("recalled", RECALLED_TITLE, recalled, max_tokens, count, shares)
 
 
 def _headed(part: str, heading: str, text: str, max_tokens: int, count: Count, shares: Shares) -> list[Section]:

@@ -42,6 +42,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
             tg.start_soon(worker.sweep)
             tg.start_soon(collect_orphans, process)
             tg.start_soon(keep_no_longer, process)
+            tg.start_soon(process.recaller.run)
             tg.start_soon(jobs.run, process.stopping)
             tg.start_soon(link_configured, process)
             worker.slots.open(tg)

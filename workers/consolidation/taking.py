@@ -99,10 +99,10 @@ class Taking:
             taken = await self._taken(lock, opened, part)
             await self._written(lock, opened, part, taken, moves=moves)
         await self._stores.trim(lock.session, part.upto_index)
-        await self._stores.files.sync(opened.scope, at_once=True)
+        await self._stores.show(opened.scope)
         if taken.summary and opened.undigested and not self._want.awaited:
             await self._digest(lock, opened.scope)
-            await self._stores.files.sync(opened.scope, at_once=True)
+            await self._stores.show(opened.scope)
         if not self._want.awaited:
             await self._shelve(opened.scope)
 
