@@ -74,7 +74,7 @@ async def test_sections_stand_in_order_and_empty_ones_are_left_out(tmp_path):
     assert heads == [
         *("## AGENTS.md", "## USER.md", "# Memory", "# Active Skills", "# Skills", "## Relevant Memory"),
     ]
-    assert text_of(full).endswith(f"## Relevant Memory\n\n{enclosed('- a heron')}")
+    assert text_of(full).endswith("## Relevant Memory\n\n- a heron")
     assert [section.part for section in full.sections] == [
         *("identity", "bootstrap", "memory", "skills", "skills", "recalled"),
     ]

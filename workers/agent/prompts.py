@@ -145,7 +145,7 @@ class Prompts:
         remembered = (
             await to_thread.run_sync(self._memory, memory) if len(memory) > THREAD_SIZE else self._memory(memory)
         )
-        found = recalled_section(recalled, self.recalled_tokens, self.tokenizer.count, self.rules.shares)
+        found = recalled_section(recalled, self.recalled_tokens, self.tokenizer.count)
         return self._joined((*self._identity, *bootstrap, *remembered, *skills, *found))
 
     async def _workspace_sections(self) -> tuple[list[Section], list[Section]]:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from daemon import metrics
 from daemon.events import LogEntry
 from daemon.memory import Home
+from daemon.model import enclosed
 from daemon.recall import Asked, Recaller
 from daemon.wording import text as say
 from workers.agent.past import Past
@@ -14,8 +15,8 @@ from workers.agent.request import Recall
 from workers.agent.tracing import Tracing
 from workers.wires import role_of, taken_apart, text_of
 
-AROUND_TOKENS = 20
-"""What the section's heading counts."""
+AROUND_TOKENS = 45
+"""What the section's heading counts, and the marks around what was found."""
 
 SHORT_BYTES, SHORT_KEPT = 1_200, 8_192
 """Of messages of at most so many bytes so many are kept taken apart: every turn of a conversation looks at the same."""
@@ -57,7 +58,7 @@ async def recalled(
     )
     with metrics.stage("recall"):
         found = await recaller.recalled(home.scope, asked)
-    return f"{how}\n\n{found}" if found else ""
+    return f"{how}\n\n{enclosed(found)}" if found else ""
 
 
 def traced(recall: Recall, tracing: Tracing, *, engine: str) -> Recall:

@@ -100,25 +100,22 @@ def memory_section(memory: str, max_tokens: int, count: Count, shares: Shares) -
     """``# Memory``; more than it may take is shown by its beginning and its end."""
     # Models begin the file with its title, which stands here already.
     titled = memory.strip()
-    text = titled.removeprefix(MEMORY_TITLE) if titled.startswith(f"{MEMORY_TITLE}\n") else titled
-    return _headed("memory", MEMORY_TITLE, text, max_tokens, count, shares)
-
-
-def recalled_section(recalled: str, max_tokens: int, count: Count, shares: Shares) -> list[Section]:
-    """``## Relevant Memory``, the last one."""
-    return _headed("recalled", RECALLED_TITLE, recalled, max_tokens, count, shares)
-
-
-def _headed(part: str, heading: str, text: str, max_tokens: int, count: Count, shares: Shares) -> list[Section]:
-    if not text.strip():
+    text = (titled.removeprefix(MEMORY_TITLE) if titled.startswith(f"{MEMORY_TITLE}\n") else titled).strip()
+    if not text:
         return []
 
     def section(shown: str) -> str:
-        return f"{heading}\n\n{enclosed(shown)}"
+        return f"{MEMORY_TITLE}\n\n{enclosed(shown)}"
 
     # Shortened within its marks, of which it needs both.
-    shown, _ = shortened_text(text.strip(), max_tokens - JOIN_TOKENS, lambda each: count(section(each)), shares)
-    return sections(part, section(shown), count=count) if shown else []
+    shown, _ = shortened_text(text, max_tokens - JOIN_TOKENS, lambda each: count(section(each)), shares)
+    return sections("memory", section(shown), count=count) if shown else []
+
+
+def recalled_section(recalled: str, max_tokens: int, count: Count) -> list[Section]:
+    """``## Relevant Memory``, the last one, its hits between their marks already; nothing when it is too long."""
+    text = f"{RECALLED_TITLE}\n\n{recalled.strip()}" if recalled.strip() else ""
+    return [section for section in sections("recalled", text, count=count) if section.tokens <= max_tokens]
 
 
 def sections(part: str, *texts: str, count: Count, first: bool = False) -> list[Section]:
