@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 CEDE_EVERY_S = 10.0
@@ -24,7 +24,7 @@ class Leads:
         self._next_at = -math.inf
 
     @contextmanager
-    def one_more(self) -> Iterator[None]:
+    def one_more(self) -> Generator[None]:
         """A lease is held for the length of the block."""
         self.count += 1
         try:
