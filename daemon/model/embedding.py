@@ -133,5 +133,5 @@ def _client(config: EmbeddingsConfig, base_url: str) -> openai.AsyncOpenAI:
         max_retries=0,
         timeout=timeout,
         # As in ``OpenAIModel``: the SDK's own one starts a task when it is collected unclosed.
-        http_client=openai.DefaultAsyncHttpxClient(timeout=timeout),
+        http_client=openai.DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False),
     )

@@ -15,8 +15,10 @@ from channels.slack.socket import _session as socket_session
 from channels.telegram import api as telegram
 from daemon.clock import SystemClock
 from daemon.config import McpConfig, ModelConfig, Secret, TranscriptionConfig
+from daemon.config.remembering import EmbeddingsConfig
 from daemon.errors import MillpondError, ToolError
 from daemon.model import Request
+from daemon.model.embedding import Embeddings
 from daemon.model.openai_model import OpenAIModel
 from daemon.model.transcribing import Transcriber
 from daemon.setup.bot_api import bot_api
@@ -87,6 +89,14 @@ async def a_transcriber(base: str) -> None:
         await transcriber.aclose()
 
 
+async def an_embedder(base: str) -> None:
+    embeddings = Embeddings(EmbeddingsConfig(base_url=base, model="m", timeout_s=TIMEOUT_S), SystemClock())
+    try:
+        await embeddings.vectors_of(["a pond"], limit_s=TIMEOUT_S)
+    finally:
+        await embeddings.aclose()
+
+
 async def telegrams_methods(base: str) -> None:
     async with telegram.connect(base, TOKEN) as api:
         await api.call("getMe", timeout_s=TIMEOUT_S)
@@ -148,7 +158,7 @@ async def a_tool_server(base: str) -> None:
 
 
 CLIENTS: tuple[Callable[[str], Awaitable[None]], ...] = (
-    *(a_model, a_transcriber, a_tool_server, telegrams_methods, telegrams_files, telegrams_set_up),
+    *(a_model, a_transcriber, an_embedder, a_tool_server, telegrams_methods, telegrams_files, telegrams_set_up),
     *(slacks_methods, slacks_files, slacks_uploads, slacks_socket, slacks_set_up, slacks_socket_at_set_up),
 )
 
