@@ -58,15 +58,17 @@ from daemon.bus.dead import DeadLetter
 from daemon.bus.publish import argument_of, command_of
 from daemon.clock import age_s
 from daemon.config import McpConfig, Secret, load
+from daemon.config.remembering import EmbeddingsConfig
 from daemon.config.schema import Config
 from daemon.data.folder import files_of, manifest_of, records_of
 from daemon.data.records import FileTaken, Manifest, SessionTaken
-from daemon.errors import UNREADABLE, BadSessionKey, ChannelError, ConfigError, DataError, ModelError
+from daemon.errors import UNREADABLE, BadSessionKey, ChannelError, ConfigError, DataError, InvalidAnswer, ModelError
 from daemon.events import Continuity, Inbound, LogEntry, Options, Reply
 from daemon.memory.diary import is_shown
 from daemon.memory.memory_file import MEMORY, look
 from daemon.memory.sidecar import SIDE_CAR, SideCar, read_side_car
 from daemon.model.answer import AnswerParts, EventLines
+from daemon.model.embedding import Embeddings
 from daemon.model.errors import Asked
 from daemon.people import codes
 from daemon.session.claim import continuity_from, options_from, waiting_from
@@ -89,6 +91,7 @@ SOON = settings(
 
 ME = Me(id=1, username="pond_bot")
 CLOCK = ManualClock()
+EMBEDDINGS = Embeddings(EmbeddingsConfig(model="m", base_url="http://h"), CLOCK)
 ASKED = Asked(model="m", host="h", key=Secret("a-key"))
 INBOUND = (
     b'{"id":"m1","bot":"pond","session":"web:ann","chat":"ann","chat_kind":"direct","sender_id":"ann","text":"hi",'
@@ -262,6 +265,18 @@ def test_any_stream_of_a_model_is_an_answer_or_a_models_error(found: bytes, cuts
             parts.feed(payload)
         parts.rest()
         parts.finished()
+
+
+VECTORS = b'{"data":[{"embedding":[0.5,1],"index":1},{"embedding":[0.25,0],"index":0}]}'
+
+
+@SOON
+@given(junk(VECTORS, names=("data", "embedding", "index")))
+def test_any_answer_of_a_server_of_embeddings_is_vectors_or_an_error(found: bytes) -> None:
+    # Both are a model's error for whoever asked (``FOREIGN``).
+    with suppress(InvalidAnswer, *UNREADABLE):
+        vectors = EMBEDDINGS._read(found, 2)
+        assert len(vectors[0]) == len(vectors[1]) > 0
 
 
 DELTAS = shaped(
