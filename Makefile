@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 AXE := axe-core@4.14.1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers test-clocks test-page test-deploy test-qmd check lint bench chaos format clean
+.PHONY: help setup run test test-servers test-clocks test-page test-deploy test-qmd check lint bench chaos fuzz audit format clean
 
 help:  ## What can be made here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -48,8 +48,12 @@ $(VENV)/.page: $(SOURCES) | $(BIN)/python
 	@touch $@ $(VENV)/.run $(VENV)/.test
 
 $(VENV)/.deploy: $(SOURCES) | $(BIN)/python
-	$(PIP) --editable '.[check,deploy]'
+	$(PIP) --editable '.[check,deploy,audit]'
 	@touch $@ $(VENV)/.run $(VENV)/.test $(VENV)/.servers $(VENV)/.check
+
+$(VENV)/.audit: $(SOURCES) | $(BIN)/python
+	$(PIP) --editable '.[audit]'
+	@touch $@ $(VENV)/.run
 
 $(VENV)/.check: $(SOURCES) | $(BIN)/python
 	$(PIP) --editable '.[check]'
@@ -109,6 +113,14 @@ else
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'slow and paired' tests/faults
 	$(BIN)/python -m pytest -m 'slow and alone' tests/faults
 endif
+
+fuzz: $(VENV)/.test  ## What comes from outside, spoilt in every way that can be thought of; MINUTES=n, else ten
+	$(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),10)
+
+audit: $(VENV)/.audit  ## What is known to be wrong with the pinned versions; needs a network: it asks pypi.org
+	@$(BIN)/python -c 'from urllib.request import urlopen; urlopen("https://pypi.org/pypi/pip/json", timeout=20).close()' \
+		2>/dev/null || { echo "make audit asks pypi.org what is known of each pin, and cannot reach it from here" >&2; exit 1; }
+	$(BIN)/pip-audit --strict --requirement constraints.txt --no-deps --disable-pip --progress-spinner off
 
 clean:  ## Remove the virtual environment and what tools left behind
 	rm -rf $(VENV) .page .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -64,6 +64,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+UNREADABLE = (ValueError, RecursionError)
+"""What decoding raises that is no decoder's fault: msgspec's errors and those of UTF-8 are ValueErrors, and whatever is
+nested beyond reason raises the other one."""
+
 
 class MillpondError(Exception):
     """The root; ``str()`` of it can be shown to a person."""

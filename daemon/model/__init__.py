@@ -16,6 +16,7 @@ from daemon.model.base import RUNTIME_CONTEXT, Answer, Chunk, CutOff, Model, Req
 from daemon.model.failures import Failures, note_failure, read_failures
 from daemon.model.fallback import FallbackModel, Rung
 from daemon.model.offline import OfflineModel
+from daemon.model.untrusted import enclosed, ends, without_marks
 from daemon.wording import Language
 
 if TYPE_CHECKING:
@@ -37,9 +38,12 @@ __all__ = [
     "Usage",
     "connect",
     "embeddings",
+    "enclosed",
+    "ends",
     "note_failure",
     "read_failures",
     "transcriber",
+    "without_marks",
 ]
 
 

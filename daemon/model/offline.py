@@ -15,6 +15,7 @@ from anyio.lowlevel import checkpoint
 
 from daemon.model.base import RUNTIME_CONTEXT, Answer, Chunk, Request, TextChunk, ToolCall, Usage
 from daemon.model.extract import consolidation, flush
+from daemon.model.untrusted import without_marks
 from daemon.model.words import best, is_question, language_of
 from daemon.wording import Language, text
 
@@ -177,7 +178,7 @@ class _Context:
             if message.role != "tool":
                 break
             tool = names.get(message.tool_call_id, "?")
-            results.append(text("offline_result", self._language, tool=tool, result=message.words))
+            results.append(text("offline_result", self._language, tool=tool, result=without_marks(message.words)))
         return "\n".join(reversed(results))
 
     def _wanted_call(self) -> ToolCall | None:

@@ -81,5 +81,5 @@ def ms_of(stamped: str) -> int | None:
     """A time as it is stored, in ms since 1970; None when it cannot be read."""
     try:
         return round(dt.datetime.fromisoformat(stamped).timestamp() * 1000)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None

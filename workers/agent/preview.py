@@ -13,7 +13,7 @@ import structlog
 from daemon.bus import QUEUED_COMMANDS, pairs
 from daemon.clock import stamp
 from daemon.config import BotConfig
-from daemon.errors import ConfigError, InboundError
+from daemon.errors import UNREADABLE, ConfigError, InboundError
 from daemon.events import ChatKind, Inbound, LogEntry
 from daemon.memory import Home, Memories
 from daemon.process import Process
@@ -202,7 +202,7 @@ async def waiting_in(process: Process, session: str, *, first_only: bool) -> lis
 def _readable(raw: bytes) -> list[Inbound]:
     try:
         inbound = _inbound(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         return []
     return [inbound]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import structlog
 
 from daemon.config import ContextConfig
-from daemon.model import RUNTIME_CONTEXT
+from daemon.model import RUNTIME_CONTEXT, enclosed
 from daemon.wording import Language
 from daemon.wording import text as say
 from workers.agent.bootstrap import JOIN, Part, bootstrap
@@ -112,8 +112,13 @@ def recalled_section(recalled: str, max_tokens: int, count: Count, shares: Share
 def _headed(part: str, heading: str, text: str, max_tokens: int, count: Count, shares: Shares) -> list[Section]:
     if not text.strip():
         return []
-    shown, _ = shortened_text(f"{heading}\n\n{text.strip()}", max_tokens - JOIN_TOKENS, count, shares)
-    return sections(part, shown, count=count)
+
+    def section(shown: str) -> str:
+        return f"{heading}\n\n{enclosed(shown)}"
+
+    # Shortened within its marks, of which it needs both.
+    shown, _ = shortened_text(text.strip(), max_tokens - JOIN_TOKENS, lambda each: count(section(each)), shares)
+    return sections(part, section(shown), count=count) if shown else []
 
 
 def sections(part: str, *texts: str, count: Count, first: bool = False) -> list[Section]:

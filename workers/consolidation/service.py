@@ -10,7 +10,7 @@ import msgspec
 import structlog
 from anyio.lowlevel import checkpoint
 
-from daemon.errors import BusError, ConfigError
+from daemon.errors import UNREADABLE, BusError, ConfigError
 from daemon.events import SessionGrew
 from daemon.handlers import job_runner
 from daemon.heartbeat import beat
@@ -119,7 +119,7 @@ class Worker:
     async def _hear(self, event: Event) -> None:
         try:
             session = _decode(event[2]).session
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except UNREADABLE as error:
             # Only a hint: the session's own state says what there is to do.
             _log.warning("event.unreadable", reason=type(error).__name__)
             return

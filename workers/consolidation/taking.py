@@ -7,7 +7,7 @@ import msgspec
 import structlog
 
 from daemon.clock import stamp
-from daemon.errors import ArchiveError, CallSkipped, SummaryFailed, Unsummarizable
+from daemon.errors import UNREADABLE, ArchiveError, CallSkipped, SummaryFailed, Unsummarizable
 from daemon.events import Continuity
 from daemon.memory import HistoryEntry, Opened, Version
 from daemon.session import Lock
@@ -57,7 +57,7 @@ def mark_from(text: str) -> Mark:
     """The mark as it is stored; what a hand has spoilt is none."""
     try:
         return _decode_mark(text or "{}")
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return Mark()
 
 
