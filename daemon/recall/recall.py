@@ -28,6 +28,9 @@ LOOKED_AT, LOOKED_AGAIN = 15, 45
 LOOK_S = 0.2
 """How long a turn waits to be told whether there is anything to search."""
 
+DATES_AFTER_S = 2.0
+"""After its start a process has other things to do first."""
+
 SEARCHED_MAX = 100
 """Most hits that a search gives."""
 
@@ -115,6 +118,7 @@ class Recaller:
             async with anyio.create_task_group() as tg:
                 if self._config.enabled:
                     tg.start_soon(kept_going, self._sessions.look)
+                    tg.start_soon(warm_dates)
                 await self._engines.run()
         finally:
             self._is_running = False
@@ -276,6 +280,12 @@ def warm() -> None:
     """Import what searches: 0.1 s of compiling expressions, which most commands and processes need not wait for."""
     for module in ("daemon.recall.dates", "daemon.recall.index"):
         import_module(module)
+
+
+async def warm_dates() -> None:
+    """Have a date read, in a while: the first one takes 0.3 s, on a busy machine more than a turn waits."""
+    await anyio.sleep(DATES_AFTER_S)
+    await to_thread.run_sync(names_day, "on 2 May", dt.datetime.now(dt.UTC), abandon_on_cancel=True)
 
 
 class _Known:

@@ -7,7 +7,7 @@ import sqlite3
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 import structlog
@@ -52,6 +52,7 @@ NO_VECTORS = "There are no vectors to search by: this was found by words. See do
 NOT_NOW = "Vectors cannot be had just now: this was found by words."
 NOT_ALL = "Not everything has its vector yet; a search a little later may find more."
 
+_K = TypeVar("_K")
 _log = structlog.get_logger()
 
 
@@ -81,6 +82,8 @@ class VectorEngine:
         self._behind: OrderedDict[str, None] = OrderedDict()
         self._fed_until: OrderedDict[tuple[str, str], float] = OrderedDict()
         """By scope and embedder, until when its vectors are used as they are, by the event loop's clock."""
+        self._named_until: OrderedDict[str, float] = OrderedDict()
+        """By scope, until when turns do not name it again as waiting."""
         self._work = anyio.Event()
         self._kept_up = False
         self._searching = 0
@@ -122,8 +125,8 @@ class VectorEngine:
         blend = self._blend(scope, query, embedder, mode=mode, limit=depth)
         fed_until = self._fed_until.get((scope, embedder.name), 0.0)
         is_beside = prompt is not None
-        if is_beside and began >= fed_until:
-            self._fed_until[scope, embedder.name] = began + REST_MAX_S
+        if is_beside and began >= self._named_until.get(scope, 0.0):
+            _keep(self._named_until, scope, began + REST_MAX_S)
             self._is_behind(scope)
         if blend is not None and (is_beside or began < fed_until):
             return await self._words.blended(scope, query, blend, depth=depth, limit=limit, prompt=prompt)
@@ -140,9 +143,7 @@ class VectorEngine:
         self._failing.discard(str(file_of(self._data_dir, scope)))
         if self.rest and not is_beside:
             now = anyio.current_time()
-            self._fed_until[scope, embedder.name] = now + min(REST_MAX_S, self.rest * (now - began))
-            while len(self._fed_until) > BEHIND_MAX:
-                self._fed_until.popitem(last=False)
+            _keep(self._fed_until, (scope, embedder.name), now + min(REST_MAX_S, self.rest * (now - began)))
         scored = near.above_the_usual() if mode == "vsearch" else fused(ranking.scored, near.outstanding())
         hits = await self._words.shown(scope, query, scored, limit=limit, prompt=prompt)
         found = Found(hits=hits, note=ranking.note)
@@ -271,6 +272,12 @@ class VectorEngine:
                 self._failing.clear()
             self._failing.add(str(path))
             _log.warning("vectors.unusable", path=str(path), reason=f"{type(error).__name__}: {error}")
+
+
+def _keep(until: "OrderedDict[_K, float]", key: _K, time: float) -> None:
+    until[key] = time
+    while len(until) > BEHIND_MAX:
+        until.popitem(last=False)
 
 
 def _noted(found: Found, note: str) -> Found:
