@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 AXE := axe-core@4.14.1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers test-clocks test-page test-deploy check lint bench chaos soak format clean
+.PHONY: help setup run test test-servers test-clocks test-page test-deploy test-qmd check lint bench chaos soak fuzz demo audit format clean
 
 help:  ## What can be made here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -48,8 +48,12 @@ $(VENV)/.page: $(SOURCES) | $(BIN)/python
 	@touch $@ $(VENV)/.run $(VENV)/.test
 
 $(VENV)/.deploy: $(SOURCES) | $(BIN)/python
-	$(PIP) --editable '.[check,deploy]'
+	$(PIP) --editable '.[check,deploy,audit]'
 	@touch $@ $(VENV)/.run $(VENV)/.test $(VENV)/.servers $(VENV)/.check
+
+$(VENV)/.audit: $(SOURCES) | $(BIN)/python
+	$(PIP) --editable '.[audit]'
+	@touch $@ $(VENV)/.run
 
 $(VENV)/.check: $(SOURCES) | $(BIN)/python
 	$(PIP) --editable '.[check]'
@@ -61,7 +65,7 @@ run: $(VENV)/.run  ## Start everything: embedded server, all roles, the API, a c
 	@exec $(BIN)/millpond run
 
 test: $(VENV)/.test  ## Every test that needs no more than Python
-	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow and not servers and not faketime and not deploy and not page'
+	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow and not servers and not faketime and not deploy and not page and not qmd'
 
 test-servers: $(VENV)/.servers  ## What other servers may do otherwise: Redis 6.2, and a cluster of three nodes
 	$(BIN)/python -m pytest $(PARALLEL) -m servers tests/integration
@@ -77,6 +81,9 @@ test-page: $(VENV)/.page  ## The page in a browser; needs Chromium (Debian: apt-
 
 test-deploy: $(VENV)/.deploy  ## What lies in deploy/, and that everything installed is pinned; needs systemd-analyze (Debian: apt-get install systemd)
 	$(BIN)/python -m pytest -m deploy tests/deploy
+
+test-qmd: $(VENV)/.test  ## Search by the real QMD; needs Node.js 22 or newer and `npm install -g @tobilu/qmd`
+	$(BIN)/python -m pytest -m qmd tests/integration
 
 check: lint  ## Format, lint, types, imports, module lengths, unit tests
 	$(BIN)/python -m pytest -q $(PARALLEL) tests/unit
@@ -109,6 +116,17 @@ endif
 
 soak: $(VENV)/.test  ## An hour of everything at once: load on all channels, kills, a full disk; SECONDS=180, RATE=50
 	$(BIN)/python -m tests.soak --seconds $(or $(SECONDS),3600) --rate $(or $(RATE),50)
+
+fuzz: $(VENV)/.test  ## What comes from outside, spoilt in every way that can be thought of; MINUTES=n, else ten
+	$(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),10)
+
+demo: $(VENV)/.test  ## Half a minute: processes and the server are killed with kill -9 while they answer; RECORD=1 keeps it
+	$(BIN)/python -m tests.demo $(if $(RECORD),--record)
+
+audit: $(VENV)/.audit  ## What is known to be wrong with the pinned versions; needs a network: it asks pypi.org
+	@$(BIN)/python -c 'from urllib.request import urlopen; urlopen("https://pypi.org/pypi/pip/json", timeout=20).close()' \
+		2>/dev/null || { echo "make audit asks pypi.org what is known of each pin, and cannot reach it from here" >&2; exit 1; }
+	$(BIN)/pip-audit --strict --requirement constraints.txt --no-deps --disable-pip --progress-spinner off
 
 clean:  ## Remove the virtual environment and what tools left behind
 	rm -rf $(VENV) .page .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

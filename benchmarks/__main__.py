@@ -21,6 +21,8 @@ from benchmarks import (
     latency,
     memory,
     ready,
+    recall,
+    recall_speed,
     slack,
     stalls,
     startup,
@@ -43,6 +45,8 @@ ALL = {
     "consolidation": consolidation,
     "memory": memory,
     "kept": kept,
+    "recall": recall,
+    "recall_speed": recall_speed,
     "telegram": telegram,
     "slack": slack,
 }

@@ -45,6 +45,10 @@ class People:
         self._name = secrets.token_hex(4)
         self._numbers = count()
 
+    def scope(self, chat: str) -> str:
+        """Whose memory a chat's is: that of the one person who writes there."""
+        return f"pond:person:{CHANNEL}:{chat}"
+
     async def say(self, chat: str, text: str) -> float:
         """Publish a message; when it was accepted, by ``time.monotonic()``."""
         number = next(self._numbers)
@@ -59,7 +63,7 @@ class People:
             received_at=stamp(self._clock.now()),
             correlation=f"{self._name}-{number}",
         )
-        await publish(self.bus, inbound, scope="pond:workspace", config=QueueConfig())
+        await publish(self.bus, inbound, scope=self.scope(chat), config=QueueConfig())
         return time.monotonic()
 
     @asynccontextmanager

@@ -11,6 +11,7 @@ import anyio
 from benchmarks.costs import Costs, counting
 from benchmarks.folder import data_dir
 from benchmarks.history import Past, lived
+from benchmarks.indexed import indexed
 from benchmarks.model_server import model_server
 from benchmarks.people import People, people
 from benchmarks.result import Result
@@ -21,7 +22,11 @@ ANSWER = "".join(f" word{number}" for number in range(CHUNKS))
 """What the model's server says."""
 TEXT_BYTES = len(QUESTION) + len(ANSWER)
 
-WINDOW = {"MILLPOND_BOTS__POND__MODEL__CONTEXT_WINDOW_TOKENS": "200000"}
+WINDOW = {
+    "MILLPOND_BOTS__POND__MODEL__CONTEXT_WINDOW_TOKENS": "200000",
+    # As without the extras for vectors, whatever is installed here.
+    "MILLPOND_MEMORY_SEARCH__MODE": "search",
+}
 CHARS = 150
 SHORT, LONG, FULL = 10, 2_000, 4_000
 """Messages that a model sees: few, 300 kB of text, and most of what a window holds."""
@@ -69,6 +74,8 @@ async def _live(folder: Path) -> None:
             past = Past(entries=LONG, chars=CHARS, settled=settled)
             await lived(everybody, [f"settled-{settled}"], past)
             await lived(everybody, [f"full-{settled}"], Past(entries=FULL, chars=CHARS, settled=settled))
+    # What is settled is taken into the index once, beside turns: 100,000 messages in about a minute.
+    await indexed(folder, [everybody.scope(f"{kind}-{settled}") for kind in ("settled", "full") for settled in SETTLED])
 
 
 def _short(number: int) -> str:

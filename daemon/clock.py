@@ -40,7 +40,7 @@ def stamp(moment: dt.datetime) -> str:
 def age_s(stamped: str, clock: Clock) -> float:
     """Seconds since ``stamped``, by the clock of this process; 0 for a time that cannot be read."""
     try:
-        moment = dt.datetime.fromisoformat(stamped)
-    except ValueError:
+        moment = dt.datetime.fromisoformat(stamped).astimezone(dt.UTC)
+    except (ValueError, OverflowError):
         return 0.0
-    return max(0.0, (clock.now() - moment.astimezone(dt.UTC)).total_seconds())
+    return max(0.0, (clock.now() - moment).total_seconds())

@@ -37,6 +37,11 @@
   x ArchiveError
     - ArchiveMissing
     - NoSuchTranscript
+  x SearchError
+    - IndexBusy
+    - IndexDamaged
+    - IndexGone
+    - IndexUnusable
   x JobError
     - JobLost
     - JobWaits
@@ -58,6 +63,10 @@ The first argument is a sentence for people: what is wrong, where, and what to d
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
+
+UNREADABLE = (ValueError, RecursionError)
+"""What decoding raises that is no decoder's fault: msgspec's errors and those of UTF-8 are ValueErrors, and whatever is
+nested beyond reason raises the other one."""
 
 
 class MillpondError(Exception):
@@ -246,6 +255,26 @@ class ArchiveError(MillpondError):
 
 class ArchiveMissing(ArchiveError):
     """What was archived is not there, or spoilt: reading it again changes nothing, while the archive can be used."""
+
+
+class SearchError(MillpondError):
+    """An index of what is remembered cannot be used; all that is in it can be had from Redis and the archive."""
+
+
+class IndexBusy(SearchError):
+    """Another process, or another task of this one, has an index for itself just now."""
+
+
+class IndexDamaged(SearchError):
+    """An index is not what it should be; it is to be deleted and made anew."""
+
+
+class IndexGone(SearchError):
+    """An index was deleted while this process had it open; open it again."""
+
+
+class IndexUnusable(SearchError):
+    """The disk does not let an index be read or written: it is full, read-only, or broken."""
 
 
 class JobError(MillpondError):

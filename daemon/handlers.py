@@ -4,10 +4,15 @@ from collections.abc import Callable, Mapping
 
 from daemon.forget import KIND as FORGET
 from daemon.forget import Forgetting, stores_for
+from daemon.forget.passing import HOOKS
 from daemon.jobs import Handler, Host, JobRunner
 from daemon.people import linking, parting
 from daemon.people.linking import KIND as LINK
 from daemon.people.parting import KIND as UNLINK
+from daemon.recall.forgetting import forget_in_indexes
+
+if forget_in_indexes not in HOOKS:
+    HOOKS.append(forget_in_indexes)
 
 HANDLERS: Mapping[str, Callable[[Host], Handler]] = {
     FORGET: lambda host: Forgetting(stores_for(host)),

@@ -70,7 +70,7 @@ LOOP_LAG = Histogram(
 LOOK_EVERY_S = 1.0
 """Rarely enough to cost nothing, often enough to see what blocks the loop again and again."""
 
-Stage = Literal["read", "prompt", "model", "tools", "commit"]
+Stage = Literal["read", "recall", "prompt", "model", "tools", "commit"]
 
 
 def stage(name: Stage) -> Timer:

@@ -19,6 +19,9 @@ from daemon.errors import ConfigError
 from daemon.export import Sources
 from daemon.memory import Memories
 from daemon.model import Model, connect
+from daemon.recall import Engines, Reader, Recaller, SessionBook, engines_of
+from daemon.recall import Sources as RecallSources
+from daemon.session import SessionReader
 from daemon.transcripts import Transcripts
 
 _T = TypeVar("_T")
@@ -43,6 +46,8 @@ class Process:
     """Set when the process is to end: take nothing new, finish what runs within ``run.grace_s``."""
     connect_model: Callable[..., Awaitable[Model]] = connect
     """Gives the model of a ``ModelConfig``, ``language`` by name; tests put their own in."""
+    connect_recall: Callable[[RecallSources], Engines] = engines_of
+    """Gives what searches memories; tests put their own in."""
     announce: Callable[[str], None] = field(default=lambda _line: None)
     """Says a line to the person who started the process."""
     invite: Callable[[str], None] | None = None
@@ -64,6 +69,28 @@ class Process:
     def transcripts(self) -> Transcripts:
         """Reads sessions from their first message on, whatever has left Redis."""
         return Transcripts(self.bus, self.archive)
+
+    @cached_property
+    def recaller(self) -> Recaller:
+        """Searches what is remembered."""
+        memories, transcripts, sessions = Memories(self.bus, self.archive), self.transcripts, SessionBook(self.bus)
+        sources = RecallSources(
+            config=self.config,
+            data_dir=self.data_dir,
+            memories=memories,
+            transcripts=transcripts,
+            sessions=sessions,
+            workspace_of=self.workspace,
+            clock=self.clock,
+        )
+        reader = Reader(memories, transcripts, SessionReader(self.bus))
+        return Recaller(
+            self.config.memory_search,
+            lambda: self.connect_recall(sources),
+            reader,
+            self.clock,
+            sessions=sessions,
+        )
 
     def export_sources(self, memories: Memories) -> Sources:
         """Where all that is kept of people lies, for exports."""

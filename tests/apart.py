@@ -31,6 +31,7 @@ from daemon.server.layout import Layout
 from daemon.session import Change, Commit
 from tests.conftest import Lab, all_keys, shut_down
 from tests.memorylab import SCOPE, MemoryLab, saves, small_window
+from tests.places import TEMPORARY
 from workers.consolidation import Consolidator, Kits, stores_of
 from workers.consolidation.stores import Stores
 
@@ -57,7 +58,7 @@ def names_in(text: str) -> list[str]:
 @contextmanager
 def another_server() -> Iterator[Path]:
     """The data directory of one more embedded server."""
-    with tempfile.TemporaryDirectory(prefix="mp-", dir="/tmp") as folder:
+    with tempfile.TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as folder:
         data = Path(folder) / "data"
         address = anyio.run(EmbeddedServer(data, idle_s=600.0).ensure)
         yield data

@@ -33,10 +33,14 @@ from daemon.session import Claim, Commit, SessionReader, Sessions, SessionState
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus, ManualClock
 from tests import measuring, overdue, ports
+from tests.places import TEMPORARY
 from tests.servers import Node, cluster_of, old_redis
+
+tempfile.tempdir = TEMPORARY  # for pytest's own folders
 
 # How long an example takes says how busy a machine is; what hangs is ended by the tests' own limit.
 settings.register_profile("millpond", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("fuzz", settings.get_profile("millpond"), max_examples=2_000, database=None)
 settings.load_profile("millpond")
 
 QUEUE = QueueConfig(
@@ -143,6 +147,8 @@ ON_ALL_SERVERS = (
     "migrations",
     "outbox",
     "publish",
+    "recall_found",
+    "recall_index",
     "scan",
     "session_machine",
     "take_over",
@@ -189,7 +195,7 @@ def server_dir(server_kind: str) -> Iterator[Path]:
     """A data directory whose embedded server is shared by all tests, and stopped after the last."""
     if server_kind == "cluster":
         pytest.skip("needs the embedded server, which is no cluster")
-    with tempfile.TemporaryDirectory(prefix="mp-", dir="/tmp") as folder, pytest.MonkeyPatch.context() as patch:
+    with tempfile.TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as folder, pytest.MonkeyPatch.context() as patch:
         if server_kind != "valkey":
             # Whoever starts the server anew starts the same one.
             program = _program(server_kind)
@@ -362,9 +368,9 @@ class Lab:
 
     async def publish(self, message_id: str, *, session: str = "web:ann", **more: Any) -> Accepted:
         """Publish a message; ``more`` are its fields, or options of ``publish``."""
-        options = {name: more.pop(name) for name in ("seen_as", "debounce_s") if name in more}
+        options = {name: more.pop(name) for name in ("seen_as", "debounce_s", "scope") if name in more}
         inbound = an_inbound(message_id, session=session, **more)
-        return await publish(self.bus, inbound, scope="pond:workspace", config=self.queue, **options)
+        return await publish(self.bus, inbound, config=self.queue, **{"scope": "pond:workspace", **options})
 
     async def claim(self, session: str = "web:ann") -> Claim:
         """Claim a session that can be claimed."""

@@ -5,6 +5,8 @@ from typing import Any, Literal, cast
 
 import msgspec
 
+from daemon.model import enclosed, ends
+
 Role = Literal["system", "user", "assistant", "tool"]
 Content = str | list[dict[str, Any]] | None
 """Text, a list of parts, or nothing beside tool calls."""
@@ -81,3 +83,15 @@ def merged(contents: Sequence[Content]) -> Content:
     if all(content is None or isinstance(content, str) for content in contents):
         return "\n\n".join(str(content) for content in contents if content)
     return [part for content in contents for part in parts_of(content)]
+
+
+def shown_result(wire: bytes) -> bytes:
+    """A tool's result as a model is shown it, between marks that it cannot forge; any other message as it is."""
+    if role_of(wire) != "tool":
+        return wire
+    whole = taken_apart(wire)
+    content: Content = whole.get("content")
+    if not isinstance(content, list):
+        return encode({**whole, "content": enclosed(content or "")})
+    before, after = ends([str(part["text"]) for part in content if "text" in part])
+    return encode({**whole, "content": [text_part(before), *content, text_part(after)]})

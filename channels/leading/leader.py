@@ -7,6 +7,7 @@ from functools import partial
 import anyio
 import structlog
 
+from channels.leading.leads import Leads
 from channels.leading.lease import Lease, Terms
 from daemon.bus import Subscription
 from daemon.errors import BusError
@@ -14,6 +15,9 @@ from daemon.process import Process
 
 STANDBY_S = 5.0
 """How often the lease is asked for, should the word that it is free get lost."""
+
+CEDED_PAUSE_S = 1.0
+"""Whoever gave it away asks for it again after this: by then the one who wished for it has heard that it is free."""
 
 AWAY_PAUSE_S = 0.5
 """Pause when Redis is away."""
@@ -34,21 +38,28 @@ class Leader:
             lease_s=queue.lease_s,
             renew_s=min(queue.renew_s, (queue.lease_s - longest_s) / 3),
             worker=process.name,
+            leads=process.shared(Leads),
         )
 
     async def run(self, work: Callable[[Lease], Awaitable[None]]) -> None:
-        """Whenever the lease can be had, do ``work`` with it, until the process stops; ``work`` ends by itself then."""
+        """Whenever the lease can be had, do ``work`` with it, until the process stops.
+
+        ``work`` ends by itself then, and when the lease is given to another process: see ``Lease.ending``.
+        """
         leaders = self._process.bus.keys.leaders
         async with self._process.listener.hear(leaders) as resigned:
             while not self._process.stopping.is_set():
                 lease = Lease(bus=self._process.bus, terms=self._terms)
                 try:
-                    await self.unless_stopping(partial(self._stand_by, lease, resigned))
+                    await self._unless(self._process.stopping, partial(self._stand_by, lease, resigned))
                     if lease.left_s > 0:
                         _log.info("lease.taken", channel=self._channel, fence=lease.fence)
-                        await work(lease)
+                        with self._terms.leads.one_more():
+                            await work(lease)
                 finally:
                     await lease.resign(channel=leaders, said=self._terms.key)
+                if lease.ending.is_set():
+                    await self._unless(self._process.stopping, partial(anyio.sleep, CEDED_PAUSE_S))
 
     @asynccontextmanager
     async def kept(self, lease: Lease) -> AsyncGenerator[anyio.CancelScope]:
@@ -59,21 +70,30 @@ class Leader:
             _log.warning("lease.lost", channel=self._channel, fence=lease.fence)
             scope.cancel()
 
+        async def end_at_stop() -> None:
+            await self._process.stopping.wait()
+            lease.ending.set()
+
         async with anyio.create_task_group() as background:
+            background.start_soon(end_at_stop)
             with anyio.CancelScope() as scope:
                 background.start_soon(keep, scope)
                 yield scope
             background.cancel_scope.cancel()
 
-    async def unless_stopping(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do ``work``; it is cancelled when the process stops."""
+    async def until_ending(self, lease: Lease, work: Callable[[], Awaitable[None]]) -> None:
+        """Do ``work`` inside ``kept``; it is cancelled when the lease is to be given back."""
+        await self._unless(lease.ending, work)
+        if lease.ending.is_set() and not self._process.stopping.is_set():
+            _log.info("lease.ceded", channel=self._channel, fence=lease.fence)
 
-        async def cancel_at_stop() -> None:
-            await self._process.stopping.wait()
+    async def _unless(self, over: anyio.Event, work: Callable[[], Awaitable[None]]) -> None:
+        async def cancel() -> None:
+            await over.wait()
             tg.cancel_scope.cancel()
 
         async with anyio.create_task_group() as tg:
-            tg.start_soon(cancel_at_stop)
+            tg.start_soon(cancel)
             await work()
             tg.cancel_scope.cancel()
 

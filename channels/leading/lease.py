@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import anyio
 
+from channels.leading.leads import WISH_S, Leads
 from daemon.bus import Bus, load_script
 from daemon.errors import BusError
 
@@ -31,6 +32,8 @@ class Terms:
     """Pause between renewals; short enough that most of the time enough is left for a send."""
     worker: str
     """Name of the process."""
+    leads: Leads = field(default_factory=Leads)
+    """Its leases."""
 
 
 @dataclass(kw_only=True)
@@ -42,6 +45,8 @@ class Lease:
     nonce: str = field(default_factory=lambda: secrets.token_hex(8))
     fence: int = 0
     """Its number; 0 until it was seen."""
+    ending: anyio.Event = field(default_factory=anyio.Event)
+    """Set when it is given to another process, or this one stops: begin nothing, finish what runs."""
     _held_until: float = 0.0
     """By this process's monotonic clock, so that a stalled process knows that it is over."""
     _renewed: anyio.Event = field(default_factory=anyio.Event)
@@ -54,24 +59,29 @@ class Lease:
         """
         # Cut in the middle, it might be held under a nonce that nobody uses.
         with anyio.fail_after(CALL_TIMEOUT_S, shield=True):
-            status, left_ms = await self._lead(self.fence)
+            status, left_ms, _ = await self._lead(self.fence)
             if status == b"free":
-                status, left_ms = await self._lead(self.fence)
+                status, left_ms, _ = await self._lead(self.fence)
         if status == b"held":
             return 0.0
         return left_ms / 1000 if status == b"busy" else self.terms.renew_s
 
     async def keep(self) -> None:
-        """Renew for as long as it is held; returns when it is lost."""
+        """Renew for as long as it is held; returns when it is lost.
+
+        When a process that holds fewer wishes for it, ``ending`` is set.
+        """
         while self.left_s > 0:
             await anyio.sleep(min(self.terms.renew_s, self.left_s))
             with anyio.move_on_after(max(self.left_s, 0.0)):
                 try:
-                    status, _ = await self._lead(RENEW_ONLY)
+                    status, _, theirs = await self._lead(RENEW_ONLY)
                 except BusError:
                     continue  # the bus has tried for a while; so does this, until the lease is over
                 if status != b"held":
                     return
+                if not self.ending.is_set() and self.terms.leads.cedes(theirs):
+                    self.ending.set()
 
     @property
     def left_s(self) -> float:
@@ -92,14 +102,16 @@ class Lease:
             except BusError:
                 return  # it runs out by itself
 
-    async def _lead(self, fence: int) -> tuple[bytes, int]:
-        asked_at = time.monotonic()
-        status, seen, left_ms = await self.bus.run(
-            LEAD, [self.terms.key], [self.nonce, fence, round(self.terms.lease_s * 1000), self.terms.worker]
+    async def _lead(self, fence: int) -> tuple[bytes, int, int]:
+        asked_at, terms = time.monotonic(), self.terms
+        status, seen, left_ms, theirs = await self.bus.run(
+            LEAD,
+            [terms.key],
+            [self.nonce, fence, round(terms.lease_s * 1000), terms.worker, terms.leads.count, round(WISH_S * 1000)],
         )
         self.fence = seen
         if status == b"held":
-            self._held_until = asked_at + self.terms.lease_s
+            self._held_until = asked_at + terms.lease_s
             self._renewed.set()
             self._renewed = anyio.Event()
-        return status, left_ms
+        return status, left_ms, theirs

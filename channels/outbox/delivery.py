@@ -55,8 +55,7 @@ class Delivery:
     means: Means
     ledger: Ledger
     lease: Lease
-    stopping: anyio.Event
-    """Once it is set no part is begun."""
+    """Once it is ending no part is begun."""
     _begun: dict[str, int] = field(default_factory=dict[str, int])
     """How many parts of a reply are over, of those that wait in the middle."""
     _last: set[str] = field(default_factory=set[str])
@@ -147,7 +146,7 @@ class Delivery:
         attempt = 0
         while True:
             await self.lease.outlasting(self.means.timeout_s)
-            if self.stopping.is_set():
+            if self.lease.ending.is_set():
                 return None, Word.OVER
             step = Step(place=place, attempt=attempt + 1, mark=f"{self.lease.nonce}-{next(self._marks)}")
             word = await self.ledger.sending(step, asking)

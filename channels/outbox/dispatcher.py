@@ -48,7 +48,7 @@ class Dispatcher:
             term = self._term = Term(self._process, delivery, partial(self._feed.look, self._partition), sends)
             lead = Lead(partition=self._partition, lease=lease, sends=sends, holds=term.holds)
             with self._feed.read(self._partition, term), self._means.showing.leading(lead):
-                await self._leader.unless_stopping(term.run)
+                await self._leader.until_ending(lease, term.run)
             scope.deadline = anyio.current_time() + self._process.config.run.grace_s
         self._term = None
 
@@ -64,5 +64,4 @@ class Dispatcher:
                 attempts_max=self._process.config.queue.attempts_max,
             ),
             lease=lease,
-            stopping=self._process.stopping,
         )

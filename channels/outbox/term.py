@@ -59,7 +59,7 @@ class Term:
 
     def __init__(self, process: Process, delivery: Delivery, look: Callable[[], None], sends: TaskGroup) -> None:
         self._queue = process.config.queue
-        self._stopping = process.stopping
+        self._ending = delivery.lease.ending
         self._delivery = delivery
         self._look = look
         self._sends = sends
@@ -108,7 +108,7 @@ class Term:
 
     def _begin(self) -> None:
         now = anyio.current_time()
-        while self.in_flight < IN_FLIGHT and not self._stopping.is_set():
+        while self.in_flight < IN_FLIGHT and not self._ending.is_set():
             chat = self._agenda.next(now)
             if chat is None:
                 return
@@ -119,7 +119,7 @@ class Term:
         """Deliver to a chat, and to others that are ready then."""
         chat: Chat | None = given
         try:
-            while chat is not None and not self._stopping.is_set():
+            while chat is not None and not self._ending.is_set():
                 await self._deliver_first(chat)
                 chat = self._agenda.next(anyio.current_time())
                 if self._full and self._agenda.waiting < IN_FLIGHT:

@@ -15,6 +15,7 @@ from channels.showing.reactions import Reactions
 from channels.showing.streamer import Streamer
 from channels.showing.typing import Typist
 from daemon.config import PushConfig
+from daemon.errors import UNREADABLE
 from daemon.events import Inbound, Live, Moved, Notice, Reply, ToolEvent
 from daemon.process import Process
 from daemon.sessionkey import SessionKey, encode_part
@@ -75,7 +76,7 @@ class Showing:
                     continue  # what was missed shows in what is heard next
                 try:
                     event = _decode(said)
-                except msgspec.DecodeError:
+                except UNREADABLE:
                     continue  # a newer process says what this one does not know
                 try:
                     await self._take_in(event)

@@ -21,6 +21,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from channels.slack.outcome import LONG_REST_S, Answer, TooMany, Unreached, judged
+from daemon.config.address import is_slacks
 from daemon.config.rules import is_loopback
 from daemon.config.secret import STARS, Secret
 from daemon.errors import SendRefused, SendRejected, SendUnknown
@@ -153,6 +154,10 @@ class Api:
         _check_status(status, "the server of files")
         return found, kind
 
+    def is_at_home(self, url: str) -> bool:
+        """Whether an address that an answer names is Slack's own: nothing is asked for, or brought, anywhere else."""
+        return is_slacks(url, self._base)
+
     async def aclose(self) -> None:
         """Close all connections."""
         with anyio.move_on_after(CLOSE_S, shield=True):
@@ -169,7 +174,7 @@ class Api:
                 except SlackApiError as error:
                     response = error.response
                 answer = Answer(found=response.data, status=response.status_code, headers=response.headers)
-        except _Redirected as error:
+        except Redirected as error:
             raise SendRefused(
                 f"{self._base} answers {method} with status {error.status}; is base_url right?",
                 retry_after_s=LONG_REST_S,
@@ -217,10 +222,7 @@ class Api:
 
     def _check_address(self, url: str) -> None:
         """The token, and what people sent, go to Slack alone."""
-        base, there = urlsplit(self._base), urlsplit(url)
-        host = there.hostname or ""
-        at_home = (there.scheme, there.netloc) == (base.scheme, base.netloc)
-        if not (at_home or (there.scheme == "https" and (host == "slack.com" or host.endswith(".slack.com")))):
+        if not (url.startswith(("https://", "http://")) and self.is_at_home(url)):
             raise SendRejected("the file does not lie at Slack's")
 
     def _check_rest(self, method: str, key: str) -> None:
@@ -252,8 +254,8 @@ def proxy_of(url: str) -> str | None:
     return None if is_loopback(host) or proxy_bypass(host) else getproxies().get(there.scheme)
 
 
-class _Redirected(Exception):
-    """The Web API never sends a request on; it would be made twice."""
+class Redirected(Exception):
+    """Slack never sends a request on: it would be made twice, and somewhere else."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
@@ -292,10 +294,9 @@ class _Response(aiohttp.ClientResponse):
 
 
 def _session() -> aiohttp.ClientSession:
-    tracing = aiohttp.TraceConfig()
+    tracing = unredirected()
     tracing.on_connection_create_end.append(_note_connected)
     tracing.on_connection_reuseconn.append(_note_connected)
-    tracing.on_request_redirect.append(_refuse_redirect)
     return aiohttp.ClientSession(
         # A name that is looked up for several at once is looked up in a task of nobody's.
         connector=aiohttp.TCPConnector(
@@ -324,9 +325,16 @@ async def _note_connected(_session: object, _context: object, _params: object) -
         request.connected, request.scope.deadline = True, request.deadline
 
 
+def unredirected() -> aiohttp.TraceConfig:
+    """Has every request of a session that is sent on end with ``Redirected``."""
+    tracing = aiohttp.TraceConfig()
+    tracing.on_request_redirect.append(_refuse_redirect)
+    return tracing
+
+
 async def _refuse_redirect(_session: object, _context: object, params: aiohttp.TraceRequestRedirectParams) -> None:
     params.response.close()
-    raise _Redirected(params.response.status)
+    raise Redirected(params.response.status)
 
 
 def _named(error: Exception) -> str:

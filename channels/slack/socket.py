@@ -16,7 +16,7 @@ import anyio.abc
 import msgspec
 import structlog
 
-from channels.slack.api import Api, proxy_of
+from channels.slack.api import Api, Redirected, proxy_of, unredirected
 from channels.slack.envelopes import Envelope, Envelopes
 from daemon import metrics
 from daemon.errors import ChannelError, SendRefused, SendRejected
@@ -205,6 +205,8 @@ class Socket:
         address = found.get("url")
         if not isinstance(address, str) or not address.startswith(("wss://", "ws://")):
             raise SendRefused("Slack names no address for a socket")
+        if not self._api.is_at_home(address):
+            raise SendRefused("Slack names an address for a socket that is not Slack's")
         return address
 
     def _failed(self, error: ChannelError) -> float:
@@ -242,7 +244,9 @@ class Socket:
 def _session() -> aiohttp.ClientSession:
     # A name that is looked up for several at once is looked up in a task of nobody's.
     connector = aiohttp.TCPConnector(use_dns_cache=False, resolver=aiohttp.ThreadedResolver())
-    return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
+    return aiohttp.ClientSession(
+        connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trace_configs=[unredirected()]
+    )
 
 
 async def _opened(session: aiohttp.ClientSession, address: str) -> "aiohttp.ClientWebSocketResponse[Literal[False]]":
@@ -259,6 +263,6 @@ async def _opened(session: aiohttp.ClientSession, address: str) -> "aiohttp.Clie
                 max_msg_size=MESSAGE_MAX_BYTES,
                 decode_text=False,
             )
-        except (aiohttp.ClientError, OSError, ValueError) as error:
+        except (aiohttp.ClientError, OSError, ValueError, Redirected) as error:
             failure = type(error).__name__
     raise SendRefused(f"the socket does not open: {failure}")

@@ -16,7 +16,7 @@ import msgspec
 from channels.telegram.outcome import Answer, Unreached, judged
 from daemon.config.rules import is_loopback
 from daemon.config.secret import STARS, Secret
-from daemon.errors import SendRefused, SendRejected, SendUnknown
+from daemon.errors import UNREADABLE, SendRefused, SendRejected, SendUnknown
 
 ANSWER_MAX_BYTES = 33_554_432
 """Largest answer that is read: a hundred updates of the largest messages stay far below."""
@@ -189,5 +189,5 @@ async def _bounded(response: httpx2.Response, max_bytes: int) -> bytes:
 def _read(content: bytes) -> Answer | None:
     try:
         return _decode(content)
-    except msgspec.DecodeError:  # a page of some proxy's
+    except UNREADABLE:  # a page of some proxy's
         return None

@@ -170,17 +170,17 @@ class Asking:
         return rest_s
 
 
-async def under_lease(leader: Leader, begin: Callable[[], Asking], stopping: anyio.Event) -> None:
+async def under_lease(leader: Leader, begin: Callable[[], Asking]) -> None:
     """Ask whenever the lease can be had, until the process stops."""
 
     async def lead(lease: Lease) -> None:
         async with leader.kept(lease):
             asking = begin()
             try:
-                await leader.unless_stopping(asking.run)
+                await leader.until_ending(lease, asking.run)
             finally:
                 # While the lease is still held: whoever has it next shall not be interrupted.
-                if stopping.is_set() and lease.left_s > CONFIRM_S:
+                if lease.ending.is_set() and lease.left_s > CONFIRM_S:
                     await asking.confirm()
 
     await leader.run(lead)

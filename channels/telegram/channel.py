@@ -101,7 +101,7 @@ class TelegramChannel:
                 if self._config.webhook.url:
                     await Webhook(self._process, self.name, self._config, api).run(leader, inlet)
                 else:
-                    await under_lease(leader, lambda: Asking(api, inlet, channel=self.name), self._process.stopping)
+                    await under_lease(leader, lambda: Asking(api, inlet, channel=self.name))
                 tg.cancel_scope.cancel()
 
     def length(self, text: str) -> int:

@@ -9,7 +9,7 @@ from channels.telegram.api import Api
 from channels.telegram.outcome import NoMethod, Unauthorized
 from channels.telegram.types import User, WebhookInfo
 from daemon.config import TelegramConfig
-from daemon.errors import ChannelError
+from daemon.errors import UNREADABLE, ChannelError
 
 TIMEOUT_S = 10.0
 
@@ -47,7 +47,7 @@ async def examined(api: Api, config: TelegramConfig, *, name: str) -> list[Remar
         return [Remark(state="error", text=f"{error} It is channels.{name}.token, or in channels.{name}.token_file.")]
     except ChannelError as error:
         return [Remark(state="error", text=str(error))]
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return [Remark(state="error", text=f"{config.base_url} answers, but not as a Bot API server does")]
     remarks = [Remark(state="ok", text=f"@{me.username}, https://t.me/{me.username}")]
     if problem := _webhook_problem(info, config):

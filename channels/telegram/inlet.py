@@ -12,7 +12,7 @@ from channels.base import Intake
 from channels.telegram.moved import Moved
 from channels.telegram.updates import Me, Membership, Migrated, read
 from daemon import metrics
-from daemon.errors import BusUnavailable
+from daemon.errors import UNREADABLE, BusUnavailable
 
 _log = structlog.get_logger()
 
@@ -46,7 +46,7 @@ def number_of(found: msgspec.Raw | bytes) -> int | None:
     """The id of an update; None when it has none."""
     try:
         return _read_number(found).update_id
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return None
 
 
@@ -54,7 +54,7 @@ def chat_of(found: msgspec.Raw | bytes) -> int:
     """The chat that an update is about; 0: none, or it cannot be told."""
     try:
         head = _read_head(found)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return 0
     said = head.message or head.edited_message or head.my_chat_member
     return said.chat.id if said else 0
@@ -112,7 +112,7 @@ class Inlet:
     def _read(self, found: msgspec.Raw | bytes) -> Arrival | Migrated | Membership | None:
         try:
             return read(found, self._me)
-        except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        except UNREADABLE as error:
             self._note_unreadable(found, error)
             return None
 

@@ -21,7 +21,7 @@ from channels.telegram.inlet import Inlet
 from channels.telegram.types import WebhookInfo
 from channels.telegram.updates import KINDS
 from daemon.config import TelegramConfig
-from daemon.errors import BusUnavailable, ChannelError
+from daemon.errors import UNREADABLE, BusUnavailable, ChannelError
 from daemon.process import Process
 
 HEADER = "X-Telegram-Bot-Api-Secret-Token"
@@ -98,7 +98,7 @@ class Webhook:
 
     async def _lead(self, leader: Leader, lease: Lease) -> None:
         async with leader.kept(lease):
-            await leader.unless_stopping(self._keep_known)
+            await leader.until_ending(lease, self._keep_known)
 
     async def _keep_known(self) -> None:
         known = False
@@ -116,7 +116,7 @@ class Webhook:
     async def _is_forgotten(self) -> bool:
         try:
             info = _info(await self._api.call("getWebhookInfo", timeout_s=TIMEOUT_S))
-        except msgspec.DecodeError:
+        except UNREADABLE:
             return False
         if info.last_error_message:
             _log.warning("webhook.unreachable", channel=self._name, reason=info.last_error_message)

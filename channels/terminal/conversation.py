@@ -18,7 +18,7 @@ from channels.terminal.naming import sender_of
 from channels.terminal.preview import Preview
 from daemon.bus import Accepted, Subscription, pairs
 from daemon.clock import stamp
-from daemon.errors import BusUnavailable
+from daemon.errors import UNREADABLE, BusUnavailable
 from daemon.events import Live, LogEntry, Moved, Notice, ToolEvent
 from daemon.process import Process
 from daemon.session import SessionReader
@@ -249,6 +249,6 @@ async def _next_event(heard: Subscription) -> Live | ToolEvent | Moved | Notice 
         event = await heard.next()
         try:
             return _decode_event(event) if event else None
-        except msgspec.DecodeError:  # of a newer Millpond
+        except UNREADABLE:  # of a newer Millpond
             return None
     return None

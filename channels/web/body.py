@@ -29,7 +29,7 @@ async def decoded(request: Request, kind: type[_T], form: str, *, max_bytes: int
         raise HTTPException(400, "the body is not valid UTF-8") from None
     except msgspec.ValidationError as error:
         raise HTTPException(400, f"{error}; {form}") from None
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise HTTPException(400, f"the body is not valid JSON: {error}") from None
 
 

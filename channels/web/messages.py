@@ -111,5 +111,5 @@ def _decoded(body: bytes) -> _Post:
         raise HTTPException(400, "the body is not valid UTF-8") from None
     except msgspec.ValidationError as error:
         raise HTTPException(400, f"{error}; a message is {{session, text, id?, user?}}, all of them texts") from None
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise HTTPException(400, f"the body is not valid JSON: {error}") from None

@@ -16,7 +16,7 @@ from channels.web.shown import encode, shown
 from channels.web.site import Site
 from channels.web.streaming import Write
 from daemon.bus import Heard, Subscription, pairs
-from daemon.errors import ArchiveError, BusError
+from daemon.errors import UNREADABLE, ArchiveError, BusError
 from daemon.events import Live, Moved, Notice, ToolEvent
 from daemon.session import SessionReader, SessionState
 from daemon.transcripts import Piece
@@ -86,7 +86,7 @@ class Viewer:
     async def _show(self, heard: Heard) -> None:
         try:
             event = None if heard is None else _decode(heard)
-        except msgspec.DecodeError:
+        except UNREADABLE:
             return  # a newer process says what this one does not know
         try:
             await (self._catch_up() if event is None else self._pass_on(event))

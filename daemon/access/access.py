@@ -8,6 +8,7 @@ import msgspec
 from daemon.access.cached import Cached
 from daemon.access.rule import Entry
 from daemon.bus import Bus, Listener, load_script, pairs
+from daemon.errors import UNREADABLE
 
 CHANGE = load_script(__file__, "change.lua", with_parts=("access.part.lua",))
 
@@ -75,5 +76,5 @@ class Access:
 def _read(raw: bytes) -> Entry | None:
     try:
         return _decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         return None  # a hand has spoilt it: it counts as none

@@ -8,6 +8,7 @@ import msgspec
 
 from daemon.access.lines import Line
 from daemon.bus import Bus, load_script, pairs
+from daemon.errors import UNREADABLE
 from daemon.sessionkey import SessionKey
 from daemon.wording import Language
 from daemon.wording import text as say
@@ -102,7 +103,7 @@ def welcome(stranger: Stranger, *, code: str, language: Language, correlation: s
 def _is_open(raw: bytes, *, now_ms: int) -> bool:
     try:
         code = _decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         return False
     return code.until > now_ms and not code.used
 

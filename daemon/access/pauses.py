@@ -8,6 +8,7 @@ import msgspec
 from daemon.access.cached import Cached
 from daemon.bus import Bus, Listener, load_script, pairs
 from daemon.config import QueueConfig
+from daemon.errors import UNREADABLE
 from daemon.sessionkey import SessionKey, encode_part
 
 PAUSE = load_script(__file__, "pause.lua", with_parts=("access.part.lua",))
@@ -136,5 +137,5 @@ def _name(rests: Mapping[str, str], session: SessionKey) -> str:
 def _rest(raw: bytes) -> _Rest:
     try:
         return _decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         return _Rest()

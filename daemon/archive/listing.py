@@ -4,13 +4,11 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import msgspec
-
 from daemon.archive.catalogue import Catalogue, catalogue_from, is_catalogue, segments_in
 from daemon.archive.segment import Segment, segment_from
 from daemon.archive.shelf import Shelf
 from daemon.bus import Bus
-from daemon.errors import ArchiveError
+from daemon.errors import UNREADABLE, ArchiveError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +48,7 @@ async def listing_of(bus: Bus, shelf: Shelf) -> Listing:
             entries=tuple((raw, segment_from(raw, shelf.owner)) for raw in raws if not is_catalogue(raw)),
             catalogues=tuple((raw, catalogue_from(raw)) for raw in raws if is_catalogue(raw)),
         )
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise ArchiveError(f"{key} holds what is no segment: {error}; look at it with `millpond redis-cli`") from error
 
 
@@ -62,5 +60,5 @@ def catalogued(lines: bytes, owner: str, *, where: str) -> Sequence[Segment]:
     """
     try:
         return segments_in(lines, owner)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise ArchiveError(f"{where} holds what is no segment: {error}; put it back from a backup") from error

@@ -14,7 +14,7 @@ import msgspec
 from daemon.archive.storage import Storage
 from daemon.bus import Bus, pairs
 from daemon.clock import Clock, stamp
-from daemon.errors import ArchiveError, ArchiveMissing
+from daemon.errors import UNREADABLE, ArchiveError, ArchiveMissing
 
 MARKER = "millpond.json"
 
@@ -81,7 +81,7 @@ async def marker_in(storage: Storage) -> Marker | None:
         return _decode(await storage.get(MARKER, max_bytes=MARKER_MAX_BYTES))
     except ArchiveMissing:
         return None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise ArchiveError(
             f"{storage.where}/{MARKER} does not say which archive this is: {error}; put it back from a backup"
         ) from error
@@ -117,7 +117,7 @@ async def noted(bus: Bus) -> dict[str, Noted]:
     for archive, raw in pairs(await bus.call("HGETALL", bus.keys.archives)):
         try:
             found[archive.decode()] = _decode_noted(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             found[archive.decode()] = Noted(kind="local", where="an unknown place", host="an unknown machine", time="")
     return found
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from daemon.archive.shelf import FOLDER, Shelf, ShelfKind
+from daemon.errors import UNREADABLE
 from daemon.scope import folder_of
 
 NAME_MAX_CHARS = 128
@@ -167,10 +168,9 @@ def _epoch_in(name: str) -> int:
 
 def _epoch(raw: bytes) -> int:
     try:
-        moment = dt.datetime.fromisoformat(_decode_timed(raw).time)
-    except (msgspec.DecodeError, UnicodeDecodeError, ValueError):
+        return int(dt.datetime.fromisoformat(_decode_timed(raw).time).timestamp())
+    except (*UNREADABLE, OverflowError):
         return 0  # what a hand has spoilt is archived all the same
-    return int(moment.timestamp())
 
 
 def lines_of(raws: Sequence[bytes]) -> bytes:

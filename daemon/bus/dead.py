@@ -12,7 +12,7 @@ from daemon.bus.publish import longest_deadline_s
 from daemon.bus.replies import pairs
 from daemon.bus.script import load_script
 from daemon.config import QueueConfig
-from daemon.errors import InboundError
+from daemon.errors import UNREADABLE, InboundError
 from daemon.events import Inbound, Reply
 from daemon.sessionkey import SessionKey
 
@@ -54,7 +54,7 @@ class DeadLetter:
         """The message; None when it cannot be read, or is a reply."""
         try:
             return _decode_message(self.payload) if self.kind == "message" else None
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             return None
 
     @property
@@ -62,7 +62,7 @@ class DeadLetter:
         """The reply; None when it cannot be read, or is a message."""
         try:
             return _decode_reply(self.payload) if self.kind == "reply" else None
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             return None
 
 

@@ -28,7 +28,7 @@ ASIDE_COMMANDS = frozenset({"status", "help", "usage", "whoami", "memory"}) | AD
 QUEUED_COMMANDS = frozenset({"new", "model", "compact", "export", "forget", "link", "unlink"})
 """Those that change the session, or are about all of it: each keeps its place and is carried out in its turn."""
 
-WITH_ARGUMENT = frozenset({"model", "compact", "forget", "link"}) | ADMIN_COMMANDS
+WITH_ARGUMENT = frozenset({"model", "compact", "forget", "link", "memory"}) | ADMIN_COMMANDS
 """Those that may be followed by something; after any other word of ``COMMANDS`` it is an ordinary message."""
 
 EXTRA_STOPS = 16

@@ -16,6 +16,7 @@ from daemon.cli.memory import memory
 from daemon.cli.page import page
 from daemon.cli.person import person
 from daemon.cli.queue import queue
+from daemon.cli.recalling import search_memory
 from daemon.cli.redis_command import redis_cli
 from daemon.cli.run import run
 from daemon.cli.send import send
@@ -55,6 +56,7 @@ queue.add_command(jobs)
 session.add_command(generate)
 session.add_command(export)
 session.add_command(forget_session)
+memory.add_command(search_memory)
 memory.add_command(forget_memory)
 person.add_command(forget_person)
 

@@ -54,6 +54,7 @@ def _examined(ctx: click.Context, *, probe_model: bool) -> "list[Finding]":
     findings.append(machine.data_directory(folder))
     findings += anyio.run(_redis, read.config)
     findings += _tools(read.config)
+    findings += anyio.run(_search, read.config)
     findings += anyio.run(_models, read.config, probe_model)
     findings += anyio.run(_channels, read.config)
     return [*findings, *machine.ports(read.config)]
@@ -72,6 +73,12 @@ def _tools(config: "Config") -> "list[Finding]":
 
     found = [(error if each.fatal else warning)("tools", f"{each.path}: {each.text}") for each in problems(config)]
     return found or [ok("tools", "all that the bots name are here")]
+
+
+async def _search(config: "Config") -> "list[Finding]":
+    from daemon.cli.searching import examine_search
+
+    return await examine_search(config.memory_search)
 
 
 async def _redis(config: "Config") -> "list[Finding]":

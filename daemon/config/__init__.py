@@ -15,12 +15,14 @@ from daemon.config.channels import (
     WebConfig,
     WebhookConfig,
 )
+from daemon.config.embedding import embeddings_of
 from daemon.config.foreign import Adapter, connect_of
 from daemon.config.load import Loaded, load
 from daemon.config.paths import bot_workspace, data_path
 from daemon.config.remembering import (
     ArchiveConfig,
     ConsolidationConfig,
+    EmbeddingsConfig,
     MemoryFlushConfig,
     MemorySearchConfig,
     MicroCompactConfig,
@@ -62,6 +64,7 @@ __all__ = [
     "ConsolidationConfig",
     "ContextConfig",
     "EachConfig",
+    "EmbeddingsConfig",
     "FallbackConfig",
     "HealthConfig",
     "LimitsConfig",
@@ -94,6 +97,7 @@ __all__ = [
     "connect_of",
     "data_path",
     "decode_secret",
+    "embeddings_of",
     "encode_secret",
     "load",
     "masked_url",

@@ -1,10 +1,16 @@
 """Addresses of platforms in the configuration. Pure; what is said of one never shows it: it may hold a password."""
 
+import re
 from collections.abc import Callable
 from urllib.parse import SplitResult, urlsplit
 
 SERVER = "expected http:// or https:// and a host, without a user or password"
 PUBLIC = "expected https://host/path, an address that the platform can reach, without a user or password"
+
+SLACK = "slack.com"
+"""Below it lies all that Slack names in its answers; see its pages on ``url_private`` and Socket Mode."""
+_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:]+")
+"""Of a name or an IP address; those that came as capital letters are small here."""
 
 
 def is_server(text: str) -> bool:
@@ -15,6 +21,28 @@ def is_server(text: str) -> bool:
 def is_public(text: str) -> bool:
     """Whether it is an address at which a platform may call."""
     return _is(text, _names_public)
+
+
+def is_slacks(text: str, base_url: str) -> bool:
+    """Whether an address that an answer of Slack's names is Slack's own.
+
+    It is when it has the host and port of ``base_url``. It is as well when it lies at ``SLACK`` or the host of
+    ``base_url``, or below them, and is spoken to under TLS, which holds a name to its owner whatever it resolves to.
+    """
+    base = urlsplit(base_url)
+    try:
+        there, port = urlsplit(text), urlsplit(text).port
+    except ValueError:
+        return False
+    host, home = there.hostname or "", base.hostname or ""
+    # Whatever two libraries may read in two ways is nobody's address.
+    if there.username is not None or not _HOST.fullmatch(host) or "\\" in there.netloc:
+        return False
+    is_secure, is_base_secure = there.scheme in ("https", "wss"), base.scheme == "https"
+    if (host, port) == (home, base.port) and is_secure == is_base_secure:
+        return True
+    domains = (SLACK, home) if is_base_secure else (SLACK,)
+    return is_secure and any(host == each or host.endswith(f".{each}") for each in domains)
 
 
 def _is(text: str, fits: Callable[[SplitResult], bool]) -> bool:

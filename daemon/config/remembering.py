@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from daemon.config.secret import Secret
-from daemon.config.section import NO_SECRET, Count, Limit, Seconds, Section, Share, Tokens
+from daemon.config.section import NO_SECRET, Count, Limit, PathText, Seconds, Section, Share, Tokens
 
 
 class ConsolidationConfig(Section, frozen=True):
@@ -59,18 +59,43 @@ class MemoryFlushConfig(Section, frozen=True):
     soft_threshold_tokens: Tokens = 4_000
 
 
+class EmbeddingsConfig(Section, frozen=True):
+    """What turns texts into vectors, ``POST <base_url>/embeddings``; off while ``model`` is empty."""
+
+    model: str = ""
+    """As ``text-embedding-3-small``."""
+    base_url: str = ""
+    """An OpenAI-compatible server, ``https://host/v1``; empty: that of the bot's own model, with its key."""
+    api_key: Secret = NO_SECRET
+    api_key_file: PathText = ""
+    timeout_s: Seconds = 30.0
+    """How long one call may take."""
+
+
 class MemorySearchConfig(Section, frozen=True):
     """Recall from long-term memory."""
 
     enabled: bool = True
+    """Whether turns recall by themselves; tools and people can search all the same."""
     backend: Literal["builtin", "qmd"] = "builtin"
     mode: Literal["search", "vsearch", "query"] | None = None
     """Unset: ``query`` with the builtin backend, ``search`` with qmd."""
     max_results: Count = 5
     min_score: Share = 0.4
+    """Of a search by words relative to the best hit."""
     timeout_s: Seconds = 30.0
+    """How long a search that somebody asked for may take."""
     turn_deadline_s: Seconds = 2.0
+    """How long a turn waits for what it recalls."""
     place: Literal["system", "user"] = "system"
+    qmd: PathText = ""
+    """Path of the program ``qmd``; empty: the one on the PATH."""
+    embeddings: EmbeddingsConfig = EmbeddingsConfig()
+
+    @property
+    def mode_used(self) -> Literal["search", "vsearch", "query"]:
+        """``mode``, or what goes with the backend."""
+        return self.mode or ("query" if self.backend == "builtin" else "search")
 
 
 class MicroCompactConfig(Section, frozen=True):

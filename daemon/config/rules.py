@@ -22,7 +22,8 @@ from daemon.config.schema import (
     McpConfig,
     ModelConfig,
 )
-from daemon.config.secret import Secret
+from daemon.config.search_rules import search_findings
+from daemon.config.secret import Secret, secret_problem
 from daemon.config.slack_rules import slack_findings
 from daemon.config.summary_model import summary_model_of
 from daemon.config.telegram_rules import telegram_findings
@@ -58,6 +59,7 @@ def broken(config: Config) -> Iterator[Finding]:
         if channel.enabled and isinstance(channel, TestingConfig):
             yield from _testing(f"channels.{name}", channel)
     yield from people_findings(config)
+    yield from search_findings(config)
     yield from telegram_findings(config)
     yield from slack_findings(config)
 
@@ -150,7 +152,7 @@ def _transcription(path: str, bot: BotConfig) -> Iterator[Finding]:
     if given.name and not given.base_url and not given.api_key and bot.model.offline:
         text = "missing: the bot's own model is offline, so there is no server to take instead; set base_url or a key"
         yield Finding(f"{path}.base_url", text, (f"{path}.api_key", f"{path}.api_key_file"))
-    if text := _secret_problem(given.api_key):
+    if text := secret_problem(given.api_key):
         yield Finding(f"{path}.api_key", text)
 
 
@@ -209,7 +211,7 @@ def _model(path: str, model: ModelConfig) -> Iterator[Finding]:
     if not model.offline and not model.name:
         needs = (f"{path}.api_key", f"{path}.base_url", f"{path}.api_key_file")
         yield Finding(f"{path}.name", f"missing; set {path}.name or OPENAI_MODEL", needs)
-    if text := _secret_problem(model.api_key):
+    if text := secret_problem(model.api_key):
         yield Finding(f"{path}.api_key", text)
     yield from _budget(path, model)
 
@@ -241,20 +243,13 @@ def _budget(path: str, model: ModelConfig) -> Iterator[Finding]:
     yield Finding(f"{path}.context_window_tokens", text, needs)
 
 
-def _secret_problem(secret: Secret) -> str:
-    text = secret.reveal()
-    # It travels in an HTTP header.
-    fine = text.isascii() and text.isprintable() and " " not in text
-    return "" if fine else "must be one line of ASCII characters without spaces"
-
-
 def _web(path: str, channel: WebConfig) -> Iterator[Finding]:
     if not channel.host:
         yield Finding(f"{path}.host", "must not be empty; 0.0.0.0 listens on every address")
     elif not channel.token and not is_loopback(channel.host):
         text = f"not set, and {got(channel.host)} can be reached from other machines; set token_file, or host 127.0.0.1"
         yield Finding(f"{path}.token", text, (f"{path}.token_file", f"{path}.host"))
-    if text := _secret_problem(channel.token):
+    if text := secret_problem(channel.token):
         yield Finding(f"{path}.token", text)
 
 

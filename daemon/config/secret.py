@@ -64,6 +64,13 @@ def masked_url(url: Secret) -> str:
     return _QUERY_PASSWORD.sub(rf"\1{STARS}", _USER_INFO.sub(rf"\1:{STARS}@", url.reveal()))
 
 
+def secret_problem(secret: Secret) -> str:
+    """What keeps a secret from travelling in an HTTP header; empty: nothing."""
+    text = secret.reveal()
+    fine = text.isascii() and text.isprintable() and " " not in text
+    return "" if fine else "must be one line of ASCII characters without spaces"
+
+
 def read_secret_file(path: Path) -> tuple[str, str]:
     """The stripped text of a secret's file, and a warning when others may read that file (else an empty text).
 

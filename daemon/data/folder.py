@@ -5,13 +5,11 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
 from daemon.bus.migrations import SCHEMA
 from daemon.data.backup import FILES, MANIFEST, REDIS
 from daemon.data.records import FORMAT, FileTaken, Manifest, SessionTaken, Taken, decode, decode_file, decode_manifest
 from daemon.data.tree import sha256_of
-from daemon.errors import DataError
+from daemon.errors import UNREADABLE, DataError
 
 
 def manifest_of(folder: Path) -> Manifest:
@@ -28,7 +26,7 @@ def manifest_of(folder: Path) -> Manifest:
             f"{folder} is no backup: it has no {MANIFEST}, which is written last; name another one, or make it anew "
             "with `millpond data backup`"
         ) from None
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (OSError, *UNREADABLE) as error:
         raise DataError(f"{folder / MANIFEST} cannot be read: {error}; take another backup") from error
     if manifest.format > FORMAT or manifest.schema > SCHEMA:
         raise DataError(
@@ -53,7 +51,7 @@ def records_of(folder: Path, manifest: Manifest) -> Iterator[Taken]:
                 if isinstance(record, SessionTaken) and record.taken != manifest.retaken.get(record.name, 0):
                     continue
                 yield record
-    except (OSError, EOFError, zlib.error, msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, *UNREADABLE) as error:
         raise DataError(f"{folder / REDIS} cannot be read: {error}; take another backup") from error
 
 
@@ -66,5 +64,5 @@ def files_of(folder: Path) -> Iterator[FileTaken]:
                 if any(part in ("", ".", "..") for part in taken.path.split("/")):
                     raise DataError(f"{folder / FILES} names {taken.path!r}, which is no file of a backup")
                 yield taken
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (OSError, *UNREADABLE) as error:
         raise DataError(f"{folder / FILES} cannot be read: {error}; take another backup") from error

@@ -8,6 +8,7 @@ from daemon.bus import Bus
 from daemon.data.finding import Flaw, Mend
 from daemon.data.moment import pairs_of
 from daemon.data.names import TTL_S, TYPES, Name, key_of
+from daemon.errors import UNREADABLE
 from daemon.events import Reply
 
 WORDS = {"in": frozenset({"session", "id", "message"}), "dead": frozenset({"session", "id", "reason"})}
@@ -47,7 +48,7 @@ def flaws_of_entry(name: Name, stream_id: str, words: list[Any]) -> list[Flaw]:
             _decode_reply(fields.get("reply", b""))
         elif not WORDS.get(name.kind, frozenset()) <= fields.keys():
             raise msgspec.DecodeError("a field is missing")
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         text = f"it cannot be read: {error}"
         return [Flaw(rule=f"{name.kind}.entry", where=where, text=text)]
     return []

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from daemon.data.records import Entries, KeyTaken, ScopeTaken, SessionTaken, StreamTaken, bytes_of
+from daemon.errors import UNREADABLE
 
 Position = tuple[int, int]
 
@@ -47,7 +48,7 @@ def session_of(words: list[Any]) -> str:
         if name in fields:
             try:
                 return _decode_whose(fields[name]).session
-            except (msgspec.DecodeError, UnicodeDecodeError):
+            except UNREADABLE:
                 return ""
     return ""
 

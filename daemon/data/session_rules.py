@@ -9,6 +9,7 @@ import msgspec
 from daemon.data.finding import Flaw, Mend
 from daemon.data.moment import pairs_of
 from daemon.data.records import SessionTaken, bytes_of
+from daemon.errors import UNREADABLE
 from daemon.events import Inbound, LogEntry
 
 _NUMBERS = ("base", "begins", "cursor", "start", "head", "tokens", "tokens_start", "fence", "claims", "attempts")
@@ -101,7 +102,7 @@ class _Look:
         for index, raw in enumerate(self._taken.log, self._base):
             try:
                 entry = _decode_entry(bytes_of(raw))
-            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            except UNREADABLE as error:
                 yield self._flaw("log.message", f"message {index} cannot be read: {error}; restore it from a backup")
                 return
             if entry.turn > index or entry.turn < last_turn:
@@ -161,7 +162,7 @@ class _Look:
         for stream_id, fields in self._inbox.items():
             try:
                 _decode_inbound(fields.get("message", b""))
-            except (msgspec.DecodeError, UnicodeDecodeError):
+            except UNREADABLE:
                 text = f"{stream_id} in `in` is no message; the agent makes a dead letter of it"
                 yield self._flaw("in.message", text)
 

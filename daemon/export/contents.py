@@ -12,7 +12,7 @@ import msgspec
 from daemon.archive.segment import lines_of
 from daemon.bus import Bus, DeadLetters, pairs
 from daemon.clock import Clock, stamp
-from daemon.errors import ConfigError
+from daemon.errors import UNREADABLE, ConfigError
 from daemon.export.about import about
 from daemon.export.folders import Names, files_below, pieces_of
 from daemon.export.naming import names_of
@@ -265,7 +265,7 @@ def _json_or_text(raw: bytes) -> Any:
     if raw[:1] in (b"{", b"["):
         try:
             msgspec.json.decode(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             return _text(raw)
         return msgspec.Raw(raw)
     return _text(raw)

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 import msgspec
 
 from daemon.bus import Bus, scan
+from daemon.errors import UNREADABLE
 from daemon.events import LogEntry, Overheard
 from daemon.session import sessions_of, sessions_where
 from daemon.sessionkey import SessionKey
@@ -43,7 +44,7 @@ class Subject:
         """As ``said``, of something that is kept until the bot is asked: an ``Overheard`` in JSON."""
         try:
             return self._is_theirs(session, _decode_overheard(raw).sender_id)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             return False
 
     def _is_theirs(self, session: str, name: str) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from daemon.bus import pairs
+from daemon.errors import UNREADABLE
 from daemon.events import Inbound, LogEntry, Overheard
 from daemon.forget.needle import FORGOTTEN
 from daemon.forget.shelves import Buried, Bury
@@ -64,7 +65,7 @@ async def forget_brought(work: Work, session: str, people: Collection[str]) -> N
 async def _forget_in(work: Work, amendments: Amendments, stream_id: bytes, raw: bytes, people: Collection[str]) -> None:
     try:
         inbound = _decode(raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except UNREADABLE:
         return
     theirs = [words for words in inbound.overheard if is_said_by(words, inbound.channel, people)]
     if not theirs:

@@ -14,7 +14,7 @@ from anyio import to_thread
 from daemon.archive import Shelf
 from daemon.bus import load_script, pairs
 from daemon.clock import stamp
-from daemon.errors import ArchiveError
+from daemon.errors import UNREADABLE, ArchiveError
 from daemon.events import Continuity, Inbound, LogEntry
 from daemon.forget.brought import forget_brought, is_said_by
 from daemon.forget.needle import Needle
@@ -172,7 +172,7 @@ def _is_by(raw: bytes, people: Collection[str]) -> bool:
         return True
     try:
         inbound = _decode_inbound(raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except UNREADABLE:
         return False
     return str(SessionKey(channel=inbound.channel, chat=inbound.sender_id)) in people
 
@@ -181,7 +181,7 @@ def _brings(raw: bytes, people: Collection[str]) -> bool:
     """Whether a letter brings along what one of these people said before it; it goes as a whole then."""
     try:
         inbound = _decode_inbound(raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except UNREADABLE:
         return False
     return any(is_said_by(words, inbound.channel, people) for words in inbound.overheard)
 
@@ -222,7 +222,7 @@ def _reply_of(sessions: Collection[str]) -> _Payload:
         raw = fields.get(b"reply", b"")
         try:
             return raw if _decode_of(raw).session in sessions else b""
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except UNREADABLE:
             return b""
 
     return payload

@@ -5,6 +5,7 @@ from collections.abc import Collection
 import msgspec
 
 from daemon.bus import scan
+from daemon.errors import UNREADABLE
 from daemon.events import Overheard
 from daemon.forget.work import Work
 from daemon.sessionkey import SessionKey
@@ -24,7 +25,7 @@ async def forget_overheard(work: Work, session: str, *, people: Collection[str] 
     for raw in filter(None, found):
         try:
             said = _decode(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             said = Overheard(id="", sender_id="", text=raw.decode(errors="replace"), at="")
         if people and str(SessionKey(channel=channel, chat=said.sender_id)) not in people:
             continue

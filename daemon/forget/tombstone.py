@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
+from daemon.errors import UNREADABLE
 from daemon.events import Continuity, LogEntry
 from daemon.forget.needle import FORGOTTEN
 from daemon.memory import HistoryEntry, Note, Version
@@ -112,7 +113,7 @@ def _inner(text: str) -> Iterator[str]:
     """The texts inside of JSON, where they stand without its escapes."""
     try:
         yield from _strings(_decode(text))
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+    except UNREADABLE:
         return
 
 
@@ -152,5 +153,5 @@ def payload_texts(raw: bytes) -> list[str]:
     """Every text in a message that waits, a reply or a notice, also in one that cannot be read as such."""
     try:
         return list(_strings(_decode(raw)))
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+    except UNREADABLE:
         return [raw.decode(errors="replace")]

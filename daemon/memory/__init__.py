@@ -9,6 +9,7 @@ shows it all as files, in which MEMORY.md may be edited. ``census_of`` tells of 
 from daemon.memory.census import Census, Known, census_of
 from daemon.memory.files import MemoryFiles
 from daemon.memory.foreign import Foreign, TakenOver
+from daemon.memory.home import Home
 from daemon.memory.memories import Memories
 from daemon.memory.opened import Applied, Opened, Recall, SetBack, joined
 from daemon.memory.records import EntryKind, HistoryEntry, Note, Version, VersionKind
@@ -23,6 +24,7 @@ __all__ = [
     "EntryKind",
     "Foreign",
     "HistoryEntry",
+    "Home",
     "Known",
     "Memories",
     "MemoryFiles",

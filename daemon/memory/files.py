@@ -7,12 +7,11 @@ from typing import TypeVar
 from urllib.parse import unquote
 
 import anyio
-import msgspec
 import structlog
 from anyio import CapacityLimiter, from_thread, to_thread
 
 from daemon.clock import Clock, SystemClock, stamp
-from daemon.errors import MemoryMoving, MillpondError
+from daemon.errors import UNREADABLE, MemoryMoving, MillpondError
 from daemon.memory.memories import Memories
 from daemon.memory.opened import Recall
 from daemon.memory.projection import Looked, Projection
@@ -116,7 +115,7 @@ class MemoryFiles:
         except OSError as error:
             name = f" ({error.filename})" if error.filename else ""
             return f"{error.strerror or 'the disk is too slow'}{name}"
-        except (MillpondError, msgspec.MsgspecError, UnicodeError) as error:
+        except (MillpondError, *UNREADABLE) as error:
             return str(error)
         return ""
 

@@ -34,7 +34,7 @@ def grow(folder: int, name: str, *, known: int, texts: Sequence[str], everything
     """
     size = size_of(folder, name)
     if size is None or size < known:
-        content = _paragraphs(everything())
+        content = paragraphs(everything())
         if content or size is not None:
             write_whole(folder, name, content)
         return len(content)
@@ -52,7 +52,7 @@ def rewrite(folder: int, name: str, texts: Sequence[str]) -> int:
     Raises:
         OSError: it could not be written.
     """
-    content = _paragraphs(texts)
+    content = paragraphs(texts)
     if content or size_of(folder, name) is not None:
         write_whole(folder, name, content)
     return len(content)
@@ -60,7 +60,7 @@ def rewrite(folder: int, name: str, texts: Sequence[str]) -> int:
 
 def _missing(texts: Sequence[str], content: bytes | None, known: int) -> bytes:
     """What is to be appended; ``content`` is the file's when it is longer than it is known to be."""
-    addition = (b"\n" if known else b"") + _paragraphs(texts)
+    addition = (b"\n" if known else b"") + paragraphs(texts)
     if content is None:
         return addition
     if addition.startswith(content[known:]):
@@ -71,7 +71,7 @@ def _missing(texts: Sequence[str], content: bytes | None, known: int) -> bytes:
     absent = [text for text in texts if b"\n" + text.strip("\n").encode() + b"\n" not in lines]
     if not absent:
         return b""
-    return (b"\n" if content.endswith(b"\n") else b"\n\n") + _paragraphs(absent)
+    return (b"\n" if content.endswith(b"\n") else b"\n\n") + paragraphs(absent)
 
 
 def _append(descriptor: int, addition: bytes) -> None:
@@ -81,5 +81,6 @@ def _append(descriptor: int, addition: bytes) -> None:
     os.fsync(descriptor)
 
 
-def _paragraphs(texts: Sequence[str]) -> bytes:
+def paragraphs(texts: Sequence[str]) -> bytes:
+    """Entries as they stand in their file."""
     return b"\n".join(text.strip("\n").encode() + b"\n" for text in texts)

@@ -1,10 +1,32 @@
 """Where a scope's memory is: its own, or the one that it was joined with."""
 
-from daemon.bus import Bus
+from dataclasses import dataclass
+
+from daemon.bus import Bus, load_script
 from daemon.errors import MemoryMoving
+
+HOME = load_script(__file__, "home.lua")
 
 HOPS_MAX = 8
 """Memories that point to each other: one as a rule, two for the moment in which a third joins."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Home:
+    """Where a scope's memory is, for a turn."""
+
+    scope: str
+    is_bare: bool
+    """Nothing was ever taken into it: no history, no note, no version, no link."""
+
+
+async def home_for_turn(bus: Bus, scope: str) -> Home:
+    """As ``home_of``, in one call, and whether there is anything in it."""
+    keys = bus.keys
+    joined, there = await bus.run(HOME, [keys.memory(scope), keys.history(scope), keys.notes(scope)], [])
+    if joined:
+        return Home(scope=await home_of(bus, joined.decode()), is_bare=False)
+    return Home(scope=scope, is_bare=not there)
 
 
 async def home_of(bus: Bus, scope: str) -> str:

@@ -78,6 +78,16 @@ class ScopeLists:
                 missing.append(str(error))
             at = upto
 
+    async def some(self, kind: Kind, scope: str, first: int, most: int) -> list[bytes]:
+        """Up to ``most`` records from index ``first`` on, maybe fewer than there are; none: no such index.
+
+        Errors as for ``all``.
+        """
+        piece = await self.piece(kind, scope, first, most)
+        if first < piece.base:
+            return await self._archived(kind, scope, first, min(first + most, piece.base), piece.lost)
+        return piece.records
+
     async def newest(self, kind: Kind, scope: str, limit: int, *, after: int = 0) -> list[bytes]:
         """The last ``limit`` records with indexes from ``after`` on, in the list's order. Errors as for ``all``."""
         piece = await self.piece(kind, scope, None, limit)

@@ -17,7 +17,7 @@ from daemon.memory.by_hand import ByHand
 from daemon.memory.current import Current
 from daemon.memory.cut import Cut, cut_of
 from daemon.memory.foreign import Foreign, TakenOver, TakeOver
-from daemon.memory.home import home_of, moving
+from daemon.memory.home import Home, home_for_turn, home_of, moving
 from daemon.memory.lists import PIECE, Kind, ScopeLists
 from daemon.memory.opened import Applied, Opened, Recall, SetBack, appended_since, decode_version, opened_from
 from daemon.memory.records import HistoryEntry, Note, Version, version_parts
@@ -64,6 +64,10 @@ class Memories:
         return await home_of(self._bus, scope)
 
     # For a prompt
+
+    async def home_for_turn(self, scope: str) -> Home:
+        """As ``home``, and whether anything is remembered there."""
+        return await home_for_turn(self._bus, scope)
 
     async def current(self, scope: str) -> Recall:
         """MEMORY.md as it reads now; its text is fetched only when it is another than the last time."""
@@ -351,6 +355,10 @@ class Memories:
     async def notes(self, scope: str, *, first: int = 0) -> list[Note]:
         """The daily notes from the ``first`` one on, in the order in which they were written."""
         return [_decode_note(record) for record in await self._lists.all("notes", scope, first)]
+
+    async def some(self, kind: Kind, scope: str, *, first: int, most: int) -> list[bytes]:
+        """A part of a list as it is stored, JSON; see ``ScopeLists.some``."""
+        return await self._lists.some(kind, scope, first, most)
 
     def records(self, kind: Kind, scope: str, *, missing: list[str] | None = None) -> AsyncGenerator[list[bytes]]:
         """All of a list as it is stored, JSON, some records at a time; see ``ScopeLists.pieces``."""

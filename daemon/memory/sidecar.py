@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from daemon.durable import plain_file, write_whole
+from daemon.errors import UNREADABLE
 
 SIDE_CAR = ".millpond.json"
 MAX_BYTES = 4 * 1024 * 1024
@@ -57,7 +58,7 @@ def read_side_car(folder: int) -> SideCar:
     try:
         with plain_file(folder, SIDE_CAR) as descriptor, open(descriptor, "rb", closefd=False) as file:
             return msgspec.json.decode(file.read(MAX_BYTES), type=SideCar)
-    except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
+    except (FileNotFoundError, *UNREADABLE):
         return SideCar()
 
 

@@ -1,7 +1,8 @@
 """Models: what a turn asks, and the answers it gets.
 
 ``connect(config)`` gives the model that a bot's configuration names: an OpenAI-compatible server with its fallbacks,
-or the offline one. ``transcriber(config)`` gives what turns speech into text.
+or the offline one. ``transcriber(config)`` gives what turns speech into text, ``embeddings(config)`` what turns texts
+into vectors.
 """
 
 from typing import TYPE_CHECKING
@@ -9,14 +10,17 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from daemon.clock import Clock
+from daemon.config.remembering import EmbeddingsConfig
 from daemon.config.schema import ModelConfig, TranscriptionConfig
 from daemon.model.base import RUNTIME_CONTEXT, Answer, Chunk, CutOff, Model, Request, TextChunk, ToolCall, Usage
 from daemon.model.failures import Failures, note_failure, read_failures
 from daemon.model.fallback import FallbackModel, Rung
 from daemon.model.offline import OfflineModel
+from daemon.model.untrusted import enclosed, ends, without_marks
 from daemon.wording import Language
 
 if TYPE_CHECKING:
+    from daemon.model.embedding import Embeddings
     from daemon.model.transcribing import Transcriber
 
 __all__ = [
@@ -33,9 +37,13 @@ __all__ = [
     "ToolCall",
     "Usage",
     "connect",
+    "embeddings",
+    "enclosed",
+    "ends",
     "note_failure",
     "read_failures",
     "transcriber",
+    "without_marks",
 ]
 
 
@@ -63,3 +71,14 @@ def _transcriber(config: TranscriptionConfig, clock: Clock) -> "Transcriber":
     from daemon.model.transcribing import Transcriber  # noqa: PLC0415 - as above
 
     return Transcriber(config, clock)
+
+
+async def embeddings(config: EmbeddingsConfig, clock: Clock) -> "Embeddings":
+    """What turns texts into vectors at the server of ``config``; the caller closes it. Nothing is sent yet."""
+    return await to_thread.run_sync(_embeddings, config, clock)
+
+
+def _embeddings(config: EmbeddingsConfig, clock: Clock) -> "Embeddings":
+    from daemon.model.embedding import Embeddings  # noqa: PLC0415 - as above
+
+    return Embeddings(config, clock)

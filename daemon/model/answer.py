@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from daemon.errors import InvalidAnswer
+from daemon.errors import UNREADABLE, InvalidAnswer
 from daemon.model.base import Answer, CutOff, ToolCall, Usage
 from daemon.model.errors import Asked, reported
 from daemon.model.thinking import Thinking
@@ -197,7 +197,7 @@ class AnswerParts:
     def _decoded(self, payload: bytes) -> _Payload:
         try:
             return _payloads.decode(payload)
-        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        except UNREADABLE as error:
             quoted = self._asked.quote(payload[:2000].decode(errors="replace"))
             raise InvalidAnswer(f"{self._asked} sent something that is no answer: {quoted}") from error
 

@@ -15,6 +15,7 @@ from anyio.lowlevel import checkpoint
 
 from daemon.model.base import RUNTIME_CONTEXT, Answer, Chunk, Request, TextChunk, ToolCall, Usage
 from daemon.model.extract import consolidation, flush
+from daemon.model.untrusted import without_marks
 from daemon.model.words import best, is_question, language_of
 from daemon.wording import Language, text
 
@@ -165,7 +166,9 @@ class _Context:
         memory = system[at:] if (at := system.find("# Memory\n")) >= 0 else ""
         memory = re.split(r"\n---\n\n# (?:Active )?Skills\n", memory)[0]
         relevant = system.rpartition("## Relevant Memory\n")
-        return [relevant[2] if relevant[1] else "", memory]
+        # What stands before the first hit says how they were found.
+        found = relevant[2][max(0, relevant[2].find("- **[")) :]
+        return [found if relevant[1] else "", memory]
 
     def _results(self) -> str:
         """What the tools of the last step said."""
@@ -175,7 +178,7 @@ class _Context:
             if message.role != "tool":
                 break
             tool = names.get(message.tool_call_id, "?")
-            results.append(text("offline_result", self._language, tool=tool, result=message.words))
+            results.append(text("offline_result", self._language, tool=tool, result=without_marks(message.words)))
         return "\n".join(reversed(results))
 
     def _wanted_call(self) -> ToolCall | None:

@@ -217,5 +217,6 @@ def _client(config: ModelConfig, base_url: str) -> openai.AsyncOpenAI:
         max_retries=0,
         timeout=timeout,
         # Given one of our own the SDK does not make one that starts a task when it is collected unclosed.
-        http_client=openai.DefaultAsyncHttpxClient(timeout=timeout),
+        # What it asks with goes where the configuration says: whoever answers there sends it nowhere else.
+        http_client=openai.DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False),
     )

@@ -13,7 +13,7 @@ from anyio import to_thread
 
 from daemon.clock import Clock
 from daemon.config.schema import TranscriptionConfig
-from daemon.errors import InvalidAnswer
+from daemon.errors import UNREADABLE, InvalidAnswer
 from daemon.model.errors import FOREIGN, Asked, by_status, retry_after_s, shows, translated
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
@@ -102,6 +102,6 @@ def _error_in(body: bytes) -> object:
     """What an error's body says, as the SDK would have it."""
     try:
         found: object = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         return body.decode(errors="replace")
     return found.get("error", found) if isinstance(found, dict) else found  # pyright: ignore[reportUnknownVariableType,reportUnknownMemberType]

@@ -7,6 +7,7 @@ import msgspec
 
 from daemon.bus import Bus, check_inbound, load_script, pairs
 from daemon.config import QueueConfig
+from daemon.errors import UNREADABLE
 from daemon.events import Inbound
 
 AMEND = load_script(__file__, "amend.lua", with_parts=("waits.part.lua",))
@@ -143,5 +144,5 @@ def _message_in(fields: dict[bytes, bytes], message_id: str) -> Inbound | None:
         return None
     try:
         return _decode(fields.get(b"message", b""))
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         return None

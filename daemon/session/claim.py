@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from daemon.errors import UNREADABLE
 from daemon.events import NO_OPTIONS, Continuity, Inbound, Options
 
 _decode = msgspec.json.Decoder(Inbound).decode
@@ -98,7 +99,7 @@ def options_from(raw: bytes) -> Options:
         return NO_OPTIONS
     try:
         return _decode_options(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         return NO_OPTIONS
 
 
@@ -108,7 +109,7 @@ def continuity_from(raw: bytes) -> Continuity | None:
         return None
     try:
         return _decode_continuity(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         return None
 
 
@@ -130,6 +131,6 @@ def waiting_from(pairs: Sequence[Any]) -> tuple[Waiting, ...]:
 def _waiting(stream_id: bytes, raw: bytes) -> Waiting:
     try:
         inbound = _decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         inbound = None
     return Waiting(stream_id=stream_id.decode(), inbound=inbound, raw=raw)

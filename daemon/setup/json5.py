@@ -18,12 +18,17 @@ def read_json5(text: str) -> dict[str, object]:
         ValueError: it is no JSON.
     """
     try:
-        value: object = json.loads(text)
-    except ValueError:
-        value = json.loads(_TOKEN.sub(_plain, text))
+        value = _value(text)
     except RecursionError as error:
         raise ValueError("nested too deep") from error
     return cast("dict[str, object]", value) if isinstance(value, dict) else {}
+
+
+def _value(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return json.loads(_TOKEN.sub(_plain, text))
 
 
 def _plain(found: re.Match[str]) -> str:

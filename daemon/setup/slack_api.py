@@ -12,11 +12,13 @@ import anyio
 import msgspec
 
 from daemon.config import Secret
+from daemon.config.address import is_slacks
 from daemon.config.rules import is_loopback
 from daemon.errors import MillpondError
 
 CALL_S = 15.0
 """How long an answer may take."""
+
 ANSWER_MAX_BYTES = 1_048_576
 """Largest answer that is read; those that are asked for here have a few hundred bytes."""
 
@@ -122,9 +124,12 @@ class SlackApi:
         """Where a socket is opened, once and soon. Errors as for ``me``."""
         content, _ = await self._asked(app_token, "apps.connections.open")
         try:
-            return msgspec.json.decode(content, type=_Socket).url
+            url = msgspec.json.decode(content, type=_Socket).url
         except msgspec.MsgspecError:
             raise SlackSaysNo(f"{self._base_url} answers, but with no address of a socket") from None
+        if not is_slacks(url, self._base_url):
+            raise SlackSaysNo(f"{self._base_url} answers with an address of a socket that is not Slack's")
+        return url
 
     async def name_of(self, token: Secret, user_id: str) -> str:
         """What people call somebody; empty when Slack does not say."""
@@ -192,10 +197,16 @@ async def _body(response: aiohttp.ClientResponse) -> bytes:
     return bytes(found)
 
 
+async def _refuse_redirect(_session: object, _context: object, _params: object) -> None:
+    raise aiohttp.ClientError("Slack sends nobody on")
+
+
 @asynccontextmanager
 async def slack_api(base_url: str) -> AsyncGenerator[SlackApi]:
     """The Web API for the length of a block."""
     near = is_loopback(urlsplit(base_url).hostname or "")
+    tracing = aiohttp.TraceConfig()
+    tracing.on_request_redirect.append(_refuse_redirect)  # opening a socket has no parameter for it
     # No proxy of the environment's for a server on this machine.
-    async with aiohttp.ClientSession(trust_env=not near) as session:
+    async with aiohttp.ClientSession(trust_env=not near, trace_configs=[tracing]) as session:
         yield SlackApi(session, base_url)

@@ -51,6 +51,11 @@ class Traces:
         delivered = [_decode_delivered(raw) for raw in sent]
         return [_found(session, trace, delivered) for trace in traces[:limit]]
 
+    async def newest(self, session: str) -> Trace | None:
+        """The newest turn alone; None when nothing is kept of any."""
+        raws: list[bytes] = await self._bus.call("LRANGE", self._bus.keys.traces(session), -1, -1)
+        return _decode_trace(raws[0]) if raws else None
+
     async def one(self, session: str, turn: int) -> Found | None:
         """A turn; None when nothing is kept of it."""
         found = await self.of(session, before=turn + 1, limit=1)

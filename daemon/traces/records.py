@@ -16,15 +16,16 @@ KEPT_MS = 7 * 86_400_000
 class Span(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Something that took time."""
 
-    kind: Literal["model", "tool", "delivery"]
+    kind: Literal["model", "tool", "recall", "delivery"]
     name: str
-    """Of the model, the tool, the channel."""
+    """Of the model, the tool, the engine that searched, the channel."""
     began_ms: int
     """Since 1970, by the clock of who did it."""
     took_ms: float
     first_token_ms: float | None = None
     """Of a model call: until the first piece of text came."""
     prompt_tokens: int = 0
+    """Of what was recalled: so many more in each prompt of the turn."""
     completion_tokens: int = 0
     cached_tokens: int = 0
     """Of ``prompt_tokens``."""
@@ -58,6 +59,9 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """``done``, ``stopped``, ``dead``, ``spent``: as the log of events names it."""
     spans: tuple[Span, ...] = ()
     """In the order in which they ended."""
+    recalls: tuple[Span, ...] = ()
+    """What was looked for in memory before them: once, and again when older messages left the prompts. Apart from
+    ``spans``, since who reads those as they were first knows no such kind."""
     left_out: int = 0
     """Spans beyond those that are kept."""
 
@@ -77,5 +81,5 @@ def ms_of(stamped: str) -> int | None:
     """A time as it is stored, in ms since 1970; None when it cannot be read."""
     try:
         return round(dt.datetime.fromisoformat(stamped).timestamp() * 1000)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None

@@ -18,7 +18,7 @@ class Row:
     """A line of a waterfall."""
 
     kind: str
-    """``waiting``, ``claim``, ``model``, ``tool``, ``commit`` or ``delivery``."""
+    """``waiting``, ``claim``, ``recall``, ``model``, ``tool``, ``commit`` or ``delivery``."""
     name: str
     began_ms: int
     """Since 1970."""
@@ -48,7 +48,7 @@ def told(found: Found) -> dict[str, Any]:
 
 def rows(found: Found) -> list[Row]:
     """The turn from its oldest message to the delivery of its reply, in the order in which things began."""
-    trace, work = found.trace, sorted(found.trace.spans, key=lambda span: span.began_ms)
+    trace, work = found.trace, _work(found)
     first = work[0].began_ms if work else trace.committed_ms
     last = max((span.began_ms + span.took_ms for span in work), default=trace.claimed_ms)
     # Clocks of two machines may differ by more than a step takes.
@@ -102,7 +102,11 @@ def _span(span: Span) -> dict[str, Any]:
 
 
 def _spans(found: Found) -> Sequence[Span]:
-    return [*sorted(found.trace.spans, key=lambda span: span.began_ms), *found.deliveries]
+    return [*_work(found), *found.deliveries]
+
+
+def _work(found: Found) -> list[Span]:
+    return sorted((*found.trace.recalls, *found.trace.spans), key=lambda span: span.began_ms)
 
 
 def _cost(span: Span) -> str:

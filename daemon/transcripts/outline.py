@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import anyio.lowlevel
 import msgspec
 
+from daemon.errors import UNREADABLE
 from daemon.transcripts.transcripts import Transcripts
 
 CHUNK = 500
@@ -73,5 +74,5 @@ async def outline_of(transcripts: Transcripts, session: str, *, first: int, upto
 def _read(raw: bytes) -> _Entry:
     try:
         return _decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):  # a hand has spoilt it
+    except UNREADABLE:  # a hand has spoilt it
         return _Entry()

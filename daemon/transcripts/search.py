@@ -10,6 +10,7 @@ from typing import Any
 import anyio.lowlevel
 import msgspec
 
+from daemon.errors import UNREADABLE
 from daemon.transcripts.transcripts import Piece, Transcripts
 
 BEFORE_CHARS = 30
@@ -169,13 +170,13 @@ def _plain(arguments: str) -> str:
         return arguments
     try:
         return msgspec.json.encode(_decode_any(arguments)).decode()
-    except (msgspec.DecodeError, UnicodeError):
+    except UNREADABLE:
         return arguments
 
 
 def _entry_of(raw: bytes) -> _Entry:
     try:
         return _decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         # What a hand has spoilt can be found all the same.
         return _Entry(wire=_Wire(content=raw.decode(errors="replace")))

@@ -11,6 +11,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from tests.fakes.openai_server import FakeOpenAI, Say, fake_openai
 from tests.fakes.slack import FakeSlack, fake_slack
+from tests.places import TEMPORARY
 from tests.processes import environment_of, running, shut_down
 from tests.terminals import on_terminal
 
@@ -36,7 +37,7 @@ def model(portal: BlockingPortal) -> Iterator[FakeOpenAI]:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="mp-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="mp-", dir=TEMPORARY))
     yield folder
     shut_down(folder)
     shutil.rmtree(folder, ignore_errors=True)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from daemon.model import without_marks
 from tests.canary.canaries import words_in, words_in_bytes
 from tests.canary.findings import Findings
 from tests.canary.hostile import Wish, call_of
@@ -129,7 +130,7 @@ class Minds:
             if message["role"] == "tool" and message["tool_call_id"] not in self._heard:
                 self._heard.add(message["tool_call_id"])
                 self.results += 1
-                self.refused += _text(message["content"]).startswith("Error: ")
+                self.refused += without_marks(_text(message["content"])).startswith("Error: ")
         at = max(place for place, message in enumerate(messages) if message["role"] == "user")
         asked = said(messages[at]["content"])
         rounds = [one for number in _PLAN.findall(asked) for one in self._plans[int(number)]]

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from daemon.model import without_marks
 from tests.chaos.runs import Told
 from tests.fakes.openai_server import Call, Say
 from tests.fakes.said import said
@@ -40,7 +41,7 @@ class Talker:
         messages: Sequence[Message] = body["messages"]
         for message in messages:
             if message["role"] == "tool":
-                self.told.results.setdefault(message["tool_call_id"], set()).add(message["content"])
+                self.told.results.setdefault(message["tool_call_id"], set()).add(without_marks(message["content"]))
         at = max(place for place, message in enumerate(messages) if message["role"] == "user")
         text = _BALLAST.sub("", said(messages[at]["content"]))
         rounds = [jobs for match in _WANTED.finditer(text) for jobs in _rounds(match[1].split(), match[2])]

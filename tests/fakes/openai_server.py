@@ -3,8 +3,8 @@
     async with fake_openai([Say("Hello"), Failure(429, headers={"Retry-After": "2"})]) as server:
         model = OpenAIModel(ModelConfig(base_url=server.base_url, name="fake"))
 
-A script is one reply a request, in order; when it is used up, or without one, the last user message is echoed. A
-function from the decoded body to a reply can stand in its place.
+A script is one reply a request, in order; when it is used up, or without one, the last user message is echoed, and
+texts to embed get ``letters``. A function from the decoded body to a reply can stand in its place.
 """
 
 import json
@@ -80,7 +80,19 @@ class Hang:
     """Nothing at all until the client goes."""
 
 
-Reply = Say | Events | Failure | Plain | Hang
+@dataclass(frozen=True)
+class Embed:
+    """Vectors for the texts of an embeddings request, by default as ``letters`` makes them."""
+
+    vector_of: Callable[[str], Sequence[float]] | None = None
+    forget: int = 0
+    """So many of the last texts get none."""
+    backwards: bool = False
+    """In the other order; ``index`` says which is whose."""
+    delay_s: float = 0.0
+
+
+Reply = Say | Events | Failure | Plain | Hang | Embed
 Script = Iterable[Reply] | Callable[[dict[str, object]], Reply]
 
 
@@ -110,7 +122,7 @@ class FakeOpenAI:
         self.models: Sequence[str] = ()
         """Names that it tells to whom asks for them, outside of the script; none: it knows no such question."""
         replies = iter(()) if callable(script) else iter(script)
-        self._choose = script if callable(script) else lambda body: next(replies, None) or _echo(body)
+        self._choose = script if callable(script) else lambda body: next(replies, None) or _natural(body)
 
     async def serve(self, stream: SocketStream) -> None:
         """One connection, kept alive over several requests."""
@@ -193,6 +205,10 @@ async def _answer(connection: _Connection, reply: Reply, body: dict[str, object]
         case Hang():
             await connection.pause(REQUEST_TIMEOUT_S)
             return False
+        case Embed():
+            await connection.pause(reply.delay_s)
+            whole = json.dumps(embedded(reply, body)).encode()
+            await connection.respond(200, whole, {"content-type": "application/json"})
         case Events():
             return await _stream(connection, reply)
         case Say() if not body.get("stream"):
@@ -247,6 +263,29 @@ def completion(reply: Say) -> dict[str, object]:
     }
 
 
+def letters(text: str) -> list[float]:
+    """A vector that says how often each letter stands in ``text``."""
+    return [float(text.lower().count(letter)) for letter in "abcdefghijklmnopqrstuvwxyz"]
+
+
+def embedded(reply: Embed, body: dict[str, object]) -> dict[str, object]:
+    """The answer to an embeddings request."""
+    asked = body["input"]
+    texts = asked if isinstance(asked, list) else [asked]
+    vector_of = reply.vector_of or letters
+    data = [
+        {"object": "embedding", "index": index, "embedding": vector_of(text)}
+        for index, text in enumerate(texts[: len(texts) - reply.forget])
+    ]
+    usage = {"prompt_tokens": len(texts), "total_tokens": len(texts)}
+    return {
+        "object": "list",
+        "model": body["model"],
+        "data": data[::-1] if reply.backwards else data,
+        "usage": usage,
+    }
+
+
 def _finish(reply: Say) -> str:
     return reply.finish or ("tool_calls" if reply.calls else "stop")
 
@@ -272,6 +311,10 @@ def _events(reply: Say, body: dict[str, object]) -> Events:
     kept = chunks[: reply.cut_after]
     items = [item for chunk in kept for item in ((reply.delay_s, chunk) if reply.delay_s else (chunk,))]
     return Events(items, done=reply.cut_after is None)
+
+
+def _natural(body: dict[str, object]) -> Reply:
+    return Embed() if "input" in body else _echo(body)
 
 
 def _echo(body: dict[str, object]) -> Say:

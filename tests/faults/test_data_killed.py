@@ -2,17 +2,19 @@
 
 import gzip
 import json
+import os
 import random
 import signal
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.processes import Daemon, answered, environment_of, running
+from tests.processes import Daemon, answered, environment_of, running, server_pid
 
 SESSIONS = 6
 LIMIT_S = 45.0
@@ -59,8 +61,10 @@ class Talk:
         number = 0
         while not self._over.is_set():
             session = f"chat{number % SESSIONS}"
-            self.said[session].append(self._daemon.post(session, f"message {number}")["id"])
-            number += 1
+            # While the server is away nothing is accepted: the same message again, until it is.
+            with suppress(OSError):
+                self.said[session].append(self._daemon.post(session, f"message {number}", id=f"m{number}")["id"])
+                number += 1
             time.sleep(0.01)
 
     def wait_for(self, count: int) -> dict[str, list[str]]:
@@ -133,6 +137,56 @@ def test_kill_9_in_a_backup_or_a_restore_leaves_what_can_be_done_again(tmp_path:
     second = millpond(copy, "data", "backup", str(tmp_path / "second"))
     assert second.returncode == 0, second.stderr
     assert lines(tmp_path / "second") == lines(last)
+
+
+def backup_with_a_killed_server(live: Path, folder: Path, *, after_s: float) -> tuple[bool, int, str]:
+    """A backup whose server dies after it has begun: whether it died before the end, the exit code, what was said."""
+    command = subprocess.Popen(
+        [sys.executable, "-m", "millpond", "data", "backup", str(folder), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment_of(live, {}),
+    )
+    until = time.monotonic() + LIMIT_S
+    while not (folder / "redis.jsonl.gz").exists() and command.poll() is None:
+        assert time.monotonic() < until
+        time.sleep(0.002)
+    time.sleep(after_s)
+    is_cut = command.poll() is None
+    os.kill(server_pid(live), signal.SIGKILL)
+    out, err = command.communicate(timeout=2 * LIMIT_S)
+    return is_cut, command.returncode, out or err
+
+
+@pytest.mark.slow
+def test_kill_9_of_the_server_in_a_backup_leaves_a_whole_one_or_none_and_everything_goes_on(tmp_path: Path) -> None:
+    live, copy, chance, cut = tmp_path / "live", tmp_path / "copy", random.Random(5), 0
+    with running(live) as daemon, Talk(daemon) as talk:
+        talk.wait_for(60)
+        for number in range(4):
+            folder = tmp_path / f"backup{number}"
+            is_cut, code, said = backup_with_a_killed_server(live, folder, after_s=chance.uniform(0.0, 0.3))
+            cut += is_cut
+            # What is not whole says so by itself: the manifest is written last, and only of what was read to its end.
+            assert (folder / "backup.json").exists() == (code == 0), said
+            assert code or json.loads(said)["verified"]["flaws"] == []
+            # All goes on: what is said now is accepted, by the server that was started again.
+            talk.wait_for(sum(map(len, talk.said.values())) + 10)
+        accepted, last = talk.wait_for(0), tmp_path / "last"
+        assert millpond(live, "data", "backup", str(last), "--no-verify").returncode == 0
+    assert cut, "no server was killed while a backup was being made"
+    assert millpond(copy, "data", "restore", str(last)).returncode == 0
+    for folder, said in ((live, talk.said), (copy, accepted)):
+        with running(folder) as daemon:
+            until = time.monotonic() + LIMIT_S
+            while any(set(ids) - set(answers(daemon)[session]) for session, ids in said.items()):
+                assert time.monotonic() < until, "what was accepted was not answered"
+                time.sleep(0.1)
+            found = answers(daemon)
+        # Each once, in order; a backup may hold what was accepted after it had begun.
+        assert all(found[session][: len(ids)] == ids for session, ids in said.items())
+        assert all(len(ids) == len(set(ids)) for ids in found.values())
 
 
 def lines(folder: Path) -> set[str]:

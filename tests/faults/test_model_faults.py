@@ -34,6 +34,7 @@ from tests.fakes import tool_server
 from tests.fakes.openai_server import Call, Events, Failure, Plain, Reply, Say, delta, fake_openai
 from tests.fakes.said import said
 from tests.fakes.sink import Sink, sink
+from tests.places import TEMPORARY
 from tests.processes import STOP_LIMIT_S, environment_of, shut_down
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
@@ -398,7 +399,7 @@ async def look(process: Process, platform: Sink, seen: Seen) -> None:
 @pytest.fixture(scope="module")
 def seen() -> Iterator[Seen]:
     """What became of all conversations."""
-    with TemporaryDirectory(prefix="mp-", dir="/tmp") as name:
+    with TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as name:
         try:
             yield anyio.run(converse, Path(name))
         finally:

@@ -38,6 +38,7 @@ from tests.conftest import dump
 from tests.fakes import tool_server
 from tests.fakes.openai_server import Call, Events, Failure, FakeOpenAI, Plain, Reply, Say, delta, fake_openai
 from tests.fakes.sink import Sink, sink
+from tests.places import TEMPORARY
 from tests.processes import ADDRESS, START_LIMIT_S, STOP_LIMIT_S, environment_of, shut_down
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
@@ -529,7 +530,7 @@ def keep_requests(found: Found, models: Sequence[FakeOpenAI], heard: Sequence[st
 @pytest.fixture(scope="module")
 def found() -> Iterator[Found]:
     """What there is to read when all is over."""
-    with TemporaryDirectory(prefix="mp-", dir="/tmp") as name:
+    with TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as name:
         try:
             yield anyio.run(play, Path(name))
         finally:

@@ -15,6 +15,7 @@ from daemon.config import RedisConfig
 from tests.fakes.sink import Sink, sink
 from tests.integration.test_outbox import ANN, NAME, unknown
 from tests.integration.test_showing import commit, write
+from tests.places import TEMPORARY
 from tests.processes import Daemon, shut_down, start
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
@@ -50,7 +51,7 @@ def texts_of(number: int) -> tuple[str, str]:
 
 async def test_a_killed_process_leaves_each_reply_in_its_chat_once_or_lists_it() -> None:
     rng = random.Random(7)
-    with TemporaryDirectory(prefix="mp-", dir="/tmp") as name:
+    with TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as name:
         folder = Path(name)
         try:
             async with open_bus(RedisConfig(), folder) as bus, sink() as platform:

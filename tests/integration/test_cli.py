@@ -20,6 +20,8 @@ from typing import Any
 
 import pytest
 
+from tests.places import TEMPORARY
+
 LIMIT_S = 60.0
 ROOT = Path(__file__).parents[2]
 
@@ -87,7 +89,7 @@ def said(process: subprocess.Popen[bytes], pattern: str, *, stream: str = "stdou
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
-    folder = Path(tempfile.mkdtemp(prefix="mp-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="mp-", dir=TEMPORARY))
     place = Place(folder)
     yield place
     place("redis-cli", "shutdown")

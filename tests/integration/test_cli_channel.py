@@ -13,6 +13,7 @@ from daemon.bus import open_bus
 from daemon.config import RedisConfig
 from tests.intakelab import told
 from tests.integration.test_cli import Place
+from tests.places import TEMPORARY
 
 CONFIG = """
 [channels.support]
@@ -29,7 +30,7 @@ enabled = false
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
-    with tempfile.TemporaryDirectory(prefix="mp-", dir="/tmp") as folder:
+    with tempfile.TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as folder:
         place = Place(Path(folder))
         place.data.mkdir(exist_ok=True)
         (place.data / "millpond.toml").write_text(CONFIG, encoding="utf-8")

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.integration.test_cli import Place
+from tests.places import TEMPORARY
 
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
-    folder = Path(tempfile.mkdtemp(prefix="mp-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="mp-", dir=TEMPORARY))
     place = Place(folder)
     with place.running("--role", "agent", "--role", "consolidation"):
         for session in ("talk", "other"):

@@ -18,6 +18,7 @@ from daemon.config import RedisConfig
 from daemon.memory import HistoryEntry, Memories, Note, Version
 from daemon.memory.changes import characters, unified
 from tests.integration.test_cli import Place
+from tests.places import TEMPORARY
 
 TIME = "2026-11-20T09:00:00.000Z"
 ONE = "# Ann\n- likes tea\n"
@@ -66,7 +67,7 @@ class Talk:
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Talk]:
-    folder = Path(tempfile.mkdtemp(prefix="mp-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="mp-", dir=TEMPORARY))
     place = Place(folder)
     yield Talk(place)
     place("redis-cli", "shutdown")
@@ -205,6 +206,19 @@ def test_a_file_that_was_edited_by_hand_is_a_version_before_the_one_that_is_stor
     assert path.read_text() == ONE
 
 
+def test_what_is_remembered_is_found_again(talk: Talk) -> None:
+    found = talk("search", "Where does Ann live?")
+    plain = talk.place("memory", "search", talk.scope, "tea", "--mode", "search", "--limit", "1").stdout
+    nothing = talk.place("memory", "search", "talk", "zebra", "--mode", "search")
+
+    assert found["scope"] == talk.scope
+    assert (found["hits"][0]["file"], found["hits"][0]["score"]) == ("memory/MEMORY.md", 1.0)
+    assert "- lives in Bern" in found["hits"][0]["snippet"]
+    assert plain.splitlines()[0].endswith("(memory/MEMORY.md@1) [1.00]")
+    assert plain.endswith("- likes tea\n")
+    assert (nothing.returncode, nothing.stdout) == (0, "No relevant memories found.\n")
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
@@ -214,7 +228,7 @@ def test_a_file_that_was_edited_by_hand_is_a_version_before_the_one_that_is_stor
     ],
 )
 def test_an_unknown_name_is_65_and_makes_no_memory(talk: Talk, name: str, said: str) -> None:
-    for command in (("show", name), ("edit", name, "--file", "-")):
+    for command in (("show", name), ("edit", name, "--file", "-"), ("search", name, "tea")):
         done = talk.place("memory", *command, given="x")
         assert done.returncode == 65
         assert said in done.stderr

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.integration.test_cli import Place
+from tests.places import TEMPORARY
 
 ANN, BOB = "pond:person:web:ann", "pond:person:web:bob"
 
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
-    with tempfile.TemporaryDirectory(prefix="mp-", dir="/tmp") as folder:
+    with tempfile.TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as folder:
         place = Place(Path(folder))
         for name in ("ann", "bob"):
             memory = place.data / "bots" / "pond" / "memory" / f"pond%3aperson%3aweb%3a{name}" / "MEMORY.md"

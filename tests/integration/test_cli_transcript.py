@@ -22,6 +22,7 @@ from daemon.bus import Bus, open_bus
 from daemon.config import RedisConfig
 from tests.conftest import an_entry
 from tests.integration.test_cli import ROOT, Place
+from tests.places import TEMPORARY
 
 KEY = "terminal:talk"
 TURNS = 10
@@ -93,7 +94,7 @@ class Talk:
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Talk]:
-    folder = Path(tempfile.mkdtemp(prefix="mp-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="mp-", dir=TEMPORARY))
     place = Place(folder)
     yield Talk(place)
     place("redis-cli", "shutdown")

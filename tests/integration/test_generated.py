@@ -20,6 +20,7 @@ from daemon.tokens import load
 from tests.conftest import Lab, an_entry
 from tests.integration.test_cli import Place
 from tests.memorylab import SCOPE, MemoryLab
+from tests.places import TEMPORARY
 from workers.consolidation.summary.split import is_oversized
 
 pytestmark = pytest.mark.anyio
@@ -30,7 +31,7 @@ WINDOW_TOKENS = 65_536
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
-    folder = Path(tempfile.mkdtemp(prefix="mp-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="mp-", dir=TEMPORARY))
     place = Place(folder)
     yield place
     place("redis-cli", "shutdown")

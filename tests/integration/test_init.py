@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from daemon.cli import root
 from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Plain, Say, fake_openai
 from tests.fakes.telegram import FakeTelegram, Refuse, fake_telegram
+from tests.places import TEMPORARY
 from tests.processes import shut_down
 from tests.terminals import OnTerminal, on_terminal
 
@@ -93,7 +94,7 @@ class Place:
 
 @pytest.fixture
 def place() -> Iterator[Place]:
-    folder = Path(tempfile.mkdtemp(prefix="mp-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="mp-", dir=TEMPORARY))
     place = Place(folder)
     yield place
     shut_down(place.data)
@@ -122,7 +123,10 @@ def test_flags_alone_give_a_configuration_that_can_be_used(place: Place, telegra
             "pond": {
                 "language": "zh",
                 "time_zone": "Europe/Berlin",
-                "tools": ["time", "message", "compact", "read_file", "write_file", "edit_file", "list_files", "grep"],
+                "tools": [
+                    *("time", "message", "compact", "read_file", "write_file", "edit_file", "list_files", "grep"),
+                    *("memory_search", "memory_get", "conversation_search"),
+                ],
                 "admins": ["telegram:4711"],
                 "model": {"base_url": server.base_url, "name": "m", "api_key_file": "pond.model.key"},
             }

@@ -12,6 +12,7 @@ import daemon.setup.slack_interview
 from tests.fakes.slack import FakeSlack, Refuse, fake_slack
 from tests.fakes.telegram import fake_telegram
 from tests.integration.test_init import Place, mode
+from tests.places import TEMPORARY
 from tests.processes import shut_down
 
 TOKEN = "xoxb-123456789012-AbCdEfGhIjKlMnOpQrStUvWx"
@@ -36,7 +37,7 @@ def slack(portal: BlockingPortal) -> Iterator[FakeSlack]:
 
 @pytest.fixture
 def place() -> Iterator[Place]:
-    folder = Path(tempfile.mkdtemp(prefix="mp-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="mp-", dir=TEMPORARY))
     place = Place(folder)
     yield place
     shut_down(place.data)

@@ -37,6 +37,7 @@ from daemon.memory import HistoryEntry, Memories, Note, Opened, Version, joined
 from daemon.memory.edits import edited
 from tests.conftest import RecordingBus, all_keys, check_and_remove_keys, dump, mutated
 from tests.cut_short import CutBus, Died
+from tests.places import TEMPORARY
 
 SCOPE = "pond:workspace"
 SESSIONS = ("web:ann", "web:bob")
@@ -149,7 +150,7 @@ class MemoryMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.folder = tempfile.TemporaryDirectory(prefix="mp-", dir="/tmp")
+        self.folder = tempfile.TemporaryDirectory(prefix="mp-", dir=TEMPORARY)
         self.memories = self.process(self.bus)
         self.model = Model()
         self.held: list[Held] = []

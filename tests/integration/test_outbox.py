@@ -21,7 +21,8 @@ from structlog.testing import capture_logs
 from channels import push
 from channels.base import Channel
 from channels.inbound import accept, make_inbound
-from channels.leading import Lease, Terms
+from channels.leading import Lease, Terms, leader
+from channels.leading.leads import Leads
 from channels.outbox import Outbox, ledger, term
 from channels.outbox.ledger import Ledger, Place, Step, Word
 from channels.push import serve
@@ -668,6 +669,30 @@ async def test_a_lease_whose_clock_was_set_back_by_an_hour_is_taken(bus: Bus, qu
 
     assert await second.ask() == 0.0
     assert second.fence == 2
+
+
+async def test_while_leaders_change_for_the_sake_of_a_fair_share_every_reply_comes_once_and_in_order(
+    process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leader, "STANDBY_S", 0.1)
+    monkeypatch.setattr(leader, "CEDED_PAUSE_S", 0.5)
+    texts = [f"reply {number}" for number in range(100)]
+    async with sink() as platform, AsyncExitStack() as stack:
+        first, second = pushing(process, platform), pushing(process, platform)
+        stack.enter_context(first.shared(Leads).one_more())
+        stack.enter_context(first.shared(Leads).one_more())
+        await stack.enter_async_context(replica(first))
+        for text in texts:
+            await put(process.bus, text)
+            await anyio.sleep(0.02)
+            if text == "reply 9":
+                await platform.count(1)
+                await stack.enter_async_context(replica(second))
+        await until_empty(process.bus)
+
+        assert platform.texts(ANN) == texts
+        assert await unknown(process.bus) == []
+        assert await process.bus.call("HGET", process.bus.keys.leader(0, NAME), "worker") == second.name.encode()
 
 
 # Scripts

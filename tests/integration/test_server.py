@@ -22,6 +22,7 @@ from daemon.errors import BusUnavailable, ConfigError, EngineRefused, ServerNotR
 from daemon.server import Address, EmbeddedServer
 from daemon.server.layout import Layout, read_state, try_lock
 from daemon.server.link import Link, Refusal, Status
+from tests.places import TEMPORARY
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +43,7 @@ sys.stdin.read()
 @pytest.fixture
 def data_dir(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A data directory with a runtime directory of its own; its server is gone after the test."""
-    folder = Path(tempfile.mkdtemp(prefix="mp-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="mp-", dir=TEMPORARY))
     (folder / "run").mkdir(mode=0o700)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder / "run"))
     data = folder / "data dir"

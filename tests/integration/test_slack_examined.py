@@ -13,6 +13,7 @@ from daemon.cli.finding import Finding
 from daemon.config import AccessConfig, BotConfig, Config, Secret, SlackConfig, SlackEventsConfig
 from tests.fakes.slack import Cut, FakeSlack, Garbled, Page, Refuse, fake_slack
 from tests.integration.test_init import Place
+from tests.places import TEMPORARY
 from tests.processes import shut_down
 
 pytestmark = pytest.mark.anyio
@@ -113,7 +114,7 @@ async def test_the_command_looks_at_the_app(tmp_path: Path) -> None:
 @pytest.fixture
 def short() -> Iterator[Path]:
     """Where a server's socket can be: its path must not be long."""
-    with tempfile.TemporaryDirectory(prefix="mp-", dir="/tmp") as folder:
+    with tempfile.TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as folder:
         yield Path(folder)
 
 

@@ -15,6 +15,7 @@ import pytest
 from anyio import to_thread
 
 from tests.fakes.openai_server import Call, Hang, Reply, Say, fake_openai
+from tests.places import TEMPORARY
 from tests.processes import Daemon, answered, environment_of, shut_down
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
@@ -39,7 +40,7 @@ port = 0
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """A data directory with a path short enough for a socket."""
-    with TemporaryDirectory(prefix="mp-", dir="/tmp") as name:
+    with TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as name:
         yield Path(name)
         shut_down(Path(name) / "data")
 

@@ -38,6 +38,7 @@ from daemon.server.layout import Layout, read_state, try_lock
 from daemon.server.link import Link
 from daemon.session import Claim, Commit, Sessions
 from daemon.sessionkey import SessionKey, encode_part
+from tests.places import TEMPORARY
 
 pytestmark = pytest.mark.anyio
 
@@ -47,7 +48,7 @@ SMALL = QueueConfig(message_max_bytes=1_000, waiting_max=3)
 @pytest.fixture(scope="module")
 def data_dir() -> Iterator[Path]:
     """A data directory with a runtime directory of its own; its server is gone after the last test."""
-    folder = Path(tempfile.mkdtemp(prefix="mp-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="mp-", dir=TEMPORARY))
     (folder / "run").mkdir(mode=0o700)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_RUNTIME_DIR", str(folder / "run"))

@@ -13,6 +13,7 @@ from urllib.parse import quote
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
+from tests.places import TEMPORARY
 from tests.processes import Daemon, answered, shut_down, start
 
 if importlib.util.find_spec("playwright"):
@@ -116,7 +117,7 @@ def plant() -> Callable[[Path], None]:
 def millpond(environment: dict[str, str], plant: Callable[[Path], None]) -> Iterator[Pond]:
     """A running Millpond that the tests of a module share."""
     # Below /tmp: the path of a socket may have 107 bytes.
-    with TemporaryDirectory(prefix="mp-", dir="/tmp") as name, ExitStack() as stack:
+    with TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as name, ExitStack() as stack:
         stack.callback(shut_down, Path(name))
         plant(Path(name))
         pond = Pond(Path(name), environment)

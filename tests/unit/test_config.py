@@ -24,6 +24,7 @@ from daemon.config import (
     Secret,
     bot_workspace,
     data_path,
+    embeddings_of,
     encode_secret,
     load,
     show,
@@ -388,6 +389,72 @@ def test_speech_goes_to_the_models_own_server_unless_another_is_named():
     assert (there.base_url, there.api_key.reveal()) == ("http://localhost/v1", "")
 
 
+_EMBEDDING = {
+    "MILLPOND_MEMORY_SEARCH__EMBEDDINGS__MODEL": "text-embedding-3-small",
+    "MILLPOND_MEMORY_SEARCH__EMBEDDINGS__BASE_URL": "http://localhost/v1",
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "path", "text"),
+    [
+        ({"MODEL": ""}, "model", "missing; name the model that turns texts into vectors"),
+        ({"BASE_URL": ""}, "base_url", "missing: no bot has a model whose server could be asked instead"),
+        ({"BASE_URL": "http://me:secret@host/v1"}, "base_url", "expected http:// or https:// and a host"),
+        ({"API_KEY": "two words"}, "api_key", "must be one line of ASCII characters without spaces"),
+    ],
+)
+def test_a_server_that_turns_texts_into_vectors_has_to_be_whole(given, path, text):
+    environ = _EMBEDDING | {f"MILLPOND_MEMORY_SEARCH__EMBEDDINGS__{key}": value for key, value in given.items()}
+
+    with pytest.raises(ConfigError) as refused:
+        load(environ=environ)
+
+    assert f"memory_search.embeddings.{path}: {text}" in str(refused.value)
+    assert "secret" not in str(refused.value)
+
+
+def test_vectors_come_from_the_models_own_server_unless_another_is_named():
+    model = {"OPENAI_BASE_URL": "http://model/v1", "OPENAI_MODEL": "m", "OPENAI_API_KEY": "sk-model"}
+    name = {"MILLPOND_MEMORY_SEARCH__EMBEDDINGS__MODEL": "e"}
+
+    def used(environ):
+        config = load(environ=environ).config
+        return embeddings_of(config.memory_search, config.bots["pond"])
+
+    here, there = used(model | name), used(model | _EMBEDDING)
+
+    assert used({}) is None
+    assert here is not None
+    assert (here.model, here.base_url, here.api_key.reveal()) == ("e", "http://model/v1", "sk-model")
+    assert there is not None
+    assert (there.base_url, there.api_key.reveal()) == ("http://localhost/v1", "")
+
+
+def test_a_bot_without_a_server_has_no_vectors_beside_one_that_has(file):
+    text = (
+        "[memory_search.embeddings]\nmodel = 'e'\n[bots.pond]\n[bots.heron.model]\nbase_url = 'http://h/v1'\nname = 'm'"
+    )
+
+    config = load_text(file, text).config
+
+    assert embeddings_of(config.memory_search, config.bots["pond"]) is None
+    assert embeddings_of(config.memory_search, config.bots["heron"]) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "mode"),
+    [
+        ("", "query"),
+        ("backend = 'qmd'", "search"),
+        ("backend = 'qmd'\nmode = 'vsearch'", "vsearch"),
+        ("mode = 'search'", "search"),
+    ],
+)
+def test_the_mode_of_a_search_goes_with_the_backend_unless_it_is_given(file, text, mode):
+    assert load_text(file, f"[memory_search]\n{text}").config.memory_search.mode_used == mode
+
+
 @pytest.mark.parametrize("path", list(all_keys(NAMES)))
 def test_every_key_can_be_set_by_its_variable(path):
     environ = {variable_of(path): _valid_text(path), "MILLPOND_QUEUE__RENEW_S": "0.5"}
@@ -398,6 +465,8 @@ def test_every_key_can_be_set_by_its_variable(path):
         environ["OPENAI_MODEL"] = "some-model"
     if ".transcription." in path:
         environ = {**_LISTENING, **environ}
+    if ".embeddings." in path:
+        environ = {**_EMBEDDING, **environ}
 
     assert path in load(environ=environ).sources
 
@@ -419,6 +488,8 @@ def _valid_text(path: str) -> str:
         "bots.pond.summary_model.api_key_file": "secret",
         "bots.pond.transcription.api_key_file": "secret",
         "bots.pond.transcription.base_url": "http://localhost/v1",
+        "memory_search.embeddings.api_key_file": "secret",
+        "memory_search.embeddings.base_url": "http://localhost/v1",
         "channels.web.token_file": "secret",
         "channels.web.type": "web",
         "channels.terminal.type": "terminal",
@@ -1148,6 +1219,7 @@ _SECTION_PATHS = {
         "bots.pond.limits.tokens_per_day",
         "bots.pond.limits.messages_per_minute",
         "fallbacks.prices",
+        "memory_search.embeddings",
         "bots.pond.summary_model",
         "bots.pond.summary_model.prices",
         "bots.pond.transcription",
@@ -1168,6 +1240,7 @@ def _sections():
     yield "Top level", Config, ""
     for key in ("redis", "queue", "agent", "run", "consolidation", "memory_flush", "memory_search", "micro_compact"):
         yield f"[{key}]", fields_of(Config)[key].type, key
+    yield "[memory_search.embeddings]", daemon_config.EmbeddingsConfig, "memory_search.embeddings"
     yield "[people.<name>]", PersonConfig, "people.ann"
     yield "[context.bootstrap]", daemon_config.BootstrapConfig, "context.bootstrap"
     yield "[bots.<name>]", BotConfig, "bots.pond"

@@ -22,7 +22,7 @@ def test_there_are_examples_and_the_page_names_each_and_no_other() -> None:
     page = (ROOT / "deploy" / "README.md").read_text(encoding="utf-8")
 
     assert {path.stem for path in EXAMPLES} == {"private", "community", "two-bots", "slack", "servers"}
-    linked = set(re.findall(r"\]\((?!\.\.)([^)]+)\)", page))
+    linked = set(re.findall(r"\]\((?!\.\.|#)([^)]+)\)", page))
     for path in (ROOT / "deploy").rglob("*"):
         name = path.relative_to(ROOT / "deploy").as_posix()
         if path.is_file() and not name.startswith(("README", "Dockerfile.", "secrets/")):

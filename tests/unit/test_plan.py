@@ -30,7 +30,7 @@ from workers.consolidation.plan import (
     seen_tokens,
 )
 from workers.micro import old_upto
-from workers.wires import message, role_of
+from workers.wires import message, role_of, shown_result
 
 TOKENIZER: Tokenizer = anyio.run(load, "gpt-4o")
 DEFAULT = Thresholds.of(ModelConfig(), MemoryFlushConfig())
@@ -45,7 +45,7 @@ def entry(
     return LogEntry(
         time="2026-11-20T09:00:00Z",
         turn=turn,
-        tokens=TOKENIZER.count_message(encoded) if tokens is None else tokens,
+        tokens=TOKENIZER.count_message(shown_result(encoded)) if tokens is None else tokens,
         sender=sender,
         dead=("m",) if dead else (),
         wire=msgspec.Raw(encoded),

@@ -16,6 +16,7 @@ from daemon.errors import ToolError
 from daemon.model import ToolCall
 from daemon.scope import folder_of
 from daemon.testing import ManualClock
+from tests.recalllab import NO_RECALL
 from workers.tools import BUILTIN, Folders, Result, Saying, ToolContext
 from workers.tools import grep as grep_module
 from workers.tools.edit_file import replaced
@@ -49,6 +50,7 @@ def a_context(workspace: Path, *, scope: str = SCOPE) -> ToolContext:
         folders=Folders(workspace, scope),
         say=say,
         compact=compact,
+        recaller=NO_RECALL,
         call="1-0",
     )
 

@@ -4,7 +4,7 @@ import anyio
 import structlog
 
 from daemon.access import is_admin
-from daemon.bus import ADMIN_COMMANDS
+from daemon.bus import ADMIN_COMMANDS, argument_of
 from daemon.clock import age_s, stamp
 from daemon.config import BotConfig
 from daemon.errors import BusError, ConfigError
@@ -20,7 +20,7 @@ from workers.agent.equipment import Equipment
 from workers.agent.kits import Kits
 from workers.agent.outcome import answered_as
 from workers.agent.progress import Kit
-from workers.agent.remembered import remembered
+from workers.agent.remembered import found_again, remembered
 from workers.agent.spending import spending
 from workers.agent.status import status, whoami
 
@@ -119,12 +119,17 @@ class Speaker:
                 for_admin = is_admin(bot, inbound)
                 return await spending(self._bus, user, bot, self._process.clock, for_admin=for_admin), state.head
             case "memory":
-                return await remembered(self._memories, bot, await self._home(state, inbound, bot)), state.head
+                return await self._memory(inbound, bot, await self._home(state, inbound, bot)), state.head
             case "whoami":
                 return whoami(bot, state, inbound, scope=await self._home(state, inbound, bot)), state.head
             case _:
                 more = "\n" + say("help_admins", kit.language) if is_admin(bot, inbound) else ""
                 return say("help", kit.language) + more, state.head
+
+    async def _memory(self, inbound: Inbound, bot: BotConfig, home: str) -> str:
+        if question := argument_of(inbound.text):
+            return await found_again(self._process.recaller, bot, home, question)
+        return await remembered(self._memories, bot, home)
 
     async def _home(self, state: SessionState, inbound: Inbound, bot: BotConfig) -> str:
         # Nothing was said in a session that is not there yet; its first message will fix its scope so.

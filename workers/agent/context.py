@@ -10,7 +10,7 @@ from daemon.config import MicroCompactConfig
 from daemon.errors import ContextOverflow
 from daemon.events import LogEntry
 from daemon.tokens import IMAGE_TOKENS
-from workers.agent.history import ShownTurn, View
+from workers.agent.history import ShownTurn, View, marked
 from workers.agent.pictures import fitting, with_pictures
 from workers.agent.shorten import Piece, Shares, fitted
 from workers.agent.trim import history_room, iteration
@@ -121,16 +121,16 @@ def _current(rules: Rules, scene: Scene, current: Sequence[LogEntry], *, old: in
     pieces = view.pieces(current, old=old, names=scene.names)
     if not pieces or role_of(pieces[0].wire) != "user":
         pieces.insert(0, view.counted(message("user", "")))
-    shown = fitted(pieces, room, view.count, rules.shares)
+    shown = fitted(pieces, room, view.count_shown, rules.shares)
     while sum(piece.tokens for piece in shown) > room:
         pieces = _without_oldest_round(pieces)
-        shown = fitted(pieces, room, view.count, rules.shares)
+        shown = fitted(pieces, room, view.count_shown, rules.shares)
     said = taken_apart(shown[0].wire).get("content")
     # The same at every call of the turn, and as long as a person likes.
     first = view.counted(message("user", merged([scene.context, said])))
     if pictures:
         first = Piece(with_pictures(first.wire, pictures), first.tokens + IMAGE_TOKENS * len(pictures))
-    return [first, *shown[1:]]
+    return [first, *marked(shown[1:])]
 
 
 def _without_oldest_round(pieces: Sequence[Piece]) -> list[Piece]:
@@ -169,9 +169,9 @@ def _last_shortened(rules: Rules, scene: Scene, *, old: int, room: int) -> list[
     entries = list(next(groupby(reversed(scene.history), key=lambda entry: entry.turn))[1])[::-1]
     first = len(scene.history) - len(entries)
     pieces = rules.view.pieces(entries, old=max(0, old - first), names=scene.names)
-    shown = fitted(pieces, room, rules.view.count, rules.shares, own=False)
+    shown = fitted(pieces, room, rules.view.count_shown, rules.shares, own=False)
     tokens = sum(piece.tokens for piece in shown)
-    return [ShownTurn(tuple(piece.wire for piece in shown), tokens)] if tokens <= room else []
+    return [ShownTurn(tuple(piece.wire for piece in marked(shown)), tokens)] if tokens <= room else []
 
 
 def _uncut_tokens(scene: Scene, current: Sequence[LogEntry]) -> int:

@@ -277,6 +277,7 @@ class Ending:
                 fence=claim.fence,
                 worker=self._process.name,
                 outcome=end.outcome,
+                recalled_tokens=turn.requests.recalled_tokens,
             ),
         )
         with metrics.stage("commit"):

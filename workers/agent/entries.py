@@ -11,6 +11,7 @@ from daemon.model import ToolCall
 from daemon.tokens import Tokenizer
 from workers.agent.spoken import own, words_of
 from workers.tools import Content, Result
+from workers.wires import shown_result
 
 
 class _Function(msgspec.Struct, frozen=True):
@@ -96,7 +97,7 @@ class Entries:
         return await self._entry(_Wire(role="assistant", content=text or None, tool_calls=wanted))
 
     async def result(self, call_id: str, result: Result) -> LogEntry:
-        """What a tool gave back."""
+        """What a tool gave back; it counts as it is shown, between its marks."""
         return await self._entry(_Wire(role="tool", content=result.content(), tool_call_id=call_id))
 
     async def final(
@@ -118,7 +119,7 @@ class Entries:
         return LogEntry(
             time=stamp(self.clock.now()),
             turn=self._turn,
-            tokens=await self._tokenizer.acount_message(wire),
+            tokens=await self._tokenizer.acount_message(shown_result(wire)),
             wire=msgspec.Raw(wire),
         )
 

@@ -7,6 +7,7 @@ from daemon.clock import stamp
 from daemon.process import Process
 from daemon.session import SessionReader, SessionState
 from daemon.tokens import MESSAGE_TOKENS, load
+from daemon.traces import Traces
 from workers.agent.kits import prompts_of
 from workers.agent.preview import JOURNAL_MAX, waiting_in
 from workers.agent.prompts import Prompts
@@ -44,13 +45,18 @@ async def filling(process: Process, session: str, *, bot: str) -> dict[str, Any]
     prompts = await _prompts(process, bot, state)
     system_tokens = (await prompts.system()).tokens
     # Once a turn was taken there, the tools are those that it had, those of tool servers too.
-    tools_tokens = max(0, prompt.fixed_tokens - system_tokens) or prompts.tools_tokens(prompts.definitions)
+    # What comes next is not known: what was recalled for the turn before tells how much that will be, about.
+    recalled_tokens = await _recalled(process, session)
+    in_system = 0 if prompts.is_recalled_beside else recalled_tokens
+    tools_tokens = max(0, prompt.fixed_tokens - system_tokens - in_system) or prompts.tools_tokens(prompts.definitions)
     current_tokens = await _current(process, prompts, reader, state)
     budget_tokens = thresholds.budget_tokens
-    standing = system_tokens + tools_tokens + prompt.memory_tokens + prompt.head_tokens + current_tokens
+    memory_tokens = prompt.memory_tokens + recalled_tokens
+    standing = system_tokens + tools_tokens + memory_tokens + prompt.head_tokens + current_tokens
     # The oldest messages of a longer one are left out.
     history_tokens = max(0, min(prompt.history_tokens, budget_tokens - standing))
-    counts = (system_tokens, tools_tokens, prompt.memory_tokens, 0, prompt.head_tokens, history_tokens, current_tokens)
+    remembered = (prompt.memory_tokens, recalled_tokens, prompt.head_tokens)
+    counts = (system_tokens, tools_tokens, *remembered, history_tokens, current_tokens)
     flush = {"flush": thresholds.flush_point_tokens} if process.config.memory_flush.enabled else {}
     return {
         "session": session,
@@ -64,6 +70,13 @@ async def filling(process: Process, session: str, *, bot: str) -> dict[str, Any]
         "free": max(0, budget_tokens - sum(counts)),
         "at": stamp(process.clock.now()),
     }
+
+
+async def _recalled(process: Process, session: str) -> int:
+    """What was recalled for the newest turn took in its prompts; 0: nothing was, or nobody knows any more."""
+    newest = await Traces(process.bus).newest(session)
+    recalls = newest.recalls if newest else ()
+    return recalls[-1].prompt_tokens if recalls else 0
 
 
 async def _current(process: Process, prompts: Prompts, reader: SessionReader, state: SessionState) -> int:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from daemon.errors import UNREADABLE
+
 Value = str | bool | list["Value"] | dict[str, "Value"]
 
 DEPTH_MAX = 8
@@ -133,7 +135,7 @@ def _quoted(text: str, rest: _Lines) -> str:
         return end[1][1:-1].replace("''", "'")
     try:
         return msgspec.json.decode(end[1], type=str)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise _wrong(rest, f"cannot be read: {error}") from error
 
 

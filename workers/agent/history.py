@@ -1,4 +1,6 @@
-"""Earlier turns as a model is shown them: legal, with names in groups and old tool results cut. Pure, but for memory.
+"""Earlier turns as a model is shown them: legal, with names in groups, old tool results cut, all of them between marks.
+
+Pure, but for memory.
 
 Most turns are sent as they are stored. Those that have to be encoded anew are remembered by their content: it is done
 once and not at every turn, and what was forgotten in the log can never be shown from here.
@@ -18,7 +20,7 @@ from daemon.events import LogEntry
 from workers.agent.shorten import Count, Piece
 from workers.agent.spoken import spoken
 from workers.micro import cut_result
-from workers.wires import ASSISTANT, CALLS, USER, encode, links_of, role_of, taken_apart
+from workers.wires import ASSISTANT, CALLS, USER, encode, links_of, role_of, shown_result, taken_apart
 
 REMEMBERED_BYTES = 32 * 1024 * 1024
 """What the turns that were encoded anew may take in a process, for each bot."""
@@ -106,7 +108,10 @@ class View:
         return self.remembered.get(key, lambda: _joined(self.pieces(entries, old=old, names=names)))
 
     def pieces(self, entries: Sequence[LogEntry], *, old: int, names: bool) -> list[Piece]:
-        """As ``shown``, message by message and not remembered."""
+        """As ``shown``, message by message and not remembered; results count their marks and do not have them yet.
+
+        What is shortened afterwards must keep both of its marks, so ``marked`` comes last.
+        """
         found: list[Piece] = []
         for is_user, run in groupby(_legal(entries), key=lambda each: role_of(each.wire) == "user"):
             if is_user:
@@ -120,6 +125,10 @@ class View:
         turn = self.remembered.get(_digest([wire], [], 0), lambda: ShownTurn((wire,), self.count(wire)))
         return Piece(wire, turn.tokens)
 
+    def count_shown(self, wire: bytes) -> int:
+        """What a message counts with the marks that it gets."""
+        return self.count(shown_result(wire))
+
     def _said(self, run: Sequence[LogEntry], *, names: bool) -> Piece:
         if len(run) == 1 and not (names and run[0].sender):
             return Piece(bytes(run[0].wire), run[0].tokens)
@@ -130,7 +139,15 @@ class View:
         wire = each.wire
         if each.at < old and role_of(wire) == "tool":
             wire = cut_result(wire, self.max_chars)
+        if role_of(wire) == "tool":
+            # Counted anew, whatever the log says: the result may be older than marks are.
+            return Piece(wire, self.counted(shown_result(wire)).tokens)
         return Piece(wire, each.entry.tokens if wire == bytes(each.entry.wire) else self.count(wire))
+
+
+def marked(pieces: Sequence[Piece]) -> list[Piece]:
+    """``pieces`` with tool results between their marks, which they count already."""
+    return [Piece(shown_result(piece.wire), piece.tokens) for piece in pieces]
 
 
 def _digest(wires: Sequence[bytes], senders: Sequence[str], old: int) -> bytes:
@@ -140,7 +157,7 @@ def _digest(wires: Sequence[bytes], senders: Sequence[str], old: int) -> bytes:
 
 
 def _joined(pieces: Sequence[Piece]) -> ShownTurn:
-    return ShownTurn(tuple(piece.wire for piece in pieces), sum(piece.tokens for piece in pieces))
+    return ShownTurn(tuple(piece.wire for piece in marked(pieces)), sum(piece.tokens for piece in pieces))
 
 
 class _Kept(NamedTuple):

@@ -23,6 +23,8 @@ class Past:
     """Whole turns, oldest first."""
     whole: bool = True
     """The history goes back to the session's start."""
+    first: int = 0
+    """Index of the first message of the history, or of the one that would be; 0: it is all that was ever said here."""
     continuity: Continuity | None = None
     """What was left of still older messages when they were consolidated."""
     memory: str = ""
@@ -64,9 +66,11 @@ class PastReader:
         cut = len(found) - (upto - at.head)
         history = found[:cut]
         first = at.head - len(history)
+        shown = whole_turns(history, first) if first > positions.start else history
         past = Past(
-            history=whole_turns(history, first) if first > positions.start else history,
+            history=shown,
             whole=first <= positions.start,
+            first=at.head - len(shown),
             continuity=positions.continuity,
             memory=memory.text if memory else "",
         )

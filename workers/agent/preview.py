@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
@@ -12,9 +13,9 @@ import structlog
 from daemon.bus import QUEUED_COMMANDS, pairs
 from daemon.clock import stamp
 from daemon.config import BotConfig
-from daemon.errors import ConfigError, InboundError
+from daemon.errors import UNREADABLE, ConfigError, InboundError
 from daemon.events import ChatKind, Inbound, LogEntry
-from daemon.memory import Memories
+from daemon.memory import Home, Memories
 from daemon.process import Process
 from daemon.session import SessionReader, SessionState
 from daemon.sessionkey import SessionKey
@@ -25,6 +26,7 @@ from workers.agent.kits import prompts_of
 from workers.agent.past import Past, PastReader
 from workers.agent.progress import Kit
 from workers.agent.prompts import Prompts
+from workers.agent.recalling import recalled
 from workers.agent.request import Requests
 from workers.choice import with_model
 from workers.tools import BUILTIN, Registry, Tool
@@ -68,7 +70,9 @@ async def preview(process: Process, session: str) -> dict[str, Any]:
     tools, prompts = await _equipped(process, bot, config, tokenizer, state)
     past = await _past(process, state, config.model.budget_tokens)
     said = found.said or [_nothing(process, state, past.history, bot)]
-    requests = Requests(prompts, process.clock, said=said, past=past)
+    home = await Memories(process.bus).home_for_turn(state.scope) if state.scope else Home(scope="", is_bare=True)
+    recall = partial(recalled, process.recaller, home, session, prompts)
+    requests = Requests(prompts, process.clock, said=said, past=past, recall=recall)
     entries = Entries(tokenizer, process.clock, turn=state.head, vision=config.model.vision)
     current = found.journal or [entry for inbound in said for entry in await entries.said(inbound)]
     built = await requests.prompt(current, tools.definitions)
@@ -198,7 +202,7 @@ async def waiting_in(process: Process, session: str, *, first_only: bool) -> lis
 def _readable(raw: bytes) -> list[Inbound]:
     try:
         inbound = _inbound(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         return []
     return [inbound]
 

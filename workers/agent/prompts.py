@@ -33,6 +33,8 @@ WORKSPACE_SHARE, MEMORY_SHARE, RECALLED_SHARE = 0.3, 0.2, 0.1
 """Of what identity and tools leave: what the workspace's files, memory, and what was recalled may take at most, so that
 conversation always has room. Memory keeps itself far below that (``consolidation.memory_max_share``); a person who
 edits it may not know."""
+RECALLED_LEAST_TOKENS, RECALLED_SHARE_MAX = 800, 0.25
+"""In a small window a tenth would hold no hit: then so many tokens, three to six hits, and a quarter at most."""
 MEMORIES_MAX = 256
 """Memories of scopes, counted once, that are remembered."""
 SYSTEMS_MAX = 16
@@ -77,6 +79,8 @@ class Prompts:
         self._memory = lru_cache(MEMORIES_MAX)(self._memory_sections)
         self._joined = lru_cache(SYSTEMS_MAX)(_joined)
         self._room = self._room_left(name, bot)
+        self.is_recalled_beside = config.memory_search.place == "user"
+        """Whether what is recalled stands beside the runtime context, and not in the system message."""
         self.rules = Rules(
             budget_tokens=bot.model.budget_tokens,
             context_budget_tokens=bot.context_budget_tokens,
@@ -118,6 +122,12 @@ class Prompts:
             section.tokens for section in (*self._identity, *bootstrap, *skills)
         )
 
+    @property
+    def recalled_tokens(self) -> int:
+        """What may be recalled for a turn."""
+        least = min(RECALLED_LEAST_TOKENS, RECALLED_SHARE_MAX * self._room)
+        return int(max(least, self._room * RECALLED_SHARE))
+
     def bootstrap_tokens(self) -> int:
         """What the bootstrap files took when a system message was last made."""
         return sum(section.tokens for section in self._of_files[0])
@@ -135,7 +145,7 @@ class Prompts:
         remembered = (
             await to_thread.run_sync(self._memory, memory) if len(memory) > THREAD_SIZE else self._memory(memory)
         )
-        found = recalled_section(recalled, int(self._room * RECALLED_SHARE), self.tokenizer.count, self.rules.shares)
+        found = recalled_section(recalled, self.recalled_tokens, self.tokenizer.count)
         return self._joined((*self._identity, *bootstrap, *remembered, *skills, *found))
 
     async def _workspace_sections(self) -> tuple[list[Section], list[Section]]:

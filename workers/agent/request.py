@@ -1,9 +1,10 @@
 """What each model call of a turn is asked with."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
 import msgspec
 from anyio import to_thread
@@ -16,6 +17,7 @@ from workers.agent.past import Past
 from workers.agent.prompts import Prompts, System
 from workers.agent.room import Room
 from workers.agent.runtime import runtime_context
+from workers.agent.sections import RECALLED_TITLE
 from workers.agent.shorten import fitted
 from workers.consolidation import Report, head_messages
 from workers.consolidation.plan import HEAD_SHARE
@@ -42,11 +44,30 @@ class Standing:
         return self.fixed_tokens + self.memory_tokens + self.head_tokens
 
 
+class Recall(Protocol):
+    """Looks for what goes with what was said."""
+
+    def __call__(self, *, current: Sequence[LogEntry], past: Past) -> Awaitable[str]:
+        """What the prompts are to hold of it beside ``past``; never raises."""
+        ...
+
+
+async def _nothing(*, current: Sequence[LogEntry], past: Past) -> str:
+    return ""
+
+
 class Requests:
     """Asks for one turn; what does not change from call to call is made at the first."""
 
     def __init__(
-        self, prompts: Prompts, clock: Clock, *, said: Sequence[Inbound], past: Past, room: Room | None = None
+        self,
+        prompts: Prompts,
+        clock: Clock,
+        *,
+        said: Sequence[Inbound],
+        past: Past,
+        room: Room | None = None,
+        recall: Recall = _nothing,
     ) -> None:
         """Nothing is made yet.
 
@@ -56,13 +77,18 @@ class Requests:
             said: the messages that the turn answers, one at least.
             past: what lies before the turn.
             room: makes room when a prompt does not fit; None: the oldest messages are left out.
+            recall: tells what is remembered of what was said.
         """
         self._prompts = prompts
         self._clock = clock
         self._said = said
         self.past = past
         self._room = room
+        self._recall = recall
         self._pictures: Sequence[bytes] = ()
+        self._recalled = ""
+        self._recalled_of: Past | None = None
+        """Beside which past that is; when older messages leave the prompts, some may be what is meant."""
         self._scene: Scene | None = None
         self._tokens_max = sys.maxsize
         self.system: System | None = None
@@ -80,6 +106,14 @@ class Requests:
             head_tokens=self._scene.head_tokens,
         )
 
+    @property
+    def recalled_tokens(self) -> int:
+        """Of what the prompts hold that was recalled, wherever it stands."""
+        if self._prompts.is_recalled_beside:
+            return self._prompts.tokenizer.count(self._recalled) if self._recalled else 0
+        sections = self.system.sections if self.system else ()
+        return sum(section.tokens for section in sections if section.part == "recalled")
+
     async def compact(self, focus: str) -> Report:
         """Have all but the newest turns consolidated now; later calls of the turn see what is left."""
         if self._room is None:
@@ -94,6 +128,12 @@ class Requests:
     def show(self, pictures: Sequence[bytes]) -> None:
         """From now on the message that the turn answers is followed by these, each a part of it, JSON."""
         self._pictures, self._scene = pictures, None
+
+    async def _remind(self, current: Sequence[LogEntry]) -> None:
+        """Have the prompts hold what goes with what was said, looked for once for what lies before the turn."""
+        if self._recalled_of is not self.past:
+            self._recalled, self._scene = await self._recall(current=current, past=self.past), None
+            self._recalled_of = self.past
 
     def hide(self) -> bool:
         """From now on no pictures are shown; whether there were any."""
@@ -130,6 +170,7 @@ class Requests:
 
     async def prompt(self, current: Sequence[LogEntry], tools: Sequence[bytes]) -> Prompt:
         """As ``next``, with what its parts count."""
+        await self._remind(current)
         if self._scene is None:
             self._scene = await self._set(tools)
         tools_tokens, scene = self._prompts.tools_tokens(tools), self._scene
@@ -146,8 +187,15 @@ class Requests:
         bot = self._prompts.bot
         past, rules = self.past, self._prompts.rules_now()
         head = [rules.view.counted(wire) for wire in _head(past.continuity)]
-        self.system = await self._prompts.system(memory=past.memory)
-        context = runtime_context(self._said, self._clock.now(), time_zone=bot.time_zone, language=bot.language)
+        beside = self._prompts.is_recalled_beside
+        self.system = await self._prompts.system(memory=past.memory, recalled="" if beside else self._recalled)
+        context = runtime_context(
+            self._said,
+            self._clock.now(),
+            time_zone=bot.time_zone,
+            language=bot.language,
+            recalled=f"{RECALLED_TITLE}\n{self._recalled}" if beside and self._recalled else "",
+        )
         return Scene(
             system=self.system.message,
             system_tokens=self.system.tokens,

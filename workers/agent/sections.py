@@ -8,7 +8,7 @@ from pathlib import Path
 import structlog
 
 from daemon.config import ContextConfig
-from daemon.model import RUNTIME_CONTEXT
+from daemon.model import RUNTIME_CONTEXT, enclosed
 from daemon.wording import Language
 from daemon.wording import text as say
 from workers.agent.bootstrap import JOIN, Part, bootstrap
@@ -25,7 +25,7 @@ SKILL_SHARE = 4
 """The list of skills gets at most one part in so many of the workspace's allowance, and so much is kept for those that
 stand in the prompt in full."""
 
-MEMORY_TITLE = "# Memory"
+MEMORY_TITLE, RECALLED_TITLE = "# Memory", "## Relevant Memory"
 
 Count = Callable[[str], int]
 
@@ -100,20 +100,22 @@ def memory_section(memory: str, max_tokens: int, count: Count, shares: Shares) -
     """``# Memory``; more than it may take is shown by its beginning and its end."""
     # Models begin the file with its title, which stands here already.
     titled = memory.strip()
-    text = titled.removeprefix(MEMORY_TITLE) if titled.startswith(f"{MEMORY_TITLE}\n") else titled
-    return _headed("memory", MEMORY_TITLE, text, max_tokens, count, shares)
-
-
-def recalled_section(recalled: str, max_tokens: int, count: Count, shares: Shares) -> list[Section]:
-    """``## Relevant Memory``, the last one."""
-    return _headed("recalled", "## Relevant Memory", recalled, max_tokens, count, shares)
-
-
-def _headed(part: str, heading: str, text: str, max_tokens: int, count: Count, shares: Shares) -> list[Section]:
-    if not text.strip():
+    text = (titled.removeprefix(MEMORY_TITLE) if titled.startswith(f"{MEMORY_TITLE}\n") else titled).strip()
+    if not text:
         return []
-    shown, _ = shortened_text(f"{heading}\n\n{text.strip()}", max_tokens - JOIN_TOKENS, count, shares)
-    return sections(part, shown, count=count)
+
+    def section(shown: str) -> str:
+        return f"{MEMORY_TITLE}\n\n{enclosed(shown)}"
+
+    # Shortened within its marks, of which it needs both.
+    shown, _ = shortened_text(text, max_tokens - JOIN_TOKENS, lambda each: count(section(each)), shares)
+    return sections("memory", section(shown), count=count) if shown else []
+
+
+def recalled_section(recalled: str, max_tokens: int, count: Count) -> list[Section]:
+    """``## Relevant Memory``, the last one, its hits between their marks already; nothing when it is too long."""
+    text = f"{RECALLED_TITLE}\n\n{recalled.strip()}" if recalled.strip() else ""
+    return [section for section in sections("recalled", text, count=count) if section.tokens <= max_tokens]
 
 
 def sections(part: str, *texts: str, count: Count, first: bool = False) -> list[Section]:

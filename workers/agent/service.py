@@ -27,6 +27,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
             tg.start_soon(_warm, turns.kits)
             tg.start_soon(turns.live.run)
             tg.start_soon(turns.pauses.run, process.listener)
+            tg.start_soon(process.recaller.run)
             await tg.start(turns.equipment.servers.run)
             tg.start_soon(Speaker(process, turns.kits, turns.equipment).run)
             task_status.started()

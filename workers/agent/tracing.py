@@ -1,13 +1,19 @@
-"""What a turn took, noted while it goes: model calls and tools. Only in memory, until the turn is committed."""
+"""What a turn took, noted while it goes: recall, model calls and tools. Only in memory, until the turn is committed."""
 
 from types import TracebackType
 from typing import Literal
+
+from msgspec.structs import replace
 
 from daemon.clock import Clock
 from daemon.events import Inbound
 from daemon.model import Answer
 from daemon.traces import Span, Trace, ms_of
 
+RECALLS_MAX = 10
+"""Of a turn: there is another one whenever older messages have left its prompts."""
+UNSEEN_S = 0.001
+"""Recall that took less, and found nothing, did not search."""
 SPANS_MAX = 200
 """Of a turn; some 25 kB. Of one with more the rest is counted."""
 
@@ -55,6 +61,7 @@ class Tracing:
         # Spans are placed by this clock: the other one may be set meanwhile.
         self._claimed = clock.monotonic()
         self._spans: list[Span] = []
+        self._recalls: list[Span] = []
         self._left_out = 0
 
     def model(self, name: str) -> Doing:
@@ -95,8 +102,23 @@ class Tracing:
             )
         )
 
-    def trace(self, said: list[Inbound], *, turn: int, fence: int, worker: str, outcome: str) -> Trace:
-        """The trace of the turn, which answers what was ``said`` and is about to be committed."""
+    def recalled(self, engine: str, began: float, *, has_found: bool) -> None:
+        """Memory was searched, since ``began``, monotonic seconds."""
+        took_s = self.clock.monotonic() - began
+        if (has_found or took_s >= UNSEEN_S) and len(self._recalls) < RECALLS_MAX:
+            began_ms = self._claimed_ms + round((began - self._claimed) * 1000)
+            self._recalls.append(Span(kind="recall", name=engine, began_ms=began_ms, took_ms=_ms(took_s)))
+
+    def trace(
+        self, said: list[Inbound], *, turn: int, fence: int, worker: str, outcome: str, recalled_tokens: int = 0
+    ) -> Trace:
+        """The trace of the turn, which answers what was ``said`` and is about to be committed.
+
+        ``recalled_tokens``: of what was recalled, in its last prompts.
+        """
+        recalls = self._recalls
+        if recalls and recalled_tokens:
+            recalls = [*recalls[:-1], replace(recalls[-1], prompt_tokens=recalled_tokens)]
         received = [at for inbound in said if (at := ms_of(inbound.received_at)) is not None]
         return Trace(
             turn=turn,
@@ -108,6 +130,7 @@ class Tracing:
             worker=worker,
             outcome=outcome,
             spans=tuple(self._spans),
+            recalls=tuple(recalls),
             left_out=self._left_out,
         )
 

@@ -10,6 +10,7 @@ from daemon import metrics
 from daemon.access import Pauses
 from daemon.errors import ConfigError, ContextOverflow, InvalidAnswer, ModelRefused, ModelUnavailable
 from daemon.events import Inbound, LogEntry
+from daemon.memory import Home
 from daemon.process import Process
 from daemon.session import Claim, SessionReader, Sessions
 from workers.agent.commands import Commands, before_command, command_first
@@ -24,6 +25,7 @@ from workers.agent.looking_back import LookingBack
 from workers.agent.loop import Loop
 from workers.agent.past import PastReader
 from workers.agent.progress import Kit, Progress, Turn, inbounds
+from workers.agent.recalling import recalled, traced
 from workers.agent.request import Requests
 from workers.agent.resting import Resting
 from workers.agent.room import Rooms
@@ -80,8 +82,8 @@ class Turns:
         try:
             kit = await self.kits.of(first.bot, model=claim.begun.options.model)
             # Once a turn: whatever it is joined with meanwhile, it ends with the files and servers that it began with.
-            home = await self._memories.home(claim.begun.scope)
-            kit = await self.equipment.of(kit, first.bot, scope=home, session=claim.session)
+            home = await self._memories.home_for_turn(claim.begun.scope)
+            kit = await self.equipment.of(kit, first.bot, scope=home.scope, session=claim.session)
         except ConfigError as error:
             await self._ending.misconfigured(claim, first, error)
             return None
@@ -93,11 +95,13 @@ class Turns:
         try:
             return await self._answer(turn, hold, go_on=go_on)
         finally:
+            self._process.recaller.grew(home.scope)
             await self._gate.account(turn)
 
     async def aclose(self) -> None:
         """Close the models' connections."""
         await self.kits.aclose()
+        await self._process.recaller.aclose()
         await self._taking_in.aclose()
         await self._consolidator.aclose()
 
@@ -130,11 +134,11 @@ class Turns:
             return await self._ending.stopped(turn, hold.stop_upto, go_on=go_on)
         return await self._ending.done(turn, answer, go_on=go_on)
 
-    async def _begin(self, claim: Claim, first: Inbound, kit: Kit, home: str, tracing: Tracing) -> Turn:
+    async def _begin(self, claim: Claim, first: Inbound, kit: Kit, home: Home, tracing: Tracing) -> Turn:
         begun, covered = claim.begun, before_command(claim.begun.waiting)
         vision = kit.prompts.bot.model.vision
         entries = Entries(kit.tokenizer, self._process.clock, turn=begun.head, vision=vision)
-        await self._files.sync(home)
+        await self._files.sync(home.scope)
         past, journal = await self._pasts.read(
             claim.session, begun, upto=begun.head + begun.step, budget_tokens=kit.budget_tokens
         )
@@ -147,12 +151,14 @@ class Turns:
         else:
             said = inbounds(covered)
             progress = Progress(entries=[entry for inbound in said for entry in await entries.said(inbound)])
+        recall = partial(recalled, self._process.recaller, home, claim.session, kit.prompts)
         requests = Requests(
             kit.prompts,
             self._process.clock,
             said=said or [first],
             past=past,
             room=self._rooms.of(claim.session, budget_tokens=kit.budget_tokens, correlation=first.correlation),
+            recall=traced(recall, tracing, engine=self._process.recaller.engine),
         )
         return Turn(
             claim=claim,
@@ -163,7 +169,7 @@ class Turns:
             live=LiveText(self.live, claim),
             requests=requests,
             tracing=tracing,
-            context_of=partial(self._context_of, claim, first, kit, requests, home),
+            context_of=partial(self._context_of, claim, first, kit, requests, home.scope),
             began=self._process.clock.monotonic(),
             progress=progress,
         )
@@ -183,6 +189,7 @@ class Turns:
             folders=Folders(self._process.workspace(first.bot), home),
             say=speech.say,
             compact=lambda focus: compacted(requests, focus),
+            recaller=self._process.recaller,
             call=call,
         )
 

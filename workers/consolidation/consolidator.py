@@ -34,6 +34,7 @@ def stores_of(process: Process) -> Stores:
         files=MemoryFiles(memories, workspace_of=process.workspace, clock=process.clock),
         book=UsageBook(process.bus),
         clock=process.clock,
+        wrote=process.recaller.wrote,
     )
 
 

@@ -100,5 +100,5 @@ class Flushing:
             Note(time=time, date=date, session=lock.session, cycle=cycle, text=text) for date, text in answer.notes
         ]
         applied = await self._stores.memories.append(opened, update, cycle=cycle, notes=notes)
-        await self._stores.files.sync(opened.scope, at_once=True)
+        await self._stores.show(opened.scope)
         return applied.opened

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from daemon.config import MemoryFlushConfig, ModelConfig
 from daemon.events import LogEntry
 from workers.micro import cut_result
-from workers.wires import CALLS, links_of, message, role_of
+from workers.wires import CALLS, links_of, message, role_of, shown_result
 
 RESERVE_SHARE = 4
 """The reserve is at most one part in so many of the window."""
@@ -252,7 +252,7 @@ def _cut_tokens(entry: LogEntry, max_chars: int, count: Count) -> int:
     if role_of(wire) != "tool":
         return entry.tokens
     cut = cut_result(wire, max_chars)
-    return entry.tokens if cut is wire else count(cut)
+    return entry.tokens if cut is wire else count(shown_result(cut))
 
 
 def head_messages(continuity: str, transcript: str) -> tuple[bytes, ...]:

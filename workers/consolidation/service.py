@@ -10,7 +10,7 @@ import msgspec
 import structlog
 from anyio.lowlevel import checkpoint
 
-from daemon.errors import BusError, ConfigError
+from daemon.errors import UNREADABLE, BusError, ConfigError
 from daemon.events import SessionGrew
 from daemon.handlers import job_runner
 from daemon.heartbeat import beat
@@ -42,6 +42,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
             tg.start_soon(worker.sweep)
             tg.start_soon(collect_orphans, process)
             tg.start_soon(keep_no_longer, process)
+            tg.start_soon(process.recaller.run)
             tg.start_soon(jobs.run, process.stopping)
             tg.start_soon(link_configured, process)
             worker.slots.open(tg)
@@ -118,7 +119,7 @@ class Worker:
     async def _hear(self, event: Event) -> None:
         try:
             session = _decode(event[2]).session
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except UNREADABLE as error:
             # Only a hint: the session's own state says what there is to do.
             _log.warning("event.unreadable", reason=type(error).__name__)
             return

@@ -1,5 +1,6 @@
 """What all consolidations of a process share."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import structlog
@@ -30,6 +31,13 @@ class Stores:
     files: MemoryFiles
     book: UsageBook
     clock: Clock
+    wrote: Callable[[str], None] = lambda _scope: None
+    """Called when a memory was written, with its scope, a home."""
+
+    async def show(self, scope: str) -> None:
+        """A memory was written: bring in step what is copied from there."""
+        await self.files.sync(scope, at_once=True)
+        self.wrote(scope)
 
     async def trim(self, session: str, upto: int) -> None:
         """Let what is archived of a session's log before ``upto`` leave Redis; that it stays is no failure.

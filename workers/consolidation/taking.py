@@ -7,7 +7,7 @@ import msgspec
 import structlog
 
 from daemon.clock import stamp
-from daemon.errors import ArchiveError, CallSkipped, SummaryFailed, Unsummarizable
+from daemon.errors import UNREADABLE, ArchiveError, CallSkipped, SummaryFailed, Unsummarizable
 from daemon.events import Continuity
 from daemon.memory import HistoryEntry, Opened, Version
 from daemon.session import Lock
@@ -57,7 +57,7 @@ def mark_from(text: str) -> Mark:
     """The mark as it is stored; what a hand has spoilt is none."""
     try:
         return _decode_mark(text or "{}")
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return Mark()
 
 
@@ -99,10 +99,10 @@ class Taking:
             taken = await self._taken(lock, opened, part)
             await self._written(lock, opened, part, taken, moves=moves)
         await self._stores.trim(lock.session, part.upto_index)
-        await self._stores.files.sync(opened.scope, at_once=True)
+        await self._stores.show(opened.scope)
         if taken.summary and opened.undigested and not self._want.awaited:
             await self._digest(lock, opened.scope)
-            await self._stores.files.sync(opened.scope, at_once=True)
+            await self._stores.show(opened.scope)
         if not self._want.awaited:
             await self._shelve(opened.scope)
 

@@ -1,10 +1,13 @@
 """Tools that a model may call: one a file, collected in a registry; a failure is a result that the model reads."""
 
 from workers.tools.compact import COMPACT
+from workers.tools.conversation_search import CONVERSATION_SEARCH
 from workers.tools.edit_file import EDIT_FILE
 from workers.tools.folders import BOOTSTRAP_FILES, Folders
 from workers.tools.grep import GREP
 from workers.tools.list_files import LIST_FILES
+from workers.tools.memory_get import MEMORY_GET
+from workers.tools.memory_search import MEMORY_SEARCH
 from workers.tools.message import MESSAGE
 from workers.tools.read_file import READ_FILE
 from workers.tools.registry import Registry, Saying, Tool, ToolContext
@@ -12,7 +15,12 @@ from workers.tools.result import FAILED, Content, Image, Result, failure
 from workers.tools.time_tool import TIME
 from workers.tools.write_file import WRITE_FILE
 
-BUILTIN = Registry((TIME, MESSAGE, READ_FILE, WRITE_FILE, EDIT_FILE, LIST_FILES, GREP, COMPACT))
+BUILTIN = Registry(
+    (
+        *(TIME, MESSAGE, READ_FILE, WRITE_FILE, EDIT_FILE, LIST_FILES, GREP, COMPACT),
+        *(MEMORY_SEARCH, MEMORY_GET, CONVERSATION_SEARCH),
+    )
+)
 """Every tool that comes with Millpond; a bot's configuration names the ones it may use."""
 
 __all__ = [

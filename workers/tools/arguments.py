@@ -106,7 +106,7 @@ def _decoded(arguments: str) -> Mapping[str, Any]:
         return msgspec.json.decode(arguments.strip() or "{}", type=dict[str, Any])
     except msgspec.ValidationError as error:
         raise ToolError(f"the arguments must be a JSON object: {error}") from error
-    except (msgspec.DecodeError, UnicodeError) as error:
+    except ValueError as error:
         raise ToolError(f"the arguments are not JSON: {error}") from error
     except RecursionError as error:
         raise ToolError("the arguments are nested too deeply") from error

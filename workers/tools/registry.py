@@ -12,6 +12,7 @@ from daemon.clock import Clock
 from daemon.errors import BusUnavailable, ConfigError, LeaseLost, ToolError
 from daemon.events import Attachment
 from daemon.model import ToolCall
+from daemon.recall import Recaller
 from workers.tools.arguments import Checker
 from workers.tools.folders import Folders
 from workers.tools.result import Result, failure
@@ -59,6 +60,8 @@ class ToolContext:
     """Says something; gives the session key of the chat. Raises ``ToolError``, ``LeaseLost`` and ``BusUnavailable``."""
     compact: Callable[[str], Awaitable[str]]
     """Consolidates older messages now, its summary preserving what is named; gives a sentence that says what it did."""
+    recaller: Recaller
+    """Searches what is remembered; a tool asks it for its own scope alone."""
     call: str = ""
     """Names the call within its turn, the same for whoever goes on with the turn."""
 

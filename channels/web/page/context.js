@@ -12,7 +12,7 @@ export const SAYS = {
   identity: "What every bot is told first: where it is, and its rules",
   tools: "The tools the model may call",
   memory: "MEMORY.md: what settled of older conversations",
-  recalled: "What was looked up for this message",
+  recalled: "What was looked up for the newest message",
   continuity: "Where it stood when older messages were consolidated",
   history: "The messages after the cursor",
   current: "What was said last",

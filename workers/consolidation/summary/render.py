@@ -176,11 +176,10 @@ def _one_line(text: str) -> str:
 def _time(stamped: str, zone: dt.tzinfo) -> str:
     try:
         moment = dt.datetime.fromisoformat(stamped)
-    except ValueError:
+        local = moment.astimezone(zone)
+    except (ValueError, OverflowError):
         return UNKNOWN_TIME
-    if moment.tzinfo is None:
-        return UNKNOWN_TIME
-    return moment.astimezone(zone).isoformat(" ", "minutes")[:16]
+    return local.isoformat(" ", "minutes")[:16] if moment.tzinfo else UNKNOWN_TIME
 
 
 def texts(lines: Sequence[Line]) -> Iterator[str]:

@@ -1,0 +1,67 @@
+"""The doctor's check of what searches memories."""
+
+import shutil
+import subprocess
+
+from anyio import to_thread
+
+from daemon.cli.finding import Finding, ok, warning
+from daemon.config import MemorySearchConfig
+from daemon.recall.qmd import INSTALL, PROGRAM, Probed, probed
+
+CHECK = "memory search"
+NODE_OLDEST = 22
+"""Of QMD 2.8."""
+
+NODE_S = 10.0
+SAID_MAX_CHARS = 200
+
+
+async def examine_search(config: MemorySearchConfig) -> list[Finding]:
+    """Whether it can do what the configuration says; QMD is tried by a search of its own."""
+    if config.backend == "builtin":
+        return [ok(CHECK, f"the builtin engine, {config.mode_used}")]
+    found = await probed(config.qmd or PROGRAM)
+    if not found.why:
+        return [
+            ok(CHECK, f"QMD {found.version} ({found.path}) searches; it took {found.took_s:.2f} s"),
+            *_meaning(config),
+        ]
+    return [warning(CHECK, await to_thread.run_sync(_wrong, config, found))]
+
+
+def _meaning(config: MemorySearchConfig) -> list[Finding]:
+    if config.mode_used == "search":
+        return []
+    text = (
+        f"mode {config.mode_used} has QMD fetch models of 2 GB when it first makes vectors; until all are made, and "
+        "wherever it is too slow for a turn, the builtin engine answers"
+    )
+    return [warning(CHECK, text)]
+
+
+def _wrong(config: MemorySearchConfig, found: Probed) -> str:
+    """What is wrong, and what to do. Blocks."""
+    builtin = "until then the builtin engine answers"
+    if not found.path:
+        where = f"memory_search.qmd names {config.qmd}" if config.qmd else "there is no program qmd on the PATH"
+        return f"{where}, which cannot be run; {INSTALL}; {builtin}" if config.qmd else f"{where}; {INSTALL}; {builtin}"
+    said = " ".join(found.said.split())[-SAID_MAX_CHARS:]
+    why = f"{found.path}: {found.why}{f' ({said})' if said else ''}"
+    return f"{why}; {_node()}; {INSTALL}, or set memory_search.backend to builtin; {builtin}"
+
+
+def _node() -> str:
+    """Which Node.js there is: of an older one QMD says its version, and crashes at every search."""
+    program = shutil.which("node")
+    if program is None:
+        return "there is no Node.js on the PATH"
+    try:
+        asked = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=NODE_S, check=False)  # noqa: S603 - as found
+        version = asked.stdout.strip()
+        major = int(version.removeprefix("v").partition(".")[0])
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return f"{program} does not say its version"
+    if major < NODE_OLDEST:
+        return f"Node.js here is {version} ({program}), and QMD needs {NODE_OLDEST} or newer"
+    return f"Node.js is {version}"

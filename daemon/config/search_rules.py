@@ -1,0 +1,27 @@
+"""What must hold of ``[memory_search]``. Pure; what is wrong with a secret is said without showing it."""
+
+from collections.abc import Iterator
+
+from daemon.config.address import SERVER, is_server
+from daemon.config.embedding import embeddings_of
+from daemon.config.reading import Finding
+from daemon.config.schema import Config
+from daemon.config.secret import secret_problem
+
+_PATH = "memory_search.embeddings"
+
+
+def search_findings(config: Config) -> Iterator[Finding]:
+    """Every rule that the section breaks."""
+    given = config.memory_search.embeddings
+    needs = (f"{_PATH}.base_url", f"{_PATH}.api_key", f"{_PATH}.api_key_file")
+    if given.base_url and not is_server(given.base_url):
+        yield Finding(f"{_PATH}.base_url", SERVER)
+    if text := secret_problem(given.api_key):
+        yield Finding(f"{_PATH}.api_key", text)
+    if (given.base_url or given.api_key) and not given.model:
+        text = "missing; name the model that turns texts into vectors, as text-embedding-3-small"
+        yield Finding(f"{_PATH}.model", text, needs)
+    if given.model and not any(embeddings_of(config.memory_search, bot) for bot in config.bots.values()):
+        text = "missing: no bot has a model whose server could be asked instead; set base_url or a key"
+        yield Finding(f"{_PATH}.base_url", text, needs)

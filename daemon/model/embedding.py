@@ -1,0 +1,137 @@
+"""Texts into vectors, by an OpenAI-compatible server: ``POST <base_url>/embeddings``.
+
+Importing this imports the openai SDK: ``daemon.model.embeddings`` does it in a thread.
+"""
+
+import math
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import cast
+
+import anyio
+import httpx2
+import msgspec
+import openai
+from anyio import to_thread
+
+from daemon.clock import Clock
+from daemon.config.remembering import EmbeddingsConfig
+from daemon.errors import InvalidAnswer
+from daemon.model.errors import FOREIGN, Asked, shows, translated
+
+DEFAULT_BASE_URL = "https://api.openai.com/v1"
+CONNECT_TIMEOUT_S = 10.0
+"""Longest wait for a connection, within the call's time."""
+CLOSE_S = 2.0
+"""Longest wait for a connection to close."""
+ANSWER_MAX_BYTES = 32_000_000
+"""Longest answer: 256 vectors of 4,096 numbers, each as JSON writes it."""
+
+
+class _Item(msgspec.Struct):
+    embedding: list[float]
+    index: int | None = None
+    """Of the text; some servers leave it out and keep the order."""
+
+
+class _Answer(msgspec.Struct):
+    data: list[_Item]
+
+
+_decode = msgspec.json.Decoder(_Answer).decode
+
+
+class Embeddings:
+    """A server that turns texts into vectors; it never tries again by itself."""
+
+    def __init__(self, config: EmbeddingsConfig, clock: Clock) -> None:
+        """Nothing is sent yet. ``config`` names the model, and the server if it is not OpenAI's."""
+        self._config = config
+        self._clock = clock
+        base_url = config.base_url or DEFAULT_BASE_URL
+        self._asked = Asked(model=config.model, host=httpx2.URL(base_url).netloc.decode(), key=config.api_key)
+        self._client = _client(config, base_url)
+        self.name = f"{config.model}@{self._asked.host}"
+        """Vectors of one name can be compared with each other."""
+
+    async def vectors_of(self, texts: Sequence[str], *, limit_s: float) -> list[list[float]]:
+        """A vector for each of ``texts``, in order; finite numbers, and all as many.
+
+        Raises:
+            ModelError: the server did not give them within ``limit_s`` or the configured time, whichever is shorter.
+        """
+        try:
+            with anyio.fail_after(min(limit_s, self._config.timeout_s)):
+                body = await self._answer_to(texts)
+            # 256 vectors of 1,536 numbers take 40 ms to read.
+            return await to_thread.run_sync(self._read, body, len(texts))
+        except FOREIGN as error:
+            cause = None if shows(error, self._config.api_key) else error
+            raise translated(error, self._asked, self._clock.now()) from cause
+
+    async def aclose(self) -> None:
+        """Close its connections."""
+        await self._client.close()
+
+    async def _answer_to(self, texts: Sequence[str]) -> bytes:
+        # No ``encoding_format``: floats are what every server gives, and some refuse the field.
+        content = msgspec.json.encode({"model": self._config.model, "input": list(texts)})
+        # As in ``OpenAIModel``: ``cast_to`` a response gives the response itself.
+        response = cast(
+            "httpx2.Response",
+            cast(
+                "object",
+                await self._client.post(
+                    "/embeddings",
+                    cast_to=httpx2.Response,
+                    content=content,
+                    options={"headers": self._headers()},
+                    stream=True,
+                    stream_cls=openai.AsyncStream[object],
+                ),
+            ),
+        )
+        pieces: list[bytes] = []
+        size_bytes = 0
+        try:
+            async with aclosing(response.aiter_bytes()) as received:
+                async for piece in received:
+                    pieces.append(piece)
+                    size_bytes += len(piece)
+                    if size_bytes > ANSWER_MAX_BYTES:
+                        raise InvalidAnswer(f"{self._asked} sent more than {ANSWER_MAX_BYTES:,} bytes of vectors")
+        finally:
+            with anyio.move_on_after(CLOSE_S, shield=True):
+                await response.aclose()
+        return b"".join(pieces)
+
+    def _headers(self) -> dict[str, str | openai.Omit]:
+        return {} if self._config.api_key else {"Authorization": openai.Omit()}
+
+    def _read(self, body: bytes, count: int) -> list[list[float]]:
+        items = _decode(body).data
+        if len(items) != count:
+            raise InvalidAnswer(f"{self._asked} gave {len(items)} vectors for {count} texts")
+        if all(item.index is not None for item in items):
+            items.sort(key=lambda item: item.index or 0)
+            if [item.index for item in items] != list(range(count)):
+                raise InvalidAnswer(f"{self._asked} gave vectors that belong to none of its texts")
+        vectors = [item.embedding for item in items]
+        sizes = {len(vector) for vector in vectors}
+        if len(sizes) != 1 or 0 in sizes:
+            raise InvalidAnswer(f"{self._asked} gave vectors of {sorted(sizes)} numbers; all must have as many")
+        if not all(math.isfinite(sum(vector)) for vector in vectors):
+            raise InvalidAnswer(f"{self._asked} gave a vector with a number that is none")
+        return vectors
+
+
+def _client(config: EmbeddingsConfig, base_url: str) -> openai.AsyncOpenAI:
+    timeout = httpx2.Timeout(config.timeout_s, connect=min(CONNECT_TIMEOUT_S, config.timeout_s))
+    return openai.AsyncOpenAI(
+        api_key=config.api_key.reveal() or "none",  # the SDK wants one; without a key the header is left out
+        base_url=base_url,
+        max_retries=0,
+        timeout=timeout,
+        # As in ``OpenAIModel``: the SDK's own one starts a task when it is collected unclosed.
+        http_client=openai.DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False),
+    )

@@ -1,0 +1,36 @@
+"""Finding again what a scope remembers: its history, its memory, its notes, and what was said word for word.
+
+``Recaller`` is what turns, tools and people ask; an ``Engine`` does the searching.
+"""
+
+from daemon.recall.chunk import Chunk, Kind
+from daemon.recall.engines import Engines, Sources, engines_of
+from daemon.recall.found import Engine, Found, Hit, InPrompt, Mode
+from daemon.recall.place import Place, Places, is_session
+from daemon.recall.reading import Reader, Said
+from daemon.recall.recall import Asked, Recaller
+from daemon.recall.sessions import SessionBook
+from daemon.recall.written import NOTHING, found_text
+
+__all__ = [
+    "NOTHING",
+    "Asked",
+    "Chunk",
+    "Engine",
+    "Engines",
+    "Found",
+    "Hit",
+    "InPrompt",
+    "Kind",
+    "Mode",
+    "Place",
+    "Places",
+    "Reader",
+    "Recaller",
+    "Said",
+    "SessionBook",
+    "Sources",
+    "engines_of",
+    "found_text",
+    "is_session",
+]

@@ -1,0 +1,226 @@
+"""The days that somebody names: ``last May``, ``on 3 June``, ``yesterday``, ``上周``, ``2026-05-03``. Pure.
+
+Few characters can name a day; they are looked for here, and only what was found is given to ``dateparser``, which knows
+many languages and is slow. What it does not know, such as seasons, weekends and most of Chinese, is worked out here.
+Who asks for something remembered means the past: the last 3 June, not the next.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from daemon.clock import stamp
+from daemon.recall import spans
+from daemon.recall.chinese_dates import chinese_spans
+from daemon.recall.other_dates import other_spans, parsed
+from daemon.recall.spans import DAY, Days, Span
+
+SPANS_MAX = 8
+"""Of a text; who names more days means none of them in particular."""
+
+TEXT_MAX_CHARS = 8_000
+"""A longer text is no question about a day; what is pasted in holds many."""
+
+
+class DateRange(msgspec.Struct, frozen=True, kw_only=True):
+    """Some time, as what is stored is stamped: ISO 8601 in UTC with milliseconds; they compare as texts."""
+
+    since: str
+    until: str
+    """The first moment after it."""
+
+
+_MONTHS = (
+    "january|february|march|april|may|june|july|august|september|october|november|december"
+    "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
+)
+_WEEKDAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+_NUMBER_OF_DAY: dict[str, int] = {name: number for number, name in enumerate(_WEEKDAYS.split("|"))}
+_SEASON = "spring|summer|autumn|fall|winter"
+_UNIT = "weekend|week|month|year"
+_COUNTS = "one|two|three|four|five|six|seven|eight|nine|ten"
+_NUMBERS = {"a": 1, "an": 1, "couple": 2, "few": 0, "several": 0} | {
+    name: number for number, name in enumerate(_COUNTS.split("|"), 1)
+}
+_DAY = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
+_FEASTS = {"christmas": (12, 24, 26), "halloween": (10, 31, 31), "valentine": (2, 14, 14), "new year": (12, 31, 32)}
+_ENGLISH = re.compile(
+    rf"""(?<![\w/.@-])(?:
+    (?P<iso>\d{{4}}([-/.])(?:1[0-2]|0?[1-9])\2(?:3[01]|[12]\d|0?[1-9]))(?![\w/-]|\.\d)
+    |(?P<iso_year>\d{{4}})-(?P<iso_month>1[0-2]|0[1-9])(?![\w/-])
+    |(?P<slashed>\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{4}})(?!\d)
+    |(?P<absolute>(?:{_DAY}\ (?:of\ )?(?:{_MONTHS})|(?:{_MONTHS})\.?\ (?:the\ )?{_DAY}(?![\d:]))(?:,?\ \d{{4}})?)(?!\w)
+    |(?P<month>{_MONTHS}),?\ (?P<month_year>\d{{4}})(?!\w)
+    |(?:in|last|this|since|during|of|early|late|mid|back\ in|by|until)\ (?P<named_month>{_MONTHS})(?![\w'])
+    |(?P<plain_month>january|february|july|september|october|november|december)(?!\w)
+    |(?:in|since|during|of|year|back\ in)\ (?P<year>(?:19|20)\d\d)(?![\w.,]\d|\w)
+    |(?P<day>(?:the\ day\ before\ )?yesterday|today|tonight|last\ night|this\ (?:morning|afternoon|evening))(?!\w)
+    |(?:next|coming|every|each)\ (?:{_UNIT}|{_MONTHS}|{_WEEKDAYS}|{_SEASON})(?!\w)  # names no day that was
+    |(?P<which>last|past|previous|this)\ (?P<unit>{_UNIT})(?!\w)
+    |(?:(?P<season_which>last|this|in|during|of|in\ the|during\ the)\ )?(?P<season>{_SEASON})
+        (?:\ (?:of\ )?(?P<season_year>\d{{4}}))?(?!\w)
+    |(?:the|on\ the|over\ the|at\ the)\ (?P<weekend>weekend)(?!\w)
+    |(?:a\ )?(?P<number>\d{{1,3}}|an?|{_COUNTS}|couple|few|several)\ (?:of\ )?
+        (?P<ago>day|week|month|year)s?\ (?:ago|back|earlier|before)(?!\w)
+    |(?:(?P<weekday_which>last|this|on|past)\ )?(?P<weekday>{_WEEKDAYS})(?!\w)
+    |(?:on|since|of)\ the\ (?P<number_of_month>(?:3[01]|[12]\d|[1-9])(?:st|nd|rd|th))(?!\w|\ \w+\ of)
+    |(?P<feast>christmas|halloween|valentine|new\ year)(?:'?s)?(?:\ (?:eve|day))?(?:\ (?P<feast_year>\d{{4}}))?(?!\w)
+    )""",
+    re.ASCII | re.IGNORECASE | re.VERBOSE,  # ASCII: a Chinese word may follow at once
+)
+
+
+_HINTS = frozenset(
+    f"{_MONTHS}|{_WEEKDAYS}|{_SEASON}|{_UNIT}|weeks|months|years|day|days|yesterday|today|tonight|night|morning|afternoon"
+    "|evening|christmas|halloween|valentine|valentines|new|sep|sept".split("|")
+)
+"""One of them, or a digit, stands in all that names a day in English."""
+_TELL_ENGLISH = frozenset(("the", "what", "did", "you", "my", "when", "how", "where", "which", "with", "and"))
+"""Who uses one of them writes no other language that is looked for."""
+
+_words = re.compile(r"[a-z]+").findall
+_has_digit = re.compile(r"[0-9]").search
+
+
+def spans_in(text: str, now: dt.datetime) -> list[Span]:
+    """The days that are named in ``text``, in its order; none overlap, but words that may mean one day or another.
+
+    Args:
+        text: what somebody says; of a long one nothing is read.
+        now: when it is said, in the time zone of whoever says it.
+    """
+    if len(text) > TEXT_MAX_CHARS:
+        return []
+    today, found = now.date(), list[Span]()
+    for some in _readings(text, now):
+        try:
+            found += (span for span in some if span.first <= today)
+        except (OverflowError, ValueError):
+            # A day before the year 1: nobody remembers it.
+            continue
+    kept = list[Span]()
+    for span in sorted(found, key=lambda span: (span.begin, -span.end)):
+        # Words that can mean one day or another stand here twice.
+        if not kept or span.begin >= kept[-1].end or (span.begin, span.end) == (kept[-1].begin, kept[-1].end):
+            kept.append(span)
+    return kept if len(kept) <= SPANS_MAX else []
+
+
+def dates_in(text: str, now: dt.datetime) -> tuple[DateRange, ...]:
+    """As ``spans_in``, as times that what is stored can be compared with."""
+    return ranges_of(spans_in(text, now), now)
+
+
+def ranges_of(found: list[Span], now: dt.datetime) -> tuple[DateRange, ...]:
+    """The times of spans, each once."""
+    zone = now.tzinfo or dt.UTC
+    ranges = dict.fromkeys((span.first, span.last) for span in found)
+    return tuple(DateRange(since=_midnight(first, zone), until=_midnight(last, zone, days=1)) for first, last in ranges)
+
+
+def _midnight(date: dt.date, zone: dt.tzinfo, *, days: int = 0) -> str:
+    try:
+        return stamp(dt.datetime.combine(date + DAY * days, dt.time(), zone))
+    except OverflowError:
+        return stamp(
+            dt.datetime(1, 1, 1, tzinfo=dt.UTC) if date.year < 5_000 else dt.datetime.max.replace(tzinfo=dt.UTC)
+        )
+
+
+def _readings(text: str, now: dt.datetime) -> Iterator[Iterator[Span]]:
+    """In which languages it is worth to look for days: most of what is said names none."""
+    words = set(_words(text.lower()))
+    if not words.isdisjoint(_HINTS) or _has_digit(text):
+        yield _english(text, now)
+    if not text.isascii():
+        yield chinese_spans(text, now.date())
+    if words.isdisjoint(_TELL_ENGLISH):
+        yield other_spans(text, now)
+
+
+def _english(text: str, now: dt.datetime) -> Iterator[Span]:
+    today = now.date()
+    for found in _ENGLISH.finditer(text):
+        for days in filter(None, _calendar(found, now)):
+            yield Span(found.start(), found.end(), *days, is_relative=False)
+        for days in filter(None, _relative(found, today)):
+            yield Span(found.start(), found.end(), *days)
+
+
+def _calendar(found: re.Match[str], now: dt.datetime) -> Iterator[Days | None]:
+    """Days that a calendar names, whenever somebody says it."""
+    today = now.date()
+    if found["iso"]:
+        yield spans.day(*map(int, re.split(r"[-/.]", found["iso"])))
+    elif found["iso_year"]:
+        yield spans.month(int(found["iso_year"]), int(found["iso_month"]))
+    elif found["slashed"]:
+        one, other, year = map(int, re.split(r"[/.]", found["slashed"]))
+        # In America the month comes first.
+        yield from dict.fromkeys((spans.day(year, one, other), spans.day(year, other, one)))
+    elif found["absolute"]:
+        yield parsed(found["absolute"].lower().replace(" the ", " "), "en", now)
+    elif name := found["month"] or found["named_month"] or found["plain_month"]:
+        yield _month(found, _month_number(name), today)
+    elif found["year"]:
+        yield spans.year_of(int(found["year"]))
+    elif found["season"]:
+        yield _season(found, today)
+    elif found["feast"]:
+        yield _feast(found, today)
+    elif found["number_of_month"]:
+        yield spans.recent_number(int(found["number_of_month"][:-2]), today)
+
+
+def _relative(found: re.Match[str], today: dt.date) -> Iterator[Days | None]:
+    if found["day"]:
+        low = found["day"].lower()
+        yield spans.ago(2 if "before" in low else low in ("yesterday", "last night"), "day", today)
+    elif found["unit"]:
+        yield _unit(found["unit"].lower(), 0 if found["which"].lower() == "this" else 1, today)
+    elif found["weekend"]:
+        yield spans.weekend_from(today, 0 if today.weekday() >= 5 else -1)
+    elif found["ago"]:
+        number, unit = found["number"].lower(), found["ago"].lower()
+        count = int(number) if number.isdigit() else _NUMBERS[number]
+        yield spans.ago(count, unit, today) if count else (spans.ago(6, unit, today)[0], today)
+    elif found["weekday"]:
+        number = _NUMBER_OF_DAY[found["weekday"].lower()]
+        yield spans.recent_weekday(number, today)
+        if (found["weekday_which"] or "").lower() == "last":
+            # Said on a Sunday, "last Friday" is two days ago, or nine.
+            yield spans.weekday_from(today, -1, number)
+
+
+def _month(found: re.Match[str], number: int, today: dt.date) -> Days | None:
+    if found["month_year"]:
+        return spans.month(int(found["month_year"]), number)
+    return spans.recent_month(number, today, ended=found[0].lower().startswith("last"))
+
+
+def _season(found: re.Match[str], today: dt.date) -> Days | None:
+    name, which = found["season"].lower(), found["season_which"]
+    if found["season_year"]:
+        return spans.season(name, int(found["season_year"]))
+    return spans.recent_season(name, today, ended=which.lower() == "last") if which else None
+
+
+def _unit(unit: str, back: int, today: dt.date) -> Days | None:
+    if unit == "week":
+        return spans.week_from(today, -back)
+    if unit == "weekend":
+        return spans.weekend_from(today, -back)
+    return spans.month_from(today, -back) if unit == "month" else spans.year_of(today.year - back)
+
+
+def _feast(found: re.Match[str], today: dt.date) -> Days | None:
+    month, first, last = _FEASTS[found["feast"].lower()]
+    year = found["feast_year"]
+    named = spans.day(int(year), month, first) if year else spans.recent_day(month, first, today)
+    return (named[0], named[0] + DAY * (last - first)) if named else None
+
+
+def _month_number(name: str) -> int:
+    return [month[:3] for month in _MONTHS.split("|")[:12]].index(name[:3].lower()) + 1

@@ -1,0 +1,106 @@
+"""What forgetting has to do with indexes: they are deleted, and made anew of what is left.
+
+A hook of ``daemon.forget.passing``, which is not known here: ``daemon.handlers`` puts it there.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from anyio import to_thread
+
+from daemon.bus import Bus, load_script
+from daemon.recall.index.files import delete_indexes
+
+ANEW = load_script(__file__, "../forget/anew.lua")
+
+
+class Stores(Protocol):
+    """Of ``daemon.forget.Stores``, what is needed."""
+
+    @property
+    def bus(self) -> Bus:
+        """Of the memories."""
+        ...
+
+    @property
+    def data_dir(self) -> Path:
+        """Below it lie the indexes."""
+        ...
+
+
+class Work(Protocol):
+    """Of ``daemon.forget.work.Work``, what is needed."""
+
+    @property
+    def stores(self) -> Stores:
+        """Where all lies."""
+        ...
+
+    @property
+    def looks(self) -> bool:
+        """Nothing is to be changed."""
+        ...
+
+    def fail(self, reason: str) -> None:
+        """Note what could not be done."""
+        ...
+
+
+class Order(Protocol):
+    """Of ``daemon.forget.order.Order``, what is needed."""
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """Whose memory."""
+        ...
+
+
+class Ground(Protocol):
+    """Of ``daemon.forget.order.Ground``, what is needed."""
+
+    @property
+    def all(self) -> Sequence[tuple[str, str]]:
+        """Sessions, each with its scope."""
+        ...
+
+
+async def forget_in_indexes(work: Work, order: Order, ground: Ground) -> None:
+    """Delete the indexes of all scopes from which something may have been removed.
+
+    Nothing is counted: they hold copies alone, and a search that runs meanwhile makes new ones.
+
+    Raises:
+        BusUnavailable: Redis is away.
+    """
+    if work.looks:
+        return
+    bus, spoken = work.stores.bus, {scope for _, scope in ground.all}
+    for scope in sorted({*order.scopes, *spoken}):
+        homes = {scope, ((await bus.call("HGET", bus.keys.memory(scope), "joined")) or b"").decode()} - {""}
+        for home in sorted(homes):
+            # Those that other machines keep, and what a process has read before, are out of date from here on. That the
+            # memory itself was counted was before the messages were removed.
+            is_counted = await bus.run(ANEW, [bus.keys.memory(home)], [])
+            if not is_counted and scope in spoken:
+                # Nothing was ever consolidated, and something was said all the same.
+                await bus.call("HINCRBY", bus.keys.memory(home), "forgets", 1)
+            try:
+                await to_thread.run_sync(partial(_delete, work.stores.data_dir, home))
+            except OSError as error:
+                reason = error.strerror or "it cannot be deleted"
+                work.fail(
+                    f"search index of {home}: {reason}; delete the folders `search` and `qmd` of the data directory "
+                    "yourself"
+                )
+
+
+def _delete(data_dir: Path, scope: str) -> None:
+    # Most processes never delete any: what engines are made of is imported by those that do.
+    from daemon.recall.qmd import remove_index  # noqa: PLC0415
+
+    try:
+        delete_indexes(data_dir, scope)
+    finally:
+        remove_index(data_dir, scope)

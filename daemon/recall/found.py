@@ -1,0 +1,59 @@
+"""What a search gives, whichever engine has done it."""
+
+from typing import Literal, Protocol
+
+import msgspec
+
+Mode = Literal["search", "vsearch", "query"]
+"""By words, by meaning, by both."""
+
+SNIPPET_CHARS = 500
+"""Longest snippet (SPEC 6)."""
+
+
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
+    """A place where something stands."""
+
+    docid: str
+    """What ``memory_get`` is asked for it by; the same as long as the place is there."""
+    file: str
+    """Where it stands, as tools name it: ``memory/HISTORY.md``, ``transcript/<session>``, ..."""
+    score: float
+    """0 to 1; of a search by words relative to the best hit."""
+    snippet: str
+    """At most ``SNIPPET_CHARS``."""
+    time: str = ""
+    """When it was said or written: ISO 8601, UTC; empty: unknown."""
+
+
+class InPrompt(msgspec.Struct, frozen=True, kw_only=True):
+    """What the prompt of a turn that searches holds already: messages of one session, none of which is a hit."""
+
+    file: str
+    """As ``Hit.file``."""
+    first: int
+    """The index of the first; it holds all from there on."""
+    min_score: float = 0.0
+    """Hits of less, of what the best one scores, are wanted by nobody; some may be given."""
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found, the best first."""
+
+    hits: tuple[Hit, ...] = ()
+    note: str = ""
+    """What people should know about how it was looked for; empty: nothing."""
+
+
+class Engine(Protocol):
+    """Looks through what one scope remembers."""
+
+    async def search(self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None) -> Found:
+        """The ``limit`` best hits in ``scope``, a home, for what somebody says or asks.
+
+        ``prompt``: a turn waits. What was taken in already is searched, and what is newer is taken in beside turns.
+
+        Raises:
+            BusUnavailable: Redis is away.
+        """
+        ...

@@ -1,0 +1,24 @@
+"""QMD, a search engine that people install beside Millpond: the program ``qmd`` of the npm package ``@tobilu/qmd``.
+
+It is asked by its command line. Whatever goes wrong there, the builtin engine answers instead.
+"""
+
+from daemon.recall.qmd.engine import QmdEngine
+from daemon.recall.qmd.probe import Probed, probed
+from daemon.recall.qmd.program import INSTALL, PROGRAM, Failed, Qmd
+from daemon.recall.qmd.source import MemorySource, Source, State
+from daemon.recall.qmd.store import remove_index
+
+__all__ = [
+    "INSTALL",
+    "PROGRAM",
+    "Failed",
+    "MemorySource",
+    "Probed",
+    "Qmd",
+    "QmdEngine",
+    "Source",
+    "State",
+    "probed",
+    "remove_index",
+]

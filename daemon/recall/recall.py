@@ -1,0 +1,326 @@
+"""Recall: what a turn is reminded of by what was just said, and what somebody finds who searches."""
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+
+import anyio
+import structlog
+from anyio import to_thread
+
+from daemon.clock import Clock
+from daemon.config import MemorySearchConfig
+from daemon.errors import MillpondError
+from daemon.recall.engines import Engines, kept_going
+from daemon.recall.found import Engine, Found, Hit, InPrompt, Mode
+from daemon.recall.held import Held
+from daemon.recall.place import TRANSCRIPT, Place, is_session
+from daemon.recall.reading import Reader, Said
+from daemon.recall.sessions import SessionBook
+from daemon.recall.written import hit_text
+
+LOOKED_AT, LOOKED_AGAIN = 15, 45
+"""Hits that a turn's recall looks at, and so many where more than half of those stand in the prompt already; each costs
+0.1 ms."""
+
+LOOK_S = 0.2
+"""How long a turn waits to be told whether there is anything to search."""
+
+DATES_AFTER_S = 2.0
+"""After its start a process has other things to do first."""
+
+SEARCHED_MAX = 100
+"""Most hits that a search gives."""
+
+MESSAGES_LOOKED_AT = 60
+"""Hits among which those are that are messages."""
+
+FEW_BYTES = 24
+"""Words that take less say too little by themselves: four short English ones, eight Chinese characters."""
+
+OWN_WORD = "millpondrecall"
+"""A word that nobody says."""
+
+THREAD_CHARS = 50_000
+"""A prompt that holds more is compared in a thread: so much takes a millisecond."""
+
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What a turn wants to be reminded of."""
+
+    words: str
+    """What was just said."""
+    before: Callable[[], str]
+    """The last exchange before it; asked for when the words are few."""
+    held: Callable[[], Sequence[str]]
+    """What the prompt holds already; asked for when something was found."""
+    count: Callable[[str], int]
+    """Counts tokens."""
+    allowance_tokens: int
+    """The most that may be recalled."""
+    session: str = ""
+    """Whose turn it is; empty: nobody's."""
+    first: int = 0
+    """Index of the first message of that session that the prompt holds, with all behind it."""
+    is_bare: bool = False
+    """Nothing is remembered but messages."""
+
+
+class Recaller:
+    """Searches what scopes remember, for one process."""
+
+    def __init__(
+        self,
+        config: MemorySearchConfig,
+        connect: Callable[[], Engines],
+        reader: Reader,
+        clock: Clock,
+        *,
+        sessions: SessionBook,
+    ) -> None:
+        """Nothing is looked at yet.
+
+        Args:
+            config: ``[memory_search]``.
+            connect: gives what searches, when it is first needed.
+            reader: reads where something was found.
+            clock: what "yesterday" is counted from.
+            sessions: knows who shares a memory.
+        """
+        self._sessions = sessions
+        self._config = config
+        self._connect = connect
+        self._reader = reader
+        self._clock = clock
+        self._is_running = False
+
+    @property
+    def engine(self) -> str:
+        """What searches is called by in the configuration."""
+        return self._config.backend
+
+    @cached_property
+    def _engines(self) -> Engines:
+        return self._connect()
+
+    async def run(self) -> None:
+        """Keep in step what searches, until cancelled, for a process that lasts; who comes second returns at once."""
+        if self._is_running:
+            return
+        self._is_running = True
+        try:
+            await to_thread.run_sync(warm)
+            async with anyio.create_task_group() as tg:
+                if self._config.enabled:
+                    tg.start_soon(kept_going, self._sessions.look)
+                    tg.start_soon(warm_dates)
+                await self._engines.run()
+        finally:
+            self._is_running = False
+
+    def wrote(self, scope: str) -> None:
+        """Something was written into the memory of ``scope``, a home: what is copied from there is brought in step."""
+        if self._config.enabled:
+            self._engines.wrote(scope)
+
+    def grew(self, scope: str) -> None:
+        """Something was said in a session of ``scope``, a home: where that is searched it is taken in, in a moment."""
+        if "_engines" in vars(self):
+            self._engines.grew(scope)
+
+    async def aclose(self) -> None:
+        """Let go of what the engines hold."""
+        if "_engines" in vars(self):
+            await self._engines.aclose()
+
+    # For turns
+
+    async def recalled(self, scope: str, asked: Asked) -> str:
+        """What ``scope``, a home, remembers of what was just said, hit by hit; empty: nothing that is not known.
+
+        Never raises, and takes no longer than ``turn_deadline_s``: no turn should fail or wait for it.
+        """
+        if not self._config.enabled or not asked.words.strip():
+            return ""
+        began = anyio.current_time()
+        with anyio.move_on_after(self._config.turn_deadline_s) as limit:
+            try:
+                is_all = asked.session and asked.is_bare and not asked.first
+                if is_all and not await self._has_other(scope, asked.session):
+                    return ""
+                return await self._remembered(scope, asked)
+            except MillpondError as error:
+                _log.warning("recall.failed", reason=str(error))
+            except Exception as error:  # noqa: BLE001 - the top of recall: a bug in it must not fail a turn
+                _log.exception("recall.failed", reason=type(error).__name__)
+        if limit.cancelled_caught:
+            _log.warning("recall.slow", waited_s=round(anyio.current_time() - began, 3))
+        return ""
+
+    async def _has_other(self, scope: str, session: str) -> bool:
+        """Whether anything may have been said in another session of ``scope``."""
+        with anyio.move_on_after(LOOK_S):
+            return await self._sessions.has_other(scope, session)
+        return True  # a large database, which was not looked through yet
+
+    async def _remembered(self, scope: str, asked: Asked) -> str:
+        most, known, mode = self._config.max_results, _Known(asked), self._config.mode_used
+        found = dict[str, Hit]()
+        for query in await self._queries(asked):
+            fresh = await self._fresh(scope, query, known, mode, self._in_prompt(asked))
+            found |= {hit.docid: hit for hit in fresh if hit.docid not in found}
+            if len(found) >= most:
+                break
+            # With an exchange come its words; its vector would be that of what was talked about before.
+            mode = "search" if mode == "query" else mode
+        return "\n\n".join(fitting(list(map(hit_text, found.values()))[:most], asked))
+
+    def _in_prompt(self, asked: Asked) -> InPrompt:
+        # Vectors score what has none of the words.
+        min_score = 0.0 if self._config.mode_used == "vsearch" else self._config.min_score
+        return InPrompt(file=f"{TRANSCRIPT}{asked.session}", first=asked.first, min_score=min_score)
+
+    async def _fresh(self, scope: str, query: str, known: "_Known", mode: Mode, prompt: InPrompt) -> list[Hit]:
+        """What is found that the prompt does not hold."""
+        most, fresh = self._config.max_results, list[Hit]()
+        for limit in (max(LOOKED_AT, most), max(LOOKED_AGAIN, most)):
+            hits = (await self._engines.engine.search(scope, query, mode=mode, limit=limit, prompt=prompt)).hits
+            fresh = await known.without(hits)
+            if len(fresh) >= most or len(hits) < limit or 2 * len(fresh) >= limit:
+                break
+        return above(fresh, self._config.min_score, relative=mode != "vsearch")
+
+    async def _queries(self, asked: Asked) -> list[str]:
+        words = asked.words.strip()
+        if says_something(words):
+            return queries_of(asked, is_telling=True)
+        # "What did I do yesterday?" says when, if nothing else. In a thread: what reads days is slow to import.
+        is_telling = await to_thread.run_sync(names_day, words, self._clock.now(), abandon_on_cancel=True)
+        return queries_of(asked, is_telling=is_telling)
+
+    # For whoever asks
+
+    async def search(self, scope: str, query: str, *, mode: Mode | None = None, limit: int | None = None) -> Found:
+        """What ``scope``, a home, remembers of ``query``; by default as the configuration says.
+
+        Raises:
+            BusUnavailable: Redis is away.
+        """
+        most, used = min(limit or self._config.max_results, SEARCHED_MAX), mode or self._config.mode_used
+        found = await self._within(self._engines.engine, scope, query, mode=used, limit=most)
+        wanted = above(found.hits, self._config.min_score, relative=used != "vsearch")
+        return Found(hits=tuple(wanted[:most]), note=found.note)
+
+    async def said(self, scope: str, query: str, *, limit: int) -> list[Said]:
+        """The messages of ``scope``, a home, that go with ``query`` best, word for word. Errors as for ``search``."""
+        found = await self._within(self._engines.messages, scope, query, mode="search", limit=MESSAGES_LOOKED_AT)
+        hits = [hit for hit in found.hits if is_session(hit.file)][:limit]
+        places = await self._places_of(scope, [hit.docid for hit in hits])
+        told: dict[tuple[str, int], Said] = {}
+        for hit in hits:
+            place = places.get(hit.docid)
+            for each in await self._reader.said(scope, place) if place else ():
+                told.setdefault((each.session, each.index), each)
+        return list(told.values())[:limit]
+
+    async def around(self, scope: str, docid: str, *, context: int) -> tuple[Place, str] | None:
+        """What stands at a hit's place and ``context`` lines or messages around it, and where that is; None: gone.
+
+        Raises:
+            BusUnavailable: Redis is away.
+            ArchiveError: it has left Redis, and the archive cannot be read.
+        """
+        place = (await self._places_of(scope, [docid])).get(docid)
+        return await self._reader.around(scope, place, context=context) if place else None
+
+    async def _places_of(self, scope: str, docids: Sequence[str]) -> dict[str, Place]:
+        return await self._engines.places.places(scope, docids) if docids else {}
+
+    async def _within(self, engine: Engine, scope: str, query: str, *, mode: Mode, limit: int) -> Found:
+        with anyio.move_on_after(self._config.timeout_s):
+            return await engine.search(scope, query, mode=mode, limit=limit)
+        _log.warning("recall.slow", waited_s=self._config.timeout_s)
+        return Found(note=f"The search did not end within {self._config.timeout_s:g} s.")
+
+
+def queries_of(asked: Asked, *, is_telling: bool) -> list[str]:
+    """What is looked for, one after the other until enough is found. Pure.
+
+    What was said, when it ``is_telling`` anything; where that is little, the last exchange with it.
+    """
+    words = asked.words.strip()
+    queries = [words] if is_telling else []
+    if not queries or len(words.encode(errors="replace")) < FEW_BYTES:
+        before = asked.before().strip()
+        queries += [f"{words}\n{before}"] if says_something(before) else []
+    return queries
+
+
+def says_something(text: str) -> bool:
+    """Whether any word of ``text`` is more than one of those that stand everywhere. Pure."""
+    from daemon.recall.words import query_terms  # noqa: PLC0415 - see ``warm``
+
+    # Beside a word that says something the others are not looked for, so that this one is left alone.
+    return len(query_terms(f"{text}\n{OWN_WORD}").terms) > 1
+
+
+def names_day(text: str, now: dt.datetime) -> bool:
+    """Whether ``text`` names any day that was."""
+    from daemon.recall.dates import dates_in  # noqa: PLC0415 - see ``warm``
+
+    return bool(dates_in(text, now))
+
+
+def warm() -> None:
+    """Import what searches: 0.1 s of compiling expressions, which most commands and processes need not wait for."""
+    for module in ("daemon.recall.dates", "daemon.recall.index"):
+        import_module(module)
+
+
+async def warm_dates() -> None:
+    """Have a date read, in a while: the first one takes 0.3 s, on a busy machine more than a turn waits."""
+    await anyio.sleep(DATES_AFTER_S)
+    await to_thread.run_sync(names_day, "on 2 May", dt.datetime.now(dt.UTC), abandon_on_cancel=True)
+
+
+class _Known:
+    """What a prompt holds, looked at when something was found."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._held: Held | None = None
+
+    async def without(self, hits: Sequence[Hit]) -> list[Hit]:
+        """Those of the hits that it does not hold."""
+        if not hits:
+            return []
+        if self._held is None:
+            texts = self._asked.held()
+            is_long = sum(map(len, texts)) > THREAD_CHARS
+            self._held = await to_thread.run_sync(Held, texts, abandon_on_cancel=True) if is_long else Held(texts)
+        return [hit for hit in hits if not self._held.holds(hit.snippet)]
+
+
+def above(hits: Sequence[Hit], min_score: float, *, relative: bool) -> list[Hit]:
+    """Those that score ``min_score`` at least; ``relative``: of what the best of them does. Pure.
+
+    Scores by words are relative to the best hit of all, and that one may be left out here since it was known.
+    """
+    best = max((hit.score for hit in hits), default=0.0) if relative else 1.0
+    return [hit for hit in hits if hit.score >= min_score * best]
+
+
+def fitting(texts: Sequence[str], asked: Asked) -> list[str]:
+    """Those that fit whole into the allowance, the first ones first. Pure."""
+    found, left = list[str](), asked.allowance_tokens
+    for text in texts:
+        tokens = asked.count(text) + 1  # the blank line between them
+        if tokens <= left:
+            found.append(text)
+            left -= tokens
+    return found

@@ -1,0 +1,23 @@
+"""Finding by meaning: vectors of what a scope remembers, beside the index of words.
+
+The extras ``vectors`` (numpy: with a server's embeddings) and ``wordllama`` (with the weights that it ships, and no
+network) are needed for it. Without them ``VectorEngine`` hands everything on to the index of words.
+"""
+
+from daemon.recall.vectors.embedder import Embedder
+from daemon.recall.vectors.engine import VectorEngine
+from daemon.recall.vectors.opening import Embedders
+from daemon.recall.vectors.places import Extent, Places, Ranking, Scored, Text
+from daemon.recall.vectors.store import file_of
+
+__all__ = [
+    "Embedder",
+    "Embedders",
+    "Extent",
+    "Places",
+    "Ranking",
+    "Scored",
+    "Text",
+    "VectorEngine",
+    "file_of",
+]

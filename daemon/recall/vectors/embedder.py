@@ -1,0 +1,51 @@
+"""What turns texts into vectors, whoever does it. Nothing here needs numpy."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from daemon.recall.vectors.unit import Vectors
+
+TEXT_MAX_CHARS = 4_000
+"""So much of a text or a query is turned into a vector: a chunk has 80 tokens, and a mean over far more says little."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors that are near to each other when the texts mean the same."""
+
+    name: str
+    """Vectors of another name are not compared with these."""
+    dims: int
+    """Numbers in a vector; 0: not known before the first ones."""
+    batch: int
+    """Most texts at once."""
+    quick: bool
+    """Whether it takes no longer for texts than a search can wait."""
+
+    @property
+    def at_once(self) -> "Callable[[Sequence[str]], Vectors] | None":
+        """``embed`` in the caller's thread, if that takes no time; None: there is no such thing."""
+        ...
+
+    async def embed(self, texts: Sequence[str], *, limit_s: float) -> "Vectors":
+        """Float32, one row for each of ``texts``, each of length 1; of a text that means nothing all zeros.
+
+        Raises:
+            ModelError: there are none, or not within ``limit_s``.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Give back what it holds."""
+        ...
+
+
+def plain(text: str) -> str:
+    """``text`` as every embedder can take it: no halves of surrogate pairs, no null bytes, not too long, not empty."""
+    cut = text[:TEXT_MAX_CHARS].replace("\0", " ")
+    return cut.encode("utf-8", "replace").decode().strip() or " "
+
+
+def says_something(text: str) -> bool:
+    """Whether there is a letter or digit in the part of ``text`` that is looked at."""
+    return any(char.isalnum() for char in text[:TEXT_MAX_CHARS])

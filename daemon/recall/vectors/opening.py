@@ -1,0 +1,88 @@
+"""Which embedder a scope has: the configured server's, else the weights that wordllama ships, else none.
+
+They are opened by the first search that wants one: numpy and the client of a server take some 0.3 s to import.
+"""
+
+from functools import cache
+from importlib.util import find_spec
+
+import anyio
+import structlog
+from anyio import to_thread
+
+from daemon.clock import Clock, SystemClock
+from daemon.config import Config
+from daemon.config.embedding import embeddings_of
+from daemon.config.remembering import EmbeddingsConfig
+from daemon.errors import ConfigError, ModelRefused
+from daemon.memory.files import bot_of
+from daemon.model import embeddings
+from daemon.recall.vectors.embedder import Embedder
+
+SERVER_NEEDS = ("numpy",)
+WORDLLAMA_NEEDS = ("numpy", "tokenizers", "wordllama")
+"""Packages, of the extras ``vectors`` and ``wordllama``."""
+
+_log = structlog.get_logger()
+
+
+class Embedders:
+    """What turns the texts of each scope into vectors; one for each server and model, shared by all their bots."""
+
+    def __init__(self, config: Config, clock: Clock | None = None) -> None:
+        """Nothing is opened yet."""
+        self._config = config
+        self._clock = clock or SystemClock()
+        self._opened: dict[EmbeddingsConfig | None, Embedder | None] = {}
+        self._opening = anyio.Lock()
+
+    async def of(self, scope: str) -> Embedder | None:
+        """That of the scope's bot; None: there is none, and the log has said so if there should be."""
+        bot = self._config.bots.get(bot_of(scope))
+        server = embeddings_of(self._config.memory_search, bot) if bot is not None else None
+        if server not in self._opened:
+            async with self._opening:
+                if server not in self._opened:
+                    self._opened[server] = await self._embedder(server)
+        return self._opened[server]
+
+    async def aclose(self) -> None:
+        """Close the connections of all."""
+        for embedder in self._opened.values():
+            if embedder is not None:
+                await embedder.aclose()
+        self._opened.clear()
+
+    async def _embedder(self, server: EmbeddingsConfig | None) -> Embedder | None:
+        if server is None:
+            return await to_thread.run_sync(_shipped)
+        if missing := missing_of(SERVER_NEEDS):
+            _log.warning("vectors.missing", model=server.model, reason=f"install millpond[vectors] ({missing})")
+            return None
+        from daemon.recall.vectors.server import ServerEmbedder  # noqa: PLC0415 - it needs numpy
+
+        try:
+            return ServerEmbedder(await embeddings(server, self._clock))
+        except ConfigError as error:
+            _log.warning("vectors.missing", model=server.model, reason=str(error))
+            return None
+
+
+def missing_of(packages: tuple[str, ...]) -> str:
+    """Which of ``packages`` are not installed, for people; empty: all are there. Nothing is imported."""
+    return ", ".join(package for package in packages if find_spec(package) is None)
+
+
+@cache
+def _shipped() -> Embedder | None:
+    """One for the whole interpreter: it takes 0.1 s, and changes nothing."""
+    if missing_of(WORDLLAMA_NEEDS):
+        return None  # it is an extra; who has not asked for it need not hear of it
+    from daemon.recall.vectors.wordllama import WordLlama, folder_of_package  # noqa: PLC0415 - it needs numpy
+
+    folder = folder_of_package()
+    try:
+        return WordLlama(folder) if folder is not None else None
+    except ModelRefused as error:
+        _log.warning("vectors.missing", model="wordllama", reason=str(error))
+        return None

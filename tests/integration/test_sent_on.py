@@ -1,0 +1,176 @@
+"""Whoever is asked sends nobody anywhere else: no client follows an answer to another server, with real sockets."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+
+import aiohttp
+import anyio
+import pytest
+from anyio.abc import SocketAttribute, SocketStream
+
+from channels.slack import api as slack
+from channels.slack.socket import _opened as open_socket
+from channels.slack.socket import _session as socket_session
+from channels.telegram import api as telegram
+from daemon.clock import SystemClock
+from daemon.config import McpConfig, ModelConfig, Secret, TranscriptionConfig
+from daemon.config.remembering import EmbeddingsConfig
+from daemon.errors import MillpondError, ToolError
+from daemon.model import Request
+from daemon.model.embedding import Embeddings
+from daemon.model.openai_model import OpenAIModel
+from daemon.model.transcribing import Transcriber
+from daemon.setup.bot_api import bot_api
+from daemon.setup.slack_api import slack_api
+from workers.tools.mcp.connection import Connection
+
+pytestmark = pytest.mark.anyio
+
+TIMEOUT_S = 5.0
+TOKEN = Secret("123456:not-a-real-token")
+
+
+@dataclass
+class Pair:
+    """A server that sends everybody on to another one, which notes whoever comes."""
+
+    asked: str = ""
+    met: list[bytes] = field(default_factory=list[bytes])
+    visits: list[bytes] = field(default_factory=list[bytes])
+
+
+@asynccontextmanager
+async def pair(status: int) -> AsyncGenerator[Pair]:
+    found = Pair()
+
+    async def inside(stream: SocketStream) -> None:
+        found.visits.append(b"")
+        async with stream:
+            with suppress(anyio.EndOfStream, anyio.BrokenResourceError):
+                found.visits.append(await stream.receive())
+
+    async def outside(stream: SocketStream) -> None:
+        async with stream:
+            with suppress(anyio.EndOfStream, anyio.BrokenResourceError):
+                found.met.append(await stream.receive())
+                await stream.send(
+                    f"HTTP/1.1 {status} On\r\nLocation: http://127.0.0.1:{there}/latest\r\n"
+                    "Content-Length: 0\r\nConnection: close\r\n\r\n".encode()
+                )
+
+    async with (
+        await anyio.create_tcp_listener(local_host="127.0.0.1") as one,
+        await anyio.create_tcp_listener(local_host="127.0.0.1") as other,
+        anyio.create_task_group() as tg,
+    ):
+        there = other.extra(SocketAttribute.local_port)
+        found.asked = f"http://127.0.0.1:{one.extra(SocketAttribute.local_port)}"
+        tg.start_soon(one.serve, outside)
+        tg.start_soon(other.serve, inside)
+        yield found
+        tg.cancel_scope.cancel()
+
+
+async def a_model(base: str) -> None:
+    model = OpenAIModel(ModelConfig(base_url=base, name="m", api_key=TOKEN, call_timeout_s=TIMEOUT_S))
+    try:
+        async for _ in model.stream(Request(messages=[b'{"role":"user","content":"hi"}'], max_completion_tokens=9)):
+            pass
+    finally:
+        await model.aclose()
+
+
+async def a_transcriber(base: str) -> None:
+    transcriber = Transcriber(TranscriptionConfig(base_url=base, name="m", timeout_s=TIMEOUT_S), SystemClock())
+    try:
+        await transcriber.text_of(b"OggS")
+    finally:
+        await transcriber.aclose()
+
+
+async def an_embedder(base: str) -> None:
+    embeddings = Embeddings(EmbeddingsConfig(base_url=base, model="m", timeout_s=TIMEOUT_S), SystemClock())
+    try:
+        await embeddings.vectors_of(["a pond"], limit_s=TIMEOUT_S)
+    finally:
+        await embeddings.aclose()
+
+
+async def telegrams_methods(base: str) -> None:
+    async with telegram.connect(base, TOKEN) as api:
+        await api.call("getMe", timeout_s=TIMEOUT_S)
+
+
+async def telegrams_files(base: str) -> None:
+    async with telegram.connect(base, TOKEN) as api:
+        await api.download("photos/1.jpg", max_bytes=9, timeout_s=TIMEOUT_S)
+
+
+async def telegrams_set_up(base: str) -> None:
+    async with bot_api(TOKEN, base) as api:
+        await api.me()
+
+
+async def slacks_methods(base: str) -> None:
+    async with slack.connect(f"{base}/api", TOKEN) as api:
+        await api.call("auth.test", timeout_s=TIMEOUT_S)
+
+
+async def slacks_files(base: str) -> None:
+    async with slack.connect(f"{base}/api", TOKEN) as api:
+        await api.download(f"{base}/files/1", max_bytes=9, timeout_s=TIMEOUT_S)
+
+
+async def slacks_uploads(base: str) -> None:
+    async with slack.connect(f"{base}/api", TOKEN) as api:
+        await api.upload(f"{base}/upload/1", b"tide", timeout_s=TIMEOUT_S)
+
+
+async def slacks_socket(base: str) -> None:
+    async with socket_session() as session:
+        await open_socket(session, base.replace("http", "ws", 1))
+
+
+async def slacks_set_up(base: str) -> None:
+    async with slack_api(f"{base}/api") as api:
+        await api.me(Secret("xoxb-1"))
+
+
+async def slacks_socket_at_set_up(base: str) -> None:
+    async with slack_api(f"{base}/api") as api:
+        try:
+            await api.session.ws_connect(base.replace("http", "ws", 1))
+        except aiohttp.ClientError as error:
+            raise MillpondError(str(error)) from error
+
+
+async def a_tool_server(base: str) -> None:
+    config, refused = McpConfig(url=f"{base}/mcp", timeout_s=TIMEOUT_S), list[ToolError]()
+    async with anyio.create_task_group() as tg:
+        connection = Connection("sums", config, environment={}, start=tg.start_soon)
+        try:
+            await connection.tools()
+        except ToolError as error:
+            refused.append(error)
+        connection.close()
+    raise refused[0]
+
+
+CLIENTS: tuple[Callable[[str], Awaitable[None]], ...] = (
+    *(a_model, a_transcriber, an_embedder, a_tool_server, telegrams_methods, telegrams_files, telegrams_set_up),
+    *(slacks_methods, slacks_files, slacks_uploads, slacks_socket, slacks_set_up, slacks_socket_at_set_up),
+)
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda each: each.__name__)
+async def test_nobody_is_sent_on_to_an_address_that_an_answer_names(
+    client: Callable[[str], Awaitable[None]], status: int
+) -> None:
+    async with pair(status) as servers:
+        with pytest.raises(MillpondError):
+            await client(servers.asked)
+
+        assert servers.met
+        assert servers.visits == []

@@ -1,0 +1,24 @@
+"""Where tests keep what they write."""
+
+import shutil
+from pathlib import Path
+
+ROOM_BYTES = 4 * 1024**3
+"""Free memory that the whole suite leaves enough of."""
+
+MEMORY = Path("/dev/shm")
+
+
+def _temporary() -> str:
+    """A folder in memory, where there is one with room.
+
+    A server that syncs each write makes a suite of a million writes wait for the disk most of its time. What a killed
+    process leaves behind is the same in both. Runs of chaos keep to the disk (``tests/chaos/__main__.py``).
+    """
+    if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM_BYTES:
+        return str(MEMORY)
+    return "/tmp"
+
+
+TEMPORARY = _temporary()
+"""The parent of all folders of tests: short, for paths of sockets have 108 bytes."""

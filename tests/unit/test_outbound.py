@@ -1,0 +1,105 @@
+"""Where Millpond connects to: the places are known, and what Slack's answers name is Slack's."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from daemon.config.address import is_slacks
+
+ROOT = Path(__file__).parents[2]
+
+CONNECTING = frozenset(
+    {
+        *("AsyncClient", "AsyncHTTPTransport", "AsyncOpenAI", "AsyncWebClient", "ClientSession"),
+        *("DefaultAsyncHttpxClient", "HTTPConnection", "HTTPSConnection", "Client", "urlopen", "ws_connect"),
+        *("connect_tcp", "connect_unix", "create_connection", "open_connection", "open_unix_connection"),
+        *("streamable_http_client", "sse_client", "websocket_client", "from_url", "Redis"),
+    }
+)
+"""What connections are made with, in the libraries that are installed."""
+
+PLACES = {
+    "channels/slack/api.py": {"AsyncWebClient", "ClientSession"},  # base_url; files at Slack's alone
+    "channels/slack/socket.py": {"ClientSession", "ws_connect"},  # at Slack's alone
+    "channels/telegram/api.py": {"AsyncClient"},  # base_url
+    "channels/testing/connecting.py": {"AsyncClient"},  # the channel's url
+    "daemon/archive/objects.py": {"from_url"},  # archive.url
+    "daemon/model/embedding.py": {"AsyncOpenAI", "DefaultAsyncHttpxClient"},  # base_url
+    "daemon/model/openai_model.py": {"AsyncOpenAI", "DefaultAsyncHttpxClient"},  # base_url
+    "daemon/model/transcribing.py": {"AsyncClient"},  # base_url
+    "daemon/setup/bot_api.py": {"AsyncClient"},  # Telegram, or what was typed
+    "daemon/setup/slack_api.py": {"ClientSession"},  # Slack, or what was typed
+    "daemon/setup/slack_pairing.py": {"ws_connect"},  # at Slack's alone
+    "daemon/setup/trial.py": {"AsyncClient"},  # the model's base_url
+    "workers/tools/mcp/connection.py": {"AsyncClient", "Client", "streamable_http_client"},  # mcp.<name>.url
+}
+"""Every module that connects to something beyond its own server, by what. A new one belongs into docs/security.md and
+tests/integration/test_sent_on.py; where an answer, a message or a model names its address, what it names is checked."""
+
+OWN_SERVER = ("daemon/server/", "daemon/bus/", "daemon/cli/")
+"""These connect to Redis, by the configuration's address or their own socket."""
+
+
+def called(tree: ast.AST) -> set[str]:
+    functions = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    plain = {each.id for each in functions if isinstance(each, ast.Name)}
+    return plain | {each.attr for each in functions if isinstance(each, ast.Attribute)}
+
+
+def test_every_module_that_connects_to_something_is_known() -> None:
+    found = defaultdict[str, set[str]](set)
+    for path in sorted(each for room in ("channels", "daemon", "workers") for each in (ROOT / room).rglob("*.py")):
+        name = path.relative_to(ROOT).as_posix()
+        if not name.startswith(OWN_SERVER) and (made := called(ast.parse(path.read_bytes())) & CONNECTING):
+            found[name] |= made
+
+    assert found == PLACES
+
+
+HOME = "https://slack.com/api"
+NEAR = "http://127.0.0.1:8080/api"
+
+
+@pytest.mark.parametrize(
+    ("url", "base"),
+    [
+        ("https://files.slack.com/files-pri/T1-F1/a.png", HOME),
+        ("https://slack.com/x", HOME),
+        ("wss://wss-primary.slack.com/link/?ticket=1", HOME),
+        ("https://files.slack-gov.com/x", "https://slack-gov.com/api"),
+        ("http://127.0.0.1:8080/files/1", NEAR),
+        ("ws://127.0.0.1:8080/link", NEAR),
+    ],
+)
+def test_what_is_slacks_is_taken(url: str, base: str) -> None:
+    assert is_slacks(url, base)
+
+
+ELSEWHERE = [
+    *("https://evil.example/x", "https://slack.com.evil.example/x", "https://notslack.com/x", "https:///x", ""),
+    *("http://files.slack.com/x", "ws://wss-primary.slack.com/", "ftp://slack.com/", "//files.slack.com/x"),
+    *("https://slack.com@evil.example/", "https://evil.example\\.slack.com/", "https://evil.example#.slack.com/"),
+    *("https://evil.example?.slack.com/", "https://evil.example%2f.slack.com/", "https://slack.com:x/", "https://[/"),
+    *("http://169.254.169.254/latest/", "http://127.0.0.1/", "http://[::1]/", "http://[::ffff:127.0.0.1]:8080/"),
+    *("http://2130706433:8080/", "http://0177.0.0.1:8080/", "http://127.1:8080/", "http://localhost:8080/"),
+    *("https://127.0.0.1:8080/", "wss://127.0.0.1:8080/", "http://127.0.0.1:8081/", "http://u:p@127.0.0.1:8080/"),
+]
+"""Other hosts, other ports, other ways to write an address, and addresses that two libraries may read in two ways."""
+
+
+@pytest.mark.parametrize("url", ELSEWHERE)
+@pytest.mark.parametrize("base", [HOME, NEAR])
+def test_what_is_not_is_refused(url: str, base: str) -> None:
+    assert not is_slacks(url, base)
+
+
+@given(st.text(st.sampled_from("hts:/@.#?%[]\\ \n\tslack.comevil0123456789"), max_size=40))
+def test_any_text_is_judged(text: str) -> None:
+    for scheme in ("https://", "wss://", ""):
+        if is_slacks(scheme + text, HOME):
+            host = (scheme + text).partition("://")[2].lower()
+            assert host.partition("/")[0].partition("?")[0].partition("#")[0].partition(":")[0].endswith("slack.com")

@@ -1,0 +1,93 @@
+"""What is found first, of many chunks that have the words of a question."""
+
+import datetime as dt
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from daemon.recall.chunk import Chunk
+from daemon.recall.chunks import message_chunks
+from daemon.recall.found import InPrompt
+from daemon.recall.index.passages import hits_of
+from daemon.recall.index.ranking import ranked
+from daemon.recall.index.store import NOWHERE, Fed, Index
+from daemon.recall.words import query_terms
+
+NOW = dt.datetime(2026, 11, 22, 9, tzinfo=dt.UTC)
+DAYS = 320
+"""On each of them something was cooked."""
+
+
+def test_a_day_that_is_named_is_found_among_hundreds_of_others_with_the_same_words() -> None:
+    first = NOW - dt.timedelta(days=DAYS)
+    chunks = [
+        chunk
+        for day in range(DAYS)
+        for chunk in message_chunks(
+            f"Cooked dish-{day} tonight.",
+            session="web:ann",
+            index=day,
+            time=(first + dt.timedelta(days=day)).isoformat(),
+        )
+    ]
+    index = Index.in_memory(forgets=0)
+    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+    wanted = dt.date(2026, 3, 4)
+    number = (wanted - first.date()).days
+
+    query = query_terms(f"What did I cook on {wanted:%Y-%m-%d}?", NOW)
+    hits = index.ask(lambda found: hits_of(found, ranked(found, query, limit=30), limit=10))
+    week = query_terms("What did I cook in the first week of the year? In January 2026?", NOW)
+    several = index.ask(lambda found: hits_of(found, ranked(found, week, limit=30), limit=10))
+
+    assert f"dish-{number} " in hits[0].snippet
+    assert all(hit.time.startswith("2026-01") for hit in several)
+    index.close()
+
+
+COMMON, RARE = ("pond", "heron", "rain"), ("otter", "violin", "geneva", "saffron")
+TEXTS = st.lists(st.lists(st.sampled_from(COMMON + RARE), min_size=1, max_size=6), min_size=1, max_size=60)
+
+
+@given(TEXTS, st.lists(st.sampled_from(COMMON + RARE), min_size=1, max_size=4), st.sampled_from((0.2, 0.4, 0.8)))
+def test_of_what_scores_enough_nothing_is_lost_by_looking_for_no_more(
+    texts: list[list[str]], asked: list[str], least: float
+) -> None:
+    index = Index.in_memory(forgets=0)
+    chunks = said(*(" ".join(text) for text in texts))
+    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+    query, prompt = query_terms(" ".join(asked), NOW), InPrompt(file="transcript/web:bob", first=0, min_score=least)
+
+    every = dict(index.ask(lambda found: ranked(found, query, limit=100)))
+    some = dict(index.ask(lambda found: ranked(found, query, limit=100, prompt=prompt)))
+
+    assert {row for row, score in every.items() if score >= least} <= some.keys() <= every.keys()
+    index.close()
+
+
+@given(TEXTS, st.lists(st.sampled_from(COMMON + RARE), min_size=1, max_size=4), st.integers(0, 60))
+def test_what_a_prompt_holds_is_no_hit_and_everything_before_it_may_be_one(
+    texts: list[list[str]], asked: list[str], first: int
+) -> None:
+    index = Index.in_memory(forgets=0)
+    chunks = said(*(" ".join(text) for text in texts))
+    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+    query, prompt = query_terms(" ".join(asked), NOW), InPrompt(file="transcript/web:ann", first=first)
+
+    every = index.ask(lambda found: ranked(found, query, limit=100))
+    some = index.ask(lambda found: ranked(found, query, limit=100, prompt=prompt))
+    hits = index.ask(lambda found: hits_of(found, every, limit=100, prompt=prompt))
+
+    # Rows are numbered as the messages are, from 1 on.
+    assert {row for row, _ in some} == {row for row, _ in every if row <= first}
+    assert {hit.docid for hit in hits} <= {chunk.docid for chunk in chunks[:first]}
+    index.close()
+
+
+def said(*texts: str) -> list[Chunk]:
+    """A message each, of one conversation."""
+    return [
+        chunk
+        for index, text in enumerate(texts)
+        for chunk in message_chunks(text, session="web:ann", index=index, time="2026-11-20T09:00:00.000Z")
+    ]

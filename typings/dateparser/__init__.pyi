@@ -1,0 +1,1 @@
+"""What Millpond uses of the package dateparser, which comes without types."""

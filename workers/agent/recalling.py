@@ -1,0 +1,103 @@
+"""What a turn is reminded of: found by what was just said, once a turn, and never stored."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from daemon import metrics
+from daemon.events import LogEntry
+from daemon.memory import Home
+from daemon.model import enclosed
+from daemon.recall import Asked, Recaller
+from daemon.wording import text as say
+from workers.agent.past import Past
+from workers.agent.prompts import Prompts
+from workers.agent.request import Recall
+from workers.agent.tracing import Tracing
+from workers.wires import role_of, taken_apart, text_of
+
+AROUND_TOKENS = 45
+"""What the section's heading counts, and the marks around what was found."""
+
+SHORT_BYTES, SHORT_KEPT = 1_200, 8_192
+"""Of messages of at most so many bytes so many are kept taken apart: every turn of a conversation looks at the same."""
+
+EXCHANGE_CHARS = 1_000
+"""Of each message of the last exchange, what is looked for beside few words."""
+
+
+async def recalled(
+    recaller: Recaller,
+    home: Home,
+    session: str,
+    prompts: Prompts,
+    *,
+    current: Sequence[LogEntry],
+    past: Past,
+) -> str:
+    """What stands in the section for what was recalled; empty: nothing.
+
+    Args:
+        recaller: of the process.
+        home: whose memory it is.
+        session: whose turn it is.
+        prompts: the bot's.
+        current: the turn so far; what people said to the bot in it is what is looked for.
+        past: what lies before the turn, and what need not be repeated.
+    """
+    language = prompts.bot.language
+    how = say("recalled_how", language)
+    asked = Asked(
+        words="\n".join(said(entry) for entry in current if entry.id),
+        before=lambda: last_exchange(past.history),
+        held=lambda: held(past),
+        count=prompts.tokenizer.count,
+        allowance_tokens=prompts.recalled_tokens - prompts.tokenizer.count(how) - AROUND_TOKENS,
+        session=session,
+        first=past.first,
+        is_bare=home.is_bare,
+    )
+    with metrics.stage("recall"):
+        found = await recaller.recalled(home.scope, asked)
+    return f"{how}\n\n{enclosed(found)}" if found else ""
+
+
+def traced(recall: Recall, tracing: Tracing, *, engine: str) -> Recall:
+    """The same, noted in the trace of a turn as the search of an ``engine``."""
+
+    async def noted(*, current: Sequence[LogEntry], past: Past) -> str:
+        began = tracing.clock.monotonic()
+        found = await recall(current=current, past=past)
+        tracing.recalled(engine, began, has_found=bool(found))
+        return found
+
+    return noted
+
+
+def said(entry: LogEntry) -> str:
+    """The words of a message. Pure."""
+    wire = bytes(entry.wire)
+    return _said_short(wire) if len(wire) <= SHORT_BYTES else _said(wire)
+
+
+@lru_cache(maxsize=SHORT_KEPT)
+def _said_short(wire: bytes) -> str:
+    return _said(wire)
+
+
+def _said(wire: bytes) -> str:
+    return text_of(taken_apart(wire).get("content"))
+
+
+def last_exchange(history: Sequence[LogEntry]) -> str:
+    """What people said last, and what they were answered. Pure."""
+    turn = history[-1].turn if history else 0
+    ends = [entry for entry in history if entry.turn == turn]
+    asked = [said(entry) for entry in ends if role_of(bytes(entry.wire)) == "user"]
+    answers = [said(entry) for entry in ends if role_of(bytes(entry.wire)) == "assistant"]
+    return "\n".join(text[:EXCHANGE_CHARS] for text in (*asked, *answers[-1:]) if text)
+
+
+def held(past: Past) -> list[str]:
+    """What a prompt holds of what is remembered. Pure."""
+    head = [past.continuity.text] if past.continuity else []
+    return [past.memory, *head, *map(said, past.history)]

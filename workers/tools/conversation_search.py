@@ -1,0 +1,52 @@
+"""The ``conversation_search`` tool: earlier messages of the turn's scope, word for word, with when they were said."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from daemon.errors import ArchiveError, ToolError
+from workers.tools.memory_search import QUERY_MAX_CHARS, RESULTS_MAX
+from workers.tools.registry import Tool, ToolContext
+
+RESULTS = 5
+"""Messages, unless told otherwise."""
+
+NOTHING = "No earlier messages found."
+
+
+async def _conversation_search(arguments: Mapping[str, Any], context: ToolContext) -> str:
+    limit = arguments.get("max_results", RESULTS)
+    try:
+        found = await context.recaller.said(context.scope, arguments["query"], limit=limit)
+    except ArchiveError as error:
+        raise ToolError(str(error)) from error
+    return "\n\n".join(each.written() for each in found) or NOTHING
+
+
+CONVERSATION_SEARCH = Tool(
+    name="conversation_search",
+    description=(
+        "Find earlier messages of the conversations that share this memory, exactly as they were said, with time and "
+        "speaker. Use it for what was said word for word; memory_search looks through summaries too."
+    ),
+    parameters={
+        "type": "object",
+        "properties": {
+            "query": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": QUERY_MAX_CHARS,
+                "description": "A question or some words; a day or month named in it is looked at first.",
+            },
+            "max_results": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": RESULTS_MAX,
+                "description": f"Messages; default {RESULTS}.",
+            },
+        },
+        "required": ["query"],
+        "additionalProperties": False,
+    },
+    run=_conversation_search,
+    repeatable=True,
+)

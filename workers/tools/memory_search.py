@@ -1,0 +1,40 @@
+"""The ``memory_search`` tool: what the turn's scope remembers that goes with some words."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from daemon.recall import found_text
+from workers.tools.registry import Tool, ToolContext
+
+QUERY_MAX_CHARS = 4_000
+RESULTS_MAX = 20
+
+
+async def _memory_search(arguments: Mapping[str, Any], context: ToolContext) -> str:
+    found = await context.recaller.search(context.scope, arguments["query"], limit=arguments.get("max_results"))
+    return found_text(found)
+
+
+MEMORY_SEARCH = Tool(
+    name="memory_search",
+    description=(
+        "Search everything that is remembered here: memory and its older versions, history, daily notes, earlier "
+        "messages. Not every word has to match. A hit is named [docid]; memory_get reads what stands around it."
+    ),
+    parameters={
+        "type": "object",
+        "properties": {
+            "query": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": QUERY_MAX_CHARS,
+                "description": "A question or some words; a day or month named in it is looked at first.",
+            },
+            "max_results": {"type": "integer", "minimum": 1, "maximum": RESULTS_MAX},
+        },
+        "required": ["query"],
+        "additionalProperties": False,
+    },
+    run=_memory_search,
+    repeatable=True,
+)
