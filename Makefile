@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 AXE := axe-core@4.14.1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers test-clocks test-page test-deploy test-qmd check lint bench chaos fuzz demo audit format clean
+.PHONY: help setup run test test-servers test-clocks test-page test-deploy test-qmd check lint bench chaos soak fuzz demo audit format clean
 
 help:  ## What can be made here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -113,6 +113,9 @@ else
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'slow and paired' tests/faults
 	$(BIN)/python -m pytest -m 'slow and alone' tests/faults
 endif
+
+soak: $(VENV)/.test  ## An hour of everything at once: load on all channels, kills, a full disk; SECONDS=180, RATE=50
+	$(BIN)/python -m tests.soak --seconds $(or $(SECONDS),3600) --rate $(or $(RATE),50)
 
 fuzz: $(VENV)/.test  ## What comes from outside, spoilt in every way that can be thought of; MINUTES=n, else ten
 	$(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),10)

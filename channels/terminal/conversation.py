@@ -99,6 +99,8 @@ class Conversation:
     pending: set[str] = field(default_factory=set[str])
     """Ids of the messages sent from here that are not answered yet."""
     sent: set[str] = field(default_factory=set[str])
+    _settled: set[str] = field(default_factory=set[str])
+    """Of these, the ones that are answered."""
     _next: int = 0
     """Index of the first entry that was not shown."""
     _last_notice: str = "0"
@@ -127,7 +129,7 @@ class Conversation:
         return SessionReader(self.process.bus)
 
     async def send(self, text: str, *, message_id: str = "") -> Accepted:
-        """Hand in a message; errors as for ``channels.inbound.accept``."""
+        """Hand in a message; errors as for ``channels.inbound.accept``, after which it may be sent again by its id."""
         sender = sender_of(self.process.config, self.key)
         inbound = make_inbound(
             self.process,
@@ -140,7 +142,9 @@ class Conversation:
         )
         # Noted before it is sent: its answer may be here before the confirmation.
         self.sent.add(inbound.id)
-        self.pending.add(inbound.id)
+        # Of one that is sent again the answer may be here as well: an outage can hide that it was accepted.
+        if inbound.id not in self._settled:
+            self.pending.add(inbound.id)
         try:
             return await accept(self.process, inbound)
         except BaseException:
@@ -176,7 +180,9 @@ class Conversation:
                     found = self._outage(error)
                 for shown in found:
                     # Only now: whoever waits for the last answer must have been given it.
-                    self.pending.difference_update(settled_by(shown))
+                    settled = self.sent.intersection(settled_by(shown))
+                    self._settled |= settled
+                    self.pending -= settled
                     yield shown
 
     async def _shown_at(self, event: Live | ToolEvent | Moved | Notice | None) -> list[Shown]:

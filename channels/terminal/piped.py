@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import secrets
 import stat
 import sys
 from collections.abc import AsyncGenerator
@@ -11,7 +12,7 @@ import anyio
 from anyio import to_thread
 
 from channels.terminal.conversation import Conversation, Said, settled_by
-from daemon.errors import InboundError, SessionFull
+from daemon.errors import BusUnavailable, InboundError, SessionFull
 from daemon.events import Notice
 from daemon.printable import printable
 
@@ -20,6 +21,9 @@ PENDING_MAX = 100
 
 BEYOND_TURN_S = 60.0
 """How long nothing at all may be heard, beyond the longest turn, before it is given up."""
+
+AWAY_PAUSE_S = 0.5
+"""Pause before a line is sent again that nobody could take."""
 
 READ_BYTES = 65_536
 
@@ -41,6 +45,7 @@ class Piped:
         Raises:
             InboundError: some lines were not accepted; each was named on standard error.
             TimeoutError: answers are outstanding, and nothing was heard for too long.
+            BusUnavailable: Redis was away for as long.
         """
         async with anyio.create_task_group() as tg:
             tg.start_soon(self._show)
@@ -56,20 +61,28 @@ class Piped:
         try:
             # A line that was cut is refused for its length, not for the character that was cut with it.
             text = line.decode(errors="replace" if len(line) > self._max_bytes else "strict")
-            while text.strip() and not await self._accepted(text):
+            # One name for all tries: an outage can hide that the line was accepted.
+            name, until = secrets.token_hex(8), anyio.current_time() + self._silence_s
+            while text.strip() and not await self._accepted(text, name, until):
                 pass
         except UnicodeDecodeError:
             self._refuse(number, "not UTF-8; convert it")
         except InboundError as error:
             self._refuse(number, str(error))
 
-    async def _accepted(self, text: str) -> bool:
+    async def _accepted(self, text: str, name: str, until: float) -> bool:
         await self._until_pending(PENDING_MAX - 1)
         try:
-            await self._conversation.send(text)
+            await self._conversation.send(text, message_id=name)
         except SessionFull as full:
             _say(str(full))
             await anyio.sleep(full.retry_after_s)
+            return False
+        except BusUnavailable:
+            # What shows the answers says so as well; the lines behind this one can wait in the pipe.
+            if anyio.current_time() >= until:
+                raise
+            await anyio.sleep(AWAY_PAUSE_S)
             return False
         return True
 

@@ -13,10 +13,11 @@ LOOK_S = 0.05
 class Cursors:
     """Reads them until cancelled."""
 
-    def __init__(self, redis: Redis, keys: Sequence[str]) -> None:
-        """``keys``: of the sessions' hashes."""
+    def __init__(self, redis: Redis, keys: Sequence[str], *, every_s: float = LOOK_S) -> None:
+        """``keys``: of the sessions' hashes; ``every_s``: how often they are read."""
         self._redis = redis
         self._keys = keys
+        self._every_s = every_s
         self._last = dict.fromkeys(keys, 0)
         self.looks = 0
         self.back: list[str] = []
@@ -27,7 +28,7 @@ class Cursors:
         while True:
             with suppress(RedisError, OSError):
                 await self.look()
-            await anyio.sleep(LOOK_S)
+            await anyio.sleep(self._every_s)
 
     async def look(self) -> None:
         """Read them once."""

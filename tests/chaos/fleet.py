@@ -31,20 +31,34 @@ class Member:
         self._command = command
         self._environment = environment
         self._log = log
+        self._began = 0
         self._process = self._start()
         self.name = log.stem
         self.paused = False
 
     def _start(self) -> subprocess.Popen[bytes]:
         with self._log.open("ab") as output:
+            self._began = output.tell()
             return subprocess.Popen(
                 self._command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=self._environment
             )
 
     @property
+    def pid(self) -> int:
+        """Of the process that fills it now."""
+        return self._process.pid
+
+    @property
     def has_started(self) -> bool:
-        """Whether it said so."""
-        return STARTED in self._log.read_bytes()
+        """Whether the process that fills it now said so."""
+        with self._log.open("rb") as lines:
+            lines.seek(self._began)
+            return STARTED in lines.read()
+
+    @property
+    def ended(self) -> int | None:
+        """How it ended without being told to; None: it lives."""
+        return self._process.poll()
 
     def kill(self) -> None:
         """SIGKILL, also while it is paused."""
@@ -54,8 +68,21 @@ class Member:
     def replace(self) -> None:
         """Kill it, and start another at once."""
         self.kill()
+        self.start()
+
+    def start(self) -> None:
+        """Start another, where one has ended."""
         self._process = self._start()
         self.paused = False
+
+    def stop(self) -> int:
+        """SIGTERM; the exit code, once it has ended. Blocks.
+
+        Raises:
+            subprocess.TimeoutExpired: it goes on and on.
+        """
+        self._process.terminate()
+        return self._process.wait(STOP_LIMIT_S)
 
     def pause(self) -> int:
         """Stop it in the middle of whatever it does; its process id, by which it goes on."""

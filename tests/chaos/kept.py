@@ -35,11 +35,13 @@ class Conversation:
     """Where its memory ends."""
     is_locked: bool = False
     is_unsettled: bool = False
+    name: str = ""
+    """What its marks begin with; empty: the last part of its key."""
 
     @property
     def chat(self) -> str:
-        """The part of its name that marks begin with."""
-        return self.session.rpartition(":")[2]
+        """What its marks begin with."""
+        return self.name or self.session.rpartition(":")[2]
 
     def numbers(self, first: int, upto: int) -> Numbers:
         """The numbers of the messages in a range of its log."""

@@ -13,8 +13,8 @@ NONE: Numbers = frozenset()
 Marked = Mapping[str, Numbers]
 """Chat → the numbers of its messages."""
 
-_MARK = re.compile(r"@(s\d\d)\.(\d+)\b")
-_RANGES = re.compile(r"\b(s\d\d):((?: \d+-\d+)+)")
+_MARK = re.compile(r"@(s\d{2,})\.(\d+)\b")
+_RANGES = re.compile(r"\b(s\d{2,}):((?: \d+-\d+)+)")
 
 
 def mark(chat: str, number: int) -> str:

@@ -16,10 +16,17 @@ VERSIONS_ALL = 100_000
 BOT = "pond"
 
 
-async def kept_of(process: Process, sessions: Sequence[str], *, doomed: Sequence[str]) -> Kept:
-    """What is kept of ``sessions``; files are brought in step first, as the next turn would do it."""
+async def kept_of(process: Process, sessions: Mapping[str, str] | Sequence[str], *, doomed: Sequence[str] = ()) -> Kept:
+    """What is kept of ``sessions``; files are brought in step first, as the next turn would do it.
+
+    Args:
+        process: through which it is read.
+        sessions: their keys, with what the marks of each begin with where that is not the last part of its key.
+        doomed: as in ``Kept``.
+    """
     memories = Memories(process.bus, process.archive)
-    conversations = [await _conversation(process, session) for session in sessions]
+    names = sessions if isinstance(sessions, Mapping) else dict.fromkeys(sessions, "")
+    conversations = [await _conversation(process, session, name) for session, name in names.items()]
     scopes = sorted({conversation.scope for conversation in conversations})
     files = MemoryFiles(memories, workspace_of=process.workspace)
     for scope in scopes:
@@ -31,12 +38,13 @@ async def kept_of(process: Process, sessions: Sequence[str], *, doomed: Sequence
     )
 
 
-async def _conversation(process: Process, session: str) -> Conversation:
+async def _conversation(process: Process, session: str, name: str) -> Conversation:
     bus, keys, reader = process.bus, process.bus.keys, SessionReader(process.bus)
     state = await reader.state(session)
     upto = await bus.call("HGET", keys.memory(state.scope), f"upto:{session}")
     return Conversation(
         session=session,
+        name=name,
         scope=state.scope,
         cursor=state.cursor,
         base=state.base,

@@ -9,11 +9,13 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing, contextmanager
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -25,14 +27,17 @@ from prompt_toolkit.document import Document
 from channels.terminal.completion import CommandCompleter
 from channels.terminal.conversation import Conversation, Said, Shown, Writing
 from channels.terminal.interrupt import Interrupt
-from channels.terminal.piped import lines
+from channels.terminal.piped import Piped, lines
 from channels.terminal.preview import Preview
 from channels.terminal.screen import tail
+from daemon.bus import Bus, Part
+from daemon.errors import BusUnavailable
 from daemon.events import Live, Notice
 from daemon.printable import printable
 from daemon.process import Process
 from daemon.services import service
 from daemon.sessionkey import SessionKey
+from tests.cut_short import CutBus
 from tests.integration.test_cli import LIMIT_S, ROOT, Place, place
 
 pytestmark = pytest.mark.anyio
@@ -168,6 +173,43 @@ async def test_a_conversation_shows_the_preview_and_then_every_entry_once(worker
     assert entries[-1].entry.answers == (accepted.id,)
     assert writings
     assert all(entries[-1].text.startswith(text) for text in writings)
+
+
+class BrieflyAway(CutBus):
+    """Redis is away for the first three messages that are handed in, and may have taken them in all the same."""
+
+    async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
+        """See ``CutBus.passing``."""
+        result = await call() if self._carried_out else None
+        self.calls += 1
+        if self.calls <= 3:
+            await anyio.sleep(1.0 if self._carried_out else 0.0)  # its answer comes first
+            raise BusUnavailable("Redis is away")
+        return result or await call()
+
+    async def call(self, *command: Part) -> Any:
+        """Reading goes on."""
+        return await Bus.call(self, *command)
+
+
+@pytest.mark.parametrize("carried_out", [False, True])
+async def test_an_outage_delays_a_piped_line_and_it_is_answered_once(
+    worker: Process, *, carried_out: bool, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    # A full disk ended a chat behind a pipe, and the lines that nobody had read were never sent.
+    reading, writing = os.pipe()
+    os.write(writing, b"one fish\ntwo fish\n")
+    os.close(writing)
+    away = replace(worker, bus=BrieflyAway(worker.bus, at=0, carried_out=carried_out))
+    conversation = await Conversation.open(away, SessionKey(channel="terminal", chat="ann"))
+
+    with os.fdopen(reading) as lines_in:
+        monkeypatch.setattr(sys, "stdin", lines_in)
+        with anyio.fail_after(LIMIT_S):
+            await Piped(conversation, silence_s=LIMIT_S, max_bytes=1_000).run()
+
+    shown = capfd.readouterr().out.splitlines()
+    assert [line for line in shown if line.startswith("You said")] == ["You said: one fish", "You said: two fish"]
 
 
 async def test_what_was_said_before_is_shown_on_entering_and_not_again(worker: Process) -> None:

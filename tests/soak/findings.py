@@ -1,0 +1,91 @@
+"""What a soak found, a line a kind, each under the promise that it would break (DESIGN.md, section 5). Pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+
+from tests.chaos.tally import Tally
+
+SHOWN = 5
+"""Findings of a kind that the report shows."""
+
+OF_CHAOS = {
+    **dict.fromkeys(("lost", "doubled", "disordered", "unsent", "unmarked", "unlisted", "unfounded", "shuffled"), "1"),
+    **dict.fromkeys(("rerun", "unrecorded", "mismatched", "invented", "untold"), "1"),
+    **dict.fromkeys(("stale", "unversioned", "unfiled"), "2"),
+    **dict.fromkeys(("backward", "untiled", "unsaid", "unraw", "unarchived", "untrimmed", "missing"), "3"),
+    **dict.fromkeys(("overfull", "orphaned"), "4"),
+    **dict.fromkeys(("impatient", "unreleased"), "5"),
+}
+"""Kinds of the chaos run, by the promise that they belong to."""
+
+NOT_LOOKED_AT = frozenset(
+    {"stale", "unsent", "unmarked", "unlisted", "unfounded", "shuffled"}
+    | {"rerun", "unrecorded", "invented", "untold", "unraw", "missing", "backward", "overfull", "orphaned", "impatient"}
+)
+"""Of these, what takes its witnesses, or is looked at here in another way."""
+
+
+@dataclass(kw_only=True)
+class Line:
+    """One kind."""
+
+    promise: str
+    text: str
+    found: list[str] = field(default_factory=list[str])
+
+
+OWN = {
+    "unsent": Line(promise="1", text="replies that nobody was shown"),
+    "made_up": Line(promise="1", text="shown replies that stand in no log"),
+    "shuffled": Line(promise="1", text="chats out of order where they are shown"),
+    "unlisted": Line(promise="1", text="replies shown more often than queue unknown lists"),
+    "unseen": Line(promise="1", text="readers of events who missed a message, or saw one twice"),
+    "backward": Line(promise="3", text="cursors that were seen to go back"),
+    "unheard": Line(promise="4", text="turns whose prompt lacked a message that they answer"),
+    "overfull": Line(promise="4", text="prompts above their window or budget"),
+    "orphaned": Line(promise="4", text="prompts with calls and results apart"),
+    "impatient": Line(promise="5", text="turns that waited too long for a consolidation"),
+    "strange": Line(promise="6", text="prompts that showed what others said"),
+    "problems": Line(promise="7", text="requests that were answered wrongly"),
+    "fallen": Line(promise="7", text="processes that ended by themselves"),
+    "ungraceful": Line(promise="8", text="processes that did not stop as they should"),
+    "growing": Line(promise="-", text="processes that hold more and more"),
+    "left": Line(promise="-", text="queues that are not empty at the end"),
+    "check": Line(promise="-", text="rules that data check finds broken"),
+    "slow": Line(promise="-", text="rates below what was asked for"),
+}
+
+
+class Findings:
+    """All of it."""
+
+    def __init__(self) -> None:
+        self.lines = {
+            each.name: Line(promise=OF_CHAOS[each.name], text=str(each.metadata["text"]))
+            for each in fields(Tally)
+            if each.name not in NOT_LOOKED_AT
+        }
+        self.lines |= {name: Line(promise=line.promise, text=line.text) for name, line in OWN.items()}
+
+    def add(self, kind: str, found: Iterable[str]) -> None:
+        """Of one kind."""
+        self.lines[kind].found += found
+
+    def take(self, tally: Tally) -> None:
+        """What the chaos run's checks found."""
+        for each in fields(tally):
+            if each.name not in NOT_LOOKED_AT:
+                self.add(each.name, getattr(tally, each.name))
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not any(line.found for line in self.lines.values())
+
+    def report(self) -> str:
+        """A table, and the first findings of each kind."""
+        rows = ["promise  found"]
+        for line in sorted(self.lines.values(), key=lambda line: line.promise.replace("-", "9")):
+            rows.append(f"{line.promise:>7} {len(line.found):6}  {line.text}")
+            rows += [f"                {finding}" for finding in line.found[:SHOWN]]
+        return "\n".join(rows)
