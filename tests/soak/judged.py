@@ -30,8 +30,14 @@ WAIT_MAX_S = TURN_WAIT_S + 3.0
 RATE_LEAST = 0.9
 """Share of the rate asked for that is enough."""
 
+AGENT_GROWTH = 20 * MIB
+"""An agent remembers turns as they were encoded, up to ``REMEMBERED_BYTES`` (32 MiB): about 7 kB a turn were measured
+until then, which is 4 MiB of a run of three minutes, and over before the second half of an hour.
+"""
+
 LIMITS: Mapping[str, Limits] = {
-    **dict.fromkeys(("agent", "channels", "web", "consolidation", "terminal"), Limits(files=SLOTS + 8.0)),
+    **dict.fromkeys(("channels", "web", "consolidation", "terminal"), Limits(files=SLOTS + 8.0)),
+    "agent": Limits(memory=AGENT_GROWTH, files=SLOTS + 8.0),
     "server": Limits(memory=16 * MIB, files=4 * SLOTS + 8.0),
 }
 """What is no leak: pools keep a connection for each turn that there ever was at a time, and the server the other end of
