@@ -451,6 +451,7 @@ def test_any_side_car_is_one_or_says_nothing(tmp_path: Path, found: bytes) -> No
 @given(junk(b"# Memory\r\n\r\n- \xe2\x80\xa8 Ann\n"))
 def test_any_edit_of_a_memory_is_read_or_told(tmp_path: Path, found: bytes) -> None:
     (tmp_path / MEMORY).write_bytes(found)
+    os.utime(tmp_path / MEMORY, (0, 0))  # what was just written is waited for
     folder = os.open(tmp_path, os.O_RDONLY)
     try:
         look(folder, clean=None, written="")
