@@ -1,10 +1,9 @@
 """The questions, in order, each with what is tried right after it."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal, TypeVar, cast
+from typing import Literal, cast
 
-import anyio
 import click
 
 from daemon.config import Secret, TelegramConfig
@@ -20,12 +19,12 @@ from daemon.setup.foreign_settings import Settings
 from daemon.setup.machine import language_here, time_zone_here
 from daemon.setup.pairing import greet, new_code, wait_for_owner
 from daemon.setup.place import Place, strings
+from daemon.setup.running import run
 from daemon.setup.slack_interview import SlackInterview
 from daemon.setup.trial import models_at, try_model
 from daemon.wording import Language
 from daemon.wording import text as sentence
 
-_T = TypeVar("_T")
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_MODEL = "gpt-4o-mini"
 """Offered for OpenAI's own server alone."""
@@ -141,7 +140,7 @@ class Interview:
     def _model_name(self, url: str, key: Secret, flags: Flags, known: str) -> str:
         offered: tuple[str, ...] = ()
         if self._asker.asks and self._flags.test and flags.model is None:
-            offered = _run(lambda: models_at(url, key))
+            offered = run(lambda: models_at(url, key))
         if offered:
             more = f" and {len(offered) - SHOWN:,} more" if len(offered) > SHOWN else ""
             click.echo(f"  It offers {printable(', '.join(offered[:SHOWN]))}{more}.")
@@ -169,7 +168,7 @@ class Interview:
             return answer
         click.echo(f"Asking {answer.name} at {answer.base_url} …")
         try:
-            tried = _run(lambda: try_model(answer))
+            tried = run(lambda: try_model(answer))
         except ModelError as error:
             if not self._asker.asks:
                 raise
@@ -237,7 +236,7 @@ class Interview:
         if not self._flags.test:
             return answer
         try:
-            me = _run(lambda: _me(answer))
+            me = run(lambda: _me(answer))
         except TelegramSaysNo as error:
             if not self._asker.asks:
                 raise
@@ -280,7 +279,7 @@ class Interview:
         click.echo(f"  https://t.me/{answer.username}?start={code}")
         try:
             click.echo("Waiting for you, five minutes at most; Ctrl-C goes on without …")
-            owner = _run(lambda: _pair(answer, code, language))
+            owner = run(lambda: _pair(answer, code, language))
         except KeyboardInterrupt:
             owner = None
         except TelegramSaysNo as error:
@@ -299,20 +298,16 @@ class Interview:
     def _took_webhook_away(self, answer: TelegramAnswer) -> bool:
         """Whether there was one, and the person wants it gone; what waits for the bot stays."""
         try:
-            if not (url := _run(lambda: _webhook(answer))):
+            if not (url := run(lambda: _webhook(answer))):
                 return False
             click.echo(f"  Telegram calls {printable(url)} for this bot, so nobody else can read its messages.")
             if not self._asker.confirm("Take that webhook away", default=False):
                 return False
-            _run(lambda: _without_webhook(answer))
+            run(lambda: _without_webhook(answer))
         except TelegramSaysNo as error:
             click.echo(f"  {error}")
             return False
         return True
-
-
-def _run(work: Callable[[], Awaitable[_T]]) -> _T:
-    return anyio.run(work)
 
 
 async def _me(answer: TelegramAnswer) -> Me:

@@ -1,11 +1,10 @@
 """The questions about Slack, each with what is tried right after it."""
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar, cast
+from typing import Literal, cast
 
-import anyio
 import click
 
 from daemon.config import Secret, SlackConfig
@@ -26,13 +25,13 @@ from daemon.setup.asking import Asker, address_problem
 from daemon.setup.flags import Flags
 from daemon.setup.pairing import new_code
 from daemon.setup.place import Place, strings
+from daemon.setup.running import run
 from daemon.setup.slack_api import Me, SlackSaysNo, slack_api
 from daemon.setup.slack_pairing import greet, wait_for_owner
 from daemon.setup.slack_scopes import missing_of
 from daemon.wording import Language
 from daemon.wording import text as sentence
 
-_T = TypeVar("_T")
 _MEMBER = re.compile(r"[UW][A-Z0-9]{2,30}")
 """As Slack calls people."""
 _APP = re.compile(r"xapp-[0-9]+-(A[A-Z0-9]+)-.*")
@@ -123,7 +122,7 @@ class SlackInterview:
             return bot_token_problem(token)
 
         def tried(token: Secret) -> None:
-            self._me = me = _run(lambda: _me(answer.base_url, token))
+            self._me = me = run(lambda: _me(answer.base_url, token))
             click.echo(f"  It is {printable(me.user)} in {printable(me.team)}: {printable(me.url)}")
             if me.scopes and (missing := missing_of(me.scopes)):
                 click.echo(f"  It may not do everything; it lacks {', '.join(missing)}.")
@@ -153,7 +152,7 @@ class SlackInterview:
             me = self._me
             if app and me and me.app_id and app[1] != me.app_id:
                 raise SlackSaysNo(f"that is the app token of another app, {app[1]}; the bot token is of {me.app_id}")
-            _run(lambda: _socket(answer.base_url, token))
+            run(lambda: _socket(answer.base_url, token))
             click.echo("  Slack lets it hear over a socket.")
 
         where = ("channels", answer.channel)
@@ -263,7 +262,7 @@ class SlackInterview:
         click.echo(f"The app is under Apps in Slack{f', or here: {answer.link}' if answer.link else ''}")
         try:
             click.echo("Waiting for you, five minutes at most; Ctrl-C goes on without …")
-            owner = _run(lambda: _pair(answer, me, code, language))
+            owner = run(lambda: _pair(answer, me, code, language))
         except KeyboardInterrupt:
             owner = None
         except SlackSaysNo as error:
@@ -286,10 +285,6 @@ def member_problem(text: str) -> str:
 def link_of(me: Me) -> str:
     """Opens a direct message to the app; empty when its id is not known."""
     return f"https://slack.com/app_redirect?app={me.app_id}&team={me.team_id}" if me.app_id else ""
-
-
-def _run(work: Callable[[], Awaitable[_T]]) -> _T:
-    return anyio.run(work)
 
 
 async def _me(base_url: str, token: Secret) -> Me:

@@ -15,6 +15,7 @@ from daemon.cli.usage import last_days
 from daemon.config import BotConfig, Config, EachConfig, LimitsConfig, ModelConfig, PricesConfig
 from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry, Notice, Reply
+from daemon.memory import Home
 from daemon.model import Answer, CutOff, Model, ToolCall, Usage
 from daemon.process import Process
 from daemon.testing import FailingBus, ManualClock, ScriptedModel
@@ -156,7 +157,9 @@ async def test_a_note_that_cannot_be_written_is_a_warning_and_holds_up_nothing(p
     turns = Turns(replace(process, connect_model=scripted), lab.sessions)
     kit = await turns.kits.of("pond")
     claim = await lab.claim()
-    turn = await turns._begin(claim, an_inbound("a"), kit, claim.begun.scope, Tracing(process.clock))
+    turn = await turns._begin(
+        claim, an_inbound("a"), kit, Home(scope=claim.begun.scope, is_bare=True), Tracing(process.clock)
+    )
     turn.progress.account(says("hi"))
 
     with capture_logs() as logs:

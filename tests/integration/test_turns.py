@@ -14,6 +14,7 @@ from structlog.testing import capture_logs
 
 from daemon.errors import ContextOverflow, InvalidAnswer, ModelRefused, ModelTimeout, ModelUnavailable, RateLimited
 from daemon.events import Inbound, LogEntry, Notice, Reply
+from daemon.memory import Home
 from daemon.model import Answer, Model, ToolCall
 from daemon.process import Process
 from daemon.session import Sessions
@@ -179,7 +180,9 @@ async def test_a_call_cut_off_by_a_crash_runs_again_only_if_its_tool_is_repeatab
     claim = await lab.claim()
     turns = Turns(Bot(process, ScriptedModel()).process, lab.sessions)
     kit = await turns.kits.of("pond")
-    turn = await turns._begin(claim, claim.begun.waiting[0].inbound, kit, claim.begun.scope, Tracing(process.clock))  # type: ignore[arg-type]
+    turn = await turns._begin(
+        claim, claim.begun.waiting[0].inbound, kit, Home(scope=claim.begun.scope, is_bare=True), Tracing(process.clock)
+    )
     calls = (ToolCall(id="r", name="time", arguments="{}"), ToolCall(id="n", name="pay", arguments="{}"))
     entries = [*turn.progress.entries, await turn.entries.calls("", calls)]
     await lab.sessions.journal(claim, step=0, entries=entries)
