@@ -16,11 +16,18 @@ PARALLEL_LONG := -n auto --maxprocesses 4 --dist worksteal
 # Hundreds of processes start in tests: without compiled modules each would compile all of them for itself.
 unexport PYTHONDONTWRITEBYTECODE
 
+# Everything under version control: unit tests that `make test` has passed on just this are not run again by `make check`.
+# Without git they always are.
+TREE := $(wildcard $(shell git ls-files 2>/dev/null) .git/index)
+ifeq ($(TREE),)
+TREE := always
+endif
+
 # What tells whether everybody can use the page; used by its tests alone, and kept in .page.
 AXE := axe-core@4.14.1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers test-clocks test-page test-deploy test-qmd check lint bench chaos soak fuzz demo audit format clean
+.PHONY: always help setup run test test-servers test-clocks test-page test-deploy test-qmd check lint format-check mypy pyright imports bench chaos soak fuzz demo audit format clean
 
 help:  ## What can be made here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -65,7 +72,9 @@ run: $(VENV)/.run  ## Start everything: embedded server, all roles, the API, a c
 	@exec $(BIN)/millpond run
 
 test: $(VENV)/.test  ## Every test that needs no more than Python
+	@touch $(VENV)/.began
 	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow and not servers and not faketime and not deploy and not page and not qmd'
+	@mv $(VENV)/.began $(VENV)/.unit
 
 test-servers: $(VENV)/.servers  ## What other servers may do otherwise: Redis 6.2, and a cluster of three nodes
 	$(BIN)/python -m pytest $(PARALLEL) -m servers tests/integration
@@ -85,16 +94,29 @@ test-deploy: $(VENV)/.deploy  ## What lies in deploy/, and that everything insta
 test-qmd: $(VENV)/.test  ## Search by the real QMD; needs Node.js 22 or newer and `npm install -g @tobilu/qmd`
 	$(BIN)/python -m pytest -m qmd tests/integration
 
-check: lint  ## Format, lint, types, imports, module lengths, unit tests
+check: lint $(VENV)/.unit  ## Format, lint, types, imports, module lengths, unit tests
+
+$(VENV)/.unit: $(TREE) | $(VENV)/.test
+	@touch $(VENV)/.began
 	$(BIN)/python -m pytest -q $(PARALLEL) tests/unit
+	@mv $(VENV)/.began $@
 
 lint: $(VENV)/.check  ## The same without the tests
+	@$(MAKE) --no-print-directory -j 2 format-check imports pyright mypy
+
+format-check:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/pyright
-	$(BIN)/lint-imports
 	$(BIN)/loq check .
+
+imports:
+	$(BIN)/lint-imports
+
+pyright:
+	$(BIN)/pyright
+
+mypy:
+	$(BIN)/mypy
 
 format: $(VENV)/.check  ## Put the code into its form
 	$(BIN)/ruff check --fix .
