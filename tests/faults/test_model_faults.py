@@ -73,7 +73,7 @@ iterations_max = {iterations}
 [bots.pond.mcp.fake]
 command = "{python}"
 args = ["{tool_server}"]
-timeout_s = 3.0
+timeout_s = 12.0
 """
 BOT = """
 [bots.{bot}]
@@ -242,7 +242,7 @@ CASES: Mapping[str, Case] = {
         )
         for what, holds in (
             ("die", "Error: the tool server fake broke off"),
-            ("hang", "Error: fake: act was not answered within 3 s"),
+            ("hang", "Error: fake: act was not answered within 12 s"),
             ("flood", "Error: the tool server fake broke off"),
             ("stderr", "done"),
             ("large", "it sent a line of more than"),
