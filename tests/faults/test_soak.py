@@ -43,7 +43,13 @@ LIMITS = {"agent": Limits(memory=10 * MIB, files=8.0)}
 
 
 def samples(
-    memory: Sequence[float], files: Sequence[int] = (), *, name: str = "agent-0", pid: int = 7, keys: int = 0
+    memory: Sequence[float],
+    files: Sequence[int] = (),
+    *,
+    indexes: Sequence[int] = (),
+    name: str = "agent-0",
+    pid: int = 7,
+    keys: int = 0,
 ) -> list[Sample]:
     """One a second."""
     return [
@@ -55,6 +61,7 @@ def samples(
             files=files[at] if files else 20,
             cpu_s=0.0,
             keys=keys * at,
+            indexes=indexes[at] if indexes else 0,
         )
         for at, held in enumerate(memory)
     ]
@@ -105,6 +112,17 @@ def test_a_leak_of_files_is_found() -> None:
     assert found.startswith("agent-0: its open files rose by")
 
 
+def test_what_is_held_for_search_indexes_is_no_leak_until_there_are_too_many() -> None:
+    opened = [at * 2 for at in range(200)]
+    memory = [100.0 + 0.4 * number for number in opened]
+
+    assert list(growing(samples(memory, indexes=opened), RUN, LIMITS)) == []
+    [too_much] = growing(samples([memory[at] + at for at in range(200)], indexes=opened), RUN, LIMITS)
+    assert too_much.startswith("agent-0: its memory rose by")
+    [too_many] = growing(samples([100.0] * 200, indexes=[601] * 200), RUN, LIMITS)
+    assert too_many == "agent-0: 601 files of search indexes are open (at most 600)"
+
+
 def test_what_a_process_takes_when_it_begins_is_no_leak() -> None:
     memory = [min(160.0, 50.0 + 2.0 * at) for at in range(200)]
 
@@ -142,12 +160,14 @@ def test_only_who_has_a_limit_is_judged() -> None:
 
 
 async def test_a_sample_tells_what_a_process_holds(tmp_path: Path) -> None:
-    before = sample("agent-0", os.getpid(), 0.0)
+    search = tmp_path / "search"
+    search.mkdir()
+    before = sample("agent-0", os.getpid(), 0.0, searched=search)
     ballast = b"x" * (64 * MIB)
-    with (tmp_path / "file").open("w"):
-        after = sample("agent-0", os.getpid(), 1.0)
+    with (tmp_path / "file").open("w"), (search / "index").open("w"):
+        after = sample("agent-0", os.getpid(), 1.0, searched=search)
 
-    assert after.files == before.files + 1
+    assert (after.files, after.indexes) == (before.files + 1, before.indexes + 1)
     assert after.memory >= before.memory + len(ballast) // 2
     assert after.cpu_s >= before.cpu_s > 0.0
 

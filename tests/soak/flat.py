@@ -11,6 +11,9 @@ from itertools import groupby, pairwise
 
 MIB = 1 << 20
 
+INDEX_BYTES = MIB // 2
+"""What a process may hold for each open file of a search index: pages that SQLite keeps, of which there may be 2 MB."""
+
 WARM_UP = 0.5
 """Share of its life that is not looked at, and of the run: caches fill, each code path is taken for the first time."""
 
@@ -33,11 +36,13 @@ class Sample:
     memory: int
     """Resident, bytes."""
     files: int
-    """Open descriptors."""
+    """Open descriptors, without those of search indexes."""
     cpu_s: float
     """Used so far."""
     keys: int = 0
     """Of a server: bytes of what it keeps, which is no leak of its own."""
+    indexes: int = 0
+    """Open files of search indexes, one after the other opened for each scope, until there are as many as may be."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +53,8 @@ class Limits:
     memory_share: float = 0.08
     """Of what it holds on average, if that is more."""
     files: float = 8.0
+    indexes: float = 0.0
+    """Open files of search indexes, at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +132,7 @@ def growing(samples: Sequence[Sample], run: Span, limits: Mapping[str, Limits]) 
         limit = limits.get(one.name.partition("-")[0])
         if limit is None:
             continue
-        most = max(limit.memory, limit.memory_share * one.memory)
+        most = max(limit.memory, limit.memory_share * one.memory) + INDEX_BYTES * max(0.0, one.indexes_rise)
         if one.memory_rise > most:
             yield (
                 f"{one.name}: its memory rose by {one.memory_rise / MIB:.1f} MiB in {one.seconds:.0f} s, to about "
@@ -136,6 +143,8 @@ def growing(samples: Sequence[Sample], run: Span, limits: Mapping[str, Limits]) 
                 f"{one.name}: its open files rose by {one.files_rise:.1f} in {one.seconds:.0f} s, to about "
                 f"{one.files:.0f} (at most {limit.files:.0f})"
             )
+        if one.indexes_most > limit.indexes:
+            yield f"{one.name}: {one.indexes_most} files of search indexes are open (at most {limit.indexes:.0f})"
 
 
 def growths(samples: Sequence[Sample], run: Span) -> "list[Growth]":
@@ -156,6 +165,8 @@ class Growth:
     """Without what it keeps for others."""
     files: float
     files_rise: float
+    indexes_rise: float
+    indexes_most: int
 
     @classmethod
     def of(cls, settled: Life) -> "Growth":
@@ -169,4 +180,6 @@ class Growth:
             memory_rise=rise(own),
             files=sum(sample.files for sample in samples) / len(samples),
             files_rise=rise([(sample.at_s, float(sample.files)) for sample in samples]),
+            indexes_rise=rise([(sample.at_s, float(sample.indexes)) for sample in samples]),
+            indexes_most=max(sample.indexes for sample in samples),
         )

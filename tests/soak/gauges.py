@@ -48,7 +48,8 @@ class Gauges:
         kept = await self._kept()
         for name, pid in pids.items():
             with suppress(OSError, ValueError, IndexError):
-                self.samples.append(sample(name, pid, anyio.current_time(), keys=kept if name == SERVER else 0))
+                now, keys = anyio.current_time(), kept if name == SERVER else 0
+                self.samples.append(sample(name, pid, now, keys=keys, searched=self._data / "search"))
 
     async def _kept(self) -> int:
         redis = self._redis()
@@ -71,8 +72,8 @@ class Gauges:
         return used
 
 
-def sample(name: str, pid: int, at_s: float, *, keys: int = 0) -> Sample:
-    """What a process holds now.
+def sample(name: str, pid: int, at_s: float, *, searched: Path, keys: int = 0) -> Sample:
+    """What a process holds now; files below ``searched`` are search indexes.
 
     Raises:
         OSError: there is none any more.
@@ -80,12 +81,23 @@ def sample(name: str, pid: int, at_s: float, *, keys: int = 0) -> Sample:
     folder = Path(f"/proc/{pid}")
     resident = int((folder / "statm").read_text().split()[1]) * PAGE
     times = (folder / "stat").read_text().rpartition(")")[2].split()
+    files = [_target(folder / "fd" / number) for number in os.listdir(folder / "fd")]  # noqa: PTH208 - names alone
+    indexes = sum(file.startswith(f"{searched}/") for file in files)
     return Sample(
         name=name,
         pid=pid,
         at_s=at_s,
         memory=resident,
-        files=len(os.listdir(folder / "fd")),  # noqa: PTH208 - names alone, without an object for each
+        files=len(files) - indexes,
         cpu_s=(int(times[11]) + int(times[12])) / TICKS,
         keys=keys,
+        indexes=indexes,
     )
+
+
+def _target(descriptor: Path) -> str:
+    """What a descriptor is open at; empty when it was closed just now."""
+    try:
+        return os.readlink(descriptor)
+    except OSError:
+        return ""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from daemon.events import LogEntry
 from daemon.overview import read_unknown
+from daemon.recall.index.indexes import OPEN_MAX
 from daemon.session import SessionReader
 from daemon.sessionkey import SessionKey
 from tests.chaos.kept import Conversation
@@ -35,9 +36,12 @@ AGENT_GROWTH = 20 * MIB
 they were encoded, up to ``REMEMBERED_BYTES`` (32 MiB); whether all of it is that, and ends there, an hour has to show.
 """
 
+INDEX_FILES = 6 * OPEN_MAX
+"""Words and vectors of each index that may be open at a time, with SQLite's log and shared memory beside each."""
 LIMITS: Mapping[str, Limits] = {
-    **dict.fromkeys(("channels", "web", "consolidation", "terminal"), Limits(files=SLOTS + 8.0)),
-    "agent": Limits(memory=AGENT_GROWTH, files=SLOTS + 8.0),
+    **dict.fromkeys(("channels", "terminal"), Limits(files=SLOTS + 8.0)),
+    **dict.fromkeys(("web", "consolidation"), Limits(files=SLOTS + 8.0, indexes=INDEX_FILES)),
+    "agent": Limits(memory=AGENT_GROWTH, files=SLOTS + 8.0, indexes=INDEX_FILES),
     "server": Limits(memory=16 * MIB, files=4 * SLOTS + 8.0),
 }
 """What is no leak: pools keep a connection for each turn that there ever was at a time, and the server the other end of
