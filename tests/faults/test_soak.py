@@ -113,13 +113,14 @@ def test_a_leak_of_files_is_found() -> None:
 
 
 def test_what_is_held_for_search_indexes_is_no_leak_until_there_are_too_many() -> None:
+    limits = {"agent": Limits(indexes=600)}
     opened = [at * 2 for at in range(200)]
     memory = [100.0 + 0.4 * number for number in opened]
 
-    assert list(growing(samples(memory, indexes=opened), RUN, LIMITS)) == []
-    [too_much] = growing(samples([memory[at] + at for at in range(200)], indexes=opened), RUN, LIMITS)
+    assert list(growing(samples(memory, indexes=opened), RUN, limits)) == []
+    [too_much] = growing(samples([memory[at] + at for at in range(200)], indexes=opened), RUN, limits)
     assert too_much.startswith("agent-0: its memory rose by")
-    [too_many] = growing(samples([100.0] * 200, indexes=[601] * 200), RUN, LIMITS)
+    [too_many] = growing(samples([100.0] * 200, indexes=[601] * 200), RUN, limits)
     assert too_many == "agent-0: 601 files of search indexes are open (at most 600)"
 
 

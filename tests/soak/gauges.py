@@ -98,6 +98,6 @@ def sample(name: str, pid: int, at_s: float, *, searched: Path, keys: int = 0) -
 def _target(descriptor: Path) -> str:
     """What a descriptor is open at; empty when it was closed just now."""
     try:
-        return os.readlink(descriptor)
+        return str(descriptor.readlink())
     except OSError:
         return ""
