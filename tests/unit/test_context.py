@@ -19,7 +19,7 @@ from daemon.tokens import Tokenizer, load
 from workers.agent.context import Prompt, Rules, Scene, prompt
 from workers.agent.history import Remembered, View
 from workers.agent.past import whole_turns
-from workers.agent.shorten import Piece, Shares
+from workers.agent.shorten import Piece, Shares, shortened
 from workers.micro import MARK
 from workers.wires import message, shown_result, text_of
 
@@ -489,3 +489,10 @@ def test_pictures_never_lead_above_the_budget_and_stand_behind_the_words(budget,
         assert [("text" in part) for part in content] == [True] + [False] * len(shown)
     if budget > 8_000 and count <= 2:
         assert len(shown) == count
+
+
+@given(st.text(max_size=80), st.integers(0, 80))
+def test_what_is_shortened_is_never_longer_than_it_was(text: str, keep_chars: int) -> None:
+    shown = shortened(text, keep_chars, Shares())
+
+    assert shown == text or len(shown) < len(text)

@@ -33,12 +33,17 @@ class Piece:
 
 
 def shortened(text: str, keep_chars: int, shares: Shares) -> str:
-    """The head and the tail of ``text``, about ``keep_chars`` in all, around a marker that tells what is missing."""
+    """The head and the tail of ``text``, about ``keep_chars`` in all, around a marker that tells what is missing.
+
+    ``text`` itself where that would be no shorter, whatever either of them counts with what stands around it.
+    """
     head, tail = int(keep_chars * shares.head), int(keep_chars * shares.tail)
     if head + tail >= len(text):
         return text
-    left_out = len(text) - head - tail
-    return f"{text[:head]}\n[... {left_out:,} characters left out ...]\n{text[len(text) - tail :] if tail else ''}"
+    marker = f"\n[... {len(text) - head - tail:,} characters left out ...]\n"
+    if head + len(marker) + tail >= len(text):
+        return text
+    return f"{text[:head]}{marker}{text[len(text) - tail :] if tail else ''}"
 
 
 def shortened_text(text: str, max_tokens: int, count: Callable[[str], int], shares: Shares) -> tuple[str, int]:
