@@ -18,10 +18,9 @@ from daemon.clock import Clock
 from daemon.config.remembering import EmbeddingsConfig
 from daemon.errors import InvalidAnswer
 from daemon.model.errors import FOREIGN, Asked, shows, translated
+from daemon.model.sdk import sdk_client
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
-CONNECT_TIMEOUT_S = 10.0
-"""Longest wait for a connection, within the call's time."""
 CLOSE_S = 2.0
 """Longest wait for a connection to close."""
 ANSWER_MAX_BYTES = 32_000_000
@@ -50,7 +49,7 @@ class Embeddings:
         self._clock = clock
         base_url = config.base_url or DEFAULT_BASE_URL
         self._asked = Asked(model=config.model, host=httpx2.URL(base_url).netloc.decode(), key=config.api_key)
-        self._client = _client(config, base_url)
+        self._client = sdk_client(base_url, config.api_key, timeout_s=config.timeout_s)
         self.name = f"{config.model}@{self._asked.host}"
         """Vectors of one name can be compared with each other."""
 
@@ -123,15 +122,3 @@ class Embeddings:
         if not all(math.isfinite(sum(vector)) for vector in vectors):
             raise InvalidAnswer(f"{self._asked} gave a vector with a number that is none")
         return vectors
-
-
-def _client(config: EmbeddingsConfig, base_url: str) -> openai.AsyncOpenAI:
-    timeout = httpx2.Timeout(config.timeout_s, connect=min(CONNECT_TIMEOUT_S, config.timeout_s))
-    return openai.AsyncOpenAI(
-        api_key=config.api_key.reveal() or "none",  # the SDK wants one; without a key the header is left out
-        base_url=base_url,
-        max_retries=0,
-        timeout=timeout,
-        # As in ``OpenAIModel``: the SDK's own one starts a task when it is collected unclosed.
-        http_client=openai.DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False),
-    )

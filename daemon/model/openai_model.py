@@ -21,11 +21,10 @@ from daemon.model.dialect import Dialect
 from daemon.model.errors import FOREIGN, Asked, is_overflow, shows, translated
 from daemon.model.meter import Meter
 from daemon.model.places import places_of
+from daemon.model.sdk import sdk_client
 from daemon.model.turnstile import Turnstile
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
-CONNECT_TIMEOUT_S = 10.0
-"""Longest wait for a connection, within the call's deadline."""
 DRAIN_S = 0.25
 """Longest wait for a response's end after its last event; a connection read to its end can be used again."""
 CLOSE_S = 2.0
@@ -54,7 +53,7 @@ class OpenAIModel:
         self._dialect = Dialect()
         base_url = config.base_url or DEFAULT_BASE_URL
         self._asked = Asked(model=config.name, host=_host(base_url), key=config.api_key)
-        self._client = _client(config, base_url)
+        self._client = sdk_client(base_url, config.api_key, timeout_s=config.call_timeout_s)
         self._turnstile = Turnstile()
         self._places = places_of(config)
         self._meter = Meter(config)
@@ -207,16 +206,3 @@ def _host(base_url: str) -> str:
     if url.scheme not in ("http", "https") or not url.host:
         raise ConfigError("a bot's model.base_url must begin with http:// or https://, as in https://host/v1")
     return url.netloc.decode()
-
-
-def _client(config: ModelConfig, base_url: str) -> openai.AsyncOpenAI:
-    timeout = httpx2.Timeout(config.call_timeout_s, connect=min(CONNECT_TIMEOUT_S, config.call_timeout_s))
-    return openai.AsyncOpenAI(
-        api_key=config.api_key.reveal() or "none",  # the SDK wants one; without a key the header is left out
-        base_url=base_url,
-        max_retries=0,
-        timeout=timeout,
-        # Given one of our own the SDK does not make one that starts a task when it is collected unclosed.
-        # What it asks with goes where the configuration says: whoever answers there sends it nowhere else.
-        http_client=openai.DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False),
-    )

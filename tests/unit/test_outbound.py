@@ -28,8 +28,7 @@ PLACES = {
     "channels/telegram/api.py": {"AsyncClient"},  # base_url
     "channels/testing/connecting.py": {"AsyncClient"},  # the channel's url
     "daemon/archive/objects.py": {"from_url"},  # archive.url
-    "daemon/model/embedding.py": {"AsyncOpenAI", "DefaultAsyncHttpxClient"},  # base_url
-    "daemon/model/openai_model.py": {"AsyncOpenAI", "DefaultAsyncHttpxClient"},  # base_url
+    "daemon/model/sdk.py": {"AsyncOpenAI", "DefaultAsyncHttpxClient"},  # base_url
     "daemon/model/transcribing.py": {"AsyncClient"},  # base_url
     "daemon/setup/bot_api.py": {"AsyncClient"},  # Telegram, or what was typed
     "daemon/setup/slack_api.py": {"ClientSession"},  # Slack, or what was typed
