@@ -16,6 +16,8 @@ from tests.ports import free_port
 
 SLOTS = 16_384
 WAIT_S = 20.0
+LOG_TAIL = 2_000
+"""Characters of a node's log that tell why it did not start."""
 NODE_TIMEOUT_MS = 500
 """After this long without a word of it a node is taken to have failed."""
 
@@ -66,7 +68,11 @@ class Node:
         }
         words = [str(word) for name, value in settings.items() for word in (f"--{name}", value)]
         self._process = subprocess.Popen([str(self._program), *words])
-        wait_until(self.answers)
+        try:
+            wait_until(self.answers)
+        except AssertionError as error:
+            error.add_note((self._folder / "log").read_text(errors="replace")[-LOG_TAIL:])
+            raise
 
     def answers(self) -> bool:
         """Whether it takes commands; while it reads back what it held before, it refuses them."""
