@@ -4,6 +4,7 @@ The lives of ``recall_corpus`` are put into sessions and memories, and everybody
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -11,7 +12,7 @@ import anyio
 from benchmarks.folder import data_dir
 from benchmarks.recall_baseline import Baseline
 from benchmarks.recall_corpus import Life, lives
-from benchmarks.recall_lived import engine_of, lived, scope_of
+from benchmarks.recall_lived import engine_of, lived, scope_of, vectors_of
 from benchmarks.recall_measure import CUTS, Asked, Ground, recall
 from benchmarks.result import LimitIs, Result
 from daemon import log
@@ -61,6 +62,7 @@ def measure() -> list[Result]:
             limit=0.0,
             limit_is="worst, at most",
         ),
+        *(_by_both(seeds, language, cut) for language in LANGUAGES for cut in CUTS if seeds[0].both),
     ]
 
 
@@ -70,13 +72,18 @@ class _Seed:
     def __init__(self) -> None:
         self.engine: list[Asked] = []
         self.plain: list[Asked] = []
+        self.both: list[Asked] = []
+        """By words and vectors; empty where there are none."""
         self.read: list[float] = []
         """Which part of the answers stands in what was shown."""
 
     def found(self, cut: int, *, language: str = "", kind: str = "", plain: bool = False) -> float:
         """Per cent."""
-        asked = self.plain if plain else self.engine
-        return recall([one for one in asked if _is_of(one, language, kind)], cut)
+        return _found(self.plain if plain else self.engine, cut, language=language, kind=kind)
+
+
+def _found(asked: Sequence[Asked], cut: int, *, language: str = "", kind: str = "") -> float:
+    return recall([one for one in asked if _is_of(one, language, kind)], cut)
 
 
 def _is_of(one: Asked, language: str, kind: str) -> bool:
@@ -94,14 +101,20 @@ async def _asked(folder: Path, seeds: Sequence[_Seed]) -> None:
 async def _ask(process: Process, life: Life, seed: _Seed) -> None:
     scope, ground = scope_of(life), Ground(life)
     plain = Baseline([chunk.text for chunk in ground.chunks])
-    engine = engine_of(process, ManualClock(life.now))
+    clock = ManualClock(life.now)
+    engine = engine_of(process, clock)
     try:
         if not await engine.catch_up(scope, within_s=IN_STEP_S):
             raise RuntimeError(f"the index of {scope} is not in step after {IN_STEP_S} s")
+        with anyio.fail_after(IN_STEP_S):
+            both = await vectors_of(process, engine, scope, clock)
         for question in life.questions:
             found = await engine.search(scope, question.text, mode="search", limit=MANY)
             seed.engine.append(ground.asked(question, ground.numbers(hit.docid for hit in found.hits)))
             seed.plain.append(ground.asked(question, plain.search(question.text, MANY)))
+            if both is not None:
+                found_by_both = await both.search(scope, question.text, mode="query", limit=MANY)
+                seed.both.append(ground.asked(question, ground.numbers(hit.docid for hit in found_by_both.hits)))
             shown = "\n".join(hit.snippet for hit in found.hits)
             seed.read.append(sum(answer in shown for answer in question.answers) / len(question.answers))
     finally:
@@ -132,10 +145,29 @@ def _kind(seeds: Sequence[_Seed], kind: str) -> Result:
     return _result(f"found among {MANY}: {kind}", "%", values, limit=plain, floor=plain)
 
 
+def _by_both(seeds: Sequence[_Seed], language: str, cut: int) -> Result:
+    """No worse than by words alone."""
+    words = sum(seed.found(cut, language=language) for seed in seeds) / len(seeds)
+    values = [_found(seed.both, cut, language=language) for seed in seeds]
+    name = f"found among {cut} by words and vectors, {LANGUAGES[language]}"
+    return replace(_result(name, "%", values, limit=words, floor=words), floor_is="by words alone")
+
+
 def _result(
-    name: str, unit: str, values: Sequence[float], *, limit: float, limit_is: LimitIs = "at least", floor: float = 0.0
+    name: str,
+    unit: str,
+    values: Sequence[float],
+    *,
+    limit: float,
+    limit_is: LimitIs = "at least",
+    floor: float = 0.0,
 ) -> Result:
-    floor_is = PLAIN if floor else ""
     return Result(
-        name=name, unit=unit, values=tuple(values), floor=floor, floor_is=floor_is, limit=limit, limit_is=limit_is
+        name=name,
+        unit=unit,
+        values=tuple(values),
+        floor=floor,
+        floor_is=PLAIN if floor else "",
+        limit=limit,
+        limit_is=limit_is,
     )

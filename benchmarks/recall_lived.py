@@ -7,11 +7,13 @@ import msgspec
 from benchmarks.recall_corpus import Life
 from benchmarks.recall_measure import session_of
 from daemon.clock import Clock, stamp
+from daemon.config import Config
 from daemon.events import LogEntry
 from daemon.memory import Foreign, Memories
 from daemon.process import Process
 from daemon.recall.index import BuiltinEngine
 from daemon.recall.sessions import SessionBook
+from daemon.recall.vectors import Embedders, VectorEngine
 from daemon.session.fill import fill
 
 FILLED_AT_ONCE = 5_000
@@ -65,3 +67,15 @@ def engine_of(process: Process, clock: Clock) -> BuiltinEngine:
     """The builtin engine of a process, which has its own idea of the time; whoever asked for it closes it."""
     memories = Memories(process.bus, process.archive)
     return BuiltinEngine(SessionBook(process.bus), memories, process.transcripts, process.data_dir, clock)
+
+
+async def vectors_of(process: Process, words: BuiltinEngine, scope: str, clock: Clock) -> VectorEngine | None:
+    """What searches ``scope`` by words and vectors, all of which there are; None: wordllama is not installed."""
+    embedders = Embedders(Config(), clock)
+    if await embedders.of(scope) is None:
+        return None
+    engine = VectorEngine(words, embedder_of=embedders.of, data_dir=process.data_dir, clock=clock)
+    engine.rest = 0  # each search looks what is missing
+    while (await engine.search(scope, "what", mode="vsearch", limit=1)).note:
+        """There is more."""
+    return engine
