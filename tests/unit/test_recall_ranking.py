@@ -2,6 +2,7 @@
 
 import datetime as dt
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -84,10 +85,50 @@ def test_what_a_prompt_holds_is_no_hit_and_everything_before_it_may_be_one(
     index.close()
 
 
-def said(*texts: str) -> list[Chunk]:
+@given(st.lists(st.booleans(), min_size=1, max_size=60), st.integers(0, 60))
+def test_what_a_prompt_holds_is_no_hit_among_what_was_said_elsewhere_meanwhile(here: list[bool], first: int) -> None:
+    index = Index.in_memory(forgets=0)
+    chunks = [
+        chunk
+        for number, is_here in enumerate(here)
+        for chunk in said("otter and heron", session="web:ann" if is_here else "web:bob", first=number)
+    ]
+    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+    query, prompt = query_terms("otter heron", NOW), InPrompt(file="transcript/web:ann", first=first)
+
+    found = index.ask(lambda found: ranked(found, query, limit=100, prompt=prompt))
+
+    assert {row for row, _ in found} == {
+        number + 1 for number, is_here in enumerate(here) if not is_here or number < first
+    }
+    index.close()
+
+
+@given(TEXTS, st.lists(st.sampled_from(COMMON + RARE), min_size=1, max_size=4, unique=True))
+def test_however_little_is_read_something_is_found_and_two_words_together_come_before_one(
+    texts: list[list[str]], asked: list[str]
+) -> None:
+    index = Index.in_memory(forgets=0)
+    chunks = said(*(" ".join(text) for text in texts))
+    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+    having = {number + 1 for number, text in enumerate(texts) if not set(asked).isdisjoint(text)}
+    both = {number + 1 for number, text in enumerate(texts) if set(asked) <= set(text)}
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"ROWS_EACH": 2, "ROWS_MAX": 4, "CLOSELY_MIN": 4, "ENOUGH": 1}.items():
+            patch.setattr(f"daemon.recall.index.ranking.{name}", value)
+        found = [row for row, _ in index.ask(lambda found: ranked(found, query_terms(" ".join(asked)), limit=2))]
+
+    assert set(found) <= having
+    assert bool(found) == bool(having)
+    assert not both or len(asked) > 2 or both & set(found)
+    index.close()
+
+
+def said(*texts: str, session: str = "web:ann", first: int = 0) -> list[Chunk]:
     """A message each, of one conversation."""
     return [
         chunk
-        for index, text in enumerate(texts)
-        for chunk in message_chunks(text, session="web:ann", index=index, time="2026-11-20T09:00:00.000Z")
+        for index, text in enumerate(texts, first)
+        for chunk in message_chunks(text, session=session, index=index, time="2026-11-20T09:00:00.000Z")
     ]
