@@ -1,7 +1,7 @@
 """The days that somebody names: ``last May``, ``on 3 June``, ``yesterday``, ``上周``, ``2026-05-03``. Pure.
 
-Few characters can name a day; they are looked for here, and only what was found is given to ``dateparser``, which knows
-many languages and is slow. What it does not know, such as seasons, weekends and most of Chinese, is worked out here.
+Few characters can name a day; they are looked for here, and what they mean in English and Chinese is worked out here.
+Only what was found in other languages is given to ``dateparser``, which knows many and is slow.
 Who asks for something remembered means the past: the last 3 June, not the next.
 """
 
@@ -14,7 +14,7 @@ import msgspec
 from daemon.clock import stamp
 from daemon.recall import spans
 from daemon.recall.chinese_dates import chinese_spans
-from daemon.recall.other_dates import other_spans, parsed
+from daemon.recall.other_dates import other_spans
 from daemon.recall.spans import DAY, Days, Span
 
 SPANS_MAX = 8
@@ -80,6 +80,8 @@ _HINTS = frozenset(
 _TELL_ENGLISH = frozenset(("the", "what", "did", "you", "my", "when", "how", "where", "which", "with", "and"))
 """Who uses one of them writes no other language that is looked for."""
 
+_AROUND_DAY = frozenset(("st", "nd", "rd", "th", "of", "the"))
+_numbers = re.compile(r"\d+").findall
 _words = re.compile(r"[a-z]+").findall
 _has_digit = re.compile(r"[0-9]").search
 
@@ -161,7 +163,7 @@ def _calendar(found: re.Match[str], now: dt.datetime) -> Iterator[Days | None]:
         # In America the month comes first.
         yield from dict.fromkeys((spans.day(year, one, other), spans.day(year, other, one)))
     elif found["absolute"]:
-        yield parsed(found["absolute"].lower().replace(" the ", " "), "en", now)
+        yield _absolute(found["absolute"].lower(), now.date())
     elif name := found["month"] or found["named_month"] or found["plain_month"]:
         yield _month(found, _month_number(name), today)
     elif found["year"]:
@@ -192,6 +194,14 @@ def _relative(found: re.Match[str], today: dt.date) -> Iterator[Days | None]:
         if (found["weekday_which"] or "").lower() == "last":
             # Said on a Sunday, "last Friday" is two days ago, or nine.
             yield spans.weekday_from(today, -1, number)
+
+
+def _absolute(text: str, today: dt.date) -> Days | None:
+    """``3rd of may``, ``may the 3rd, 2026``."""
+    (name,) = (word for word in _words(text) if word not in _AROUND_DAY)
+    number, *year = map(int, _numbers(text))
+    month_number = _month_number(name)
+    return spans.day(year[0], month_number, number) if year else spans.recent_day(month_number, number, today)
 
 
 def _month(found: re.Match[str], number: int, today: dt.date) -> Days | None:

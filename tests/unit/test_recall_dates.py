@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from daemon.recall.chinese_dates import number_of
 from daemon.recall.dates import SPANS_MAX, dates_in, spans_in
+from daemon.recall.other_dates import parsed
 from daemon.recall.words import query_terms, terms
 
 NOW = dt.datetime(2026, 11, 22, 16, 0, tzinfo=ZoneInfo("Asia/Shanghai"))  # a Sunday
@@ -216,6 +217,27 @@ def test_a_day_ends_where_the_person_is() -> None:
     (found,) = dates_in("yesterday", NOW)
 
     assert (found.since, found.until) == ("2026-11-20T16:00:00.000Z", "2026-11-21T16:00:00.000Z")
+
+
+@settings(max_examples=50)
+@given(
+    st.dates(dt.date(1990, 1, 1), dt.date(2030, 12, 31)),
+    st.integers(1, 31),
+    st.sampled_from(("January", "feb", "May", "sept", "Oct", "december")),
+    st.sampled_from(
+        ("{day} {month}", "{month} {day}th", "{day}th of {month}", "{month} {day}, 1989", "{day} {month} 1988")
+    ),
+)
+def test_a_day_in_english_is_the_one_that_a_library_for_dates_finds(
+    today: dt.date, day: int, month: str, form: str
+) -> None:
+    now, said = dt.datetime.combine(today, dt.time(9), dt.UTC), form.format(day=day, month=month)
+
+    expected = parsed(said.lower(), "en", now)
+
+    assert [(span.first, span.last) for span in spans_in(f"What did I do on {said}?", now)] == (
+        [expected] if expected else []
+    )
 
 
 def test_who_names_many_days_means_none() -> None:
