@@ -170,9 +170,8 @@ def _counted(
     scores, count, left = dict[str, float](), 0, sum(posting.weight for posting in postings)
     read = list[str]()
     for docs, term, weight, newest in postings:
-        if len(scores) > ENOUGH * most and left < sorted(scores.values())[-most]:
-            break
-        if scores and UNSURE * left < min_score * max(scores.values()):
+        # What has been read is counted sooner than it is known whether it matters.
+        if docs >= ROWS_EACH and _is_enough(scores, most, left, min_score):
             break
         left -= weight
         count += docs
@@ -192,6 +191,13 @@ def _counted(
         for row in rows.split():
             scores[row] = get(row, beside) + weight
     return scores
+
+
+def _is_enough(scores: dict[str, float], most: int, left: float, min_score: float) -> bool:
+    """Whether further terms, worth ``left`` together, would bring no others among the best, or none that is wanted."""
+    if len(scores) > ENOUGH * most and left < sorted(scores.values())[-most]:
+        return True
+    return bool(scores) and UNSURE * left < min_score * max(scores.values())
 
 
 def _closely(
@@ -254,11 +260,8 @@ def _score(weights: Iterable[tuple[str, float]], terms: str, about: str, mean: f
 
 def _mean_length(connection: sqlite3.Connection) -> float:
     """Terms of a chunk, by the newest twenty."""
-    (mean,) = connection.execute(
-        "SELECT avg(length(terms) - length(replace(terms, ' ', '')) + 1) "
-        "FROM (SELECT terms FROM chunk ORDER BY id DESC LIMIT 20)"
-    ).fetchone()
-    return float(mean or 1.0)
+    newest = connection.execute("SELECT terms FROM chunk ORDER BY id DESC LIMIT 20").fetchall()
+    return sum(terms.count(" ") + 1 for (terms,) in newest) / max(1, len(newest))
 
 
 def _dated(connection: sqlite3.Connection, dates: Iterable[DateRange]) -> list[int]:
