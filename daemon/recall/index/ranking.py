@@ -260,7 +260,7 @@ def _score(weights: Iterable[tuple[str, float]], terms: str, about: str, mean: f
 
 def _mean_length(connection: sqlite3.Connection) -> float:
     """Terms of a chunk, by the newest twenty."""
-    newest = connection.execute("SELECT terms FROM chunk ORDER BY id DESC LIMIT 20").fetchall()
+    newest: list[tuple[str]] = connection.execute("SELECT terms FROM chunk ORDER BY id DESC LIMIT 20").fetchall()
     return sum(terms.count(" ") + 1 for (terms,) in newest) / max(1, len(newest))
 
 
