@@ -82,7 +82,7 @@ test-servers: $(VENV)/.servers  ## What other servers may do otherwise: Redis 6.
 	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow' --server=cluster tests/integration
 
 test-clocks: $(VENV)/.test  ## Clocks that step by an hour while messages flow; needs libfaketime (Debian: apt-get install faketime)
-	$(BIN)/python -m pytest $(PARALLEL_LONG) -m faketime tests/faults
+	$(BIN)/python -m pytest -m faketime tests/faults
 
 test-page: $(VENV)/.page  ## The page in a browser; needs Chromium (Debian: apt-get install chromium)
 	@command -v chromium >/dev/null || { echo "make test-page needs Chromium (Debian: apt-get install chromium)" >&2; exit 1; }

@@ -5,8 +5,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, cast
 
-import msgspec
 import anyio
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
