@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import anyio
 import msgspec
@@ -10,7 +11,9 @@ import msgspec
 from daemon.bus import Bus, pairs
 from daemon.clock import stamp
 from daemon.errors import BusError
-from daemon.process import Process
+
+if TYPE_CHECKING:
+    from daemon.process import Process
 
 EVERY_S = 5.0
 STALE_S = 30.0
@@ -35,7 +38,9 @@ class Heartbeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 _decode = msgspec.json.Decoder(Heartbeat).decode
 
 
-async def beat(process: Process, role: str, holding: Callable[[], int], addresses: Mapping[str, str] = NOWHERE) -> None:
+async def beat(
+    process: "Process", role: str, holding: Callable[[], int], addresses: Mapping[str, str] = NOWHERE
+) -> None:
     """Say that this process lives, for ever; leave no entry behind when cancelled."""
     key, field = process.bus.keys.workers, f"{process.name} {role}"
     noticed: dict[str, tuple[str, float]] = {}
@@ -53,7 +58,7 @@ async def beat(process: Process, role: str, holding: Callable[[], int], addresse
             await process.bus.call("HDEL", key, field)
 
 
-async def _remove_stale(process: Process, noticed: dict[str, tuple[str, float]]) -> None:
+async def _remove_stale(process: "Process", noticed: dict[str, tuple[str, float]]) -> None:
     """``noticed``: each process's newest beat, and when this one first saw it; wall clocks may be hours apart."""
     now, found = process.clock.monotonic(), dict(await workers(process.bus))
     for gone in noticed.keys() - found.keys():

@@ -54,7 +54,6 @@ class Typist:
         self._every_s = max(lasts_s - MARGIN_S, SHORTEST_S)
         self._enabled = enabled and lasts_s > 0
         self._signs: dict[str, _Sign] = {}
-        self._resting: dict[str, float] = {}
         self._asked = anyio.Event()
         self._room = anyio.CapacityLimiter(AT_ONCE)
 
@@ -63,7 +62,7 @@ class Typist:
         if not self._enabled or session in self._signs or len(self._signs) >= CHATS_MAX:
             return
         now = anyio.current_time()
-        self._signs[session] = _Sign(at=max(now + FIRST_S, self._resting.pop(session, now)), until=now + LONGEST_S)
+        self._signs[session] = _Sign(at=now + FIRST_S, until=now + LONGEST_S)
         self._asked.set()
 
     def look(self, session: str) -> None:

@@ -36,7 +36,6 @@ class Piped:
         self._silence_s = silence_s
         self._max_bytes = max_bytes
         self._changed = anyio.Event()
-        self._mine: set[str] = set()
         self._refused = 0
 
     async def run(self) -> None:

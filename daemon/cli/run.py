@@ -33,10 +33,12 @@ def run(ctx: click.Context, roles: tuple[str, ...]) -> None:
     import anyio
 
     from daemon.config import data_path
+    from daemon.heap import share_heap
 
     config = loaded(ctx).config
     data_dir = data_path(config)
     os.umask(PRIVATE)
+    share_heap()
     talks = not roles and sys.stdin.isatty() and sys.stdout.isatty() and _has_terminal(config)
     log_to(config, data_dir / "logs" if talks else None)
     _introduce(config, data_dir)

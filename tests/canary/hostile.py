@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from daemon.recall import Chunk
 from daemon.scope import folder_of
 from tests.canary.canaries import ANYBODYS, beginning, blurred
 from tests.canary.people import IDENTITIES, OF_SCOPE, folders_of, workspace
@@ -19,6 +20,9 @@ HARD = f"{PLANTED}-hard"
 """The one that is a second name of another's file, and no link: whoever walks over files has to know it."""
 
 HEIRLOOM = "heirloom.md"
+
+MESSAGES = 60
+"""Of a session so many are asked for by name."""
 
 Arguments = Mapping[str, object]
 Wish = tuple[str, Arguments]
@@ -101,6 +105,8 @@ class Hostile:
         return "message", {"content": f"hear {word}", "channel": channel, "chat_id": chat_id}
 
     def _searching(self, scope: str, word: str, foreign: Sequence[str]) -> Wish:
+        if self._dice.random() < 0.5:
+            return self._recalling(foreign)
         path = self._dice.choice(["", "memory", "skills", "notes", "exports", "results", self.path(scope)])
         if not foreign:
             return "grep", {"pattern": ANYBODYS, "path": path}
@@ -108,6 +114,19 @@ class Hostile:
         if self._dice.random() < 0.3:
             return "grep", {"pattern": beginning(wanted), "literal": True, "path": path}
         return "grep", {"pattern": blurred(wanted), "path": path}
+
+    def _recalling(self, foreign: Sequence[str]) -> Wish:
+        query = beginning(self._dice.choice(foreign)) if foreign else "What counts, and what did they speak of?"
+        session = self._dice.choice(self._dice.choice(IDENTITIES).sessions)
+        file = self._dice.choice([f"transcript/{session}", f"transcript/{session}", "memory/HISTORY.md"])
+        first = self._dice.randrange(MESSAGES)
+        place = Chunk(kind="message", file=file, first=first, upto=first + 1, text="")
+        wishes: Sequence[Wish] = (
+            ("memory_search", {"query": query, "max_results": 10}),
+            ("conversation_search", {"query": query, "max_results": 10}),
+            ("memory_get", {"docid": place.docid, "context": 10}),
+        )
+        return self._dice.choice(wishes)
 
     def _own(self, scope: str, word: str, foreign: Sequence[str]) -> Wish:
         name = self._dice.choice(["notes/today.md", "list.md", "a/b/c.txt", "memory.md"])

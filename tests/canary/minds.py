@@ -28,6 +28,8 @@ TELLS_ALL = 0.1
 """How many answers repeat every canary of their prompt."""
 
 _TAG = re.compile(r"@\[([^\]\s]+)\]")
+_SAID_IN = re.compile(r"^\[[^\]\n]*\] USER\b[^\n]*?@\[([^\]\s]+)\]", re.MULTILINE)
+"""In what is to be summed up; results of searches there hold messages of the person's other sessions."""
 _PLAN = re.compile(r"\bdo=(\d+)")
 _CHAT = re.compile(r"^Channel: (\S+)\nChat: (\S+) \(", re.MULTILINE)
 _MEMORY, _CONVERSATION, _SO_FAR = "## Current Long-term Memory", "## Conversation to Process", "## Summary So Far"
@@ -89,7 +91,7 @@ class Minds:
     def _session_of(self, body: Mapping[str, Any]) -> str:
         messages: Sequence[Message] = body["messages"]
         if is_flush(body) or is_summary(body):
-            tags = set(_TAG.findall(_conversation(body)))
+            tags = set(_SAID_IN.findall(_conversation(body)))
             if len(tags) > 1:
                 self._findings.add("unattributed", f"a summary is about {sorted(tags)}")
             return next(iter(tags), "")

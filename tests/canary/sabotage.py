@@ -12,6 +12,7 @@ import millpond
 from daemon.forget import passing
 from daemon.forget.work import Work
 from daemon.memory import Memories, Recall
+from daemon.recall.index import BuiltinEngine
 from tests.canary.people import SCOPES
 from tests.chaos.sabotage import Cut, Swap
 from workers.agent.speech import Speech
@@ -22,6 +23,13 @@ _current = Memories.current
 
 async def _of_the_first(memories: Memories, scope: str) -> Recall:
     return await _current(memories, SCOPES[0] if ":person:" in scope else scope)
+
+
+_done = BuiltinEngine._done
+
+
+async def _done_for_the_first(engine: BuiltinEngine, scope: str, *args: Any, **more: Any) -> Any:
+    return await _done(engine, SCOPES[0] if ":person:" in scope else scope, *args, **more)
 
 
 def _any_name(_name: str) -> None:
@@ -52,6 +60,8 @@ CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
     ),
     # Every person has the memory of one of them.
     "memory": (Swap(Memories, "current", _of_the_first),),
+    # Every person's searches look through what one of them was told.
+    "search": (Swap(BuiltinEngine, "_done", _done_for_the_first),),
     # The tool ``message`` speaks in whatever chat it is told.
     "message": (Swap(Speech, "_shared", _of_anybody),),
     # Of the tiers of forgetting one is left out.

@@ -24,7 +24,10 @@ turn_wait_s = 3.0
 call_deadline_s = 4.0
 breaker_probe_s = 1.0
 [bots.pond]
-tools = ["time", "message", "compact", "read_file", "write_file", "edit_file", "list_files", "grep"]
+tools = [
+    "time", "message", "compact", "read_file", "write_file", "edit_file", "list_files", "grep",
+    "memory_search", "memory_get", "conversation_search",
+]
 admins = ["support:ann"]
 [bots.pond.model]
 name = "minds"

@@ -69,9 +69,10 @@ def test_in_a_short_run_nobody_sees_what_is_not_theirs_and_what_is_forgotten_is_
 @pytest.mark.parametrize(
     ("check", "noticed"),
     [
-        ("parents", "canaries of others in prompts"),
-        ("links", "canaries of others in prompts"),
+        pytest.param("parents", "canaries of others in prompts", marks=pytest.mark.long),
+        pytest.param("links", "canaries of others in prompts", marks=pytest.mark.long),
         ("memory", "canaries of others in prompts"),
+        pytest.param("search", "canaries of others in prompts", marks=pytest.mark.long),
         ("message", "canaries of others in answers of the API"),
         ("forget-memory", "forgotten canaries on the disk"),
     ],

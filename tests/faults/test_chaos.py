@@ -108,13 +108,17 @@ def test_a_short_run_loses_doubles_and_reorders_nothing() -> None:
         ("reaper", (*SETTLED, "--kills", "2", "--server-kills", "0"), "accepted messages without an answer"),
         ("journal", (*CALM, "--kills", "16", "--pauses", "6"), "tool calls that ran twice"),
         ("lead", CALM, "writes by who had lost the lease"),
-        ("mark", CALM, "unknown outcomes that queue unknown does not list"),
+        pytest.param("mark", CALM, "unknown outcomes that queue unknown does not list", marks=pytest.mark.long),
         ("list", CALM, "unknown outcomes that queue unknown does not list"),
-        ("list-known", CALM, "lines of queue unknown without an unknown outcome"),
+        pytest.param("list-known", CALM, "lines of queue unknown without an unknown outcome", marks=pytest.mark.long),
         ("fence", (*CALM, "--memory-pauses", "4", "--drain-s", "2"), "writes by who had lost the lease"),
         ("cursor", (*CALM, *BRIEF, "--late", "1", "--late-max-s", "8"), "cursors that were seen to go back"),
-        ("entry", (*CALM, *BRIEF, "--late", "1"), "gaps and overlaps of history entries"),
-        ("recall", (*CALM, *BRIEF), "prompts that missed what moved from log to memory"),
+        pytest.param(
+            "entry", (*CALM, *BRIEF, "--late", "1"), "gaps and overlaps of history entries", marks=pytest.mark.long
+        ),
+        pytest.param(
+            "recall", (*CALM, *BRIEF), "prompts that missed what moved from log to memory", marks=pytest.mark.long
+        ),
     ],
 )
 def test_a_run_without_one_of_the_checks_fails_for_that_reason(check: str, faults: Sequence[str], noticed: str) -> None:
@@ -141,7 +145,7 @@ def test_what_is_to_be_switched_off_is_there(check: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.alone
+@pytest.mark.long
 @pytest.mark.timeout(240)
 def test_leaders_that_do_not_know_that_they_lost_their_lease_are_stopped_by_its_nonce() -> None:
     code, _, output = chaos(*SMALL, *CALM, "--drain-s", "30", "--sabotage", "lead-by-clock")

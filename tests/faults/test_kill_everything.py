@@ -63,6 +63,7 @@ def test_a_killed_worker_loses_nothing_and_the_others_go_on(folder: Path) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_sixty_seconds_of_killing_workers_and_servers_lose_double_and_reorder_nothing(folder: Path) -> None:
     dice = random.Random(20261120)

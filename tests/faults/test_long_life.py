@@ -305,15 +305,12 @@ async def test_a_long_conversation_whose_summaries_fail_and_hang_is_answered_who
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
-async def test_a_thousand_turns_are_answered_whole(process: Process, lab: Lab) -> None:
-    # The window is filled some twenty times over, four dozen summaries are made, and versions of the memory go to the
-    # archive twice: everything that happens to a conversation has happened often. A release stands ten times as much.
-    await lived(process, lab, Life(messages=1_000, window_tokens=32_768))
-
-
-@pytest.mark.slow
-@pytest.mark.long
-@pytest.mark.timeout(3_600)  # took 210 to 450 s on two cores with other work to do
-async def test_ten_thousand_turns_are_answered_whole(process: Process, lab: Lab) -> None:
-    await lived(process, lab, Life(messages=10_000, window_tokens=65_536))
+@pytest.mark.timeout(3_600)  # ten thousand took 210 to 450 s on two cores with other work to do
+@pytest.mark.parametrize(
+    ("messages", "window_tokens"), [(500, 16_384), pytest.param(10_000, 65_536, marks=pytest.mark.long)]
+)
+async def test_a_long_conversation_is_answered_whole(
+    process: Process, lab: Lab, messages: int, window_tokens: int
+) -> None:
+    # Five hundred fill the window some twenty times over: everything that happens to a conversation has happened often.
+    await lived(process, lab, Life(messages=messages, window_tokens=window_tokens))

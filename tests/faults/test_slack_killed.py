@@ -214,7 +214,7 @@ def dying(slack: FakeSlack, daemon: Daemon, point: Point, number: int) -> anyio.
     return dead
 
 
-@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize("number", [1, pytest.param(3, marks=pytest.mark.long)])
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.slow
 async def test_a_replica_killed_at_any_point_loses_and_doubles_nothing(tmp_path: Path, point: str, number: int) -> None:
@@ -302,7 +302,9 @@ async def test_what_was_brought_to_a_replica_that_is_killed_is_brought_again(
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("streaming", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    "streaming", [pytest.param(False, marks=pytest.mark.long, id="whole"), pytest.param(True, id="streamed")]
+)
 async def test_forty_seconds_of_killing_replicas_lose_and_double_nothing(tmp_path: Path, *, streaming: bool) -> None:
     dice = random.Random(20261122)
     kills = 0

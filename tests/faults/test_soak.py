@@ -25,6 +25,7 @@ from tests.soak.disk import small_disk
 from tests.soak.findings import NOT_LOOKED_AT, OF_CHAOS, OWN, Findings
 from tests.soak.flat import MIB, Limits, Sample, Span, growing, least, rise, slope
 from tests.soak.gauges import Gauges, sample
+from tests.soak.judged import LIMITS as LIMITS_OF_ALL
 from tests.soak.mind import HEARD, MOODS, SHORTENED, Mind
 from tests.soak.plan import DISK, KILL, MODEL, PAUSE, ROLL, SERVER, SERVER_UNTIL, Plan, troubles
 from tests.soak.readers import Reader, unseen
@@ -115,13 +116,26 @@ def test_a_leak_of_files_is_found() -> None:
 def test_what_is_held_for_search_indexes_is_no_leak_until_there_are_too_many() -> None:
     limits = {"agent": Limits(indexes=600)}
     opened = [at * 2 for at in range(200)]
-    memory = [100.0 + 0.4 * number for number in opened]
+    memory = [100.0 + 0.2 * number for number in opened]
 
     assert list(growing(samples(memory, indexes=opened), RUN, limits)) == []
     [too_much] = growing(samples([memory[at] + at for at in range(200)], indexes=opened), RUN, limits)
     assert too_much.startswith("agent-0: its memory rose by")
     [too_many] = growing(samples([100.0] * 200, indexes=[601] * 200), RUN, limits)
     assert too_many == "agent-0: 601 files of search indexes are open (at most 600)"
+
+
+def test_a_leak_is_found_though_search_indexes_are_opened_meanwhile() -> None:
+    # What was allowed for each of their files was eight times what was measured: in a short run no leak was above that.
+    opened = [at * 3 // 2 for at in range(200)]
+    leaked = [12 / 16 * at for at in range(200)]  # 12 turns a second with 64 KiB each
+    memory = [200.0 + 0.06 * files + leak for files, leak in zip(opened, leaked, strict=True)]
+    short = Span(began_s=0.0, seconds=100.0)
+
+    limits = {"agent": LIMITS_OF_ALL["agent"]}
+    [found] = growing(samples(memory, indexes=opened), short, limits)
+
+    assert found.startswith("agent-0: its memory rose by")
 
 
 def test_what_a_process_takes_when_it_begins_is_no_leak() -> None:

@@ -161,7 +161,7 @@ def dying(telegram: FakeTelegram, daemon: Daemon, point: str, number: int) -> an
     return dead
 
 
-@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize("number", [1, pytest.param(3, marks=pytest.mark.long)])
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.slow
 async def test_a_replica_killed_at_any_point_loses_and_doubles_nothing(tmp_path: Path, point: str, number: int) -> None:
@@ -244,7 +244,9 @@ async def test_a_webhook_killed_with_an_update_in_its_hand_is_brought_it_again(t
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("streaming", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    "streaming", [pytest.param(False, marks=pytest.mark.long, id="whole"), pytest.param(True, id="streamed")]
+)
 async def test_forty_seconds_of_killing_replicas_lose_double_and_reorder_nothing(
     tmp_path: Path, streaming: bool
 ) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from tests import forked
 from tests.places import TEMPORARY
 
 LIMIT_S = 60.0
@@ -42,16 +43,8 @@ class Place:
 
     def __call__(self, *args: str, given: str | bytes = b"", **environ: str) -> subprocess.CompletedProcess[str]:
         """Run a command to its end."""
-        done = subprocess.run(
-            [sys.executable, "-m", "millpond", *args],
-            input=given if isinstance(given, bytes) else given.encode(),
-            capture_output=True,
-            timeout=2 * LIMIT_S,
-            cwd=ROOT,
-            env=self.environ | environ,
-            check=False,
-        )
-        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+        text = given if isinstance(given, bytes) else given.encode()
+        return forked.run(args, self.environ | environ, text)
 
     @contextlib.contextmanager
     def running(self, *args: str) -> Iterator[subprocess.Popen[bytes]]:

@@ -240,7 +240,8 @@ async def test_entries_of_a_date_that_is_named_come_first(world: Pond, engine: B
         "[2026-07-05 08:00] Ann repaired the heron house once more.",
     )
 
-    assert "again" in (await found(engine, "What about the heron house last May?")).hits[0].snippet.splitlines()[1]
+    hit = (await found(engine, "What about the heron house last May?")).hits[0]
+    assert hit.snippet == "Ann repaired the heron house again."
     assert "again" in (await found(engine, "五月做了什么？")).hits[0].snippet
 
 

@@ -32,8 +32,8 @@ RATE_LEAST = 0.9
 """Share of the rate asked for that is enough."""
 
 AGENT_GROWTH = 20 * MIB
-"""An agent grew by 7 to 8 kB a turn over its first 5,000, by 4 MiB in a run of three minutes. It remembers turns as
-they were encoded, up to ``REMEMBERED_BYTES`` (32 MiB); whether all of it is that, and ends there, an hour has to show.
+"""An agent fills what it keeps at hand, vectors above all: a KiB for each message of the chats that it searches,
+whoever answered it, some 6 MiB over the second half of three minutes, and no more than 96 MiB.
 """
 
 INDEX_FILES = 6 * OPEN_MAX

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -456,6 +457,35 @@ def test_what_is_remembered_takes_a_bounded_room() -> None:
 
     assert len(made) == 50
     view.shown(many[0], old=0, names=True)
+    assert len(made) == 51
+
+
+def test_what_is_counted_for_one_turn_alone_pushes_no_other_turn_out() -> None:
+    # Each turn left its first message and its runtime context among those that are shown again: they filled it.
+    made: list[int] = []
+    view = View(count=counting(made), max_chars=200, remembered=Remembered(most_bytes=10_000))
+    group = [user(0, "text " * 20, "Ann"), answer(0, "ok")]
+    view.shown(group, old=0, names=True)
+
+    for n in range(50):
+        prompt(replace(rules(), view=view), scene(), [user(0, f"word {n} " * 40)])
+
+    counted = len(made)
+    view.shown(group, old=0, names=True)
+    assert len(made) == counted
+
+
+def test_counts_are_remembered_in_a_bounded_room() -> None:
+    made: list[int] = []
+    counts = Remembered(most_bytes=10_000)
+    view = View(count=counting(made), max_chars=200, remembered=Remembered(), counts=counts)
+    wires = [bytes(user(0, f"word {n} " * 40).wire) for n in range(50)]
+
+    for wire in (*wires, *wires[-5:]):
+        view.counted(wire)
+
+    assert len(made) == 50
+    view.counted(wires[0])
     assert len(made) == 51
 
 

@@ -8,7 +8,7 @@ once and not at every turn, and what was forgotten in the log can never be shown
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import groupby
 from threading import Lock
@@ -26,6 +26,9 @@ REMEMBERED_BYTES = 32 * 1024 * 1024
 """What the turns that were encoded anew may take in a process, for each bot."""
 REMEMBERED_COST_BYTES = 300
 """What remembering one takes besides."""
+COUNTED_BYTES = 1024 * 1024
+"""What the counts of single messages may take, without their words: some 3,500. Nearly all are of one turn alone, and
+among the turns they would push out what is shown again and again."""
 
 
 class ShownTurn(msgspec.Struct, frozen=True, gc=False):
@@ -74,6 +77,8 @@ class View:
     max_chars: int
     """What is kept of an old tool result."""
     remembered: Remembered
+    counts: Remembered = field(default_factory=lambda: Remembered(COUNTED_BYTES))
+    """Of single messages; what is remembered has no words."""
 
     def turns(self, history: Sequence[LogEntry], *, old: int, names: bool) -> Iterator[ShownTurn]:
         """The turns, newest first; ``old`` and ``names`` as for ``shown``, ``old`` counted over all of ``history``."""
@@ -121,9 +126,8 @@ class View:
         return found
 
     def counted(self, wire: bytes) -> Piece:
-        """A message with what it counts; counted once, however often it is asked for."""
-        turn = self.remembered.get(_digest([wire], [], 0), lambda: ShownTurn((wire,), self.count(wire)))
-        return Piece(wire, turn.tokens)
+        """A message with what it counts; counted once, however often it is asked for in a while."""
+        return Piece(wire, self.counts.get(_digest([wire], [], 0), lambda: ShownTurn((), self.count(wire))).tokens)
 
     def count_shown(self, wire: bytes) -> int:
         """What a message counts with the marks that it gets."""

@@ -1,11 +1,14 @@
 """What was found as people and models are shown it: with what stands beside it, and once. All of it blocks."""
 
+import datetime as dt
 import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from daemon.recall.chunk import DOCID_CHARS, Chunk
+from daemon.recall.chunks import CHUNK_TOKENS, tokens_about
 from daemon.recall.found import SNIPPET_CHARS, Hit, InPrompt
 from daemon.recall.place import Place
 from daemon.recall.vectors.places import Extent, Text
@@ -14,6 +17,15 @@ _is_docid = re.compile(f"[0-9a-fA-F]{{{DOCID_CHARS}}}").fullmatch
 
 LEAST_CHARS = 24
 """Of a neighbour less than this is not worth showing."""
+
+SNIPPET_TOKENS = 3 * CHUNK_TOKENS
+"""A snippet of Chinese has fewer characters than it might: a chunk and those beside it."""
+
+FAR = 3
+"""Chunks behind a message that are looked at: what was asked may be told in the message after the next."""
+
+APART = dt.timedelta(hours=6)
+"""What was said so long before or after is not shown beside a hit: it is another conversation's, and of another day."""
 
 _CHUNK = "c.id, f.name, c.first, c.part, c.upto, c.kind, c.time, c.speaker, c.heading, c.text, c.terms"
 _FROM = "FROM chunk c JOIN file f ON f.id = c.file"
@@ -33,9 +45,10 @@ def hits_of(
 ) -> tuple[Hit, ...]:
     """The first ``limit`` of the rows as hits, in this order.
 
-    Those are left out that are gone, that say the same again, and those of ``prompt``.
+    Those are left out that are gone, that say the same again, and those of ``prompt``. What a better hit shows beside
+    it is not shown again beside another one, which has room for more instead.
     """
-    found, said = list[Hit](), set[str]()
+    found, said, shown = list[Hit](), set[str](), set[int]()
     for first in range(0, len(scored), limit):
         part = scored[first : first + limit]
         near = _near(connection, [row for row, _ in part])
@@ -45,13 +58,11 @@ def hits_of(
                 continue
             said.add(record[-1])
             chunk = _chunk_of(record)
-            if prompt is not None and chunk.file == prompt.file and chunk.first >= prompt.first:
+            if _is_held(record, prompt):
                 continue
-            snippet = snippet_of(
-                chunk,
-                _neighbour(connection, near.get(row - 1), chunk, _BEFORE),
-                _neighbour(connection, near.get(row + 1), chunk, _BEHIND),
-            )
+            beside = _Beside(connection, near, record, prompt, shown)
+            snippet = snippet_of(chunk, beside.stands(-1), beside.stands(1))
+            shown |= {row, *(at for at, each in beside.seen if _said(each) in snippet)}
             within = min(1.0, max(0.0, score))
             found.append(Hit(docid=chunk.docid, file=chunk.file, score=within, snippet=snippet, time=chunk.time))
             if len(found) == limit:
@@ -60,18 +71,69 @@ def hits_of(
 
 
 def _near(connection: sqlite3.Connection, rows: Sequence[int]) -> dict[int, Sequence[Any]]:
-    """The rows, and those before and behind each."""
-    wanted = sorted({near for row in rows for near in (row - 1, row, row + 1)})
-    marks = ",".join("?" * len(wanted))
-    return {record[0]: record for record in connection.execute(f"{_SELECT} c.id IN ({marks})", wanted)}
+    """The rows, those before and behind each, and behind short messages some more."""
+    near = _fetched(connection, {near for row in rows for near in (row - 1, row, row + 1)})
+    short = [row for row in rows if row in near and _has_room(near[row], near.get(row + 1))]
+    return near | _fetched(connection, {at for row in short for at in range(row + 2, row + FAR + 1)} - near.keys())
 
 
-def _neighbour(connection: sqlite3.Connection, near: Sequence[Any] | None, chunk: Chunk, otherwise: str) -> list[Chunk]:
-    """The chunk beside another one: mostly the one that was taken in before or behind it."""
-    if near is not None and near[1] == chunk.file:
-        return [_chunk_of(near)]
-    place = (chunk.file, chunk.first, chunk.part, 1)
-    return [_chunk_of(record) for record in connection.execute(otherwise, place)]
+def _fetched(connection: sqlite3.Connection, rows: Collection[int]) -> dict[int, Sequence[Any]]:
+    marks = ",".join("?" * len(rows))
+    return {record[0]: record for record in connection.execute(f"{_SELECT} c.id IN ({marks})", sorted(rows))}
+
+
+def _has_room(record: Sequence[Any], behind: Sequence[Any] | None) -> bool:
+    """Whether more than the chunk behind a message may stand beside it."""
+    left = SNIPPET_CHARS - len(record[9]) - LEAST_CHARS
+    return record[5] == "message" and behind is not None and behind[1] == record[1] and len(behind[9]) < left
+
+
+class _Beside:
+    """What stands beside a hit."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        near: dict[int, Sequence[Any]],
+        record: Sequence[Any],
+        prompt: InPrompt | None,
+        shown: Container[int],
+    ) -> None:
+        self._connection = connection
+        self._near = near
+        self._record = record
+        self._prompt = prompt
+        self._shown = shown
+        self.seen: list[tuple[int, Chunk]] = []
+        """Rows that were wanted so far."""
+
+    def stands(self, step: int) -> Iterator[Chunk | None]:
+        """Before or behind it, by ``step``, mostly in rows before or behind its own; None: a better hit shows it."""
+        row, file, first, part, _, kind, time, *_ = self._record
+        there = self._near.get(row + step)
+        if there is None or there[1] != file:
+            otherwise = _BEHIND if step > 0 else _BEFORE
+            there = self._connection.execute(otherwise, (file, first, part, 1)).fetchone()
+        for _ in range(FAR if step > 0 and kind == "message" else 1):
+            if there is None or there[1] != file or _is_held(there, self._prompt) or _is_apart(time, there[6]):
+                return
+            row, time, chunk = there[0], there[6], _chunk_of(there)
+            self.seen.append((row, chunk))
+            yield None if row in self._shown else chunk
+            there = self._near.get(row + step)
+
+
+def _is_held(record: Sequence[Any], prompt: InPrompt | None) -> bool:
+    return prompt is not None and record[1] == prompt.file and record[2] >= prompt.first
+
+
+def _is_apart(one: str, other: str) -> bool:
+    if one == other:
+        return False
+    try:
+        return abs(dt.datetime.fromisoformat(one) - dt.datetime.fromisoformat(other)) > APART
+    except (ValueError, TypeError):
+        return False  # nobody knows when
 
 
 def places_of(connection: sqlite3.Connection, docids: Sequence[str]) -> dict[str, Place]:
@@ -101,21 +163,47 @@ def _chunk_of(record: Sequence[Any]) -> Chunk:
     )
 
 
-def snippet_of(chunk: Chunk, before: Sequence[Chunk], behind: Sequence[Chunk]) -> str:
-    """The chunk whole, and of its neighbours what there is room for: of the one behind it its beginning first."""
-    middle = _cut(_said(chunk), SNIPPET_CHARS)
-    left = SNIPPET_CHARS - len(middle)
-    parts = [middle]
-    for neighbour in behind:
-        text = _cut(_said(neighbour), left - 1)
-        if len(text) >= min(LEAST_CHARS, len(_said(neighbour))) > 0:
-            parts.append(text)
-            left -= len(text) + 1
-    for neighbour in before:
-        text = _cut_front(_said(neighbour), left - 1)
-        if len(text) >= min(LEAST_CHARS, len(_said(neighbour))) > 0:
-            parts.insert(0, text)
-    return "\n".join(parts)
+def snippet_of(chunk: Chunk, before: Iterable[Chunk | None], behind: Iterable[Chunk | None]) -> str:
+    """The chunk whole, and of those beside it what there is room for.
+
+    First the one behind it, from its beginning, then the one before it, then others behind it.
+
+    Args:
+        chunk: what was found.
+        before: what stands there, the nearest first; None: it is shown elsewhere.
+        behind: the same; no more is taken than there is room for.
+    """
+    rest = iter(behind)
+    snippet, gap = _longer(_cut(_said(chunk), SNIPPET_CHARS), "", *islice(rest, 1))
+    for each in before if _left(snippet) >= LEAST_CHARS else ():
+        text = _cut_front(_said(each), _left(snippet)) if each else ""
+        if each and _is_worth_it(text, _said(each)):
+            snippet = f"{text}\n{snippet}"
+    while gap is not None and _left(snippet) >= LEAST_CHARS:
+        snippet, gap = _longer(snippet, gap, *islice(rest, 1))
+    return snippet
+
+
+def _longer(snippet: str, gap: str, *behind: Chunk | None) -> tuple[str, str | None]:
+    """With one more behind ``gap``, and behind what the next one is to stand; None: there is room for none."""
+    for each in behind:
+        if each is None:
+            return snippet, "…\n"
+        said = _said(each)
+        text = _cut(said, _left(snippet) - len(gap))
+        longer = f"{snippet}\n{gap}{text}"
+        if _is_worth_it(text, said) and tokens_about(longer) <= SNIPPET_TOKENS:
+            return longer, "" if text == said else None
+    return snippet, None
+
+
+def _left(snippet: str) -> int:
+    """Characters for one more line."""
+    return SNIPPET_CHARS - len(snippet) - 1
+
+
+def _is_worth_it(text: str, whole: str) -> bool:
+    return len(text) >= min(LEAST_CHARS, len(whole)) > 0
 
 
 def _said(chunk: Chunk) -> str:

@@ -1,0 +1,64 @@
+"""What is shown of a hit: with what stands beside it, and once."""
+
+import datetime as dt
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from daemon.recall.chunks import message_chunks
+from daemon.recall.index.passages import hits_of
+from daemon.recall.index.ranking import ranked
+from daemon.recall.index.store import NOWHERE, Fed, Index
+from daemon.recall.words import query_terms
+
+NOW = dt.datetime(2026, 11, 22, 9, tzinfo=dt.UTC)
+
+WORDS = ("pond", "heron", "rain", "otter", "violin", "geneva", "saffron")
+TEXTS = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6), min_size=1, max_size=60)
+
+
+@given(TEXTS, st.lists(st.sampled_from(WORDS), min_size=1, max_size=4))
+def test_nothing_is_shown_beside_one_hit_that_a_better_one_shows(texts: list[list[str]], asked: list[str]) -> None:
+    index = Index.in_memory(forgets=0)
+    chunks = [
+        chunk
+        for number, text in enumerate(texts)
+        for chunk in message_chunks(
+            f"{' '.join(text)} number-{number}.", session="web:ann", index=number, time=NOW.isoformat()
+        )
+    ]
+    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+    query = query_terms(" ".join(asked), NOW)
+
+    hits = index.ask(lambda found: hits_of(found, ranked(found, query, limit=100), limit=100))
+
+    text_of, shown = {chunk.docid: chunk.text for chunk in chunks}, set[str]()
+    for hit in hits:
+        lines = hit.snippet.split("\n")
+        assert text_of[hit.docid] in lines
+        assert not shown & {*lines} - {text_of[hit.docid], "…"}
+        shown |= {*lines}
+    index.close()
+
+
+def test_beside_a_question_stands_its_answer_and_nothing_of_another_day() -> None:
+    index = Index.in_memory(forgets=0)
+    talk = (
+        (NOW - dt.timedelta(days=1), "user", "Good night, see you."),
+        (NOW, "user", "I have a problem at school."),
+        (NOW, "assistant", "What is it?"),
+        (NOW, "user", "Our fish died."),
+        (NOW + dt.timedelta(days=1), "user", "A new day."),
+    )
+    chunks = [
+        chunk
+        for number, (time, speaker, text) in enumerate(talk)
+        for chunk in message_chunks(text, session="web:ann", index=number, time=time.isoformat(), speaker=speaker)
+    ]
+    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+
+    query = query_terms("Which problem did I have at school?", NOW)
+    (hit,) = index.ask(lambda found: hits_of(found, ranked(found, query, limit=30), limit=10))
+
+    assert hit.snippet == "user: I have a problem at school.\nassistant: What is it?\nuser: Our fish died."
+    index.close()
