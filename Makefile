@@ -132,7 +132,7 @@ ifdef LONG
 	$(BIN)/python -m pytest -m long tests/faults
 else
 	$(BIN)/python -m pytest $(PARALLEL_LONG) -m 'slow and not alone and not paired and not long' tests/faults
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'slow and paired' tests/faults
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'slow and paired and not long' tests/faults
 	$(BIN)/python -m pytest -m 'slow and alone' tests/faults
 endif
 
