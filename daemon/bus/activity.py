@@ -18,6 +18,7 @@ class Activity:
         """``write`` puts sessions into the index, by the server's clock."""
         self._write = write
         self._noted: set[str] = set()
+        self._writing = False
         self._asked = anyio.Event()
         self._waiters: list[asyncio.Future[None]] = []
 
@@ -29,6 +30,15 @@ class Activity:
     async def noted(self, session: str) -> None:
         """Have a session noted, and wait until that was tried."""
         self.note(session)
+        await self._tried()
+
+    async def written(self) -> None:
+        """Wait until all that was to be noted was tried: whoever looks at the index then sees his own sessions."""
+        if self._noted or self._writing:
+            await self._tried()
+
+    async def _tried(self) -> None:
+        self._asked.set()
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiters.append(waiter)
         await waiter
@@ -40,11 +50,14 @@ class Activity:
             self._asked = anyio.Event()
             noted, waiters = self._noted, self._waiters
             self._noted, self._waiters = set(), []
+            self._writing = bool(noted)
             try:
-                await self._write(sorted(noted))
+                if noted:
+                    await self._write(sorted(noted))
             except BusError as error:  # only the list of sessions is the worse for it
                 _log.debug("session.unlisted", count=len(noted), reason=str(error))
             finally:
+                self._writing = False
                 for waiter in waiters:
                     if not waiter.done():
                         waiter.set_result(None)

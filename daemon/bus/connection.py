@@ -43,6 +43,10 @@ START_PATIENCE_S = 30.0
 """How long a starting process waits for a server that loads its data."""
 
 
+LAST_NOTE_S = 0.5
+"""How long closing waits for the index of sessions, which is complete without it as soon as a turn ends."""
+
+
 async def _nothing() -> None:
     """One's own server is somebody else's to restart."""
 
@@ -260,6 +264,9 @@ async def _served(bus: Bus) -> AsyncGenerator[None]:
         try:
             yield
         finally:
+            # Who says one thing and goes is on the list of sessions, too.
+            with anyio.move_on_after(LAST_NOTE_S, shield=True):
+                await bus.activity.written()
             serving.cancel()
 
 

@@ -122,7 +122,8 @@ async def publish(  # noqa: PLR0913 - what is told of one message, all by name
     if isinstance(found, SessionFull):
         raise found
     if result[2]:
-        await bus.activity.noted(session)
+        # Not waited for: it would be a second write to the disk, and a turn notes its session again.
+        bus.activity.note(session)
     return found
 
 
@@ -150,7 +151,7 @@ async def publish_run(
     args = [*shared.args, *(arg for each in asked for arg in each.args)]
     results: list[Any] = await bus.run(PUBLISH, keys, args)
     if any(result != ALONE and result[0] == b"accepted" and result[2] for result in results):
-        await bus.activity.noted(session)
+        bus.activity.note(session)
     return [
         None if result == ALONE else _outcome(result, inbound, config)
         for result, inbound in zip(results, run, strict=True)

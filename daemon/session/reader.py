@@ -132,6 +132,7 @@ class SessionReader:
 
     async def sessions(self, *, limit: int = 1_000) -> list[tuple[str, int]]:
         """The sessions active last, newest first, each with the time of its last activity (ms since 1970)."""
+        await self._bus.activity.written()
         found = await self._bus.call("ZRANGE", self._bus.keys.sessions, 0, limit - 1, "REV", "WITHSCORES")
         return [(name.decode(), int(float(score))) for name, score in pairs(found)]
 
