@@ -19,6 +19,7 @@ from tests.conftest import Lab, an_inbound, check_and_remove_keys
 
 ANN, BOB, CAT = (f"pond:person:web:{name}" for name in ("ann", "bob", "cat"))
 WITHIN_S = 60.0
+LEASE_S = 30.0
 
 
 def session_of(scope: str) -> str:
@@ -30,9 +31,12 @@ class PeopleLab:
     """People who talk to a bot, and what it remembers of them."""
 
     def __init__(self, process: Process, lab: Lab) -> None:
-        self.process, self.lab, self.bus = process, lab, process.bus
+        # A lock lasts as long as a test: ``expire`` is what ends it.
+        queue = msgspec.structs.replace(process.config.queue, lease_s=LEASE_S)
+        self.process = replace(process, config=msgspec.structs.replace(process.config, queue=queue))
+        self.lab, self.bus = lab, process.bus
         self.memories = Memories(process.bus)
-        self.locks = Locks(process.bus, process.config.queue, worker="elsewhere")
+        self.locks = Locks(process.bus, queue, worker="elsewhere")
         self.people = People(process.bus)
         self._numbers = itertools.count()
 
