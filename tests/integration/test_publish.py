@@ -1,15 +1,18 @@
 """Accepting a message: once per id, in order, within limits, and never half."""
 
 import sys
+from pathlib import Path
 
 import anyio
 import msgspec
 import pytest
 
-from daemon.bus import Bus, pairs, publish
+from daemon.bus import Bus, open_bus, pairs, publish
+from daemon.config import RedisConfig
 from daemon.errors import BusUnavailable, InboundError, MessageTooLarge, SessionFull
 from daemon.events import Stop
 from daemon.process import Process
+from daemon.session import SessionReader
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus
 from tests.conftest import Lab, an_inbound, mutated, next_heard
@@ -38,6 +41,16 @@ async def test_an_accepted_message_waits_is_due_and_ready(lab: Lab) -> None:
     assert 0 < (await lab.due() or 0) - await lab.server_ms() <= lab.queue.wakeup_s * 1000
     fields = await lab.fields()
     assert fields == {"head": "0", "scope": "pond:workspace"}
+
+
+async def test_a_session_is_listed_though_who_spoke_in_it_has_gone(
+    redis: tuple[RedisConfig, Path], prefix: str, lab: Lab
+) -> None:
+    config, data_dir = redis
+    async with open_bus(msgspec.structs.replace(config, prefix=prefix), data_dir) as bus:
+        await publish(bus, an_inbound("m1"), scope="pond:workspace", config=lab.queue)
+
+    assert [session for session, _ in await SessionReader(lab.bus).sessions()] == ["web:ann"]
 
 
 async def once_published_at_once(lab: Lab) -> None:
