@@ -80,13 +80,22 @@ def said(process: subprocess.Popen[bytes], pattern: str, *, stream: str = "stdou
     return found
 
 
-@pytest.fixture(scope="module")
-def place() -> Iterator[Place]:
+@contextlib.contextmanager
+def a_place() -> Iterator[Place]:
+    """A place during the block; its server ends with it, which would go on for a while without its folder."""
     folder = Path(tempfile.mkdtemp(prefix="mp-", dir=TEMPORARY))
     place = Place(folder)
-    yield place
-    place("redis-cli", "shutdown")
-    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        yield place
+    finally:
+        place("redis-cli", "shutdown")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Place]:
+    with a_place() as place:
+        yield place
 
 
 def test_help_imports_nothing_heavy() -> None:

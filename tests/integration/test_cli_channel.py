@@ -1,9 +1,7 @@
 """``millpond channel``, as a real process."""
 
 import json
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import anyio
 import pytest
@@ -12,8 +10,7 @@ from daemon.access import Access, Pairing, Stranger
 from daemon.bus import open_bus
 from daemon.config import RedisConfig
 from tests.intakelab import told
-from tests.integration.test_cli import Place
-from tests.places import TEMPORARY
+from tests.integration.test_cli import Place, a_place
 
 CONFIG = """
 [channels.support]
@@ -30,8 +27,7 @@ enabled = false
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
-    with tempfile.TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as folder:
-        place = Place(Path(folder))
+    with a_place() as place:
         place.data.mkdir(exist_ok=True)
         (place.data / "millpond.toml").write_text(CONFIG, encoding="utf-8")
         assert place("send", "support:1", "hello").returncode == 0

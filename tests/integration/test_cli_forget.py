@@ -1,28 +1,20 @@
 """``millpond session|memory|person forget``, as a real process: what it asks, what it removes, what it refuses."""
 
 import json
-import shutil
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.integration.test_cli import Place
-from tests.places import TEMPORARY
+from tests.integration.test_cli import Place, a_place
 
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
-    folder = Path(tempfile.mkdtemp(prefix="mp-", dir=TEMPORARY))
-    place = Place(folder)
-    with place.running("--role", "agent", "--role", "consolidation"):
+    with a_place() as place, place.running("--role", "agent", "--role", "consolidation"):
         for session in ("talk", "other"):
             for text in (f"I moved to Berlin, says {session}.", "I like tea."):
                 talk(place, session, text)
         yield place
-    place("redis-cli", "shutdown")
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def talk(place: Place, session: str, text: str) -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,7 @@ from daemon.bus import Bus, open_bus
 from daemon.config import RedisConfig
 from daemon.memory import HistoryEntry, Memories, Note, Version
 from daemon.memory.changes import characters, unified
-from tests.integration.test_cli import Place
-from tests.places import TEMPORARY
+from tests.integration.test_cli import Place, a_place
 
 TIME = "2026-11-20T09:00:00.000Z"
 ONE = "# Ann\n- likes tea\n"
@@ -67,11 +65,8 @@ class Talk:
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Talk]:
-    folder = Path(tempfile.mkdtemp(prefix="mp-", dir=TEMPORARY))
-    place = Place(folder)
-    yield Talk(place)
-    place("redis-cli", "shutdown")
-    shutil.rmtree(folder, ignore_errors=True)
+    with a_place() as place:
+        yield Talk(place)
 
 
 @pytest.fixture

@@ -1,22 +1,18 @@
 """``millpond person`` and ``millpond queue jobs``, as real processes."""
 
 import json
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.integration.test_cli import Place
-from tests.places import TEMPORARY
+from tests.integration.test_cli import Place, a_place
 
 ANN, BOB = "pond:person:web:ann", "pond:person:web:bob"
 
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
-    with tempfile.TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as folder:
-        place = Place(Path(folder))
+    with a_place() as place:
         for name in ("ann", "bob"):
             memory = place.data / "bots" / "pond" / "memory" / f"pond%3aperson%3aweb%3a{name}" / "MEMORY.md"
             memory.parent.mkdir(parents=True)

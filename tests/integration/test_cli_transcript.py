@@ -7,7 +7,6 @@ import json
 import shutil
 import subprocess
 import sys
-import tempfile
 import zipfile
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
@@ -21,8 +20,7 @@ from daemon.archive import Archive, Segment
 from daemon.bus import Bus, open_bus
 from daemon.config import RedisConfig
 from tests.conftest import an_entry
-from tests.integration.test_cli import ROOT, Place
-from tests.places import TEMPORARY
+from tests.integration.test_cli import ROOT, Place, a_place
 
 KEY = "terminal:talk"
 TURNS = 10
@@ -94,11 +92,8 @@ class Talk:
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Talk]:
-    folder = Path(tempfile.mkdtemp(prefix="mp-", dir=TEMPORARY))
-    place = Place(folder)
-    yield Talk(place)
-    place("redis-cli", "shutdown")
-    shutil.rmtree(folder, ignore_errors=True)
+    with a_place() as place:
+        yield Talk(place)
 
 
 @pytest.fixture

@@ -1,11 +1,8 @@
 """``millpond session generate``: a session that looks as if it had been lived, and goes on as if it had."""
 
 import json
-import shutil
-import tempfile
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -18,9 +15,8 @@ from daemon.session.fill import fill
 from daemon.session.synthetic import Plot, synthetic
 from daemon.tokens import load
 from tests.conftest import Lab, an_entry
-from tests.integration.test_cli import Place
+from tests.integration.test_cli import Place, a_place
 from tests.memorylab import SCOPE, MemoryLab
-from tests.places import TEMPORARY
 from workers.consolidation.summary.split import is_oversized
 
 pytestmark = pytest.mark.anyio
@@ -31,11 +27,8 @@ WINDOW_TOKENS = 65_536
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
-    folder = Path(tempfile.mkdtemp(prefix="mp-", dir=TEMPORARY))
-    place = Place(folder)
-    yield place
-    place("redis-cli", "shutdown")
-    shutil.rmtree(folder, ignore_errors=True)
+    with a_place() as place:
+        yield place
 
 
 async def generated(lab: Lab, *, messages: int = 100, oversized: int = 3, seed: int = 1) -> list[LogEntry]:
