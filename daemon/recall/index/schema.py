@@ -5,7 +5,7 @@ from daemon.recall.words import TOKENIZER
 SCHEMA = 1
 """Number of this form, ``PRAGMA user_version``; raise it when the form changes, or what becomes of words and texts."""
 
-CACHE_KIB = 512
+CACHE_KIB = 128
 """Pages that a connection keeps in memory; a hundred scopes are open at a time, and the system caches the file too."""
 
 WAL_MAX_BYTES = 4 * 1024 * 1024
