@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
+import anyio
 import msgspec
 
 from daemon.access.cached import Cached
 from daemon.access.rule import Entry
-from daemon.bus import Bus, Listener, load_script, pairs
+from daemon.bus import Bus, Heard, Listener, load_script, pairs
 from daemon.errors import UNREADABLE
 
 CHANGE = load_script(__file__, "change.lua", with_parts=("access.part.lua",))
@@ -33,11 +34,15 @@ class Access:
         self._cached: Cached[Mapping[str, Entry]] = Cached(self.read, fresh_s=FRESH_S)
 
     async def run(self, listener: Listener) -> None:
-        """Hear of changes, for ever. Without it they are seen within ``FRESH_S``."""
+        """Hear of changes, for ever, so that nobody waits for them. Without it they are seen within ``FRESH_S``."""
         async with listener.hear(self._bus.keys.rulings) as rulings:
             while True:
-                if await rulings.next() in (None, self._channel.encode()):
+                heard: Heard = b""
+                with anyio.move_on_after(FRESH_S / 2):
+                    heard = await rulings.next()
+                if heard in (None, self._channel.encode()):
                     self._cached.changed()
+                await self._cached.renew()
 
     async def entries(self) -> Mapping[str, Entry]:
         """What was decided, by id; from memory where that is fresh enough."""

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 import anyio
@@ -19,6 +20,7 @@ class Cached(Generic[_T]):
         self._read = read
         self._fresh_s = fresh_s
         self._known: list[_T] = []
+        self._asked = False
         self._until = 0.0
         self._changes = 0
         self._lock = anyio.Lock()
@@ -34,21 +36,32 @@ class Cached(Generic[_T]):
         Raises:
             BusUnavailable: Redis is away, and nothing is known yet.
         """
+        self._asked = True
         if not self._known or time.monotonic() >= self._until:
             await self._look()
         return self._known[0]
+
+    async def renew(self) -> None:
+        """Read it, if it was asked for since the last time: nobody has to wait for it when it is old."""
+        if not self._asked:
+            return
+        self._asked = False
+        async with self._lock:
+            with suppress(BusUnavailable):
+                await self._again()
 
     async def _look(self) -> None:
         async with self._lock:  # many ask at once: one reads
             if self._known and time.monotonic() < self._until:
                 return
-            changes = self._changes
             try:
-                found = await self._read()
+                await self._again()
             except BusUnavailable:
                 if not self._known:
                     raise
-                return
-            self._known = [found]
-            # What changed while it was read is read again.
-            self._until = time.monotonic() + self._fresh_s if changes == self._changes else 0.0
+
+    async def _again(self) -> None:
+        changes = self._changes
+        self._known = [await self._read()]
+        # What changed while it was read is read again.
+        self._until = time.monotonic() + self._fresh_s if changes == self._changes else 0.0
