@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-EVERY_S = 0.05
-"""Often enough for a 99th percentile of a minute, seldom enough to be no load."""
+EVERY_S = 0.2
+"""Often enough for a 99th percentile of two minutes, seldom enough to be no load: a sync waits for another one's."""
 
 WRITTEN = b"x" * 512
 """About what the server appends for one message."""

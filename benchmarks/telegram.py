@@ -12,13 +12,12 @@ from collections import defaultdict
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import anyio
 import httpx2
 
 from benchmarks.disk import synced_ms
-from benchmarks.folder import data_dir
+from benchmarks.folder import data_dir, notes_dir
 from benchmarks.model_server import model_server
 from benchmarks.replicas import agent, cpu_percent, fake, p95, p99, published_ms, replica
 from benchmarks.result import Result
@@ -124,19 +123,19 @@ class Measured:
 
 def measure() -> list[Result]:
     """Publishing, order, CPU time and a flood."""
-    with TemporaryDirectory() as notes, ExitStack() as processes:
+    with notes_dir() as notes, ExitStack() as processes:
         folder = processes.enter_context(data_dir())
         model = processes.enter_context(model_server(words=0))
-        base_url, token = processes.enter_context(fake("tests.fakes.telegram", Path(notes) / "calls"))
+        base_url, token = processes.enter_context(fake("tests.fakes.telegram", notes / "calls"))
         file = folder / "millpond.toml"
         file.write_text(CONFIG.format(data=folder, token=token, base_url=base_url))
         file.chmod(0o600)
         processes.enter_context(agent(folder, model))
-        takes = [Path(notes) / f"takes-{number}" for number in range(2)]
+        takes = [notes / f"takes-{number}" for number in range(2)]
         with ExitStack() as replicas:
             daemons = [replicas.enter_context(replica(folder, each)) for each in takes]
             synced = replicas.enter_context(synced_ms(folder))
-            found = anyio.run(_drive, base_url, token, Path(notes) / "calls", daemons)
+            found = anyio.run(_drive, base_url, token, notes / "calls", daemons)
         # A flood is measured by what it costs others.
         published = published_ms(takes, lambda chat: int(chat) < FIRST_QUIET)
     return _results(published, synced, found)
