@@ -44,9 +44,12 @@ settings.register_profile("fuzz", settings.get_profile("millpond"), max_examples
 settings.load_profile("millpond")
 
 QUEUE = QueueConfig(
-    waiting_max=5, partition_max=50, lease_s=0.5, renew_s=0.1, wakeup_s=0.3, backoff_min_s=0.05, backoff_max_s=0.4
+    waiting_max=5, partition_max=50, lease_s=60.0, renew_s=5.0, wakeup_s=60.0, backoff_min_s=0.05, backoff_max_s=60.0
 )
-"""Short times and small limits; the longest deadline is a second."""
+"""Small limits, and times that no busy machine uses up: what is to run out is made to, see ``Lab.expire``."""
+
+HASTY = msgspec.structs.replace(QUEUE, lease_s=0.5, renew_s=0.1, wakeup_s=0.3, backoff_max_s=0.4)
+"""For tests in which leases and rests do run out; the longest deadline is a second."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # So it is below a script's background job; the processes that tests start would not hear Ctrl-C either.
@@ -315,7 +318,7 @@ FOR_EVER = _kinds_for_ever()
 
 @pytest.fixture
 def queue() -> QueueConfig:
-    """Short times and small limits."""
+    """Small limits and long times; a module in which they run out has one of its own."""
     return QUEUE
 
 

@@ -12,7 +12,7 @@ from daemon.bus import Bus
 from daemon.config import Config, RedisConfig
 from daemon.handlers import job_runner
 from daemon.run import open_process
-from tests.conftest import QUEUE
+from tests.conftest import HASTY
 from tests.cut_short import CutBus
 
 
@@ -30,7 +30,7 @@ class HaltingBus(CutBus):
 
 async def main(server_dir: str, data_dir: str, prefix: str, job_id: str, at: int) -> None:
     """Do the job with files below ``data_dir``."""
-    config = Config(queue=QUEUE, redis=RedisConfig(prefix=prefix))
+    config = Config(queue=HASTY, redis=RedisConfig(prefix=prefix))
     async with open_process(config, Path(server_dir)) as process:
         bus: Bus = HaltingBus(process.bus, at=at)
         await job_runner(replace(process, bus=bus, data_dir=Path(data_dir))).run_one(job_id)

@@ -24,7 +24,7 @@ from daemon.heartbeat import workers
 from daemon.model.openai_model import OpenAIModel
 from daemon.process import Process
 from daemon.testing import Gate, ScriptedModel
-from tests.conftest import Lab
+from tests.conftest import HASTY, Lab
 from tests.fakes.openai_server import Call, Failure, FakeOpenAI, Hang, Reply, Say, fake_openai
 from tests.fakes.said import said
 from tests.integration.test_turns import Bot, replace_agent, until
@@ -32,6 +32,13 @@ from tests.processes import START_LIMIT_S, STOP_LIMIT_S, environment_of, shut_do
 from workers.tools import Registry, Tool, ToolContext
 
 pytestmark = [pytest.mark.anyio, pytest.mark.measures]
+
+
+@pytest.fixture
+def queue() -> QueueConfig:
+    """What is lost is found when its time has run out."""
+    return HASTY
+
 
 STOP_S = 1.0
 """A stop is obeyed within this."""

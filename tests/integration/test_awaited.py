@@ -135,9 +135,7 @@ async def test_a_model_that_gives_no_summary_leaves_the_newest_messages_in_sight
 @pytest.mark.measures
 async def test_a_consolidation_under_way_elsewhere_is_waited_for(small: Process, lab: Lab) -> None:
     model = Summaries()
-    # Whoever has the lock keeps it for far longer than a turn waits.
-    queue = msgspec.structs.replace(small.config.queue, lease_s=60.0)
-    memory = MemoryLab(replace(small, config=msgspec.structs.replace(small.config, queue=queue)), lab, model)
+    memory = MemoryLab(small, lab, model)
     await memory.talk(25)
     lock = await memory.stores.locks.take("web:ann")
     assert lock is not None

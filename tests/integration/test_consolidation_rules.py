@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from daemon.archive import Archive
-from daemon.config import MemoryFlushConfig, summary_model_of
+from daemon.config import MemoryFlushConfig, QueueConfig, summary_model_of
 from daemon.errors import ConfigError, ModelUnavailable
 from daemon.memory import Memories
 from daemon.model import Answer, Request, Usage
 from daemon.process import Process
 from daemon.session import Change, Commit, SessionReader
 from tests.apart import lock_shifted
-from tests.conftest import Lab
+from tests.conftest import HASTY, Lab
 from tests.integration.test_awaited import answered
 from tests.memorylab import SCOPE, MemoryLab, Summaries, messages_of, saves, small_window
 from workers.agent.past import PastReader
@@ -30,6 +30,13 @@ from workers.consolidation.service import serve
 from workers.consolidation.summary import breaker
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def queue() -> QueueConfig:
+    """What failed rests, and is tried again."""
+    return HASTY
+
 
 NOW = Want(at="now")
 _numbers = itertools.count()

@@ -17,7 +17,7 @@ from anyio.lowlevel import checkpoint
 from structlog.testing import capture_logs
 
 from daemon.bus import Bus
-from daemon.config import BotConfig, Config
+from daemon.config import BotConfig, Config, QueueConfig
 from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry
 from daemon.model import Answer, Chunk, Model, Request, TextChunk, ToolCall
@@ -25,7 +25,7 @@ from daemon.process import Process
 from daemon.session import Sessions
 from daemon.slots import Slots
 from daemon.testing import FailingBus
-from tests.conftest import Lab
+from tests.conftest import HASTY, Lab
 from tests.cut_short import CutBus, Died, DyingBus, InterludeBus, StoppingBus
 from tests.fakes.said import said as words_of
 from tests.integration.test_turns import notices_of, wire
@@ -34,6 +34,13 @@ from workers.consume import Consumer
 from workers.tools import Registry, Tool, ToolContext
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def queue() -> QueueConfig:
+    """Whoever dies is followed when his lease is over."""
+    return HASTY
+
 
 SESSION = "web:ann"
 LIMIT_S = 60.0

@@ -12,7 +12,7 @@ from msgspec import structs
 from structlog.testing import capture_logs
 
 from daemon.cli.usage import last_days
-from daemon.config import BotConfig, Config, EachConfig, LimitsConfig, ModelConfig, PricesConfig
+from daemon.config import BotConfig, Config, EachConfig, LimitsConfig, ModelConfig, PricesConfig, QueueConfig
 from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry, Notice, Reply
 from daemon.memory import Home
@@ -20,13 +20,20 @@ from daemon.model import Answer, CutOff, Model, ToolCall, Usage
 from daemon.process import Process
 from daemon.testing import FailingBus, ManualClock, ScriptedModel
 from daemon.usage import Amount, UsageBook
-from tests.conftest import Lab, an_inbound
+from tests.conftest import HASTY, Lab, an_inbound
 from workers.agent.limits import Gate
 from workers.agent.service import serve
 from workers.agent.tracing import Tracing
 from workers.agent.turn import Turns
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def queue() -> QueueConfig:
+    """Messages that came too fast are put off, and come again."""
+    return HASTY
+
 
 LIMIT_S = 60.0
 DAY = "2026-11-20"
