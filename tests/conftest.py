@@ -293,7 +293,8 @@ async def everywhere(bus: Bus, *command: str) -> list[Any]:
 
 
 async def all_keys(bus: Bus) -> list[bytes]:
-    """Every key of the bus's prefix, sorted."""
+    """Every key of the bus's prefix, sorted; with what this process is about to note."""
+    await bus.activity.written()
     return sorted(key for keys in await everywhere(bus, "KEYS", f"{bus.keys.prefix}:*") for key in keys)
 
 
