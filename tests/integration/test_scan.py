@@ -27,6 +27,7 @@ async def test_every_session_is_found_once_and_nothing_else(lab: Lab) -> None:
 
 async def test_what_was_found_in_an_index_or_not_makes_no_difference(lab: Lab) -> None:
     await made(lab, NAMES)
+    await lab.bus.activity.written()
     await lab.bus.call("DEL", lab.bus.keys.sessions)
 
     assert await all_sessions(lab.bus) == sorted(NAMES)
