@@ -47,7 +47,7 @@ class Cached(Generic[_T]):
             return
         self._asked = False
         async with self._lock:
-            with suppress(BusUnavailable):
+            with suppress(Exception):  # whoever asks when it is old is told
                 await self._again()
 
     async def _look(self) -> None:

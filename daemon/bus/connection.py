@@ -42,7 +42,6 @@ PATIENCE_S = 5.0
 START_PATIENCE_S = 30.0
 """How long a starting process waits for a server that loads its data."""
 
-
 LAST_NOTE_S = 0.5
 """How long closing waits for the index of sessions, which is complete without it as soon as a turn ends."""
 

@@ -28,7 +28,7 @@ REST_S = 50.0
 
 @pytest.fixture
 def queue() -> QueueConfig:
-    """Who holds something, or rests, does so for all of a test."""
+    """Who holds something, or rests, does so for all of a test, and for longer than a wake-up takes."""
     return QueueConfig(lease_s=LEASE_S, backoff_max_s=LEASE_S)
 
 

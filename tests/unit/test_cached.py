@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from daemon.access.cached import Cached
-from daemon.errors import BusUnavailable
+from daemon.errors import BusError, BusUnavailable
 
 pytestmark = pytest.mark.anyio
 
@@ -20,6 +20,7 @@ class Source:
         self.free = anyio.Event()
         self.free.set()
         self.is_away = False
+        self.is_broken = False
 
     async def _read(self) -> int:
         self.reads += 1
@@ -27,6 +28,8 @@ class Source:
         await self.free.wait()
         if self.is_away:
             raise BusUnavailable("Redis is away")
+        if self.is_broken:
+            raise BusError("Redis refuses it")
         return read
 
 
@@ -82,6 +85,16 @@ async def test_what_has_changed_while_it_was_read_is_read_again():
         source.free.set()
 
     assert await source.cached.get() == 2
+
+
+async def test_what_cannot_be_read_is_told_to_who_asks_and_ends_no_renewing():
+    source = Source(fresh_s=0.0)
+    await source.cached.get()
+    source.is_broken = True
+
+    await source.cached.renew()
+    with pytest.raises(BusError):
+        await source.cached.get()
 
 
 async def test_while_redis_is_away_the_last_one_holds():
