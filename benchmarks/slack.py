@@ -30,6 +30,9 @@ CHANNELS, THREADS = 10, 2
 EVENTS_PER_S = 30.0
 """In each channel each second one question, which Slack tells twice, and one thing that is said to others."""
 
+BETWEEN_S = 0.5 + 0.5 / CHANNELS
+"""From a question to what is said to others: half a second, and never when another channel's question is asked."""
+
 LOAD_S = 60.0
 WINDOWS = 6
 """Parts of that time, each a value of the CPU time."""
@@ -225,14 +228,17 @@ async def _load(platform: Platform, replicas: list[Daemon], found: Measured) -> 
 
 
 async def _talk_in(platform: Platform, channel: str, after_s: float) -> None:
-    """One question a second, and half a second later something that is not meant for the bot."""
+    """One question a second, and half a second later something that is not meant for the bot.
+
+    At a time of its own: what is said in all channels is spread evenly.
+    """
     roots = [(await platform.ask(do="say", channel=channel, text="a thread"))["ts"] for _ in range(THREADS)]
     began = time.monotonic() + after_s
     for second in range(int(LOAD_S)):
         thread = roots[second % THREADS]
         await anyio.sleep(max(0.0, began + second - time.monotonic()))
         await platform.say(channel=channel, thread=thread, mention=True)
-        await anyio.sleep(max(0.0, began + second + 0.5 - time.monotonic()))
+        await anyio.sleep(max(0.0, began + second + BETWEEN_S - time.monotonic()))
         await platform.ask(do="say", channel=channel, thread=thread, text="said to others")
 
 

@@ -63,6 +63,13 @@ class Delivery:
     _told: set[str] = field(default_factory=set[str])
     """Sessions that something was sent to in this leader's name."""
     _marks: "itertools.count[int]" = field(default_factory=itertools.count)
+    _asking: Asking = "sending"
+    """How is asked at first what is to be done about a part."""
+
+    def __post_init__(self) -> None:
+        # Once: to look at what a channel can do takes a fiftieth of all that a message costs.
+        if isinstance(self.means.channel, Finds):
+            self._asking = "asking"
 
     async def deliver(self, stream_id: bytes, reply: Reply) -> bool:
         """Send what is not sent yet; False when there was no time for all of it.
@@ -120,7 +127,7 @@ class Delivery:
             wait_s = await self.means.pace.take(place.reply.session, rates)
             if wait_s:
                 raise Paced(wait_s=wait_s)
-        asking: Asking = "asking" if isinstance(self.means.channel, Finds) else "sending"
+        asking = self._asking
         while True:
             step, word = await self._marked(place, asking)
             if step is None:

@@ -214,9 +214,9 @@ class Cluster:
                 await self.learn()
             raise
 
-    def pubsub(self, **options: Any) -> Any:
-        """Publish/subscribe over any node: what is published on one is heard on all."""
-        return random.choice(self.nodes).pubsub(**options)
+    def any_node(self) -> Client:
+        """A client of one of the nodes: what is published on one is heard on all."""
+        return random.choice(self.nodes)
 
     async def aclose(self) -> None:
         """Close all connections."""

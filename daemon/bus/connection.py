@@ -20,7 +20,7 @@ from daemon.bus.cluster import PARTITIONS, Cluster
 from daemon.bus.joined import Joined
 from daemon.bus.keys import Keys
 from daemon.bus.lanes import Lanes
-from daemon.bus.line import AWAY, Client, Line, Part, pipeline
+from daemon.bus.line import AWAY, Client, Line, Part, connected, pipeline
 from daemon.bus.migrations import SCHEMA, migrate, refuse_newer
 from daemon.bus.script import Script, load_script
 from daemon.bus.together import Asked, Together
@@ -84,7 +84,7 @@ class Bus:
 
     @property
     def client(self) -> Client:
-        """The client below, for what a pipeline cannot do: blocking reads and publish/subscribe."""
+        """The client below, for what a pipeline cannot do."""
         return self._client
 
     @property
@@ -132,6 +132,10 @@ class Bus:
     def line(self) -> Line:
         """A connection of the caller's own to the one server, for reads that wait."""
         return Line(self._client)
+
+    async def tapped(self) -> Any:
+        """A connection of the caller's own on which to hear what is published, in RESP2: there it is a plain list."""
+        return await connected(self._client if self.cluster is None else self.cluster.any_node(), protocol=2)
 
     async def aclose(self) -> None:
         """Close all connections but those of tasks that still run."""

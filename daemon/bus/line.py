@@ -41,7 +41,7 @@ class Line:
     async def exchange(self, commands: Sequence[tuple[Part, bytes]]) -> list[Any]:
         """The answers to commands, each given as its name and packed; a refused one is answered by its exception."""
         if self._connection is None:
-            self._connection = await self._opened()
+            self._connection = await connected(self._client)
         connection = self._connection
         try:
             return await _exchanged(self._client, connection, commands)
@@ -69,12 +69,14 @@ class Line:
             with anyio.move_on_after(CLOSE_S, shield=True):
                 await connection.disconnect()
 
-    async def _opened(self) -> Any:
-        pool = self._client.connection_pool
-        # Without the library's own time-out, which starts a task for every pipeline.
-        connection = pool.connection_class(**{**pool.connection_kwargs, "socket_timeout": None})
-        await connection.connect()
-        return connection
+
+async def connected(client: Client, **options: Any) -> Any:
+    """A connection of the caller's own to a client's server; the caller limits every wait, and disconnects it."""
+    pool = client.connection_pool
+    # Without the library's own time-out, which starts a task for every pipeline.
+    connection = pool.connection_class(**{**pool.connection_kwargs, "socket_timeout": None, **options})
+    await connection.connect()
+    return connection
 
 
 async def pipeline(client: Client, commands: Sequence[tuple[Part, ...]]) -> list[Any]:

@@ -4,6 +4,7 @@ One connection a process, however many watch. Everything heard here is advisory:
 the start, after a reconnect, when it read too slowly) hears a ``None`` and reads the truth again.
 """
 
+import math
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
@@ -14,6 +15,7 @@ import structlog
 from redis import exceptions as redis_errors
 
 from daemon.bus.connection import Bus
+from daemon.bus.line import ANSWER_TIMEOUT_S, packed
 from daemon.errors import MillpondError
 
 BUFFER = 256
@@ -58,18 +60,19 @@ class Listener:
         self._bus = bus
         self._readers: dict[str, set[Subscription]] = {}
         self._patterns: dict[str, set[Subscription]] = {}
-        self._pubsub: Any = None
+        self._connection: Any = None
+        """On which is heard; None while there is none."""
 
     @asynccontextmanager
     async def hear(self, channel: str) -> AsyncGenerator[Subscription]:
         """What is published on ``channel`` during the block."""
-        async with self._reading(self._readers, channel, "subscribe") as reader:
+        async with self._reading(self._readers, channel, "SUBSCRIBE") as reader:
             yield reader
 
     @asynccontextmanager
     async def hear_all(self, pattern: str) -> AsyncGenerator[Subscription]:
         """What is published on any channel that ``pattern`` matches, as Redis reads it, during the block."""
-        async with self._reading(self._patterns, pattern, "psubscribe") as reader:
+        async with self._reading(self._patterns, pattern, "PSUBSCRIBE") as reader:
             yield reader
 
     @asynccontextmanager
@@ -90,7 +93,7 @@ class Listener:
             if not readers:
                 all_readers.pop(name, None)
                 with anyio.move_on_after(1, shield=True):
-                    await self._tell(what.replace("sub", "unsub"), name)
+                    await self._tell(what.replace("SUB", "UNSUB"), name)
 
     async def run(self) -> None:
         """Keep the connection, for ever."""
@@ -102,31 +105,49 @@ class Listener:
             await self._revive()
 
     async def _listen(self) -> None:
-        pubsub = self._bus.client.pubsub(ignore_subscribe_messages=True)
+        connection = await self._bus.tapped()
         try:
-            # A channel of our own keeps the subscriptions from ever being none, which would end the reading.
             asked, patterns = set(self._readers), set(self._patterns)
-            await pubsub.subscribe(f"{self._bus.keys.prefix}:listeners", *asked)
-            if patterns:
-                await pubsub.psubscribe(*patterns)
-            self._pubsub = pubsub
+            # Somebody has to subscribe to something: only then is a ping answered as what is published is told.
+            await _send(connection, "SUBSCRIBE", f"{self._bus.keys.prefix}:listeners", *asked)
+            await _send(connection, "PSUBSCRIBE", *patterns)
+            self._connection = connection
             # Whoever asked while that was on its way was told nothing: the connection was not there yet.
-            if late := self._readers.keys() - asked:
-                await pubsub.subscribe(*late)
-            if late := self._patterns.keys() - patterns:
-                await pubsub.psubscribe(*late)
+            await _send(connection, "SUBSCRIBE", *self._readers.keys() - asked)
+            await _send(connection, "PSUBSCRIBE", *self._patterns.keys() - patterns)
             for readers in (*self._readers.values(), *self._patterns.values()):
                 _dispatch(readers, None)
-            while True:
-                message = await _next_message(pubsub)
-                if message["type"] == "message":
-                    _dispatch(self._readers.get(message["channel"].decode(), ()), message["data"])
-                elif message["type"] == "pmessage":
-                    _dispatch(self._patterns.get(message["pattern"].decode(), ()), message["data"])
+            while await self._hear(connection) or await self._answers(connection):
+                """For ever."""
+            raise redis_errors.TimeoutError("the server says nothing")
         finally:
-            self._pubsub = None
+            self._connection = None
             with anyio.move_on_after(1, shield=True):
-                await pubsub.aclose()
+                await connection.disconnect()
+
+    async def _answers(self, connection: Any) -> bool:
+        """Whether the server is there: one that was stopped leaves its connections open."""
+        await _send(connection, "PING", "there?")
+        return await self._hear(connection)
+
+    async def _hear(self, connection: Any) -> bool:
+        """Hand on what comes within ``POLL_S``; whether anything did."""
+        heard = False
+        # One limit for all of it: the library's, one for each message, costs as much as the message.
+        with anyio.move_on_after(POLL_S):
+            while True:
+                self._hand_on(await connection.read_response(timeout=math.inf, disconnect_on_error=False))
+                heard = True
+        return heard
+
+    def _hand_on(self, told: Any) -> None:
+        match told:
+            case [b"message", channel, data]:
+                _dispatch(self._readers.get(channel.decode(), ()), data)
+            case [b"pmessage", pattern, _, data]:
+                _dispatch(self._patterns.get(pattern.decode(), ()), data)
+            case _:
+                """The answer to a subscription, or to a ping."""
 
     async def _revive(self) -> None:
         with anyio.move_on_after(POLL_S):
@@ -137,12 +158,12 @@ class Listener:
             await anyio.sleep(0.05)
 
     async def _tell(self, what: str, channel: str) -> None:
-        if self._pubsub is None:
+        connection = self._connection
+        if connection is None or not connection.is_connected:
             return  # the next connection subscribes to all that is asked for
         try:
-            await getattr(self._pubsub, what)(channel)
-        # AttributeError: the reader lost the connection meanwhile, and the library had taken its writer away.
-        except (redis_errors.RedisError, OSError, AttributeError) as error:
+            await _send(connection, what, channel)
+        except (redis_errors.RedisError, OSError) as error:
             _log.debug("listener.lost", reason=type(error).__name__)
 
 
@@ -151,14 +172,7 @@ def _dispatch(readers: Iterable[Subscription], heard: Heard) -> None:
         reader.put(heard)
 
 
-async def _next_message(pubsub: Any) -> Any:
-    """The next message, or the answer to a ping: a server that was stopped leaves its connections open."""
-    for _ in range(2):
-        # None is also what the answer to a subscription becomes.
-        until = anyio.current_time() + POLL_S
-        while (left_s := until - anyio.current_time()) > 0:
-            message = await pubsub.get_message(timeout=left_s)
-            if message is not None:
-                return message
-        await pubsub.ping()
-    raise redis_errors.TimeoutError("the server says nothing")
+async def _send(connection: Any, what: str, *names: str) -> None:
+    if names:
+        with anyio.fail_after(ANSWER_TIMEOUT_S):
+            await connection.send_packed_command(packed((what, *names)), check_health=False)

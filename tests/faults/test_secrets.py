@@ -545,7 +545,7 @@ def test_all_that_could_be_read_was_searched(found: Found) -> None:
     kinds = {re.split(r"[ /]", where)[0] for where in found.texts}
 
     assert kinds >= {"HTTP", "command", "request", "Redis", "platform", "output", "errors"}
-    assert '"level": "debug"' in found.texts["errors"]
+    assert '"level":"debug"' in found.texts["errors"]
     assert "ModelRefused" in found.texts["errors"]
 
 

@@ -1,0 +1,98 @@
+"""Log lines: one JSON object each, ours and those of libraries alike, whatever stands in them."""
+
+import json
+import logging
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+
+from daemon.log import configure  # as it is: what tests run must not configure their logs
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    """Afterwards logs go where they went before."""
+    root = logging.getLogger()
+    handlers, level, before = root.handlers[:], root.level, structlog.get_config()
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    structlog.configure(**before)
+
+
+def _lines(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_a_line_is_one_object_with_what_was_bound_on_the_way(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("info")
+    with structlog.contextvars.bound_contextvars(correlation="c1"):
+        structlog.get_logger().info("message.accepted", session="web:pond", waited_s=1.5)
+    [line] = _lines(capsys.readouterr().err)
+    assert line.pop("timestamp").endswith("Z")
+    assert line == {
+        "event": "message.accepted",
+        "level": "info",
+        "correlation": "c1",
+        "session": "web:pond",
+        "waited_s": 1.5,
+    }
+
+
+def test_what_is_below_the_level_is_not_written(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("warning")
+    logger = structlog.get_logger()
+    logger.info("message.accepted")
+    logger.warning("message.refused")
+    assert [line["event"] for line in _lines(capsys.readouterr().err)] == ["message.refused"]
+
+
+def test_an_exception_is_in_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("info")
+    try:
+        raise ValueError("a pond")
+    except ValueError:
+        structlog.get_logger().exception("turn.failed")
+    [line] = _lines(capsys.readouterr().err)
+    assert line["level"] == "error"
+    assert line["exception"].endswith("ValueError: a pond")
+
+
+def test_a_warning_of_a_library_is_a_line_like_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("debug")
+    logging.getLogger("library").info("no")
+    logging.getLogger("library").warning("at %s", "once")
+    [line] = _lines(capsys.readouterr().err)
+    assert (line["event"], line["level"]) == ("at once", "warning")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [("池塘", "池塘"), ("half \ud83d", "half \ud83d"), (Path("/pond"), "PosixPath('/pond')")]
+)
+def test_a_line_is_written_whatever_stands_in_it(capsys: pytest.CaptureFixture[str], value: object, shown: str) -> None:
+    configure("info")
+    structlog.get_logger().info("value", path=value)
+    [line] = _lines(capsys.readouterr().err)
+    assert line["path"] == shown
+
+
+def test_a_terminal_gets_readable_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    configure("info")
+    structlog.get_logger().info("message.accepted", session="web:pond")
+    line = capsys.readouterr().err
+    assert "message.accepted" in line
+    assert not line.startswith("{")
+
+
+def test_lines_go_to_a_file_of_a_folder(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    configure("info", folder=tmp_path / "logs")
+    structlog.get_logger().info("message.accepted")
+    logging.getLogger().handlers[0].close()
+    [line] = _lines((tmp_path / "logs" / "millpond.log").read_text())
+    assert line["event"] == "message.accepted"
+    assert not capsys.readouterr().err
