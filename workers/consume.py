@@ -5,6 +5,7 @@ to an ``Answer`` and takes from it the claim of the session's next turn.
 """
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Protocol
 
 import anyio
@@ -41,6 +42,7 @@ AWAY_PAUSE_S = 0.5
 """Pause when Redis is away."""
 
 _log = structlog.get_logger()
+_counter = cache(metrics.CLAIMS.labels)
 
 
 class Answer(Protocol):
@@ -152,7 +154,7 @@ class Consumer:
                 # Cancelled in the middle, sessions would be held under a nonce that nobody knows.
                 claims = await self._sessions.claim_all(sessions)
             for claim in claims:
-                metrics.CLAIMS.labels("first" if claim.begun.attempts <= 1 else "again").inc()
+                _counter("first" if claim.begun.attempts <= 1 else "again").inc()
         except BusError as error:
             _log.warning("claim.abandoned", reason=str(error), count=len(sessions))
         finally:

@@ -63,7 +63,7 @@ class Delivery:
     _told: set[str] = field(default_factory=set[str])
     """Sessions that something was sent to in this leader's name."""
     _marks: "itertools.count[int]" = field(default_factory=itertools.count)
-    _asking: Asking = "sending"
+    _asking: Asking = field(default="sending", init=False)
     """How is asked at first what is to be done about a part."""
 
     def __post_init__(self) -> None:
