@@ -57,7 +57,7 @@ class ObjectStorage:
 
     async def create(self, name: str, content: bytes) -> bool:
         """See ``Storage``."""
-        from obstore.exceptions import AlreadyExistsError, NotSupportedError  # noqa: PLC0415
+        from obstore.exceptions import AlreadyExistsError, NotSupportedError  # noqa: PLC0415 - as above
 
         try:
             await self._run(lambda: self._store.put_async(name, content, mode="create"), name)
@@ -115,7 +115,7 @@ class ObjectStorage:
             await self._run(lambda: self._store.delete_async(name), name)
 
     async def _run(self, work: Callable[[], Awaitable[_T]], name: str) -> _T:
-        from obstore.exceptions import BaseError  # noqa: PLC0415
+        from obstore.exceptions import BaseError  # noqa: PLC0415 - as above
 
         place = f"{self.where}/{name}"
         try:

@@ -105,7 +105,8 @@ class Listener:
             await self._revive()
 
     async def _listen(self) -> None:
-        connection = await self._bus.tapped()
+        with anyio.fail_after(ANSWER_TIMEOUT_S):
+            connection = await self._bus.tapped()
         try:
             asked, patterns = set(self._readers), set(self._patterns)
             # Somebody has to subscribe to something: only then is a ping answered as what is published is told.

@@ -20,8 +20,8 @@ _REACTION_NAME = re.compile(r":?[a-z0-9_+'-]{1,100}:?")
 """As Slack calls its emoji: ``eyes``, ``+1``, ``white_check_mark``."""
 
 WHERE_BOT_TOKEN = "the app's settings show it under Install App, as Bot User OAuth Token"  # noqa: S105 - a place
-WHERE_APP_TOKEN = "the app's settings make one under Basic Information, App-Level Tokens, with connections:write"  # noqa: S105
-WHERE_SECRET = "the app's settings show it under Basic Information, App Credentials"  # noqa: S105
+WHERE_APP_TOKEN = "the app's settings make one under Basic Information, App-Level Tokens, with connections:write"  # noqa: S105 - where one is found
+WHERE_SECRET = "the app's settings show it under Basic Information, App Credentials"  # noqa: S105 - where one is found
 
 
 def slack_findings(config: Config) -> Iterator[Finding]:

@@ -81,7 +81,7 @@ async def _forget_current(work: Work, scope: str, wanted: Wanted) -> None:
 
 async def _forget_lists(work: Work, scope: str, wanted_of: Callable[[_Record], Wanted]) -> None:
     for kind, (tier, record) in _KINDS.items():
-        shelf, bury = Shelf(kind=kind, owner=scope), partial(_buried, record, wanted_of)  # type: ignore[arg-type]
+        shelf, bury = Shelf(kind=kind, owner=scope), partial(_buried, record, wanted_of)  # type: ignore[arg-type]  # each kind with its own record
         try:
             await forget_on(work, shelf, tier, bury, archived=tier)
         except msgspec.MsgspecError as error:

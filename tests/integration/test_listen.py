@@ -7,6 +7,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+import daemon.bus.listen
 from daemon.bus import Bus, Listener, Subscription
 from daemon.bus.listen import BUFFER
 from daemon.process import Process
@@ -78,6 +79,31 @@ async def test_after_the_server_was_killed_readers_hear_a_none_and_then_go_on(la
         assert await next_heard(reader) == b"before"
 
         os.kill((await lab.bus.call("INFO", "server"))["process_id"], signal.SIGKILL)
+
+        with anyio.fail_after(10):
+            assert await reader.next() is None
+        await lab.subscribed("t:a")
+        await lab.bus.call("PUBLISH", "t:a", "after")
+        assert await next_heard(reader) == b"after"
+
+
+async def test_a_server_that_is_stopped_is_noticed_and_heard_again(
+    lab: Lab, process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(daemon.bus.listen, "POLL_S", 0.2)
+    monkeypatch.setattr(daemon.bus.listen, "ANSWER_TIMEOUT_S", 0.2)
+    server = (await lab.bus.call("INFO", "server"))["process_id"]
+    async with process.listener.hear("t:a") as reader:
+        await lab.subscribed("t:a")
+        with anyio.fail_after(5):
+            while await reader.next() is not None:
+                """What it hears at first."""
+        try:
+            os.kill(server, signal.SIGSTOP)
+            # Long enough for a ping without an answer, and for a connection that nobody accepts.
+            await anyio.sleep(2)
+        finally:
+            os.kill(server, signal.SIGCONT)
 
         with anyio.fail_after(10):
             assert await reader.next() is None
