@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
+import anyio
 import msgspec
 import pytest
 from anyio import to_thread
@@ -28,7 +29,7 @@ EVERYTHING = Choice(everything=True)
 
 
 async def die(lab: Lab, *ids: str, session: str = "web:ann", reason: str = "attempts") -> None:
-    """Have messages accepted and given up."""
+    """Have messages accepted and given up, each in a millisecond of its own: they are listed by when they died."""
     for message_id in ids:
         await lab.publish(message_id, session=session)
         claim = await lab.claim(session)
@@ -39,6 +40,7 @@ async def die(lab: Lab, *ids: str, session: str = "web:ann", reason: str = "atte
             dead_reason=reason,
         )
         await lab.sessions.commit(claim, given_up, step=0, go_on=False)
+        await anyio.sleep(0.002)
 
 
 @pytest.fixture

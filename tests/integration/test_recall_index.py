@@ -305,7 +305,7 @@ async def test_a_long_history_is_fed_piece_by_piece_and_what_was_fed_is_found_me
     world: Pond, engine: BuiltinEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await write(world, *(f"[2026-11-01 08:00] Entry {word(at)}." for at in range(1_000)))
-    monkeypatch.setattr(daemon.recall.index.feed, "PIECE", 20)
+    monkeypatch.setattr(daemon.recall.index.feed, "PIECE", 2)
     hurried = engine_of(world)
     hurried.in_step_s = 0.03
 

@@ -295,6 +295,8 @@ async def test_an_id_is_found_in_the_session_that_was_active_last(lab: Lab) -> N
         await lab.publish("same", session=session)
         claim = await lab.claim(session)
         await lab.sessions.commit(claim, traced(claim, a_trace(0, answers=("same",))), step=0, go_on=False)
+        await lab.bus.activity.written()
+        await anyio.sleep(0.002)  # who was active is known to the millisecond
 
     found = await Traces(lab.bus).find("same")
 
