@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import anyio
 import pytest
 import structlog
+from anyio import to_thread
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +25,9 @@ from daemon.errors import BusUnavailable, ConfigError
 from daemon.memory import HistoryEntry, Memories, Note, Version
 from daemon.memory.files import MemoryFiles, memory_folder
 from daemon.memory.growing import grow
+from daemon.memory.projection import Projection
 from daemon.memory.sidecar import SideCar, Told, read_side_car, write_side_car
+from daemon.memory.stored import Stored
 from daemon.testing import FailingBus, ManualClock
 
 pytestmark = pytest.mark.anyio
@@ -826,12 +830,23 @@ async def test_a_turn_does_not_wait_for_a_disk_that_hangs(
     memory: Memory, log: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("daemon.memory.files.LIMIT_S", 0.05)
+    sync, ended = Projection.sync, threading.Event()
+
+    def until_ended(projection: Projection, stored: Stored) -> None:
+        try:
+            sync(projection, stored)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(Projection, "sync", until_ended)
     await memory.consolidated("one")
     memory.folder.mkdir(parents=True)
     with folder_below(memory.folder, make=False) as folder, folder_lock(folder, wait_s=1):
         await memory.sync()
 
     assert log[0]["reason"] == "the disk is too slow"
+    # Its thread goes on once the disk does: not while the event loop is closed.
+    assert await to_thread.run_sync(ended.wait, 10)
 
 
 # Growing files alone
