@@ -18,7 +18,7 @@ from daemon.events import LogEntry
 from daemon.model import without_marks
 from daemon.tokens import Tokenizer, load
 from workers.agent.context import Prompt, Rules, Scene, prompt
-from workers.agent.history import Remembered, View
+from workers.agent.history import REMEMBERED_S, Remembered, View
 from workers.agent.past import whole_turns
 from workers.agent.shorten import Piece, Shares, shortened
 from workers.micro import MARK
@@ -458,6 +458,22 @@ def test_what_is_remembered_takes_a_bounded_room() -> None:
     assert len(made) == 50
     view.shown(many[0], old=0, names=True)
     assert len(made) == 51
+
+
+def test_a_turn_that_nobody_is_shown_for_long_is_let_go() -> None:
+    now, made = [0.0], list[int]()
+    view = View(count=counting(made), max_chars=200, remembered=Remembered(now=lambda: now[0]))
+    shown_on, left, new = ([user(n, f"text {n}", "Ann"), answer(n, "ok")] for n in range(3))
+    view.shown(left, old=0, names=True)
+    for now[0] in (0.0, 0.6 * REMEMBERED_S, 1.2 * REMEMBERED_S):
+        view.shown(shown_on, old=0, names=True)
+
+    view.shown(new, old=0, names=True)
+    assert len(made) == 3
+    view.shown(shown_on, old=0, names=True)
+    assert len(made) == 3
+    view.shown(left, old=0, names=True)
+    assert len(made) == 4
 
 
 def test_what_is_counted_for_one_turn_alone_pushes_no_other_turn_out() -> None:

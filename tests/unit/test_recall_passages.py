@@ -1,6 +1,8 @@
 """What is shown of a hit: with what stands beside it, and once."""
 
 import datetime as dt
+import re
+import sqlite3
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,6 +40,27 @@ def test_nothing_is_shown_beside_one_hit_that_a_better_one_shows(texts: list[lis
         assert text_of[hit.docid] in lines
         assert not shown & {*lines} - {text_of[hit.docid], "…"}
         shown |= {*lines}
+    index.close()
+
+
+def test_searches_that_find_more_and_less_share_their_statements() -> None:
+    # A connection keeps each statement, of 23 kB and more.
+    index, asked = Index.in_memory(forgets=0), set[str]()
+    chunks = [
+        chunk
+        for number in range(100)
+        for chunk in message_chunks(f"pond {number}", session="web:ann", index=number, time=NOW.isoformat())
+    ]
+    index.feed("log", NOWHERE, Fed(1, "last"), lambda _, write: write.chunks.extend(chunks))
+
+    def search(found: sqlite3.Connection, limit: int, words: str) -> int:
+        found.set_trace_callback(lambda sql: asked.add(re.sub(r"'[^']*'|\d+", "?", sql)))
+        return len(hits_of(found, ranked(found, query_terms(words, NOW), limit=limit), limit=limit))
+
+    for limit in range(1, 60):
+        assert index.ask(lambda found, limit=limit: search(found, limit, f"pond {limit}")) > 0
+
+    assert len(asked) < 20
     index.close()
 
 

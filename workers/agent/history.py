@@ -6,6 +6,7 @@ Most turns are sent as they are stored. Those that have to be encoded anew are r
 once and not at every turn, and what was forgotten in the log can never be shown from here.
 """
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,9 @@ REMEMBERED_BYTES = 32 * 1024 * 1024
 """What the turns that were encoded anew may take in a process, for each bot."""
 REMEMBERED_COST_BYTES = 300
 """What remembering one takes besides."""
+REMEMBERED_S = 600.0
+"""For how long a turn is remembered that is shown to nobody: what has left a conversation's window is not asked for
+again, and a process that has room for an hour of it would grow for an hour."""
 COUNTED_BYTES = 1024 * 1024
 """What the counts of single messages may take, without their words: some 3,500. Nearly all are of one turn alone, and
 among the turns they would push out what is shown again and again."""
@@ -44,25 +48,31 @@ class ShownTurn(msgspec.Struct, frozen=True, gc=False):
 class Remembered:
     """What was made once, by a digest of what it was made of; the least used goes first. Safe between threads."""
 
-    def __init__(self, most_bytes: int = REMEMBERED_BYTES) -> None:
+    def __init__(self, most_bytes: int = REMEMBERED_BYTES, *, now: Callable[[], float] = time.monotonic) -> None:
         self._left_bytes = most_bytes
-        self._turns: OrderedDict[bytes, ShownTurn] = OrderedDict()
+        self._now = now
+        self._turns: OrderedDict[bytes, tuple[float, ShownTurn]] = OrderedDict()
+        """With the time at which each was used last, the oldest first."""
         self._lock = Lock()
 
     def get(self, key: bytes, make: Callable[[], ShownTurn]) -> ShownTurn:
         """What belongs to ``key``, made when it is not known."""
+        now = self._now()
         with self._lock:
-            if found := self._turns.get(key):
-                self._turns.move_to_end(key)
-                return found
+            if found := self._turns.pop(key, None):
+                self._turns[key] = (now, found[1])
+                return found[1]
         made = make()
         with self._lock:
             if key not in self._turns:
-                self._turns[key] = made
+                self._turns[key] = (now, made)
                 self._left_bytes -= _size(made)
-            while self._left_bytes < 0:
-                self._left_bytes += _size(self._turns.popitem(last=False)[1])
+            while self._turns and (self._left_bytes < 0 or self._oldest_s() < now - REMEMBERED_S):
+                self._left_bytes += _size(self._turns.popitem(last=False)[1][1])
         return made
+
+    def _oldest_s(self) -> float:
+        return next(iter(self._turns.values()))[0]
 
 
 def _size(turn: ShownTurn) -> int:

@@ -7,9 +7,12 @@ from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from msgspec import json
+
 from daemon.recall.chunk import DOCID_CHARS, Chunk
 from daemon.recall.chunks import CHUNK_TOKENS, tokens_about
 from daemon.recall.found import SNIPPET_CHARS, Hit, InPrompt
+from daemon.recall.index.schema import ONE_OF
 from daemon.recall.place import Place
 from daemon.recall.vectors.places import Extent, Text
 
@@ -78,8 +81,8 @@ def _near(connection: sqlite3.Connection, rows: Sequence[int]) -> dict[int, Sequ
 
 
 def _fetched(connection: sqlite3.Connection, rows: Collection[int]) -> dict[int, Sequence[Any]]:
-    marks = ",".join("?" * len(rows))
-    return {record[0]: record for record in connection.execute(f"{_SELECT} c.id IN ({marks})", sorted(rows))}
+    wanted = json.encode(sorted(rows)).decode()
+    return {record[0]: record for record in connection.execute(f"{_SELECT} c.id {ONE_OF}", (wanted,))}
 
 
 def _has_room(record: Sequence[Any], behind: Sequence[Any] | None) -> bool:

@@ -11,8 +11,11 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from msgspec import json
+
 from daemon.recall.dates import DateRange
 from daemon.recall.found import InPrompt
+from daemon.recall.index.schema import ONE_OF
 from daemon.recall.words import Query, match_expression
 
 ROWS_EACH = 500
@@ -222,8 +225,8 @@ def _closely(
         )
         rows |= {*with_words, *dated[:DATED_MAX]}
     records = connection.execute(
-        f"SELECT id, time, terms, about FROM chunk WHERE id IN ({','.join('?' * len(rows))})",  # noqa: S608 - marks alone
-        list(rows),
+        f"SELECT id, time, terms, about FROM chunk WHERE id {ONE_OF}",  # noqa: S608 - words of our own
+        (json.encode(list(rows)).decode(),),
     ).fetchall()
     mean = _mean_length(connection)
     base = max((posting.weight for posting in postings), default=1.0) * DATED_ALONE
