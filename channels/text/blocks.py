@@ -62,10 +62,20 @@ def blocks(text: str) -> Iterator[Block]:
         yield Block(begin=begin, end=size)
 
 
-def _fence_at(text: str, at: int) -> Fence | None:
+def opens_code(text: str, at: int) -> bool:
+    """Whether ``text`` from ``at`` on would open a fenced code block, or close one, if a line began there."""
+    return _opening_at(text, at) is not None
+
+
+def _opening_at(text: str, at: int) -> re.Match[str] | None:
     found = _fence(text, at)
     # Backquotes on both sides are code within a line (CommonMark, section 4.5).
-    if found is None or (found[2][0] == "`" and "`" in found[3]):
+    return None if found is None or (found[2][0] == "`" and "`" in found[3]) else found
+
+
+def _fence_at(text: str, at: int) -> Fence | None:
+    found = _opening_at(text, at)
+    if found is None:
         return None
     indent, mark, info = found.groups()
     first = _line_end(text, at)

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 
-from channels.text.blocks import Block, blocks
+from channels.text.blocks import Block, blocks, opens_code
 from channels.text.graphemes import boundary_before
 
 Length = Callable[[str], int]
@@ -96,12 +96,13 @@ class _Cutter:
             fence = None
         while not self._fits(self._begin, block.end):
             if fence is None or self._begin >= fence.upto:
-                yield self._taken(self._end_of_text(block))
+                yield self._taken(self._ahead_of_fence(self._end_of_text(block)))
                 continue
-            end = self._end_of_code(fence.first, fence.upto, fence.closing)
+            end = self._ahead_of_fence(self._end_of_code(fence.first, fence.upto, fence.closing))
             if end <= fence.first:
                 # Nothing of the code fits behind what stands before it.
-                yield self._taken(block.begin if self._begin < block.begin else self._end_of_text(block))
+                end = block.begin if self._begin < block.begin else self._end_of_text(block)
+                yield self._taken(self._ahead_of_fence(end))
                 continue
             if end >= fence.upto:
                 # The code is over, and closed already.
@@ -146,6 +147,16 @@ class _Cutter:
         if outside >= least:
             return boundary_before(self._text, outside, least=self._begin)
         return boundary_before(self._text, limit, least=self._begin)
+
+    def _ahead_of_fence(self, end: int) -> int:
+        """``end``, or less, where a fence within a line would stand at the next part's beginning and be one there."""
+        line = max(self._begin, self._text.rfind("\n", self._begin, end) + 1)
+        if end == line or not opens_code(self._text, end):
+            return end
+        # The character that stands before it goes along.
+        before = line + len(self._text[line:end].rstrip(" \t`~")) - 1
+        at = boundary_before(self._text, before, least=line)
+        return at if at > line else end
 
     def _break(self, mark: str, least: int, limit: int, spans: Sequence[tuple[int, int]]) -> int:
         """Behind the last ``mark`` that ends between ``least`` and ``limit`` and is in no span; 0: there is none."""

@@ -96,6 +96,25 @@ def test_with_code_nothing_is_added_but_lines_that_open_and_close_it(text, longe
     ).replace("~", "")
 
 
+@pytest.mark.parametrize(
+    "before", ["word " * 15 + "abcde", "word " * 15 + "abcd ", "x" * 80, "x" * 79 + " ", "x" * 76 + "````"]
+)
+def test_what_stands_within_a_line_opens_no_code_in_the_next_part(before: str) -> None:
+    text = f"{before}```py x\ny = 1\n"
+    _, second = split(text, 80)
+
+    assert not next(iter(blocks(second))).fence
+    assert "".join(split(text, 80)) == text
+
+
+def test_code_that_is_cut_within_a_line_is_not_closed_by_what_stands_in_it() -> None:
+    text = "```py\n" + "x" * 62 + "```\nx = 1\n```\n"
+    first, second = split(text, 72)
+
+    assert first == "```py\n" + "x" * 61 + "\n```"
+    assert second == "```py\nx```\nx = 1\n```\n"
+
+
 @given(texts)
 def test_blocks_cover_the_text(text):
     found = list(blocks(text))
