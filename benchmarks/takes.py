@@ -44,7 +44,7 @@ def main() -> None:
 
     Intake.take, Intake.take_run = timed, timed_run  # type: ignore[method-assign]  # the product, unchanged
     atexit.register(lambda: Path(os.environ["TAKES_FILE"]).write_text(json.dumps(notes)))
-    from millpond import main as millpond  # noqa: PLC0415 - as the others do
+    from millpond import main as millpond  # noqa: PLC0415 - its import reads the roles
 
     millpond()
 
