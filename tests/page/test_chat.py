@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from anyio.from_thread import BlockingPortal
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.fakes.openai_server import fake_openai
-from tests.page.browsing import LIMIT_MS, Visit
-from tests.page.conftest import Pond
+from tests.page.browsing import LIMIT_MS, Visit, visiting
+from tests.page.conftest import Pond, log_in
 from tests.page.planting import long_conversation
 from tests.page.talking import answer
 
@@ -19,6 +19,17 @@ pytestmark = pytest.mark.timeout(300)
 MESSAGES = 10_000
 AWAY = r"Failed to load resource|net::ERR_"
 """What a browser says of a server that is not there."""
+NOTE_WHERE_MESSAGES_ARE = """
+    window.wheres = [];
+    const note = () => {
+      const scroller = document.querySelector(".scroller")?.getBoundingClientRect();
+      const where = scroller && `${scroller.top} to ${scroller.bottom}`;
+      if (where && !wheres.includes(where)) wheres.push(where);
+      requestAnimationFrame(note);
+    };
+    note();
+"""
+"""Writes down, at every frame, each place where the messages have been."""
 
 
 @pytest.fixture(scope="module")
@@ -160,9 +171,24 @@ def test_the_context_bar_opens_to_the_exact_prompt(chat: Page, visit: Visit) -> 
     expect(answers(chat)).to_be_visible()
 
 
+@pytest.mark.parametrize("phone", [False, True])
+def test_what_is_around_the_messages_keeps_its_place_while_they_are_loaded(
+    browser: Browser, millpond: Pond, phone: bool
+) -> None:
+    with visiting(browser, millpond.url, phone=phone) as visit:
+        log_in(visit, millpond)
+        visit.page.add_init_script(NOTE_WHERE_MESSAGES_ARE)
+        visit.open("/s/web%3Along")
+        visit.page.wait_for_selector("mp-composer textarea")
+        expect(visit.page.locator(".sum")).to_contain_text("tokens")
+
+        assert len(visit.page.evaluate("wheres")) == 1
+
+
 def test_older_messages_come_while_what_is_read_stays(chat: Page, visit: Visit) -> None:
     visit.open("/s/web%3Along")
     expect(chat.locator(f"[data-index='{MESSAGES - 1}']")).to_be_in_viewport()
+    expect(chat.locator(".sum")).to_contain_text("tokens")
     assert chat.locator("[data-index]").count() == 100
 
     chat.evaluate("document.querySelector('.scroller').scrollTop = 900")
