@@ -140,19 +140,21 @@ class Recaller:
 
     # For turns
 
-    async def recalled(self, scope: str, asked: Asked) -> str:
+    async def recalled(self, scope: str, asked: Asked) -> str | None:
         """What ``scope``, a home, remembers of what was just said, hit by hit; empty: nothing that is not known.
+
+        None: nothing was searched, for there is nothing to search, or nothing to search by.
 
         Never raises, and takes no longer than ``turn_deadline_s``: no turn should fail or wait for it.
         """
         if not self._config.enabled or not asked.words.strip():
-            return ""
+            return None
         began = anyio.current_time()
         with anyio.move_on_after(self._config.turn_deadline_s) as limit:
             try:
                 is_all = asked.session and asked.is_bare and not asked.first
                 if is_all and not await self._has_other(scope, asked.session):
-                    return ""
+                    return None
                 return await self._remembered(scope, asked)
             except MillpondError as error:
                 _log.warning("recall.failed", reason=str(error))

@@ -36,14 +36,15 @@ async def somebody_else(lab: Lab) -> None:
     await lab.bus.call("HSET", lab.bus.keys.session("web:elsewhere"), "head", 0, "scope", SCOPE)
 
 
-async def talk(process: Process, lab: Lab, model: Model, *texts: str, **more: Any) -> None:
-    """Say something, and wait for the answers."""
+async def talk(process: Process, lab: Lab, model: Model, *texts: str, alone: bool = False, **more: Any) -> None:
+    """Say something, and wait for the answers; ``alone``: nobody shares the memory."""
 
     async def nobody_waits() -> bool:
         state = await lab.state()
         return state.exists and state.waiting == 0 and not state.worker
 
-    await somebody_else(lab)
+    if not alone:
+        await somebody_else(lab)
     for text in texts:
         await lab.publish(f"m{text}", text=text, **more)
     async with Bot(process, model).working():
@@ -199,14 +200,27 @@ async def test_a_trace_and_what_fills_the_context_tell_what_was_recalled(
     assert sum(tokens.values()) + filled["free"] == filled["budget"]
 
 
-async def test_a_turn_that_searched_nothing_traces_no_search(process: Process, lab: Lab) -> None:
-    await talk(recalling(process, ScriptedEngine(), enabled=False), lab, ScriptedModel("Mia"), ASKED)
+@pytest.mark.parametrize(("enabled", "alone"), [(False, False), (True, True)])
+async def test_a_turn_that_searched_nothing_traces_no_search(
+    process: Process, lab: Lab, enabled: bool, alone: bool
+) -> None:
+    process = recalling(process, ScriptedEngine(), enabled=enabled)
+    await talk(process, lab, ScriptedModel("Mia"), ASKED, alone=alone)
 
     trace = await Traces(lab.bus).newest("web:ann")
 
     assert trace is not None
     assert trace.recalls == ()
     assert await Traces(lab.bus).newest("web:bob") is None
+
+
+async def test_a_turn_that_searched_and_found_nothing_traces_the_search(process: Process, lab: Lab) -> None:
+    await talk(recalling(process, ScriptedEngine()), lab, ScriptedModel("Mia"), ASKED)
+
+    trace = await Traces(lab.bus).newest("web:ann")
+
+    assert trace is not None
+    assert [recall.prompt_tokens for recall in trace.recalls] == [0]
 
 
 # Tools

@@ -191,8 +191,8 @@ async def test_vectors_score_by_themselves() -> None:
 async def test_a_turn_asks_nothing_when_recall_is_off_or_nothing_was_said() -> None:
     engine = ScriptedEngine(a_hit("x"))
 
-    assert await recaller_of(engine, enabled=False).recalled(SCOPE, asked()) == ""
-    assert await recaller_of(engine).recalled(SCOPE, asked(" \n")) == ""
+    assert await recaller_of(engine, enabled=False).recalled(SCOPE, asked()) is None
+    assert await recaller_of(engine).recalled(SCOPE, asked(" \n")) is None
     assert engine.asked == []
 
 

@@ -33,8 +33,8 @@ async def recalled(
     *,
     current: Sequence[LogEntry],
     past: Past,
-) -> str:
-    """What stands in the section for what was recalled; empty: nothing.
+) -> str | None:
+    """What stands in the section for what was recalled; empty: nothing; None: nothing was searched.
 
     Args:
         recaller: of the process.
@@ -58,16 +58,17 @@ async def recalled(
     )
     with metrics.stage("recall"):
         found = await recaller.recalled(home.scope, asked)
-    return f"{how}\n\n{enclosed(found)}" if found else ""
+    return f"{how}\n\n{enclosed(found)}" if found else found
 
 
 def traced(recall: Recall, tracing: Tracing, *, engine: str) -> Recall:
     """The same, noted in the trace of a turn as the search of an ``engine``."""
 
-    async def noted(*, current: Sequence[LogEntry], past: Past) -> str:
+    async def noted(*, current: Sequence[LogEntry], past: Past) -> str | None:
         began = tracing.clock.monotonic()
         found = await recall(current=current, past=past)
-        tracing.recalled(engine, began, has_found=bool(found))
+        if found is not None:
+            tracing.recalled(engine, began)
         return found
 
     return noted

@@ -47,13 +47,13 @@ class Standing:
 class Recall(Protocol):
     """Looks for what goes with what was said."""
 
-    def __call__(self, *, current: Sequence[LogEntry], past: Past) -> Awaitable[str]:
-        """What the prompts are to hold of it beside ``past``; never raises."""
+    def __call__(self, *, current: Sequence[LogEntry], past: Past) -> Awaitable[str | None]:
+        """What the prompts are to hold of it beside ``past``; None: nothing was searched. Never raises."""
         ...
 
 
-async def _nothing(*, current: Sequence[LogEntry], past: Past) -> str:
-    return ""
+async def _nothing(*, current: Sequence[LogEntry], past: Past) -> None:
+    return None
 
 
 class Requests:
@@ -132,7 +132,7 @@ class Requests:
     async def _remind(self, current: Sequence[LogEntry]) -> None:
         """Have the prompts hold what goes with what was said, looked for once for what lies before the turn."""
         if self._recalled_of is not self.past:
-            self._recalled, self._scene = await self._recall(current=current, past=self.past), None
+            self._recalled, self._scene = await self._recall(current=current, past=self.past) or "", None
             self._recalled_of = self.past
 
     def hide(self) -> bool:

@@ -12,8 +12,6 @@ from daemon.traces import Span, Trace, ms_of
 
 RECALLS_MAX = 10
 """Of a turn: there is another one whenever older messages have left its prompts."""
-UNSEEN_S = 0.001
-"""Recall that took less, and found nothing, did not search."""
 SPANS_MAX = 200
 """Of a turn; some 25 kB. Of one with more the rest is counted."""
 
@@ -102,12 +100,12 @@ class Tracing:
             )
         )
 
-    def recalled(self, engine: str, began: float, *, has_found: bool) -> None:
+    def recalled(self, engine: str, began: float) -> None:
         """Memory was searched, since ``began``, monotonic seconds."""
-        took_s = self.clock.monotonic() - began
-        if (has_found or took_s >= UNSEEN_S) and len(self._recalls) < RECALLS_MAX:
+        if len(self._recalls) < RECALLS_MAX:
             began_ms = self._claimed_ms + round((began - self._claimed) * 1000)
-            self._recalls.append(Span(kind="recall", name=engine, began_ms=began_ms, took_ms=_ms(took_s)))
+            took_ms = _ms(self.clock.monotonic() - began)
+            self._recalls.append(Span(kind="recall", name=engine, began_ms=began_ms, took_ms=took_ms))
 
     def trace(
         self, said: list[Inbound], *, turn: int, fence: int, worker: str, outcome: str, recalled_tokens: int = 0
