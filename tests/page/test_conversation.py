@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from anyio.from_thread import BlockingPortal
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.page.browsing import Visit, login_link
 from tests.page.conftest import Pond, log_in
@@ -31,6 +31,11 @@ def write(page: Page, text: str) -> None:
     field = page.get_by_role("textbox", name=re.compile("message", re.IGNORECASE))
     field.fill(text)
     field.press("Enter")
+
+
+def listed(page: Page) -> Locator:
+    """The conversations that can be chosen from."""
+    return page.get_by_role("navigation", name="Conversations").get_by_role("link")
 
 
 def test_who_is_not_logged_in_is_told_how_and_sees_nothing_of_anybody(stranger: Visit, millpond: Pond) -> None:
@@ -179,8 +184,31 @@ def test_sessions_are_found_by_their_name(visit: Visit, millpond: Pond) -> None:
 
     page.keyboard.type("zeb")
 
-    expect(page.get_by_role("navigation", name="Conversations").get_by_role("link")).to_have_count(1)
+    expect(listed(page)).to_have_text([re.compile("^zebra")])
     page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("web%3Azebra"))
+
+
+def test_who_is_on_a_line_that_goes_away_is_back_in_the_field(visit: Visit, millpond: Pond) -> None:
+    millpond.ask("zebra", "hello")
+    page = visit.open("/s/web%3Aheron")
+    expect(listed(page).first).to_contain_text("heron")
+    field, found = page.get_by_role("searchbox"), list[Route]()
+
+    def hold(route: Route) -> None:
+        found.append(route)
+
+    page.route("**/api/sessions?*q=zeb*", hold)
+    field.press_sequentially("zeb")
+    page.keyboard.press("ArrowDown")
+    expect(listed(page).first).to_be_focused()
+    while not found:
+        page.wait_for_timeout(10)
+    found[0].continue_()
+
+    expect(listed(page)).to_have_text([re.compile("^zebra")])
+    expect(field).to_be_focused()
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("web%3Azebra"))
 

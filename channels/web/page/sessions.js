@@ -149,7 +149,8 @@ export class Sessions extends HTMLElement {
       others.length > 0 && group("Of other channels", others.map((each) => this.line(each))),
       !own.length && !others.length && !this.#hits?.length && h("p", null,
         this.field.value ? "Nothing has these words: no conversation's name, and no message of the open one." : "No conversation yet: write the first message."));
-    if (focused) [...this.list.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus();
+    // Where the line is gone that one was on, one is back in the field: the next key still does something.
+    if (focused) ([...this.list.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused) ?? this.field).focus();
   }
 
   line(each) {
