@@ -111,7 +111,7 @@ def test_a_tool_is_a_line_that_opens(chat: Page) -> None:
     line = chat.locator("details.tool")
     expect(answers(chat)).to_contain_text("The tool has answered.")
     expect(line).to_have_count(1)
-    expect(line.locator("summary")).to_have_text(re.compile(r"^time · \d+ ms$"))
+    expect(line.locator("summary")).to_have_text(re.compile(r"^time · [\d.]+ m?s$"))
     line.locator("summary").click()
     expect(line.get_by_role("heading", name="Arguments")).to_be_visible()
     expect(line).to_contain_text("<script>alert(2)</script>")

@@ -65,12 +65,12 @@ def test_a_link_lets_in_once_and_leaves_no_code_in_the_address(stranger: Visit, 
 
 def test_a_first_message_is_answered_word_by_word(visit: Visit) -> None:
     page = visit.page
-    write(page, "count to 30")
+    write(page, "count to 100")
 
     live = page.locator("article.live")
     expect(live).to_contain_text("5 6 7")
-    assert "30" not in live.inner_text()
-    expect(page.locator("article.assistant:not(.live)").last).to_contain_text("28 29 30")
+    assert "100" not in live.inner_text()
+    expect(page.locator("article.assistant:not(.live)").last).to_contain_text("98 99 100")
     expect(live).to_be_hidden()
 
 
@@ -211,6 +211,20 @@ def test_who_is_on_a_line_that_goes_away_is_back_in_the_field(visit: Visit, mill
     expect(field).to_be_focused()
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("web%3Azebra"))
+
+
+def test_a_list_of_conversations_that_has_not_changed_stays(visit: Visit, millpond: Pond) -> None:
+    millpond.ask("zebra", "hello")
+    page = visit.open("/s/web%3Aheron")
+    line = listed(page).filter(has_text="zebra")
+    expect(line).to_be_visible()
+    before = line.element_handle()
+
+    with page.expect_response("**/api/sessions?*"):
+        page.evaluate("dispatchEvent(new Event('mp-said'))")
+    page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+
+    assert before.evaluate("each => each.isConnected")
 
 
 def test_who_logs_out_is_a_stranger_again(visit: Visit, millpond: Pond) -> None:

@@ -143,12 +143,15 @@ export class Sessions extends HTMLElement {
       own.unshift({session: open, head: 0, waiting: 0, last_activity: ""});
     }
     const group = (title, lines) => [h("h2", null, title), h("ul", null, lines)];
-    fill(this.list,
+    const made = h("div", null,
       this.#hits?.length > 0 && group("In this conversation", this.#hits.map((hit) => this.hit(hit))),
       own.length > 0 && group("Yours", own.map((each) => this.line(each))),
       others.length > 0 && group("Of other channels", others.map((each) => this.line(each))),
       !own.length && !others.length && !this.#hits?.length && h("p", null,
         this.field.value ? "Nothing has these words: no conversation's name, and no message of the open one." : "No conversation yet: write the first message."));
+    // What has not changed stays: a line that is replaced between press and release is not clicked.
+    if (made.innerHTML === this.list.innerHTML) return;
+    fill(this.list, [...made.childNodes]);
     // Where the line is gone that one was on, one is back in the field: the next key still does something.
     if (focused) ([...this.list.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused) ?? this.field).focus();
   }
