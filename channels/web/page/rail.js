@@ -154,6 +154,8 @@ export class Rail extends HTMLElement {
         h("span.rail-title", null, entry.title || "(no title)"),
         h("span.rail-range", null, `${count(entry.first)}–${count(entry.upto - 1)}`));
       label.style.top = `${at}px`;
+      // The cursor's line would go through it.
+      label.classList.toggle("brief", at + LABEL > (cursor - first) * this.row);
       shown.push(label);
     }
     fill(this.labels, shown);
