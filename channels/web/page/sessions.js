@@ -150,8 +150,9 @@ export class Sessions extends HTMLElement {
       !own.length && !others.length && !this.#hits?.length && h("p", null,
         this.field.value ? "Nothing has these words: no conversation's name, and no message of the open one." : "No conversation yet: write the first message."));
     // What has not changed stays: a line that is replaced between press and release is not clicked.
-    if (made.innerHTML === this.list.innerHTML) return;
-    fill(this.list, [...made.childNodes]);
+    const before = this.list.children;
+    if (made.children.length === before.length && [...made.children].every((each, at) => each.isEqualNode(before[at]))) return;
+    fill(this.list, [...made.children]);
     // Where the line is gone that one was on, one is back in the field: the next key still does something.
     if (focused) ([...this.list.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused) ?? this.field).focus();
   }
