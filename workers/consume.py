@@ -32,7 +32,7 @@ RELEASE_TIMEOUT_S = 5.0
 FULL_PAUSE_S = 1.0
 """Longest wait for a free slot before looking again."""
 
-TOGETHER_S = 0.002
+TOGETHER_S = 0.001
 """Pause after several sessions were ready at once: those that become so meanwhile are taken and claimed together."""
 
 ALONE = 2

@@ -1,5 +1,6 @@
-"""Commands of one loop tick joined into one pipeline, and sent again until the server answers or their time is up.
+"""Commands of one loop tick sent together, and sent again until the server answers or their time is up.
 
+They go over a stream, ahead of the answers to earlier ones; what comes to nothing there is sent again, in pipelines.
 Every command that goes through here may arrive twice or late: they are reads, or scripts that are harmless when
 repeated. So a lost reply, a restarted server and a flushed script cache are all met by sending the same thing again.
 """
@@ -16,16 +17,17 @@ from redis import exceptions as redis_errors
 
 from daemon.bus.line import AWAY, Client, Line, Part, packed, pipeline
 from daemon.bus.script import Script
+from daemon.bus.stream import Stream
 from daemon.errors import BusError, BusUnavailable, MillpondError
 
 MAX_BATCH = 128
-"""Commands in one pipeline: a pipeline of 32 is already three times faster than single calls (FACTS)."""
+"""Commands in one pipeline of those that are sent again."""
 
 WOKEN_AT_ONCE = 16
 """Callers that go on in one round of the event loop: each may have a millisecond's work to do with its answer."""
 
 IN_FLIGHT = 4
-"""Pipelines under way at once: one waiting for a slow read must not hold up a commit."""
+"""Such pipelines under way at once: one that is refused and waits must not hold up a read."""
 
 REVIVE_PAUSE_S = 0.05
 """First pause after a failure; doubles up to a second."""
@@ -48,6 +50,8 @@ class _Call:
     script: Script | None
     # A future of the event loop: an event of anyio costs twice as much, and there is one for every command.
     answer: asyncio.Future[Any]
+    until: float
+    """When its caller is told that Redis is away, on the event loop's clock."""
 
     def settle(self, answer: Any) -> None:
         """Give the caller an answer or, in its place, an exception; one that was cancelled wants none."""
@@ -55,8 +59,44 @@ class _Call:
             self.answer.set_result(answer)
 
 
+class _Pending:
+    """Commands that wait to be sent."""
+
+    def __init__(self) -> None:
+        self.calls: list[_Call] = []
+        self._idle: list[asyncio.Future[None]] = []
+        """Of the senders that wait for something to send."""
+        self._woken = False
+        """Whether a sender was woken and has not looked yet: it will take all that comes in the same tick."""
+
+    def put(self, calls: Sequence[_Call]) -> None:
+        """Have them sent."""
+        self.calls += calls
+        if self.calls:
+            self._wake_sender()
+
+    async def take(self, at_most: int | None = None) -> list[_Call]:
+        """Those that wait, the oldest first; when there are none, the next that come."""
+        while not self.calls:
+            idle = asyncio.get_running_loop().create_future()
+            self._idle.append(idle)
+            await idle
+            self._woken = False
+        taken, self.calls = self.calls[:at_most], self.calls[at_most:] if at_most else []
+        if self.calls:
+            self._wake_sender()
+        return taken
+
+    def _wake_sender(self) -> None:
+        if self._idle and not self._woken:
+            idle = self._idle.pop()
+            if not idle.done():  # else the bus is being closed
+                self._woken = True
+                idle.set_result(None)
+
+
 class Joined:
-    """Sends commands in pipelines; ``run`` must be running in a task group for ``call`` to be answered."""
+    """Sends commands; ``run`` must be running in a task group for ``call`` to be answered."""
 
     def __init__(
         self,
@@ -78,11 +118,10 @@ class Joined:
         self._revive = revive
         self._patience_s = patience_s
         self._belongs = belongs
-        self._pending: list[_Call] = []
-        self._idle: list[asyncio.Future[None]] = []
-        """Of the senders that wait for something to send."""
-        self._woken = False
-        """Whether a sender was woken and has not looked yet: it will take all that comes in the same tick."""
+        self._stream: Stream[_Call] = Stream(client, limit_s=patience_s, answered=self._answered, lost=self._lost)
+        self._asked = _Pending()
+        self._again = _Pending()
+        """Commands that are not answered over the stream, or not by what they are to be answered with."""
         self._closed = False
         self.failing: BaseException | None = None
         """Why the last pipeline failed; None while the server answers."""
@@ -99,9 +138,9 @@ class Joined:
         if self._closed:
             raise BusUnavailable("this process has closed its connection to Redis")
         # Packed here: what cannot be sent is its caller's error, and must not end the task that sends for everybody.
-        call = _Call(command, packed(command), script, asyncio.get_running_loop().create_future())
-        self._pending.append(call)
-        self._wake_sender()
+        loop = asyncio.get_running_loop()
+        call = _Call(command, packed(command), script, loop.create_future(), loop.time() + self._patience_s)
+        self._asked.put([call])
         answer = await call.answer
         if isinstance(answer, BaseException):
             raise translated(answer) from answer
@@ -111,42 +150,51 @@ class Joined:
         """Send what is called, for ever."""
         try:
             async with anyio.create_task_group() as tg:
+                tg.start_soon(self._stream.run)
+                tg.start_soon(self._send_for_ever)
                 for _ in range(IN_FLIGHT):
-                    tg.start_soon(self._send_for_ever)
+                    tg.start_soon(self._send_again_for_ever)
         finally:
             self._closed = True
-            for call in self._pending:
+            for call in (*self._asked.calls, *self._stream.under_way, *self._again.calls):
                 call.settle(BusUnavailable("this process is closing its connection to Redis"))
 
-    def _wake_sender(self) -> None:
-        if self._idle and not self._woken:
-            idle = self._idle.pop()
-            if not idle.done():  # else the bus is being closed
-                self._woken = True
-                idle.set_result(None)
-
     async def _send_for_ever(self) -> None:
+        while True:
+            calls = [call for call in await self._asked.take() if not call.answer.done()]
+            if self.failing is not None:
+                self._again.put(calls)
+            elif calls:
+                await self._stream.send(calls)
+
+    def _answered(self, call: _Call, answer: Any) -> None:
+        is_unknown = call.script is not None and isinstance(answer, redis_errors.NoScriptError)
+        if is_unknown or (isinstance(answer, redis_errors.RedisError) and is_later(answer)):
+            self._again.put([call])
+        else:
+            call.settle(answer)
+
+    def _lost(self, calls: Sequence[_Call], error: BaseException) -> None:
+        now = asyncio.get_running_loop().time()
+        for call in calls:
+            if call.until <= now:
+                call.settle(BusUnavailable("Redis did not answer in time"))
+        if open_calls := [call for call in calls if not call.answer.done()]:
+            # Until one of these is answered, others take the same way.
+            self.failing = error
+            self._again.put(open_calls)
+
+    async def _send_again_for_ever(self) -> None:
         line = Line(self._client)
         try:
             while True:
-                if not self._pending:
-                    await self._work_to_do()
-                batch, self._pending = self._pending[:MAX_BATCH], self._pending[MAX_BATCH:]
-                if self._pending:
-                    self._wake_sender()
-                await self._send(line, batch)
+                await self._send(line, await self._again.take(MAX_BATCH))
         finally:
             await line.aclose()
 
-    async def _work_to_do(self) -> None:
-        idle = asyncio.get_running_loop().create_future()
-        self._idle.append(idle)
-        await idle
-        self._woken = False
-
     async def _send(self, line: Line, batch: list[_Call]) -> None:
         try:
-            with anyio.move_on_after(self._patience_s):
+            with anyio.CancelScope(deadline=max(call.until for call in batch)):
                 await self._until_answered(line, batch)
         finally:
             for call in batch:

@@ -100,10 +100,11 @@ async def pipeline(client: Client, commands: Sequence[tuple[Part, ...]]) -> list
 async def _exchanged(client: Client, connection: Any, commands: Sequence[tuple[Part, bytes]]) -> list[Any]:
     # Packed in C and read reply by reply: a third of the CPU of the library's own pipeline.
     await connection.send_packed_command(b"".join(packed for _, packed in commands), check_health=False)
-    return [await _reply(client, connection, name) for name, _ in commands]
+    return [await answer_to(client, connection, name) for name, _ in commands]
 
 
-async def _reply(client: Client, connection: Any, name: Part) -> Any:
+async def answer_to(client: Client, connection: Any, name: Part) -> Any:
+    """The next answer on a connection, to a command of this name; one that was refused is answered by its exception."""
     try:
         # The library's own time-out, one a reply, costs as much as the rest of reading it.
         reply = await connection.read_response(timeout=math.inf)

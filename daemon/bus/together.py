@@ -19,8 +19,9 @@ from daemon.bus.script import Script
 from daemon.errors import BusError, BusUnavailable
 from daemon.slots import Slots
 
-MOST = 64
-"""So many share one script: one to two milliseconds during which the server does nothing else."""
+MOST = 32
+"""So many share one script. The server does nothing else for half a millisecond or more, and whoever is answered waits
+for all of them: with twice as many, server and process wait for each other more than they save."""
 
 ALONE = b"alone"
 """The result of one that has to be asked for by itself."""

@@ -1,0 +1,135 @@
+"""One connection on which commands are sent while earlier ones are not answered yet.
+
+The server takes what comes on one connection piece by piece and answers each piece: it works on the next commands
+while the answers to the last ones are worked off here. Of pipelines that wait for their answers, each on a connection
+of its own, it takes all in one round and answers them together: the two sides would wait for each other in turns.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, Protocol, TypeVar
+
+import anyio
+from anyio.lowlevel import cancel_shielded_checkpoint
+
+from daemon.bus.line import AWAY, CLOSE_S, Client, Part, answer_to, connected
+
+ANSWERED_AT_ONCE = 16
+"""Callers that go on in one round of the event loop: each may have a millisecond's work to do with its answer."""
+
+
+class Sent(Protocol):
+    """A command under way."""
+
+    @property
+    def command(self) -> tuple[Part, ...]:
+        """What is asked, its name first."""
+        ...
+
+    @property
+    def packed(self) -> bytes:
+        """The same, as it is sent."""
+        ...
+
+
+_C = TypeVar("_C", bound=Sent)
+
+
+class Stream(Generic[_C]):
+    """Sends commands, one caller at a time; ``run`` must be running in a task group for them to be answered."""
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        limit_s: float,
+        answered: Callable[[_C, Any], None],
+        lost: Callable[[Sequence[_C], BaseException], None],
+    ) -> None:
+        """Nothing happens yet.
+
+        Args:
+            client: of the one server that everything is sent to.
+            limit_s: a server that takes or says nothing for so long is away.
+            answered: told of each answer; a refusal is an exception.
+            lost: told what was sent, or could not be, and will not be answered: whether it was carried out is unknown.
+        """
+        self._client = client
+        self._limit_s = limit_s
+        self._answered = answered
+        self._lost = lost
+        self._connection: Any = None
+        self._sent: deque[_C] = deque()
+        self._idle: asyncio.Future[None] | None = None
+        """Of the reader, while nothing is under way."""
+
+    @property
+    def under_way(self) -> Sequence[_C]:
+        """What was sent and is not answered."""
+        return tuple(self._sent)
+
+    async def send(self, calls: Sequence[_C]) -> None:
+        """Send commands; they are answered, or lost, in their order."""
+        if self._connection is None:
+            try:
+                with anyio.fail_after(self._limit_s):
+                    self._connection = await connected(self._client)
+            except AWAY as error:
+                self._lost(calls, error)
+                return
+        connection = self._connection
+        self._sent.extend(calls)
+        if self._idle is not None and not self._idle.done():
+            self._idle.set_result(None)
+        try:
+            with anyio.fail_after(self._limit_s):
+                await connection.send_packed_command(b"".join(call.packed for call in calls), check_health=False)
+        except AWAY as error:
+            await self._lose(connection, error)
+
+    async def run(self) -> None:
+        """Read answers, for ever."""
+        try:
+            while True:
+                if not self._sent:
+                    await self._something_sent()
+                connection = self._connection
+                try:
+                    await self._read_some(connection)
+                except AWAY as error:
+                    await self._lose(connection, error)
+        finally:
+            if self._connection is not None:
+                with anyio.move_on_after(CLOSE_S, shield=True):
+                    await self._connection.disconnect()
+
+    async def _read_some(self, connection: Any) -> None:
+        with anyio.fail_after(self._limit_s):
+            for number in range(1, len(self._sent) + 1):
+                call = self._sent[0]
+                answer = await answer_to(self._client, connection, call.command[0])
+                if connection is not self._connection:
+                    return  # given up meanwhile: what it says is of no use to those who have asked again
+                self._sent.popleft()
+                self._answered(call, answer)
+                if number == ANSWERED_AT_ONCE:
+                    await cancel_shielded_checkpoint()
+                    return
+
+    async def _something_sent(self) -> None:
+        self._idle = asyncio.get_running_loop().create_future()
+        try:
+            await self._idle
+        finally:
+            self._idle = None
+
+    async def _lose(self, connection: Any, error: BaseException) -> None:
+        """Give a connection up, unless that was done already."""
+        if connection is not self._connection:
+            return
+        self._connection = None
+        calls = list(self._sent)
+        self._sent.clear()
+        self._lost(calls, error)
+        await connection.disconnect(nowait=True)
