@@ -71,19 +71,15 @@ class Stream(Generic[_C]):
 
     async def send(self, calls: Sequence[_C]) -> None:
         """Send commands; they are answered, or lost, in their order."""
-        if self._connection is None:
-            try:
-                with anyio.fail_after(self._limit_s):
-                    self._connection = await connected(self._client)
-            except AWAY as error:
-                self._lost(calls, error)
-                return
-        connection = self._connection
+        # From now on they are under way: whoever closes all this finds them, also while a connection is opened.
         self._sent.extend(calls)
-        if self._idle is not None and not self._idle.done():
-            self._idle.set_result(None)
+        connection = self._connection
         try:
             with anyio.fail_after(self._limit_s):
+                if connection is None:
+                    connection = self._connection = await connected(self._client)
+                if self._idle is not None and not self._idle.done():
+                    self._idle.set_result(None)
                 await connection.send_packed_command(b"".join(call.packed for call in calls), check_health=False)
         except AWAY as error:
             await self._lose(connection, error)
@@ -92,7 +88,7 @@ class Stream(Generic[_C]):
         """Read answers, for ever."""
         try:
             while True:
-                if not self._sent:
+                while not self._sent or self._connection is None:
                     await self._something_sent()
                 connection = self._connection
                 try:
@@ -132,4 +128,5 @@ class Stream(Generic[_C]):
         calls = list(self._sent)
         self._sent.clear()
         self._lost(calls, error)
-        await connection.disconnect(nowait=True)
+        if connection is not None:
+            await connection.disconnect(nowait=True)

@@ -214,6 +214,30 @@ async def test_a_server_that_answers_only_some_loses_the_others_once(opened: lis
     assert [type(error) for error in ends.why] == [TimeoutError]
 
 
+async def test_who_asks_while_a_connection_is_opened_is_told_that_all_is_closed(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def nobody() -> None:
+        """Nothing has to be revived."""
+
+    async def connected(_client: Any) -> Connection:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    monkeypatch.setattr(daemon.bus.stream, "connected", connected)
+    joined = Joined(lab.bus.client, revive=nobody, patience_s=LIMIT_S)
+
+    async def ask() -> None:
+        with anyio.fail_after(1), pytest.raises(BusUnavailable, match="closing"):
+            await joined.call("PING")
+
+    async with anyio.create_task_group() as asking, anyio.create_task_group() as serving:
+        serving.start_soon(joined.run)
+        asking.start_soon(ask)
+        await anyio.wait_all_tasks_blocked()
+        serving.cancel_scope.cancel()
+
+
 async def test_what_cannot_be_sent_for_want_of_a_connection_is_lost_at_once(
     opened: list[Connection], monkeypatch: pytest.MonkeyPatch
 ) -> None:
