@@ -17,14 +17,11 @@ from redis import exceptions as redis_errors
 
 from daemon.bus.line import AWAY, Client, Line, Part, packed, pipeline
 from daemon.bus.script import Script
-from daemon.bus.stream import Stream
+from daemon.bus.stream import WOKEN_AT_ONCE, Stream
 from daemon.errors import BusError, BusUnavailable, MillpondError
 
 MAX_BATCH = 128
 """Commands in one pipeline of those that are sent again."""
-
-WOKEN_AT_ONCE = 16
-"""Callers that go on in one round of the event loop: each may have a millisecond's work to do with its answer."""
 
 IN_FLIGHT = 4
 """Such pipelines under way at once: one that is refused and waits must not hold up a read."""

@@ -15,7 +15,7 @@ from anyio.lowlevel import cancel_shielded_checkpoint
 
 from daemon.bus.line import AWAY, CLOSE_S, Client, Part, answer_to, connected
 
-ANSWERED_AT_ONCE = 16
+WOKEN_AT_ONCE = 16
 """Callers that go on in one round of the event loop: each may have a millisecond's work to do with its answer."""
 
 
@@ -109,7 +109,7 @@ class Stream(Generic[_C]):
                     return  # given up meanwhile: what it says is of no use to those who have asked again
                 self._sent.popleft()
                 self._answered(call, answer)
-                if number == ANSWERED_AT_ONCE:
+                if number == WOKEN_AT_ONCE:
                     await cancel_shielded_checkpoint()
                     return
 

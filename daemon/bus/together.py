@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import anyio
 from anyio.lowlevel import cancel_shielded_checkpoint
 
-from daemon.bus.joined import WOKEN_AT_ONCE
 from daemon.bus.line import Part
 from daemon.bus.script import Script
+from daemon.bus.stream import WOKEN_AT_ONCE
 from daemon.errors import BusError, BusUnavailable
 from daemon.slots import Slots
 
