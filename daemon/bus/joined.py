@@ -119,6 +119,8 @@ class Joined:
         self._asked = _Pending()
         self._again = _Pending()
         """Commands that are not answered over the stream, or not by what they are to be answered with."""
+        self._unknown = _Pending()
+        """Those whose script the server does not know: one sender takes them in their order."""
         self._closed = False
         self.failing: BaseException | None = None
         """Why the last pipeline failed; None while the server answers."""
@@ -149,11 +151,11 @@ class Joined:
             async with anyio.create_task_group() as tg:
                 tg.start_soon(self._stream.run)
                 tg.start_soon(self._send_for_ever)
-                for _ in range(IN_FLIGHT):
-                    tg.start_soon(self._send_again_for_ever)
+                for pending in (self._unknown, *[self._again] * IN_FLIGHT):
+                    tg.start_soon(self._send_again_for_ever, pending)
         finally:
             self._closed = True
-            for call in (*self._asked.calls, *self._stream.under_way, *self._again.calls):
+            for call in (*self._asked.calls, *self._stream.under_way, *self._again.calls, *self._unknown.calls):
                 call.settle(BusUnavailable("this process is closing its connection to Redis"))
 
     async def _send_for_ever(self) -> None:
@@ -165,8 +167,9 @@ class Joined:
                 await self._stream.send(calls)
 
     def _answered(self, call: _Call, answer: Any) -> None:
-        is_unknown = call.script is not None and isinstance(answer, redis_errors.NoScriptError)
-        if is_unknown or (isinstance(answer, redis_errors.RedisError) and is_later(answer)):
+        if call.script is not None and isinstance(answer, redis_errors.NoScriptError):
+            self._unknown.put([call])
+        elif isinstance(answer, redis_errors.RedisError) and is_later(answer):
             self._again.put([call])
         else:
             call.settle(answer)
@@ -181,11 +184,11 @@ class Joined:
             self.failing = error
             self._again.put(open_calls)
 
-    async def _send_again_for_ever(self) -> None:
+    async def _send_again_for_ever(self, pending: _Pending) -> None:
         line = Line(self._client)
         try:
             while True:
-                await self._send(line, await self._again.take(MAX_BATCH))
+                await self._send(line, await pending.take(MAX_BATCH))
         finally:
             await line.aclose()
 

@@ -1,5 +1,6 @@
 """Calls joined into pipelines: each gets its own answer, and outages, restarts and flushed scripts pass unnoticed."""
 
+import hashlib
 import inspect
 import os
 import signal
@@ -16,7 +17,7 @@ from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from daemon.bus import Bus, open_bus, reap, take, translated, wake
+from daemon.bus import Bus, Script, open_bus, reap, take, translated, wake
 from daemon.bus.joined import Joined
 from daemon.config import RedisConfig
 from daemon.config.secret import Secret
@@ -218,6 +219,20 @@ async def test_many_calls_at_once_load_their_scripts_again(lab: Lab) -> None:
             tg.start_soon(lambda n: lab.publish("m1", session=f"web:{n}"), number)
 
     assert len(await lab.ready()) == 20
+
+
+async def test_calls_whose_script_is_loaded_for_them_keep_their_order(bus: Bus) -> None:
+    """As long as it takes: more than are answered in one round of the event loop."""
+    text = b"return redis.call('RPUSH', KEYS[1], ARGV[1])"
+    push = Script(name="push.lua", text=text, sha=hashlib.sha1(text).hexdigest().encode())
+    key = bus.keys.waiting("web:ann")
+    await bus.call("SCRIPT", "FLUSH")
+
+    async with anyio.create_task_group() as tg:
+        for number in range(100):
+            tg.start_soon(bus.run, push, [key], [number])
+
+    assert [int(each) for each in await bus.call("LRANGE", key, 0, -1)] == list(range(100))
 
 
 async def test_a_server_killed_between_any_two_steps_loses_nothing_that_was_acknowledged(lab: Lab) -> None:
