@@ -32,8 +32,8 @@ class SessionKey(msgspec.Struct, frozen=True, kw_only=True):
     """Empty when the chat has no threads."""
 
     def __str__(self) -> str:
-        parts = (self.channel, self.chat, self.thread) if self.thread else (self.channel, self.chat)
-        return ":".join(encode_part(part) for part in parts)
+        name = f"{encode_part(self.channel)}:{encode_part(self.chat)}"
+        return f"{name}:{encode_part(self.thread)}" if self.thread else name
 
     @classmethod
     def parse(cls, text: str) -> "SessionKey":

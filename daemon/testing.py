@@ -9,7 +9,7 @@ import anyio.lowlevel
 
 from daemon.bus import Bus, Script
 from daemon.bus.line import Part
-from daemon.bus.together import Asked
+from daemon.bus.together import Asked, Shared, arguments
 from daemon.errors import BusUnavailable, MillpondError
 from daemon.model import Answer, Chunk, Request, TextChunk
 
@@ -154,9 +154,9 @@ class FailingBus(Bus):
             await super().run(script, keys, args)
         return await self._fail()
 
-    async def share(self, script: Script, shared: Asked, own: Asked) -> Any:
+    async def share(self, script: Script, shared: Shared, own: Asked) -> Any:
         """See ``Bus.share``; nobody else's is run with it, so that each is a call of its own."""
-        [result] = await self.run(script, [*shared.keys, *own.keys], [*shared.args, *own.args])
+        [result] = await self.run(script, *arguments(shared, [own]))
         return result
 
     def _fails(self) -> bool:

@@ -14,11 +14,10 @@ import anyio
 import msgspec
 import structlog
 
-from daemon.bus import Bus, load_script
-from daemon.bus.line import Part as Argument
+from daemon.bus import Bus, Part, load_script, pack
 from daemon.errors import BusError, BusUnavailable, LeaseLost
 from daemon.events import Reply
-from daemon.traces import DELIVERIES_KEPT, KEPT_MS, Delivered, Span, encode
+from daemon.traces import KEPT_MAX, Delivered, Span, encode
 
 MARKS = load_script(__file__, "marks.lua")
 DEAD = load_script(__file__, "dead.lua")
@@ -108,19 +107,17 @@ class _Batch:
     """Steps that share a script."""
 
     keys: list[str] = field(default_factory=list[str])
-    args: list[Argument] = field(default_factory=list[Argument])
+    args: list[str | int] = field(default_factory=list[str | int])
     waiters: list[asyncio.Future[None]] = field(default_factory=list[asyncio.Future[None]])
     results: list[Any] = field(default_factory=list[Any])
     error: BusError | None = None
 
     count: int = 0
 
-    def add(self, keys: Sequence[str], what: str, step: Step, platform_id: str, trace: bytes) -> int:
-        """Add a step with its keys; its place."""
+    def add(self, keys: Sequence[str], args: Sequence[str | int]) -> int:
+        """Add a step; its place."""
         self.keys += keys
-        place, reply = step.place, step.place.reply
-        self.args += (what, place.stream_id, place.part, step.attempt, step.mark, int(place.last), platform_id)
-        self.args += (reply.id, reply.session, trace)
+        self.args += args
         self.count += 1
         return self.count - 1
 
@@ -214,7 +211,7 @@ class Ledger:
 
     def note(self, step: Step, outcome: Noted, platform_id: str = "", span: Span | None = None) -> None:
         """Note what became of a part, and how it went; written soon, in order with all that is asked here after."""
-        trace = encode(Delivered(turn=step.place.reply.turn, span=span)) if span else b""
+        trace = encode(Delivered(turn=step.place.reply.turn, span=span)).decode() if span else ""
         self._add(outcome, step, platform_id, trace)
 
     async def written(self) -> None:
@@ -241,11 +238,15 @@ class Ledger:
         if status == b"stale":
             raise _lost(self._leader)
 
-    def _add(self, what: str, step: Step, platform_id: str = "", trace: bytes = b"") -> tuple[_Batch, int]:
-        batch, names, reply = self._open, self._bus.keys, step.place.reply
-        keys = names.sent(reply.session, reply.id), names.deliveries(reply.session)
-        self._asked.set()
-        return batch, batch.add(keys, what, step, platform_id, trace)
+    def _add(self, what: str, step: Step, platform_id: str = "", trace: str = "") -> tuple[_Batch, int]:
+        batch, names, place = self._open, self._bus.keys, step.place
+        reply, stream_id = place.reply, place.stream_id.decode()
+        keys = names.sent(reply.session, reply.id), names.of(reply.session).traces
+        if not batch.keys:
+            self._asked.set()
+        return batch, batch.add(
+            keys, (what, stream_id, place.part, step.attempt, step.mark, int(place.last), platform_id, trace)
+        )
 
     async def _write(self) -> None:
         while True:
@@ -260,17 +261,16 @@ class Ledger:
 
     async def _carry_out(self, batch: _Batch) -> None:
         keys = [self._leader, self._out, self._unknown, *batch.keys]
-        args: list[Argument] = [
+        args: list[Part] = [
             self._nonce,
             OPEN_TTL_MS,
             DELIVERED_TTL_MS,
             UNKNOWN_MAX,
             UNKNOWN_TTL_MS,
             self._attempts_max,
-            DELIVERIES_KEPT,
-            KEPT_MS,
+            KEPT_MAX,
+            pack(batch.args),
         ]
-        args += batch.args
         while True:
             try:
                 batch.results = await self._bus.run(MARKS, keys, args)

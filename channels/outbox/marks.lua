@@ -7,12 +7,12 @@
 -- The attempt is the position: a copy of an older one that arrives late changes nothing. The mark names the attempt, so
 -- that the same call, sent again because its reply was lost, is told from another's.
 --
--- KEYS  1 leader (hash)  2 out (stream)  3 unknown (stream), then for each step  1 sent (hash)  2 deliveries (list)
+-- KEYS  1 leader (hash)  2 out (stream)  3 unknown (stream), then for each step  1 sent (hash)  2 traces (list)
 -- ARGV  1 nonce  2 TTL of an unfinished reply (ms)  3 TTL of a delivered one (ms)  4 most unknown parts kept
 --       5 their TTL (ms)  6 most attempts of unknown outcome at a part that was looked for
---       7 most deliveries kept  8 their TTL (ms), then for each step
---       1 what, see below  2 stream id of the reply  3 part  4 attempt, from 1  5 mark
---       6 is it the last part (1/0)  7 the platform's id  8 reply id  9 session  10 how it was delivered (JSON), or ''
+--       7 most of a session's traces kept  8 packed, for each step
+--         1 what, see below  2 stream id of the reply  3 part  4 attempt, from 1  5 mark  6 is it the last part (1/0)
+--         7 the platform's id  8 how it was delivered (JSON), or ''
 -- What is to be done, by who is about to send the part:
 --   sending  mark it. Of an unknown outcome nobody can know more
 --   asking   the same, but what is unknown can be looked for: then nothing is changed, and it is said
@@ -34,7 +34,6 @@
 --   stale    refused: somebody else sends now, or another attempt was made since
 --   noted    the outcome is noted
 
-local FIELDS = 10
 local leads = redis.call('HGET', KEYS[1], 'nonce') == ARGV[1]
 
 -- Taken out at the end, all at once.
@@ -50,8 +49,10 @@ local function over(sent_key, step, status)
   return status, 0
 end
 
-local function list_unknown(step, attempt, action)
-  redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[4], '*', 'session', step.session, 'reply', step.reply,
+local function list_unknown(sent_key, step, attempt, action)
+  -- The key ends with the reply's id, and that begins with the session; neither holds a brace, nor a session '#'.
+  local reply = string.match(sent_key, '}:sent:(.+)$')
+  redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[4], '*', 'session', string.match(reply, '^[^#]*'), 'reply', reply,
     'part', step.part, 'attempt', attempt, 'action', action)
   redis.call('PEXPIRE', KEYS[3], ARGV[5])
 end
@@ -61,15 +62,12 @@ local function keep(sent_key, part, state)
   redis.call('PEXPIRE', sent_key, ARGV[2])
 end
 
--- Once for each outcome that is noted, however often it is told.
-local function trace(deliveries_key, step)
+-- Once for each outcome that is noted, however often it is told; where a turn's trace is kept, which gave the list its TTL.
+local function trace(traces_key, step)
   if step.trace == '' then return end
-  local kept = redis.call('RPUSH', deliveries_key, step.trace)
-  if kept > tonumber(ARGV[7]) then redis.call('LTRIM', deliveries_key, -ARGV[7], -1) end
-  redis.call('PEXPIRE', deliveries_key, ARGV[8])
+  local kept = redis.call('RPUSHX', traces_key, step.trace)
+  if kept > tonumber(ARGV[7]) then redis.call('LTRIM', traces_key, -ARGV[7], -1) end
 end
-
-local function list_preview(step, number) list_unknown(step, number, 'preview') end
 
 -- What the preview says about part 0: nothing, or a status and what goes with it.
 local function by_preview(sent_key, step, preview)
@@ -79,7 +77,7 @@ local function by_preview(sent_key, step, preview)
   -- Whoever was sending it is gone, for the leader asks only when his own is dealt with. Nobody knows whether it is there.
   if step.what == 'asking' then return 'preview', tonumber(number) end
   redis.call('HSET', sent_key, 'preview', 'unknown ' .. number)
-  list_preview(step, number)
+  list_unknown(sent_key, step, number, 'preview')
   return nil
 end
 
@@ -92,7 +90,7 @@ local function sending(sent_key, step)
   if word == 'sent' then return over(sent_key, step, 'over') end
   -- Given up before, or by this very call, whose reply was lost.
   if word == 'unknown' then return over(sent_key, step, tonumber(rest) == step.attempt and 'unknown' or 'over') end
-  if step.part == '0' and found[2] then
+  if step.part == 0 and found[2] then
     local status, value = by_preview(sent_key, step, found[2])
     if status then return status, value end
   end
@@ -105,7 +103,7 @@ local function sending(sent_key, step)
     if step.what == 'asking' then return 'look', last end
     unknowns = unknowns + 1
     local given_up = unknowns >= (step.what == 'looked' and tonumber(ARGV[6]) or 2)
-    list_unknown(step, last, given_up and 'given up' or 'resent')
+    list_unknown(sent_key, step, last, given_up and 'given up' or 'resent')
     if given_up then
       keep(sent_key, step.part, 'unknown ' .. step.attempt)
       return over(sent_key, step, 'unknown')
@@ -118,7 +116,7 @@ end
 -- Outcomes are checked by the mark and not by the nonce: what was sent was sent, whoever leads now. While the mark stands
 -- nobody has sent the part again, and the note keeps them from it.
 -- What a preview became is known by the platform's id: it never stands for another message.
-local function of_preview(sent_key, step, deliveries_key)
+local function of_preview(sent_key, step, traces_key)
   local found = redis.call('HMGET', sent_key, step.part, 'preview')
   local number, shown = string.match(found[2] or '', '^shown (%d+) (.*)$')
   if shown ~= step.platform_id then return 'stale', 0 end
@@ -130,7 +128,7 @@ local function of_preview(sent_key, step, deliveries_key)
   end
   local sent = 'sent ' .. step.platform_id
   if found[1] and found[1] ~= sent then return 'stale', 0 end
-  if not found[1] then trace(deliveries_key, step) end
+  if not found[1] then trace(traces_key, step) end
   keep(sent_key, step.part, sent)
   if step.last then leave(sent_key, step.stream_id) end
   return 'noted', 0
@@ -147,8 +145,8 @@ local function looked_for(sent_key, step)
   return 'noted', 0
 end
 
-local function outcome(sent_key, step, deliveries_key)
-  if step.what == 'edited' or step.what == 'dropped' then return of_preview(sent_key, step, deliveries_key) end
+local function outcome(sent_key, step, traces_key)
+  if step.what == 'edited' or step.what == 'dropped' then return of_preview(sent_key, step, traces_key) end
   if step.what == 'seen' or step.what == 'unseen' then return looked_for(sent_key, step) end
   local arrived = step.what == 'sent' or step.what == 'found'
   local state = redis.call('HGET', sent_key, step.part) or ''
@@ -163,7 +161,7 @@ local function outcome(sent_key, step, deliveries_key)
     else
       keep(sent_key, step.part, 'refused ' .. attempt .. ' ' .. unknowns)
     end
-    trace(deliveries_key, step)
+    trace(traces_key, step)
   elseif not arrived or state ~= 'sent ' .. step.platform_id then
     return 'stale', 0
   end
@@ -174,13 +172,14 @@ end
 local begins = {sending = true, asking = true, looked = true}
 -- One table for all steps, one after the other.
 local results, step = {}, {}
-for at = 4, #KEYS, 2 do
-  local first, attempt, last = 9 + (at - 4) / 2 * FIELDS, nil, nil
-  step.what, step.stream_id, step.part, attempt, step.mark, last, step.platform_id, step.reply, step.session,
-    step.trace = unpack(ARGV, first, first + FIELDS - 1)
-  step.attempt, step.last = tonumber(attempt), last == '1'
+local asked = cmsgpack.unpack(ARGV[8])
+for number = 1, #asked / 8 do
+  local last
+  step.what, step.stream_id, step.part, step.attempt, step.mark, last, step.platform_id, step.trace =
+    unpack(asked, 8 * number - 7, 8 * number)
+  step.last = last == 1
   local handle = begins[step.what] and sending or outcome
-  results[#results + 1], results[#results + 2] = handle(KEYS[at], step, KEYS[at + 1])
+  results[#results + 1], results[#results + 2] = handle(KEYS[2 * number + 2], step, KEYS[2 * number + 3])
 end
 for at = 1, #left, 1000 do redis.call('XDEL', KEYS[2], unpack(left, at, math.min(at + 999, #left))) end
 return results

@@ -4,7 +4,7 @@
 --
 -- KEYS  1 names the platform and is never there: what is asked of two platforms lies in two slots, and is not asked together
 --       then for each chat its buckets (list)
--- ARGV  for each chat: 1 how many buckets, then for each bucket:
+-- ARGV  1 packed, for each chat: 1 how many buckets, then for each bucket:
 --         1 count  2 in how many ms  3 for how many messages room has to be left
 -- Returns for each chat {ms to wait, the number of the bucket that has to be waited for}; 0 and 0: taken
 
@@ -30,18 +30,18 @@ local function let_through(bucket_key, count, within)
   redis.call('PEXPIRE', bucket_key, 2 * within)
 end
 
-local results, at_key, at = {}, 1, 1
-while at <= #ARGV do
-  local buckets = tonumber(ARGV[at])
+local asked, results, at_key, at = cmsgpack.unpack(ARGV[1]), {}, 1, 1
+while at <= #asked do
+  local buckets = asked[at]
   local wait, slowest = 0, 0
   for number = 1, buckets do
-    local count, within, spare = unpack(ARGV, at + FIELDS * (number - 1) + 1, at + FIELDS * number)
-    local left = free_at(KEYS[at_key + number], tonumber(count), tonumber(within), tonumber(spare)) - now
+    local count, within, spare = unpack(asked, at + FIELDS * (number - 1) + 1, at + FIELDS * number)
+    local left = free_at(KEYS[at_key + number], count, within, spare) - now
     if left > wait then wait, slowest = left, number end
   end
   if wait == 0 then
     for number = 1, buckets do
-      local count, within = unpack(ARGV, at + FIELDS * (number - 1) + 1, at + FIELDS * number)
+      local count, within = unpack(asked, at + FIELDS * (number - 1) + 1, at + FIELDS * number)
       let_through(KEYS[at_key + number], count, within)
     end
   end

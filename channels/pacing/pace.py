@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import anyio
 
 from channels.base import Rate
-from daemon.bus import Asked, Bus, load_script
+from daemon.bus import Asked, Bus, Shared, load_script
 
 PACE = load_script(__file__, "pace.lua")
 
@@ -26,7 +26,7 @@ class Pace:
     def __init__(self, bus: Bus, channel: str) -> None:
         self._bus = bus
         self._channel = channel
-        self._shared = Asked((bus.keys.pace(channel, ""),), ())
+        self._shared = Shared((bus.keys.pace(channel, ""),), ())
         self._queues: dict[str, float] = {}
         """When the next one that has to wait for a bucket may come back, by the event loop's clock."""
         self._promised: dict[str, float] = {}

@@ -41,8 +41,8 @@ from daemon.bus.publish import (
 )
 from daemon.bus.replies import pairs
 from daemon.bus.scan import scan, scan_keys
-from daemon.bus.script import Script, load_script
-from daemon.bus.together import Asked
+from daemon.bus.script import Script, load_script, pack
+from daemon.bus.together import Asked, Shared
 from daemon.bus.wakeups import mend, reap, take, wake
 
 __all__ = [
@@ -65,6 +65,7 @@ __all__ = [
     "Listener",
     "Part",
     "Script",
+    "Shared",
     "Subscription",
     "Worked",
     "argument_of",
@@ -80,6 +81,7 @@ __all__ = [
     "on_every_node",
     "one_letter",
     "open_bus",
+    "pack",
     "pairs",
     "publish",
     "publish_run",

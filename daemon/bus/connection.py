@@ -23,7 +23,7 @@ from daemon.bus.lanes import Lanes
 from daemon.bus.line import AWAY, Client, Line, Part, connected, pipeline
 from daemon.bus.migrations import SCHEMA, migrate, refuse_newer
 from daemon.bus.script import Script, load_script
-from daemon.bus.together import Asked, Together
+from daemon.bus.together import Asked, Shared, Together
 from daemon.config import RedisConfig
 from daemon.errors import BusError, BusUnavailable, ConfigError
 from daemon.server import EmbeddedServer
@@ -105,7 +105,7 @@ class Bus:
         """The result of ``script``; errors as for ``call``."""
         return await self._joined.call("EVALSHA", script.sha, len(keys), *keys, *args, script=script)
 
-    async def share(self, script: Script, shared: Asked, own: Asked) -> Any:
+    async def share(self, script: Script, shared: Shared, own: Asked) -> Any:
         """The result for ``own`` of a script that does the same for several, run with what is asked in the same tick.
 
         ``shared`` are its keys and arguments that are the same for all of them. Errors as for ``call``.

@@ -20,6 +20,8 @@ class SessionKeys(NamedTuple):
     waiting: str
     live: str
     notices: str
+    lock: str
+    traces: str
     inbox: str
     ready: str
     due: str
@@ -27,28 +29,24 @@ class SessionKeys(NamedTuple):
     grew: str
     unsettled: str
     dead: str
-    lock: str
-    traces: str
+
+
+_OWN = ("session", "log", "waiting", "live", "notices", "lock", "traces")
+"""Fields of ``SessionKeys`` that are the session's own; they stand first."""
+
+_channel_part = lru_cache(maxsize=256)(encode_part)
 
 
 @lru_cache(maxsize=4_096)
 def _named(partition_prefix: str, session: str) -> SessionKeys:
-    return SessionKeys(
-        session=f"{partition_prefix}:session:{session}",
-        log=f"{partition_prefix}:log:{session}",
-        waiting=f"{partition_prefix}:waiting:{session}",
-        live=f"{partition_prefix}:live:{session}",
-        notices=f"{partition_prefix}:notices:{session}",
-        inbox=f"{partition_prefix}:in",
-        ready=f"{partition_prefix}:ready",
-        due=f"{partition_prefix}:due",
-        asides=f"{partition_prefix}:asides",
-        grew=f"{partition_prefix}:grew",
-        unsettled=f"{partition_prefix}:unsettled",
-        dead=f"{partition_prefix}:dead",
-        lock=f"{partition_prefix}:lock:{session}",
-        traces=f"{partition_prefix}:traces:{session}",
-    )
+    return SessionKeys(*[f"{partition_prefix}:{kind}:{session}" for kind in _OWN], *_of_all(partition_prefix))
+
+
+@lru_cache(maxsize=256)
+def _of_all(partition_prefix: str) -> tuple[str, ...]:
+    """The rest of the fields, the same for all sessions of a partition; ``inbox`` is called ``in`` in Redis."""
+    kinds = ("in", *SessionKeys._fields[len(_OWN) + 1 :])
+    return tuple(f"{partition_prefix}:{kind}" for kind in kinds)
 
 
 @dataclass(frozen=True)
@@ -104,7 +102,7 @@ class Keys:
 
     def out(self, partition: int, channel: str) -> str:
         """``out``, stream: replies not yet delivered to a push channel."""
-        return f"{self._of_partition(partition, 'out')}:{encode_part(channel)}"
+        return f"{self._of_partition(partition, 'out')}:{_channel_part(channel)}"
 
     def leader(self, partition: int, channel: str) -> str:
         """``leader``, hash: which process sends the replies in ``out``; its fence outlives every holder."""
@@ -149,12 +147,8 @@ class Keys:
         return self._of_session(session, "notices")
 
     def traces(self, session: str) -> str:
-        """``traces``, list, TTL a week: how the newest turns went, without any text."""
+        """``traces``, list, TTL a week: how the newest turns went, and their replies were sent, without any text."""
         return self._of_session(session, "traces")
-
-    def deliveries(self, session: str) -> str:
-        """``deliveries``, list, TTL a week: how the newest parts of replies were sent."""
-        return self._of_session(session, "deliveries")
 
     def seen(self, session: str, message_id: str) -> str:
         """``seen``, string, TTL ``queue.seen_ttl_s``: a platform's id that was accepted already."""

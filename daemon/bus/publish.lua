@@ -4,10 +4,10 @@
 --       1 session (hash)  2 waiting (list)  3 seen (string)  4 overheard (zset)
 -- ARGV  1 waiting_max   2 partition_max   3 seen TTL (ms)   4 wake-up (ms)   5 longest deadline (ms)
 --       6 how many stops may wait beyond waiting_max        7 how many commands answered aside may wait in a session
---       8 nudge channel   9 channel for commands answered aside, then for each message
---       1 session key   2 message id   3 message (JSON)   4 correlation id   5 debounce (ms)   6 scope
---       7 'stop', 'aside' for a command that is answered aside, or whatever waits for its turn
---       8 its order, when what was overheard before it goes with it, or ''
+--       8 nudge channel   9 channel for commands answered aside   10 packed, for each message
+--         1 session key   2 message id   3 message (JSON)   4 correlation id   5 debounce (ms)   6 scope
+--         7 'stop', 'aside' for a command that is answered aside, or whatever waits for its turn
+--         8 its order, when what was overheard before it goes with it, or ''
 -- Returns for each message {status, message id, is the session new (1/0)}
 --   accepted   it is on the stream now, or was put there by this very call before its reply got lost
 --   duplicate  an earlier call accepted the same platform id; the message id is that one's
@@ -19,7 +19,9 @@
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local waiting_max, partition_max = tonumber(ARGV[1]), tonumber(ARGV[2])
-local wakeup, longest = now + ARGV[4], now + ARGV[5]
+local longest = now + ARGV[5]
+-- As text, made once for all messages.
+local since, wakeup = string.format('%.0f', now), string.format('%.0f', now + ARGV[4])
 local woken, until_wakeup = {}, {}
 local backlog = redis.call('XLEN', KEYS[1])
 
@@ -75,10 +77,12 @@ local function accept_aside(session, id, message, correlation, seen_key)
   return {'accepted', id, 0}
 end
 
+local asked = cmsgpack.unpack(ARGV[10])
+
 local function accept(number)
   local session_key, waiting_key, seen_key, overheard_key = unpack(KEYS, 1 + 4 * number, 4 + 4 * number)
   local session, id, message, correlation, debounce, scope, command, order =
-    unpack(ARGV, 2 + 8 * number, 9 + 8 * number)
+    unpack(asked, 8 * number - 7, 8 * number)
 
   local seen = redis.call('GET', seen_key)
   if seen then
@@ -117,24 +121,24 @@ local function accept(number)
   end
 
   -- Kept for the claim, which knows no channels: a turn answers all that came within the window of its first message.
-  if debounce ~= '0' then
+  if debounce > 0 then
     redis.call('HSET', session_key, 'debounce', debounce)
   elseif kept_debounce then
     redis.call('HDEL', session_key, 'debounce')
   end
 
   if not ahead(lease) and not ahead(retry_at) then
-    if debounce ~= '0' and command ~= 'stop' then
+    if debounce > 0 and command ~= 'stop' then
       redis.call('ZADD', KEYS[3], 'NX', now + debounce, session)
     else
-      woken[#woken + 1], until_wakeup[#until_wakeup + 1] = now, wakeup
+      woken[#woken + 1], until_wakeup[#until_wakeup + 1] = since, wakeup
       woken[#woken + 1], until_wakeup[#until_wakeup + 1] = session, session
     end
   end
   return {'accepted', id, head and 0 or 1}
 end
 
-local count, results = (#KEYS - 4) / 4, {}
+local count, results = #asked / 8, {}
 for number = 1, count do
   if count == 1 then
     results[1] = accept(1)

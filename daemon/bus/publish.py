@@ -9,7 +9,7 @@ import msgspec
 from daemon.bus.connection import Bus
 from daemon.bus.keys import Keys
 from daemon.bus.script import load_script
-from daemon.bus.together import ALONE, MOST, Asked
+from daemon.bus.together import ALONE, MOST, Asked, Shared, arguments
 from daemon.config import QueueConfig
 from daemon.errors import InboundError, MessageTooLarge, SessionFull
 from daemon.events import Command, Inbound
@@ -116,7 +116,8 @@ async def publish(  # noqa: PLR0913 - what is told of one message, all by name
     check_inbound(inbound, config)
     session = str(inbound.session)
     shared = _shared(bus.keys, bus.keys.partition(session), config)
-    own = _own(bus.keys, inbound, scope=scope, seen_as=seen_as, debounce_s=debounce_s, order=order)
+    keys = _keys(bus.keys, session, seen_as or inbound.id)
+    own = _own(keys, session, inbound, scope=scope, debounce_s=debounce_s, order=order)
     result = await bus.share(PUBLISH, shared, own)
     found = _outcome(result, inbound, config)
     if isinstance(found, SessionFull):
@@ -144,12 +145,10 @@ async def publish_run(
     session = str(run[0].session)
     shared = _shared(bus.keys, bus.keys.partition(session), config)
     asked = [
-        _own(bus.keys, inbound, scope=scope, seen_as=name, debounce_s=debounce_s)
+        _own(_keys(bus.keys, session, name), session, inbound, scope=scope, debounce_s=debounce_s)
         for inbound, name in zip(run, seen_as, strict=True)
     ]
-    keys = [*shared.keys, *(key for each in asked for key in each.keys)]
-    args = [*shared.args, *(arg for each in asked for arg in each.args)]
-    results: list[Any] = await bus.run(PUBLISH, keys, args)
+    results: list[Any] = await bus.run(PUBLISH, *arguments(shared, asked))
     if any(result != ALONE and result[0] == b"accepted" and result[2] for result in results):
         bus.activity.note(session)
     return [
@@ -169,16 +168,14 @@ async def forestall(bus: Bus, session: str, message_id: str, *, config: QueueCon
 
 
 def _own(
-    keys: Keys, inbound: Inbound, *, scope: str, seen_as: str, debounce_s: float, order: float | None = None
+    keys: tuple[str, ...], session: str, inbound: Inbound, *, scope: str, debounce_s: float, order: float | None = None
 ) -> Asked:
-    session = str(inbound.session)
-    names = keys.of(session)
     return Asked(
-        (names.session, names.waiting, keys.seen(session, seen_as or inbound.id), keys.overheard(session)),
+        keys,
         (
             session,
             inbound.id,
-            _encode(inbound),
+            _encode(inbound).decode(),
             inbound.correlation,
             _ms(debounce_s),
             scope,
@@ -186,6 +183,11 @@ def _own(
             "" if order is None else repr(order),
         ),
     )
+
+
+def _keys(keys: Keys, session: str, seen_as: str) -> tuple[str, ...]:
+    names = keys.of(session)
+    return names.session, names.waiting, keys.seen(session, seen_as), keys.overheard(session)
 
 
 def _outcome(result: Any, inbound: Inbound, config: QueueConfig) -> Accepted | SessionFull:
@@ -196,8 +198,8 @@ def _outcome(result: Any, inbound: Inbound, config: QueueConfig) -> Accepted | S
 
 
 @lru_cache
-def _shared(keys: Keys, partition: int, config: QueueConfig) -> Asked:
-    return Asked(
+def _shared(keys: Keys, partition: int, config: QueueConfig) -> Shared:
+    return Shared(
         (keys.inbox(partition), keys.ready(partition), keys.due(partition), keys.asides(partition)),
         (
             config.waiting_max,

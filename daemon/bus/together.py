@@ -1,7 +1,8 @@
 """Scripts that do the same for several: what is asked in one tick of the event loop shares one.
 
-Such a script takes keys and arguments that are the same for all, then those of each, and returns a list of results. One
-that fails among others says ``ALONE`` in its place; it is asked for by itself, so that its error is its own.
+Such a script takes keys and arguments that are the same for all, then the keys of each, and as its last argument what
+each asks, packed in one list. It returns a list of results. One that fails among others says ``ALONE`` in its place; it
+is asked for by itself, so that its error is its own.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ import anyio
 from anyio.lowlevel import cancel_shielded_checkpoint
 
 from daemon.bus.line import Part
-from daemon.bus.script import Script
+from daemon.bus.script import Script, pack
 from daemon.bus.stream import WOKEN_AT_ONCE
 from daemon.errors import BusError, BusUnavailable
 from daemon.slots import Slots
@@ -29,17 +30,37 @@ ALONE = b"alone"
 Call = Callable[[Script, Sequence[str], Sequence[Part]], Awaitable[list[Any]]]
 
 
-class Asked(NamedTuple):
-    """Keys and arguments, of one or of all."""
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """Keys and arguments that are the same for all; what is asked with the same object shares a script."""
 
     keys: tuple[str, ...]
     args: tuple[Part, ...]
 
 
+class Asked(NamedTuple):
+    """What one asks."""
+
+    keys: tuple[str, ...]
+    args: tuple[Any, ...]
+    """Numbers, texts, and lists and dictionaries of such: what can be packed."""
+
+
+def arguments(shared: Shared, asked: Sequence[Asked]) -> tuple[list[str], list[Part]]:
+    """The keys and arguments of a script for several.
+
+    Raises:
+        UnicodeEncodeError: a text is no valid Unicode.
+    """
+    keys = chain(shared.keys, chain.from_iterable(one.keys for one in asked))
+    # One list for all: the server fills many small ones at some cost.
+    return list(keys), [*shared.args, pack(list(chain.from_iterable(one.args for one in asked)))]
+
+
 @dataclass(eq=False, slots=True)
 class _Batch:
     script: Script
-    shared: Asked
+    shared: Shared
     asked: list[Asked] = field(default_factory=list[Asked])
     answers: list[asyncio.Future[Any]] = field(default_factory=list[asyncio.Future[Any]])
 
@@ -58,7 +79,7 @@ class Together:
     def __init__(self, call: Call) -> None:
         """``call`` gives the result of a script."""
         self._call = call
-        self._open: dict[tuple[bytes, Asked], _Batch] = {}
+        self._open: dict[tuple[bytes, Shared], _Batch] = {}
         self._work: Slots[_Batch] = Slots(self._carry_out)
         self._closed = False
 
@@ -71,7 +92,7 @@ class Together:
         finally:
             self._closed = True
 
-    async def ask(self, script: Script, shared: Asked, own: Asked) -> Any:
+    async def ask(self, script: Script, shared: Shared, own: Asked) -> Any:
         """The result of ``script`` for ``own``; errors as for ``Bus.run``."""
         if self._closed:
             raise BusUnavailable("this process has closed its connection to Redis")
@@ -100,11 +121,9 @@ class Together:
         finally:
             await batch.settle(results)
 
-    async def _results(self, script: Script, shared: Asked, asked: Sequence[Asked]) -> Sequence[Any]:
-        keys = list(chain(shared.keys, *(one.keys for one in asked)))
-        args = list(chain(shared.args, *(one.args for one in asked)))
+    async def _results(self, script: Script, shared: Shared, asked: Sequence[Asked]) -> Sequence[Any]:
         try:
-            results = await self._call(script, keys, args)
+            results = await self._call(script, *arguments(shared, asked))
         except BusError as error:
             return [error] * len(asked)
         except UnicodeEncodeError as error:

@@ -44,7 +44,7 @@ async def leave_session(work: Work, lock: Lock | None, session: str, *, home: st
     except ArchiveError as error:
         work.fail(str(error))
     # No text is in them; but when somebody talked to whom, and about how much, is his, too.
-    await bus.call("DEL", bus.keys.traces(session), bus.keys.deliveries(session))
+    await bus.call("DEL", bus.keys.traces(session))
     await bus.call("ZREM", bus.keys.sessions, session)
 
 

@@ -1,20 +1,15 @@
 -- Part of claim.lua and commit.lua: a session's fields, and what its holder needs to begin a turn.
 
--- All at once: read one by one they cost as much as the rest of a claim. An absent number is 0, an absent word ''.
+-- All at once, by name and as the list that the caller is given: read one by one they cost as much as the rest of a
+-- claim. A number that is not there counts as 0.
 local function fields_of(session_key)
-  local fence, claims, attempts, head, base, start, cursor, tokens, tokens_start, parked_at, debounce, lease, retry_at,
-    nonce, done, released, stop_upto, scope, options, continuity, flushed = unpack(redis.call('HMGET', session_key,
-    'fence', 'claims', 'attempts', 'head', 'base', 'start', 'cursor', 'tokens', 'tokens_start', 'parked_at',
-    'debounce', 'lease', 'retry_at', 'nonce', 'done', 'released', 'stop_upto', 'scope', 'options', 'continuity',
-    'flushed'))
-  return {
-    fence = tonumber(fence or 0), claims = tonumber(claims or 0), attempts = tonumber(attempts or 0),
-    head = tonumber(head or 0), base = tonumber(base or 0), start = tonumber(start or 0), cursor = tonumber(cursor or 0),
-    tokens = tonumber(tokens or 0), tokens_start = tonumber(tokens_start or 0), parked_at = tonumber(parked_at or 0),
-    debounce = tonumber(debounce or 0), lease = tonumber(lease or 0), retry_at = tonumber(retry_at or 0),
-    nonce = nonce or '', done = done or '', released = released or '', stop_upto = stop_upto or '', scope = scope or '',
-    options = options or '', continuity = continuity or '', flushed = flushed or '',
-  }
+  local list, fields = redis.call('HGETALL', session_key), {}
+  for at = 1, #list, 2 do fields[list[at]] = list[at + 1] end
+  return fields, list
+end
+
+local function number_of(field)
+  return tonumber(field or 0)
 end
 
 local function now_ms()
@@ -44,21 +39,22 @@ local function window_ends(first, debounce, stop_upto, now)
   return nil
 end
 
--- The turn of a session that was just claimed, with its fields as they are now; first: what waits first, or nil to look:
---   {fence, claims, attempts, head, base, start, cursor, tokens, step, stop_upto, scope, options, continuity, flushed,
---    dropped, parked,
+-- What the holder of a session needs to begin a turn; first: what waits first, or nil to look:
+--   {status, fence, claims, attempts, step, stop_upto, dropped, parked, list,
 --    stream id, message, stream id, message, ...}
 -- step: how many journal entries lie beyond head. parked: ms since the session was first parked since its last commit.
+-- list: names and values of the session's fields, among which only those before it have changed since.
 -- With a stop waiting, all messages up to it are given, else 'take', or with a debounce window all that came within it
 -- after the first (at most BURST). From its second attempt on, a turn without a journal is given the first message
 -- only: one of the others may be what kills it.
 -- An id whose entry is gone from the stream (deleted by hand, lost in a failover) is dropped from the list and counted.
 -- A stop that no longer waits, for the same reason, is forgotten: nothing else would ever clear it.
-local function begin(fields, session_key, log_key, waiting_key, in_key, first, take, now)
-  local stop_upto, given, dropped, at, window = fields.stop_upto, {}, 0, 0, nil
-  local step = fields.base + redis.call('LLEN', log_key) - fields.head
-  local debounce = fields.debounce
-  if fields.attempts > 1 and step == 0 then debounce = 0 end
+local function begin(status, fields, list, session_key, log_key, waiting_key, in_key, first, take, now)
+  local attempts, stop_upto, at, dropped, window = number_of(fields.attempts), fields.stop_upto or '', 0, 0, nil
+  local step = number_of(fields.base) + redis.call('LLEN', log_key) - number_of(fields.head)
+  local begun = {status, number_of(fields.fence), number_of(fields.claims), attempts, step, '', 0, 0, list}
+  local debounce = number_of(fields.debounce)
+  if attempts > 1 and step == 0 then debounce = 0 end
   while at < take or window or stop_upto ~= '' do
     local id = first or redis.call('LINDEX', waiting_key, at)
     if not id then break end
@@ -70,24 +66,20 @@ local function begin(fields, session_key, log_key, waiting_key, in_key, first, t
     local entry = redis.call('XRANGE', in_key, id, id)[1]
     if entry then
       if at == 0 and debounce > 0 then window = position(id) + debounce end
-      given[#given + 1] = id
-      given[#given + 1] = entry[2][6]
+      begun[#begun + 1] = id
+      begun[#begun + 1] = entry[2][6]
       at = at + 1
     else
       redis.call('LREM', waiting_key, 1, id)
       dropped = dropped + 1
     end
   end
-  if stop_upto ~= '' and not (given[1] and at_or_before(given[1], stop_upto)) then
+  if stop_upto ~= '' and not (at > 0 and at_or_before(begun[10], stop_upto)) then
     redis.call('HDEL', session_key, 'stop_upto')
     stop_upto = ''
   end
-  local parked = now - fields.parked_at
-  if fields.parked_at == 0 or parked < 0 then parked = 0 end
-  local begun = {fields.fence, fields.claims, fields.attempts, fields.head, fields.base, fields.start, fields.cursor,
-    fields.tokens, step, stop_upto, fields.scope, fields.options, fields.continuity, fields.flushed,
-    dropped, parked}
-  -- One by one: thousands are more than unpack can take.
-  for _, value in ipairs(given) do begun[#begun + 1] = value end
+  local parked_at = number_of(fields.parked_at)
+  begun[6], begun[7] = stop_upto, dropped
+  if parked_at > 0 and parked_at < now then begun[8] = now - parked_at end
   return begun
 end

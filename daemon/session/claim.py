@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from daemon.bus import pairs
 from daemon.errors import UNREADABLE
 from daemon.events import NO_OPTIONS, Continuity, Inbound, Options
 
@@ -70,23 +71,28 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def begun_from(reply: Sequence[Any]) -> Begun:
-    """The turn that ``begin()`` of the scripts describes; its first value is the fence."""
-    _, claims, attempts, head, base, start, cursor, tokens, step, *more = reply
-    stop_upto, scope, options, continuity, flushed, dropped, parked, *waiting = more
+    """The turn that ``begin()`` of the scripts describes, without its status; its first value is the fence.
+
+    Raises:
+        ValueError: what should be a number in the session's hash is none.
+    """
+    _, claims, attempts, step, stop_upto, dropped, parked, flat, *waiting = reply
+    fields: dict[bytes, bytes] = dict(pairs(flat))
+    get, cursor = fields.get, int(fields.get(b"cursor", 0))
     return Begun(
         claims=claims,
         attempts=attempts,
-        head=head,
-        base=base,
-        start=start,
+        head=int(get(b"head", 0)),
+        base=int(get(b"base", 0)),
+        start=int(get(b"start", 0)),
         cursor=cursor,
-        tokens=tokens,
+        tokens=int(get(b"tokens", 0)),
         step=step,
         stop_upto=stop_upto.decode(),
-        scope=scope.decode(),
-        options=options_from(options),
-        continuity=continuity_from(continuity),
-        flushed=flushed == b"%d" % cursor,
+        scope=get(b"scope", b"").decode(),
+        options=options_from(get(b"options", b"")),
+        continuity=continuity_from(get(b"continuity", b"")),
+        flushed=get(b"flushed") == b"%d" % cursor,
         dropped=dropped,
         parked_s=parked / 1000,
         waiting=waiting_from(waiting),

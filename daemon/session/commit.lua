@@ -8,13 +8,13 @@
 --       1 session (hash)  2 log (list)  3 waiting (list)  4 live (string)  5 out (stream)  6 notices (stream)
 --       7 traces (list)
 -- ARGV  1 lease (ms)  2 wake-up (ms)  3 most grew events kept  4 TTL of notices (ms)  5 events channel of a session,
---       without its key  6 most traces kept  7 their TTL (ms), then for each turn
---       1 session key   2 nonce   3 claim number   4 turn   5 step   6 tokens of all its entries   7 reply (JSON or '')
---       8 go on: how many messages to take next, 0 to let go   9 what else (JSON, or '' for nothing):
---         {"dead_reason": ..., "start_over": true, "options": JSON, "notices": [JSON, ...]}, each of which may be missing
---      10 tokens that stand in every prompt of the session, or ''   11 tokens from the start on from which on it should
---         be settled, or ''   12 its trace (JSON), to which the time is added, or ''   13 how many stream ids follow
---      14 how many entries follow these, then the ids (what this turn answers), and last the entries (JSON)
+--       without its key  6 most of a session's traces kept  7 their TTL (ms)  8 packed, for each turn
+--         1 session key   2 nonce   3 claim number   4 turn   5 step   6 tokens of all its entries   7 reply (JSON or '')
+--         8 go on: how many messages to take next, 0 to let go   9 what few do, or '': {dead_reason = ...,
+--         start_over = true, options = JSON, notices = {JSON, ...}}, each of which may be missing
+--        10 tokens that stand in every prompt of the session, or ''   11 tokens from the start on from which on it
+--         should be settled, or ''   12 its trace (JSON), to which the time is added, or ''   13 how many stream ids
+--         follow   14 how many entries follow these, then the ids (what this turn answers), and last the entries (JSON)
 -- Returns for each turn {status, ...}
 --   next, then what begin() gives   committed, and the caller holds the session's next turn
 --   done                            committed, the session let go; also when this commit had arrived before
@@ -22,7 +22,6 @@
 -- or 'alone' for one that failed among others
 
 local now = now_ms()
-local wakeup = now + ARGV[2]
 -- Written at the end, for all turns at once.
 local answered, over = {}, {}
 
@@ -40,23 +39,22 @@ local function tell(notices_key, events, notice)
   redis.call('PUBLISH', events, notice)
 end
 
-local function commit(key, arg)
-  local session_key, log_key, waiting_key, live_key, out_key, notices_key, traces_key = unpack(KEYS, key + 1, key + 7)
+local asked, nothing = cmsgpack.unpack(ARGV[8]), {}
+
+local function commit(number, at)
+  local session_key, log_key, waiting_key, live_key, out_key, notices_key, traces_key = unpack(KEYS, 7 * number, 7 * number + 6)
   local session, nonce, claim, turn, step, tokens, reply, take, more, fixed, settle, trace, ids, entries = unpack(
-    ARGV, arg + 1, arg + 14)
-  local events = ARGV[5] .. session
-  turn, take = tonumber(turn), tonumber(take)
+    asked, at, at + 13)
   local holder, done, claims, base, head, cursor, all_tokens, start_tokens, attempts, debounce, stop_upto = unpack(
     redis.call('HMGET', session_key, 'nonce', 'done', 'claims', 'base', 'head', 'cursor', 'tokens', 'tokens_start',
       'attempts', 'debounce', 'stop_upto'))
 
   local function go_on()
-    local fields = fields_of(session_key)
-    local begun = begin(fields, session_key, log_key, waiting_key, KEYS[1], nil, take, now)
-    table.insert(begun, 1, 'next')
-    return begun
+    local fields, list = fields_of(session_key)
+    return begin('next', fields, list, session_key, log_key, waiting_key, KEYS[1], nil, take, now)
   end
 
+  claims = tonumber(claims or 0)
   -- The claim number, not the turn, tells commits apart: one that only says something aside leaves the head where it is.
   local name = claim .. ' ' .. nonce
   local held = holder == nonce
@@ -69,10 +67,10 @@ local function commit(key, arg)
   base = tonumber(base or 0)
   if tonumber(head or 0) ~= turn or base + redis.call('LLEN', log_key) ~= turn + step then return {'stale'} end
 
-  more = more ~= '' and cjson.decode(more) or {}
-  local first_entry = arg + 15 + ids
-  for at = arg + 15, first_entry - 1 do
-    local id = ARGV[at]
+  if more == '' then more = nothing end
+  local first_entry = at + 14 + ids
+  for place = at + 14, first_entry - 1 do
+    local id = asked[place]
     if more.dead_reason then bury(session, attempts or 0, more.dead_reason, id) end
     redis.call('LREM', waiting_key, 1, id)
     answered[#answered + 1] = id
@@ -83,19 +81,20 @@ local function commit(key, arg)
   end
 
   local last_entry, new_head = first_entry + entries - 1, turn + step
-  for at = first_entry, last_entry, 1000 do
-    new_head = base + redis.call('RPUSH', log_key, unpack(ARGV, at, math.min(at + 999, last_entry)))
+  for place = first_entry, last_entry, 1000 do
+    new_head = base + redis.call('RPUSH', log_key, unpack(asked, place, math.min(place + 999, last_entry)))
   end
   redis.call('DEL', live_key)
   if reply ~= '' then redis.call('XADD', out_key, '*', 'reply', reply) end
-  for _, notice in ipairs(more.notices or {}) do tell(notices_key, events, notice) end
+  for _, notice in ipairs(more.notices or nothing) do tell(notices_key, ARGV[5] .. session, notice) end
+  local told = '","head":' .. new_head
   if new_head > turn or more.start_over then
     redis.call('XADD', KEYS[4], 'MAXLEN', '~', ARGV[3], '*', 'event',
-      '{"type":"session-grew","session":"' .. session .. '","head":' .. new_head .. '}')
+      '{"type":"session-grew","session":"' .. session .. told .. '}')
   end
   if new_head > turn then
-    redis.call('PUBLISH', events,
-      '{"type":"moved","session":"' .. session .. '","head":' .. new_head .. ',"cursor":' .. (cursor or 0) .. '}')
+    redis.call('PUBLISH', ARGV[5] .. session,
+      '{"type":"moved","session":"' .. session .. told .. ',"cursor":' .. (cursor or '0') .. '}')
   end
 
   local first = redis.call('LINDEX', waiting_key, 0)
@@ -111,8 +110,8 @@ local function commit(key, arg)
     redis.call('HDEL', session_key, 'continuity')
   end
   -- Whoever consolidates hears of it by the event; only when nobody comes is it looked for here.
-  if (more.start_over and new_head > tonumber(cursor or 0)) or (settle ~= '' and start_tokens >= tonumber(settle)) then
-    redis.call('ZADD', KEYS[6], 'NX', wakeup, session)
+  if (more.start_over and new_head > tonumber(cursor or 0)) or (settle ~= '' and start_tokens >= settle) then
+    redis.call('ZADD', KEYS[6], 'NX', now + ARGV[2], session)
   end
   if more.options then redis.call('HSET', session_key, 'options', more.options) end
   if trace ~= '' then
@@ -131,24 +130,24 @@ local function commit(key, arg)
   redis.call('HDEL', session_key, 'nonce', 'lease', 'worker', 'since', 'retry_at', 'parked_at')
   if first then
     redis.call('ZADD', KEYS[2], 'NX', now, session)
-    redis.call('ZADD', KEYS[3], wakeup, session)
+    redis.call('ZADD', KEYS[3], now + ARGV[2], session)
   else
     over[#over + 1] = session
   end
   return {'done'}
 end
 
-local count, arg, results = (#KEYS - 6) / 7, 7, {}
+local count, at, results = (#KEYS - 6) / 7, 1, {}
 for number = 1, count do
-  local key, following = 7 * number - 1, arg + 14 + ARGV[arg + 13] + ARGV[arg + 14]
+  local following = at + 14 + asked[at + 12] + asked[at + 13]
   if count == 1 then
-    results[1] = commit(key, arg)
+    results[1] = commit(1, at)
   else
     -- A session whose keys somebody has spoilt must not take the others along.
-    local ok, result = pcall(commit, key, arg)
+    local ok, result = pcall(commit, number, at)
     results[number] = ok and result or 'alone'
   end
-  arg = following
+  at = following
 end
 for at = 1, #answered, 1000 do redis.call('XDEL', KEYS[1], unpack(answered, at, math.min(at + 999, #answered))) end
 if over[1] then

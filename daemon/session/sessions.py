@@ -8,12 +8,12 @@ from typing import Any, Literal
 import msgspec
 import structlog
 
-from daemon.bus import Asked, Bus, load_script, longest_deadline_s, pairs
+from daemon.bus import Asked, Bus, Shared, load_script, longest_deadline_s, pack, pairs
 from daemon.config import QueueConfig
 from daemon.errors import LeaseLost
 from daemon.events import LogEntry, Notice, Options, Reply
 from daemon.session.claim import Claim, Waiting, after, begun_from, waiting_from
-from daemon.traces import KEPT_MS, TRACES_KEPT, Trace
+from daemon.traces import KEPT_MAX, KEPT_MS, Trace
 
 _PART = ("begin.part.lua",)
 CLAIM = load_script(__file__, "claim.lua", with_parts=_PART)
@@ -93,7 +93,7 @@ class Sessions:
         self._lease_ms = round(config.lease_s * 1000)
         self._wakeup_ms = round(config.wakeup_s * 1000)
         self._notice_ttl_ms = round(config.notice_ttl_s * 1000)
-        self._of_partition: dict[int, Asked] = {}
+        self._of_partition: dict[int, Shared] = {}
 
     async def claim(self, session: str) -> Claim | None:
         """The session, held for ``lease_s``; None when it is held, backing off, or has nothing waiting.
@@ -134,17 +134,20 @@ class Sessions:
                 self._lease_ms,
                 round(longest_deadline_s(self._config) * 1000),
                 TAKE,
-                *(part for pair in zip(sessions, nonces, strict=True) for part in pair),
+                pack([part for pair in zip(sessions, nonces, strict=True) for part in pair]),
             ],
         )
-        for session, (status, *rest) in zip(sessions, results, strict=True):
+        claims: list[Claim] = []
+        for session, nonce, (status, *rest) in zip(sessions, nonces, results, strict=True):
             if status == b"refused":
                 _log.error("session.refused", session=session, reason=rest[0].decode(errors="replace"))
-        return [
-            Claim(session=session, nonce=nonce, fence=int(rest[0]), begun=begun_from(rest))
-            for session, nonce, (status, *rest) in zip(sessions, nonces, results, strict=True)
-            if status == b"claimed"
-        ]
+            elif status == b"claimed":
+                try:
+                    claims.append(Claim(session=session, nonce=nonce, fence=int(rest[0]), begun=begun_from(rest)))
+                except ValueError as error:
+                    # A hand has spoilt its fields: that must not keep the others from being answered.
+                    _log.error("session.refused", session=session, reason=str(error))
+        return claims
 
     async def renew(self, claim: Claim) -> str:
         """Extend the lease; the stream id of a stop that waits, or an empty string.
@@ -197,16 +200,16 @@ class Sessions:
                     begun.head,
                     step,
                     commit.tokens,
-                    _encode(commit.reply) if commit.reply else "",
+                    _text(commit.reply) if commit.reply else "",
                     TAKE if go_on else 0,
                     _beside(commit),
                     _or_empty(commit.fixed_tokens),
                     _or_empty(commit.settle_tokens),
-                    _encode(commit.trace) if commit.trace else "",
+                    _text(commit.trace) if commit.trace else "",
                     len(commit.answered),
                     len(commit.entries),
                     *commit.answered,
-                    *map(_encode, commit.entries),
+                    *map(_text, commit.entries),
                 ),
             ),
         )
@@ -216,11 +219,11 @@ class Sessions:
             return None
         return msgspec.structs.replace(claim, fence=int(rest[0]), begun=begun_from(rest))
 
-    def _shared(self, partition: int) -> Asked:
+    def _shared(self, partition: int) -> Shared:
         """What is the same for all commits of a partition."""
         if partition not in self._of_partition:
             keys = self._bus.keys
-            self._of_partition[partition] = Asked(
+            self._of_partition[partition] = Shared(
                 (
                     keys.inbox(partition),
                     keys.ready(partition),
@@ -229,7 +232,7 @@ class Sessions:
                     keys.dead(partition),
                     keys.unsettled(partition),
                 ),
-                (self._lease_ms, self._wakeup_ms, GREW_MAX, self._notice_ttl_ms, keys.events(""), TRACES_KEPT, KEPT_MS),
+                (self._lease_ms, self._wakeup_ms, GREW_MAX, self._notice_ttl_ms, keys.events(""), KEPT_MAX, KEPT_MS),
             )
         return self._of_partition[partition]
 
@@ -309,19 +312,23 @@ class Sessions:
         return keys.out(keys.partition(session), channel)
 
 
-def _beside(commit: Commit) -> bytes:
+def _beside(commit: Commit) -> dict[str, Any] | Literal[""]:
     """What a commit does that few do, as ``commit.lua`` reads it; empty for nothing."""
     change = commit.change
     if change is NO_CHANGE and not commit.dead_reason:
-        return b""
-    beside: dict[str, Any] = {"notices": [_encode(notice).decode() for notice in change.notices]}
+        return ""
+    beside: dict[str, Any] = {"notices": [_text(notice) for notice in change.notices]}
     if commit.dead_reason:
         beside["dead_reason"] = commit.dead_reason
     if change.start_over:
         beside["start_over"] = True
     if change.options:
-        beside["options"] = _encode(change.options).decode()
-    return _encode(beside)
+        beside["options"] = _text(change.options)
+    return beside
+
+
+def _text(value: msgspec.Struct) -> str:
+    return _encode(value).decode()
 
 
 def _or_empty(number: int | None) -> int | str:

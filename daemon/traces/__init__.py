@@ -6,9 +6,8 @@ neither costs a round trip; ``Traces`` reads both.
 
 from daemon.traces.reading import Found, Traces
 from daemon.traces.records import (
-    DELIVERIES_KEPT,
+    KEPT_MAX,
     KEPT_MS,
-    TRACES_KEPT,
     Delivered,
     Span,
     Trace,
@@ -18,9 +17,8 @@ from daemon.traces.records import (
 from daemon.traces.telling import Row, rows, told
 
 __all__ = [
-    "DELIVERIES_KEPT",
+    "KEPT_MAX",
     "KEPT_MS",
-    "TRACES_KEPT",
     "Delivered",
     "Found",
     "Row",

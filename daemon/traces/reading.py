@@ -8,7 +8,7 @@ import anyio
 import msgspec
 
 from daemon.bus import Bus
-from daemon.traces.records import Delivered, Span, Trace
+from daemon.traces.records import Delivered, Span, Trace, delivered_in, is_trace, traces_in
 
 AT_ONCE = 50
 """Sessions whose traces are looked through at once: at most some megabytes."""
@@ -16,10 +16,10 @@ SESSIONS_MAX = 10_000
 """Sessions that are looked through for an id, those active last."""
 LOOK_S = 5.0
 """How long is looked."""
+LAST = 8
+"""So many of the last records are read for the newest turn: a trace, and the delivery of a reply's parts after it."""
 
 _turn_named = re.compile(r"(?P<session>[^#]+)#(?P<turn>[0-9]{1,15})").fullmatch
-_decode_trace = msgspec.json.Decoder(Trace).decode
-_decode_delivered = msgspec.json.Decoder(Delivered).decode
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,22 +39,18 @@ class Traces:
 
     async def of(self, session: str, *, before: int | None = None, limit: int = 20) -> list[Found]:
         """The newest turns, or those before a turn, newest first."""
-        keys, raws, sent = self._bus.keys, list[bytes](), list[bytes]()
-
-        async def read(key: str, into: list[bytes]) -> None:
-            into += await self._bus.call("LRANGE", key, 0, -1)
-
-        async with anyio.create_task_group() as tg:  # one tick, one pipeline
-            tg.start_soon(read, keys.traces(session), raws)
-            tg.start_soon(read, keys.deliveries(session), sent)
-        traces = [trace for trace in map(_decode_trace, reversed(raws)) if before is None or trace.turn < before]
-        delivered = [_decode_delivered(raw) for raw in sent]
+        raws = await self._kept(session, 0)
+        traces = [trace for trace in traces_in(reversed(raws)) if before is None or trace.turn < before]
+        delivered = delivered_in(raws)
         return [_found(session, trace, delivered) for trace in traces[:limit]]
 
     async def newest(self, session: str) -> Trace | None:
         """The newest turn alone; None when nothing is kept of any."""
-        raws: list[bytes] = await self._bus.call("LRANGE", self._bus.keys.traces(session), -1, -1)
-        return _decode_trace(raws[0]) if raws else None
+        raws = await self._kept(session, -LAST)
+        if len(raws) == LAST and not any(map(is_trace, raws)):
+            raws = await self._kept(session, 0)  # the reply had many parts
+        found = traces_in(raws)
+        return found[-1] if found else None
 
     async def one(self, session: str, turn: int) -> Found | None:
         """A turn; None when nothing is kept of it."""
@@ -77,6 +73,10 @@ class Traces:
                     return await self.one(session, turn)
         return None
 
+    async def _kept(self, session: str, first: int) -> list[bytes]:
+        found: list[bytes] = await self._bus.call("LRANGE", self._bus.keys.traces(session), first, -1)
+        return found
+
     async def _newest(self) -> list[bytes]:
         found: list[bytes] = await self._bus.call("ZRANGE", self._bus.keys.sessions, 0, SESSIONS_MAX - 1, "REV")
         return found
@@ -86,14 +86,11 @@ class Traces:
         found = dict[str, int]()
 
         async def look(session: str) -> None:
-            raws: list[bytes] = await self._bus.call("LRANGE", self._bus.keys.traces(session), 0, -1)
             # As it stands in the JSON: what is decoded is next to nothing.
             quoted = msgspec.json.encode(name)
-            for raw in raws:
-                if quoted in raw:
-                    trace = _decode_trace(raw)
-                    if name in trace.answers or name in trace.correlation:
-                        found[session] = trace.turn
+            for trace in traces_in(raw for raw in await self._kept(session, 0) if quoted in raw):
+                if name in trace.answers or name in trace.correlation:
+                    found[session] = trace.turn
 
         async with anyio.create_task_group() as tg:  # one tick, few pipelines
             for session in sessions:

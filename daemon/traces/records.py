@@ -1,6 +1,7 @@
 """What a trace is, as it is stored: names, ids, numbers and times, never a text of anybody."""
 
 import datetime as dt
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import msgspec
@@ -8,9 +9,11 @@ import msgspec
 TRACES_KEPT = 100
 """Turns of a session whose traces are kept, the newest."""
 DELIVERIES_KEPT = 200
-"""Parts of a session's replies of which is kept how they were delivered, the newest: most replies have one."""
+"""Parts of a session's replies of which is kept how they were delivered, among them: most replies have one."""
+KEPT_MAX = TRACES_KEPT + DELIVERIES_KEPT
+"""Of both together, the newest."""
 KEPT_MS = 7 * 86_400_000
-"""How long, after the last of them."""
+"""How long, after the last turn."""
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -66,8 +69,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Spans beyond those that are kept."""
 
 
-class Delivered(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a reply that was sent, or refused."""
+class Delivered(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="delivered"):
+    """A part of a reply that was sent, or refused; kept among the traces of its session."""
 
     turn: int
     """Whose reply it is; of what is said beside one, the turn that was to come."""
@@ -75,6 +78,23 @@ class Delivered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 encode: Any = msgspec.json.Encoder().encode
+_decode_trace = msgspec.json.Decoder(Trace).decode
+_decode_delivered = msgspec.json.Decoder(Delivered).decode
+
+
+def is_trace(raw: bytes) -> bool:
+    """Whether what is kept of a session is a ``Trace``, not a ``Delivered``."""
+    return not raw.startswith(b'{"kind":"delivered"')
+
+
+def traces_in(raws: Iterable[bytes]) -> list[Trace]:
+    """The traces among what is kept of a session."""
+    return [_decode_trace(raw) for raw in raws if is_trace(raw)]
+
+
+def delivered_in(raws: Iterable[bytes]) -> list[Delivered]:
+    """The deliveries among what is kept of a session."""
+    return [_decode_delivered(raw) for raw in raws if not is_trace(raw)]
 
 
 def ms_of(stamped: str) -> int | None:

@@ -142,7 +142,7 @@ CHECKS: Mapping[str, Sequence[Cut | Swap]] = {
         Cut(
             MARKS,
             r"(?=\n  if word == 'sending' then)",
-            "\n  if word == 'refused' then list_unknown(step, last, 'resent') end",
+            "\n  if word == 'refused' then list_unknown(sent_key, step, last, 'resent') end",
         ),
     ),
     # Who has once held a consolidation lock thinks that it is for ever, and the memory takes what he writes.

@@ -8,22 +8,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from tests.chaos.outcomes import Book, Place
 
 ARGUMENTS = 2
 """Words of an EVALSHA before the number of its keys, that number not counted."""
 
-AHEAD, FIELDS = 8, 10
-"""Arguments of ``marks.lua`` before those of its steps, and of each step."""
+PACKED = {"claim.lua": 4, "commit.lua": 7, "marks.lua": 7}
+"""Scripts that do the same for several: which argument is that of each, packed in one list."""
 
-BEGINS = (b"sending", b"asking", b"looked")
+AHEAD, STEP_KEYS, FIELDS = 3, 2, 8
+"""Keys of ``marks.lua`` before those of its steps, and the keys and arguments of each step."""
+
+BEGINS = ("sending", "asking", "looked")
 """Steps that may mark a part."""
 
-SHARED_KEYS, SHARED_ARGS = 6, 7
-"""Keys and arguments of ``commit.lua`` before those of its turns."""
+SHARED_KEYS, COMMIT_KEYS = 6, 7
+"""Keys of ``commit.lua`` before those of its turns, and of each turn."""
 
-COMMIT_KEYS, COMMIT_ARGS = 7, 14
-"""Keys and arguments of each turn; the ids and entries, whose numbers come last, are not counted."""
+COMMIT_ARGS = 14
+"""Arguments of each turn; the ids and entries, whose numbers come last, are not counted."""
 
 LEASED = {"journal.lua": (0, 0), "marks.lua": (0, 0), "settle.lua": (1, 1), "note.lua": (1, 0)}
 """Scripts of who holds a lease or a lock: which of their keys that is, and which of their arguments is his nonce."""
@@ -32,15 +37,15 @@ REMEMBERING = ("apply.lua", "append.lua", "digest.lua", "set_back.lua")
 """Scripts that write a memory; session, fence and nonce are their first arguments."""
 
 
-_Call = tuple[str, Sequence[bytes], Sequence[bytes]]
-"""A script, its keys and its arguments."""
+_Call = tuple[str, Sequence[bytes], Sequence[bytes], Sequence[Any]]
+"""A script, its keys, its arguments, and what is packed in one of them."""
 
 
 @dataclass(frozen=True)
 class _Step:
     """One step of ``marks.lua``."""
 
-    what: bytes
+    what: str
     mark: str
     place: Place
 
@@ -65,7 +70,7 @@ class Witness:
         if call is None:
             return
         if call[0] == "marks.lua":
-            for step in _steps(call[2]):
+            for step in _steps(call):
                 if step.what in BEGINS:
                     self.book.asked[step.mark] = step.place
         # A repeated call may be answered "done" because of the first one: only that one says anything.
@@ -78,11 +83,11 @@ class Witness:
         call = self._call(command)
         if call is None:
             return
-        kind, keys, args = call
+        kind, keys, args, packed = call
         if kind == "claim.lua" and isinstance(reply, list):
             for number, (status, *begun) in enumerate(reply):
                 if status == b"claimed":
-                    self._granted(keys[3 + 3 * number], args[5 + 2 * number], begun[0])
+                    self._granted(keys[3 + 3 * number], packed[2 * number + 1].encode(), begun[0])
         elif kind == "lead.lua" and isinstance(reply, list) and reply[0] == b"held":
             self._granted(keys[0], args[0], reply[1])
         elif kind == "lock.lua" and isinstance(reply, list) and reply[0] == b"locked":
@@ -91,7 +96,7 @@ class Witness:
             # A memory knows of a lock from when it was opened under it.
             self._granted(_memory(keys, args), args[2], int(args[1]))
         elif kind == "marks.lua" and isinstance(reply, list):
-            self._enter(keys[0], args, command, reply)
+            self._enter(call, command, reply)
         else:
             replies = reply if kind == "commit.lua" and isinstance(reply, list) else [reply]
             for (key, nonce), said in zip(_holders(call), replies, strict=False):
@@ -101,8 +106,9 @@ class Witness:
         self._fences[key, nonce] = fence
         self._highest[key] = max(self._highest.get(key, 0), fence)
 
-    def _enter(self, leader: bytes, args: Sequence[bytes], command: Sequence[bytes], reply: Sequence[Any]) -> None:
-        for step, status in zip(_steps(args), reply[::2], strict=True):
+    def _enter(self, call: _Call, command: Sequence[bytes], reply: Sequence[Any]) -> None:
+        _, (leader, *_), args, _ = call
+        for step, status in zip(_steps(call), reply[::2], strict=True):
             if status in (b"send", b"unknown"):
                 self.book.leaders[step.place] = args[0].decode()
             elif status == b"noted":
@@ -118,25 +124,27 @@ class Witness:
             self.stale.append(f"{session.decode()}: a {script} under fence {granted} after fence {highest} was granted")
 
     def _call(self, command: Sequence[bytes]) -> _Call | None:
-        """Script, keys and arguments of a script call; None for everything else."""
+        """What is called, if it is one of the scripts; None for everything else."""
         if command[0].upper() != b"EVALSHA" or command[1] not in self._names:
             return None
         first, behind = ARGUMENTS + 1, ARGUMENTS + 1 + int(command[ARGUMENTS])
-        return self._names[command[1]], command[first:behind], command[behind:]
+        kind, args = self._names[command[1]], command[behind:]
+        packed = msgspec.msgpack.decode(args[PACKED[kind]]) if kind in PACKED else ()
+        return kind, command[first:behind], args, packed
 
 
 def _holders(call: _Call) -> list[tuple[bytes, bytes]]:
     """The key of each lease or lock that a call needs, and the nonce by which it claims to hold it."""
-    kind, keys, args = call
+    kind, keys, args, packed = call
     if kind in REMEMBERING:
         return [(_memory(keys, args), args[2])]
     if kind != "commit.lua":
         return [(keys[key], args[nonce]) for key, nonce in [LEASED[kind]]] if kind in LEASED else []
-    found, at = list[tuple[bytes, bytes]](), SHARED_ARGS
+    found, at = list[tuple[bytes, bytes]](), 0
     for session in keys[SHARED_KEYS::COMMIT_KEYS]:
-        found.append((session, args[at + 1]))
+        found.append((session, packed[at + 1].encode()))
         at += COMMIT_ARGS
-        at += int(args[at - 2]) + int(args[at - 1])
+        at += packed[at - 2] + packed[at - 1]
     return found
 
 
@@ -145,10 +153,12 @@ def _memory(keys: Sequence[bytes], args: Sequence[bytes]) -> bytes:
     return keys[0] + b" for " + args[0]
 
 
-def _steps(args: Sequence[bytes]) -> list[_Step]:
-    return [_step(args[at : at + FIELDS]) for at in range(AHEAD, len(args), FIELDS)]
+def _steps(call: _Call) -> list[_Step]:
+    _, keys, _, packed = call
+    each = [packed[at : at + FIELDS] for at in range(0, len(packed), FIELDS)]
+    return [_step(sent_key, args) for sent_key, args in zip(keys[AHEAD::STEP_KEYS], each, strict=True)]
 
 
-def _step(args: Sequence[bytes]) -> _Step:
-    what, _, part, number, mark, _, _, reply, _, _ = args
-    return _Step(what, mark.decode(), Place(reply=reply.decode(), part=int(part), number=int(number)))
+def _step(sent_key: bytes, args: Sequence[Any]) -> _Step:
+    what, _, part, number, mark, _, _, _ = args
+    return _Step(what, mark, Place(reply=sent_key.decode().partition(":sent:")[2], part=part, number=number))

@@ -22,6 +22,7 @@ from anyio.abc import ByteStream
 from hypothesis import given
 from hypothesis import strategies as st
 
+from daemon.bus import pack
 from daemon.events import LogEntry
 from daemon.server import Address
 from tests.chaos.outcomes import GIVEN_UP, RESENT, Attempt, Book, Outcome, Place, doubled, listed_doubled
@@ -261,14 +262,14 @@ NAMES = {
 
 def claim(nonce: bytes) -> Sequence[bytes]:
     keys = (b"in", b"ready", b"due", b"session", b"log", b"waiting")
-    return (b"EVALSHA", b"c", b"6", *keys, b"worker", b"15000", b"60000", b"1", b"name", nonce)
+    return (b"EVALSHA", b"c", b"6", *keys, b"worker", b"15000", b"60000", b"1", pack(["name", nonce.decode()]))
 
 
 def commit(nonce: bytes, turn: bytes = b"0") -> Sequence[bytes]:
     shared = (b"in", b"ready", b"due", b"grew", b"dead", b"unsettled")
     keys = (b"session", b"log", b"waiting", b"live", b"out", b"notices", b"traces")
-    args = (b"name", nonce, b"1", turn, b"0", b"0", b"", b"1", b"", b"", b"", b"", b"1", b"1", b"1-0", b"entry")
-    return (b"EVALSHA", b"m", b"13", *shared, *keys, *[b"0"] * 7, *args)
+    args = pack(["name", nonce.decode(), 1, int(turn), 0, 0, "", 1, "", "", "", "", 1, 1, "1-0", "entry"])
+    return (b"EVALSHA", b"m", b"13", *shared, *keys, *[b"0"] * 7, args)
 
 
 def seen(*steps: tuple[Sequence[bytes], Any]) -> list[str]:
@@ -600,21 +601,17 @@ async def test_the_platform_knows_that_its_answer_lay_unread_when_its_sender_was
 # The marks that the witness sees.
 
 
-def marking(nonce: bytes, *steps: tuple[bytes, bytes, bytes]) -> Sequence[bytes]:
+def marking(nonce: bytes, *steps: tuple[str, int, str]) -> Sequence[bytes]:
     """Steps: what, attempt and mark; all of the first part of one reply."""
-    args = [
-        arg
-        for what, number, mark in steps
-        for arg in (what, b"1-1", b"0", number, mark, b"1", b"", b"r#0", b"support:ann", b"")
-    ]
-    keys = [b"leader", b"out", b"unknown", *(key for _ in steps for key in (b"sent", b"deliveries"))]
-    shared = (nonce, b"1", b"1", b"1", b"1", b"5", b"1", b"1")
-    return (b"EVALSHA", b"k", str(len(keys)).encode(), *keys, *shared, *args)
+    args = [arg for what, number, mark in steps for arg in (what, "1-1", 0, number, mark, 1, "", "")]
+    keys = [b"leader", b"out", b"unknown", *(key for _ in steps for key in (b"mp:{0}:sent:r#0", b"traces"))]
+    shared = (nonce, b"1", b"1", b"1", b"1", b"5", b"1")
+    return (b"EVALSHA", b"k", str(len(keys)).encode(), *keys, *shared, pack(args))
 
 
 def test_marks_are_entered_in_the_book() -> None:
     witness, first = Witness(NAMES), Place(reply="r#0", part=0, number=1)
-    command = marking(b"n", (b"sending", b"1", b"n-0"), (b"sent", b"1", b"n-0"))
+    command = marking(b"n", ("sending", 1, "n-0"), ("sent", 1, "n-0"))
 
     witness.asked(command)
     witness.answered(command, [b"send", 0, b"noted", 0])
@@ -625,7 +622,7 @@ def test_marks_are_entered_in_the_book() -> None:
 def test_a_mark_by_a_leader_whose_lease_went_to_another_is_noticed() -> None:
     lead = {nonce: (b"EVALSHA", b"l", b"1", b"leader", nonce, b"0", b"1", b"w") for nonce in (b"old", b"new")}
     granted = [(lead[b"old"], [b"held", 1, 9]), (lead[b"new"], [b"held", 2, 9])]
-    mark = (b"sending", b"1", b"m")
+    mark = ("sending", 1, "m")
 
     assert seen(*granted, (marking(b"new", mark), [b"send", 0]), (marking(b"old", mark), [b"stale", 0])) == []
     assert len(seen(*granted, (marking(b"old", mark), [b"send", 0]))) == 1

@@ -520,7 +520,7 @@ class SessionMachine(RuleBasedStateMachine):
             case "renew.lua":
                 assert after.state("due", "lease") == before.state("due", "lease")
             case "claim.lua":
-                self.late_claim(*call[2][4:6], before, after)
+                self.late_claim(*msgspec.msgpack.decode(call[2][4]), before, after)
             case "release.lua":
                 self.late_release(*call[2][:2], before, after)
             case _:

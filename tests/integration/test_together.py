@@ -5,11 +5,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
 from anyio import wait_all_tasks_blocked
 from anyio.lowlevel import checkpoint
 
-from daemon.bus import Asked, Bus, Part, Script, publish
+from daemon.bus import Asked, Bus, Part, Script, Shared, publish
 from daemon.bus.together import ALONE, MOST, Together
 from daemon.config import QueueConfig
 from daemon.errors import BusError, BusUnavailable, LeaseLost, SessionFull
@@ -19,7 +20,7 @@ from tests.conftest import Lab, an_inbound, commit_of
 pytestmark = pytest.mark.anyio
 
 SCRIPT = Script(name="some.lua", text=b"", sha=b"0")
-SHARED = Asked(("all",), ("shared",))
+SHARED = Shared(("all",), ("shared",))
 CHATS = [f"web:chat{number}" for number in range(MOST + 8)]
 
 
@@ -43,18 +44,16 @@ class Server:
     """Answers each with its own argument in capitals; what is in ``spoilt`` fails."""
 
     def __init__(self, *spoilt: str) -> None:
-        self.calls: list[Sequence[Part]] = []
+        self.calls: list[list[str]] = []
         self._spoilt = spoilt
 
     async def __call__(self, _script: Script, keys: Sequence[str], args: Sequence[Part]) -> list[Any]:
-        assert (keys[0], args[0], len(keys)) == ("all", "shared", len(args))
-        own = [str(arg) for arg in args[1:]]
+        own: list[str] = msgspec.msgpack.decode(args[1])
+        assert (keys[0], args[0], len(keys)) == ("all", "shared", 1 + len(own))
         self.calls.append(own)
         await checkpoint()
         if set(own) & set(self._spoilt) and len(own) == 1:
             raise BusError("spoilt")
-        for arg in own:
-            arg.encode()
         return [ALONE if arg in self._spoilt else arg.upper() for arg in own]
 
 
@@ -195,6 +194,18 @@ async def test_a_spoilt_session_and_a_lost_lease_take_no_other_commit_along(
     assert [type(result) for result in found] == [type(None), BusError, LeaseLost, type(None), type(None)]
     assert [(await lab.state(chat)).head for chat in chats] == [2, 0, 0, 2, 2]
     assert [(await lab.state(chat)).waiting for chat in chats] == [0, 1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("field", ["base", "cursor"])
+async def test_a_session_with_a_spoilt_field_keeps_no_other_from_being_claimed(
+    bus: Bus, lab: Lab, queue: QueueConfig, field: str
+) -> None:
+    await publish_all(bus, queue, CHATS[:3])
+    await lab.bus.call("HSET", lab.bus.keys.session(CHATS[1]), field, "spoilt")
+
+    claims = await Sessions(bus, queue, worker="worker").claim_all(CHATS[:3])
+
+    assert sorted(claim.session for claim in claims) == [CHATS[0], CHATS[2]]
 
 
 async def test_a_spoilt_session_keeps_no_other_message_from_being_accepted(

@@ -1,7 +1,6 @@
 """How turns went: what is kept of it, by whom it is written, and who can read it."""
 
 import datetime as dt
-import json
 import re
 from collections.abc import AsyncGenerator
 from dataclasses import replace
@@ -15,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.inbound import accept, make_inbound
+from channels.outbox import ledger
 from daemon.bus import Bus
 from daemon.cli.trace import lane, print_trace
 from daemon.config import QueueConfig
@@ -25,7 +25,8 @@ from daemon.model import Answer, Usage
 from daemon.process import Process
 from daemon.session import Claim, Commit, sessions
 from daemon.testing import Gate, ScriptedModel
-from daemon.traces import DELIVERIES_KEPT, KEPT_MS, TRACES_KEPT, Found, Row, Span, Trace, Traces, records, rows, told
+from daemon.traces import KEPT_MAX, KEPT_MS, Found, Row, Span, Trace, Traces, records, rows, told
+from daemon.traces.reading import LAST
 from tests.conftest import Lab, RecordingBus, commit_of
 from tests.fakes.sink import Refuse, sink
 from tests.integration.test_outbox import ANN as PUSHED
@@ -198,7 +199,7 @@ async def test_commits_that_share_a_script_leave_each_its_own_trace(lab: Lab) ->
 
 
 async def test_the_newest_turns_are_kept_for_a_week(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "TRACES_KEPT", 3)
+    monkeypatch.setattr(sessions, "KEPT_MAX", 3)
     for number in range(5):
         await committed(lab, f"m{number}")
 
@@ -206,41 +207,81 @@ async def test_the_newest_turns_are_kept_for_a_week(lab: Lab, monkeypatch: pytes
 
     assert [each.trace.turn for each in kept] == [8, 6, 4]
     assert 0 < await lab.bus.call("PTTL", lab.bus.keys.traces(ANN)) <= KEPT_MS
-    assert (TRACES_KEPT, DELIVERIES_KEPT, KEPT_MS) == (100, 200, 604_800_000)
+    assert (KEPT_MAX, KEPT_MS) == (300, 604_800_000)
 
 
 # Deliveries
 
 
+async def keep_a_trace(bus: Bus) -> None:
+    """As the turn that is about to be delivered has left it."""
+    await bus.call("RPUSH", bus.keys.traces(PUSHED), records.encode(a_trace(0)))
+    await bus.call("PEXPIRE", bus.keys.traces(PUSHED), 60_000)
+
+
 async def test_each_part_that_is_sent_is_noted_once_with_its_marks(process: Process) -> None:
+    await keep_a_trace(process.bus)
     async with sink() as platform:
         await put(process.bus, "one two three")
         async with replica(pushing(process, platform, part_max_chars=5)):
             await until_empty(process.bus)
 
-    await process.bus.call("RPUSH", process.bus.keys.traces(PUSHED), records.encode(a_trace(0)))
-    await process.bus.call("PEXPIRE", process.bus.keys.traces(PUSHED), 60_000)
     [found] = await Traces(process.bus).of(PUSHED)
     assert [(span.kind, span.name, span.part, span.outcome) for span in found.deliveries] == [
         ("delivery", NAME, part, "done") for part in range(3)
     ]
     assert all(span.took_ms >= 0 and span.began_ms > 1_600_000_000_000 for span in found.deliveries)
-    raws = b" ".join(await process.bus.call("LRANGE", process.bus.keys.deliveries(PUSHED), 0, -1))
-    assert b"one" not in raws and b"three" not in raws
-    assert 0 < await process.bus.call("PTTL", process.bus.keys.deliveries(PUSHED)) <= KEPT_MS
+    raws = b" ".join(await process.bus.call("LRANGE", process.bus.keys.traces(PUSHED), 0, -1))
+    assert b"two" not in raws and b"three" not in raws
+    assert 0 < await process.bus.call("PTTL", process.bus.keys.traces(PUSHED)) <= 60_000
+    assert await Traces(process.bus).newest(PUSHED) == found.trace
+
+
+async def test_the_newest_turn_is_found_behind_the_many_parts_of_its_reply(process: Process) -> None:
+    await keep_a_trace(process.bus)
+    span = Span(kind="delivery", name=NAME, began_ms=1, took_ms=1.0)
+    parts = [records.encode(records.Delivered(turn=0, span=span)) for _ in range(LAST + 1)]
+    await process.bus.call("RPUSH", process.bus.keys.traces(PUSHED), *parts)
+
+    found = await Traces(process.bus).newest(PUSHED)
+    assert found is not None and found.turn == 0
+
+
+async def test_of_many_parts_the_newest_are_kept(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger, "KEPT_MAX", 2)
+    await keep_a_trace(process.bus)
+    async with sink() as platform:
+        await put(process.bus, "one two three")
+        async with replica(pushing(process, platform, part_max_chars=5)):
+            await until_empty(process.bus)
+
+    raws = await process.bus.call("LRANGE", process.bus.keys.traces(PUSHED), 0, -1)
+    assert [each.span.part for each in records.delivered_in(raws)] == [1, 2]
+    assert await Traces(process.bus).newest(PUSHED) is None
+
+
+async def test_without_a_trace_of_any_turn_no_delivery_is_kept(process: Process) -> None:
+    async with sink() as platform:
+        await put(process.bus, "hello")
+        async with replica(pushing(process, platform)):
+            await until_empty(process.bus)
+
+    assert not await process.bus.call("EXISTS", process.bus.keys.traces(PUSHED))
 
 
 async def test_a_part_that_was_refused_is_noted_as_that(process: Process) -> None:
+    await keep_a_trace(process.bus)
     async with sink([Refuse()]) as platform:
         await put(process.bus, "hello")
         async with replica(pushing(process, platform)):
             await until_empty(process.bus)
 
-    raws = await process.bus.call("LRANGE", process.bus.keys.deliveries(PUSHED), 0, -1)
-    assert [json.loads(raw)["span"].get("outcome", "done") for raw in raws] == ["refused", "done"]
+    raws = await process.bus.call("LRANGE", process.bus.keys.traces(PUSHED), 0, -1)
+    assert [each.span.outcome for each in records.delivered_in(raws)] == ["refused", "done"]
 
 
 async def test_marks_that_arrive_twice_note_a_delivery_once(process: Process) -> None:
+    await keep_a_trace(process.bus)
     recording = RecordingBus(process.bus)
     async with sink() as platform:
         await put(process.bus, "hello")
@@ -250,7 +291,7 @@ async def test_marks_that_arrive_twice_note_a_delivery_once(process: Process) ->
     for call in marked:
         await recording.arrive(*call)
 
-    assert await process.bus.call("LLEN", process.bus.keys.deliveries(PUSHED)) == 1
+    assert len(records.delivered_in(await process.bus.call("LRANGE", process.bus.keys.traces(PUSHED), 0, -1))) == 1
 
 
 async def test_a_turn_of_a_push_channel_is_told_from_its_message_to_its_delivery(process: Process, lab: Lab) -> None:
@@ -320,8 +361,6 @@ async def test_what_is_forgotten_as_a_whole_leaves_no_trace(process: Process, la
         await lab.publish("a", session=session)
         claim = await lab.claim(session)
         await lab.sessions.commit(claim, traced(claim, a_trace(0)), step=0, go_on=False)
-        await lab.bus.call("RPUSH", lab.bus.keys.deliveries(session), b"{}")
-        await lab.bus.call("PEXPIRE", lab.bus.keys.deliveries(session), 60_000)
     runner = job_runner(process)
     scopes = await scopes_with(process.bus, "pond:workspace")
     order = Order(whole="session", name=ANN, session=ANN, scopes=scopes)
@@ -330,8 +369,7 @@ async def test_what_is_forgotten_as_a_whole_leaves_no_trace(process: Process, la
     await runner.until_ended(job, within_s=30.0)
 
     keys = lab.bus.keys
-    left = [await lab.bus.call("EXISTS", keys.traces(each), keys.deliveries(each)) for each in (ANN, "web:bob")]
-    assert left == [0, 2]
+    assert [await lab.bus.call("EXISTS", keys.traces(each)) for each in (ANN, "web:bob")] == [0, 1]
 
 
 # Shown
