@@ -94,14 +94,14 @@ def _wire(text: str) -> msgspec.Raw:
 
 
 class NullChannel:
-    """Takes every part at once."""
+    """Takes every part at once, and can do nothing else."""
 
     name = CHANNEL
 
     limits = Limits(
         part_max=10_000,
-        edit_every_s=1.0,
-        group_edit_every_s=1.0,
+        edit_every_s=0.0,
+        group_edit_every_s=0.0,
         typing_lasts_s=0.0,
         fetch_max_bytes=0,
         send_max_bytes=0,

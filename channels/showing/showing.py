@@ -41,7 +41,9 @@ class Showing:
         async with anyio.create_task_group() as tg:
             tg.start_soon(self._typist.run)
             tg.start_soon(self._reactions.run)
-            tg.start_soon(self._listen)
+            # Each turn is told of: who shows nothing of it is not to pay for hearing it.
+            if self._streams or self._typist.enabled:
+                tg.start_soon(self._listen)
 
     def accepted(self, session: SessionKey, inbound: Inbound) -> None:
         """A message will be answered; never waits."""
@@ -60,7 +62,7 @@ class Showing:
 
         Whether its text is shown by this process, and is the last thing in its chat.
         """
-        return await self._streamer.make_way(reply)
+        return self._streams and await self._streamer.make_way(reply)
 
     def delivered(self, reply: Reply) -> None:
         """Called when ``reply`` is in the chat, or never will be."""

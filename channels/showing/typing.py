@@ -52,14 +52,15 @@ class Typist:
         self._channel = channel
         lasts_s = channel.limits.typing_lasts_s
         self._every_s = max(lasts_s - MARGIN_S, SHORTEST_S)
-        self._enabled = enabled and lasts_s > 0
+        self.enabled = enabled and lasts_s > 0
+        """Whether any sign is shown."""
         self._signs: dict[str, _Sign] = {}
         self._asked = anyio.Event()
         self._room = anyio.CapacityLimiter(AT_ONCE)
 
     def begin(self, session: str) -> None:
         """Something of the session is being answered."""
-        if not self._enabled or session in self._signs or len(self._signs) >= CHATS_MAX:
+        if not self.enabled or session in self._signs or len(self._signs) >= CHATS_MAX:
             return
         now = anyio.current_time()
         self._signs[session] = _Sign(at=now + FIRST_S, until=now + LONGEST_S)

@@ -1,5 +1,6 @@
 """Answers shown while they are written, on a real server with a fake platform: one message that becomes the reply."""
 
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import anyio
@@ -11,7 +12,7 @@ from channels.outbox import Outbox
 from channels.showing import draft as drafts
 from channels.showing import streamer, typing
 from channels.testing import TestingChannel, connect
-from daemon.bus import Bus, publish
+from daemon.bus import Bus, Subscription, publish
 from daemon.config import QueueConfig
 from daemon.events import Attachment, Live, Moved, Reply
 from daemon.process import Process
@@ -105,6 +106,29 @@ async def test_without_streaming_nothing_is_shown_before_the_reply(process: Proc
 
         assert [post["attempt"].find("preview") for post in platform.posts] == [-1]
         assert platform.acts_of("edit") == []
+
+
+@pytest.mark.parametrize(
+    ("shown", "hears"),
+    [({"streaming": False, "typing": False}, False), ({"streaming": False}, True), ({"typing": False}, True)],
+)
+async def test_a_channel_that_shows_nothing_of_turns_does_not_listen_to_them(
+    process: Process, monkeypatch: pytest.MonkeyPatch, shown: dict[str, bool], hears: bool
+) -> None:
+    asked: list[str] = []
+    hear_all = process.listener.hear_all
+
+    def hear(pattern: str) -> AbstractAsyncContextManager[Subscription]:
+        asked.append(pattern)
+        return hear_all(pattern)
+
+    monkeypatch.setattr(process.listener, "hear_all", hear)
+
+    async with sink() as platform, replica(pushing(process, platform, **shown)):
+        await commit(process.bus, TEXT)
+        await until_empty(process.bus)
+
+    assert asked == [f"{process.bus.keys.events(NAME)}:*"] * hears
 
 
 async def test_edits_keep_to_their_time_and_the_last_text_wins(process: Process) -> None:
