@@ -120,6 +120,11 @@ def _kept(layout: Layout) -> Engine | None:
         ) from error
 
 
+def is_bundled(program: Path) -> bool:
+    """Whether it is the program that came with Millpond."""
+    return program in _bundled()
+
+
 def _candidates() -> list[Path]:
     on_path = [Path(found) for name in NAMES if (found := shutil.which(name))]
     return [*_bundled(), *on_path]

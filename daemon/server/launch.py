@@ -17,7 +17,8 @@ from pathlib import Path
 from anyio import from_thread
 
 from daemon.errors import ServerNotReady
-from daemon.server.engine import check_marker, find_program
+from daemon.server import allocator
+from daemon.server.engine import check_marker, find_program, is_bundled
 from daemon.server.layout import Layout, State, read_state, shared_lock, try_lock
 from daemon.server.link import Link, Refusal
 from daemon.server.private import socket_path, write_private, write_state
@@ -27,6 +28,10 @@ START_TIMEOUT_S = 30.0
 """Until then a server that reads its data back is waited for; the next call goes on waiting."""
 SPAWN_TIMEOUT_S = 5.0
 POLL_MIN_S, POLL_MAX_S = 0.002, 0.05
+REWRITE_MIN = "256mb"
+"""The server writes its log anew when it has doubled, and not below this length: a copy takes the second core for a
+while. At 64 MB, the server's default, that is after every 9,500 messages, and costs each some 20 µs; at this length a
+server that was killed reads its log back in 2.7 s (64 MB: 0.6 s), see docs/decisions/008-engine.md."""
 MIN_FREE_BYTES = 16 * 1024 * 1024
 """Below this a server would end at one of its next writes, so it is not started."""
 PORTS = range(20_000, 30_000)
@@ -42,10 +47,6 @@ ROOT = Path(__file__).resolve().parents[2]
 KEEPER = "import sys; sys.path.append(sys.argv[1]); from daemon.server.keeper import main; main(*sys.argv[2:])"
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR")
 """What the children get of the environment: keys and tokens in it are none of their business."""
-ALLOCATOR = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=2000:glibc.malloc.tcache_max=256"}
-"""A script of 64 commits frees thousands of short strings at once. Of each size glibc keeps seven at hand; others come
-back from all over the memory, one by one, which costs a server of 20,000 sessions a quarter of its CPU. Of pieces above
-256 bytes none are kept: they would be up to 65 MiB that nobody else can have, and 4 are as good."""
 
 
 class Launcher:
@@ -108,7 +109,8 @@ class Launcher:
             _tidy(self._layout)
             log_start = self._layout.log.stat().st_size
             command = [str(program.path), str(self._layout.conf)]
-            spawn(command, log=self._layout.log, inherited=alive, settings=ALLOCATOR)
+            settings = allocator.settings(bundled=is_bundled(program.path))
+            spawn(command, log=self._layout.log, inherited=alive, settings=settings)
             return log_start
         finally:
             os.close(alive)
@@ -164,6 +166,7 @@ def configuration(layout: Layout, state: State) -> str:
         "appendonly": "yes",
         "appendfsync": "always",
         "aof-load-truncated": "yes",
+        "auto-aof-rewrite-min-size": REWRITE_MIN,
         "save": "",
         "maxmemory-policy": "noeviction",
     }

@@ -19,7 +19,8 @@ import pytest
 from daemon.cli.redis_cli import run, shown, target_of
 from daemon.config.secret import Secret
 from daemon.errors import BusUnavailable, ConfigError, EngineRefused, ServerNotReady
-from daemon.server import Address, EmbeddedServer
+from daemon.server import Address, EmbeddedServer, allocator
+from daemon.server.engine import find_program
 from daemon.server.layout import Layout, read_state, try_lock
 from daemon.server.link import Link, Refusal, Status
 from tests.places import TEMPORARY
@@ -159,8 +160,25 @@ async def test_the_server_gets_nothing_of_our_environment_but_what_it_needs(
     environment = _environment(address.pid)
     assert not [setting for setting in environment if "1234" in setting]
     # glibc cuts the setting where it is written.
-    tuned = environment.index("GLIBC_TUNABLES=glibc.malloc.tcache_count=2000")
-    assert environment[tuned + 1] == "glibc.malloc.tcache_max=256"
+    first, second = allocator.TCACHE.split(":")
+    tuned = environment.index(f"GLIBC_TUNABLES={first}")
+    assert environment[tuned + 1] == second
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the library is put before programs on Linux alone")
+async def test_the_servers_memory_comes_from_the_library_that_came_with_it(data_dir: Path) -> None:
+    address = await server(data_dir).ensure()
+
+    assert "libmimalloc" in await anyio.Path(f"/proc/{address.pid}/maps").read_text()
+
+
+async def test_a_program_that_did_not_come_with_it_keeps_its_own_memory(data_dir: Path, tmp_path: Path) -> None:
+    program = tmp_path / "valkey-server"
+    program.symlink_to(find_program("").path)
+
+    address = await server(data_dir, binary=str(program)).ensure()
+
+    assert not [setting for setting in _environment(address.pid) if setting.startswith("LD_PRELOAD")]
 
 
 @pytest.mark.measures
