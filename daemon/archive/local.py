@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TypeVar
 
 import anyio
-from anyio import CapacityLimiter, to_thread
 
 from daemon.archive.storage import FILE_MAX_BYTES, STORAGE_LIMIT_S, Kind, Stored
 from daemon.durable import DRAFT, folder_below, folder_lock, plain_file, write_whole
 from daemon.errors import ArchiveError, ArchiveMissing
+from daemon.threads import Threads
 
 LOCK_WAIT_S = 10.0
 
 THREADS = 4
-"""What hangs holds up so many calls of the archive, and nothing else of the process."""
+"""Calls at a time: a disk that hangs holds up the archive, and nothing else of the process."""
 
 _T = TypeVar("_T")
 
@@ -30,7 +30,7 @@ class LocalStorage:
         """The folder ``inside`` of ``root``, which may be a link itself, and nothing below it."""
         self._base, self._inside = root, inside
         self._root = root.joinpath(*inside)
-        self._threads = CapacityLimiter(THREADS)
+        self._threads = Threads(THREADS)
 
     @property
     def where(self) -> str:
@@ -120,7 +120,7 @@ class LocalStorage:
         folder = self._root / name.rpartition("/")[0]
         try:
             with anyio.fail_after(STORAGE_LIMIT_S):
-                return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
+                return await self._threads.run(work)
         except TimeoutError as error:
             raise ArchiveError(
                 f"{folder}: the disk has not answered for {STORAGE_LIMIT_S:.0f} s; look after it"

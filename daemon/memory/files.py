@@ -3,12 +3,11 @@
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
 from urllib.parse import unquote
 
 import anyio
 import structlog
-from anyio import CapacityLimiter, from_thread, to_thread
+from anyio import from_thread
 
 from daemon.clock import Clock, SystemClock, stamp
 from daemon.errors import UNREADABLE, MemoryMoving, MillpondError
@@ -17,6 +16,7 @@ from daemon.memory.opened import Recall
 from daemon.memory.projection import Looked, Projection
 from daemon.memory.records import Note
 from daemon.scope import folder_of
+from daemon.threads import Threads
 
 FOLDER = "memory"
 """Below a bot's workspace."""
@@ -31,7 +31,7 @@ LIMIT_S = 5.0
 """How long a turn waits for a slow disk before it goes on without."""
 
 THREADS = 8
-"""A file system that hangs holds up so many looks, and nothing else of the process."""
+"""Looks at a time at the files of one bot: a disk that hangs holds up those of the bots on it, and nothing else."""
 
 SCOPES_MAX = 1_024
 """Scopes of which a process remembers how their files looked."""
@@ -42,7 +42,6 @@ VERSIONS_MAX = 50
 BY_FILE = "file"
 """Who made a version by editing MEMORY.md itself."""
 
-_T = TypeVar("_T")
 _log = structlog.get_logger()
 
 
@@ -73,7 +72,8 @@ class MemoryFiles:
         self._workspace_of = workspace_of
         self._clock = clock or SystemClock()
         self._looked: OrderedDict[str, Looked] = OrderedDict()
-        self._threads = CapacityLimiter(THREADS)
+        self._threads: dict[str, Threads] = {}
+        """By bot: their workspaces may lie on different disks."""
 
     async def sync(self, scope: str, *, at_once: bool = False) -> None:
         """Take in a person's edit, and write what is new; never raises, for no turn should fail for it.
@@ -120,18 +120,15 @@ class MemoryFiles:
         return ""
 
     async def _bring_in_step(self, scope: str, projection: Projection, *, at_once: bool) -> None:
-        looked = projection.looked
+        looked, threads = projection.looked, self._threads.setdefault(bot_of(scope), Threads(THREADS))
         if not at_once and anyio.current_time() < looked.all_at:
             current = await self._memories.current(scope)
-            if current == looked.seen and await self._in_thread(projection.untouched):
+            if current == looked.seen and await threads.run(projection.untouched):
                 return
         looked.begin()
         looked.all_at = 0.0  # unless it ends well, again the next time
-        await self._in_thread(lambda: projection.sync(_Asked(self._memories, scope, self._clock)))
+        await threads.run(lambda: projection.sync(_Asked(self._memories, scope, self._clock)))
         looked.all_at = anyio.current_time() + ALL_S
-
-    async def _in_thread(self, work: Callable[[], _T]) -> _T:
-        return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._threads)
 
     def _looked_at(self, scope: str) -> Looked:
         if scope not in self._looked:

@@ -52,6 +52,8 @@ class Engines:
     messages: Engine
     """The one that looks through messages too."""
     places: Places
+    warm: Callable[[], Awaitable[None]] = nothing_to_do
+    """Does what else the first search would wait for."""
     run: Callable[[], Awaitable[None]] = nothing_to_do
     """What they do in the background of a process that lasts, until it is cancelled."""
     wrote: Callable[[str], None] = lambda _scope: None
@@ -79,6 +81,12 @@ def engines_of(sources: Sources) -> Engines:
     embedders = Embedders(sources.config, sources.clock)
     vectors = VectorEngine(builtin, embedder_of=embedders.of, data_dir=sources.data_dir, clock=sources.clock)
 
+    section = sources.config.memory_search
+
+    async def warm() -> None:
+        if section.mode_used != "search":
+            await embedders.open_all()
+
     async def run() -> None:
         async with anyio.create_task_group() as tg:
             tg.start_soon(kept_going, builtin.run)
@@ -92,12 +100,13 @@ def engines_of(sources: Sources) -> Engines:
         engine=vectors,
         messages=builtin,
         places=builtin,
+        warm=warm,
         run=run,
         wrote=builtin.behind,
         grew=builtin.grew,
         aclose=aclose,
     )
-    return _with_qmd(sources, always) if sources.config.memory_search.backend == "qmd" else always
+    return _with_qmd(sources, always) if section.backend == "qmd" else always
 
 
 def _with_qmd(sources: Sources, always: Engines) -> Engines:

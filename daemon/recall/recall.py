@@ -28,9 +28,6 @@ LOOKED_AT, LOOKED_AGAIN = 15, 45
 LOOK_S = 0.2
 """How long a turn waits to be told whether there is anything to search."""
 
-DATES_AFTER_S = 2.0
-"""After its start a process has other things to do first."""
-
 SEARCHED_MAX = 100
 """Most hits that a search gives."""
 
@@ -114,14 +111,28 @@ class Recaller:
             return
         self._is_running = True
         try:
-            await to_thread.run_sync(warm)
+            await to_thread.run_sync(_import)
             async with anyio.create_task_group() as tg:
                 if self._config.enabled:
                     tg.start_soon(kept_going, self._sessions.look)
-                    tg.start_soon(warm_dates)
                 await self._engines.run()
         finally:
             self._is_running = False
+
+    async def warm(self) -> None:
+        """Do what only the first search waits for, for a process that lasts, when it starts; never raises.
+
+        It keeps the interpreter from the event loop for up to 70 ms, and a busy process takes longer than a turn waits.
+        """
+        if not self._config.enabled:
+            return
+        try:
+            await to_thread.run_sync(_import)
+            await self._engines.warm()
+            # But in English and Chinese the first date takes 0.3 s.
+            await to_thread.run_sync(names_day, "gestern", self._clock.now(), abandon_on_cancel=True)
+        except Exception as error:  # noqa: BLE001 - as in ``recalled``
+            _log.exception("recall.failed", reason=type(error).__name__)
 
     def wrote(self, scope: str) -> None:
         """Something was written into the memory of ``scope``, a home: what is copied from there is brought in step."""
@@ -153,7 +164,7 @@ class Recaller:
         with anyio.move_on_after(self._config.turn_deadline_s) as limit:
             try:
                 is_all = asked.session and asked.is_bare and not asked.first
-                if is_all and not await self._has_other(scope, asked.session):
+                if is_all and not await self._sessions.has_other(scope, asked.session, within_s=LOOK_S):
                     return None
                 return await self._remembered(scope, asked)
             except MillpondError as error:
@@ -163,12 +174,6 @@ class Recaller:
         if limit.cancelled_caught:
             _log.warning("recall.slow", waited_s=round(anyio.current_time() - began, 3))
         return ""
-
-    async def _has_other(self, scope: str, session: str) -> bool:
-        """Whether anything may have been said in another session of ``scope``."""
-        with anyio.move_on_after(LOOK_S):
-            return await self._sessions.has_other(scope, session)
-        return True  # a large database, which was not looked through yet
 
     async def _remembered(self, scope: str, asked: Asked) -> str:
         most, known, mode = self._config.max_results, _Known(asked), self._config.mode_used
@@ -265,7 +270,7 @@ def queries_of(asked: Asked, *, is_telling: bool) -> list[str]:
 
 def says_something(text: str) -> bool:
     """Whether any word of ``text`` is more than one of those that stand everywhere. Pure."""
-    from daemon.recall.words import query_terms  # noqa: PLC0415 - see ``warm``
+    from daemon.recall.words import query_terms  # noqa: PLC0415 - see ``_import``
 
     # Beside a word that says something the others are not looked for, so that this one is left alone.
     return len(query_terms(f"{text}\n{OWN_WORD}").terms) > 1
@@ -273,22 +278,15 @@ def says_something(text: str) -> bool:
 
 def names_day(text: str, now: dt.datetime) -> bool:
     """Whether ``text`` names any day that was."""
-    from daemon.recall.dates import dates_in  # noqa: PLC0415 - see ``warm``
+    from daemon.recall.dates import dates_in  # noqa: PLC0415 - see ``_import``
 
     return bool(dates_in(text, now))
 
 
-def warm() -> None:
+def _import() -> None:
     """Import what searches: 0.1 s of compiling expressions, which most commands and processes need not wait for."""
     for module in ("daemon.recall.dates", "daemon.recall.index"):
         import_module(module)
-
-
-async def warm_dates() -> None:
-    """Have a date read, in a while: but in English and Chinese the first one takes 0.3 s, on a busy machine more than a
-    turn waits."""
-    await anyio.sleep(DATES_AFTER_S)
-    await to_thread.run_sync(names_day, "gestern", dt.datetime.now(dt.UTC), abandon_on_cancel=True)
 
 
 class _Known:

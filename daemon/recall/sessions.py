@@ -6,6 +6,7 @@ A session's scope never changes, so what was read of it once counts for ever.
 import sys
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Collection, Sequence
+from contextlib import suppress
 from typing import Any, cast
 
 import anyio
@@ -24,6 +25,10 @@ STEP_S = 5.0
 
 FRESH_S = 0.25
 """So long who was active is not asked for again: nobody writes in one chat and asks for it in another one sooner."""
+
+STILL_S = 10.0
+"""So long what was seen counts where looking again takes longer than one may wait: the process has much to do, and a
+search for each turn that has nothing to find would be more."""
 
 SLACK_MS = 2_000
 """Activity is noted a little after it was, and by the clocks of several servers after a failover."""
@@ -44,7 +49,7 @@ class SessionBook:
         self._first_look: AsyncGenerator[list[str]] | None = None
         self._unnoted: list[str] = []
         self._since_ms = 0
-        self._looked_at = -FRESH_S
+        self._looked_at = float("-inf")
         """By the event loop's clock."""
         self._lock = anyio.Lock()
 
@@ -59,12 +64,19 @@ class SessionBook:
             found.sort(key=self._active_ms.__getitem__, reverse=True)
         return found
 
-    async def has_other(self, scope: str, session: str) -> bool:
-        """Whether ``scope`` has any session but this one; those count that are ``FRESH_S`` old."""
+    async def has_other(self, scope: str, session: str, *, within_s: float) -> bool:
+        """Whether ``scope`` may have any session but this one.
+
+        Those count that are ``FRESH_S`` old; where seeing them takes longer than ``within_s``, those that are
+        ``STILL_S`` old. True also where even these have not been looked through yet, in a large database.
+        """
         if named_by(scope) == session:
             return False
-        if anyio.current_time() - self._looked_at >= FRESH_S:
-            await self.look(fresh_s=FRESH_S)
+        if not self._was_looked_at(FRESH_S):
+            with suppress(TimeoutError), anyio.move_on_after(within_s):
+                await self.look(fresh_s=FRESH_S)
+            if not self._was_looked_at(STILL_S):
+                return True
         return any(each != session for each in self._of.get(scope, ()))
 
     async def look(self, *, fresh_s: float = 0.0) -> None:
@@ -72,10 +84,13 @@ class SessionBook:
         async with self._lock:
             if not self._is_complete:
                 await self._look_at_all()
-            now = anyio.current_time()
-            if now - self._looked_at >= fresh_s:
+            if not self._was_looked_at(fresh_s):
+                now = anyio.current_time()
                 await self._look_at_active()
                 self._looked_at = now
+
+    def _was_looked_at(self, within_s: float) -> bool:
+        return anyio.current_time() - self._looked_at < within_s
 
     async def _look_at_all(self) -> None:
         # The index of sessions may miss one; where it does not, it tells the order.

@@ -13,6 +13,7 @@ from daemon.config import BotConfig
 from daemon.memory import Memories, Note
 from daemon.process import Process
 from daemon.recall.index.files import FOLDER
+from daemon.recall.vectors import Embedders
 from daemon.scope import folder_of
 from daemon.testing import ScriptedModel
 from tests.conftest import Lab, an_inbound
@@ -178,3 +179,22 @@ async def test_what_is_said_is_taken_in_beside_turns_where_somebody_searches(pro
         await until(is_taken_in)
         tg.cancel_scope.cancel()
     await recaller.aclose()
+
+
+@pytest.mark.parametrize(("mode", "is_opened"), [("query", True), ("search", False)])
+async def test_a_process_that_lasts_opens_what_it_will_search_by_when_it_starts(
+    process: Process, monkeypatch: pytest.MonkeyPatch, mode: str, *, is_opened: bool
+) -> None:
+    opened = list[str]()
+
+    async def open_all(_: Embedders) -> None:
+        opened.append(mode)
+
+    monkeypatch.setattr(Embedders, "open_all", open_all)
+    search = msgspec.structs.replace(process.config.memory_search, mode=mode)
+    process = replace(process, config=msgspec.structs.replace(process.config, memory_search=search))
+
+    await process.recaller.warm()
+    await process.recaller.aclose()
+
+    assert bool(opened) == is_opened

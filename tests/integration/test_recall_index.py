@@ -3,6 +3,7 @@
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from daemon.recall.forgetting import forget_in_indexes
 from daemon.recall.found import SNIPPET_CHARS, Found, InPrompt
 from daemon.recall.index import BuiltinEngine
 from daemon.recall.index.files import FOLDER, index_file
+from daemon.recall.index.indexes import THREADS
 from daemon.recall.index.store import Index
 from daemon.recall.sessions import SessionBook
 from daemon.scope import folder_of
@@ -817,3 +819,37 @@ def test_an_index_that_is_closed_while_somebody_still_has_it_is_gone_and_not_dam
 
     with pytest.raises(IndexGone):
         index.ask(lambda _: None)
+
+
+async def test_a_search_that_is_given_up_ends_its_own_and_nobody_elses(
+    world: Pond, engine: BuiltinEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended, goes_on = list[Index](), threading.Event()
+
+    def interrupt(index: Index) -> None:
+        ended.append(index)
+
+    monkeypatch.setattr(Index, "interrupt", interrupt)
+    await write(world, "Mia plays the cello")
+    await found(engine, "cello")
+    index = engine._indexes.opened(SCOPE)
+    assert index is not None
+
+    def hang(_: Any = None) -> None:
+        assert goes_on.wait(20)
+
+    async with anyio.create_task_group() as tg:
+        for _ in range(THREADS):
+            tg.start_soon(engine._indexes.run, hang)
+        with anyio.move_on_after(0.2) as waiting:
+            await found(engine, "cello")
+        before = list(ended)
+        goes_on.set()
+    goes_on.clear()
+    with anyio.move_on_after(0.2):
+        await engine._answered(index, hang)
+    goes_on.set()
+
+    assert waiting.cancelled_caught
+    assert before == []
+    assert ended == [index]

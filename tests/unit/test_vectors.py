@@ -610,6 +610,23 @@ async def test_the_configured_server_is_asked_and_two_scopes_share_it() -> None:
     assert embedder.dims == 26
 
 
+async def test_those_of_all_bots_can_be_opened_before_anybody_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    bots = {name: BotConfig(model=ModelConfig(name="m", base_url=f"http://{name}:1/v1")) for name in ("anna", "bob")}
+    search = MemorySearchConfig(embeddings=EmbeddingsConfig(model="embedder"))
+    embedders = Embedders(Config(bots=bots, memory_search=search))
+
+    await embedders.open_all()
+
+    def not_now(*_: object) -> None:
+        raise AssertionError("it was not open yet")
+
+    monkeypatch.setattr(embedders, "_embedder", not_now)
+    anna, bob = await embedders.of("anna:person:web:ann"), await embedders.of("bob:person:web:ann")
+    await embedders.aclose()
+    assert anna is not None
+    assert anna is not bob
+
+
 @pytest.mark.parametrize(
     "fault",
     [

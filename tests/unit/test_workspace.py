@@ -1,6 +1,7 @@
 """A bot's workspace: read when it changes, and whatever lies in it."""
 
 import os
+import threading
 from pathlib import Path
 
 import anyio
@@ -161,3 +162,29 @@ async def test_what_a_skill_lacks_is_seen_as_it_comes_and_goes(tmp_path, monkeyp
 
     assert (lacking.missing_bins, lacking.missing_env) == (("surely-no-such-program",), ("SURELY_NOT_SET",))
     assert complete.is_available
+
+
+async def test_what_was_given_up_for_a_slow_disk_is_read_by_the_next(tmp_path, monkeypatch):
+    put(tmp_path / "AGENTS.md", "agents")
+    workspace, original, begun, goes_on = Workspace(tmp_path), module._read, list[int](), threading.Event()
+
+    def slow(*args):
+        begun.append(1)
+        assert goes_on.wait(10)
+        return original(*args)
+
+    monkeypatch.setattr(module, "_read", slow)
+    monkeypatch.setattr(module, "CHECK_TIMEOUT_S", 0.1)
+    with capture_logs() as logs:
+        meanwhile = [await workspace.files() for _ in range(3)]
+    at_once = len(begun)
+
+    goes_on.set()
+    monkeypatch.setattr(module, "CHECK_TIMEOUT_S", 10)
+    files = await workspace.files()
+
+    assert [each.bootstrap for each in meanwhile] == [()] * 3
+    assert [line["event"] for line in logs] == ["workspace.slow"] * 3
+    assert files.bootstrap == (("AGENTS.md", "agents"),)
+    # A disk that hangs has one thread, however often it is looked at.
+    assert at_once == 1

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import anyio
 import structlog
-from anyio import to_thread
 
+from daemon.threads import Threads
 from workers.agent.front_matter import FrontMatterError
 from workers.agent.skills import Skill, skill
 from workers.tools import BOOTSTRAP_FILES
@@ -48,6 +48,7 @@ class Workspace:
         self._versions: tuple[_Version, ...] | None = None
         self._check_at = float("-inf")
         self._lock = anyio.Lock()
+        self._threads = Threads(1)
 
     async def files(self) -> Files:
         """What the files say; the very same object as long as they do not change."""
@@ -59,20 +60,20 @@ class Workspace:
 
     async def _check(self) -> None:
         with anyio.move_on_after(CHECK_TIMEOUT_S) as scope:
-            found = await to_thread.run_sync(self._look, abandon_on_cancel=True)
+            self._versions, found = await self._threads.run(self._look)
             if found != self._files:
                 self._files = found
         if scope.cancelled_caught:
             _log.warning("workspace.slow", path=str(self.folder))
         self._check_at = anyio.current_time() + CHECK_S
 
-    def _look(self) -> Files:
+    def _look(self) -> tuple[tuple[_Version, ...], Files]:
+        # It changes nothing: who gave it up, for a slow disk, has to read again.
         versions = tuple(_versions(self.folder))
         files = self._files
         if versions != self._versions:
             files = _read(self.folder, [path for path, *_ in versions])
-            self._versions = versions
-        return replace(files, skills=tuple(map(_with_missing, files.skills)))
+        return versions, replace(files, skills=tuple(map(_with_missing, files.skills)))
 
 
 def _versions(folder: Path) -> Iterator[_Version]:

@@ -7,7 +7,8 @@ from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
 THREADS = 8
-"""A file system that hangs holds up so many calls of tools, and nothing else of the process."""
+"""Calls at a time that are waited for. One that was given up counts no more: whatever hangs in a bot's folder or in a
+pattern that somebody wrote, it must not hold up the tools of others."""
 
 _T = TypeVar("_T")
 _limiter: RunVar[CapacityLimiter] = RunVar("millpond-tool-threads")

@@ -352,11 +352,19 @@ class BuiltinEngine:
         return "" if whole else NOT_ALL
 
     async def _answered(self, index: Index, work: Callable[[Index], _T]) -> _T:
+        has_begun = False
+
+        def begun() -> _T:
+            nonlocal has_begun
+            has_begun = True
+            return work(index)
+
         try:
             with anyio.fail_after(SEARCH_S):
-                return await self._indexes.run(work, index)
+                return await self._indexes.run(begun)
         except BaseException:
-            index.interrupt()
+            if has_begun:  # else it would be somebody else's
+                index.interrupt()
             raise
 
     def _complaint(self, error: BaseException) -> str:

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import anyio
 import structlog
-from anyio import CapacityLimiter, to_thread
 
 from daemon.errors import IndexUnusable
 from daemon.recall.index.store import Index
+from daemon.threads import Threads
 
 OPEN_MAX = 100
 """Indexes that are open at a time."""
@@ -23,8 +23,9 @@ IN_MEMORY_MAX = 8
 IN_MEMORY_S = 60.0
 """How long an index stays in memory before its file is tried again."""
 
-THREADS = 8
-"""A file system that hangs holds up so many searches, and nothing else of the process."""
+THREADS = 2
+"""So many searches compute at a time: beside eight the event loop got the interpreter back too late, and none of them
+was over sooner. A file system that hangs holds up searches, and nothing else of the process."""
 
 _T = TypeVar("_T")
 _log = structlog.get_logger()
@@ -40,7 +41,7 @@ class Indexes:
         self._locks: dict[str, anyio.Lock] = {}
         self._until: dict[str, float] = {}
         """Of those in memory: until when."""
-        self._limiter: CapacityLimiter | None = None
+        self._searching, self._closing = Threads(THREADS), Threads(THREADS)
 
     @asynccontextmanager
     async def held(self, scope: str) -> AsyncGenerator[None]:
@@ -88,9 +89,7 @@ class Indexes:
 
     async def run(self, work: Callable[..., _T], *args: Any) -> _T:
         """Have a thread do something; when this task is cancelled the thread goes on to the end of it."""
-        if self._limiter is None:
-            self._limiter = CapacityLimiter(THREADS)
-        return await to_thread.run_sync(work, *args, abandon_on_cancel=True, limiter=self._limiter)
+        return await self._searching.run(work, *args)
 
     async def leave(self, scope: str) -> None:
         """Close the index of a scope, which the caller holds."""
@@ -115,4 +114,5 @@ class Indexes:
         self._until.pop(scope, None)
         index = self._open.pop(scope, None)
         if index is not None:
-            await self.run(index.close)
+            # Beside searches: who is cancelled while waiting for its turn would leave it open.
+            await self._closing.run(index.close)

@@ -1,6 +1,7 @@
 """Which embedder a scope has: the configured server's, else the weights that wordllama ships, else none.
 
-They are opened by the first search that wants one: numpy and the client of a server take some 0.3 s to import.
+They are opened by the first search that wants one, or when a process starts that will search: numpy and the client of
+a server take some 0.3 s to import.
 """
 
 from functools import cache
@@ -11,7 +12,7 @@ import structlog
 from anyio import to_thread
 
 from daemon.clock import Clock, SystemClock
-from daemon.config import Config
+from daemon.config import BotConfig, Config
 from daemon.config.embedding import embeddings_of
 from daemon.config.remembering import EmbeddingsConfig
 from daemon.errors import ConfigError, ModelRefused
@@ -38,13 +39,15 @@ class Embedders:
 
     async def of(self, scope: str) -> Embedder | None:
         """That of the scope's bot; None: there is none, and the log has said so if there should be."""
-        bot = self._config.bots.get(bot_of(scope))
-        server = embeddings_of(self._config.memory_search, bot) if bot is not None else None
-        if server not in self._opened:
-            async with self._opening:
-                if server not in self._opened:
-                    self._opened[server] = await self._embedder(server)
-        return self._opened[server]
+        return await self._of(self._config.bots.get(bot_of(scope)))
+
+    async def open_all(self) -> None:
+        """Open those of all bots, for a process that lasts, when it starts.
+
+        Reading the shipped tokenizer keeps the interpreter for 70 ms, which no thread can help: later turns would wait.
+        """
+        for bot in self._config.bots.values():
+            await self._of(bot)
 
     async def aclose(self) -> None:
         """Close the connections of all."""
@@ -52,6 +55,14 @@ class Embedders:
             if embedder is not None:
                 await embedder.aclose()
         self._opened.clear()
+
+    async def _of(self, bot: BotConfig | None) -> Embedder | None:
+        server = embeddings_of(self._config.memory_search, bot) if bot is not None else None
+        if server not in self._opened:
+            async with self._opening:
+                if server not in self._opened:
+                    self._opened[server] = await self._embedder(server)
+        return self._opened[server]
 
     async def _embedder(self, server: EmbeddingsConfig | None) -> Embedder | None:
         if server is None:
