@@ -20,6 +20,7 @@ from daemon import log
 from daemon.bus import Bus, publish
 from daemon.config import AgentConfig, Config, TestingConfig
 from daemon.events import Inbound, LogEntry, Reply
+from daemon.limit import Limit
 from daemon.process import Process
 from daemon.run import open_process
 from daemon.session import Claim, Commit, Sessions
@@ -57,13 +58,13 @@ class NullTurn:
     """What the engine calls to answer a claim, with nothing in it but an answer; as every turn, under its hold."""
 
     def __init__(self, process: Process, sessions: Sessions) -> None:
-        self._process = process
+        self._limit = Limit(process.config.agent.turn_timeout_s)
         self._sessions = sessions
 
     async def __call__(self, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
         """See ``workers.consume.Answer``."""
         claim = hold.claim
-        text = await hold.until(self._model, timeout_s=self._process.config.agent.turn_timeout_s)
+        text = await hold.until(self._model, limit=self._limit)
         commit = _commit(claim, text or "")
         return await insist(
             lambda: self._sessions.commit(claim, commit, step=0, out_channel=CHANNEL, go_on=go_on()),

@@ -37,13 +37,13 @@ class Past:
         return self.chars // 4
 
 
-async def lived(everybody: People, chats: list[str], past: Past | None = None) -> None:
+async def lived(everybody: People, chats: list[str], past: Past) -> None:
     """Give each chat a past, the same to all; no agent may be running yet."""
     sessions = Sessions(everybody.bus, QueueConfig(), worker="history")
     for first in range(0, len(chats), AT_ONCE):
         async with anyio.create_task_group() as tg:
             for chat in chats[first : first + AT_ONCE]:
-                tg.start_soon(partial(_live, everybody, sessions, chat, past or Past()))
+                tg.start_soon(partial(_live, everybody, sessions, chat, past))
 
 
 async def _live(everybody: People, sessions: Sessions, chat: str, past: Past) -> None:

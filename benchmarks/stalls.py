@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import anyio
 
 from benchmarks.folder import data_dir
-from benchmarks.history import ENTRIES, lived
+from benchmarks.history import ENTRIES, Past, lived
 from benchmarks.lags import AGENT, BARE, Lags, Stall, noting
 from benchmarks.model_server import model_server
 from benchmarks.people import People, people
@@ -24,6 +24,8 @@ LIMIT_MS = 25.0
 PAUSE_S = 0.5
 """Between two rounds, so that one does not fall into the other's time."""
 
+HALF = Past(entries=ENTRIES // 2, settled=ENTRIES // 2)
+
 LATE, WORK = "longest stall", "longest work of the loop without a pause"
 FIGURES: dict[str, Callable[[Stall], float]] = {
     LATE: lambda stall: stall.late_ms,
@@ -36,21 +38,25 @@ Round = tuple[float, float]
 
 
 def measure() -> list[Result]:
-    """With the default number of slots, with a slot for every session, and that with long conversations."""
+    """With the default number of slots, with a slot for every session, and that with long conversations.
+
+    Where a part of them has settled each turn searches for what it no longer sees, and at first there is no index.
+    """
     slots = {"MILLPOND_AGENT__SLOTS": str(SESSIONS)}
     return [
         *_measured("default slots", {}),
         *_measured("a slot each", slots),
-        *_measured(f"a slot each, {ENTRIES} messages old", slots, old=True),
+        *_measured(f"a slot each, {ENTRIES} messages old", slots, Past()),
+        *_measured("a slot each, half of the messages settled", slots, HALF),
     ]
 
 
-def _measured(how: str, environment: Mapping[str, str], *, old: bool = False) -> list[Result]:
+def _measured(how: str, environment: Mapping[str, str], past: Past | None = None) -> list[Result]:
     with TemporaryDirectory() as notes:
         ours, floor = Path(notes) / "agent", Path(notes) / "bare"
         with data_dir() as folder, model_server(words=WORDS) as model, ExitStack() as processes:
-            if old:
-                anyio.run(_live, folder)
+            if past is not None:
+                anyio.run(_live, folder, past)
             processes.enter_context(noting(floor, *BARE, folder=folder))
             processes.enter_context(noting(ours, *AGENT, folder=folder, **model, **environment))
             rounds = anyio.run(_rounds, folder)
@@ -74,9 +80,9 @@ def stalls_of(figure: str, what: str, agent: Lags, bare: Lags, rounds: list[Roun
     )
 
 
-async def _live(folder: Path) -> None:
+async def _live(folder: Path, past: Past) -> None:
     async with people(folder) as everybody:
-        await lived(everybody, CHATS)
+        await lived(everybody, CHATS, past)
 
 
 async def _rounds(folder: Path) -> list[Round]:

@@ -19,12 +19,14 @@ class Slots(Generic[_T]):
         """``work`` must raise nothing that is not meant to end all the others too."""
         self._work = work
         self._tasks: TaskGroup | None = None
+        self._future: Callable[[], asyncio.Future[_T | None]]
         self._idle: list[asyncio.Future[_T | None]] = []
         self._closed = False
 
     def open(self, tasks: TaskGroup) -> None:
         """From now on work can be given; it is done in ``tasks``."""
         self._tasks = tasks
+        self._future = asyncio.get_running_loop().create_future
 
     def give(self, item: _T) -> None:
         """Have ``item`` worked on."""
@@ -50,7 +52,7 @@ class Slots(Generic[_T]):
             item = None if self._closed else await self._next()
 
     async def _next(self) -> _T | None:
-        idle: asyncio.Future[_T | None] = asyncio.get_running_loop().create_future()
+        idle = self._future()
         self._idle.append(idle)
         try:
             return await idle

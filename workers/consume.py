@@ -32,7 +32,7 @@ RELEASE_TIMEOUT_S = 5.0
 FULL_PAUSE_S = 1.0
 """Longest wait for a free slot before looking again."""
 
-TOGETHER_S = 0.001
+TOGETHER_S = 0.0005
 """Pause after several sessions were ready at once: those that become so meanwhile are taken and claimed together."""
 
 ALONE = 2
@@ -153,8 +153,9 @@ class Consumer:
             with anyio.fail_after(CLAIM_TIMEOUT_S, shield=True):
                 # Cancelled in the middle, sessions would be held under a nonce that nobody knows.
                 claims = await self._sessions.claim_all(sessions)
-            for claim in claims:
-                _counter("first" if claim.begun.attempts <= 1 else "again").inc()
+            first = sum(claim.begun.attempts <= 1 for claim in claims)
+            _counter("first").inc(first)
+            _counter("again").inc(len(claims) - first)
         except BusError as error:
             _log.warning("claim.abandoned", reason=str(error), count=len(sessions))
         finally:
@@ -205,7 +206,7 @@ class Consumer:
         clear_contextvars()
         bind_contextvars(session=claim.session, worker=self._process.name)
         try:
-            return await self._answer(hold, go_on=lambda: not self._process.stopping.is_set())
+            return await self._answer(hold, go_on=self._goes_on)
         except LeaseLost:
             metrics.LEASES_LOST.inc()
             _log.warning("lease.lost", fence=claim.fence, attempt=claim.begun.attempts)
@@ -223,6 +224,9 @@ class Consumer:
                 claim, delay_s=after_attempts(claim.begun.attempts, self._process.config.queue)
             )
         return None
+
+    def _goes_on(self) -> bool:
+        return not self._process.stopping.is_set()
 
     async def _give_back(self, claim: Claim) -> None:
         """Hand over as soon as Redis is back, or the next attempt would wait for the lease to run out."""

@@ -6,6 +6,7 @@ from typing import TypeVar
 import anyio
 
 from daemon.errors import LeaseLost
+from daemon.limit import Limit
 from daemon.session import Claim, after
 
 _T = TypeVar("_T")
@@ -35,20 +36,20 @@ class Hold:
         self._lost = True
         self._cancel()
 
-    async def until(self, work: Callable[[], Awaitable[_T]], *, timeout_s: float) -> _T | None:
+    async def until(self, work: Callable[[], Awaitable[_T]], *, limit: Limit) -> _T | None:
         """What ``work`` gives, or None when a stop cut it short.
 
         Raises:
             LeaseLost: the lease was lost meanwhile.
-            TimeoutError: it took longer than ``timeout_s``.
+            TimeoutError: it took longer than ``limit``.
         """
         if not self.stop_upto and not self._lost:
-            with anyio.move_on_after(timeout_s) as self._scope:
+            with limit() as self._scope:
                 return await work()
         if self._lost:
             raise LeaseLost(f"session {self.claim.session} is held by another worker now; this turn was not written")
         if not self.stop_upto:
-            raise TimeoutError(f"the turn did not end within {timeout_s:g} s")
+            raise TimeoutError(f"the turn did not end within {limit.seconds:g} s")
         return None
 
     def _cancel(self) -> None:

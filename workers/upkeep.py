@@ -1,5 +1,6 @@
 """Upkeep of leases: renew what this process holds, wake what is overdue, hear who wants a turn to stop."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping
 
@@ -39,11 +40,13 @@ class Upkeep:
         self._sessions = sessions
         self._held = held
         self._stops: OrderedDict[str, str] = OrderedDict()
+        self._now = asyncio.get_running_loop().time
 
     def hold(self, claim: Claim) -> Hold:
         """A claim just made, with the stop that may have been asked for before this process knew that it has it."""
-        hold = Hold(claim, held_until=anyio.current_time() + self._queue.lease_s)
-        hold.stop(claim.begun.stop_upto or self._stops.get(claim.session, ""))
+        hold = Hold(claim, held_until=self._now() + self._queue.lease_s)
+        if upto := claim.begun.stop_upto or self._stops.get(claim.session):
+            hold.stop(upto)
         return hold
 
     async def renew_and_reap(self) -> None:

@@ -88,6 +88,10 @@ class Lease:
         """How long it surely lasts."""
         return self._held_until - time.monotonic()
 
+    def outlasts(self, seconds: float) -> bool:
+        """Whether it surely lasts for so long."""
+        return self._held_until - time.monotonic() >= seconds
+
     async def outlasting(self, seconds: float) -> None:
         """Wait until it surely lasts for so long: until the next renewal, at most."""
         while self.left_s < seconds:

@@ -30,6 +30,13 @@ class Contents:
         self._parts_max = parts_max
         self._language: Language = language
 
+    def at_once(self, reply: Reply) -> list[Content] | None:
+        """The only part of most replies, a text that needs no cutting; None: see ``of``."""
+        text = reply.text
+        if reply.attachments or len(text) > IN_THREAD_CHARS or not text.strip():
+            return None
+        return [Content(text=text)] if self._channel.length(text) <= self._channel.limits.part_max else None
+
     async def of(self, reply: Reply) -> list[Content]:
         """The parts of a reply; none when there is nothing to be sent."""
         left_out = [file for file in reply.attachments if not self._can_be_sent(file)]

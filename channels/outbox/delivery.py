@@ -9,7 +9,6 @@ import time
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
-import anyio
 import structlog
 
 from channels.base import Channel, Finds, Part
@@ -22,17 +21,21 @@ from channels.showing import Showing
 from daemon import metrics
 from daemon.errors import Paced, SendRefused, SendRejected, SendUnknown
 from daemon.events import Reply
+from daemon.limit import Limit
 from daemon.sessionkey import SessionKey
 from daemon.traces import Span
 
 CHATS_KEPT = 10_000
+"""Chats of which it is known that something was sent to them."""
+
+PARSED_KEPT = 1_000
 """Chats whose names are kept read."""
 
 BEGUN_MAX = 10_000
 """Replies of which it is known how many parts are over; of more it is found out by asking again."""
 
 _log = structlog.get_logger()
-_parse = lru_cache(CHATS_KEPT)(SessionKey.parse)
+_parse = lru_cache(PARSED_KEPT)(SessionKey.parse)
 _counter = cache(metrics.DELIVERIES.labels)
 
 
@@ -44,8 +47,8 @@ class Means:
     contents: Contents
     pace: Pace
     showing: Showing
-    timeout_s: float
-    """How long sending one part may take."""
+    limit: Limit
+    """Of sending one part."""
 
 
 @dataclass(kw_only=True)
@@ -80,9 +83,10 @@ class Delivery:
             BusUnavailable: as these.
             LeaseLost: somebody else sends now.
         """
-        chat, contents = _parse(reply.session), await self.means.contents.of(reply)
+        means, chat = self.means, _parse(reply.session)
+        contents = means.contents.at_once(reply) or await means.contents.of(reply)
         # A reply without anything to send takes no text over: that is taken away as of a turn without a reply.
-        if contents and await self.means.showing.make_way(reply):
+        if contents and means.showing.streams and await means.showing.make_way(reply):
             self._last.add(reply.id)
         for number in range(self._begun.get(reply.id, 0), len(contents)):
             place = Place(stream_id=stream_id, reply=reply, part=number, last=number + 1 == len(contents))
@@ -150,9 +154,10 @@ class Delivery:
 
     async def _marked(self, place: Place, asking: Asking) -> tuple[Step | None, Word | Shown | Doubt]:
         """What is to be done about a part, and as which attempt; no attempt when there is no time for it."""
-        attempt = 0
+        attempt, seconds = 0, self.means.limit.seconds
         while True:
-            await self.lease.outlasting(self.means.timeout_s)
+            if not self.lease.outlasts(seconds):
+                await self.lease.outlasting(seconds)
             if self.lease.ending.is_set():
                 return None, Word.OVER
             step = Step(place=place, attempt=attempt + 1, mark=f"{self.lease.nonce}-{next(self._marks)}")
@@ -163,9 +168,9 @@ class Delivery:
 
     async def _look(self, chat: SessionKey, step: Step, content: Content, doubt: Doubt) -> Asking | None:
         """Look for what may be there; how to ask on about the part, or None: it is there. Errors as for ``deliver``."""
-        await self.lease.outlasting(self.means.timeout_s)
+        await self.lease.outlasting(self.means.limit.seconds)
         part = _part_of(step, content, preview=doubt.preview)
-        platform_id = await found(self.means.channel, chat, part, timeout_s=self.means.timeout_s)
+        platform_id = await found(self.means.channel, chat, part, timeout_s=self.means.limit.seconds)
         if platform_id is None:
             return "sending"
         if doubt.preview:
@@ -178,15 +183,17 @@ class Delivery:
         return None
 
     async def _send(self, chat: SessionKey, step: Step, content: Content) -> None:
-        # Nothing may come between this look at the clock and the send: whoever stalls here has lost the lease after.
-        await self.lease.outlasting(self.means.timeout_s)
-        part, began = _part_of(step, content), _Began()
+        limit, part = self.means.limit, _part_of(step, content)
         platform_id: str | None = None
+        # Nothing may come between this look at the clock and the send: whoever stalls here has lost the lease after.
+        if not self.lease.outlasts(limit.seconds):
+            await self.lease.outlasting(limit.seconds)
+        began = _Began()
         try:
-            with anyio.move_on_after(self.means.timeout_s):
-                platform_id = await self.means.channel.send(chat, part, timeout_s=self.means.timeout_s)
+            with limit():
+                platform_id = await self.means.channel.send(chat, part, timeout_s=limit.seconds)
             if platform_id is None:
-                raise SendUnknown(f"no answer within {self.means.timeout_s:g} s")
+                raise SendUnknown(f"no answer within {limit.seconds:g} s")
         except (SendRefused, SendRejected) as error:
             outcome = _outcome(error)
             self.ledger.note(step, "refused", span=self._span(step, began, outcome))
@@ -214,16 +221,16 @@ class Delivery:
         return True
 
     async def _edited(self, chat: SessionKey, step: Step, content: Content, platform_id: str) -> bool:
-        await self.lease.outlasting(self.means.timeout_s)
+        await self.lease.outlasting(self.means.limit.seconds)
         done = False
         try:
-            with anyio.move_on_after(self.means.timeout_s):
+            with self.means.limit():
                 await self.means.channel.edit(
-                    chat, platform_id, _part_of(step, content), timeout_s=self.means.timeout_s
+                    chat, platform_id, _part_of(step, content), timeout_s=self.means.limit.seconds
                 )
                 done = True
             if not done:
-                raise SendUnknown(f"no answer to an edit within {self.means.timeout_s:g} s")
+                raise SendUnknown(f"no answer to an edit within {self.means.limit.seconds:g} s")
         except SendRejected as error:
             # Somebody has deleted it, or the platform edits no message that is so old.
             _log.info("preview.lost", session=step.place.reply.session, reason=str(error))
@@ -239,12 +246,12 @@ class Delivery:
         Raises:
             SendRefused: not now; once it counts as dropped nobody would try again.
         """
-        await self.lease.outlasting(self.means.timeout_s)
+        await self.lease.outlasting(self.means.limit.seconds)
         # To take away what is gone is no error: what nobody knows is asked for again.
-        reason = f"no answer within {self.means.timeout_s:g} s"
+        reason = f"no answer within {self.means.limit.seconds:g} s"
         try:
-            with anyio.move_on_after(self.means.timeout_s):
-                await self.means.channel.remove(chat, platform_id, timeout_s=self.means.timeout_s)
+            with self.means.limit():
+                await self.means.channel.remove(chat, platform_id, timeout_s=self.means.limit.seconds)
                 return
         except SendRejected as error:
             _log.info("preview.left", session=str(chat), reason=str(error))

@@ -26,7 +26,7 @@ class Dispatcher:
             process,
             key=process.bus.keys.leader(partition, means.channel.name),
             channel=means.channel.name,
-            longest_s=means.timeout_s,
+            longest_s=means.limit.seconds,
         )
 
     @property

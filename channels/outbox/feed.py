@@ -21,7 +21,7 @@ BLOCK_MS = 1_000
 BUSY_BLOCK_MS = 10
 """The same while a partition has more than it can take, for it will have room again before long."""
 
-TOGETHER_S = 0.001
+TOGETHER_S = 0.0005
 """Pause after several replies came at once: those that come meanwhile are read together."""
 
 LOOK_S = 1.0

@@ -109,6 +109,7 @@ class _Batch:
     keys: list[str] = field(default_factory=list[str])
     args: list[str | int] = field(default_factory=list[str | int])
     waiters: list[asyncio.Future[None]] = field(default_factory=list[asyncio.Future[None]])
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
     results: list[Any] = field(default_factory=list[Any])
     error: BusError | None = None
 
@@ -123,7 +124,7 @@ class _Batch:
 
     async def done(self) -> None:
         """Wait until it was carried out, or refused."""
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        waiter: asyncio.Future[None] = self.loop.create_future()
         self.waiters.append(waiter)
         await waiter
 
@@ -239,13 +240,13 @@ class Ledger:
             raise _lost(self._leader)
 
     def _add(self, what: str, step: Step, platform_id: str = "", trace: str = "") -> tuple[_Batch, int]:
-        batch, names, place = self._open, self._bus.keys, step.place
-        reply, stream_id = place.reply, place.stream_id.decode()
-        keys = names.sent(reply.session, reply.id), names.of(reply.session).traces
+        batch, place = self._open, step.place
+        keys = self._bus.keys.delivering(place.reply.session, place.reply.id)
         if not batch.keys:
             self._asked.set()
         return batch, batch.add(
-            keys, (what, stream_id, place.part, step.attempt, step.mark, int(place.last), platform_id, trace)
+            keys,
+            (what, place.stream_id.decode(), place.part, step.attempt, step.mark, int(place.last), platform_id, trace),
         )
 
     async def _write(self) -> None:

@@ -10,6 +10,7 @@ from channels.outbox.feed import Feed
 from channels.pacing import Pace
 from channels.showing import Showing
 from daemon.config import PushConfig
+from daemon.limit import Limit
 from daemon.process import Process
 
 
@@ -27,7 +28,7 @@ class Outbox:
             contents=Contents(channel, parts_max=config.parts_max, language=bot.language if bot else "en"),
             pace=pace,
             showing=self.showing,
-            timeout_s=config.send_timeout_s,
+            limit=Limit(config.send_timeout_s),
         )
         self._dispatchers = [
             Dispatcher(process, means, partition=partition, feed=self._feed)

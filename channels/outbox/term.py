@@ -3,6 +3,7 @@
 A reply leaves ``out`` when it is delivered, so the next leader, in this process or another, simply starts over.
 """
 
+import asyncio
 import random
 from collections.abc import Callable, Sequence
 
@@ -67,6 +68,7 @@ class Term:
         self._work.open(sends)
         self._agenda = Agenda()
         self._parked = anyio.Event()
+        self._now = asyncio.get_running_loop().time
         self._position = BEGINNING
         self._full = False
         self.in_flight = 0
@@ -78,7 +80,7 @@ class Term:
             while True:
                 self._parked = anyio.Event()
                 soonest = self._agenda.soonest()
-                with anyio.move_on_after(LOOK_S if soonest is None else min(soonest - anyio.current_time(), LOOK_S)):
+                with anyio.move_on_after(LOOK_S if soonest is None else min(soonest - self._now(), LOOK_S)):
                     await self._parked.wait()
                 self._begin()
         finally:
@@ -107,7 +109,7 @@ class Term:
         self._begin()
 
     def _begin(self) -> None:
-        now = anyio.current_time()
+        now = self._now()
         while self.in_flight < IN_FLIGHT and not self._ending.is_set():
             chat = self._agenda.next(now)
             if chat is None:
@@ -121,7 +123,7 @@ class Term:
         try:
             while chat is not None and not self._ending.is_set():
                 await self._deliver_first(chat)
-                chat = self._agenda.next(anyio.current_time())
+                chat = self._agenda.next(self._now())
                 if self._full and self._agenda.waiting < IN_FLIGHT:
                     self._full = False
                     self._look()
@@ -133,9 +135,13 @@ class Term:
 
     async def _deliver_first(self, chat: Chat) -> None:
         try:
-            over = await self._try(chat, *chat.replies[0])
+            stream_id, reply = chat.replies[0]
+            if reply is not None and not chat.errors:
+                over = await self._delivery.deliver(stream_id, reply)
+            else:
+                over = await self._try(chat, stream_id, reply)
         except Paced as error:
-            self._agenda.wait(chat, anyio.current_time() + error.wait_s)
+            self._agenda.wait(chat, self._now() + error.wait_s)
             self._parked.set()
         except (SendRefused, SendUnknown, BusUnavailable) as error:
             self._park(chat, error)
@@ -172,7 +178,7 @@ class Term:
             waited_s=round(pause_s, 3),
             reason=str(error),
         )
-        self._agenda.park(chat, anyio.current_time() + pause_s)
+        self._agenda.park(chat, self._now() + pause_s)
         self._parked.set()
 
 

@@ -31,7 +31,8 @@ class Showing:
     def __init__(self, process: Process, channel: Channel, config: PushConfig, pace: Pace) -> None:
         self._process = process
         self._name = channel.name
-        self._streams = config.streaming and channel.limits.edit_every_s > 0
+        self.streams = config.streaming and channel.limits.edit_every_s > 0
+        """Whether texts are shown while they are written."""
         self._streamer = Streamer(process.bus, channel, pace, timeout_s=config.send_timeout_s)
         self._typist = Typist(process.bus, channel, enabled=config.typing)
         self._reactions = Reactions(channel, sign=config.reaction)
@@ -42,7 +43,7 @@ class Showing:
             tg.start_soon(self._typist.run)
             tg.start_soon(self._reactions.run)
             # Each turn is told of: who shows nothing of it is not to pay for hearing it.
-            if self._streams or self._typist.enabled:
+            if self.streams or self._typist.enabled:
                 tg.start_soon(self._listen)
 
     def accepted(self, session: SessionKey, inbound: Inbound) -> None:
@@ -58,15 +59,16 @@ class Showing:
             yield
 
     async def make_way(self, reply: Reply) -> bool:
-        """Called before ``reply`` is sent: what is shown of its text is dealt with, what else is shown taken away.
+        """Called before ``reply`` is sent, if texts are shown: what is of its own is dealt with, other taken away.
 
         Whether its text is shown by this process, and is the last thing in its chat.
         """
-        return self._streams and await self._streamer.make_way(reply)
+        return await self._streamer.make_way(reply)
 
     def delivered(self, reply: Reply) -> None:
         """Called when ``reply`` is in the chat, or never will be."""
-        self._streamer.delivered(reply)
+        if self.streams:
+            self._streamer.delivered(reply)
         self._typist.look(reply.session)
 
     async def _listen(self) -> None:
@@ -88,7 +90,7 @@ class Showing:
     async def _take_in(self, event: Live | ToolEvent | Moved | Notice) -> None:
         if isinstance(event, Live | ToolEvent) and self._streamer.leads(event.session):
             self._typist.begin(event.session)
-        if self._streams and isinstance(event, Live | Moved):
+        if self.streams and isinstance(event, Live | Moved):
             await self._streamer.hear(event)
 
 

@@ -72,7 +72,7 @@ class Bus:
         self._client = connected.client
         self.revive = connected.revive
         self._joined: Joined | Lanes = Joined(self._client, revive=self.revive, patience_s=PATIENCE_S)
-        self._blocking = Line(self._client)
+        self._blocking = Line(self._client, shaped=False)
         self._blocked = anyio.Lock()
         self._changes: dict[str, Changes] = {}
         self._tasks: TaskGroup | None = None
@@ -105,12 +105,12 @@ class Bus:
         """The result of ``script``; errors as for ``call``."""
         return await self._joined.call("EVALSHA", script.sha, len(keys), *keys, *args, script=script)
 
-    async def share(self, script: Script, shared: Shared, own: Asked) -> Any:
-        """The result for ``own`` of a script that does the same for several, run with what is asked in the same tick.
+    def share(self, script: Script, shared: Shared, own: Asked) -> Awaitable[Any]:
+        """The result for ``own`` of a script that does the same for several: with what is asked in this tick or next.
 
         ``shared`` are its keys and arguments that are the same for all of them. Errors as for ``call``.
         """
-        return await self._together.ask(script, shared, own)
+        return self._together.ask(script, shared, own)
 
     async def each(self, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
         """The answers to commands that are sent once, whatever happens; one that failed is answered by its exception.
@@ -125,7 +125,10 @@ class Bus:
             return [error] * len(commands)
 
     async def block(self, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
-        """As ``each``, of the one server, over a connection kept for commands that wait: one caller at a time."""
+        """As ``each``, of the one server, over a connection kept for commands that wait: one caller at a time.
+
+        Answers are given as they come: a pop's scores take more time to shape than all the rest of it.
+        """
         async with self._blocked:
             return await self._blocking.ask(commands)
 

@@ -6,7 +6,7 @@ kind stands first and every part is percent-encoded (see ``daemon.sessionkey``),
 
 import zlib
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from daemon.sessionkey import encode_part
@@ -34,10 +34,13 @@ class SessionKeys(NamedTuple):
 _OWN = ("session", "log", "waiting", "live", "notices", "lock", "traces")
 """Fields of ``SessionKeys`` that are the session's own; they stand first."""
 
+NAMED_KEPT = 1_024
+"""Sessions whose key names are kept: more than a process works on at a time. More would only fill its caches."""
+
 _channel_part = lru_cache(maxsize=256)(encode_part)
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=NAMED_KEPT)
 def _named(partition_prefix: str, session: str) -> SessionKeys:
     return SessionKeys(*[f"{partition_prefix}:{kind}:{session}" for kind in _OWN], *_of_all(partition_prefix))
 
@@ -60,15 +63,42 @@ class Keys:
         """The partition of a session, the same in every process and for ever: CRC-32 of its key, modulo."""
         return zlib.crc32(session.encode()) % self.partitions if self.partitions > 1 else 0
 
+    @cached_property
+    def _prefixes(self) -> tuple[str, ...]:
+        """Of each partition."""
+        return tuple(f"{self.prefix}:{{{partition}}}" for partition in range(self.partitions))
+
     def _of_partition(self, partition: int, kind: str) -> str:
         return f"{self.prefix}:{{{partition}}}:{kind}"
 
     def _of_session(self, session: str, kind: str) -> str:
-        return f"{self._of_partition(self.partition(session), kind)}:{session}"
+        return f"{self._prefixes[self.partition(session)]}:{kind}:{session}"
 
     def of(self, session: str) -> SessionKeys:
         """All that the scripts of a session touch; the names are kept, for a turn asks for them several times."""
-        return _named(f"{self.prefix}:{{{self.partition(session)}}}", session)
+        return _named(self._prefixes[self.partition(session)], session)
+
+    def accepting(self, session: str, message_id: str) -> tuple[str, str, str, str]:
+        """What accepting a message touches: ``session``, ``waiting``, ``seen`` and ``overheard``."""
+        of, own = self._prefixes[self.partition(session)], f":{session}"
+        seen = f"{of}:seen{own}:{encode_part(message_id)}"
+        return f"{of}:session{own}", f"{of}:waiting{own}", seen, f"{of}:overheard{own}"
+
+    def claiming(self, session: str) -> tuple[str, str, str]:
+        """What a claim touches: ``session``, ``log`` and ``waiting``."""
+        of, own = self._prefixes[self.partition(session)], f":{session}"
+        return f"{of}:session{own}", f"{of}:log{own}", f"{of}:waiting{own}"
+
+    def committing(self, session: str, channel: str) -> tuple[str, str, str, str, str, str, str]:
+        """What a commit touches: ``session``, ``log``, ``waiting``, ``live``, ``out``, ``notices`` and ``traces``."""
+        of, own = self._prefixes[self.partition(session)], f":{session}"
+        out = f"{of}:out:{_channel_part(channel)}"
+        return *self.claiming(session), f"{of}:live{own}", out, f"{of}:notices{own}", f"{of}:traces{own}"
+
+    def delivering(self, session: str, reply: str) -> tuple[str, str]:
+        """What noting a delivery touches: ``sent`` and ``traces``."""
+        of = self._prefixes[self.partition(session)]
+        return f"{of}:sent:{reply}", f"{of}:traces:{session}"
 
     # One a partition. None has a TTL: each is emptied by its consumer.
 

@@ -34,8 +34,10 @@ Raises:
 class Line:
     """A connection to the server of a client, opened when it is needed; the caller limits every wait."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, *, shaped: bool = True) -> None:
+        """``shaped``: answers are given in the library's shapes, not as they come, which is cheaper."""
         self._client = client
+        self._shaped = shaped
         self._connection: Any = None
 
     async def exchange(self, commands: Sequence[tuple[Part, bytes]]) -> list[Any]:
@@ -44,7 +46,7 @@ class Line:
             self._connection = await connected(self._client)
         connection = self._connection
         try:
-            return await _exchanged(self._client, connection, commands)
+            return await _exchanged(self._client, connection, commands, shaped=self._shaped)
         except BaseException:
             # Replies are still under way: nobody else may get them.
             self._connection = None
@@ -97,14 +99,19 @@ async def pipeline(client: Client, commands: Sequence[tuple[Part, ...]]) -> list
         await pool.release(connection)
 
 
-async def _exchanged(client: Client, connection: Any, commands: Sequence[tuple[Part, bytes]]) -> list[Any]:
+async def _exchanged(
+    client: Client, connection: Any, commands: Sequence[tuple[Part, bytes]], *, shaped: bool = True
+) -> list[Any]:
     # Packed in C and read reply by reply: a third of the CPU of the library's own pipeline.
     await connection.send_packed_command(b"".join(packed for _, packed in commands), check_health=False)
-    return [await answer_to(client, connection, name) for name, _ in commands]
+    return [await answer_to(client, connection, name if shaped else "") for name, _ in commands]
 
 
 async def answer_to(client: Client, connection: Any, name: Part) -> Any:
-    """The next answer on a connection, to a command of this name; one that was refused is answered by its exception."""
+    """The next answer on a connection, in the shape of a command of this name, if any.
+
+    A command that was refused is answered by its exception.
+    """
     try:
         # The library's own time-out, one a reply, costs as much as the rest of reading it.
         reply = await connection.read_response(timeout=math.inf)

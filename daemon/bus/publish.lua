@@ -5,9 +5,10 @@
 -- ARGV  1 waiting_max   2 partition_max   3 seen TTL (ms)   4 wake-up (ms)   5 longest deadline (ms)
 --       6 how many stops may wait beyond waiting_max        7 how many commands answered aside may wait in a session
 --       8 nudge channel   9 channel for commands answered aside   10 packed, for each message
---         1 session key   2 message id   3 message (JSON)   4 correlation id   5 debounce (ms)   6 scope
---         7 'stop', 'aside' for a command that is answered aside, or whatever waits for its turn
---         8 its order, when what was overheard before it goes with it, or ''
+--         1 session key   2 message id   3 correlation id   4 debounce (ms)   5 scope
+--         6 'stop', 'aside' for a command that is answered aside, or whatever waits for its turn
+--         7 its order, when what was overheard before it goes with it, or ''
+--       then each message (JSON)
 -- Returns for each message {status, message id, is the session new (1/0)}
 --   accepted   it is on the stream now, or was put there by this very call before its reply got lost
 --   duplicate  an earlier call accepted the same platform id; the message id is that one's
@@ -81,8 +82,8 @@ local asked = cmsgpack.unpack(ARGV[10])
 
 local function accept(number)
   local session_key, waiting_key, seen_key, overheard_key = unpack(KEYS, 1 + 4 * number, 4 + 4 * number)
-  local session, id, message, correlation, debounce, scope, command, order =
-    unpack(asked, 8 * number - 7, 8 * number)
+  local session, id, correlation, debounce, scope, command, order = unpack(asked, 7 * number - 6, 7 * number)
+  local message = ARGV[10 + number]
 
   local seen = redis.call('GET', seen_key)
   if seen then
@@ -138,7 +139,7 @@ local function accept(number)
   return {'accepted', id, head and 0 or 1}
 end
 
-local count, results = #asked / 8, {}
+local count, results = #asked / 7, {}
 for number = 1, count do
   if count == 1 then
     results[1] = accept(1)

@@ -116,7 +116,7 @@ async def publish(  # noqa: PLR0913 - what is told of one message, all by name
     check_inbound(inbound, config)
     session = str(inbound.session)
     shared = _shared(bus.keys, bus.keys.partition(session), config)
-    keys = _keys(bus.keys, session, seen_as or inbound.id)
+    keys = bus.keys.accepting(session, seen_as or inbound.id)
     own = _own(keys, session, inbound, scope=scope, debounce_s=debounce_s, order=order)
     result = await bus.share(PUBLISH, shared, own)
     found = _outcome(result, inbound, config)
@@ -145,7 +145,7 @@ async def publish_run(
     session = str(run[0].session)
     shared = _shared(bus.keys, bus.keys.partition(session), config)
     asked = [
-        _own(_keys(bus.keys, session, name), session, inbound, scope=scope, debounce_s=debounce_s)
+        _own(bus.keys.accepting(session, name), session, inbound, scope=scope, debounce_s=debounce_s)
         for inbound, name in zip(run, seen_as, strict=True)
     ]
     results: list[Any] = await bus.run(PUBLISH, *arguments(shared, asked))
@@ -175,19 +175,14 @@ def _own(
         (
             session,
             inbound.id,
-            _encode(inbound).decode(),
             inbound.correlation,
             _ms(debounce_s),
             scope,
             "aside" if inbound.command in ASIDE_COMMANDS else inbound.command,
             "" if order is None else repr(order),
         ),
+        (_encode(inbound),),
     )
-
-
-def _keys(keys: Keys, session: str, seen_as: str) -> tuple[str, ...]:
-    names = keys.of(session)
-    return names.session, names.waiting, keys.seen(session, seen_as), keys.overheard(session)
 
 
 def _outcome(result: Any, inbound: Inbound, config: QueueConfig) -> Accepted | SessionFull:

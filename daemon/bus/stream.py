@@ -14,6 +14,7 @@ import anyio
 from anyio.lowlevel import cancel_shielded_checkpoint
 
 from daemon.bus.line import AWAY, CLOSE_S, Client, Part, answer_to, connected
+from daemon.limit import Limit
 
 WOKEN_AT_ONCE = 16
 """Callers that go on in one round of the event loop: each may have a millisecond's work to do with its answer."""
@@ -56,7 +57,7 @@ class Stream(Generic[_C]):
             lost: told what was sent, or could not be, and will not be answered: whether it was carried out is unknown.
         """
         self._client = client
-        self._limit_s = limit_s
+        self._limit = Limit(limit_s)
         self._answered = answered
         self._lost = lost
         self._connection: Any = None
@@ -75,12 +76,13 @@ class Stream(Generic[_C]):
         self._sent.extend(calls)
         connection = self._connection
         try:
-            with anyio.fail_after(self._limit_s):
+            with self._limit() as sending:
                 if connection is None:
                     connection = self._connection = await connected(self._client)
                 if self._idle is not None and not self._idle.done():
                     self._idle.set_result(None)
                 await connection.send_packed_command(b"".join(call.packed for call in calls), check_health=False)
+            self._limit.late(sending)
         except AWAY as error:
             await self._lose(connection, error)
 
@@ -101,7 +103,7 @@ class Stream(Generic[_C]):
                     await self._connection.disconnect()
 
     async def _read_some(self, connection: Any) -> None:
-        with anyio.fail_after(self._limit_s):
+        with self._limit() as reading:
             for number in range(1, len(self._sent) + 1):
                 call = self._sent[0]
                 answer = await answer_to(self._client, connection, call.command[0])
@@ -112,6 +114,7 @@ class Stream(Generic[_C]):
                 if number == WOKEN_AT_ONCE:
                     await cancel_shielded_checkpoint()
                     return
+        self._limit.late(reading)
 
     async def _something_sent(self) -> None:
         self._idle = asyncio.get_running_loop().create_future()

@@ -1,8 +1,8 @@
-"""Scripts that do the same for several: what is asked in one tick of the event loop shares one.
+"""Scripts that do the same for several: what is asked in one tick of the event loop, or the next, shares one.
 
-Such a script takes keys and arguments that are the same for all, then the keys of each, and as its last argument what
-each asks, packed in one list. It returns a list of results. One that fails among others says ``ALONE`` in its place; it
-is asked for by itself, so that its error is its own.
+Such a script takes keys and arguments that are the same for all, then the keys of each, what each asks, packed in one
+list, and last the long texts of each. It returns a list of results. One that fails among others says ``ALONE`` in its
+place; it is asked for by itself, so that its error is its own.
 """
 
 import asyncio
@@ -44,6 +44,8 @@ class Asked(NamedTuple):
     keys: tuple[str, ...]
     args: tuple[Any, ...]
     """Numbers, texts, and lists and dictionaries of such: what can be packed."""
+    bodies: tuple[bytes, ...] = ()
+    """What is long, each an argument of its own: packed, the server would copy and hash every byte of it twice."""
 
 
 def arguments(shared: Shared, asked: Sequence[Asked]) -> tuple[list[str], list[Part]]:
@@ -54,7 +56,8 @@ def arguments(shared: Shared, asked: Sequence[Asked]) -> tuple[list[str], list[P
     """
     keys = chain(shared.keys, chain.from_iterable(one.keys for one in asked))
     # One list for all: the server fills many small ones at some cost.
-    return list(keys), [*shared.args, pack(list(chain.from_iterable(one.args for one in asked)))]
+    packed = pack(list(chain.from_iterable(one.args for one in asked)))
+    return list(keys), [*shared.args, packed, *chain.from_iterable(one.bodies for one in asked)]
 
 
 @dataclass(eq=False, slots=True)
@@ -80,6 +83,7 @@ class Together:
         """``call`` gives the result of a script."""
         self._call = call
         self._open: dict[tuple[bytes, Shared], _Batch] = {}
+        self._future: Callable[[], asyncio.Future[Any]]
         self._work: Slots[_Batch] = Slots(self._carry_out)
         self._closed = False
 
@@ -87,6 +91,7 @@ class Together:
         """Run scripts, for ever."""
         try:
             async with anyio.create_task_group() as tasks:
+                self._future = asyncio.get_running_loop().create_future
                 self._work.open(tasks)
                 await anyio.sleep_forever()
         finally:
@@ -100,8 +105,8 @@ class Together:
         batch = self._open.get(name)
         if batch is None:
             batch = self._open[name] = _Batch(script, shared)
-            self._work.give(batch)  # it begins when this tick is over
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+            self._work.give(batch)  # it begins when the next tick is over
+        answer = self._future()
         batch.asked.append(own)
         batch.answers.append(answer)
         if len(batch.asked) == MOST:
@@ -112,6 +117,9 @@ class Together:
         return result
 
     async def _carry_out(self, batch: _Batch) -> None:
+        if len(batch.asked) < MOST:
+            # Who is woken in the next tick, of ``WOKEN_AT_ONCE`` in each, goes with it.
+            await cancel_shielded_checkpoint()
         name = batch.script.sha, batch.shared
         if self._open.get(name) is batch:
             del self._open[name]
@@ -129,7 +137,17 @@ class Together:
         except UnicodeEncodeError as error:
             # Somebody's argument cannot be sent: that must not be the others' fault.
             results = [ALONE] * len(asked) if len(asked) > 1 else [error]
-        return [
-            (await self._results(script, shared, [one]))[0] if result == ALONE else result
-            for one, result in zip(asked, results, strict=True)
-        ]
+        if ALONE in results:
+            await self._ask_alone(script, shared, asked, results)
+        return results
+
+    async def _ask_alone(self, script: Script, shared: Shared, asked: Sequence[Asked], results: list[Any]) -> None:
+        """Put into ``results`` what becomes of those that failed among others; none of them waits for another."""
+
+        async def ask(number: int) -> None:
+            [results[number]] = await self._results(script, shared, [asked[number]])
+
+        async with anyio.create_task_group() as tasks:
+            for number, result in enumerate(results):
+                if result == ALONE:
+                    tasks.start_soon(ask, number)

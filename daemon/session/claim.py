@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 
-from daemon.bus import pairs
 from daemon.errors import UNREADABLE
 from daemon.events import NO_OPTIONS, Continuity, Inbound, Options
 
@@ -77,8 +76,10 @@ def begun_from(reply: Sequence[Any]) -> Begun:
         ValueError: what should be a number in the session's hash is none.
     """
     _, claims, attempts, step, stop_upto, dropped, parked, flat, *waiting = reply
-    fields: dict[bytes, bytes] = dict(pairs(flat))
-    get, cursor = fields.get, int(fields.get(b"cursor", 0))
+    fields: dict[bytes, bytes] = dict(zip(flat[::2], flat[1::2], strict=True))
+    get = fields.get
+    # Most sessions have none of these three.
+    cursor, options, continuity = int(get(b"cursor", 0)), get(b"options"), get(b"continuity")
     return Begun(
         claims=claims,
         attempts=attempts,
@@ -90,9 +91,9 @@ def begun_from(reply: Sequence[Any]) -> Begun:
         step=step,
         stop_upto=stop_upto.decode(),
         scope=get(b"scope", b"").decode(),
-        options=options_from(get(b"options", b"")),
-        continuity=continuity_from(get(b"continuity", b"")),
-        flushed=get(b"flushed") == b"%d" % cursor,
+        options=options_from(options) if options else NO_OPTIONS,
+        continuity=continuity_from(continuity) if continuity else None,
+        flushed=b"flushed" in fields and fields[b"flushed"] == b"%d" % cursor,
         dropped=dropped,
         parked_s=parked / 1000,
         waiting=waiting_from(waiting),
@@ -131,7 +132,7 @@ def _position(stream_id: str) -> tuple[int, int]:
 
 def waiting_from(pairs: Sequence[Any]) -> tuple[Waiting, ...]:
     """The messages of a flat list of stream id and payload."""
-    return tuple(_waiting(pairs[at], pairs[at + 1]) for at in range(0, len(pairs), 2))
+    return tuple(map(_waiting, pairs[::2], pairs[1::2]))
 
 
 def _waiting(stream_id: bytes, raw: bytes) -> Waiting:

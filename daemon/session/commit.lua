@@ -9,12 +9,13 @@
 --       7 traces (list)
 -- ARGV  1 lease (ms)  2 wake-up (ms)  3 most grew events kept  4 TTL of notices (ms)  5 events channel of a session,
 --       without its key  6 most of a session's traces kept  7 their TTL (ms)  8 packed, for each turn
---         1 session key   2 nonce   3 claim number   4 turn   5 step   6 tokens of all its entries   7 reply (JSON or '')
+--         1 session key   2 nonce   3 claim number   4 turn   5 step   6 tokens of all its entries   7 reply (1/0)
 --         8 go on: how many messages to take next, 0 to let go   9 what few do, or '': {dead_reason = ...,
 --         start_over = true, options = JSON, notices = {JSON, ...}}, each of which may be missing
 --        10 tokens that stand in every prompt of the session, or ''   11 tokens from the start on from which on it
 --         should be settled, or ''   12 its trace (JSON), to which the time is added, or ''   13 how many stream ids
---         follow   14 how many entries follow these, then the ids (what this turn answers), and last the entries (JSON)
+--         follow   14 how many entries it has, then the ids (what this turn answers)
+--       then for each turn its entries and its reply (JSON each)
 -- Returns for each turn {status, ...}
 --   next, then what begin() gives   committed, and the caller holds the session's next turn
 --   done                            committed, the session let go; also when this commit had arrived before
@@ -23,7 +24,7 @@
 
 local now = now_ms()
 -- Written at the end, for all turns at once.
-local answered, over = {}, {}
+local answered, over, gone_keys = {}, {}, {}
 
 local function bury(session, attempts, reason, id)
   local entry = redis.call('XRANGE', KEYS[1], id, id)[1]
@@ -41,7 +42,8 @@ end
 
 local asked, nothing = cmsgpack.unpack(ARGV[8]), {}
 
-local function commit(number, at)
+-- Of the turn of this number, what is packed from place at on, and the arguments from place body on.
+local function commit(number, at, body)
   local session_key, log_key, waiting_key, live_key, out_key, notices_key, traces_key = unpack(KEYS, 7 * number, 7 * number + 6)
   local session, nonce, claim, turn, step, tokens, reply, take, more, fixed, settle, trace, ids, entries = unpack(
     asked, at, at + 13)
@@ -68,24 +70,34 @@ local function commit(number, at)
   if tonumber(head or 0) ~= turn or base + redis.call('LLEN', log_key) ~= turn + step then return {'stale'} end
 
   if more == '' then more = nothing end
-  local first_entry = at + 14 + ids
-  for place = at + 14, first_entry - 1 do
+  local last_id = at + 13 + ids
+  local waiting = redis.call('LRANGE', waiting_key, 0, ids)
+  local all = #waiting == ids
+  for place = at + 14, last_id do
     local id = asked[place]
     if more.dead_reason then bury(session, attempts or 0, more.dead_reason, id) end
-    redis.call('LREM', waiting_key, 1, id)
-    answered[#answered + 1] = id
+    all = all and waiting[place - at - 13] == id
     if id == stop_upto then
       redis.call('HDEL', session_key, 'stop_upto')
       stop_upto = false
     end
   end
-
-  local last_entry, new_head = first_entry + entries - 1, turn + step
-  for place = first_entry, last_entry, 1000 do
-    new_head = base + redis.call('RPUSH', log_key, unpack(asked, place, math.min(place + 999, last_entry)))
+  -- Read rather than removed and read anew: as a rule nothing else waits.
+  local first = false
+  if not all then
+    for place = at + 14, last_id do redis.call('LREM', waiting_key, 1, asked[place]) end
+    first = redis.call('LINDEX', waiting_key, 0)
   end
-  redis.call('DEL', live_key)
-  if reply ~= '' then redis.call('XADD', out_key, '*', 'reply', reply) end
+
+  local new_head = turn + step
+  for place = body, body + entries - 1, 1000 do
+    new_head = base + redis.call('RPUSH', log_key, unpack(ARGV, place, math.min(place + 999, body + entries - 1)))
+  end
+  if reply == 1 then redis.call('XADD', out_key, '*', 'reply', ARGV[body + entries]) end
+  -- From here on it is answered, whatever comes: else it would be answered anew, and anew.
+  for place = at + 14, last_id do answered[#answered + 1] = asked[place] end
+  gone_keys[#gone_keys + 1] = live_key
+  if all then gone_keys[#gone_keys + 1] = waiting_key end
   for _, notice in ipairs(more.notices or nothing) do tell(notices_key, ARGV[5] .. session, notice) end
   local told = '","head":' .. new_head
   if new_head > turn or more.start_over then
@@ -97,7 +109,6 @@ local function commit(number, at)
       '{"type":"moved","session":"' .. session .. told .. ',"cursor":' .. (cursor or '0') .. '}')
   end
 
-  local first = redis.call('LINDEX', waiting_key, 0)
   -- Going on saves a claim; but sessions that are ready take their turn first, or a flood would keep this slot for ever.
   local goes_on = take > 0 and first and redis.call('ZCARD', KEYS[2]) == 0
     and not window_ends(first, tonumber(debounce or 0), stop_upto or '', now)
@@ -137,21 +148,24 @@ local function commit(number, at)
   return {'done'}
 end
 
-local count, at, results = (#KEYS - 6) / 7, 1, {}
+-- A script is refused at its first write, when the server has no memory left and that write may need some: but commits are
+-- what gives memory back. What else a server may refuse for now it refuses here, for all turns at once.
+redis.call('ZREM', KEYS[2], '')
+
+local count, at, body, results, failed = (#KEYS - 6) / 7, 1, 9, {}, nil
 for number = 1, count do
-  local following = at + 14 + asked[at + 12] + asked[at + 13]
-  if count == 1 then
-    results[1] = commit(1, at)
-  else
-    -- A session whose keys somebody has spoilt must not take the others along.
-    local ok, result = pcall(commit, number, at)
-    results[number] = ok and result or 'alone'
-  end
-  at = following
+  local following, following_body = at + 14 + asked[at + 12], body + asked[at + 13] + asked[at + 6]
+  -- A session whose keys somebody has spoilt must not take the others along, nor leave its own commit half done.
+  local ok, result = pcall(commit, number, at, body)
+  results[number] = ok and result or 'alone'
+  if not ok and count == 1 then failed = result end
+  at, body = following, following_body
 end
+if gone_keys[1] then redis.call('DEL', unpack(gone_keys)) end
 for at = 1, #answered, 1000 do redis.call('XDEL', KEYS[1], unpack(answered, at, math.min(at + 999, #answered))) end
 if over[1] then
   redis.call('ZREM', KEYS[2], unpack(over))
   redis.call('ZREM', KEYS[3], unpack(over))
 end
+if failed then return type(failed) == 'table' and failed or redis.error_reply(failed) end
 return results

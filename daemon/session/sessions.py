@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal
 
 import msgspec
@@ -127,7 +128,7 @@ class Sessions:
                 keys.inbox(partition),
                 keys.ready(partition),
                 keys.due(partition),
-                *(key for session in sessions for key in keys.of(session)[:3]),
+                *chain.from_iterable(map(keys.claiming, sessions)),
             ],
             [
                 self._worker,
@@ -186,13 +187,12 @@ class Sessions:
         Raises:
             LeaseLost: somebody else holds the session; nothing was written.
         """
-        keys, begun = self._bus.keys.of(claim.session), claim.begun
-        out = self._out(claim.session, out_channel)
+        keys, begun = self._bus.keys, claim.begun
         status, *rest = await self._bus.share(
             COMMIT,
-            self._shared(self._bus.keys.partition(claim.session)),
+            self._shared(keys.partition(claim.session)),
             Asked(
-                (keys.session, keys.log, keys.waiting, keys.live, out, keys.notices, keys.traces),
+                keys.committing(claim.session, out_channel),
                 (
                     claim.session,
                     claim.nonce,
@@ -200,7 +200,7 @@ class Sessions:
                     begun.head,
                     step,
                     commit.tokens,
-                    _text(commit.reply) if commit.reply else "",
+                    1 if commit.reply else 0,
                     TAKE if go_on else 0,
                     _beside(commit),
                     _or_empty(commit.fixed_tokens),
@@ -209,8 +209,8 @@ class Sessions:
                     len(commit.answered),
                     len(commit.entries),
                     *commit.answered,
-                    *map(_text, commit.entries),
                 ),
+                tuple(map(_encode, (*commit.entries, commit.reply) if commit.reply else commit.entries)),
             ),
         )
         if status == b"stale":

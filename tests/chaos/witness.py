@@ -28,7 +28,7 @@ SHARED_KEYS, COMMIT_KEYS = 6, 7
 """Keys of ``commit.lua`` before those of its turns, and of each turn."""
 
 COMMIT_ARGS = 14
-"""Arguments of each turn; the ids and entries, whose numbers come last, are not counted."""
+"""Packed arguments of each turn; the ids that follow, whose number is the last but one, are not counted."""
 
 LEASED = {"journal.lua": (0, 0), "marks.lua": (0, 0), "settle.lua": (1, 1), "note.lua": (1, 0)}
 """Scripts of who holds a lease or a lock: which of their keys that is, and which of their arguments is his nonce."""
@@ -144,7 +144,7 @@ def _holders(call: _Call) -> list[tuple[bytes, bytes]]:
     for session in keys[SHARED_KEYS::COMMIT_KEYS]:
         found.append((session, packed[at + 1].encode()))
         at += COMMIT_ARGS
-        at += packed[at - 2] + packed[at - 1]
+        at += packed[at - 2]
     return found
 
 

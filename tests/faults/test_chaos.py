@@ -268,8 +268,8 @@ def claim(nonce: bytes) -> Sequence[bytes]:
 def commit(nonce: bytes, turn: bytes = b"0") -> Sequence[bytes]:
     shared = (b"in", b"ready", b"due", b"grew", b"dead", b"unsettled")
     keys = (b"session", b"log", b"waiting", b"live", b"out", b"notices", b"traces")
-    args = pack(["name", nonce.decode(), 1, int(turn), 0, 0, "", 1, "", "", "", "", 1, 1, "1-0", "entry"])
-    return (b"EVALSHA", b"m", b"13", *shared, *keys, *[b"0"] * 7, args)
+    args = pack(["name", nonce.decode(), 1, int(turn), 0, 0, 0, 1, "", "", "", "", 1, 1, "1-0"])
+    return (b"EVALSHA", b"m", b"13", *shared, *keys, *[b"0"] * 7, args, b"entry")
 
 
 def seen(*steps: tuple[Sequence[bytes], Any]) -> list[str]:

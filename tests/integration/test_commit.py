@@ -2,16 +2,18 @@
 
 import sys
 
+import anyio
 import msgspec
 import pytest
 from msgspec.structs import replace
 
-from daemon.errors import BusUnavailable, LeaseLost
+from daemon.errors import BusError, BusUnavailable, LeaseLost
 from daemon.events import Moved, Reply, SessionGrew
 from daemon.process import Process
 from daemon.session import Claim, Commit, Sessions
 from daemon.testing import FailingBus
-from tests.conftest import Lab, an_entry, commit_of, mutated, next_heard, with_nonce
+from daemon.traces.records import Trace
+from tests.conftest import Lab, an_entry, commit_of, everywhere, mutated, next_heard, with_nonce
 
 pytestmark = pytest.mark.anyio
 
@@ -239,7 +241,8 @@ async def test_a_commit_without_entries_that_arrives_late_changes_nothing(lab: L
             "aside",
         ),
         ("if done == name then", "if false then", "twice"),
-        ("answered[#answered + 1] = id", "", "answered"),
+        ("answered[#answered + 1] = asked[place]", "", "answered"),
+        ("if all then gone_keys[#gone_keys + 1] = waiting_key end", "", "answered"),
     ],
 )
 async def test_switching_a_check_of_the_commit_off_is_noticed(
@@ -268,6 +271,35 @@ async def test_switching_nonce_and_position_off_doubles_a_message_and_is_noticed
 
     with pytest.raises(AssertionError):
         await a_late_commit_changes_nothing(lab)
+
+
+async def test_a_commit_that_fails_when_the_reply_is_out_is_not_answered_anew(lab: Lab) -> None:
+    await lab.publish("m1")
+    claim = await lab.claim()
+    reply = Reply(id="web:ann#0", session="web:ann", turn=0, text="hi", correlation="c")
+    trace = Trace(turn=0, fence=claim.fence, received_ms=1, claimed_ms=2, worker="w", outcome="done")
+    await lab.bus.call("SET", lab.bus.keys.traces("web:ann"), "spoilt")
+
+    with pytest.raises(BusError, match="WRONGTYPE"):
+        await lab.sessions.commit(claim, replace(commit_of(claim), reply=reply, trace=trace), step=0, out_channel="web")
+
+    assert await lab.bus.call("XLEN", lab.bus.keys.out(0, "web")) == 1
+    assert await lab.bus.call("LLEN", lab.bus.keys.waiting("web:ann")) == 0
+    assert await lab.bus.call("XLEN", lab.bus.keys.inbox(0)) == 0
+    await lab.bus.call("DEL", lab.bus.keys.traces("web:ann"))
+
+
+async def test_a_server_without_memory_takes_commits_which_give_some_back(lab: Lab) -> None:
+    await lab.publish("m1")
+    claim = await lab.claim()
+    await everywhere(lab.bus, "CONFIG", "SET", "maxmemory", "1")
+    try:
+        with anyio.fail_after(2):
+            await lab.commit(claim)
+    finally:
+        await everywhere(lab.bus, "CONFIG", "SET", "maxmemory", "0")
+
+    assert (await lab.state()).head == 2
 
 
 async def test_a_commit_answers_all_up_to_a_stop_and_clears_it(lab: Lab) -> None:

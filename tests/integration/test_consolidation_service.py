@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 
+from daemon.errors import BusError
 from daemon.process import Process
 from tests.conftest import Lab
-from workers.consolidation.grew import GROUP
+from workers.consolidation.grew import GROUP, Event, GrewReader
 from workers.consolidation.service import serve
 
 pytestmark = pytest.mark.anyio
@@ -57,3 +59,34 @@ async def test_a_stream_that_was_deleted_by_hand_is_made_again(process: Process,
         await lab.commit(await lab.claim())
         await gone(lab)
         process.stopping.set()
+
+
+async def test_what_came_between_the_end_of_a_stream_and_its_group_is_read_at_once(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # On a cluster all partitions are looked at now and then, whatever is heard of them: not in this test.
+    monkeypatch.setattr("daemon.bus.changes.LOOK_S", 60.0)
+    reader, refused = GrewReader(lab.bus, consumer="one"), list[BusError]()
+
+    async def heard() -> list[Event]:
+        with anyio.fail_after(5):
+            while True:
+                await checkpoint()  # a read is shielded
+                try:
+                    if events := await reader.read():
+                        return events
+                except BusError as error:
+                    refused.append(error)
+
+    await lab.publish("a")
+    await lab.commit(await lab.claim())
+    [first] = await heard()
+    await reader.remove(first[0], first[1])
+
+    await lab.bus.call("DEL", lab.bus.keys.grew(0))
+    await lab.publish("b")
+    await lab.commit(await lab.claim())
+    [second] = await heard()
+
+    assert "NOGROUP" in str(refused[0])
+    assert second[0] == 0

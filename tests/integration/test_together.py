@@ -85,6 +85,25 @@ async def test_one_that_fails_among_others_is_asked_for_alone_and_has_its_own_er
     assert server.calls == [["a", "b", "c"], ["b"]]
 
 
+async def test_those_that_failed_among_others_do_not_wait_for_each_other() -> None:
+    together_now = anyio.Event()
+    alone: list[str] = []
+
+    async def server(_script: Script, _keys: Sequence[str], args: Sequence[Part]) -> list[Any]:
+        own: list[str] = msgspec.msgpack.decode(args[1])
+        if len(own) > 1:
+            return [ALONE] * len(own)
+        alone.extend(own)
+        if len(alone) == len("abc"):
+            together_now.set()
+        await together_now.wait()
+        return own
+
+    async with together(server) as ask:
+        with anyio.fail_after(5):
+            assert await gathered(*map(ask, "abc")) == ["a", "b", "c"]
+
+
 async def test_what_cannot_be_sent_is_its_callers_error_alone() -> None:
     async with together(Server()) as ask:
         first, second = await gathered(*map(ask, ("a", "\ud800")))

@@ -74,7 +74,7 @@ def key_patterns():
     keys = Keys(prefix="mp", partitions=1)
     patterns = {}
     for name, member in vars(Keys).items():
-        if name.startswith("_") or name in ("partition", "of"):
+        if name.startswith("_") or name in ("partition", "of", "accepting", "claiming", "committing", "delivering"):
             continue
         if isinstance(member, property):
             key, doc = getattr(keys, name), member.__doc__

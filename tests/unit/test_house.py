@@ -145,9 +145,12 @@ def test_nothing_in_the_tree_says_where_packages_come_from() -> None:
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
 def test_a_script_touches_only_keys_that_it_declares(path: Path) -> None:
-    """On a cluster an undeclared key fails a script in the middle: each is KEYS[n], or so named and taken from KEYS."""
+    """On a cluster an undeclared key fails a script in the middle: each is KEYS[n], or so named and taken from KEYS.
+
+    Or several stand in a list that is named so, into which only such keys are put.
+    """
     text = re.sub(r"--.*", "", path.read_text())
-    calls = re.findall(r"redis\.call\(\s*'(\w+)'\s*(?:,\s*([^,()\s]+(?:\[[^\]]*\])?))?", text)
+    calls = re.findall(r"redis\.call\(\s*'(\w+)'\s*(?:,\s*(unpack\(\w+_keys\)|[^,()\s]+(?:\[[^\]]*\])?))?", text)
     parameters = {
         name.strip()
         for signature in re.findall(r"local function \w+\(([^)]*)\)|local ([\w, ]+) = unpack\(KEYS\b", text)
@@ -156,9 +159,10 @@ def test_a_script_touches_only_keys_that_it_declares(path: Path) -> None:
     }
 
     assert "redis.pcall" not in text
+    assert all(key in parameters for key in re.findall(r"\w+_keys\[[^\]]*\] = (\w+)", text))
     for command, key in calls:
         if command not in ("TIME", "PUBLISH"):
-            assert re.fullmatch(r"KEYS\[\d+\]", key) or key in parameters, f"{command} {key}"
+            assert re.fullmatch(r"KEYS\[\d+\]|unpack\(\w+\)", key) or key in parameters, f"{command} {key}"
     assert text.count("redis.call(") == len(calls)
 
 

@@ -3,6 +3,7 @@
 import inspect
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +12,19 @@ from daemon.sessionkey import SessionKey
 
 OF_SESSION = ("session", "log", "waiting", "live", "notices", "lock", "traces")
 OF_PARTITION = ("inbox", "ready", "due", "asides", "grew", "unsettled", "dead", "unknown")
-NO_KEYS = ("partition", "of", "commands", "nudges", "leaders", "rulings", "events")
+NO_KEYS = (
+    "partition",
+    "of",
+    "accepting",
+    "claiming",
+    "committing",
+    "delivering",
+    "commands",
+    "nudges",
+    "leaders",
+    "rulings",
+    "events",
+)
 """Methods of ``Keys`` that name no key."""
 
 names = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12)
@@ -85,3 +98,21 @@ def test_every_key_says_its_type_and_whether_it_has_a_ttl() -> None:
         if name.startswith("_") or not callable(found) or name in NO_KEYS:
             continue
         assert re.match(r"``\w+``, (stream|hash|list|sorted set|string)[,:]", inspect.getdoc(found) or ""), name
+
+
+@pytest.mark.parametrize("partitions", [1, 64])
+def test_what_is_named_together_has_the_names_that_each_has_by_itself(partitions: int) -> None:
+    keys, session, name = Keys(prefix="mp", partitions=partitions), "telegram:4%2F2:7", "m/1"
+    reply = f"{session}#12"
+
+    assert keys.accepting(session, name) == (
+        keys.session(session),
+        keys.waiting(session),
+        keys.seen(session, name),
+        keys.overheard(session),
+    )
+    of = keys.of(session)
+    assert keys.claiming(session) == (of.session, of.log, of.waiting)
+    out = keys.out(keys.partition(session), "a/b")
+    assert keys.committing(session, "a/b") == (of.session, of.log, of.waiting, of.live, out, of.notices, of.traces)
+    assert keys.delivering(session, reply) == (keys.sent(session, reply), of.traces)

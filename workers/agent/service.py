@@ -7,6 +7,7 @@ import structlog
 
 from daemon.heartbeat import beat
 from daemon.process import Process
+from daemon.recall import Recaller
 from daemon.session import Sessions
 from workers.agent.asides import Speaker
 from workers.agent.kits import Kits
@@ -24,7 +25,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
     try:
         async with anyio.create_task_group() as tg:
             tg.start_soon(beat, process, "agent", lambda: consumer.holding)
-            tg.start_soon(_warm, turns.kits)
+            tg.start_soon(_warm, turns.kits, process.recaller)
             tg.start_soon(turns.live.run)
             tg.start_soon(turns.pauses.run, process.listener)
             tg.start_soon(process.recaller.run)
@@ -38,8 +39,10 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
             await turns.aclose()
 
 
-async def _warm(kits: Kits) -> None:
+async def _warm(kits: Kits, recaller: Recaller) -> None:
+    # First what the first answer needs.
     await kits.warm()
+    await recaller.warm()
     # Modules and vocabularies live as long as the process: each full collection that looked at them would hold the
     # event loop up for 80 ms.
     gc.freeze()

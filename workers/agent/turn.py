@@ -10,6 +10,7 @@ from daemon import metrics
 from daemon.access import Pauses
 from daemon.errors import ConfigError, ContextOverflow, InvalidAnswer, ModelRefused, ModelUnavailable
 from daemon.events import Inbound, LogEntry
+from daemon.limit import Limit
 from daemon.memory import Home
 from daemon.process import Process
 from daemon.session import Claim, SessionReader, Sessions
@@ -58,6 +59,7 @@ class Turns:
         self._rooms = Rooms(consolidator, reader, self._pasts)
         self._commands = Commands(process, self.kits, consolidator)
         self._ending = Ending(process, sessions, self._commands)
+        self._limit = Limit(process.config.agent.turn_timeout_s)
         self._looking_back = LookingBack(process)
         self._taking_in = TakingIn(process)
         self.equipment = Equipment(process)
@@ -125,7 +127,7 @@ class Turns:
         if refusal is not None:
             return await self._ending.refused(turn, refusal, go_on=go_on)
         try:
-            answer = await hold.until(lambda: self._run(turn), timeout_s=self._process.config.agent.turn_timeout_s)
+            answer = await hold.until(lambda: self._run(turn), limit=self._limit)
         except (ModelUnavailable, ModelRefused) as error:
             return await self._ending.parked(turn, error, go_on=go_on)
         except (InvalidAnswer, ContextOverflow, TimeoutError) as error:

@@ -89,6 +89,8 @@ class GrewReader:
         for partition, found in (await self._each(lambda stream: self._command(stream, ">"), partitions)).items():
             if isinstance(found, BaseException):
                 failed = found
+                if isinstance(found, redis_errors.ResponseError):
+                    changes.put(partition)  # its group is made anew, and nothing tells what came before that
                 continue
             new = [event for _, entries in pairs(found) for event in _events(partition, entries)]
             if len(new) >= READ_MOST:
