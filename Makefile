@@ -8,7 +8,7 @@ SOURCES := pyproject.toml constraints.txt
 # Tests wait more than they work: two processes for each core. Each begins with tests that lie side by side, for what
 # a file's tests share is made once then; who is done takes from the others, for one file may be a minute long.
 WORKERS := $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 1)))')
-PARALLEL := -n $(WORKERS) --dist worksteal
+PARALLEL := -n $(WORKERS) --dist worksteal --max-worker-restart 1000
 # Long tests of faults run many processes each: one of them for each core; with two for each a few fail for being busy. By
 # files or groups they must not be dealt out: a test that ended its process is begun again then, and a run can wait for ever.
 PARALLEL_LONG := -n auto --maxprocesses 4 --dist worksteal

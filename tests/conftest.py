@@ -32,7 +32,7 @@ from daemon.server.link import Link
 from daemon.session import Claim, Commit, SessionReader, Sessions, SessionState
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus, ManualClock
-from tests import measuring, overdue, ports
+from tests import failures, measuring, ports, time_limit
 from tests.places import TEMPORARY
 from tests.servers import Node, cluster_of, old_redis
 
@@ -79,8 +79,9 @@ def _logs_as_they_are() -> Iterator[None]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """What becomes of tests that take too long."""
-    config.pluginmanager.register(overdue)
+    """Limits of tests, and what is printed of those that failed."""
+    config.pluginmanager.register(time_limit)
+    config.pluginmanager.register(failures)
     config.pluginmanager.register(measuring)
 
 
