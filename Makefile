@@ -3,7 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# Not quiet: a set-up takes minutes, and shows what it is at.
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --constraint constraints.txt
 SOURCES := pyproject.toml constraints.txt
 # Tests wait more than they work: two processes for each core. Each begins with tests that lie side by side, for what
 # a file's tests share is made once then; who is done takes from the others, for one file may be a minute long.
