@@ -50,8 +50,12 @@ def needed_somewhere() -> Iterator[str]:
     """Names of everything that what is installed here needs on any Python and platform that Millpond runs on."""
     environments = [
         {
-            **{"python_full_version": python, "python_version": ".".join(python.split(".")[:2])},
-            **{"sys_platform": short, "platform_system": name, "platform_machine": machine, "extra": ""},
+            "python_full_version": python,
+            "python_version": ".".join(python.split(".")[:2]),
+            "sys_platform": short,
+            "platform_system": name,
+            "platform_machine": machine,
+            "extra": "",
         }
         for python, (short, name, machine) in product(PYTHONS, PLATFORMS)
     ]
