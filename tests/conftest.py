@@ -44,7 +44,7 @@ settings.register_profile("fuzz", settings.get_profile("millpond"), max_examples
 settings.load_profile("millpond")
 
 QUEUE = QueueConfig(
-    waiting_max=5, partition_max=50, lease_s=60.0, renew_s=5.0, wakeup_s=60.0, backoff_min_s=0.05, backoff_max_s=60.0
+    waiting_max=5, partition_max=50, lease_s=60.0, renew_s=5.0, wakeup_s=60.0, backoff_min_s=0.001, backoff_max_s=60.0
 )
 """Small limits, and times that no busy machine uses up: what is to run out is made to, see ``Lab.expire``."""
 
@@ -75,6 +75,15 @@ def _logs_as_they_are() -> Iterator[None]:
     """A command that runs within a test changes nothing for good: what later tests look for would not be logged."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(daemon.log, "configure", lambda *_args, **_options: None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _workers_that_look_often() -> Iterator[None]:
+    """An agent worker in this process stops at once, and sees at once which deadlines a test let run out."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("daemon.bus.wakeups.BLOCK_S", 0.02)
+        patch.setattr("workers.upkeep.REAP_EVERY_S", 0.02)
         yield
 
 
