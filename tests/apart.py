@@ -28,7 +28,7 @@ from daemon.model import Answer, Chunk, Model, Request
 from daemon.process import Process
 from daemon.server import EmbeddedServer
 from daemon.server.layout import Layout
-from daemon.session import Change, Commit
+from daemon.session import Change, Commit, SessionState
 from tests.conftest import Lab, all_keys, shut_down
 from tests.memorylab import SCOPE, MemoryLab, saves, small_window
 from tests.places import TEMPORARY
@@ -194,6 +194,29 @@ class Apart(MemoryLab):
         """Whoever has the session's lock has had it for too long, and it is time to look at the session."""
         await lock_shifted(self.lab.bus, self.session, -AGES_MS)
 
+    async def settled_once(self) -> None:
+        """A session and its memory that are no longer new: a part of it is consolidated and archived."""
+        await self.grow(4)
+        await self.settle()
+        assert await self.position() > 0
+
+    async def kept(self) -> Callable[[], Awaitable[None]]:
+        """Brings back both servers and the archives as they are now: one beginning for many cases."""
+        copies = [(bus, await Copy.of(bus)) for bus in (self.lab.bus, self.far)]
+        data_dir = self.process.data_dir
+        archived = {path: path.read_bytes() for path in data_dir.rglob("*") if path.is_file()}
+
+        async def bring_back() -> None:
+            for bus, copy in copies:
+                await copy.takes_over(bus)
+            for path in [path for path in data_dir.rglob("*") if path.is_file() and path not in archived]:
+                path.unlink()
+            for path, content in archived.items():
+                if not path.exists() or path.read_bytes() != content:
+                    path.write_bytes(content)
+
+        return bring_back
+
     # What must hold
 
     async def settle(self) -> None:
@@ -219,16 +242,16 @@ class Apart(MemoryLab):
         """Attempts in a row that brought nothing, as the session counts them."""
         return int((await self.lab.fields(self.session)).get("failures", "0"))
 
-    async def whole(self) -> None:
+    async def whole(self) -> tuple[SessionState, list[LogEntry], list[HistoryEntry]]:
         """Nothing is in progress: every message is in exactly one place, and all sums are right."""
-        await super().whole()
-        state, log = await self.state(), await self.log()
-        for entry in await self.history():
+        state, log, history = await super().whole()
+        for entry in history:
             told = Counter(names_in(entry.text))
             assert told == names_of(log[entry.first : entry.upto]), (entry, names_of(log[entry.first : entry.upto]))
         assert state.tokens_start == sum(entry.tokens for entry in log[state.start :])
         assert state.cursor <= state.start <= state.head == len(log)
         await self.memory_is_a_version()
+        return state, log, history
 
     async def memory_is_a_version(self) -> None:
         """MEMORY.md reads like its newest version that was not rejected."""

@@ -195,16 +195,20 @@ class MemoryLab:
         found = await bus.call("ZRANGE", keys.unsettled(keys.partition(self.session)), 0, -1, "WITHSCORES")
         return {name.decode(): float(score) for name, score in _pairs(found)}
 
-    async def whole(self) -> None:
-        """Each message before the cursor stands in exactly one entry, and the entries follow each other."""
-        state = await self.state()
+    async def whole(self) -> tuple[SessionState, list[LogEntry], list[HistoryEntry]]:
+        """Each message before the cursor stands in exactly one entry, and the entries follow each other.
+
+        Returns what it read: positions, log, and entries in order.
+        """
+        state, log, history = await self.state(), await self.log(), await self.history()
+        history.sort(key=lambda entry: entry.first)
         at = 0
-        for entry in sorted(await self.history(), key=lambda entry: entry.first):
+        for entry in history:
             assert entry.first == at, (entry.first, at)
             at = entry.upto
         assert at == state.cursor
-        tokens = sum(entry.tokens for entry in (await self.log())[state.cursor :])
-        assert state.tokens == tokens
+        assert state.tokens == sum(entry.tokens for entry in log[state.cursor :])
+        return state, log, history
 
 
 def replace_time(entry: LogEntry, time: str) -> LogEntry:

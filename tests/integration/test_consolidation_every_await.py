@@ -170,8 +170,11 @@ async def each_call(
 
     With ``step`` at each second of them, or third.
     """
+    await apart.settled_once()
+    want = await begin(apart)
+    begin_again = await apart.kept()
     for at in range(1, MOST, step):
-        want = await begin(apart)
+        await begin_again()
         bus = await cut_short(apart, want, kind, at=at, carried_out=carried_out)
         yield at, bus.calls
         with capture_logs():
@@ -346,8 +349,11 @@ async def test_whatever_happens_before_any_call_nothing_is_lost(apart: Apart, di
 
 async def each_disturbed(apart: Apart, disturb: Disturb) -> None:
     """A consolidation for each of its calls, before which something happens; then another one ends it."""
+    await apart.settled_once()
+    await apart.grow(4 if disturb is somebody_begins_anew else 2)
+    begin_again = await apart.kept()
     for at in range(1, MOST):
-        await apart.grow(4 if disturb is somebody_begins_anew else 2)
+        await begin_again()
         happening: Happening = {at: partial(disturb, apart)}
         await disturbed(apart, happening)
         with capture_logs():
@@ -379,10 +385,13 @@ async def each_repeated(apart: Apart) -> None:
         for bus, script, keys, args in list(called):
             await watched(bus, script, keys, args)
 
+    await apart.settled_once()
+    await apart.grow(8)
+    await apart.grow(over=True)
+    await apart.grow(4)
+    begin_again = await apart.kept()
     for at in range(1, MOST):
-        await apart.grow(8)
-        await apart.grow(over=True)
-        await apart.grow(4)
+        await begin_again()
         if at % 2:
             # The first range goes in as it is: nothing but its position keeps it from going in twice.
             await fail_thrice(apart)
