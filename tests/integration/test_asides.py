@@ -1,9 +1,6 @@
 """``/status`` and ``/help``: answered once, at once, whatever their session is doing, and in no log."""
 
 import re
-import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -16,60 +13,26 @@ from daemon.config import BotConfig, Config
 from daemon.errors import BusUnavailable, RateLimited, SessionFull
 from daemon.events import Notice, Reply
 from daemon.memory import Memories
-from daemon.model import Model
 from daemon.process import Process
 from daemon.session import Asides, Word
 from daemon.testing import FailingBus, Gate, ScriptedModel
-from tests.conftest import Lab, an_inbound, mutated
+from tests.conftest import Lab, an_inbound
+from tests.integration.test_turns import Bot, nothing_waits, notices_of, replies_of, until
+from tests.limits import HANG_S
 from workers.agent.asides import Speaker
 from workers.agent.equipment import Equipment
 from workers.agent.kits import Kits
-from workers.agent.service import serve
 
 pytestmark = pytest.mark.anyio
-
-LIMIT_S = 60.0
-ASIDES = "daemon.session.asides"
-
-
-@asynccontextmanager
-async def working(process: Process, model: Model) -> AsyncGenerator[None]:
-    """An agent worker for the length of the block."""
-    worker = answering_with(process, model)
-
-    async def run(*, task_status: anyio.abc.TaskStatus[None]) -> None:
-        await serve(worker, task_status=task_status)
-
-    async with anyio.create_task_group() as tg:
-        await tg.start(run)
-        yield
-        worker.stopping.set()
-
-
-def answering_with(process: Process, model: Model) -> Process:
-    async def connect(_config: object, *, language: str) -> Model:
-        return model
-
-    return replace(process, connect_model=connect, stopping=anyio.Event())
 
 
 async def ask(lab: Lab, message_id: str, command: Any = "status", **more: Any) -> None:
     await lab.publish(message_id, command=command, **{"text": f"/{command}", **more})
 
 
-async def notices_of(lab: Lab, session: str = "web:ann") -> list[Notice]:
-    found = await lab.bus.call("XRANGE", lab.bus.keys.notices(session), "-", "+")
-    return [msgspec.json.decode(fields[b"notice"], type=Notice) for _, fields in found]
-
-
-async def replies(lab: Lab, channel: str) -> list[Reply]:
-    found = await lab.bus.call("XRANGE", lab.bus.keys.out(0, channel), "-", "+")
-    return [msgspec.json.decode(fields[b"reply"], type=Reply) for _, fields in found]
-
-
 async def answered(lab: Lab, count: int = 1, session: str = "web:ann") -> list[Notice]:
     """The first ``count`` notices, waiting for them."""
-    with anyio.fail_after(LIMIT_S):
+    with anyio.fail_after(HANG_S):
         while len(found := await notices_of(lab, session)) < count:  # noqa: ASYNC110 - it comes from the server
             await anyio.sleep(0.005)
     return found
@@ -86,20 +49,16 @@ def test_a_command_is_known_by_its_whole_text_in_any_case(text: str, command: st
     assert command_of(text) == command
 
 
-@pytest.mark.measures
 async def test_a_status_is_answered_while_a_turn_runs_and_stands_in_no_log(process: Process, lab: Lab) -> None:
     gate = Gate()
-    async with working(process, ScriptedModel([gate, "done"])):
+    async with Bot(process, ScriptedModel([gate, "done"])).working():
         await lab.publish("a")
         await gate.reached()
         await lab.publish("b")
         await ask(lab, "s")
-        with anyio.fail_after(1):
-            (notice,) = await answered(lab)
+        (notice,) = await answered(lab)
         gate.open()
-        with anyio.fail_after(LIMIT_S):
-            while (await lab.state()).waiting:  # noqa: ASYNC110 - it happens on the server
-                await anyio.sleep(0.005)
+        await until(lambda: nothing_waits(lab, "web:ann"))
 
     assert (notice.kind, notice.message_id) == ("aside", "s")
     assert "Model: scripted" in notice.text
@@ -110,21 +69,22 @@ async def test_a_status_is_answered_while_a_turn_runs_and_stands_in_no_log(proce
 
 
 async def test_a_status_is_answered_in_a_back_off_and_does_not_end_it(process: Process, lab: Lab) -> None:
-    model = ScriptedModel(then=RateLimited("slow", retry_after_s=0.4))
-    async with working(process, model):
+    model = ScriptedModel(then=RateLimited("slow", retry_after_s=60.0))
+    async with Bot(process, model).working():
         await lab.publish("a")
         await answered(lab)
-        asked, retry_at = len(model.requests), (await lab.state()).retry_at_ms
+        retry_at = (await lab.state()).retry_at_ms
         await ask(lab, "s")
         notices = await answered(lab, 2)
 
-        assert (await lab.state()).retry_at_ms == retry_at or len(model.requests) > asked
+        assert (await lab.state()).retry_at_ms == retry_at > 0
+    assert len(model.requests) == 1
     assert [notice.kind for notice in notices] == ["parked", "aside"]
 
 
 async def test_help_names_the_commands_in_the_language_of_the_bot(process: Process, lab: Lab) -> None:
     config = Config(queue=lab.queue, bots={"pond": BotConfig(language="zh")})
-    async with working(replace(process, config=config), ScriptedModel()):
+    async with Bot(replace(process, config=config), ScriptedModel()).working():
         await ask(lab, "h", "help", text="/help")
         (notice,) = await answered(lab)
 
@@ -138,7 +98,7 @@ async def test_memory_is_shown_with_its_version_and_when_it_changed_in_the_time_
     memories, scope = Memories(lab.bus), "pond:workspace"
     config = Config(queue=lab.queue, bots={"pond": BotConfig(time_zone="Asia/Shanghai")})
     await lab.publish("a")
-    async with working(replace(process, config=config), ScriptedModel()):
+    async with Bot(replace(process, config=config), ScriptedModel()).working():
         await ask(lab, "n", "memory")
         await answered(lab)
         await memories.edit(scope, of=0, text="- likes tea\n", by="test", time="2026-11-20T20:00:00.000Z")
@@ -177,7 +137,7 @@ async def test_in_a_group_its_own_memory_is_shown_and_nobody_elses(
     ):
         await memories.edit(scope, of=0, text=text, by="test", time="2026-11-20T20:00:00.000Z")
 
-    async with working(process, ScriptedModel()):
+    async with Bot(process, ScriptedModel()).working():
         inbound = an_inbound("m", session=session, command="memory", chat_kind=kind)
         inbound = msgspec.structs.replace(inbound, text="/memory", sender_id=sender)
         await publish(lab.bus, inbound, scope="", config=lab.queue)
@@ -201,7 +161,7 @@ async def test_the_same_command_accepted_twice_is_answered_once(process: Process
     await ask(lab, "s", correlation="one")
     await ask(lab, "s", correlation="two")
 
-    async with working(process, ScriptedModel()):
+    async with Bot(process, ScriptedModel()).working():
         await answered(lab)
         await ask(lab, "t")
         notices = await answered(lab, 2)
@@ -219,7 +179,7 @@ async def test_commands_are_answered_in_a_session_that_is_full_but_not_without_e
     await ask(lab, "s", session="web:ann:thread")
     await ask(lab, "s", session="web:ann2")
 
-    speaker = Speaker(answering_with(process, ScriptedModel()), Kits(process), Equipment(process))
+    speaker = Speaker(Bot(process, ScriptedModel()).process, Kits(process), Equipment(process))
     await speaker._answer_all(0)
 
     assert len(await notices_of(lab)) == 16
@@ -231,10 +191,10 @@ async def test_a_push_channel_gets_the_answer_as_a_reply_of_its_own(process: Pro
     await ask(lab, "s", session="support:eve", delivery="push")
     await ask(lab, "t", session="support:eve", delivery="push")
 
-    async with working(process, ScriptedModel()):
+    async with Bot(process, ScriptedModel()).working():
         await answered(lab, 2, "support:eve")
 
-    first, second = await replies(lab, "support")
+    first, second = await replies_of(lab, "support")
     assert first.session == "support:eve"
     assert first.text.startswith("Model: scripted")
     assert first.correlation == "c-s"
@@ -242,7 +202,8 @@ async def test_a_push_channel_gets_the_answer_as_a_reply_of_its_own(process: Pro
 
 
 async def test_many_workers_answer_a_command_once(process: Process, lab: Lab) -> None:
-    async with working(process, ScriptedModel()), working(process, ScriptedModel()), working(process, ScriptedModel()):
+    bot = Bot(process, ScriptedModel())
+    async with bot.working(), bot.working(), bot.working():
         for number in range(10):
             await ask(lab, f"s{number}")
         await answered(lab, 10)
@@ -253,8 +214,7 @@ async def test_many_workers_answer_a_command_once(process: Process, lab: Lab) ->
     assert {notice.message_id for notice in notices} == {*(f"s{number}" for number in range(10)), "last"}
 
 
-async def said_by_two(lab: Lab) -> None:
-    """Two workers have read the same command before either answers it, and a copy of the first answer comes late."""
+async def test_an_answer_said_twice_or_late_changes_nothing(lab: Lab) -> None:
     asides = Asides(lab.bus, lab.queue)
     await ask(lab, "s", session="support:eve", delivery="push")
     (aside,) = await asides.waiting(0)
@@ -267,23 +227,7 @@ async def said_by_two(lab: Lab) -> None:
 
     assert said == [True, False]
     assert await lab.dump() == after
-    assert len(await notices_of(lab, "support:eve")) == len(await replies(lab, "support")) == 1
-
-
-async def test_an_answer_said_twice_or_late_changes_nothing(lab: Lab) -> None:
-    await said_by_two(lab)
-
-
-async def test_switching_off_the_look_at_the_commands_entry_is_noticed(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    script = mutated(
-        sys.modules[ASIDES].ASIDE, "if not entry then", "entry = entry or {0, {0, 0, 0, 0, 0, 0}}\nif false then"
-    )
-    monkeypatch.setattr(sys.modules[ASIDES], "ASIDE", script)
-
-    with pytest.raises(AssertionError):
-        await said_by_two(lab)
+    assert len(await notices_of(lab, "support:eve")) == len(await replies_of(lab, "support")) == 1
 
 
 async def test_a_worker_that_fails_at_any_call_leaves_the_command_to_another_who_answers_once(
@@ -306,7 +250,7 @@ async def by_two(first: Process, second: Process, lab: Lab, message_id: str) -> 
     await ask(lab, message_id)
     for process in (first, second):
         try:
-            await Speaker(answering_with(process, ScriptedModel()), Kits(process), Equipment(process))._answer_all(0)
+            await Speaker(Bot(process, ScriptedModel()).process, Kits(process), Equipment(process))._answer_all(0)
         except BusUnavailable:
             continue
 
@@ -319,7 +263,7 @@ async def test_what_cannot_be_read_becomes_a_dead_letter_and_what_was_deleted_by
     await lab.bus.call("ZADD", keys.asides(0), 0, b"web:ann " + entry, 0, "web:ann 1-1")
     await ask(lab, "s")
 
-    async with working(process, ScriptedModel()):
+    async with Bot(process, ScriptedModel()).working():
         await answered(lab)
 
     ((_, letter),) = await lab.bus.call("XRANGE", keys.dead(0), "-", "+")
@@ -334,9 +278,9 @@ async def test_a_command_for_a_bot_that_this_process_does_not_know_is_left_to_an
     await ask(lab, "s")
     stranger = replace(process, config=Config(queue=lab.queue, bots={"nemo": BotConfig()}))
 
-    await Speaker(answering_with(stranger, ScriptedModel()), Kits(stranger), Equipment(stranger))._answer_all(0)
+    await Speaker(Bot(stranger, ScriptedModel()).process, Kits(stranger), Equipment(stranger))._answer_all(0)
     assert await notices_of(lab) == []
-    async with working(process, ScriptedModel()):
+    async with Bot(process, ScriptedModel()).working():
         notices = await answered(lab)
 
     assert [notice.message_id for notice in notices] == ["s"]
@@ -357,4 +301,4 @@ async def test_what_is_said_when_a_session_parks_is_said_once_however_often_that
 
     assert await lab.dump() == after
     assert await notices_of(lab, "support:eve") == [notice]
-    assert await replies(lab, "support") == [reply]
+    assert await replies_of(lab, "support") == [reply]

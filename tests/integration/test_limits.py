@@ -1,11 +1,9 @@
 """What turns use is noted, and a bot's limits keep turns from beginning; on a real server with a scripted model."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import anyio
 import msgspec
 import pytest
 from msgspec import structs
@@ -14,15 +12,15 @@ from structlog.testing import capture_logs
 from daemon.cli.usage import last_days
 from daemon.config import BotConfig, Config, EachConfig, LimitsConfig, ModelConfig, PricesConfig, QueueConfig
 from daemon.errors import ModelUnavailable
-from daemon.events import LogEntry, Notice, Reply
+from daemon.events import LogEntry, Reply
 from daemon.memory import Home
-from daemon.model import Answer, CutOff, Model, ToolCall, Usage
+from daemon.model import Answer, CutOff, ToolCall, Usage
 from daemon.process import Process
 from daemon.testing import FailingBus, ManualClock, ScriptedModel
 from daemon.usage import Amount, UsageBook
-from tests.conftest import HASTY, Lab, an_inbound
+from tests.conftest import QUEUE, Lab, an_inbound
+from tests.integration.test_turns import Bot, notices_of, until
 from workers.agent.limits import Gate
-from workers.agent.service import serve
 from workers.agent.tracing import Tracing
 from workers.agent.turn import Turns
 
@@ -31,11 +29,10 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def queue() -> QueueConfig:
-    """Messages that came too fast are put off, and come again."""
-    return HASTY
+    """Messages that came too fast are put off, and come again at once."""
+    return msgspec.structs.replace(QUEUE, backoff_max_s=0.02)
 
 
-LIMIT_S = 60.0
 DAY = "2026-11-20"
 
 
@@ -57,41 +54,12 @@ def limited(process: Process, **bot: Any) -> Process:
     return replace(process, config=msgspec.structs.replace(process.config, bots=bots))
 
 
-@asynccontextmanager
-async def working(process: Process, model: Model) -> AsyncGenerator[None]:
-    """An agent worker for the length of the block."""
-
-    async def connect(_config: object, *, language: str) -> Model:
-        return model
-
-    worker = replace(process, connect_model=connect, stopping=anyio.Event())
-
-    async def run(*, task_status: anyio.abc.TaskStatus[None]) -> None:
-        await serve(worker, task_status=task_status)
-
-    async with anyio.create_task_group() as tg:
-        await tg.start(run)
-        yield
-        worker.stopping.set()
-
-
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    with anyio.fail_after(LIMIT_S):
-        while not await condition():  # noqa: ASYNC110 - what is waited for happens on the server
-            await anyio.sleep(0.01)
-
-
 def idle(lab: Lab, session: str = "web:ann") -> Callable[[], Awaitable[bool]]:
     async def check() -> bool:
         state = await lab.state(session)
         return state.exists and state.waiting == 0 and not state.worker
 
     return check
-
-
-async def notices_of(lab: Lab, session: str = "web:ann") -> list[Notice]:
-    found = await lab.bus.call("XRANGE", lab.bus.keys.notices(session), "-", "+")
-    return [msgspec.json.decode(fields[b"notice"], type=Notice) for _, fields in found]
 
 
 async def replies(lab: Lab, channel: str) -> list[str]:
@@ -112,7 +80,7 @@ async def the_amount(lab: Lab, *, day: str = DAY) -> Amount:
 async def test_a_turn_is_noted_with_all_its_calls(process: Process, lab: Lab) -> None:
     await lab.publish("a")
     with capture_logs() as logs:
-        async with working(process, ScriptedModel(calls_time(cached_in=40), says("late", estimated=True))):
+        async with Bot(process, ScriptedModel(calls_time(cached_in=40), says("late", estimated=True))).working():
             await until(idle(lab))
 
     assert await the_amount(lab) == Amount(
@@ -132,7 +100,7 @@ async def test_a_turn_is_noted_with_all_its_calls(process: Process, lab: Lab) ->
 async def test_what_a_turn_used_before_an_outage_is_noted_too(process: Process, lab: Lab) -> None:
     await lab.publish("a")
     model = ScriptedModel(calls_time(), ModelUnavailable("away"), says("done"))
-    async with working(process, model):
+    async with Bot(process, model).working():
         await until(idle(lab))
 
     amount = await the_amount(lab)
@@ -143,7 +111,7 @@ async def test_answers_that_were_cut_off_are_noted_too(process: Process, lab: La
     await lab.publish("a")
     cut = CutOff("cut off", finish_reason="length", answer=says("half"))
     last = structs.replace(says("done"), cut_off=(structs.replace(says("half"), model="other"),))
-    async with working(process, ScriptedModel(cut, last)):
+    async with Bot(process, ScriptedModel(cut, last)).working():
         await until(idle(lab))
 
     amount = await the_amount(lab)
@@ -153,7 +121,7 @@ async def test_answers_that_were_cut_off_are_noted_too(process: Process, lab: La
 
 async def test_a_turn_without_a_call_is_not_noted(process: Process, lab: Lab) -> None:
     await lab.publish("a", command="stop")
-    async with working(process, ScriptedModel()):
+    async with Bot(process, ScriptedModel()).working():
         await until(idle(lab))
 
     assert await UsageBook(lab.bus).read([DAY], by="day") == {}
@@ -161,7 +129,7 @@ async def test_a_turn_without_a_call_is_not_noted(process: Process, lab: Lab) ->
 
 async def test_a_note_that_cannot_be_written_is_a_warning_and_holds_up_nothing(process: Process, lab: Lab) -> None:
     await lab.publish("a")
-    turns = Turns(replace(process, connect_model=scripted), lab.sessions)
+    turns = Turns(Bot(process, ScriptedModel()).process, lab.sessions)
     kit = await turns.kits.of("pond")
     claim = await lab.claim()
     turn = await turns._begin(
@@ -176,14 +144,10 @@ async def test_a_note_that_cannot_be_written_is_a_warning_and_holds_up_nothing(p
     assert await UsageBook(lab.bus).read([DAY], by="day") == {}
 
 
-async def scripted(_config: object, *, language: str) -> Model:
-    return ScriptedModel()
-
-
 async def test_a_day_is_that_of_the_bot(process: Process, lab: Lab, clock: ManualClock) -> None:
     clock.advance(10 * 3_600)
     await lab.publish("a")
-    async with working(limited(process, time_zone="Asia/Shanghai"), ScriptedModel(says("hi"))):
+    async with Bot(limited(process, time_zone="Asia/Shanghai"), ScriptedModel(says("hi"))).working():
         await until(idle(lab))
 
     assert list(await UsageBook(lab.bus).read([DAY, "2026-11-21"], by="day")) == ["2026-11-21"]
@@ -199,7 +163,7 @@ async def test_when_the_tokens_of_a_day_are_used_up_a_sentence_answers_until_the
     process: Process, lab: Lab, clock: ManualClock, whose: str, line: str
 ) -> None:
     model = ScriptedModel(says("one"), says("two"))
-    async with working(limited(process, tokens_per_day={whose: 110}), model):
+    async with Bot(limited(process, tokens_per_day={whose: 110}), model).working():
         for message_id in ("a", "b", "c"):
             await lab.publish(message_id)
             await until(idle(lab))
@@ -219,7 +183,7 @@ async def test_people_of_a_push_channel_are_told_once_a_day_that_tokens_are_used
     process: Process, lab: Lab, clock: ManualClock
 ) -> None:
     worker = limited(process, tokens_per_day={"chat": 1}, language="zh")
-    async with working(worker, ScriptedModel(then=says("answer"))):
+    async with Bot(worker, ScriptedModel(then=says("answer"))).working():
         for day in range(2):
             for number in range(4):
                 await lab.publish(f"{day}-{number}", session="tg:ann", delivery="push")
@@ -236,7 +200,7 @@ async def test_a_turn_that_has_begun_goes_on_though_the_tokens_are_used_up_meanw
 ) -> None:
     model = ScriptedModel(calls_time(), ModelUnavailable("away"), says("done"))
     await lab.publish("a")
-    async with working(limited(process, tokens_per_day={"chat": 1}, messages_per_minute={"chat": 1}), model):
+    async with Bot(limited(process, tokens_per_day={"chat": 1}, messages_per_minute={"chat": 1}), model).working():
         await until(idle(lab))
 
     assert text_of((await lab.log())[-1]) == "done"
@@ -248,7 +212,7 @@ async def test_a_turn_that_has_begun_goes_on_though_the_tokens_are_used_up_meanw
 async def test_too_many_messages_wait_without_an_attempt_and_their_people_are_told_once(
     process: Process, lab: Lab
 ) -> None:
-    async with working(limited(process, messages_per_minute={"chat": 2}), ScriptedModel(then=says("answer"))):
+    async with Bot(limited(process, messages_per_minute={"chat": 2}), ScriptedModel(then=says("answer"))).working():
         for number in range(5):
             await lab.publish(str(number))
 
@@ -284,7 +248,7 @@ async def test_too_many_messages_wait_without_an_attempt_and_their_people_are_to
 
 
 async def test_people_of_a_push_channel_are_told_once_that_they_have_to_wait(process: Process, lab: Lab) -> None:
-    async with working(limited(process, messages_per_minute={"person": 1}), ScriptedModel(then=says("answer"))):
+    async with Bot(limited(process, messages_per_minute={"person": 1}), ScriptedModel(then=says("answer"))).working():
         for number in range(3):
             await lab.publish(str(number), session="tg:ann", delivery="push")
 
@@ -297,7 +261,7 @@ async def test_people_of_a_push_channel_are_told_once_that_they_have_to_wait(pro
 
 
 async def test_a_stop_ends_the_wait_and_takes_no_room(process: Process, lab: Lab) -> None:
-    async with working(limited(process, messages_per_minute={"chat": 1}), ScriptedModel(then=says("answer"))):
+    async with Bot(limited(process, messages_per_minute={"chat": 1}), ScriptedModel(then=says("answer"))).working():
         await lab.publish("a")
         await lab.publish("b")
 
@@ -337,7 +301,7 @@ PRICES = PricesConfig(input=1.0, currency="EUR")
 async def test_usage_is_told_aside(process: Process, lab: Lab, language: str, expected: str) -> None:
     model = ModelConfig(base_url="http://127.0.0.1:9/v1", name="m", prices=PRICES)
     each = {"tokens_per_day": {"person": 1_000, "bot": 2_000}, "messages_per_minute": {"person": 3, "chat": 5}}
-    async with working(limited(process, model=model, language=language, **each), ScriptedModel(says("hi"))):
+    async with Bot(limited(process, model=model, language=language, **each), ScriptedModel(says("hi"))).working():
         await lab.publish("a")
         await until(idle(lab))
         await lab.publish("u", command="usage")
