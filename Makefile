@@ -28,7 +28,7 @@ endif
 AXE := axe-core@4.14.1
 
 .DEFAULT_GOAL := help
-.PHONY: always help setup run test test-servers test-clocks test-page test-deploy test-qmd check lint format-check mypy pyright imports bench chaos soak fuzz demo audit format clean
+.PHONY: always help setup run test test-servers test-clocks test-page test-deploy test-qmd check lint format-check mypy pyright imports bench chaos soak fuzz mutants demo audit format clean
 
 help:  ## What can be made here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -142,6 +142,9 @@ soak: $(VENV)/.test  ## An hour of everything at once: load on all channels, kil
 
 fuzz: $(VENV)/.test  ## What comes from outside, spoilt in every way that can be thought of; MINUTES=n, else ten
 	$(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),10)
+
+mutants: $(VENV)/.test  ## Break the product in small ways and see that a test notices each; ROOMS='bus session', else all
+	$(BIN)/python -m tests.mutants $(ROOMS)
 
 demo: $(VENV)/.test  ## Half a minute: processes and the server are killed with kill -9 while they answer; RECORD=1 keeps it
 	$(BIN)/python -m tests.demo $(if $(RECORD),--record)
