@@ -21,6 +21,7 @@ from daemon.session import Change, Claim, Commit, Sessions
 from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests.conftest import Lab, an_entry, an_inbound, with_nonce
 from tests.fakes.said import said as words_of
+from tests.integration.test_coalescing import WINDOW_S, the_window_ends
 from tests.integration.test_turns import Bot, until, wire
 from workers.agent.preview import preview
 from workers.agent.turn import Turns
@@ -166,7 +167,8 @@ async def some_notice(lab: Lab, message_id: str) -> bool:
 async def test_a_command_in_a_burst_parts_the_turns_before_and_after_it(process: Process, lab: Lab) -> None:
     model = ScriptedModel("one", "two")
     for message_id, text in (("a", "one"), ("b", "two"), ("n", "/new"), ("c", "three"), ("d", "four")):
-        await lab.publish(message_id, text=text, command=command_of(text), debounce_s=0.2)
+        await lab.publish(message_id, text=text, command=command_of(text), debounce_s=WINDOW_S)
+    await the_window_ends(lab)
 
     await worked_off(process, lab, model)
 
