@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.config import BootstrapConfig
+from tests.tables import each_row
 from workers.agent.bootstrap import JOIN, Part, bootstrap
 from workers.tools import BOOTSTRAP_FILES
 
@@ -46,9 +47,7 @@ def test_all_files_share_what_is_left_of_the_total():
     assert third.kept_chars < 9_000
 
 
-@pytest.mark.parametrize(
-    ("length", "left_out"), [(24_000 - 13 - 7 - 64 + 1, True), (24_000 - 13 - 7 - 64 - 100, False)]
-)
+@each_row(("length", "left_out"), [(24_000 - 13 - 7 - 64 + 1, True), (24_000 - 13 - 7 - 64 - 100, False)])
 def test_with_less_than_the_least_left_the_rest_is_left_out(length, left_out):
     config = BootstrapConfig(max_chars=24_000)
 

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from daemon.config import ConsolidationConfig, ModelConfig
 from daemon.errors import CallSkipped
 from daemon.testing import ManualClock
+from tests.tables import each_row
 from workers.consolidation.summary.breaker import Breaker, breaker_of
 
 
@@ -63,7 +64,7 @@ def test_a_probe_that_works_closes_it():
     breaker.enter()
 
 
-@pytest.mark.parametrize("probe_fails", [True, False])
+@each_row("probe_fails", [True, False])
 def test_a_probe_that_fails_or_is_cancelled_leaves_it_open_for_another_rest(probe_fails):
     clock = ManualClock()
     breaker = opened(clock)

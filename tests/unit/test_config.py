@@ -38,6 +38,7 @@ from daemon.config.rules import is_loopback
 from daemon.config.schema import BotConfig, ChannelConfig, PersonConfig
 from daemon.config.secret import masked_url, read_secret_file
 from daemon.errors import ConfigError
+from tests.tables import each_row
 
 ROOT = Path(__file__).parents[2]
 NAMES = {"bots": ["pond"], "channels": ["terminal", "web"], "bots.pond.mcp": [], "people": ["ann"]}
@@ -97,7 +98,7 @@ def test_the_answer_takes_at_most_a_quarter_of_a_small_window():
     assert model.budget_tokens == 16_384 - 4_096 - 1_024
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "value"),
     [
         ("queue.lease_s", 15.0),
@@ -173,14 +174,14 @@ def test_a_named_file_wins_over_the_variable_and_the_variable_over_the_data_dire
     assert load(tmp_path / "named.toml", environ=environ).config.agent.slots == 3
 
 
-@pytest.mark.parametrize("content", [b"", b"\xef\xbb\xbf[agent]\r\nslots = 64\r\n", b"# nothing\n"])
+@each_row("content", [b"", b"\xef\xbb\xbf[agent]\r\nslots = 64\r\n", b"# nothing\n"])
 def test_an_empty_file_and_one_with_a_byte_order_mark_are_fine(file, content):
     file.write_bytes(content)
 
     assert load(file, environ={}).config == Config()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "said"),
     [
         (b"[agent]\nslots = \n", "line 2, column 9"),
@@ -292,7 +293,7 @@ def test_what_kubernetes_says_of_a_service_called_millpond_is_no_setting(file):
     assert loaded.config == Config()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "text", "said"),
     [
         ("MILLPOND_REDIS_URL", "x", "redis_url: unknown key; did you mean MILLPOND_REDIS__URL?"),
@@ -442,7 +443,7 @@ def test_a_bot_without_a_server_has_no_vectors_beside_one_that_has(file):
     assert embeddings_of(config.memory_search, config.bots["heron"]) is not None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "mode"),
     [
         ("", "query"),
@@ -455,7 +456,7 @@ def test_the_mode_of_a_search_goes_with_the_backend_unless_it_is_given(file, tex
     assert load_text(file, f"[memory_search]\n{text}").config.memory_search.mode_used == mode
 
 
-@pytest.mark.parametrize("path", list(all_keys(NAMES)))
+@each_row("path", list(all_keys(NAMES)))
 def test_every_key_can_be_set_by_its_variable(path):
     environ = {variable_of(path): _valid_text(path), "MILLPOND_QUEUE__RENEW_S": "0.5"}
     if path.endswith(("base_url", "api_key")):
@@ -549,7 +550,7 @@ def test_any_unknown_key_is_reported_with_its_path(tmp_path_factory, key, sectio
     assert lines[0].endswith(f"(in {file})")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "said"),
     [
         ("[bots.pond]\nmodle = 1", "bots.pond.modle: unknown key; did you mean model?"),
@@ -609,7 +610,7 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
 # Rules between keys
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "said"),
     [
         ("[queue]\nrenew_s = 15", "queue.renew_s: must be below lease_s"),
@@ -652,7 +653,7 @@ def test_a_broken_rule_says_which_keys_to_change(file, text, said):
     assert "hush" not in lines[0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "shown"),
     [
         ("s3://bucket/pond", "s3://bucket/pond"),
@@ -667,16 +668,14 @@ def test_an_address_of_an_archive_is_taken_and_shown_without_its_secret(file, ur
     assert f'url = "{shown}"' in show.toml(loaded)
 
 
-@pytest.mark.parametrize("url", ["memory:///", "ftp://h/x", "s3://", "file://", "file://host/x", "/folder", "hush"])
+@each_row("url", ["memory:///", "ftp://h/x", "s3://", "file://", "file://host/x", "/folder", "hush"])
 def test_an_address_that_can_be_no_archive_is_refused_without_being_shown(file, url):
     with pytest.raises(ConfigError, match=r"archive\.url: expected file:///folder") as refused:
         load_text(file, f"[archive]\nurl = '{url}'")
     assert "hush" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    "url", ["redis://h", "redis://:p%40@h:1/2", "rediss://u:p@[::1]:6379/0", "unix:///run/redis.sock?db=1"]
-)
+@each_row("url", ["redis://h", "redis://:p%40@h:1/2", "rediss://u:p@[::1]:6379/0", "unix:///run/redis.sock?db=1"])
 def test_a_redis_address_is_taken_as_it_is(file, url):
     assert load_text(file, f"[redis]\nurl = '{url}'").config.redis.url.reveal() == url
 
@@ -687,7 +686,7 @@ def test_the_address_a_web_channel_listens_on_may_be_any_with_a_token(file):
     assert channel.token.reveal() == "hush"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("host", "loopback"),
     [("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("[::1]", True), ("localhost", True), ("0.0.0.0", False),
      ("::", False), ("192.168.0.1", False), ("pond.example", False), ("localhost.evil.example", False), ("", False)],
@@ -800,7 +799,7 @@ def test_a_secret_file_that_others_can_read_is_a_warning(file, tmp_path):
     assert "chmod 600" in loaded.warnings[0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "said"),
     [
         (None, "No such file"),
@@ -844,7 +843,7 @@ def test_a_secret_of_the_wrong_type_is_not_shown(file):
     assert "424242" not in line
 
 
-@pytest.mark.parametrize("secret", ["hush", "hush\n\0", "哑"])
+@each_row("secret", ["hush", "hush\n\0", "哑"])
 def test_a_secret_is_stars_wherever_it_is_printed(secret):
     section = ModelConfig(api_key=Secret(secret))
 
@@ -909,7 +908,7 @@ def test_check_without_a_context_object_uses_the_usual_places():
     assert (result.exit_code, result.stdout) == (0, "ok: no file, defaults and environment alone\n")
 
 
-@pytest.mark.parametrize("command", ["check", "show"])
+@each_row("command", ["check", "show"])
 def test_a_wrong_configuration_is_told_on_stderr_with_its_own_exit_code(file, command):
     file.write_text("[agent]\nslot = 1\n")
 
@@ -999,7 +998,7 @@ def test_lists_of_sections_are_shown_as_they_can_be_read_again(file, tmp_path):
     assert load_text(tmp_path / "again.toml", printed).config == loaded.config
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "problem"),
     [
         ("fallbacks = 1", "bots.pond.model.fallbacks: expected a list of sections [[bots.pond.model.fallbacks]], got"),
@@ -1064,7 +1063,7 @@ def test_an_offline_bot_may_have_a_real_model_that_sums_up(file):
     assert (model.offline, model.name) == (False, "m")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "problem"),
     [
         ("[bots.pond.summary_model]\napi_key = 'k'", "bots.pond.summary_model.name: missing"),
@@ -1141,7 +1140,7 @@ def test_tool_servers_can_be_set_by_variables(tmp_path):
     assert (server.command, server.env["API_TOKEN"].reveal()) == ("x", "hush")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "problem"),
     [
         ("[bots.pond.mcp]\nfiles = 1", "bots.pond.mcp.files: expected a section"),
@@ -1337,7 +1336,7 @@ def test_a_person_has_several_identities(file):
     assert loaded.config.people["ann"].identities == ("web:ann", "terminal:me")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("identities", "told"),
     [
         ('["web:ann"]', "at least two"),

@@ -9,6 +9,7 @@ import pytest
 from channels.push import connect
 from daemon.config import Loaded, PushConfig, Secret, foreign, load, show
 from daemon.errors import ConfigError
+from tests.tables import each_row
 
 GOOD = """
 from daemon.config import Adapter, PathText, PushConfig, Secret
@@ -38,11 +39,13 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
     site = tmp_path / "site"
     site.mkdir()
     monkeypatch.syspath_prepend(str(site))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # a source replaced within a second is read anew
 
     def install(source: str = GOOD, *, named: str = "horn = horn:ADAPTER", name: str = "millpond-horn") -> None:
+        sys.modules.pop("horn", None)
         (site / "horn.py").write_text(source)
         metadata = site / f"{name.replace('-', '_')}-1.2.dist-info"
-        metadata.mkdir()
+        metadata.mkdir(exist_ok=True)
         (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n")
         (metadata / "entry_points.txt").write_text(f"[millpond.channels]\n{named}\n")
 
@@ -99,7 +102,7 @@ def test_its_secrets_are_never_shown(install: Install, tmp_path: Path) -> None:
     assert "sesame" not in text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("keys", "said"),
     [
         ("loudnes = 4", "channels.fog.loudnes: unknown key; did you mean loudness?"),
@@ -127,7 +130,10 @@ def test_a_check_of_a_packages_own_that_fails_is_told_with_its_section(install: 
 def test_what_is_off_is_not_judged(install: Install, tmp_path: Path) -> None:
     install()
 
-    loaded(tmp_path, "[channels.fog]\ntype = 'horn'\nenabled = false\nloudness = 12")
+    found = loaded(tmp_path, "[channels.fog]\ntype = 'horn'\nenabled = false\nloudness = 12")
+
+    assert found.warnings == ()
+    assert not found.config.channels["fog"].enabled
 
 
 def test_a_type_that_nobody_brings_is_told_with_those_that_there_are(install: Install, tmp_path: Path) -> None:
@@ -139,7 +145,7 @@ def test_a_type_that_nobody_brings_is_told_with_those_that_there_are(install: In
     assert "telegram, slack, horn; and no package that is installed brings it" in line
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("source", "said"),
     [
         ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),

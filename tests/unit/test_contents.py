@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 import anyio
-import pytest
 
 from channels.base import Limits
 from channels.outbox.contents import Content, Contents
 from daemon.events import Attachment, Reply
+from tests.tables import each_row
 
 
 class Platform:
@@ -42,7 +42,7 @@ def test_a_reply_of_too_many_parts_goes_as_a_file() -> None:
     assert part.document == WORDS
 
 
-@pytest.mark.parametrize("send_max_bytes", [0, 50])
+@each_row("send_max_bytes", [0, 50])
 def test_where_the_file_could_not_be_sent_it_goes_in_as_many_parts_as_it_takes(send_max_bytes: int) -> None:
     parts = contents(WORDS, send_max_bytes=send_max_bytes)
 

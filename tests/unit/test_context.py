@@ -17,6 +17,7 @@ from daemon.errors import ContextOverflow
 from daemon.events import LogEntry
 from daemon.model import without_marks
 from daemon.tokens import Tokenizer, load
+from tests.tables import each_row
 from workers.agent.context import Prompt, Rules, Scene, prompt
 from workers.agent.history import REMEMBERED_S, Remembered, View
 from workers.agent.past import whole_turns
@@ -249,7 +250,7 @@ def test_stored_messages_are_sent_as_the_very_bytes() -> None:
     assert built.messages[1:-1] == tuple(shown_result(bytes(each.wire)) for each in history)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("spoilt", "kept"),
     [
         ([user(0, "q"), result(0, "a", "orphan"), answer(0, "ok")], ["q", "ok"]),

@@ -2,9 +2,8 @@
 
 import json
 
-import pytest
-
 from tests import demo
+from tests.tables import each_row
 
 
 def test_the_picture_is_made_of_the_recording() -> None:
@@ -27,7 +26,7 @@ def told(shown: str) -> tuple[str, str]:
     return colour, rest.removesuffix("\x1b[0m")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("answered", "said"),
     [
         (["1", "2"], "2 accepted, 0 lost, 0 answered twice, in order"),

@@ -6,9 +6,8 @@ import re
 from pathlib import Path
 from urllib.parse import unquote
 
-import pytest
-
 from daemon.bus import Keys
+from tests.tables import each_row
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -123,7 +122,7 @@ def test_the_glossary_is_alphabetical_and_says_each_word_once():
     assert terms == sorted(set(terms), key=lambda term: term.casefold().replace("-", " "))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+@each_row("page", PAGES)
 def test_what_a_page_links_to_is_there(page):
     text = page.read_text(encoding="utf-8")
 
@@ -136,7 +135,7 @@ def test_what_a_page_links_to_is_there(page):
     assert missing == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+@each_row("page", PAGES)
 def test_code_that_a_page_names_exists(page):
     mentions = re.findall(r"`((?:[\w.]+/)*\w+\.py):([A-Za-z_][\w.]*)`", page.read_text(encoding="utf-8"))
 
@@ -147,7 +146,7 @@ def test_code_that_a_page_names_exists(page):
     assert missing == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+@each_row("page", PAGES)
 def test_tests_that_a_page_names_exist(page):
     named = re.findall(r"`((?:tests/[\w/]+/)?test_\w+\.py|tests/[\w/]+)`", page.read_text(encoding="utf-8"))
 
@@ -171,7 +170,7 @@ def test_redis_page_has_every_key_and_channel_and_no_other():
     assert set(key_sections()) == expected
 
 
-@pytest.mark.parametrize(("key", "doc"), key_patterns().items())
+@each_row(("key", "doc"), key_patterns().items())
 def test_redis_page_says_the_time_to_live_that_the_code_says(key, doc):
     section = " ".join(key_sections()[key].split())
 
@@ -195,7 +194,7 @@ def test_redis_page_explains_each_field_of_the_session_hash_and_no_other():
     assert explained == hash_fields_in_scripts()
 
 
-@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.stem)
+@each_row("path", DECISIONS)
 def test_a_decision_has_the_form(path):
     text = path.read_text(encoding="utf-8")
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from daemon.errors import ConfigError, EngineRefused
 from daemon.server.engine import Engine, check_marker, find_program, may_open, parse_version
 from daemon.server.layout import Layout
+from tests.tables import each_row
 
 versions = st.tuples(st.integers(0, 20), st.integers(0, 20), st.integers(0, 20))
 engines = st.builds(
@@ -34,7 +35,7 @@ def test_what_may_follow_in_two_steps_may_follow_in_one(a: Engine, b: Engine, c:
         assert may_open(c, a)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kept", "found", "allowed"),
     [
         (Engine("redis", "6.2.14"), Engine("redis", "7.0.15"), True),
@@ -86,9 +87,7 @@ def test_data_that_lost_its_marker_is_not_opened_by_an_engine_that_would_start_e
     check_marker(layout, Engine("valkey", "9.1.2"))
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{", '{"engine":"valkey","version":"new"}', '{"engine":"other","version":"1.2.3"}']
-)
+@each_row("text", ["", "{", '{"engine":"valkey","version":"new"}', '{"engine":"other","version":"1.2.3"}'])
 def test_a_marker_that_cannot_be_read_opens_nothing(tmp_path: Path, text: str) -> None:
     layout = Layout(tmp_path)
     layout.create()
@@ -112,7 +111,7 @@ def _program(folder: Path, answer: str, mode: int = 0o755) -> str:
     return str(program)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("answer", "mode", "reason"),
     [
         ("Redis server v=5.0.7 sha=0", 0o755, "is Redis 5.0.7, too old"),

@@ -8,6 +8,7 @@ import pytest
 
 from daemon.config import PushConfig, SlackConfig, TelegramConfig, bot_workspace, load
 from daemon.errors import ConfigError
+from tests.tables import each_row
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "deploy" / "examples").glob("*.toml"))
@@ -43,7 +44,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+@each_row("example", EXAMPLES)
 def test_an_example_is_a_configuration_without_a_warning(example: Path, folder: Path) -> None:
     shutil.copy(example, folder)
 
@@ -61,7 +62,7 @@ def test_an_example_is_a_configuration_without_a_warning(example: Path, folder: 
         assert not bot.model.offline, name
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+@each_row("example", EXAMPLES)
 def test_an_example_without_its_secrets_says_which_are_missing(example: Path, tmp_path: Path) -> None:
     shutil.copy(example, tmp_path)
 

@@ -12,6 +12,7 @@ from tests.fakes.telegram import Cut, FakeTelegram, Garbled, Page, Refuse, fake_
 from tests.fakes.telegram.entities import cut_out, found_in, units, wrong_with
 from tests.fakes.telegram.faults import Floods
 from tests.fakes.telegram.rich import Unreadable, read
+from tests.tables import each_row
 
 pytestmark = pytest.mark.anyio
 
@@ -295,7 +296,7 @@ def test_lengths_and_places_are_counted_in_utf_16() -> None:
     assert cut_out(text, mention["offset"], mention["length"]) == "@Pond_bot"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("entities", "wrong"),
     [
         ([("bold", 0, 3), ("italic", 1, 2)], ""),
@@ -336,7 +337,7 @@ def test_rich_markdown_takes_away_what_looks_like_markup() -> None:
     assert escaped == "for $5 and 6$ or <name> or ==x== or ||y||"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "markdown",
     [
         "",

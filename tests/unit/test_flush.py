@@ -11,6 +11,7 @@ from daemon.events import LogEntry
 from daemon.model import Answer, CutOff, Usage
 from daemon.testing import ScriptedModel
 from daemon.tokens import load
+from tests.tables import each_row
 from workers.consolidation.summary.breaker import Breaker
 from workers.consolidation.summary.flush import Flush, newest, parts_of
 from workers.consolidation.summary.render import Line
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.anyio
 NOW = dt.datetime(2026, 3, 1, 20, 0, tzinfo=dt.UTC)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "memory", "notes"),
     [
         ("- Ann likes tea.", "- Ann likes tea.", ()),
@@ -118,7 +119,7 @@ async def test_what_it_writes_comes_with_what_it_used():
     assert (found.used["m"].calls, found.used["m"].tokens) == (1, 109)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "step",
     [
         ModelUnavailable("away"),
@@ -149,7 +150,7 @@ async def test_a_model_that_failed_too_often_is_not_asked():
     assert model.requests == []
 
 
-@pytest.mark.parametrize("window", [4_096, 16_384])
+@each_row("window", [4_096, 16_384])
 async def test_of_a_long_conversation_and_memory_as_much_is_shown_as_fits(window):
     model, tokenizer = ScriptedModel("NO_REPLY"), await load("gpt-5")
     talk = [entry(f"Message {at}: " + "tea " * 100) for at in range(300)]

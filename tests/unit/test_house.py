@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
-import pytest
-
 from daemon.log import KEYS
+from tests.tables import each_row
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(path for room in ("daemon", "channels", "workers") for path in (ROOT / room).rglob("*.py"))
@@ -27,7 +26,7 @@ def name_of(path: Path) -> str:
 PACKAGES = [name_of(path) for path in SOURCES if path.name == "__init__.py"]
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@each_row("package", PACKAGES)
 def test_a_package_exports_what_it_lists(package: str) -> None:
     """What its file takes from its own modules is shown to others, unless the file itself uses it."""
     module = import_module(package)
@@ -66,7 +65,7 @@ def log_calls(tree: ast.AST) -> Iterator[ast.Call]:
                 yield node
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+@each_row("path", SOURCES)
 def test_a_log_line_has_a_static_event_and_known_keys(path: Path) -> None:
     for call in log_calls(ast.parse(path.read_text())):
         where = f"{path}:{call.lineno}"
@@ -143,7 +142,7 @@ def test_nothing_in_the_tree_says_where_packages_come_from() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+@each_row("path", SCRIPTS)
 def test_a_script_touches_only_keys_that_it_declares(path: Path) -> None:
     """On a cluster an undeclared key fails a script in the middle: each is KEYS[n], or so named and taken from KEYS.
 
@@ -166,7 +165,7 @@ def test_a_script_touches_only_keys_that_it_declares(path: Path) -> None:
     assert text.count("redis.call(") == len(calls)
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+@each_row("path", SCRIPTS)
 def test_functions_of_a_script_are_given_keys_that_it_declares(path: Path) -> None:
     text = re.sub(r"--.*", "", path.read_text())
     for arguments in re.findall(r"(?<!function )\bbegin\(([^()]*)\)", text):
@@ -174,7 +173,7 @@ def test_functions_of_a_script_are_given_keys_that_it_declares(path: Path) -> No
         assert all(re.fullmatch(r"KEYS\[\d+\]|\w+_key", key) for key in keys), f"begin({arguments})"
 
 
-@pytest.mark.parametrize("path", [path for path in SCRIPTS if ".part." not in path.name], ids=lambda path: path.name)
+@each_row("path", [path for path in SCRIPTS if ".part." not in path.name])
 def test_a_script_lists_its_keys_arguments_and_what_it_returns(path: Path) -> None:
     comment = "\n".join(line for line in path.read_text().splitlines() if line.startswith("--"))
 

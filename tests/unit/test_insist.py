@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from daemon.errors import BusUnavailable
+from tests.tables import each_row
 from workers.agent import ending
 from workers.agent.ending import insist
 
@@ -47,7 +48,7 @@ async def test_it_is_tried_again_while_redis_is_away(monkeypatch: pytest.MonkeyP
         await insist(Write(BusUnavailable("away"), BusUnavailable("away")))
 
 
-@pytest.mark.parametrize("errors", [[], [BusUnavailable("away")]])
+@each_row("errors", [[], [BusUnavailable("away")]])
 async def test_a_cancelled_write_is_carried_out_and_the_cancellation_comes_after_it(errors: list[Exception]) -> None:
     write, found = Write(*errors, pause_s=0.01), [""]
 

@@ -3,12 +3,12 @@
 import inspect
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.bus import Keys
 from daemon.sessionkey import SessionKey
+from tests.tables import each_row
 
 OF_SESSION = ("session", "log", "waiting", "live", "notices", "lock", "traces")
 OF_PARTITION = ("inbox", "ready", "due", "asides", "grew", "unsettled", "dead", "unknown")
@@ -100,7 +100,7 @@ def test_every_key_says_its_type_and_whether_it_has_a_ttl() -> None:
         assert re.match(r"``\w+``, (stream|hash|list|sorted set|string)[,:]", inspect.getdoc(found) or ""), name
 
 
-@pytest.mark.parametrize("partitions", [1, 64])
+@each_row("partitions", [1, 64])
 def test_what_is_named_together_has_the_names_that_each_has_by_itself(partitions: int) -> None:
     keys, session, name = Keys(prefix="mp", partitions=partitions), "telegram:4%2F2:7", "m/1"
     reply = f"{session}#12"

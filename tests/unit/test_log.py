@@ -11,6 +11,7 @@ import pytest
 import structlog
 
 from daemon.log import configure  # as it is: what tests run must not configure their logs
+from tests.tables import each_row
 
 
 @pytest.fixture(autouse=True)
@@ -70,9 +71,7 @@ def test_a_warning_of_a_library_is_a_line_like_ours(capsys: pytest.CaptureFixtur
     assert (line["event"], line["level"]) == ("at once", "warning")
 
 
-@pytest.mark.parametrize(
-    ("value", "shown"), [("池塘", "池塘"), ("half \ud83d", "half \ud83d"), (Path("/pond"), "PosixPath('/pond')")]
-)
+@each_row(("value", "shown"), [("池塘", "池塘"), ("half \ud83d", "half \ud83d"), (Path("/pond"), "PosixPath('/pond')")])
 def test_a_line_is_written_whatever_stands_in_it(capsys: pytest.CaptureFixture[str], value: object, shown: str) -> None:
     configure("info")
     structlog.get_logger().info("value", path=value)

@@ -1,10 +1,10 @@
 """A person's edit of a memory that has moved on: the person's text, and below it all that came since."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.memory.edits import edited
+from tests.tables import each_row
 
 texts = st.lists(st.sampled_from(["# Ann", "- tea", "- Rome", "- a cat", "- a dog", "", "  ", "- a cat "])).map(
     "\n".join
@@ -37,7 +37,7 @@ def test_what_was_merged_once_is_not_merged_again(text: str, of: str, current: s
     assert edited(result, of=of, current=current).strip() == result.strip()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "current", "expected"),
     [
         ("- coffee\n", "- tea\n- a cat\n", "- coffee\n\n- a cat\n"),

@@ -4,11 +4,11 @@ import json
 import unicodedata
 
 import msgspec
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from daemon.forget.needle import FORGOTTEN, Needle, core, folded, group_of
+from tests.tables import each_row
 
 PIECES = st.sampled_from(
     (
@@ -82,7 +82,7 @@ def test_choosing_every_unit_leaves_none(text: str, needle: str) -> None:
     assert not {group_of(hit) for hit in Needle(needle).hits(left)} & chosen
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("needle", "text", "left"),
     [
         ("berlin", "# Ann\n- lives in Berlin\n- likes tea\n", "# Ann\n- likes tea\n"),
@@ -110,7 +110,7 @@ def test_of_several_that_hold_it_those_go_that_were_chosen() -> None:
     assert Needle("berlin", {group_of("Berlin is cold.")}).redacted(text) == "- lives in Berlin\n- likes tea"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "same", ["- lives in Berlin", "[2026-11-20 09:12] USER: Lives in  Berlin.", "“lives in Berlin”", "LIVES IN BERLIN"]
 )
 def test_copies_of_a_sentence_are_known_as_one(same: str) -> None:

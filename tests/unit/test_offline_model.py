@@ -14,6 +14,7 @@ from daemon.model import offline as offline_module
 from daemon.model.extract import consolidation
 from daemon.model.words import best, is_question, language_of, sentences, terms
 from daemon.wording import text
+from tests.tables import each_row
 
 pytestmark = pytest.mark.anyio
 
@@ -60,12 +61,12 @@ async def test_with_a_key_a_real_model_answers():
     await model.aclose()
 
 
-@pytest.mark.parametrize(("said", "language"), [("Hello!", "en"), ("你好", "zh"), ("good morning Millpond", "en")])
+@each_row(("said", "language"), [("Hello!", "en"), ("你好", "zh"), ("good morning Millpond", "en")])
 async def test_a_greeting_is_greeted_back_in_its_language(said, language):
     assert await reply(OKAY, wire("user", said)) == text("offline_greeting", language)
 
 
-@pytest.mark.parametrize(("said", "language"), [("Hello!", "en"), ("你好", "zh"), ("123", "en")])
+@each_row(("said", "language"), [("Hello!", "en"), ("你好", "zh"), ("123", "en")])
 async def test_the_first_answer_of_a_session_says_what_is_answering_and_how_to_change_it(said, language):
     first = await reply(wire("user", said))
     second = await reply(wire("user", said), wire("assistant", first), wire("user", said))
@@ -80,12 +81,12 @@ async def test_a_message_without_letters_is_answered_in_the_bots_language():
     assert await reply(OKAY, wire("user", "42"), model=OfflineModel(language="zh")) == "你说：42"
 
 
-@pytest.mark.parametrize(("said", "echo"), [("It rains.", "You said: It rains."), ("今天下雨", "你说：今天下雨")])
+@each_row(("said", "echo"), [("It rains.", "You said: It rains."), ("今天下雨", "你说：今天下雨")])
 async def test_anything_else_is_repeated(said, echo):
     assert await reply(OKAY, wire("user", said)) == echo
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("told", "asked", "answer"),
     [
         ("记住我的偏好：我喜欢用Python，不用JavaScript", "我刚才说喜欢什么语言？", "Python"),
@@ -141,7 +142,7 @@ async def test_a_message_without_words_is_answered():
     assert (await ask())[0].text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "name", "arguments"),
     [
         ("What time is it?", "time", "{}"),
@@ -159,7 +160,7 @@ async def test_a_tool_is_called_when_asked_for(said, name, arguments):
     assert (call.name, call.arguments) == (name, arguments)
 
 
-@pytest.mark.parametrize("said", ["What time is it?", "call read_file", "I use the time well"])
+@each_row("said", ["What time is it?", "call read_file", "I use the time well"])
 async def test_a_tool_that_is_not_there_is_not_called(said):
     answer, _ = await ask(SYSTEM, wire("user", said), tools=(tool("other"),))
 
@@ -258,7 +259,7 @@ async def test_a_memory_flush_stores_nothing():
     assert await reply(flush) == "NO_REPLY"
 
 
-@pytest.mark.parametrize("said", ["count to 12", "Please count up to 12.", "数到12"])
+@each_row("said", ["count to 12", "Please count up to 12.", "数到12"])
 async def test_counting_streams_one_number_a_piece(said, monkeypatch):
     monkeypatch.setattr(offline_module, "COUNT_PAUSE_S", 0)
 
@@ -334,9 +335,7 @@ async def test_any_text_is_answered(said):
     assert (await ask(SYSTEM, OKAY, wire("user", said), tools=(tool("time"),)))[0]
 
 
-@pytest.mark.parametrize(
-    ("said", "expected"), [("Is it?", True), ("你是谁", True), ("It is.", False), ("第三个", False)]
-)
+@each_row(("said", "expected"), [("Is it?", True), ("你是谁", True), ("It is.", False), ("第三个", False)])
 def test_questions_are_recognised(said, expected):
     assert is_question(said) is expected
 

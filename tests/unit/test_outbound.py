@@ -4,11 +4,11 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.config.address import is_slacks
+from tests.tables import each_row
 
 ROOT = Path(__file__).parents[2]
 
@@ -63,7 +63,7 @@ HOME = "https://slack.com/api"
 NEAR = "http://127.0.0.1:8080/api"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "base"),
     [
         ("https://files.slack.com/files-pri/T1-F1/a.png", HOME),
@@ -90,8 +90,8 @@ ELSEWHERE = [
 """Other hosts, other ports, other ways to write an address, and addresses that two libraries may read in two ways."""
 
 
-@pytest.mark.parametrize("url", ELSEWHERE)
-@pytest.mark.parametrize("base", [HOME, NEAR])
+@each_row("url", ELSEWHERE)
+@each_row("base", [HOME, NEAR])
 def test_what_is_not_is_refused(url: str, base: str) -> None:
     assert not is_slacks(url, base)
 

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from channels.web.static import FILES, KINDS, Page, is_page
+from tests.tables import each_row
 
 HOSTILE = ("../static.py", "..%2fstatic.py", "%2e%2e/static.py", "/etc/passwd", "....//static.py", "index.html%00.js")
 """Names with which somebody may try to get at other files."""
@@ -52,7 +53,7 @@ async def client() -> AsyncIterator[httpx2.AsyncClient]:
         yield client
 
 
-@pytest.mark.parametrize("path", files(".js"), ids=lambda path: path.name)
+@each_row("path", files(".js"))
 def test_no_script_makes_markup_of_text(path: Path) -> None:
     found = [line for line in path.read_text().splitlines() if MARKUP.search(line)]
 
@@ -88,7 +89,7 @@ def test_every_file_is_of_a_kind_that_is_served() -> None:
     assert [path.name for path in FILES.iterdir() if path.suffix not in KINDS] == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path", ["/", "/s/web:a", "/s/web%3Aa/m/4", "/s/a/turns/0", "/memory", "/memory/web:a", "/system/dead", "/login"]
 )
 async def test_an_address_of_the_page_answers_a_browser_with_the_document(
@@ -114,7 +115,7 @@ async def test_only_own_files_run_and_none_talks_to_others(client: httpx2.AsyncC
     assert "unsafe" not in policy
 
 
-@pytest.mark.parametrize("path", files(*KINDS), ids=lambda path: path.name)
+@each_row("path", files(*KINDS))
 async def test_a_file_comes_once_and_then_only_when_it_changed(client: httpx2.AsyncClient, path: Path) -> None:
     first = await client.get(f"/page/{path.name}")
     again = await client.get(f"/page/{path.name}", headers={"If-None-Match": f'"other", W/{first.headers["etag"]}'})
@@ -137,7 +138,7 @@ async def test_a_browser_that_takes_it_gets_a_file_compressed(client: httpx2.Asy
     assert small.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
 
 
-@pytest.mark.parametrize("name", [*HOSTILE, "static.py", "", "app.JS"])
+@each_row("name", [*HOSTILE, "static.py", "", "app.JS"])
 async def test_no_name_reaches_another_file(client: httpx2.AsyncClient, name: str) -> None:
     assert (await client.get(f"/page/{name}")).status_code == 404
 

@@ -83,11 +83,9 @@ from workers.tools.mcp.program import _Flood
 from workers.tools.mcp.program import _read as read_line
 
 SOON = settings(
-    deadline=dt.timedelta(seconds=10),
     max_examples=max(30, settings.default.max_examples // 4),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.function_scoped_fixture],
 )
-"""Far above what anything here takes, for a machine that is busy; a reader that goes round for ever is above it."""
 
 ME = Me(id=1, username="pond_bot")
 CLOCK = ManualClock()

@@ -6,7 +6,6 @@ from typing import Any
 
 import anyio
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from daemon.config import MemoryFlushConfig, MicroCompactConfig, ModelConfig
 from daemon.config.rules import MIN_BUDGET_TOKENS
 from daemon.events import LogEntry
 from daemon.tokens import Calibration, Tokenizer, load
+from tests.tables import each_row
 from workers.agent.context import MERGE_TOKENS, Rules, Scene, prompt
 from workers.agent.history import Remembered, View
 from workers.agent.shorten import Piece, Shares
@@ -89,14 +89,14 @@ def test_the_default_window_gives_the_numbers_of_the_specification() -> None:
     )
 
 
-@pytest.mark.parametrize(("tokens", "flushes"), [(175_000, False), (176_000, True), (180_000, True)])
+@each_row(("tokens", "flushes"), [(175_000, False), (176_000, True), (180_000, True)])
 def test_a_window_of_200_000_is_flushed_from_176_000_on(tokens: int, flushes: bool) -> None:
     thresholds = Thresholds.of(ModelConfig(context_window_tokens=200_000), MemoryFlushConfig())
 
     assert thresholds.needs_flush(tokens) == flushes
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("parts", "tokens", "waits"),
     [((6_000, 7_300, 10, 3_200), 16_510, False), ((6_000, 52_000, 500, 3_200), 61_700, True)],
 )

@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from daemon.recall.qmd.program import Failed
 from daemon.recall.qmd.rest import REST_MAX_S, REST_MIN_S, Rest
 from daemon.recall.qmd.wanted import DEBOUNCE_S, LATEST_S, Wanted
 from tests.fakes import qmd
+from tests.tables import each_row
 
 PIECES = st.sampled_from(
     (
@@ -74,7 +74,7 @@ def test_whatever_is_said_becomes_lines_that_qmd_takes(text: str, mode: Any) -> 
     assert all(word.split() == [word] and len(word) <= WORD_MAX_CHARS for word in words)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "words"),
     [
         ("What is my daughter's name?", ["daughter", "name"]),
@@ -127,7 +127,7 @@ def test_without_an_explanation_all_that_was_found_counts_the_same() -> None:
     assert [each.score for each in ranked(json.dumps(rows).encode(), "search")] == [1.0, 1.0]
 
 
-@pytest.mark.parametrize("shown", ["[node-llama-cpp] loading\n{}", "{}[node-llama-cpp] bye\n", "\n{}\n"])
+@each_row("shown", ["[node-llama-cpp] loading\n{}", "{}[node-llama-cpp] bye\n", "\n{}\n"])
 def test_what_is_logged_around_an_answer_is_no_part_of_it(shown: str) -> None:
     # QMD prints with an indent.
     text = json.dumps([row("a")], indent=2) + "\n"

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-import pytest
+from tests.tables import each_row
 
 ROOT = Path(__file__).parents[2]
 ENGLISH, CHINESE = (ROOT / name for name in ("README.md", "README.zh-CN.md"))
@@ -51,7 +51,7 @@ def test_the_commands_are_the_same() -> None:
     assert len(blocks(ENGLISH)) > 15
 
 
-@pytest.mark.parametrize("place", range(len(sections(ENGLISH))))
+@each_row("place", range(len(sections(ENGLISH))))
 def test_a_section_names_the_same_things(place: int) -> None:
     (_, english), (_, chinese) = sections(ENGLISH)[place], sections(CHINESE)[place]
     other = Counter(["README.md", "README.zh-CN.md"])
@@ -62,7 +62,7 @@ def test_a_section_names_the_same_things(place: int) -> None:
         assert len(re.findall(item, chinese, re.MULTILINE)) == len(re.findall(item, english, re.MULTILINE))
 
 
-@pytest.mark.parametrize("path", [ENGLISH, CHINESE], ids=lambda path: path.name)
+@each_row("path", [ENGLISH, CHINESE])
 def test_it_can_be_read_in_one_go_and_leads_somewhere(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]

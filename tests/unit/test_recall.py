@@ -15,6 +15,7 @@ from daemon.recall.held import Held
 from daemon.recall.recall import LOOKED_AGAIN, LOOKED_AT, above
 from daemon.recall.written import hit_text, hits_text
 from tests.recalllab import ScriptedEngine, a_hit, recaller_of
+from tests.tables import each_row
 
 pytestmark = pytest.mark.anyio
 
@@ -63,7 +64,7 @@ def test_nothing_found_is_said() -> None:
 # What stands there already
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("snippet", "held"),
     [
         ("I live near the old mill in Bern", True),
@@ -92,7 +93,7 @@ def test_a_text_is_held_by_itself_or_too_short_to_tell(text: str, others: list[s
 # What is looked for and what is left out
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("words", "before", "queries"),
     [
         (LONG, "My daughter is Mia.", [LONG]),
@@ -210,7 +211,7 @@ async def test_the_prompt_is_not_looked_at_when_nothing_was_found() -> None:
 # That it never hurts
 
 
-@pytest.mark.parametrize("error", [BusUnavailable("away"), RuntimeError("a bug"), OSError("disk")])
+@each_row("error", [BusUnavailable("away"), RuntimeError("a bug"), OSError("disk")])
 async def test_an_engine_that_fails_leaves_the_turn_without_and_one_line(error: Exception) -> None:
     engine = ScriptedEngine(a_hit("x"))
 

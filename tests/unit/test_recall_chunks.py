@@ -3,7 +3,6 @@
 import datetime as dt
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from daemon.recall.chunks import (
     note_chunks,
     tokens_about,
 )
+from tests.tables import each_row
 
 PIECES = st.sampled_from(
     (
@@ -118,7 +118,7 @@ def test_the_messages_of_a_raw_entry_are_chunks_with_their_speakers() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["[2026-13-40 09:12] x", "[0001-01-01 00:00] x"])
+@each_row("text", ["[2026-13-40 09:12] x", "[0001-01-01 00:00] x"])
 def test_a_time_that_never_was_is_none(text: str) -> None:
     (chunk,) = history_chunks(text, line=1, time="2026-01-01T00:00:00.000Z", zone=ZoneInfo("Asia/Shanghai"))
 

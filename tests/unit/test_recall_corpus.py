@@ -10,6 +10,7 @@ import pytest
 from benchmarks.recall_baseline import STOP_CHINESE, STOP_ENGLISH
 from benchmarks.recall_corpus import DAYS, LANGUAGES, PEOPLE, Life, lives
 from benchmarks.recall_telling import Language
+from tests.tables import each_row
 
 MOST_SHARED = 0.67
 """Of the words of a question in other words, those that its fact was told in as well."""
@@ -65,7 +66,7 @@ def test_no_question_holds_its_answer_and_all_evidence_does(everybody: list[Life
                 assert all(answer in sentence for sentence in sentences), question
 
 
-@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.code)
+@each_row("language", LANGUAGES)
 def test_a_question_in_other_words_shares_few_of_them_with_what_was_told(language: Language) -> None:
     shares = {way.turned: shared(way.turned, way.says) for fact in language.facts for way in fact.ways}
 
@@ -73,7 +74,7 @@ def test_a_question_in_other_words_shares_few_of_them_with_what_was_told(languag
     assert mean(shares.values()) < 0.4
 
 
-@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.code)
+@each_row("language", LANGUAGES)
 def test_what_is_near_a_fact_does_not_tell_it(language: Language) -> None:
     for fact in language.facts:
         assert all("{a}" not in near for near in fact.near)

@@ -3,7 +3,6 @@
 import datetime as dt
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from daemon.recall.chinese_dates import number_of
 from daemon.recall.dates import SPANS_MAX, dates_in, spans_in
 from daemon.recall.other_dates import parsed
 from daemon.recall.words import query_terms, terms
+from tests.tables import each_row
 
 NOW = dt.datetime(2026, 11, 22, 16, 0, tzinfo=ZoneInfo("Asia/Shanghai"))  # a Sunday
 
@@ -105,7 +105,7 @@ def test_what_is_asked_stands_in_what_was_said(text: str) -> None:
     assert query.dates == dates_in(text, NOW)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("said", "first", "last"),
     [
         ("What did I do yesterday?", "2026-11-21", "2026-11-21"),
@@ -187,7 +187,7 @@ def test_the_past_is_meant(said: str, first: str, last: str) -> None:
     assert (span.first.isoformat(), span.last.isoformat()) == (first, last)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "said",
     [
         *("May I ask?", "you may", "March on", "feb 30", "next Friday", "every summer", "at 5.30", "99999 days ago"),
@@ -269,6 +269,6 @@ def test_chinese_numbers(number: int) -> None:
     assert number_of("".join(signs[int(digit)] for digit in str(number))) == number
 
 
-@pytest.mark.parametrize("text", ["", "x", "三十十", "十x", "x十", "²"])
+@each_row("text", ["", "x", "三十十", "十x", "x十", "²"])
 def test_what_is_no_chinese_number(text: str) -> None:
     assert number_of(text) <= 0

@@ -6,7 +6,6 @@ import time
 import unicodedata
 from typing import Literal
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from daemon.recall.identifiers import WHOLE_MAX_CHARS, stem
 from daemon.recall.sameword import MAIN_FORM
 from daemon.recall.unspaced import said_otherwise
 from daemon.recall.words import TERMS_MAX, TOKENIZER, folded, indexed, match_expression, query_terms, terms
+from tests.tables import each_row
 
 PIECES = st.sampled_from(
     (
@@ -99,7 +99,7 @@ def test_how_letters_are_made_does_not_count(form: Literal["NFC", "NFD", "NFKC",
     assert terms(unicodedata.normalize(form, text)) == terms(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "asked"),
     [
         ("I went to the museums.", "go to a museum"),
@@ -151,7 +151,7 @@ def test_what_is_asked_is_found(text: str, asked: str) -> None:
     assert Table(text).finds(*query.terms)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("asked", "wanted"),
     [
         ("Do you remember what I told you about the museum?", ["museum"]),
@@ -170,7 +170,7 @@ def test_a_question_is_asked_by_what_it_is_about(asked: str, wanted: list[str]) 
     assert list(query_terms(asked).terms)[: len(wanted) or 1] == wanted
 
 
-@pytest.mark.parametrize("form", sorted(MAIN_FORM))
+@each_row("form", sorted(MAIN_FORM))
 def test_all_forms_of_a_word_are_one_term(form: str) -> None:
     assert stem(form) == stem(MAIN_FORM[form]), "the main form of one line is another form in a second line"
 
@@ -190,7 +190,7 @@ def test_of_a_long_question_its_ends_are_asked() -> None:
     assert query.terms[-1] == "lisbon"
 
 
-@pytest.mark.parametrize("sign", [*'"*^:(){}+-\0 ', "AND", "OR", "NOT", "NEAR"])
+@each_row("sign", [*'"*^:(){}+-\0 ', "AND", "OR", "NOT", "NEAR"])
 def test_no_sign_of_fts5_means_anything_in_a_question(sign: str) -> None:
     assert match_expression([sign]) in ("", f'"{sign.replace(chr(0), "")}"', '""""')
     assert not Table("museum").finds("lisbon", f"x{sign}x")
@@ -205,7 +205,7 @@ def test_a_chinese_sign_is_looked_for_with_the_grammar_beside_it_too() -> None:
     assert set(query_terms("现在谁领导团队").terms).isdisjoint({"现在", "现", "在"})
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         *(
@@ -218,7 +218,6 @@ def test_a_chinese_sign_is_looked_for_with_the_grammar_beside_it_too() -> None:
         ),
         *("a" + "\u0301" * 20_000, "v" + "1.1" * 8_000 + "x", "http://" + "a/" * 10_000, "# " + " " * 20_000 + "x"),
     ],
-    ids=lambda text: repr(text[:3]),
 )
 def test_no_text_takes_long(text: str) -> None:
     """A text on which a pattern goes back and forth would hang for minutes; each takes less than 0.1 s."""

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from daemon.errors import InvalidAnswer
 from daemon.model import Answer, ToolCall
+from tests.tables import each_row
 from workers.consolidation.summary.save_memory import DEFINITION, NAME, REQUIRED, Saved, cleaned, saved
 
 GOOD = {"history_entry": "[2026-03-01 10:00] Ann likes tea.", "memory_update": "# Memory\n\n- Ann likes tea."}
@@ -30,7 +31,7 @@ def test_the_definition_is_a_tool_with_both_fields_required():
     assert set(function["parameters"]["properties"]) == {*REQUIRED, "continuity", "memory_reason"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     "answer",
     [
         called(GOOD),
@@ -62,7 +63,7 @@ def test_the_call_of_the_right_name_counts_and_of_several_the_first():
     assert saved(Answer(text="", tool_calls=(other, *calls)), memory="") == WANTED
 
 
-@pytest.mark.parametrize(
+@each_row(
     "answer",
     [
         called("{}"),
@@ -97,12 +98,12 @@ def test_what_is_missing_empty_or_cut_off_is_refused_and_not_quoted(answer):
     assert "tea" not in str(caught.value)
 
 
-@pytest.mark.parametrize("update", ["", "(empty)", {}, []])
+@each_row("update", ["", "(empty)", {}, []])
 def test_an_empty_update_is_right_when_the_memory_is_empty(update):
     assert saved(called({**GOOD, "memory_update": update}), memory=" ").memory_update == ""
 
 
-@pytest.mark.parametrize("update", [None, True, "missing"])
+@each_row("update", [None, True, "missing"])
 def test_no_update_at_all_is_wrong_even_then(update):
     fields = {**GOOD, "memory_update": update}
     if update == "missing":
@@ -112,12 +113,12 @@ def test_no_update_at_all_is_wrong_even_then(update):
         saved(called(fields), memory="")
 
 
-@pytest.mark.parametrize("update", ["Unchanged.", "(no changes)", "**No change**", "无变化"])
+@each_row("update", ["Unchanged.", "(no changes)", "**No change**", "无变化"])
 def test_words_that_say_that_nothing_changes_do_not_become_the_memory(update):
     assert saved(called({**GOOD, "memory_update": update}), memory="- old").memory_update is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "text"),
     [
         ({"name": "小雨"}, '{"name": "小雨"}'),

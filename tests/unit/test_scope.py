@@ -3,13 +3,13 @@
 from itertools import product
 from typing import Literal
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.config import BotConfig, MemoryConfig
 from daemon.events import ChatKind, Inbound
 from daemon.scope import scope_of
+from tests.tables import each_row
 
 Scope = Literal["auto", "session", "person", "workspace"]
 
@@ -34,7 +34,7 @@ def scope(message: Inbound, kind: Scope = "auto") -> str:
     return scope_of(message, BotConfig(memory=MemoryConfig(scope=kind)))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "chat_kind", "expected"),
     [
         ("auto", "direct", "pond:person:tg:ann"),

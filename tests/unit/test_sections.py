@@ -16,6 +16,7 @@ from daemon.config import BootstrapConfig, BotConfig, Config, ContextConfig, Mod
 from daemon.errors import ConfigError
 from daemon.model import RUNTIME_CONTEXT, enclosed
 from daemon.tokens import Tokenizer, load
+from tests.tables import each_row
 from workers.agent.prompts import Prompts, System
 from workers.agent.sections import identity, memory_section, of_workspace
 from workers.agent.shorten import Shares
@@ -51,7 +52,7 @@ def put(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-@pytest.mark.parametrize(("language", "rules"), [("en", RULES_EN), ("zh", RULES_ZH)])
+@each_row(("language", "rules"), [("en", RULES_EN), ("zh", RULES_ZH)])
 def test_identity_says_where_the_bot_runs_what_lies_where_and_how_to_behave(language, rules):
     text = identity("heron", Path("/srv/heron"), language)
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from daemon.errors import BadSessionKey
 from daemon.sessionkey import MAX_KEY_CHARS, SessionKey, encode_part
+from tests.tables import each_row
 
 parts = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12)
 keys = st.builds(
@@ -51,13 +52,13 @@ def test_a_percent_sign_in_a_bare_name_is_just_a_percent_sign() -> None:
     assert SessionKey.of_channel("100%", "web").chat == "100%"
 
 
-@pytest.mark.parametrize("text", ["", "web", ":", "web:", ":ann", "web:ann:", "web::7", "a:b:c:d"])
+@each_row("text", ["", "web", ":", "web:", ":ann", "web:ann:", "web::7", "a:b:c:d"])
 def test_too_few_too_many_or_empty_parts_are_refused(text: str) -> None:
     with pytest.raises(BadSessionKey):
         SessionKey.parse(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "web:%",

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import each_row
 from workers.agent.front_matter import FrontMatterError, split
 from workers.agent.skills import Skill, in_full, listed, skill
 
@@ -12,7 +13,7 @@ def head(text: str) -> object:
     return split(f"---\n{text}\n---\n")[0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "value"),
     [
         ("name: release", {"name": "release"}),
@@ -43,7 +44,7 @@ def test_the_small_part_of_yaml_that_people_write_is_read(text, value):
         assert head(text) == value
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "said"),
     [
         ("no head at all", "the first line is not ---"),
@@ -95,9 +96,7 @@ def test_a_skill_says_its_name_what_it_is_for_and_what_it_needs():
     )
 
 
-@pytest.mark.parametrize(
-    "text", ["name: x", "description: ''", "description: d\nalways: maybe", "description: d\nrequires: [gh]"]
-)
+@each_row("text", ["name: x", "description: ''", "description: d\nalways: maybe", "description: d\nrequires: [gh]"])
 def test_a_skill_that_does_not_say_what_it_is_for_is_broken(text):
     with pytest.raises(FrontMatterError):
         skill("x", f"---\n{text}\n---\n")

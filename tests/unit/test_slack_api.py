@@ -22,6 +22,7 @@ from channels.slack.outcome import Answer, MissingScope, Rejected, TooMany, Unau
 from daemon.config.secret import Secret
 from daemon.errors import ChannelError, SendRefused, SendRejected, SendUnknown
 from tests.fakes.slack import Call, Cut, FakeSlack, Fault, Garbled, Hang, Page, Refuse, fake_slack
+from tests.tables import each_row
 
 pytestmark = pytest.mark.anyio
 
@@ -92,11 +93,12 @@ POSTED: list[tuple[str, Fault, type[ChannelError]]] = [
 ]
 
 
-@pytest.mark.parametrize(("fault", "error"), [each[1:] for each in POSTED], ids=[each[0] for each in POSTED])
+@each_row(("fault", "error"), [each[1:] for each in POSTED])
 async def test_what_became_of_a_message_is_told_apart_and_it_is_posted_once(
     slack: FakeSlack, api: Api, fault: Fault, error: type[ChannelError]
 ) -> None:
     ann = slack.direct(slack.person("Ann"))
+    slack.calls.clear()
     slack.faults.on("chat.postMessage", fault)
 
     with pytest.raises(error) as failed:
@@ -111,8 +113,9 @@ async def test_what_became_of_a_message_is_told_apart_and_it_is_posted_once(
         assert failed.value.needed == "chat:write"
 
 
-@pytest.mark.parametrize("fault", [Cut(acted=False), Cut(), Cut(half=True), Hang(), Refuse("internal_error")])
+@each_row("fault", [Cut(acted=False), Cut(), Cut(half=True), Hang(), Refuse("internal_error")])
 async def test_what_only_reads_is_never_in_doubt_and_is_asked_once(slack: FakeSlack, api: Api, fault: Fault) -> None:
+    slack.calls.clear()
     slack.faults.on("auth.test", fault)
 
     with pytest.raises(SendRefused):
@@ -121,7 +124,7 @@ async def test_what_only_reads_is_never_in_doubt_and_is_asked_once(slack: FakeSl
     assert len(slack.called("auth.test")) == 1
 
 
-@pytest.mark.parametrize("fault", [Cut(acted=False), Cut(), Hang()])
+@each_row("fault", [Cut(acted=False), Cut(), Hang()])
 async def test_a_file_is_asked_for_once(slack: FakeSlack, api: Api, fault: Fault) -> None:
     """aiohttp makes a GET again when the connection that it kept is cut."""
     file = slack.file(b"high tide")
@@ -227,7 +230,7 @@ def test_any_answer_is_a_result_or_one_of_the_known_errors(found: dict[str, obje
 # Files
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
     [
         "https://slack.com.evil.example/f",

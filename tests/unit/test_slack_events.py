@@ -7,6 +7,7 @@ from channels.arrival import Arrival
 from channels.slack.commands import read_command
 from channels.slack.events import Me, me_of, people_of, read
 from channels.slack.types import Body, Command, lenient
+from tests.tables import each_row
 
 ME = Me(team="T1", user="U0", bot="B0", name="pond")
 NAMES = {"U7": "Ann Lee", "U8": "Bo"}
@@ -85,7 +86,7 @@ def test_a_message_at_the_top_level_of_a_channel_begins_a_thread():
     assert (arrival.thread, arrival.chat_kind, arrival.mentioned) == (TS, "group", False)
 
 
-@pytest.mark.parametrize("kind", ["channel", "group", "mpim", "", "something_new"])
+@each_row("kind", ["channel", "group", "mpim", "", "something_new"])
 def test_all_but_direct_conversations_are_groups(kind):
     assert arrived(event(channel_type=kind, channel="G1")).chat_kind == "group"
 
@@ -106,7 +107,7 @@ def test_a_mention_by_somebody_of_another_workspace_is_one_message_too():
     assert said.seen_as == arrived(event("app_mention", text=text, channel_type=None)).seen_as
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "said", "mentioned"),
     [
         ("<@U0> /status", "/status", True),
@@ -161,12 +162,12 @@ def test_a_bot_is_called_as_it_calls_itself():
     assert slackbot.sender.is_bot
 
 
-@pytest.mark.parametrize("subtype", ["me_message", "file_share", "message_share", "thread_broadcast", "bot_message"])
+@each_row("subtype", ["me_message", "file_share", "message_share", "thread_broadcast", "bot_message"])
 def test_what_is_said_in_another_way_is_said(subtype):
     assert arrived(event(subtype=subtype)).text == "hello"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "subtype",
     [
         *("channel_join", "channel_leave", "channel_topic", "channel_purpose", "channel_name", "channel_archive"),
@@ -179,7 +180,7 @@ def test_what_happens_in_a_channel_is_said_by_nobody(subtype):
     assert heard(event(subtype=subtype, text="<@U0> has joined", user="U7")) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "found",
     [
         {"type": "assistant_thread_started", "assistant_thread": {"user_id": "U7", "channel_id": "D1"}},
@@ -197,7 +198,7 @@ def test_other_events_are_nothing_that_anybody_said(found):
     assert heard(found) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "spoilt",
     [
         {"ts": None},
@@ -263,7 +264,7 @@ def test_a_message_that_was_edited_before_it_was_heard_of_is_no_edit_in_itself()
     assert not arrived(event(edited={"user": "U7", "ts": "1700000005.000000"})).edited
 
 
-@pytest.mark.parametrize(
+@each_row(
     "before",
     [
         {"text": "hello"},
@@ -298,7 +299,7 @@ def test_a_deleted_message_is_known_by_its_id_its_place_and_its_speaker():
     assert (arrival.sender.id, arrival.order, arrival.mentioned) == ("U7", 1_700_000_000.0001, True)
 
 
-@pytest.mark.parametrize("before", [None, [], {"text": "gone"}])
+@each_row("before", [None, [], {"text": "gone"}])
 def test_of_a_deleted_message_no_more_may_be_told_than_its_id(before):
     arrival = arrived(deleted(before))
 
@@ -342,7 +343,7 @@ def test_files_come_with_what_they_are_fetched_by():
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("mimetype", "size", "kind", "name"),
     [
         ("image/jpeg", 3_000_000, "image", "a b.jpg"),
@@ -411,7 +412,7 @@ def test_what_a_link_shows_is_not_said():
     assert arrived(direct(text="<https://x>", attachments=[{"title": "Frogs", "text": "x"}])).text == "https://x"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "fields",
     [
         {"blocks": [{"type": "section", "text": {"type": "mrkdwn", "text": "build &lt;4&gt; by <@U8>"}}]},
@@ -441,7 +442,7 @@ def test_what_a_link_shows_is_not_said():
         },
     ],
 )
-@pytest.mark.parametrize("text", ["", "This content can't be displayed."])
+@each_row("text", ["", "This content can't be displayed."])
 def test_a_message_without_a_text_says_what_its_blocks_or_cards_say(fields, text):
     assert arrived(event(text=text, **fields)).text == "build <4> by @Bo"
 
@@ -521,7 +522,7 @@ def command(**fields):
     return read_command(lenient(Command, said), at=5.0, names=NAMES)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "text", "said"),
     [
         ("/millpond", "status", "/status"),
@@ -553,7 +554,7 @@ def test_a_slash_command_belongs_to_the_conversation_itself():
     assert command(user_id="U6").sender.name == "ann"
 
 
-@pytest.mark.parametrize("missing", ["channel_id", "user_id", "trigger_id"])
+@each_row("missing", ["channel_id", "user_id", "trigger_id"])
 def test_a_slash_command_of_nobody_is_none(missing):
     assert command(**{missing: ""}) is None
 

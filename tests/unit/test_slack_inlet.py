@@ -10,6 +10,7 @@ from channels.slack.events import Me
 from channels.slack.inlet import Inlet, chat_of
 from channels.slack.people import People
 from daemon.errors import BusUnavailable, SendRefused
+from tests.tables import each_row
 
 pytestmark = pytest.mark.anyio
 
@@ -82,14 +83,12 @@ def said(text="hello", *, chat="D1", ts="1.1", **fields):
     return {"type": "event_callback", "team_id": "T1", "api_app_id": "A0", "event_id": "Ev1", "event": event}
 
 
-@pytest.mark.parametrize(
-    "form", [dict, lambda each: json.dumps(each).encode(), lambda each: msgspec.Raw(json.dumps(each))]
-)
+@each_row("form", [dict, lambda each: json.dumps(each).encode(), lambda each: msgspec.Raw(json.dumps(each))])
 async def test_an_event_is_handed_in_with_the_names_of_its_people(inlet, intake, form):
     await inlet.take(form(said("<@U8> and <@U0>")))
 
-    assert intake.texts == ["@name of U8 and @name of U0"]
-    assert intake.taken[0].sender.name == "name of U7"
+    taken = intake.taken.pop()
+    assert (taken.text, taken.sender.name) == ("@name of U8 and @name of U0", "name of U7")
 
 
 async def test_a_slash_command_is_handed_in(inlet, intake):
@@ -135,7 +134,7 @@ async def test_where_everything_is_meant_for_the_bot_the_top_level_is_too(api, i
     assert intake.texts == ["hello"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "found",
     [b"", b"{", b"[]", b"null", b'"event"', b"\xff\xfe", b'{"event": ' + b"[" * 100_000, b"{}", b'{"event": 3}'],
 )

@@ -5,6 +5,7 @@ from structlog.testing import capture_logs
 
 from channels.slack.people import CALL_S, FAILED_S, KEPT_MAX, KEPT_S, People
 from daemon.errors import SendRefused, SendRejected
+from tests.tables import each_row
 
 pytestmark = pytest.mark.anyio
 
@@ -58,7 +59,7 @@ async def test_a_name_is_asked_for_once(api, people):
     assert sorted(api.calls) == [("bots.info", "B2"), ("users.info", "U1")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("user", "name"),
     [
         ({"profile": {"display_name": "Ann", "real_name": "Ann Lee"}, "name": "ann"}, "Ann"),
@@ -72,10 +73,10 @@ async def test_a_name_is_asked_for_once(api, people):
         ({}, None),
     ],
 )
-async def test_people_are_called_as_they_want_to_be(api, people, user, name):
+async def test_people_are_called_as_they_want_to_be(api, user, name):
     api.answers["U1"] = {"ok": True, "user": user}
 
-    assert (await people.names(["U1"])).get("U1") == name
+    assert (await People(api, channel="acme").names(["U1"])).get("U1") == name
 
 
 async def test_a_name_is_asked_for_again_after_a_while_and_the_old_one_serves_until_then(api, people, clock):

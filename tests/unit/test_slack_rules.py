@@ -4,6 +4,7 @@ import pytest
 
 from daemon.config import load
 from daemon.errors import ConfigError
+from tests.tables import each_row
 
 BOT, APP, SECRET = "xoxb-1-2-AbC", "xapp-1-A01-2-beef", "8f742231b10e8888abcd99yyyzzz85a5"
 SLACK = f'type = "slack"\nbot_token = "{BOT}"\n'
@@ -24,14 +25,12 @@ def problems(tmp_path, text):
     return [line.strip() for line in str(caught.value).splitlines()[1:]]
 
 
-@pytest.mark.parametrize(
-    "more", [SOCKET, HTTP, SOCKET + HTTP, SOCKET + 'reaction = "eyes"', SOCKET + 'reaction = "👀"']
-)
+@each_row("more", [SOCKET, HTTP, SOCKET + HTTP, SOCKET + 'reaction = "eyes"', SOCKET + 'reaction = "👀"'])
 def test_a_socket_or_an_address_to_be_called_at_will_do(tmp_path, more):
     assert loaded(tmp_path, f"[channels.acme]\n{SLACK}{more}\n").warnings == ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("more", "path", "says"),
     [
         ("", "app_token", "connections:write"),
@@ -51,7 +50,7 @@ def test_what_cannot_work_is_said(tmp_path, more, path, says):
     assert says in problem
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("token", "says"),
     [
         ("", "Install App"),

@@ -14,6 +14,7 @@ from channels.slack.events import Me
 from channels.slack.inlet import Inlet
 from channels.slack.people import People
 from channels.slack.workspaces import App
+from tests.tables import each_row
 
 pytestmark = pytest.mark.anyio
 
@@ -84,13 +85,13 @@ async def dealt_with(payload: bytes, kind) -> bool:
         return await app.take(kind, payload)
 
 
-@pytest.mark.parametrize("payload", ODD)
-@pytest.mark.parametrize("kind", ["events_api", "slash_commands", "other"])
+@each_row("payload", ODD)
+@each_row("kind", ["events_api", "slash_commands", "other"])
 async def test_what_nobody_can_understand_is_dealt_with(payload, kind):
     assert await dealt_with(payload, kind)
 
 
-@pytest.mark.parametrize("payload", ODD)
+@each_row("payload", ODD)
 async def test_an_envelope_that_nobody_can_understand_holds_up_none_behind_it(payload):
     app, inlet, intake = opened()
     acknowledged: list[str] = []

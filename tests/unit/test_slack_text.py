@@ -1,13 +1,13 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.slack.text import people_in, plain, unescaped, without_call
+from tests.tables import each_row
 
 NAMES = {"U1": "Ann Lee", "W2": "Bo"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("written", "read"),
     [
         ("hello", "hello"),
@@ -32,7 +32,7 @@ def test_slacks_writing_reads_as_people_read_it(written, read):
     assert plain(written, NAMES) == read
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "rest"),
     [
         ("<@U1> hello", "hello"),

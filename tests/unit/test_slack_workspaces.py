@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.slack.workspaces import address_of
+from tests.tables import each_row
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
@@ -44,7 +44,7 @@ def test_the_one_that_it_was_given_to_counts_before_the_speakers(
     assert address_of(json.dumps(found).encode()).teams == tuple(dict.fromkeys((ours, speakers)))
 
 
-@pytest.mark.parametrize("channel", ["C0LAKE", "D0ANN"])
+@each_row("channel", ["C0LAKE", "D0ANN"])
 def test_events_and_commands_of_a_chat_have_one_address(channel: str) -> None:
     event = {"type": "event_callback", "team_id": "T0", "event": {"type": "message", "channel": channel}}
     command = {"team_id": "T0", "channel_id": channel, "command": "/millpond"}

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tables import each_row
 from workers.consolidation.summary.render import Line
 from workers.consolidation.summary.split import (
     chunk_ratio,
@@ -26,7 +27,7 @@ def test_small_messages_have_the_full_ratio():
     assert chunk_ratio([5_461], 65_536) == 0.4  # 5,461 x 1.2 is just below a tenth
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("size", "ratio"),
     [(10_000, 0.4 - 0.24), (9_000, 0.4 - 0.216), (12_000, 0.15), (90_000, 0.15)],
 )
@@ -35,7 +36,7 @@ def test_large_messages_make_chunks_smaller(size, ratio):
     assert chunk_ratio([size] * 3, 100_000) == pytest.approx(ratio)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("window", "ratio", "reserve", "tokens"),
     [
         (65_536, 0.4, 16_384, 13_107),

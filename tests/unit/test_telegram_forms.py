@@ -1,4 +1,3 @@
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it.token import Token
@@ -7,6 +6,7 @@ from channels.telegram.forms import CAPTION_MAX, TEXT_MAX, captions_of, forms_of
 from channels.telegram.markdown import CODE, entities_of, parser
 from channels.telegram.rich import fits, rich_of
 from channels.telegram.units import Units, length
+from tests.tables import each_row
 
 NASTY = ["**", "*", "_", "__", "`", "```", "~~", "[", "](", ")", "\n", "\n\n", "> ", "- ", "1. ", "# ", "|", "|-|"]
 ORDINARY = ["<b>", " ", "a", "word", "😀", "👨‍👩‍👧", "é", "$", "==", "http://e.x", "\t", "\\", "&amp;"]
@@ -22,7 +22,7 @@ def rich(text: str) -> str:
     return rich_of(text, tokens)
 
 
-@pytest.mark.parametrize("text", ["hello", "two\nlines", "a\n\nb", "2 * 3 = 6", "snake_case_name", "5 < 6 & 7"])
+@each_row("text", ["hello", "two\nlines", "a\n\nb", "2 * 3 = 6", "snake_case_name", "5 < 6 & 7"])
 def test_what_is_no_markdown_is_sent_as_it_is(text):
     [form] = forms_of(text)
 
@@ -102,7 +102,7 @@ def test_every_text_has_a_last_form_that_shows_it_whole(text):
     assert all(form.rich or length(form.fields["text"]) <= TEXT_MAX for form in forms)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("it costs $5 or $6", r"it costs \$5 or \$6"),

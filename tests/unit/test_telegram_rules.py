@@ -2,6 +2,7 @@ import pytest
 
 from daemon.config import load
 from daemon.errors import ConfigError
+from tests.tables import each_row
 
 TOKEN = "1234:abc_DEF-1"
 BOT = f'type = "telegram"\ntoken = "{TOKEN}"\n'
@@ -16,7 +17,7 @@ def problems(tmp_path, text):
     return [line.strip() for line in str(caught.value).splitlines()[1:]]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("more", "path", "says"),
     [
         ('base_url = "api.telegram.org"', "base_url", "http://"),

@@ -2,7 +2,6 @@ import json
 from contextlib import suppress
 
 import msgspec
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from channels.telegram.types import Message
 from channels.telegram.units import Units, length
 from channels.telegram.updates import Me, Membership, Migrated, read
 from daemon.events import Quote
+from tests.tables import each_row
 
 ME = Me(id=42, username="pond_bot")
 ANN = {"id": 7, "is_bot": False, "first_name": "Ann", "last_name": "Lee"}
@@ -54,7 +54,7 @@ def test_what_is_said_in_a_group_to_others_does_not_mention_the_bot():
     assert (arrival.mentioned, arrival.chat_kind, arrival.chat_name) == (False, "group", "Frogs")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "entities", "said"),
     [
         ("@Pond_Bot, how deep?", [entity("mention", 0, 9)], "how deep?"),
@@ -152,7 +152,7 @@ def test_the_largest_photo_that_models_look_at_is_taken():
     assert (arrival.album, arrival.text) == ("g1", "")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "kind", "name"),
     [
         ({"document": {"file_id": "d", "file_name": "a.pdf", "mime_type": "application/pdf"}}, "document", "a.pdf"),
@@ -169,7 +169,7 @@ def test_files_are_attachments(fields, kind, name):
     assert (attachment.kind, attachment.name) == (kind, name)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "line"),
     [
         ({"sticker": {"file_id": "s", "emoji": "😀"}}, "[sticker 😀]"),
@@ -185,7 +185,7 @@ def test_other_things_are_said_in_words(fields, line):
     assert arrived(update(fields)).text == line
 
 
-@pytest.mark.parametrize("fields", [{"new_chat_title": "x"}, {"pinned_message": {}}, {"forum_topic_closed": {}}, {}])
+@each_row("fields", [{"new_chat_title": "x"}, {"pinned_message": {}}, {"forum_topic_closed": {}}, {}])
 def test_what_happened_and_nobody_said_is_nothing(fields):
     assert read(update(fields, chat=GROUP), ME) is None
     assert read(update(fields), ME) is None
@@ -204,7 +204,7 @@ def test_being_put_out_of_a_chat_is_known():
     assert read(json.dumps(found).encode(), ME) == Membership(chat=-100, status="kicked")
 
 
-@pytest.mark.parametrize("kind", ["channel_post", "callback_query", "something_new"])
+@each_row("kind", ["channel_post", "callback_query", "something_new"])
 def test_other_kinds_of_updates_are_passed_over(kind):
     assert read(update(text="x", kind=kind), ME) is None
 

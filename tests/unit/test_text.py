@@ -4,13 +4,13 @@ import re
 import time
 import unicodedata
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channels.text import beginning, pieces, split
 from channels.text.blocks import blocks
 from channels.text.graphemes import is_boundary
+from tests.tables import each_row
 
 QUADRATIC_S = 2.0
 """Of CPU time: a quarter of a second is what it takes; what grows with the square of a text takes minutes."""
@@ -96,9 +96,7 @@ def test_with_code_nothing_is_added_but_lines_that_open_and_close_it(text, longe
     ).replace("~", "")
 
 
-@pytest.mark.parametrize(
-    "before", ["word " * 15 + "abcde", "word " * 15 + "abcd ", "x" * 80, "x" * 79 + " ", "x" * 76 + "````"]
-)
+@each_row("before", ["word " * 15 + "abcde", "word " * 15 + "abcd ", "x" * 80, "x" * 79 + " ", "x" * 76 + "````"])
 def test_what_stands_within_a_line_opens_no_code_in_the_next_part(before: str) -> None:
     text = f"{before}```py x\ny = 1\n"
     _, second = split(text, 80)
@@ -152,8 +150,8 @@ def test_a_beginning_fits_and_begins_the_text(text, longest, length):
     assert begun == text or begun.endswith("…") or not text.strip()
 
 
-@pytest.mark.parametrize("whole", ONE)
-@pytest.mark.parametrize("longest", range(24, 40))
+@each_row("whole", ONE)
+@each_row("longest", range(24, 40))
 def test_what_people_see_as_one_character_is_cut_nowhere(whole, longest):
     for before in range(8):
         text = "x" * before + whole * 30
@@ -161,7 +159,7 @@ def test_what_people_see_as_one_character_is_cut_nowhere(whole, longest):
             assert part.strip("x").replace(whole, "") == ""
 
 
-@pytest.mark.parametrize("whole", ONE)
+@each_row("whole", ONE)
 def test_a_character_made_of_several_has_boundaries_around_it_alone(whole):
     text = f"a{whole}b"
 
@@ -185,7 +183,7 @@ def test_a_character_longer_than_a_part_is_cut_all_the_same():
     assert "".join(split("e" + "\u0301" * 100, 10)) == "e" + "\u0301" * 100
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "parts"),
     [
         ("one two three", ["one two ", "three"]),
@@ -257,7 +255,7 @@ def test_links_and_inline_code_are_not_cut():
 # Cost
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "word " * 40_000,
@@ -276,7 +274,6 @@ def test_links_and_inline_code_are_not_cut():
         "`" * 200_000,
         "~~~\n```\n" * 25_000,
     ],
-    ids=lambda text: repr(text[:8]),
 )
 def test_200_000_characters_are_cut_in_no_time(text):
     began = time.process_time()

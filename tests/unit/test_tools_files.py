@@ -17,6 +17,7 @@ from daemon.model import ToolCall
 from daemon.scope import folder_of
 from daemon.testing import ManualClock
 from tests.recalllab import NO_RECALL
+from tests.tables import each_row
 from workers.tools import BUILTIN, Folders, Result, Saying, ToolContext
 from workers.tools import grep as grep_module
 from workers.tools.edit_file import replaced
@@ -219,7 +220,7 @@ async def test_a_picture_is_read_as_a_picture(workspace: Path, files: Path) -> N
     assert image == {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgoAAA=="}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "content", "said"),
     [
         ("big.png", b"\x89PNG\r\n\x1a\n" + bytes(1_000_000), "at most 1,000,000 can be taken"),
@@ -236,7 +237,7 @@ async def test_what_is_no_text_is_told_or_made_readable(
     assert said in await use("read_file", path=name)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "old", "said"),
     [
         ("a\nb\na\n", "a", "stands there 2 times, in lines 1, 3"),
@@ -282,7 +283,7 @@ async def test_an_expression_that_explodes_elsewhere_is_searched_in_time(use: Us
         assert "a.txt:1:" in await use("grep", pattern="(a+)+!$")
 
 
-@pytest.mark.parametrize("pattern", ["(", r"(a)\1", "(?=x)", "[z-a]", "a{1000}{1000}", "*"])
+@each_row("pattern", ["(", r"(a)\1", "(?=x)", "[z-a]", "a{1000}{1000}", "*"])
 async def test_an_expression_that_cannot_be_used_is_told(use: Use, pattern: str) -> None:
     assert (await use("grep", pattern=pattern)).startswith("Error: the pattern cannot be used")
     assert await use("grep", pattern=pattern, literal=True) == "(nothing found)"
@@ -365,7 +366,7 @@ def uses_of(path: str) -> Iterator[tuple[str, dict[str, str]]]:
     yield "message", {"content": "look", "media": [path]}
 
 
-@pytest.mark.parametrize("path", ATTACKS, ids=ascii)
+@each_row("path", ATTACKS)
 async def test_no_path_leads_out(workspace: Path, traps: Path, path: str) -> None:
     for name, arguments in uses_of(path):
         try:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from daemon.errors import BusUnavailable, LeaseLost, ToolError
 from daemon.model import ToolCall
+from tests.tables import each_row
 from tests.unit.test_tools_files import a_context
 from workers.tools import BUILTIN, FAILED, Registry, Result, Tool, ToolContext
 from workers.tools.arguments import Checker
@@ -48,7 +49,7 @@ def files_in(folder: Path) -> set[str]:
     return {path.name for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "said"),
     [
         ("", "'n' is a required property"),
@@ -84,7 +85,7 @@ def test_any_text_for_arguments_is_read_or_told(arguments: str) -> None:
     assert isinstance(found["n"], int)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "schema",
     [
         {"type": "object", "$ref": "http://127.0.0.1:9/schema.json"},
@@ -119,9 +120,7 @@ async def test_a_tool_that_does_not_exist_is_told_with_those_that_do(tmp_path: P
     assert len(result.text) < 200
 
 
-@pytest.mark.parametrize(
-    "error", [ToolError("why"), ValueError("why"), KeyError("why"), SystemExit("why"), RecursionError("why")]
-)
+@each_row("error", [ToolError("why"), ValueError("why"), KeyError("why"), SystemExit("why"), RecursionError("why")])
 async def test_whatever_a_tool_raises_is_a_result(tmp_path: Path, error: BaseException) -> None:
     async def tool(_arguments: Mapping[str, Any], _context: ToolContext) -> str:
         raise error
@@ -139,7 +138,7 @@ async def test_a_tool_that_loses_a_cancellation_of_its_own_is_a_failure_too(tmp_
     assert (await run(a_tool(tool), tmp_path)).text.startswith("Error: tool failed: CancelledError")
 
 
-@pytest.mark.parametrize("error", [LeaseLost("lost"), BusUnavailable("away")])
+@each_row("error", [LeaseLost("lost"), BusUnavailable("away")])
 async def test_what_ends_the_turn_is_no_result(tmp_path: Path, error: Exception) -> None:
     async def tool(_arguments: Mapping[str, Any], _context: ToolContext) -> str:
         raise error

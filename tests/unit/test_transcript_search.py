@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from daemon.transcripts import Needle, Piece
 from daemon.transcripts.search import EXCERPT_CHARS, hits
 from tests.conftest import an_entry
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("needle", "text", "found"),
     [
         ("tea", "I like TEA.", True),

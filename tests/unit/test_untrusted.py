@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from daemon.model import enclosed, untrusted, without_marks
 from daemon.tokens import Tokenizer, load
+from tests.tables import each_row
 from workers.agent.sections import memory_section
 from workers.agent.shorten import Shares
 from workers.wires import message, shown_result, taken_apart
@@ -79,7 +80,7 @@ def test_a_result_with_pictures_is_enclosed_as_a_whole(parts: list[str | None]) 
     see_closed_once("\n".join([first["text"], *(part or "" for part in parts), last["text"]]))
 
 
-@pytest.mark.parametrize("role", ["system", "user", "assistant"])
+@each_row("role", ["system", "user", "assistant"])
 def test_only_results_are_enclosed(role: str) -> None:
     said = message(role, "hello")  # type: ignore[arg-type]
 

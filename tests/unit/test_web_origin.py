@@ -1,17 +1,17 @@
 """Whose page made a request, and which cookie is its site's."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from channels.web.access.cookies import cookie_in, new_cookie
 from channels.web.access.origin import is_ours, may_be_ours
+from tests.tables import each_row
 
 HOSTS = st.sampled_from(["127.0.0.1:8765", "localhost:8765", "[::1]:8765", "pond.example", "pond.example:8443"])
 ORIGINS = st.builds("{}://{}".format, st.sampled_from(["http", "https"]), HOSTS)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("host", "origin"),
     [
         ("127.0.0.1:8765", "http://127.0.0.1:8765"),
@@ -26,7 +26,7 @@ def test_a_page_at_the_address_that_is_asked_is_ours(host: str, origin: str) -> 
     assert is_ours({"host": host, "origin": origin})
 
 
-@pytest.mark.parametrize(
+@each_row(
     "origin",
     [
         *("", "null", "http://", "127.0.0.1:8765", "file://127.0.0.1:8765", "http://127.0.0.1:8765/"),

@@ -1,8 +1,7 @@
 import string
 
-import pytest
-
 from daemon.wording import SENTENCES, text
+from tests.tables import each_row
 
 
 def placeholders(sentence: str) -> set[str]:
@@ -13,7 +12,7 @@ def test_both_languages_hold_the_same_sentences():
     assert set(SENTENCES["en"]) == set(SENTENCES["zh"])
 
 
-@pytest.mark.parametrize("key", SENTENCES["en"])
+@each_row("key", SENTENCES["en"])
 def test_a_sentence_takes_the_same_values_in_both_languages(key):
     assert placeholders(SENTENCES["en"][key]) == placeholders(SENTENCES["zh"][key])
 

@@ -8,6 +8,7 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
+from tests.tables import each_row
 from workers.agent import workspace as module
 from workers.agent.workspace import FILE_MAX_BYTES, Workspace
 
@@ -94,7 +95,7 @@ async def test_many_turns_at_once_look_once(tmp_path, monkeypatch):
     assert len(looks) == 1
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"x" * (FILE_MAX_BYTES + 1)])
+@each_row("content", [b"\xff\xfe\x00", b"x" * (FILE_MAX_BYTES + 1)])
 async def test_a_file_that_is_no_text_or_too_large_is_left_out_and_logged_once(tmp_path, content):
     (tmp_path / "SOUL.md").write_bytes(content)
     put(tmp_path / "USER.md", "ann")
@@ -140,7 +141,7 @@ async def test_links_among_the_skills_are_not_followed(tmp_path):
     assert [each.name for each in files.skills] == ["mine"]
 
 
-@pytest.mark.parametrize("name", [b"\xff\xfe", b"a\nb", b".hidden"])
+@each_row("name", [b"\xff\xfe", b"a\nb", b".hidden"])
 async def test_a_folder_whose_name_no_prompt_could_hold_is_no_skill(tmp_path, name):
     put(tmp_path / "skills" / os.fsdecode(name) / "SKILL.md", skill())
 
