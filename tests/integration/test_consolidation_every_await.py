@@ -58,7 +58,7 @@ async def far(far_dir: Path, prefix: str) -> AsyncIterator[Bus]:
 @pytest.fixture
 def apart(process: Process, lab: Lab, far: Bus, monkeypatch: pytest.MonkeyPatch) -> Apart:
     # A worker may pause with the lock of the files in hand; others wait for that in real time.
-    monkeypatch.setattr("daemon.memory.projection.LOCK_WAIT_S", 0.01)
+    monkeypatch.setattr("daemon.memory.projection.LOCK_WAIT_S", 0.0)
     # Else some consolidations would make more calls than others.
     monkeypatch.setattr("daemon.memory.shelving.KEPT", dict.fromkeys(KINDS, 100_000))
     monkeypatch.setattr("daemon.memory.shelving.SHELVED", dict.fromkeys(KINDS, 1))

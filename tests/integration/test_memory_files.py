@@ -587,7 +587,7 @@ def held_by_another_process(folder: Path) -> Iterator[None]:
 async def test_a_folder_that_another_process_holds_is_left_and_its_end_gives_it_free(
     memory: Memory, log: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.memory.projection.LOCK_WAIT_S", 0.05)
+    monkeypatch.setattr("daemon.memory.projection.LOCK_WAIT_S", 0.0)
     await memory.consolidated("one")
     memory.folder.mkdir(parents=True)
     with held_by_another_process(memory.folder):
