@@ -1,7 +1,6 @@
-"""``python -m tests.canary [--operations 10000] [--seed N] ...``: exit code 1 when anything is wrong."""
+"""``python -m tests.canary [--operations 10000] [--seed N] ...``: its exit code is one of ``tests.chaos.ends``."""
 
 import argparse
-import shutil
 import sys
 import tempfile
 import time
@@ -15,6 +14,7 @@ from daemon import log
 from tests.canary.driver import run
 from tests.canary.plan import Plan
 from tests.canary.sabotage import CHECKS
+from tests.chaos.ends import Inconclusive, leave, undecided
 from tests.processes import shut_down
 
 
@@ -36,15 +36,13 @@ def main() -> int:
     began = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="mp-canary-", dir="/tmp"))
     try:
-        found, counts = anyio.run(run, plan, folder)
+        found, counts, end = anyio.run(run, plan, folder)
+    except Inconclusive as error:
+        return leave(folder, undecided(error), plan.sabotage)
     finally:
         shut_down(folder / "data")
     print(f"{plan}\n{counts}\ntook {time.monotonic() - began:.0f} s\n{found.report()}")
-    if found.ok or plan.sabotage:
-        shutil.rmtree(folder)
-    else:
-        print(f"logs and data: {folder}")
-    return 0 if found.ok else 1
+    return leave(folder, end, plan.sabotage)
 
 
 if __name__ == "__main__":

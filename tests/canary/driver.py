@@ -34,9 +34,11 @@ from tests.canary.scan import contents, files_below, keys_of
 from tests.canary.setting import configured, free_ports
 from tests.canary.terminal import Terminal
 from tests.canary.voice import Voice
+from tests.chaos.ends import Drain, End
 from tests.chaos.fleet import Fleet, fleet
 from tests.fakes.openai_server import fake_openai
 from tests.fakes.sink import sink
+from tests.limits import HANG_S
 
 DRIVER = "driver-0"
 MEMBERS = ("web-0", "agent-0", "agent-1", "consolidation-0", "consolidation-1", "channels-0")
@@ -63,6 +65,7 @@ class Run:
     world: World
     dice: random.Random
     counts: Counts
+    drain: Drain
     deaths: set[int] = field(default_factory=set[int])
 
     async def storm(self) -> None:
@@ -75,11 +78,9 @@ class Run:
                 tg.start_soon(self._live, Actor(self.world, identities))
         self.world.minds.is_calm = True
         await self.world.voice.quiet(list(SCOPE_OF))
-        with anyio.move_on_after(self.plan.drain_s):
-            while await self._left():  # noqa: ASYNC110 - nobody tells when all is quiet
-                await anyio.sleep(LOOK_S)
-        if left := await self._left():
-            self.world.findings.add("unanswered", f"at the end: {left}")
+        await self.drain.until_quiet(self._left, disturbed=lambda: self.fleet.is_starting)
+        if self.drain.stopped:
+            self.world.findings.add("stopped", self.drain.stopped)
 
     async def _live(self, actor: Actor) -> None:
         while self.counts.operations < self.plan.operations:
@@ -89,18 +90,17 @@ class Run:
                 await self._kill()
             await actor.act()
 
-    async def _left(self) -> str:
+    async def _left(self) -> dict[str, int]:
         keys, bus = self.process.bus.keys, self.process.bus
         try:
-            left = {
+            return {
                 "messages": int(await bus.call("XLEN", keys.inbox(0))),
                 "replies": int(await bus.call("XLEN", keys.out(0, CLUB))),
                 "dead letters": int(await bus.call("XLEN", keys.dead(0))),
                 "jobs": int(await bus.call("ZCARD", keys.jobs)),
             }
         except BusUnavailable:
-            return "the server is away"
-        return ", ".join(f"{count} {what}" for what, count in left.items() if count)
+            return {"servers away": -1}
 
     async def _kill(self) -> None:
         if self.dice.random() < SERVER_KILLS:
@@ -129,7 +129,11 @@ class Run:
         for session in SCOPE_OF:
             shown = await world.looks.chat(world.voice.client, world.voice.url(session), session)
             for word in world.said_in.get(session, ()):
-                if word not in shown and not world.knowledge.was_forgotten(SCOPE_OF[session], word):
+                if (
+                    word not in shown
+                    and not self.drain.undecided
+                    and not world.knowledge.was_forgotten(SCOPE_OF[session], word)
+                ):
                     world.findings.add("lost", f"{session}: {word}")
         for scope in SCOPES[:2]:
             await world.terminal.look(scope)
@@ -163,8 +167,12 @@ async def plainly(server: EmbeddedServer) -> None:
             await anyio.sleep(LOOK_S)
 
 
-async def run(plan: Plan, folder: Path) -> tuple[Findings, Counts]:
-    """Run the plan in a folder of its own."""
+async def run(plan: Plan, folder: Path) -> tuple[Findings, Counts, End]:
+    """Run the plan in a folder of its own.
+
+    Raises:
+        Inconclusive: the processes took too long to start.
+    """
     dice, findings, counts = random.Random(plan.seed), Findings(), Counts()
     data, knowledge = folder / "data", Knowledge(SCOPES)
     server = EmbeddedServer(data, idle_s=IDLE_S)
@@ -216,8 +224,9 @@ async def run(plan: Plan, folder: Path) -> tuple[Findings, Counts]:
                     world=world,
                     dice=dice,
                     counts=counts,
+                    drain=plan.drain,
                 )
-                await running.started()
+                await running.started(within_s=plan.patience * HANG_S)
                 tg.start_soon(one.look_at_files)
                 for session in SCOPE_OF:
                     tg.start_soon(looks.watch, client, voice.url(session), session)
@@ -226,7 +235,7 @@ async def run(plan: Plan, folder: Path) -> tuple[Findings, Counts]:
             await one.scan(straight)
         tg.cancel_scope.cancel()
     _count(counts, minds)
-    return findings, counts
+    return findings, counts, findings.end(one.drain.undecided)
 
 
 def _count(counts: Counts, minds: Minds) -> None:

@@ -4,6 +4,8 @@ import datetime as dt
 import sys
 from collections.abc import Mapping
 
+from tests.chaos.ends import End, end_of
+
 SHOWN = 8
 """Findings of each kind that a report names."""
 
@@ -20,6 +22,7 @@ KINDS: Mapping[str, str] = {
     "in_keys": "forgotten canaries in keys of the server",
     "logged": "canaries in logs of processes",
     "unanswered": "messages and commands without an answer",
+    "stopped": "work that has stopped before its end",
     "lost": "canaries that their own chat does not show",
 }
 """What each kind is for people. A forgotten canary is nobody's, and everybody's foreign."""
@@ -31,10 +34,9 @@ class Findings:
     def __init__(self) -> None:
         self._found: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
 
-    @property
-    def ok(self) -> bool:
-        """Whether nothing is wrong."""
-        return not any(self._found.values())
+    def end(self, undecided: str) -> End:
+        """How the run ended; ``undecided`` as for ``end_of``."""
+        return end_of({kind: list(found) for kind, found in self._found.items()}, undecided)
 
     def add(self, kind: str, finding: str) -> None:
         """Note one, once, with the time."""

@@ -1,18 +1,18 @@
-"""``python -m tests.chaos [--messages N] [--sessions N] [--seconds S] ...``: exit code 1 when anything is wrong."""
+"""``python -m tests.chaos [--messages N] [--seconds S] ...``: its exit code is one of ``tests.chaos.ends``."""
 
 import argparse
-import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
 import anyio
 
 from daemon import log
 from tests.chaos.driver import run
+from tests.chaos.ends import Inconclusive, leave, undecided
 from tests.chaos.plan import Plan
 from tests.chaos.sabotage import CHECKS, switch_off
 from tests.processes import shut_down
@@ -27,6 +27,7 @@ LONG = Plan(
     memory_kills=30,
     memory_pauses=20,
     doomed=10,
+    late_max_s=20.0,
     drain_s=600.0,
 )
 """The numbers that a release has to stand."""
@@ -42,7 +43,8 @@ def plan_of(words: Sequence[str]) -> Plan:
         parser.add_argument(f"--{each.name.replace('_', '-')}", type=kind, choices=choices, help=f"[{each.default}]")
     asked = vars(parser.parse_args(words))
     base = asdict(LONG if asked.pop("long") else Plan())
-    return Plan(**{**base, **{name: value for name, value in asked.items() if value is not None}})
+    plan = Plan(**{**base, **{name: value for name, value in asked.items() if value is not None}})
+    return replace(plan, seconds=plan.patience * plan.seconds)
 
 
 def main() -> int:
@@ -53,15 +55,13 @@ def main() -> int:
     began = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="mp-chaos-", dir="/tmp"))
     try:
-        found, counts = anyio.run(run, plan, folder)
+        found, counts, end = anyio.run(run, plan, folder)
+    except Inconclusive as error:
+        return leave(folder, undecided(error), plan.sabotage)
     finally:
         shut_down(folder / "data")
     print(f"{plan}\n{counts}\ntook {time.monotonic() - began:.0f} s\n{found.report()}")
-    if found.ok or plan.sabotage:
-        shutil.rmtree(folder)
-    else:
-        print(f"logs and data: {folder}")
-    return 0 if found.ok else 1
+    return leave(folder, end, plan.sabotage)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,11 @@ class Cursors:
         self.back: list[str] = []
         """Where one was seen below what it had been."""
 
+    @property
+    def total(self) -> int:
+        """The sum of all, which grows as conversations are consolidated."""
+        return sum(self._last.values())
+
     async def watch(self) -> None:
         """Look again and again; a server that is away has nothing to say."""
         while True:

@@ -30,6 +30,7 @@ from daemon.server import EmbeddedServer
 from daemon.session.locks import LOCK, NOTE, SETTLE
 from daemon.session.sessions import CLAIM, COMMIT, JOURNAL
 from tests.chaos.cursors import Cursors
+from tests.chaos.ends import Drain, End, end_of
 from tests.chaos.fleet import Fleet, fleet
 from tests.chaos.keeper import Keeper
 from tests.chaos.marks import mark
@@ -42,7 +43,8 @@ from tests.chaos.tally import Tally, tally
 from tests.chaos.waits import SERVER, Halt
 from tests.chaos.witness import Witness
 from tests.fakes.openai_server import fake_openai
-from tests.fakes.sink import every, sink
+from tests.fakes.sink import Sink, every, sink
+from tests.limits import HANG_S
 
 TURNS = ("agent-0", "agent-1", "agent-2", "channels-0", "channels-1")
 DRIVER = "driver-0"
@@ -89,6 +91,9 @@ class Run:
     proxy: Proxy
     keeper: Keeper
     dice: random.Random
+    cursors: Cursors
+    platform: Sink
+    drain: Drain
     counts: Counts = field(default_factory=Counts)
     accepted: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     halts: list[Halt] = field(default_factory=list[Halt])
@@ -101,17 +106,26 @@ class Run:
                 tg.start_soon(self._produce, session)
         self.proxy.faults.drop = self.proxy.faults.late = 0.0
         self.keeper.calm = True
-        with anyio.move_on_after(self.plan.drain_s):
-            while self.proxy.pending or await self._left():  # noqa: ASYNC110 - nobody tells when all is quiet
-                await anyio.sleep(LOOK_S)
-        self.counts.left = await self._left()
+        await self.drain.until_quiet(
+            self._left,
+            done=lambda: self.cursors.total + len(self.platform.delivered),
+            disturbed=lambda: self.fleet.is_starting,
+        )
+        self.counts.left = sum(self.drain.left.values())
         self.counts.dropped, self.counts.late = self.proxy.dropped, self.proxy.late
 
-    async def _left(self) -> int:
-        keys, bus = self.process.bus.keys, self.process.bus
+    async def _left(self) -> dict[str, int]:
+        keys = self.process.bus.keys
+        return {
+            "late copies of commands": self.proxy.pending,
+            "messages not answered": await self._length(keys.inbox(0)),
+            "replies not sent": await self._length(keys.out(0, PUSH)),
+            "sessions not consolidated": await self._length(keys.unsettled(0), "ZCARD"),
+        }
+
+    async def _length(self, key: str, command: str = "XLEN") -> int:
         try:
-            waiting = int(await bus.call("XLEN", keys.inbox(0))) + int(await bus.call("XLEN", keys.out(0, PUSH)))
-            return waiting + int(await bus.call("ZCARD", keys.unsettled(0)))
+            return int(await self.process.bus.call(command, key))
         except BusUnavailable:
             return -1
 
@@ -217,8 +231,12 @@ def sessions_of(plan: Plan) -> dict[str, list[str]]:
     return {f"{(PUSH, PULL)[number % 2]}:s{number:02}": [] for number in range(plan.sessions)}
 
 
-async def run(plan: Plan, folder: Path) -> tuple[Tally, Counts]:
-    """Run the plan in a folder of its own."""
+async def run(plan: Plan, folder: Path) -> tuple[Tally, Counts, End]:
+    """Run the plan in a folder of its own.
+
+    Raises:
+        Inconclusive: the processes took too long to start.
+    """
     dice = random.Random(plan.seed)
     server = EmbeddedServer(folder / "data", idle_s=IDLE_S)
     address = await server.ensure()
@@ -250,9 +268,12 @@ async def run(plan: Plan, folder: Path) -> tuple[Tally, Counts]:
                     proxy=proxy,
                     keeper=keeper,
                     dice=dice,
+                    cursors=cursors,
+                    platform=platform,
+                    drain=plan.drain,
                     accepted=sessions,
                 )
-                await running.started()
+                await running.started(within_s=plan.patience * HANG_S)
                 await one.storm()
             sources = Sources(
                 folder=folder,
@@ -262,8 +283,10 @@ async def run(plan: Plan, folder: Path) -> tuple[Tally, Counts]:
                 models=models,
                 cursors=cursors,
                 halts=one.halts,
+                drain=one.drain,
             )
             record = await recorded(one.accepted, sources)
         tg.cancel_scope.cancel()
     counted(record, sources, one.counts)
-    return tally(record), one.counts
+    found = tally(record)
+    return found, one.counts, end_of(vars(found), one.drain.undecided)

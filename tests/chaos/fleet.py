@@ -11,7 +11,9 @@ from pathlib import Path
 
 import anyio
 
-from tests.processes import STOP_LIMIT_S, environment_of
+from tests.chaos.ends import Inconclusive
+from tests.limits import HANG_S
+from tests.processes import environment_of
 
 WORKER = "tests.fakes.tool_worker"
 """Millpond with tools of tests."""
@@ -20,7 +22,6 @@ NOTES_FILE = "notes"
 """Where tools note what they do."""
 
 STARTED = b'"process.started"'
-START_LIMIT_S = 60.0
 LOOK_S = 0.2
 
 
@@ -63,7 +64,7 @@ class Member:
     def kill(self) -> None:
         """SIGKILL, also while it is paused."""
         self._process.kill()
-        self._process.wait(STOP_LIMIT_S)
+        self._process.wait(HANG_S)
 
     def replace(self) -> None:
         """Kill it, and start another at once."""
@@ -82,7 +83,7 @@ class Member:
             subprocess.TimeoutExpired: it goes on and on.
         """
         self._process.terminate()
-        return self._process.wait(STOP_LIMIT_S)
+        return self._process.wait(HANG_S)
 
     def pause(self) -> int:
         """Stop it in the middle of whatever it does; its process id, by which it goes on."""
@@ -127,11 +128,27 @@ class Fleet:
         members = [self.members[name] for name in among]
         return dice.choice([member for member in members if not member.paused] or members)
 
-    async def started(self) -> None:
-        """Wait until all have; a run that begins before meets nobody that it could kill."""
-        with anyio.fail_after(START_LIMIT_S):
-            while not all(member.has_started for member in self.members.values()):  # noqa: ASYNC110 - their logs say it
+    @property
+    def is_starting(self) -> bool:
+        """Whether one of them lives and has not started yet."""
+        return any(member.ended is None and not member.has_started for member in self.members.values())
+
+    async def started(self, *, within_s: float = HANG_S) -> None:
+        """Wait until all have; a run that begins before meets nobody that it could kill.
+
+        Raises:
+            Inconclusive: they took too long.
+            RuntimeError: one has ended instead.
+        """
+        with anyio.move_on_after(within_s):
+            while self.is_starting:  # noqa: ASYNC110 - their logs say it
                 await anyio.sleep(LOOK_S)
+        if ended := [
+            f"{member.name} with {member.ended}" for member in self.members.values() if member.ended is not None
+        ]:
+            raise RuntimeError(f"ended before it had started: {', '.join(ended)}")
+        if self.is_starting:
+            raise Inconclusive(f"not all processes had started after {within_s:g} s, so nothing was tried")
 
     def kill(self) -> None:
         """End all."""

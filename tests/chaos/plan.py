@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+from tests.chaos.ends import Drain
+from tests.limits import HANG_S
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
@@ -21,11 +24,20 @@ class Plan:
     """Sessions of which the first summary kills its worker, three times."""
     drop: float = 0.01
     late: float = 0.1
-    late_max_s: float = 20.0
-    drain_s: float = 60.0
-    """How long the rest of the answers is awaited."""
+    late_max_s: float = 8.0
+    drain_s: float = 300.0
+    """How long the rest of the answers is awaited while they come, ..."""
+    still_s: float = HANG_S
+    """... and how long without any progress."""
+    patience: float = 1.0
+    """So many times as long as all this."""
     seed: int = 1
     sabotage: str = ""
+
+    @property
+    def drain(self) -> Drain:
+        """The wait for the rest."""
+        return Drain(limit_s=self.patience * self.drain_s, still_s=self.patience * self.still_s)
 
 
 @dataclass(kw_only=True)

@@ -4,11 +4,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from daemon.bus import Bus, pairs
 from daemon.overview import Unknown, read_unknown
 from daemon.process import Process
 from tests.chaos import runs
 from tests.chaos.cursors import Cursors
+from tests.chaos.ends import Drain
 from tests.chaos.fleet import NOTES_FILE
 from tests.chaos.keeper import DEADLY
 from tests.chaos.models import Models
@@ -40,11 +43,20 @@ class Sources:
     models: Models
     cursors: Cursors
     halts: Sequence[Halt]
+    drain: Drain
+
+
+async def waiting_in(bus: Bus) -> frozenset[tuple[str, str]]:
+    """Session and id of each message that is queued for an answer."""
+    entries: Any = await bus.call("XRANGE", bus.keys.inbox(0), "-", "+")
+    fields = [dict(pairs(each)) for _, each in entries]
+    return frozenset((each[b"session"].decode(), each[b"id"].decode()) for each in fields)
 
 
 async def recorded(accepted: Mapping[str, list[str]], sources: Sources) -> Record:
     """Everything that is known of a run that has ended."""
     process, witness, attempts = sources.process, sources.witness, sources.platform.attempts
+    waiting = await waiting_in(process.bus)  # first: what is answered meanwhile is seen twice, and not missed
     transcripts, book = process.transcripts, witness.book
     # What has left Redis is read from the archive.
     logs = {name: [entry for _, entry in await transcripts.committed(name, limit=LOG_ALL)] for name in accepted}
@@ -52,6 +64,8 @@ async def recorded(accepted: Mapping[str, list[str]], sources: Sources) -> Recor
     return Record(
         accepted=accepted,
         logs=logs,
+        waiting=waiting,
+        stopped=sources.drain.stopped,
         attempts=[_attempt(each, book) for each in attempts if each.post["attempt"] in book.asked],
         unmarked=[each.post["reply"] for each in attempts if each.post["attempt"] not in book.asked],
         unknown=[_outcome(each) for each in await read_unknown(process.bus, limit=UNKNOWN_ALL)],

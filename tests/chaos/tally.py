@@ -38,6 +38,10 @@ class Record:
     accepted: Mapping[str, Sequence[str]]
     """Session → the ids of its messages, in the order in which they were accepted."""
     logs: Mapping[str, Sequence[LogEntry]]
+    waiting: frozenset[tuple[str, str]] = frozenset()
+    """Session and id of each message that is still queued for an answer."""
+    stopped: str = ""
+    """The work that makes no progress any more."""
     attempts: Sequence[Attempt] = ()
     """In the order of arrival."""
     unmarked: Sequence[str] = ()
@@ -63,7 +67,7 @@ class Record:
 class Tally:
     """What is wrong, a line each; the metadata of a field is its line in the report."""
 
-    lost: list[str] = field(metadata={"text": "accepted messages without an answer"})
+    lost: list[str] = field(metadata={"text": "accepted messages that are neither answered nor queued"})
     doubled: list[str] = field(metadata={"text": "messages doubled in a log"})
     disordered: list[str] = field(metadata={"text": "sessions out of order in the log"})
     stale: list[str] = field(metadata={"text": "writes by who had lost the lease"})
@@ -92,6 +96,7 @@ class Tally:
     overfull: list[str] = field(metadata={"text": "prompts above their window or budget"})
     orphaned: list[str] = field(metadata={"text": "prompts with calls and results apart"})
     impatient: list[str] = field(metadata={"text": "turns that waited too long for a consolidation"})
+    stopped: list[str] = field(metadata={"text": "work that has stopped before its end"})
 
     @property
     def ok(self) -> bool:
@@ -111,7 +116,7 @@ class Tally:
 def tally(record: Record) -> Tally:
     """Everything that is wrong with what a run left."""
     return Tally(
-        lost=[each for name, ids in record.accepted.items() for each in _lost(name, ids, record.logs[name])],
+        lost=[each for name, ids in record.accepted.items() for each in _lost(name, ids, record)],
         doubled=[each for name in record.accepted for each in _doubled(name, record.logs[name])],
         disordered=[
             each for name, ids in record.accepted.items() for each in _disordered(name, ids, record.logs[name])
@@ -127,6 +132,7 @@ def tally(record: Record) -> Tally:
         mismatched=[each for name, log in record.logs.items() for each in mismatched(name, log)],
         invented=invented(record.runs, record.logs),
         untold=list(untold(record.told, record.logs)),
+        stopped=[record.stopped] * bool(record.stopped),
         **_consolidated(record.kept, record.watched),
     )
 
@@ -157,8 +163,9 @@ def answered(log: Iterable[LogEntry]) -> list[str]:
     return [message_id for entry in log for message_id in entry.answers]
 
 
-def _lost(session: str, accepted: Sequence[str], log: Sequence[LogEntry]) -> list[str]:
-    kept = set(said(log)) & set(answered(log))
+def _lost(session: str, accepted: Sequence[str], record: Record) -> list[str]:
+    log = record.logs[session]
+    kept = (set(said(log)) & set(answered(log))) | {each for name, each in record.waiting if name == session}
     return [f"{session} {message_id}" for message_id in accepted if message_id not in kept]
 
 

@@ -2,14 +2,9 @@
 
 import gzip
 import io
-import os
 import random
 import re
-import signal
-import subprocess
-import sys
 import zipfile
-from pathlib import Path
 
 import pytest
 
@@ -17,76 +12,51 @@ from tests.canary.canaries import blurred, canary, pieces_in, words_in, words_in
 from tests.canary.knowledge import Knowledge
 from tests.canary.sabotage import CHECKS
 from tests.canary.scan import unpacked
+from tests.chaos.ends import BROKEN, HELD
 from tests.chaos.sabotage import Cut
+from tests.chaos.trial import tried
 
-ROOT = Path(__file__).resolve().parents[2]
-RUN_LIMIT_S = 200.0
 ANN, PAGE, BOB = "pond:person:web:ann", "pond:person:page:ann", "pond:person:web:bob"
 
 
 # The run.
 
 
-def canaries(*words: str) -> tuple[int, dict[str, int], str]:
-    """Exit code, findings by kind, and all that was printed."""
-    command = [sys.executable, "-m", "tests.canary", *words]
-    # A group of its own: were the run to hang, its processes would go on without it.
-    process = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-    )
-    try:
-        output, _ = process.communicate(timeout=RUN_LIMIT_S)
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-    found = {text: int(count) for count, text in re.findall(r"^ *(\d+)  (\w.*)$", output, re.MULTILINE)}
-    return process.returncode, found, output
-
-
-def counted(output: str) -> dict[str, int]:
-    """What was done."""
-    return {name: int(count) for name, count in re.findall(r"(\w+)=(\d+)", output[output.index("Counts(") :])}
-
-
 @pytest.mark.slow
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(2_500)
 def test_in_a_short_run_nobody_sees_what_is_not_theirs_and_what_is_forgotten_is_nowhere() -> None:
-    code, found, output = canaries("--operations", "300")
+    least = {"operations": 300, "refused": 100, "summaries": 20, "forgotten": 2, "kills": 1}
 
-    assert code == 0, output
-    assert set(found.values()) == {0}, output
-    done = counted(output)
-    assert done["operations"] == 300, output
-    assert done["refused"] >= 100, output
-    assert done["summaries"] >= 20, output
-    assert done["forgotten"] >= 2, output
-    assert done["kills"] + done["server_kills"] >= 5, output
+    run = tried("tests.canary", "--operations", "300", least=least)
+
+    assert run.code == HELD, run.output
+    assert set(run.found.values()) == {0}, run.output
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(720)
+@pytest.mark.timeout(5_000)
 @pytest.mark.parametrize(
     ("check", "noticed"),
     [
+        ("memory", "canaries of others in prompts"),
         pytest.param("parents", "canaries of others in prompts", marks=pytest.mark.long),
         pytest.param("links", "canaries of others in prompts", marks=pytest.mark.long),
-        ("memory", "canaries of others in prompts"),
         pytest.param("search", "canaries of others in prompts", marks=pytest.mark.long),
-        ("message", "canaries of others in answers of the API"),
-        ("forget-memory", "forgotten canaries on the disk"),
+        pytest.param("message", "canaries of others in answers of the API", marks=pytest.mark.long),
+        pytest.param("forget-memory", "forgotten canaries on the disk", marks=pytest.mark.long),
     ],
 )
 def test_a_run_without_one_of_the_checks_fails_for_that_reason(check: str, noticed: str) -> None:
     for seed in range(1, 7):
         # What is tried is chance: one short run may try nothing that the check would have stopped.
-        code, found, output = canaries("--operations", "150", "--kills", "0", "--sabotage", check, "--seed", str(seed))
-        if found[noticed]:
+        words = ("--operations", "150", "--kills", "0", "--sabotage", check, "--seed", str(seed))
+        run = tried("tests.canary", *words, least={})
+        if run.found[noticed]:
             break
 
-    assert code == 1, output
-    assert found[noticed] > 0, output
-    assert counted(output)["turns"] >= 50, output
+    assert run.code == BROKEN, run.output
+    assert run.found[noticed] > 0, run.output
+    assert run.counts["turns"] >= 50, run.output
 
 
 @pytest.mark.parametrize("check", CHECKS)

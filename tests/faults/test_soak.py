@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 
 from daemon.events import LogEntry
 from daemon.tokens import load
+from tests.chaos.ends import BROKEN, HELD, INCONCLUSIVE, LATE
 from tests.chaos.marks import mark, marked, told
 from tests.chaos.outcomes import GIVEN_UP, RESENT
 from tests.chaos.tally import Record, Tally, tally
 from tests.fakes.openai_server import Received, Say
 from tests.soak import sent
+from tests.soak.__main__ import plan_of
 from tests.soak.chats import Chat, Crowd
 from tests.soak.disk import small_disk
 from tests.soak.findings import NOT_LOOKED_AT, OF_CHAOS, OWN, Findings
@@ -300,8 +302,8 @@ def test_a_message_that_is_lost_doubled_or_out_of_order_in_a_log_is_found(spoil:
     well.take(tally(Record(accepted=accepted, logs={"site:s01": a_log(6)})))
     ill.take(tally(Record(accepted=accepted, logs={"site:s01": spoil(a_log(6))})))
 
-    assert well.ok
-    assert not ill.ok
+    assert well.end("").code == HELD
+    assert ill.end("").code == ill.end("5 not answered").code == BROKEN
     assert ill.lines[kind].found
 
 
@@ -315,9 +317,29 @@ def test_whatever_is_found_makes_a_run_fail_and_is_shown(kind: str) -> None:
     findings = Findings()
     findings.add(kind, ["something about a pond"])
 
-    assert not findings.ok
+    assert findings.end("").code == (INCONCLUSIVE if kind in LATE else BROKEN)
     assert "something about a pond" in findings.report()
-    assert Findings().ok
+    assert Findings().end("").code == HELD
+
+
+def test_a_rate_that_the_machine_could_not_keep_is_inconclusive_and_a_loss_beside_it_is_not() -> None:
+    findings = Findings()
+    findings.add("slow", ["3.0 messages a second were answered, 50 were asked for"])
+    assert findings.end("").code == INCONCLUSIVE
+    assert "3.0 messages a second" in findings.end("").text
+
+    findings.add("unsent", ["lake:1 turn 3"])
+    assert findings.end("").code == BROKEN
+    assert findings.end("7 not sent by lake").code == INCONCLUSIVE, "it may still come"
+    findings.add("unlisted", ["lake:1 turn 3: shown 2 times, listed 0 times"])
+    assert findings.end("7 not sent by lake").code == BROKEN
+
+
+def test_twice_the_patience_is_as_many_messages_in_twice_the_time() -> None:
+    plan = plan_of(["--seconds", "180", "--rate", "50", "--patience", "2"])
+
+    assert (plan.seconds, plan.rate) == (360.0, 25.0)
+    assert plan.drain.limit_s == 2 * Plan().drain.limit_s
 
 
 # What readers are shown.

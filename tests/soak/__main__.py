@@ -1,4 +1,4 @@
-"""``python -m tests.soak [--seconds 3600] [--rate 50] ...``: exit code 1 when anything is wrong."""
+"""``python -m tests.soak [--seconds 3600] [--rate 50] ...``: its exit code is one of ``tests.chaos.ends``."""
 
 import argparse
 import os
@@ -6,12 +6,13 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import anyio
 
 from daemon import log
+from tests.chaos.ends import BROKEN, End, Inconclusive, leave, undecided
 from tests.processes import shut_down
 from tests.soak.disk import Disk, apart, small_disk
 from tests.soak.driver import DRIVER, cores, soaking
@@ -35,11 +36,16 @@ def plan_of(words: Sequence[str]) -> Plan:
         kind = type(each.default)
         parser.add_argument(f"--{each.name.replace('_', '-')}", type=kind, choices=choices, help=f"[{each.default}]")
     asked = vars(parser.parse_args(words))
-    return Plan(**{name: value for name, value in asked.items() if value is not None})
+    plan = Plan(**{name: value for name, value in asked.items() if value is not None})
+    return replace(plan, seconds=plan.patience * plan.seconds, rate=plan.rate / plan.patience)
 
 
-async def run(plan: Plan, folder: Path, disk: Disk | None) -> tuple[Findings, str]:
-    """Run the plan in a folder of its own; what is wrong, and what was done."""
+async def run(plan: Plan, folder: Path, disk: Disk | None) -> tuple[Findings, str, End]:
+    """Run the plan in a folder of its own; what is wrong, what was done, and how it ended.
+
+    Raises:
+        Inconclusive: nothing could be tried, or not everything be looked at.
+    """
     counts = Counts()
     async with soaking(plan, folder, disk, counts) as one:
         await one.storm()
@@ -56,7 +62,7 @@ async def run(plan: Plan, folder: Path, disk: Disk | None) -> tuple[Findings, st
             f"{rate(one):.1f} messages a second of {plan.rate:g} for {one.loaded_s:.0f} s; {one.left_then} were not "
             f"answered then, all was quiet {one.drained_s:.0f} s later",
         ]
-    return found, "\n".join(lines)
+    return found, "\n".join(lines), found.end(one.drain.undecided)
 
 
 def _processes(samples: Sequence[Sample], span: Span) -> Iterator[str]:
@@ -89,20 +95,17 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="mp-soak-", dir="/tmp"))
     with small_disk(folder / "data", round(DISK_MB + DISK_MB_A_SECOND * plan.seconds)) as disk:
         try:
-            found, done = anyio.run(run, plan, folder, disk)
+            found, done, end = anyio.run(run, plan, folder, disk)
+            print(f"{plan}\n{done}\n{found.report()}")
+        except Inconclusive as error:
+            end = undecided(error)
         finally:
             shut_down(folder / "data")
-        if not found.ok and disk is not None:
+        if end.code == BROKEN and disk is not None:
             shutil.copytree(folder / "data", folder / "kept", ignore_dangling_symlinks=True, dirs_exist_ok=True)
-    print(f"{plan}\n{done}")
     if disk is None:
         print(NO_DISK)
-    print(found.report())
-    if found.ok or plan.sabotage:
-        shutil.rmtree(folder, ignore_errors=True)
-    else:
-        print(f"logs and data: {folder}")
-    return 0 if found.ok else 1
+    return leave(folder, end, plan.sabotage)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -19,8 +19,10 @@ from daemon.errors import BusUnavailable
 from daemon.process import Process
 from daemon.run import open_process
 from daemon.server import EmbeddedServer
+from daemon.session import SessionReader
 from tests.chaos.cursors import Cursors
-from tests.chaos.fleet import START_LIMIT_S, Fleet, fleet
+from tests.chaos.ends import Drain, Inconclusive
+from tests.chaos.fleet import Fleet, fleet
 from tests.fakes.faults import Cut, Slow
 from tests.fakes.faults import every as each_so_many
 from tests.fakes.openai_server import fake_openai
@@ -29,6 +31,7 @@ from tests.fakes.slack import FakeSlack, fake_slack
 from tests.fakes.slack import Refuse as SlackRefuses
 from tests.fakes.telegram import FakeTelegram, fake_telegram
 from tests.fakes.telegram import Refuse as TelegramRefuses
+from tests.limits import HANG_S
 from tests.ports import free_port
 from tests.processes import environment_of
 from tests.soak.chats import Crowd, Site, crowd
@@ -37,7 +40,7 @@ from tests.soak.gauges import Gauges
 from tests.soak.harm import Harm
 from tests.soak.mind import HEARD, Mind
 from tests.soak.plan import Counts, Plan, troubles
-from tests.soak.readers import Reader
+from tests.soak.readers import Reader, unseen
 from tests.soak.setting import LAKE, MODEL_NAME, PUSH, REPEAT_S, SITE, WORK, Around, configured
 from tests.soak.terminal import Terminal, terminal
 
@@ -95,8 +98,7 @@ class Run:
     """Messages that wait for an answer now."""
     left_then: int = 0
     """Messages that nobody had answered when that was over."""
-    left: dict[str, int] = field(default_factory=dict[str, int])
-    """What was queued at the very end; -1: nobody could tell."""
+    drain: Drain
     drained_s: float = 0.0
     check: str = ""
     """What ``data check`` found."""
@@ -117,15 +119,17 @@ class Run:
         self.mind.mood = ""
         drain = anyio.current_time()
         await self.typed.end()
-        self.left = await self._drained()
+        await self._drained()
         self.drained_s = anyio.current_time() - drain
 
     async def _awake(self) -> None:
         """Wait until somebody who types is answered: a command that finds no server ends, and it is to live on."""
         await self.crowd.speak(self.crowd.chats[0], 1)
-        with anyio.fail_after(START_LIMIT_S):
+        with anyio.move_on_after(limit_s := self.plan.patience * HANG_S):
             while HEARD not in self.typed.shown:  # noqa: ASYNC110 - it is only shown
                 await anyio.sleep(LOOK_S)
+            return
+        raise Inconclusive(f"the first message was not answered within {limit_s:g} s, so nothing was tried")
 
     async def _talk(self, talk: anyio.abc.TaskGroup) -> None:
         number, bad = 0, 0
@@ -148,21 +152,16 @@ class Run:
             self.backlog = self._elsewhere() + max(0, await self._length(self.process.bus.keys.inbox(0)))
             await anyio.sleep(1.0)
 
-    async def _drained(self) -> dict[str, int]:
-        """What is left once all is quiet, or nothing has become less for too long.
+    async def _drained(self) -> None:
+        """Wait until all is quiet.
 
         A terminal hands on what lies in its pipe as fast as it is answered: the queue stays full, and more is shown.
         """
-        least, shown, until = sys.maxsize, 0, 0.0
-        while any((left := await self._left()).values()):
-            goes_on = len(self.typed.shown) > shown
-            if goes_on or (0 <= sum(left.values()) < least and min(left.values()) >= 0):
-                least, shown = min(least, sum(left.values())), len(self.typed.shown)
-                until = anyio.current_time() + self.plan.drain_s
-            elif anyio.current_time() > until > 0.0:
-                break
-            await anyio.sleep(LOOK_S)
-        return left
+        await self.drain.until_quiet(
+            self._left,
+            done=lambda: len(self.typed.shown) + self.cursors.total + sum(reader.last for reader in self.readers),
+            disturbed=lambda: self.harm.fleet.is_starting,
+        )
 
     def _elsewhere(self) -> int:
         """Messages that somebody has said and that Millpond has not yet."""
@@ -180,8 +179,18 @@ class Run:
             "with a deadline": await self._length(keys.due(0), "ZCARD"),
             "jobs": await self._length(keys.jobs, "ZCARD"),
             "dead letters": await self._length(keys.dead(0)),
+            "readers behind": await self._behind(),
         }
         return found | {f"not sent by {name}": await self._length(keys.out(0, name)) for name in PUSHES}
+
+    async def _behind(self) -> int:
+        """Readers who were not shown all that there is."""
+        reader = SessionReader(self.process.bus)
+        try:
+            heads = [(await reader.state(each.chat.session)).head for each in self.readers]
+        except BusUnavailable:
+            return -1
+        return len(unseen(self.readers, heads))
 
     async def _length(self, key: str, command: str = "XLEN") -> int:
         try:
@@ -190,15 +199,22 @@ class Run:
             return -1
 
     async def look_at_data(self, config: Path) -> None:
-        """Have Millpond itself look whether its data is whole."""
+        """Have Millpond itself look whether its data is whole.
+
+        Raises:
+            Inconclusive: that took too long.
+        """
         words = ["--config", str(config), "data", "check", "--deep"]
-        with anyio.fail_after(CHECK_LIMIT_S):
+        done = None
+        with anyio.move_on_after(limit_s := self.plan.patience * CHECK_LIMIT_S):
             done = await anyio.run_process(
                 [sys.executable, "-m", "millpond", *words],
                 env=environment_of(self.folder / "data", {}),
                 stderr=subprocess.STDOUT,
                 check=False,
             )
+        if done is None:
+            raise Inconclusive(f"the check of the data took more than {limit_s:g} s")
         self.check = "" if done.returncode == 0 else f"exit code {done.returncode}\n{done.stdout.decode()}"
 
     async def end(self) -> None:
@@ -262,7 +278,7 @@ async def soaking(plan: Plan, folder: Path, disk: Disk | None, counts: Counts) -
         running: Fleet = stack.enter_context(
             fleet(folder, {name: configs[name] for name in MEMBERS}, sabotage=plan.sabotage, module=module(plan))
         )
-        await running.started()
+        await running.started(within_s=plan.patience * HANG_S)
         typed = await stack.enter_async_context(terminal(folder, configs[TYPING], "s000"))
         site = Site(client, [f"http://127.0.0.1:{ports[name]}" for name in sorted(ports)], problems)
         people = crowd(plan.chats, dice, site=site, platform=platform, telegram=telegram, slack=slack, typed=typed.say)
@@ -309,6 +325,7 @@ async def soaking(plan: Plan, folder: Path, disk: Disk | None, counts: Counts) -
             readers=readers,
             counts=counts,
             problems=problems,
+            drain=plan.drain,
         )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 
+from tests.chaos.ends import End, end_of
 from tests.chaos.tally import Tally
 
 SHOWN = 5
@@ -14,13 +15,25 @@ OF_CHAOS = {
     **dict.fromkeys(("stale", "unversioned", "unfiled"), "2"),
     **dict.fromkeys(("backward", "untiled", "unsaid", "unraw", "unarchived", "untrimmed", "missing"), "3"),
     **dict.fromkeys(("overfull", "orphaned"), "4"),
-    **dict.fromkeys(("impatient", "unreleased"), "5"),
+    **dict.fromkeys(("impatient", "unreleased", "stopped"), "5"),
 }
 """Kinds of the chaos run, by the promise that they belong to."""
 
 NOT_LOOKED_AT = frozenset(
     {"stale", "unsent", "unmarked", "unlisted", "unfounded", "shuffled"}
-    | {"rerun", "unrecorded", "invented", "untold", "unraw", "missing", "backward", "overfull", "orphaned", "impatient"}
+    | {
+        "rerun",
+        "unrecorded",
+        "invented",
+        "untold",
+        "unraw",
+        "missing",
+        "backward",
+        "overfull",
+        "orphaned",
+        "impatient",
+        "stopped",
+    }
 )
 """Of these, what takes its witnesses, or is looked at here in another way."""
 
@@ -39,7 +52,7 @@ OWN = {
     "made_up": Line(promise="1", text="shown replies that stand in no log"),
     "shuffled": Line(promise="1", text="chats out of order where they are shown"),
     "unlisted": Line(promise="1", text="replies shown more often than queue unknown lists"),
-    "unseen": Line(promise="1", text="readers of events who missed a message, or saw one twice"),
+    "unread": Line(promise="1", text="readers of events who missed a message, or saw one twice"),
     "backward": Line(promise="3", text="cursors that were seen to go back"),
     "unheard": Line(promise="4", text="turns whose prompt lacked a message that they answer"),
     "overfull": Line(promise="4", text="prompts above their window or budget"),
@@ -49,9 +62,11 @@ OWN = {
     "problems": Line(promise="7", text="requests that were answered wrongly"),
     "fallen": Line(promise="7", text="processes that ended by themselves"),
     "ungraceful": Line(promise="8", text="processes that did not stop as they should"),
+    "tardy": Line(promise="8", text="processes that took long to stop"),
     "growing": Line(promise="-", text="processes that hold more and more"),
     "left": Line(promise="-", text="queues that are not empty at the end"),
     "check": Line(promise="-", text="rules that data check finds broken"),
+    "stopped": Line(promise="5", text="work that has stopped before its end"),
     "slow": Line(promise="-", text="rates below what was asked for"),
 }
 
@@ -77,10 +92,9 @@ class Findings:
             if each.name not in NOT_LOOKED_AT:
                 self.add(each.name, getattr(tally, each.name))
 
-    @property
-    def ok(self) -> bool:
-        """Whether nothing is wrong."""
-        return not any(line.found for line in self.lines.values())
+    def end(self, undecided: str) -> End:
+        """How the run ended; ``undecided`` as for ``end_of``."""
+        return end_of({kind: line.found for kind, line in self.lines.items()}, undecided)
 
     def report(self) -> str:
         """A table, and the first findings of each kind."""

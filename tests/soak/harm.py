@@ -15,8 +15,9 @@ from anyio.abc import TaskGroup
 
 from daemon.errors import ServerNotReady
 from daemon.server import EmbeddedServer
-from tests.chaos.fleet import START_LIMIT_S, Fleet, Member
+from tests.chaos.fleet import Fleet, Member
 from tests.chaos.waits import SERVER, Halt
+from tests.limits import HANG_S
 from tests.soak.disk import Disk
 from tests.soak.mind import MOODS, Mind
 from tests.soak.plan import DISK, KILL, MODEL, PAUSE, ROLL, Counts, Trouble
@@ -54,6 +55,8 @@ class Harm:
     halts: list[Halt] = field(default_factory=list[Halt])
     ungraceful: list[str] = field(default_factory=list[str])
     """Processes that did not stop as they should."""
+    tardy: list[str] = field(default_factory=list[str])
+    """Processes that stopped late."""
     fallen: list[str] = field(default_factory=list[str])
     """Processes that ended by themselves."""
     diary: list[str] = field(default_factory=list[str])
@@ -130,7 +133,7 @@ class Harm:
         await self._server_back(began)
 
     async def _server_back(self, began: float) -> None:
-        with anyio.move_on_after(START_LIMIT_S):
+        with anyio.move_on_after(HANG_S):
             while True:
                 try:
                     await self.server.ensure()
@@ -168,7 +171,7 @@ class Harm:
             began = time.time()
             await self.stop(member)
             member.start()
-            with anyio.move_on_after(START_LIMIT_S):
+            with anyio.move_on_after(HANG_S):
                 while not member.has_started:  # noqa: ASYNC110 - its log says it
                     await anyio.sleep(LOOK_S)
             self.halts.append(Halt(name=name, began=began, ended=time.time()))
@@ -192,7 +195,7 @@ class Harm:
         if code != 0 and (ready or code != -signal.SIGTERM):
             self.ungraceful.append(f"{member.name} ended with {code} when it was told to")
         if took_s > GRACE_S + STOP_SLACK_S:
-            self.ungraceful.append(f"{member.name} took {took_s:.1f} s to end")
+            self.tardy.append(f"{member.name} took {took_s:.1f} s to end")
 
     async def watch(self) -> None:
         """Start again who ends by himself, until cancelled; nobody should."""

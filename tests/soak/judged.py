@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from daemon.events import LogEntry
 from daemon.overview import read_unknown
 from daemon.recall.index.indexes import OPEN_MAX
-from daemon.session import SessionReader
 from daemon.sessionkey import SessionKey
 from tests.chaos.kept import Conversation
 from tests.chaos.marks import marked
+from tests.chaos.recording import waiting_in
 from tests.chaos.remains import kept_of
 from tests.chaos.tally import Record, said, tally
 from tests.chaos.waits import impatient, waits
@@ -20,7 +20,6 @@ from tests.soak.driver import Run
 from tests.soak.findings import Findings
 from tests.soak.flat import MIB, Limits, Span, growing
 from tests.soak.mind import HEARD
-from tests.soak.readers import unseen
 from tests.soak.sent import Reply, Talk
 from tests.soak.setting import LAKE, PUSH, SLOTS, TERMINAL, TURN_WAIT_S, WORK
 
@@ -53,16 +52,15 @@ each. A leak by the message is beyond both within seconds; one of each restart o
 async def judge(run: Run) -> Findings:
     """Everything that is wrong with a run that is over; counts what it meets on its way."""
     found = Findings()
-    listed = await _listed(run)
+    waiting, listed = await waiting_in(run.process.bus), await _listed(run)
     shown = _by_session(run)
     homes: dict[str, list[Chat]] = defaultdict(list)
     for chat in run.crowd.chats:
         if chat.session and chat.count:
             homes[chat.home].append(chat)
     for chats in homes.values():
-        await _judge_home(run, chats, shown, listed, found)
-    heads = [(await SessionReader(run.process.bus).state(reader.chat.session)).head for reader in run.readers]
-    found.add("unseen", [*(each for reader in run.readers for each in reader.wrong), *unseen(run.readers, heads)])
+        await _judge_home(run, chats, shown, listed, waiting, found)
+    found.add("unread", [each for reader in run.readers for each in reader.wrong])
     _judge_watched(run, found)
     return found
 
@@ -78,9 +76,11 @@ def _judge_watched(run: Run, found: Findings) -> None:
     found.add("fallen", run.harm.fallen)
     found.add("ungraceful", run.harm.ungraceful)
     found.add("growing", growing(run.gauges.samples, Span(began_s=run.began, seconds=run.loaded_s), LIMITS))
-    found.add("left", [f"{count} {what}" for what, count in run.left.items() if count])
+    found.add("tardy", run.harm.tardy)
+    found.add("left", [f"{count} {what}" for what, count in run.drain.left.items() if count])
+    found.add("stopped", [run.drain.stopped] * bool(run.drain.stopped))
     found.add("check", run.check.splitlines())
-    if run.typed.code != 0:
+    if run.typed.code:
         found.add("problems", [f"the terminal ended with {run.typed.code}"])
     if rate(run) < RATE_LEAST * run.plan.rate:
         found.add("slow", [f"{rate(run):.1f} messages a second were answered, {run.plan.rate:g} were asked for"])
@@ -96,12 +96,13 @@ async def _judge_home(
     chats: Sequence[Chat],
     shown: Mapping[str, Sequence[str]],
     listed: Mapping[str, Mapping[int, Sequence[str]]],
+    waiting: frozenset[tuple[str, str]],
     found: Findings,
 ) -> None:
     kept = await kept_of(run.process, {chat.session: chat.name for chat in chats})
     logs = {each.session: each.entries for each in kept.conversations}
     accepted = {chat.session: _accepted(chat, logs[chat.session]) for chat in chats}
-    found.take(tally(Record(accepted=accepted, logs=logs, kept=kept)))
+    found.take(tally(Record(accepted=accepted, logs=logs, waiting=waiting, kept=kept)))
     for chat, conversation in zip(chats, kept.conversations, strict=True):
         talk = Talk(
             session=chat.session,

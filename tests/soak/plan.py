@@ -4,6 +4,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from tests.chaos.ends import Drain
+from tests.limits import HANG_S
+
 FIRST, LAST = 0.06, 0.88
 """The part of the run in which things go wrong: it begins in peace, and what is measured last is no catching up."""
 
@@ -27,11 +30,20 @@ class Plan:
     every_s: float = 10.0
     """Something goes wrong as often."""
     chats: int = 300
-    drain_s: float = 60.0
-    """How long the rest of the answers is awaited while it becomes no less."""
+    drain_s: float = 600.0
+    """How long the rest of the answers is awaited while they come, ..."""
+    still_s: float = HANG_S
+    """... and how long without any progress."""
+    patience: float = 1.0
+    """So many times as long as all this; the same number of messages is said, at a lower rate."""
     seed: int = 1
     sabotage: str = ""
     """What is switched off, or planted: a run that has to be found out."""
+
+    @property
+    def drain(self) -> Drain:
+        """The wait for the rest."""
+        return Drain(limit_s=self.patience * self.drain_s, still_s=self.patience * self.still_s)
 
 
 @dataclass(frozen=True, kw_only=True)
