@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import anyio
 import msgspec
 import pytest
 
@@ -12,14 +11,28 @@ from daemon.process import Process
 from tests.answers import FIRST, KINDS, Kind
 from tests.conftest import Lab
 from tests.fakes.openai_server import Reply, Say, fake_openai
+from tests.integration.test_turns import Bot, nothing_waits, until, wire
+from tests.limits import HANG_S
 from tests.memorylab import SCOPE, WINDOW_TOKENS, MemoryLab
-from workers.agent.service import serve
 from workers.consolidation import Want
 
 pytestmark = pytest.mark.anyio
 
 TURNS = 8
 NOW = Want(at="now")
+
+# Which texts each of all the kinds comes to is held by test_summaries.py. These take ways of their own from there on.
+UNDERSTOOD = (
+    *("a call", "forcing refused", "a number as memory", "an entry of several paragraphs", "no continuity"),
+    *("lone surrogates", "NUL and other controls", "odd characters", "the memory as it was", "an entry of 100 kB"),
+    *("an empty memory kept empty", "a shrunken memory", "a memory of 100 kB"),
+)
+REFUSED = (
+    *("nothing at all", "half of the JSON", "an emptied memory", "a memory of 2 MB", "cut off by its length"),
+    *("a stream cut short", "an error in the stream", "silence", "too many requests", "a broken server"),
+    *("a wrong key", "an overflow"),
+)
+CHOSEN = [{kind.name: kind for kind in KINDS}[name] for name in (*UNDERSTOOD, *REFUSED)]
 
 
 def server_of(kind: Kind):
@@ -34,16 +47,17 @@ def server_of(kind: Kind):
     return reply
 
 
-def config_of(config: Config, base_url: str) -> Config:
+def config_of(config: Config, base_url: str, *, deadline_s: float) -> Config:
     model = ModelConfig(base_url=base_url, name="fake", context_window_tokens=WINDOW_TOKENS)
-    consolidation = ConsolidationConfig(call_deadline_s=0.5, breaker_failures=100)
+    consolidation = ConsolidationConfig(call_deadline_s=deadline_s, breaker_failures=100)
     return msgspec.structs.replace(config, bots={"pond": BotConfig(model=model)}, consolidation=consolidation)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=[kind.name for kind in KINDS])
+@pytest.mark.parametrize("kind", CHOSEN, ids=[kind.name for kind in CHOSEN])
 async def test_the_conversation_goes_on(kind: Kind, process: Process, lab: Lab) -> None:
     async with fake_openai(server_of(kind)) as server:
-        process = replace(process, config=config_of(process.config, server.base_url), connect_model=connect)
+        config = config_of(process.config, server.base_url, deadline_s=0.05 if kind.name == "silence" else HANG_S)
+        process = replace(process, config=config, connect_model=connect)
         memory = MemoryLab(process, lab)
         await memory.memories.edit(SCOPE, of=0, text=kind.memory, by="ann", time="2026-03-01T09:00:00.000Z")
         await memory.bulk(TURNS, time=f"{FIRST.replace(' ', 'T')}:00.000Z")
@@ -78,18 +92,8 @@ async def _written(kind: Kind, memory: MemoryLab) -> None:
 
 
 async def _answered(memory: MemoryLab) -> str:
-    """What the bot answers next, and that the model saw the newest turn when it did."""
-    process = replace(memory.process, stopping=anyio.Event())
-
-    async def run(*, task_status: anyio.abc.TaskStatus[None]) -> None:
-        await serve(process, task_status=task_status)
-
+    """What the bot answers next."""
     await memory.lab.publish("after")
-    async with anyio.create_task_group() as tg:
-        await tg.start(run)
-        with anyio.fail_after(10):
-            while (await memory.state()).waiting:  # noqa: ASYNC110 - what is waited for happens on the server
-                await anyio.sleep(0.01)
-        process.stopping.set()
-    last = msgspec.json.decode((await memory.lab.log())[-1].wire)
-    return str(last["content"])
+    async with Bot(memory.process).working():
+        await until(lambda: nothing_waits(memory.lab, "web:ann"))
+    return str(wire((await memory.lab.log())[-1])["content"])

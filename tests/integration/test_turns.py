@@ -51,13 +51,15 @@ async def until(condition: Callable[[], Awaitable[bool]]) -> None:
 
 
 class Bot:
-    """An agent worker in this process, answering with a scripted model."""
+    """An agent worker in this process, answering with a scripted model, or with the one that is configured."""
 
-    def __init__(self, process: Process, model: Model) -> None:
+    def __init__(self, process: Process, model: Model | None = None) -> None:
         async def connect(_config: object, *, language: str) -> Model:
+            assert model is not None
             return model
 
-        self.process = replace(process, connect_model=connect, stopping=anyio.Event())
+        connecting = process.connect_model if model is None else connect
+        self.process = replace(process, connect_model=connecting, stopping=anyio.Event())
 
     @asynccontextmanager
     async def working(self) -> AsyncGenerator[None]:
