@@ -48,7 +48,7 @@ def each_row(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Cal
 def _noted(failures: list[BaseException], row: dict[str, Any]) -> Iterator[None]:
     try:
         yield
-    except (Exception, pytest.fail.Exception) as error:
+    except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - whatever a row raises is told of it
         error.add_note("row: " + ", ".join(f"{name}={value!r:.500}" for name, value in row.items()))
         failures.append(error)
 

@@ -13,9 +13,7 @@ from channels.arrival import Arrival
 from channels.base import Channel
 from channels.batch import one_by_one
 from daemon.sessionkey import SessionKey
-
-WITHIN_S = 60.0
-"""Longest wait of a test, on a busy machine."""
+from tests.limits import HANG_S
 
 RETRY_AFTER_S = 7.0
 """What ``Fault.TOO_MANY`` asks for."""
@@ -104,6 +102,12 @@ class Lab(ABC):
     """What cannot go wrong on this platform."""
     _threads = 40
 
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
+        """How the next requests that send, change, mark, fetch, find or look back go wrong, one each."""
+        self.update_faults: list[Fault] = []
+        """The same for the next requests by which the adapter hears of people."""
+
     @abstractmethod
     def again(self) -> AbstractAsyncContextManager[Channel]:
         """The adapter anew, as after a restart: it knows nothing of the first one."""
@@ -158,13 +162,13 @@ class Lab(ABC):
     def unsettled(self) -> bool:
         """Whether there is something that the platform would say again."""
 
-    @abstractmethod
     def fail(self, *faults: Fault) -> None:
-        """Let the next requests that send, change, mark, fetch, find or look back go wrong, one each."""
+        """Let the next requests go wrong, see ``faults``."""
+        self.faults += faults
 
-    @abstractmethod
     def fail_updates(self, *faults: Fault) -> None:
-        """The same for the next requests by which the adapter hears of people."""
+        """Let the next requests go wrong, see ``update_faults``."""
+        self.update_faults += faults
 
     @abstractmethod
     def lock_out(self) -> None:
@@ -211,7 +215,7 @@ class Heard:
 
     async def until(self, reached: Callable[[], bool]) -> None:
         """Wait for something that changes with what is taken."""
-        with anyio.fail_after(WITHIN_S):
+        with anyio.fail_after(HANG_S):
             while not reached():
                 await self._changed.wait()
 

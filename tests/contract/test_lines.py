@@ -21,10 +21,10 @@ from daemon.config import AccessConfig, Config, PushConfig, RedisConfig, load
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from daemon.testing import ScriptedModel
-from tests.contract import lab as lab_module
 from tests.contract.lab import RETRY_AFTER_S, Fault, Feature, Lab, Said, Shown
 from tests.contract.suite import ChannelContract
 from tests.fakes.lines import KEY, Answered, Dropped, LinesServer, Request
+from tests.limits import HANG_S
 from workers.agent.service import serve as serve_agents
 
 ROOT = Path(__file__).parents[2]
@@ -90,12 +90,11 @@ class LinesLab(Lab):
     impossible = frozenset({Fault.PAGE})
 
     def __init__(self, process: Process, folder: Path) -> None:
+        super().__init__()
         self.chat = SessionKey(channel=NAME, chat="ann")
         self.group = SessionKey(channel=NAME, chat="#tides")
         self._process = process
         self._folder = folder
-        self._faults: list[Fault] = []
-        self._update_faults: list[Fault] = []
         self._numbers = 0
         self.server = LinesServer(self._decide)
         self.serving = anyio.CancelScope()
@@ -154,17 +153,11 @@ class LinesLab(Lab):
             self.server.say(nonsense)
 
     async def settled(self) -> None:
-        with anyio.fail_after(lab_module.WITHIN_S):
+        with anyio.fail_after(HANG_S):
             await self.server.until(lambda: not self.server.said)
 
     def unsettled(self) -> bool:
         return bool(self.server.said)
-
-    def fail(self, *faults: Fault) -> None:
-        self._faults.extend(faults)
-
-    def fail_updates(self, *faults: Fault) -> None:
-        self._update_faults.extend(faults)
 
     def lock_out(self) -> None:
         self.server.key = "another"
@@ -174,12 +167,12 @@ class LinesLab(Lab):
         await anyio.wait_all_tasks_blocked()
 
     def _decide(self, request: Request) -> Answered | Dropped | None:
-        faults = self._update_faults if request["do"] == "listen" else self._faults
+        faults = self.update_faults if request["do"] == "listen" else self.faults
         return FAULTS[faults.pop(0)] if faults else None
 
 
 @pytest.mark.usefixtures("installed")
-class TestLines(ChannelContract):
+class TestLines(ChannelContract, missing=LinesLab.missing):
     @pytest.fixture
     async def lab(self, installed: Path, process: Process, tmp_path: Path) -> AsyncIterator[LinesLab]:
         lab = LinesLab(process, tmp_path)
@@ -281,7 +274,7 @@ async def test_a_bot_answers_on_it(installed: Path, process: Process, tmp_path: 
         await tg.start(serve, one)
         await lab.say(Said(text="When is the tide?"))
 
-        with anyio.fail_after(lab_module.WITHIN_S):
+        with anyio.fail_after(HANG_S):
             await lab.server.until(lambda: "High at noon." in [shown.text for shown in lab.shown(lab.chat)])
             await lab.settled()
         one.stopping.set()

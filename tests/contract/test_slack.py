@@ -52,13 +52,12 @@ class SlackLab(Lab):
     def __init__(
         self, slack: FakeSlack, process: Process, closing: tuple[anyio.CancelScope, anyio.Event], config: SlackConfig
     ) -> None:
+        super().__init__()
         self.slack = slack
         self._config = config
         self._process = replace(process, config=Config(queue=process.config.queue, channels={NAME: self._config}))
         self._server, self._closed = closing
         self._people: dict[str, Person] = {}
-        self._wrong: list[Fault] = []
-        self._deaf: list[Fault] = []
         self.workspace = self._process.workspace("pond")
         self.chat = SessionKey(channel=NAME, chat=self._direct("1001").id)
         self._lake = slack.channel(self._person("1001"), self._person("2002"))
@@ -137,12 +136,6 @@ class SlackLab(Lab):
     def unsettled(self) -> bool:
         return bool(self.slack.app.waiting)
 
-    def fail(self, *faults: Fault) -> None:
-        self._wrong += faults
-
-    def fail_updates(self, *faults: Fault) -> None:
-        self._deaf += faults
-
     def lock_out(self) -> None:
         self.slack.team.bots.clear()
 
@@ -151,7 +144,7 @@ class SlackLab(Lab):
         await self._closed.wait()
 
     def _decide(self, call: Call) -> Wrong | None:
-        faults = self._deaf if call.method in HEARS else self._wrong if call.method.startswith(DOES) else []
+        faults = self.update_faults if call.method in HEARS else self.faults if call.method.startswith(DOES) else []
         return WRONG[faults.pop(0)] if faults else None
 
     def _person(self, number: str, *, is_bot: bool = False) -> Person:
@@ -218,7 +211,7 @@ def queue() -> QueueConfig:
     return QueueConfig(lease_s=4.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
-class TestSlack(ChannelContract):
+class TestSlack(ChannelContract, missing=SlackLab.missing):
     @pytest.fixture
     async def lab(self, process: Process) -> AsyncIterator[SlackLab]:
         async with a_lab(process) as lab:

@@ -43,14 +43,13 @@ class TelegramLab(Lab):
     def __init__(
         self, telegram: FakeTelegram, process: Process, closing: tuple[anyio.CancelScope, anyio.Event]
     ) -> None:
+        super().__init__()
         self.telegram = telegram
         self._config = TelegramConfig(token=Secret(telegram.bot.token), base_url=telegram.base_url)
         self._process = replace(process, config=Config(queue=process.config.queue, channels={NAME: self._config}))
         self._server, self._closed = closing
         self._people: dict[str, Person] = {}
         self._chats: dict[str, Chat] = {}
-        self._wrong: list[Fault] = []
-        self._deaf: list[Fault] = []
         self.workspace = self._process.workspace("pond")
         self.chat = SessionKey(channel=NAME, chat=ANN)
         lake = telegram.group()
@@ -114,12 +113,6 @@ class TelegramLab(Lab):
     def unsettled(self) -> bool:
         return bool(self.telegram.bot.updates)
 
-    def fail(self, *faults: Fault) -> None:
-        self._wrong += faults
-
-    def fail_updates(self, *faults: Fault) -> None:
-        self._deaf += faults
-
     def lock_out(self) -> None:
         self.telegram.world.bots.clear()
 
@@ -128,7 +121,9 @@ class TelegramLab(Lab):
         await self._closed.wait()
 
     def _decide(self, call: Call) -> Wrong | None:
-        faults = self._deaf if call.method == "getUpdates" else self._wrong if call.method.startswith(DOES) else []
+        faults = (
+            self.update_faults if call.method == "getUpdates" else self.faults if call.method.startswith(DOES) else []
+        )
         return WRONG[faults.pop(0)] if faults else None
 
     def _person(self, number: str, *, is_bot: bool = False) -> Person:
@@ -141,7 +136,7 @@ class TelegramLab(Lab):
         return self._chats[number]
 
 
-class TestTelegram(ChannelContract):
+class TestTelegram(ChannelContract, missing=TelegramLab.missing):
     @pytest.fixture
     def queue(self) -> QueueConfig:
         """Leases that a busy machine keeps."""

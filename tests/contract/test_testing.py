@@ -14,11 +14,11 @@ from daemon.config import TestingConfig
 from daemon.events import Attachment
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
-from tests.contract import lab as lab_module
 from tests.contract.lab import RETRY_AFTER_S, Fault, Feature, Lab, Said, Shown
 from tests.contract.suite import ChannelContract
 from tests.fakes import sink as fakes
 from tests.fakes.sink import Post, Sink
+from tests.limits import HANG_S
 
 NAME = "testing"
 
@@ -39,13 +39,12 @@ class SinkLab(Lab):
     missing = frozenset({Feature.CONTENTS})
 
     def __init__(self, process: Process, workspace: Path, kind: type[TestingChannel] | None = None) -> None:
+        super().__init__()
         self._kind = kind
         self.chat = SessionKey(channel=NAME, chat="ann")
         self.group = SessionKey(channel=NAME, chat="everybody")
         self.workspace = workspace
         self._process = process
-        self._faults: list[Fault] = []
-        self._update_faults: list[Fault] = []
         self._locked = False
         self._said = 0
         self.sink = Sink(self._decide, self._decide)
@@ -120,16 +119,10 @@ class SinkLab(Lab):
             self.sink.say(nonsense)
 
     async def settled(self) -> None:
-        await self.sink.heard(within_s=lab_module.WITHIN_S)
+        await self.sink.heard(within_s=HANG_S)
 
     def unsettled(self) -> bool:
         return bool(self.sink.updates)
-
-    def fail(self, *faults: Fault) -> None:
-        self._faults.extend(faults)
-
-    def fail_updates(self, *faults: Fault) -> None:
-        self._update_faults.extend(faults)
 
     def lock_out(self) -> None:
         self._locked = True
@@ -141,7 +134,7 @@ class SinkLab(Lab):
     def _decide(self, post: Post) -> Any:
         if self._locked:
             return fakes.Refuse(401)
-        faults = self._update_faults if post.get("kind") == "updates" else self._faults
+        faults = self.update_faults if post.get("kind") == "updates" else self.faults
         return FAULTS[faults.pop(0)] if faults and post.get("kind") != "health" else None
 
 
@@ -158,7 +151,7 @@ async def lab_of(
         tg.cancel_scope.cancel()
 
 
-class TestTestingChannel(ChannelContract):
+class TestTestingChannel(ChannelContract, missing=SinkLab.missing):
     @pytest.fixture
     async def lab(self, process: Process, tmp_path: Path) -> AsyncIterator[SinkLab]:
         async with lab_of(process, tmp_path) as lab:
