@@ -13,6 +13,7 @@ import msgspec
 from channels.web.service import serve
 from daemon.config import Secret, WebConfig
 from daemon.process import Process
+from tests.limits import HANG_S
 
 TOKEN = "an operator's token"
 
@@ -39,6 +40,11 @@ class Page:
         return code
 
 
+def client_of(address: str, **headers: str) -> httpx2.AsyncClient:
+    """A client of an address without TLS; to read the machine's certificates takes 20 ms."""
+    return httpx2.AsyncClient(base_url=address, headers=headers, timeout=HANG_S, verify=False)
+
+
 @asynccontextmanager
 async def page_of(process: Process, *, token: str = TOKEN) -> AsyncGenerator[Page]:
     """The web channel of a process, served for the length of a block; without ``token`` nobody is an operator."""
@@ -48,8 +54,7 @@ async def page_of(process: Process, *, token: str = TOKEN) -> AsyncGenerator[Pag
     process = replace(process, config=config, announce=said.append, stopping=anyio.Event())
     async with anyio.create_task_group() as tg:
         await tg.start(serve, process)
-        operator = httpx2.AsyncClient(base_url=said[0], headers={"Authorization": f"Bearer {TOKEN}"}, timeout=20)
-        async with operator, httpx2.AsyncClient(base_url=said[0], timeout=20) as stranger:
+        async with client_of(said[0], Authorization=f"Bearer {TOKEN}") as operator, client_of(said[0]) as stranger:
             yield Page(process=process, client=operator, stranger=stranger)
         tg.cancel_scope.cancel()  # no test waits for a server's grace
 

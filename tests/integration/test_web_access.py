@@ -30,6 +30,8 @@ from daemon.operators import VISITOR_VALID_S, Audit, Logins, link
 from daemon.process import Process
 from daemon.testing import ManualClock
 from tests.conftest import Lab, all_keys, dump
+from tests.limits import HANG_S
+from tests.weblab import client_of
 
 pytestmark = pytest.mark.anyio
 
@@ -90,7 +92,7 @@ async def web_of(process: Process, **options: Any) -> AsyncGenerator[Web]:
     served = replace(process, config=config, announce=said.append, invite=links.append, stopping=anyio.Event())
     async with anyio.create_task_group() as tg:
         await tg.start(serve, served)
-        async with httpx2.AsyncClient(base_url=said[0], timeout=20) as browser:
+        async with client_of(said[0]) as browser:
             yield Web(process=served, address=said[0], links=links, browser=browser)
         tg.cancel_scope.cancel()
 
@@ -166,7 +168,7 @@ async def test_a_link_works_once_even_for_many_at_the_same_time(web: Web) -> Non
     statuses: list[int] = []
 
     async def log_in() -> None:
-        async with httpx2.AsyncClient(base_url=web.address, timeout=20) as browser:
+        async with client_of(web.address) as browser:
             statuses.append((await browser.post("/api/login", json={"code": web.code})).status_code)
 
     async with anyio.create_task_group() as tg:
@@ -503,7 +505,7 @@ def _here(server_dir: Path, prefix: str, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.usefixtures("_here")
 async def test_the_command_prints_a_new_link_at_any_time(process: Process, lab: Lab) -> None:
     async with web_of(replace(process, clock=SystemClock())) as web:
-        with anyio.fail_after(10):
+        with anyio.fail_after(HANG_S):
             while not await lab.bus.call("HLEN", lab.bus.keys.workers):  # noqa: ASYNC110 - the first beat
                 await anyio.sleep(0.01)
 

@@ -6,7 +6,6 @@ import shutil
 import signal
 import socket
 import tempfile
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -34,15 +33,24 @@ from daemon.errors import BadSessionKey, ConfigError
 from daemon.events import Live, LogEntry, Notice, ToolEvent
 from daemon.process import Process
 from daemon.run import open_process
-from daemon.server.layout import Layout, read_state, try_lock
-from daemon.server.link import Link
+from daemon.server import Address
+from daemon.server.layout import Layout, read_state
 from daemon.session import Claim, Commit, Sessions
 from daemon.sessionkey import SessionKey, encode_part
+from tests.conftest import shut_down
+from tests.limits import HANG_S
 from tests.places import TEMPORARY
+from tests.weblab import client_of
 
 pytestmark = pytest.mark.anyio
 
 SMALL = QueueConfig(message_max_bytes=1_000, waiting_max=3)
+
+
+@pytest.fixture(scope="module")
+def anyio_backend() -> str:
+    """One event loop for the module, which shares a process and its web channel."""
+    return "asyncio"
 
 
 @pytest.fixture(scope="module")
@@ -56,14 +64,7 @@ def data_dir() -> Iterator[Path]:
         layout = Layout(folder / "data")
         state = read_state(layout)
         assert state is not None
-        with suppress(OSError), Link.unix(Path(state.socket), timeout_s=5.0) as link:
-            link.call("AUTH", state.password)
-            link.call("SHUTDOWN")
-        deadline = time.monotonic() + 5
-        while (lock := try_lock(layout.alive_lock)) is None:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        os.close(lock)
+        shut_down(Address(Path(state.socket), state.port, Secret(state.password), state.pid), layout)
     shutil.rmtree(folder)
 
 
@@ -95,12 +96,12 @@ async def serving(
     async with open_process(config, data_dir, announce=said.append) as process, anyio.create_task_group() as tg:
         await tg.start(serve, process)
         [address] = said
-        async with httpx2.AsyncClient(base_url=address, headers=headers, timeout=20) as client:
+        async with client_of(address, **headers) as client:
             yield Web(process, address, client)
         process.stopping.set()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 async def web(data_dir: Path) -> AsyncIterator[Web]:
     async with serving(data_dir) as web:
         yield web
@@ -298,15 +299,10 @@ async def test_a_body_above_the_bound_is_refused_before_it_is_read(data_dir: Pat
 
 async def test_a_body_that_does_not_come_is_not_waited_for(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(body, "BODY_TIMEOUT_S", 0.05)
-    never = anyio.Event()
 
-    async def stuck() -> AsyncIterator[bytes]:
-        yield b"{"
-        with anyio.move_on_after(1):
-            await never.wait()
+    answer = await sent(web, "POST /api/messages HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 9", "{")
 
-    headers = {"Content-Type": "application/json"}
-    assert error_of(await web.client.post("/api/messages", content=stuck(), headers=headers), 408) == "too_slow"
+    assert answer.startswith(b"HTTP/1.1 408") and b"too_slow" in answer
 
 
 async def test_a_full_session_refuses_and_says_when_to_come_back(data_dir: Path) -> None:
@@ -339,14 +335,20 @@ async def test_an_error_of_ours_tells_nothing_of_the_inside(web: Web) -> None:
     assert "s3cret" not in refused.text
 
 
-async def test_what_is_no_http_is_refused_in_json(web: Web) -> None:
+async def sent(web: Web, head: str, body: str = "") -> bytes:
+    """All that is answered to bytes, up to the end of the connection."""
     host, port = web.address.removeprefix("http://").split(":")
     async with await anyio.connect_tcp(host, int(port)) as stream:
-        await stream.send("GET /api/sessions/web:小明/messages HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        await stream.send(f"{head}\r\nHost: localhost\r\nConnection: close\r\n\r\n{body}".encode())
         answer = b""
         with suppress(anyio.EndOfStream):
             while True:
                 answer += await stream.receive()
+    return answer
+
+
+async def test_what_is_no_http_is_refused_in_json(web: Web) -> None:
+    answer = await sent(web, "GET /api/sessions/web:小明/messages HTTP/1.1")
 
     head, _, body = answer.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400")
@@ -391,9 +393,11 @@ async def test_tool_calls_are_shown_as_they_are_stored(web: Web) -> None:
 
 
 async def test_messages_are_read_in_pages(web: Web) -> None:
-    for number in range(60):
-        await web.post(session="pages", text=f"q{number}")
-        await answer(web, "web:pages", f"a{number}")
+    await web.post(session="pages", text="x")
+    claim = await claim_of(web.process, "web:pages")
+    entries = tuple(entry(0, "assistant", f"a{number}") for number in range(120))
+    done = Commit(entries=entries, tokens=120, answered=(claim.begun.waiting[0].stream_id,))
+    await Sessions(web.process.bus, web.process.config.queue, worker="test").commit(claim, done, step=0)
 
     first = await web.messages("pages")
     rest = await web.messages("pages", after=first[-1]["index"], limit=1_000)
@@ -427,15 +431,7 @@ async def test_a_session_is_found_under_its_key_and_its_encoded_name(web: Web, n
 
 @pytest.mark.parametrize("segment", ["web:a%zz", "a%zz", "%FF", "web:a:b:c:d", "web:"])
 async def test_a_bad_session_in_an_address_is_refused(web: Web, segment: str) -> None:
-    host, port = web.address.removeprefix("http://").split(":")
-    async with await anyio.connect_tcp(host, int(port)) as stream:
-        await stream.send(
-            f"GET /api/sessions/{segment}/messages HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
-        )
-        got = b""
-        with suppress(anyio.EndOfStream):
-            while True:
-                got += await stream.receive()
+    got = await sent(web, f"GET /api/sessions/{segment}/messages HTTP/1.1")
 
     assert got.startswith(b"HTTP/1.1 400") and b"bad_session" in got
 
@@ -460,10 +456,12 @@ def test_any_segment_is_a_session_or_refused(segment: str) -> None:
 
 
 async def test_sessions_are_listed_newest_first(web: Web) -> None:
-    for name in ("list-a", "list-b"):
+    bus = web.process.bus
+    for at, name in enumerate(("list-a", "list-b")):
         await web.post(session=name, text="x")
         await answer(web, f"web:{name}", "y")
-        await anyio.sleep(0.002)  # activity is stamped in milliseconds
+        await bus.activity.written()
+        await bus.call("ZADD", bus.keys.sessions, 2**42 + at, f"web:{name}")
 
     listed = (await web.client.get("/api/sessions", params={"limit": 2})).json()["sessions"]
 
@@ -505,7 +503,7 @@ async def events_of(lines: AsyncIterator[str]) -> AsyncIterator[Event]:
 
 
 async def take(events: AsyncIterator[Event], count: int) -> list[Event]:
-    with anyio.fail_after(10):
+    with anyio.fail_after(HANG_S):
         return [await anext(events) for _ in range(count)]
 
 
@@ -711,7 +709,7 @@ async def test_silence_is_broken_by_comments(web: Web, monkeypatch: pytest.Monke
 
     async with web.client.stream("GET", "/api/events?session=silent") as response:
         lines = response.aiter_lines()
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_S):
             said = [await anext(lines) for _ in range(3)]
 
     assert said == ["retry: 1000", "", ": keep-alive"]
@@ -740,7 +738,7 @@ async def test_a_viewer_who_goes_is_forgotten(web: Web) -> None:
     async with watching(web, "gone"):
         assert "mp:events:web:gone" in web.process.listener._readers
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_S):
         while "mp:events:web:gone" in web.process.listener._readers:  # noqa: ASYNC110 - nobody tells
             await anyio.sleep(0.01)
 
@@ -856,7 +854,9 @@ async def test_metrics_show_counters_and_the_queues(web: Web) -> None:
         assert f"\nmillpond_{gauge} " in text
 
 
-async def test_an_outage_is_told_and_over_when_it_is_over(data_dir: Path) -> None:
+async def test_an_outage_is_told_and_over_when_it_is_over(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("daemon.bus.connection.PATIENCE_S", 1.0)
+    monkeypatch.setattr("channels.web.health.PING_S", HANG_S)
     async with serving(data_dir) as web:
         assert (await web.client.get("/healthz")).json() == {"status": "ok"}
         assert (await web.client.get("/readyz")).json() == {"status": "ok"}
@@ -868,10 +868,13 @@ async def test_an_outage_is_told_and_over_when_it_is_over(data_dir: Path) -> Non
 
         os.kill(pid, signal.SIGSTOP)
         try:
-            async with anyio.create_task_group() as tg:
-                for path in ("/healthz", "/readyz", "/metrics", "/api/sessions"):
-                    tg.start_soon(ask, path)
-                refused = await web.post(session="away", text="x", id="safe")
+            with monkeypatch.context() as hasty:
+                for limit in ("daemon.bus.line.ANSWER_TIMEOUT_S", "channels.web.health.PING_S"):
+                    hasty.setattr(limit, 0.1)
+                async with anyio.create_task_group() as tg:
+                    for path in ("/healthz", "/readyz", "/metrics", "/api/sessions"):
+                        tg.start_soon(ask, path)
+                    refused = await web.post(session="away", text="x", id="safe")
         finally:
             os.kill(pid, signal.SIGCONT)
 
@@ -882,8 +885,10 @@ async def test_an_outage_is_told_and_over_when_it_is_over(data_dir: Path) -> Non
             assert found[path].status_code == 503
             assert found[path].json()["reason"]
         assert found["/metrics"].status_code == 200
-        assert (await web.post(session="away", text="x", id="safe")).status_code == 202
-        assert (await web.client.get("/healthz")).json() == {"status": "ok"}
+        with anyio.fail_after(HANG_S):
+            while (await web.post(session="away", text="x", id="safe")).status_code != 202:
+                pass  # its patience is short
+            assert (await web.client.get("/healthz")).json() == {"status": "ok"}
 
 
 async def test_a_viewer_outlives_a_restart_of_the_server(data_dir: Path) -> None:
@@ -899,7 +904,7 @@ async def test_a_viewer_outlives_a_restart_of_the_server(data_dir: Path) -> None
 
 async def test_a_cancelled_server_leaves_nothing_open(data_dir: Path) -> None:
     config, said = Config(channels={"web": WebConfig(port=0)}), list[str]()
-    async with open_process(config, data_dir, announce=said.append) as process, httpx2.AsyncClient() as client:
+    async with open_process(config, data_dir, announce=said.append) as process, client_of("") as client:
         async with anyio.create_task_group() as tg:
             await tg.start(serve, process)
             async with client.stream("GET", f"{said[0]}/api/events?session=cut") as response:
@@ -909,37 +914,50 @@ async def test_a_cancelled_server_leaves_nothing_open(data_dir: Path) -> None:
             await client.get(f"{said[0]}/healthz")
 
 
-@pytest.mark.measures
-async def test_a_stop_ends_streams_and_is_over_soon(data_dir: Path) -> None:
-    async with serving(data_dir) as web:
-        host, port = web.address.removeprefix("http://").split(":")
-        async with watching(web, "stopping") as events, await anyio.connect_tcp(host, int(port)) as slow:
-            await slow.send(b"POST /api/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
-            await slow.send(b"Content-Length: 100\r\n\r\n{")  # and never the rest
-            began = time.monotonic()
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No request is cut off for taking long: a stop that needs this hangs."""
+    monkeypatch.setattr("channels.http.protocol.SHUTDOWN_S", round(HANG_S))
+    monkeypatch.setattr("channels.web.service.GRACE_S", HANG_S)
+
+
+@pytest.mark.usefixtures("patient")
+async def test_a_stop_ends_streams_in_order(data_dir: Path) -> None:
+    with anyio.fail_after(HANG_S / 2):
+        async with serving(data_dir) as web, watching(web, "stopping") as events:
             web.process.stopping.set()
-            with anyio.fail_after(2):
-                assert [event async for event in events] == []
+            assert [event async for event in events] == []
+
+
+async def test_a_stop_cuts_off_a_request_that_does_not_come_to_its_end(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("channels.http.protocol.SHUTDOWN_S", round(HANG_S))
+    monkeypatch.setattr("channels.web.service.GRACE_S", 0.0)
+    with anyio.fail_after(HANG_S / 2):
+        async with serving(data_dir) as web:
+            host, port = web.address.removeprefix("http://").split(":")
+            async with await anyio.connect_tcp(host, int(port)) as slow:
+                await slow.send(b"POST /api/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
+                await slow.send(b"Content-Length: 100\r\n\r\n{")  # and never the rest
+                await web.client.get("/healthz")  # answered after the other was read
+                web.process.stopping.set()
                 answer = await slow.receive()
-    took = time.monotonic() - began
 
     assert answer.startswith(b"HTTP/1.1 503") and b"stopping" in answer
-    assert took < 2.5
 
 
-@pytest.mark.measures
+@pytest.mark.usefixtures("patient")
 async def test_a_viewer_who_reads_nothing_holds_up_no_stop(data_dir: Path) -> None:
-    async with serving(data_dir) as web:
-        await web.post(session="stalled", text="x" * 200_000)
-        await answer(web, "web:stalled", "y" * 12_000_000)
-        host, port = web.address.removeprefix("http://").split(":")
-        stalled = socket.create_connection((host, int(port)))
-        stalled.send(b"GET /api/events?session=stalled HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        await web.client.get("/healthz")
-        began = time.monotonic()
-    stalled.close()
-
-    assert time.monotonic() - began < 3
+    with socket.socket() as stalled, anyio.fail_after(HANG_S / 2):
+        stalled.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        async with serving(data_dir) as web:
+            await web.post(session="stalled", text="x" * 200_000)
+            await answer(web, "web:stalled", "y" * 6_000_000)  # more than the kernel keeps
+            host, port = web.address.removeprefix("http://").split(":")
+            stalled.connect((host, int(port)))
+            stalled.send(b"GET /api/events?session=stalled HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            await web.client.get("/healthz")
 
 
 async def test_a_taken_port_is_an_error_that_names_the_key(web: Web) -> None:
@@ -976,7 +994,7 @@ async def test_each_channel_has_an_address_and_sessions_of_its_own(data_dir: Pat
     said: list[str] = []
     async with open_process(config, data_dir, announce=said.append) as process, anyio.create_task_group() as tg:
         await tg.start(serve, process)
-        async with httpx2.AsyncClient() as client:
+        async with client_of("") as client:
             posted = [
                 (await client.post(f"{address}/api/messages", json={"session": "a", "text": "x"})).json()["session"]
                 for address in said
