@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, field
 
 import anyio
@@ -37,6 +37,26 @@ class Speaking:
     def asked(self, number: int = -1) -> str:
         """All that a request says, as one text."""
         return "\n".join(json.dumps(json.loads(each), ensure_ascii=False) for each in self.requests[number].messages)
+
+
+@dataclass
+class Watched(Speaking):
+    """Says its answer in three pieces, and goes on after each of the first two when ``seen`` returns."""
+
+    seen: Callable[[str], Awaitable[object]] = field(kw_only=True)
+    """Waits until people have seen the text so far."""
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        async for each in super().stream(request):
+            if not isinstance(each, TextChunk):
+                yield each
+                continue
+            first, second = len(each.text) // 3, 2 * len(each.text) // 3
+            yield TextChunk(each.text[:first])
+            await self.seen(each.text[:first])
+            yield TextChunk(each.text[first:second])
+            await self.seen(each.text[:second])
+            yield TextChunk(each.text[second:])
 
 
 @dataclass

@@ -19,6 +19,7 @@ from tests.fakes.slack.methods import Methods
 from tests.fakes.slack.sockets import PING, Bringing, Socket, accepted
 from tests.fakes.slack.world import Channel, File, Message, Person, Team, World
 from tests.fakes.wire import GONE, Garbage, Request, Wire
+from tests.limits import HANG_S
 
 HANG_MAX_S = 60.0
 REPEAT_S = 0.5
@@ -118,22 +119,22 @@ class FakeSlack:
         """What apps have said on sockets and that is no acknowledgement of anything."""
         return [text for each in self._sockets for text in each.said]
 
-    async def until(self, true: Any, *, within_s: float = 20.0) -> None:
+    async def until(self, true: Any, *, within_s: float = HANG_S) -> None:
         """Wait until it is so; TimeoutError when it does not come about."""
         await self.world.until(true, within_s=within_s)
 
-    async def said(self, channel: Channel, number: int = 1, *, within_s: float = 20.0, **where: Any) -> list[str]:
+    async def said(self, channel: Channel, number: int = 1, *, within_s: float = HANG_S, **where: Any) -> list[str]:
         """Wait until bots have said so much in a channel; their texts."""
         await self.until(lambda: len(channel.shown(**where)) >= number, within_s=within_s)
         return channel.texts(**where)
 
-    async def connected(self, number: int = 1, *, app: App | None = None, within_s: float = 20.0) -> list[Socket]:
+    async def connected(self, number: int = 1, *, app: App | None = None, within_s: float = HANG_S) -> list[Socket]:
         """Wait until an app has so many sockets; they."""
         of = app or self.app
         await self.until(lambda: len(of.sockets) >= number, within_s=within_s)
         return of.sockets
 
-    async def settled(self, *, app: App | None = None, within_s: float = 20.0) -> None:
+    async def settled(self, *, app: App | None = None, within_s: float = HANG_S) -> None:
         """Wait until an app has acknowledged all that there is."""
         of = app or self.app
         await self.until(lambda: not of.waiting, within_s=within_s)

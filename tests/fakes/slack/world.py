@@ -13,6 +13,7 @@ import anyio
 
 from tests.fakes.slack.apps import App, Bot
 from tests.fakes.slack.texts import as_mrkdwn
+from tests.limits import HANG_S
 
 Kind = Literal["channel", "group", "im", "mpim"]
 """As ``channel_type`` of an event: public, private, direct, direct with several."""
@@ -406,7 +407,7 @@ class World:
         changed, self._changed = self._changed, anyio.Event()
         changed.set()
 
-    async def until(self, true: Callable[[], bool], *, within_s: float = 20.0) -> None:
+    async def until(self, true: Callable[[], bool], *, within_s: float = HANG_S) -> None:
         """Wait until it is so.
 
         Raises:

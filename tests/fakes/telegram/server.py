@@ -17,6 +17,7 @@ from tests.fakes.telegram.faults import Fault, Floods, Refuse
 from tests.fakes.telegram.methods import Methods, allow
 from tests.fakes.telegram.world import Bot, Chat, File, Json, Message, Person, Poll, World
 from tests.fakes.wire import GONE, Garbage, Request, Wire
+from tests.limits import HANG_S
 
 POLL_MAX_S = 50
 HANG_MAX_S = 60.0
@@ -88,16 +89,16 @@ class FakeTelegram:
         """Parameters that no documentation knows, of calls so far."""
         return [f"{call.method}: {name}" for call in self.calls for name in sorted(call.unknown) if call.acted]
 
-    async def until(self, true: Any, *, within_s: float = 20.0) -> None:
+    async def until(self, true: Any, *, within_s: float = HANG_S) -> None:
         """Wait until it is so; TimeoutError when it does not come about."""
         await self.world.until(true, within_s=within_s)
 
-    async def said(self, chat: Chat, number: int = 1, *, within_s: float = 20.0) -> list[str]:
+    async def said(self, chat: Chat, number: int = 1, *, within_s: float = HANG_S) -> list[str]:
         """Wait until bots have said so much in a chat; their texts."""
         await self.until(lambda: len(chat.shown()) >= number, within_s=within_s)
         return chat.texts()
 
-    async def polled(self, *, within_s: float = 20.0) -> None:
+    async def polled(self, *, within_s: float = HANG_S) -> None:
         """Wait until the bot asks and there is nothing new."""
         await self.until(lambda: self.bot.poll is not None, within_s=within_s)
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import anyio
 
 from tests.fakes.telegram.entities import cut_out, found_in, units
+from tests.limits import HANG_S
 
 Kind = Literal["private", "group", "supergroup", "channel"]
 Json = dict[str, Any]
@@ -407,7 +408,7 @@ class World:
         changed, self._changed = self._changed, anyio.Event()
         changed.set()
 
-    async def until(self, true: Callable[[], bool], *, within_s: float = 20.0) -> None:
+    async def until(self, true: Callable[[], bool], *, within_s: float = HANG_S) -> None:
         """Wait until it is so.
 
         Raises:
