@@ -1,0 +1,179 @@
+"""Calls that come twice, late, or under the number of another: each is told from the one that is meant."""
+
+from collections.abc import AsyncGenerator, Sequence
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from msgspec.structs import replace
+
+from channels.leading import Lease, Terms
+from channels.outbox.ledger import Ledger, Place, Step, Word
+from channels.showing.book import Begun, Book
+from channels.showing.draft import Draft
+from channels.showing.lead import Lead
+from daemon.archive import Archive, Shelf
+from daemon.archive.archive import TRIM
+from daemon.archive.listing import listing_of
+from daemon.bus import Bus, Script
+from daemon.errors import LeaseLost, LockLost
+from daemon.events import Reply
+from daemon.memory import Memories
+from daemon.session import Locks
+from daemon.testing import ManualClock
+from daemon.transcripts.restoring import Source, restore
+from tests.conftest import Lab, RecordingBus, an_entry, commit_of
+
+pytestmark = pytest.mark.anyio
+
+ANN, SCOPE, TIME = "web:ann", "pond:workspace", "2026-11-20T09:00:00.000Z"
+REPLY = Reply(id=f"{ANN}#0", session=ANN, turn=0, text="hi", correlation="c")
+
+
+async def talk(lab: Lab, *messages: str) -> list[bytes]:
+    """Turns that are over; the log."""
+    for message in messages:
+        await lab.publish(message)
+        await lab.commit(await lab.claim(), go_on=False)
+    found: list[bytes] = await lab.bus.call("LRANGE", lab.bus.keys.log(ANN), 0, -1)
+    return found
+
+
+# Turns
+
+
+async def test_a_session_that_is_given_back_twice_tells_the_same_and_changes_nothing(lab: Lab) -> None:
+    await lab.publish("m1")
+    assert await lab.sessions.park(await lab.claim(), delay_s=9.0)
+    before = await lab.dump()
+
+    assert await lab.bus.repeat("release.lua") == b"parked"
+
+    assert await lab.dump() == before
+
+
+async def test_a_claim_makes_its_session_due_when_the_lease_ends(lab: Lab) -> None:
+    await lab.publish("m1")
+    await lab.expire()
+
+    await lab.claim()
+
+    assert await lab.due() == int((await lab.fields())["lease"])
+
+
+async def test_a_commit_that_counts_to_the_same_end_from_another_turn_is_refused(lab: Lab) -> None:
+    await lab.publish("m1")
+    claim = await lab.claim()
+    await lab.sessions.journal(claim, step=0, entries=[an_entry(0)])
+    other = replace(claim, begun=replace(claim.begun, head=1))
+    before = await lab.dump()
+
+    with pytest.raises(LeaseLost):
+        await lab.sessions.commit(other, commit_of(claim, [an_entry(0)]), step=0)
+
+    assert await lab.dump() == before
+
+
+# Memory and archive
+
+
+async def test_a_cursor_does_not_pass_other_messages_than_were_taken_in(lab: Lab) -> None:
+    await talk(lab, "m1")
+    locks = Locks(lab.bus, lab.queue, worker="worker")
+    lock = await locks.take(ANN)
+    assert lock is not None
+    before = await lab.dump()
+
+    with pytest.raises(LockLost):
+        await locks.settle(lock, upto=2, last=b"another", tokens=6, continuity=None, flushed=True)
+
+    assert await lab.dump() == before
+
+
+async def test_an_edit_of_a_text_that_another_has_taken_the_number_of_is_refused(bus: Bus) -> None:
+    recorded = RecordingBus(bus)
+    memories = Memories(recorded)
+    for version, text in enumerate(("one", "two")):
+        await memories.edit(SCOPE, of=version, text=text, by="ann", time=TIME)
+    await bus.call("DEL", bus.keys.memory(SCOPE), bus.keys.versions(SCOPE))  # a failover
+    await memories.edit(SCOPE, of=0, text="another", by="ann", time=TIME)
+
+    assert (await recorded.repeat("write.lua", back=2))[0] == b"version"
+
+    assert (await memories.current(SCOPE)).text == "another"
+
+
+async def test_what_is_not_consolidated_any_more_is_not_trimmed(lab: Lab, tmp_path: Path) -> None:
+    """A failover has set the cursor back since it was looked at."""
+    raws = await talk(lab, "m1", "m2")
+    shelf, keys = Shelf.log(ANN), lab.bus.keys
+    await Archive(lab.bus, tmp_path, clock=ManualClock()).write(shelf, 0, raws)
+    await lab.bus.call("HSET", keys.session(ANN), "cursor", 2)
+    listing = await listing_of(lab.bus, shelf)
+    own = [shelf.hash_key(keys), shelf.list_key(keys), shelf.segments_key(keys), shelf.guard_key(keys)]
+
+    assert await lab.bus.run(TRIM, own, [4, "log", listing.digest, shelf.base_field]) == [b"done", 2]
+
+
+async def test_a_restored_session_whose_scripts_all_arrive_twice_is_made_once(bus: Bus) -> None:
+    class Twice(RecordingBus):
+        async def run(self, script: Script, keys: Sequence[str], args: Sequence[Any]) -> Any:
+            await super().run(script, keys, args)
+            return await self.arrive(script, keys, args)
+
+    async def read() -> AsyncGenerator[Sequence[bytes]]:
+        yield [b'{"tokens":1}', b'{"tokens":2}']
+        yield [b'{"tokens":3}']
+
+    made = await restore(Twice(bus), Memories(bus), Source(session=ANN, scope=SCOPE, first=0), read)
+
+    log = await bus.call("LRANGE", bus.keys.log(made.session), 0, -1)
+    assert log == [b'{"tokens":1}', b'{"tokens":2}', b'{"tokens":3}']
+
+
+# Sending
+
+
+async def leading(bus: Bus) -> Lease:
+    lease = Lease(bus=bus, terms=Terms(key=bus.keys.leader(0, "web"), lease_s=600.0, renew_s=500.0, worker="worker"))
+    assert await lease.ask() == 0.0
+    return lease
+
+
+async def test_the_outcome_of_an_attempt_is_noted_by_whoever_made_it(bus: Bus) -> None:
+    nonce = (await leading(bus)).nonce
+    ledger = Ledger(bus, partition=0, channel="web", nonce=nonce, attempts_max=5)
+    place = Place(stream_id=b"1-0", reply=REPLY, part=0, last=False)
+    ours, theirs = (Step(place=place, attempt=1, mark=mark) for mark in ("ours", "theirs"))
+    async with ledger.kept():
+        assert await ledger.sending(ours) is Word.SEND
+        ledger.note(theirs, "refused")
+        ledger.note(theirs, "sent", "p2")
+        await ledger.written()
+        assert await ledger.sending(ours) is Word.SEND
+        ledger.note(ours, "sent", "p1")
+        await ledger.written()
+
+    assert await bus.call("HGET", bus.keys.sent(ANN, REPLY.id), 0) == b"sent p1"
+
+
+async def test_a_shown_text_is_begun_and_noted_once_by_its_number_and_mark(bus: Bus) -> None:
+    book, key = Book(bus, "web", looks=False), bus.keys.sent(ANN, REPLY.id)
+    async with anyio.create_task_group() as sends:
+        lead = Lead(partition=0, lease=await leading(bus), sends=sends, holds=lambda _: False)
+        draft = Draft(session=ANN, turn=0, heard_at=0.0, every_s=1.0, number=7)
+
+        assert await book.begin(lead, draft, "ours") == Begun(send=True)
+        assert draft.number == 1  # the first there is, whatever was asked for
+        assert await book.begin(lead, draft, "ours") == Begun(send=True)
+        assert await bus.call("HGET", key, "preview") == b"sending 1 ours"
+        assert not await book.shown(lead, draft, "theirs", "p2")
+        assert await book.shown(lead, draft, "ours", "p1")
+        assert await bus.call("HGET", key, "preview") == b"shown 1 p1"
+
+        await bus.call("HSET", key, "preview", "gone 1")
+        draft.number = 2
+        await bus.call("HSET", key, "0", "sending 1 0 mark")
+        assert await book.begin(lead, draft, "ours") == Begun()
+    assert await bus.call("HGET", key, "preview") == b"gone 1"
