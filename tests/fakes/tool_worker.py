@@ -15,15 +15,20 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import anyio
 
 import millpond
+from daemon import tokens
+from daemon.config import BotConfig, Config, MemorySearchConfig, ModelConfig, QueueConfig, RedisConfig
+from daemon.run import open_process
 from tests.chaos.runs import BEGAN, ENDED, Run, append
 from tests.chaos.sabotage import CHECKS, switch_off
 from workers.agent import kits
+from workers.agent.service import serve
 from workers.tools import BUILTIN, Registry, Tool, ToolContext
 
 
@@ -106,6 +111,27 @@ ACT = Tool(
     parameters={"type": "object", "properties": {"what": {"type": "string"}}, "required": ["what"]},
     run=_act,
 )
+
+
+def work(server_dir: Path, prefix: str, base_url: str, marks: Path) -> None:
+    """Be a worker with the tool ``mark`` alone, on a server that is there, until killed."""
+    kits.BUILTIN = Registry([MARK])
+    tokens._encoder = lambda _name: tokens.estimate  # a vocabulary takes as long as the rest of a start
+    os.environ["MARKS"] = str(marks)
+    anyio.run(_work, server_dir, prefix, base_url, marks.parent)
+
+
+async def _work(server_dir: Path, prefix: str, base_url: str, data_dir: Path) -> None:
+    bot = BotConfig(tools=("mark",), model=ModelConfig(name="fake", base_url=base_url))
+    config = Config(
+        queue=QueueConfig(lease_s=600.0, backoff_min_s=0.001),
+        redis=RedisConfig(prefix=prefix),
+        memory_search=MemorySearchConfig(enabled=False),
+        bots={"pond": bot},
+    )
+    async with open_process(config, server_dir) as process:
+        await serve(replace(process, data_dir=data_dir), task_status=anyio.TASK_STATUS_IGNORED)
+
 
 if __name__ == "__main__":
     if sys.argv[1] in CHECKS:

@@ -12,7 +12,7 @@ from daemon.bus import pairs
 from daemon.config import BotConfig, QueueConfig, TestingConfig
 from daemon.errors import LeaseLost
 from daemon.events import LogEntry, Notice, Reply
-from daemon.model import Answer, Model, ToolCall
+from daemon.model import Answer, ToolCall
 from daemon.process import Process
 from daemon.scope import folder_of
 from daemon.session import Saying, Sayings
@@ -21,6 +21,7 @@ from tests.conftest import Lab, with_nonce
 from tests.fakes.sink import sink
 from tests.integration.test_outbox import replica
 from tests.integration.test_turns import Bot, until, wire
+from tests.limits import HANG_S
 from workers.agent import kits, loop
 from workers.agent.service import serve
 from workers.tools import BUILTIN, Registry, Tool, ToolContext
@@ -112,6 +113,21 @@ async def test_calls_of_one_answer_run_side_by_side_and_each_result_is_journalle
     ]
 
 
+async def test_calls_are_on_record_before_any_of_them_starts(
+    process: Process, lab: Lab, idle: Idle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def look(_arguments: Mapping[str, Any], _context: ToolContext) -> str:
+        return str(await journalled(lab, 2))
+
+    with_tools(monkeypatch, Tool(name="look", description="x", run=look))
+    await lab.publish("m")
+
+    async with Bot(equipped(process, "look"), ScriptedModel(calls(("a", "look", {})), "done")).working():
+        await until(idle)
+
+    assert results(await lab.log()) == {"a": "True"}
+
+
 async def asked(model: ScriptedModel, times: int) -> bool:
     return len(model.requests) >= times
 
@@ -130,7 +146,8 @@ async def test_results_that_are_there_survive_a_worker_that_is_lost_and_the_othe
     await lab.publish("m")
 
     async with anyio.create_task_group() as tg:
-        tg.start_soon(lost_worker, equipped(process, "wait", "look"), ScriptedModel(wanted))
+        bot = Bot(equipped(process, "wait", "look"), ScriptedModel(wanted)).process
+        tg.start_soon(lambda: serve(bot, task_status=anyio.TASK_STATUS_IGNORED))
         await until(lambda: journalled(lab, 3))
         await gates["b"].reached()
         tg.cancel_scope.cancel()
@@ -145,14 +162,6 @@ async def test_results_that_are_there_survive_a_worker_that_is_lost_and_the_othe
         "c": "done c",
     }
     assert sorted(ran) == ["a", "b", "c", "c"]
-
-
-async def lost_worker(process: Process, model: Model) -> None:
-    async def connect(_config: object, *, language: str) -> Model:
-        return model
-
-    async with anyio.create_task_group() as tg:
-        await tg.start(lambda task_status: serve(replace(process, connect_model=connect), task_status=task_status))
 
 
 async def test_a_result_that_was_there_when_the_turn_was_stopped_is_on_record(
@@ -205,7 +214,7 @@ async def test_a_journal_that_refuses_ends_all_calls_and_the_turn(
         # Somebody else holds the session now, for long.
         await lab.bus.call("HSET", lab.bus.keys.session("web:ann"), "nonce", "another")
         gates["a"].open()
-        with anyio.fail_after(10):
+        with anyio.fail_after(HANG_S):
             await ended.wait()
 
     assert not await journalled(lab, 3)
