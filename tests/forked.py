@@ -7,52 +7,71 @@ way of ours) is tested with processes that begin at nothing.
 
 import atexit
 import functools
+import gc
 import importlib
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+import anyio
 
 import millpond
+from daemon import tokens
+from tests.limits import HANG_S
 
 ROOT = Path(__file__).resolve().parents[1]
-LIMIT_S = 120.0
 REQUEST_MAX = 128 * 1024
 """Bytes of a command with its environment."""
 
 IMPORTED = (
     *("daemon.cli", "daemon.run", "daemon.overview", "daemon.people", "daemon.transcripts", "daemon.recall"),
     *("channels.terminal", "workers.agent", "workers.consolidation", "rich.console", "rich.markdown"),
+    *("daemon.cli.redis_cli", "daemon.cli.database", "daemon.cli.searching", "daemon.cli.tooling", "daemon.log"),
+    *("channels.terminal.screen", "channels.terminal.service", "workers.agent.service", "daemon.recall.qmd"),
+    *("workers.consolidation.service", "daemon.setup.interview", "dateparser.date", "numpy", "tokenizers"),
 )
-"""What most commands need; none of it starts a thread or opens anything."""
+"""Imports of most commands; none of them starts a thread or opens anything."""
+
+SERVING = (
+    *("daemon.handlers", "daemon.model.openai_model", "workers.consolidation.grew"),
+    *("channels.web.app", "channels.slack.channel", "channels.telegram.channel", "channels.testing.channel"),
+)
+"""Imports of ``millpond run`` besides, which are made once the first one is asked for."""
 
 
-def run(command: Sequence[str], environ: Mapping[str, str], given: bytes) -> subprocess.CompletedProcess[str]:
-    """``millpond <command>`` to its end, from the project's root; what it printed.
+def run(
+    command: Sequence[str], environ: Mapping[str, str], given: bytes = b"", *, kill_after_s: float = HANG_S
+) -> subprocess.CompletedProcess[str]:
+    """``millpond <command>`` to its end, or its death, from the project's root; what it printed.
 
     Raises:
         TimeoutError: it did not end in time, and was killed.
     """
-    ours, its = socket.socketpair()
     readable, writable = os.pipe()
-    with ours, its, tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as complained:
-        request = json.dumps({"command": command, "environ": dict(environ)}).encode()
-        fds = [its.fileno(), readable, printed.fileno(), complained.fileno()]
-        socket.send_fds(_maker(), [request], fds)
-        its.close()
+    with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as complained:
+        process = Process(command, environ, readable, printed.fileno(), complained.fileno())
         os.close(readable)
         writer = threading.Thread(target=_give, args=(writable, given), daemon=True)
         writer.start()
-        code = _ended(ours)
-        writer.join(LIMIT_S)
+        try:
+            code = process.wait(kill_after_s)
+        except TimeoutError:
+            process.kill()
+            code = process.wait(HANG_S)
+            if kill_after_s == HANG_S:
+                raise
+        writer.join(HANG_S)
         printed.seek(0)
         complained.seek(0)
         return subprocess.CompletedProcess(command, code, printed.read().decode(), complained.read().decode())
@@ -63,15 +82,72 @@ def _give(writable: int, given: bytes) -> None:
         file.write(given)
 
 
-def _ended(ours: socket.socket) -> int:
-    with ours.makefile("r") as told:
-        pid = int(told.readline())
-        ours.settimeout(LIMIT_S)
-        try:
-            return int(told.readline())
-        except TimeoutError:
-            os.kill(pid, signal.SIGKILL)
-            raise
+class Process:
+    """``millpond <command>`` under way, from the project's root; used as a ``subprocess.Popen``."""
+
+    stdout: IO[str] | None = None
+
+    def __init__(
+        self, command: Sequence[str], environ: Mapping[str, str], *streams: int, own_session: bool = False
+    ) -> None:
+        """Start it; ``streams``: its standard input, output and error."""
+        self.returncode: int | None = None
+        self._told, its = socket.socketpair()
+        with its:
+            asked = {"command": command, "environ": dict(environ), "own_session": own_session}
+            request = json.dumps(asked).encode()
+            socket.send_fds(_maker(), [request], [its.fileno(), *streams])
+        self.pid = int(self._line())
+
+    def _line(self) -> str:
+        text = b""
+        while not text.endswith(b"\n"):
+            if not (more := self._told.recv(1)):
+                raise ConnectionError("the process that makes others has ended")
+            text += more
+        return text.decode()
+
+    def poll(self) -> int | None:
+        """The exit code, if it has ended."""
+        with suppress(TimeoutError):
+            self.wait(0.0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the exit code.
+
+        Raises:
+            TimeoutError: it goes on.
+        """
+        if self.returncode is None:
+            if not select.select([self._told], [], [], timeout)[0]:
+                raise TimeoutError(f"process {self.pid} goes on")
+            self.returncode = int(self._line())
+            self._told.close()
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, unless it has ended."""
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """Send SIGKILL."""
+        self.send_signal(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        """Send SIGTERM."""
+        self.send_signal(signal.SIGTERM)
+
+
+def begin(command: Sequence[str], environ: Mapping[str, str]) -> Process:
+    """A command whose output is read while it goes on, and that nobody gives or tells anything else."""
+    readable, writable = os.pipe()
+    with Path(os.devnull).open("r+b", buffering=0) as nothing, os.fdopen(writable, "wb", buffering=0) as output:
+        process = Process(command, environ, nothing.fileno(), output.fileno(), nothing.fileno())
+    process.stdout = os.fdopen(readable)
+    return process
 
 
 @functools.cache
@@ -85,11 +161,12 @@ def _maker() -> socket.socket:
             stdout=subprocess.DEVNULL,
             pass_fds=[its.fileno()],
             cwd=ROOT,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # numpy starts a thread for each core otherwise
         )
 
     def end() -> None:
         ours.close()
-        process.wait(LIMIT_S)
+        process.wait(HANG_S)
 
     atexit.register(end)
     return ours
@@ -102,15 +179,20 @@ def main() -> None:
     """Make a process for each request, until nobody asks any more; in each of these, do what was asked for."""
     for name in IMPORTED:
         importlib.import_module(name)
+    anyio.run(tokens.load, "")  # the vocabulary, which takes longer than all else that a command does
+    gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # who looks after a command is waited for by nobody
     requests = socket.socket(fileno=int(sys.argv[1]))
     while True:
         request, fds, _, _ = socket.recv_fds(requests, REQUEST_MAX, 4)
         if not request:
             return
+        asked = json.loads(request)
+        for name in SERVING if "run" in asked["command"] else ():
+            importlib.import_module(name)
         if os.fork() == 0:
             requests.close()
-            _look_after(json.loads(request), *fds)
+            _look_after(asked, *fds)
             return  # into the command's own end
         for fd in fds:
             os.close(fd)
@@ -130,14 +212,30 @@ def _look_after(request: Mapping[str, Any], told: int, *streams: int) -> None:
 
 
 def _become(request: Mapping[str, Any], streams: Sequence[int]) -> None:
+    if request["own_session"]:
+        os.setsid()
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
-    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115 - for as long as it lives
+    sys.stdin, sys.stdout = open(0), open(1, "w")  # noqa: SIM115 - for as long as it lives
+    sys.stderr = open(2, "w", buffering=1, errors="backslashreplace")  # noqa: SIM115 - as Python makes it
     sys.argv = ["millpond", *request["command"]]
     os.environ.clear()
     os.environ.update(request["environ"])
-    millpond.main()
+    time.tzset()
+    code: object = 0
+    try:
+        millpond.main()
+    except SystemExit as error:
+        code = error.code
+    if isinstance(code, str):
+        print(code, file=sys.stderr)
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # To take everything apart that was ever imported takes longer than most commands.
+    os._exit(int(code) if isinstance(code, int) else bool(code))
 
 
 if __name__ == "__main__":

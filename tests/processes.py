@@ -10,13 +10,15 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-START_LIMIT_S = 60.0
-STOP_LIMIT_S = 60.0
-"""Twice the grace time of a process."""
+from daemon.server.layout import Layout, try_lock
+from tests import forked
+from tests.limits import HANG_S
+
+START_LIMIT_S = STOP_LIMIT_S = HANG_S
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
@@ -24,7 +26,7 @@ ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 class Daemon:
     """One ``millpond run``."""
 
-    def __init__(self, process: subprocess.Popen[str], started: float) -> None:
+    def __init__(self, process: "subprocess.Popen[str] | forked.Process", started: float) -> None:
         self.process = process
         self.started = started
         """``time.perf_counter()`` just before it was started."""
@@ -98,18 +100,24 @@ class Daemon:
 def start(folder: Path, *arguments: str, web: bool = True, **environment: str) -> Daemon:
     """``millpond run`` on the data directory ``folder``; with ``web``, once it prints its address."""
     started = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "millpond", "run", *arguments],
+    daemon = Daemon(_begun(("run", *arguments), environment_of(folder, environment)), started)
+    if web:
+        daemon.wait_for_address()
+    return daemon
+
+
+def _begun(command: Sequence[str], environ: Mapping[str, str]) -> "subprocess.Popen[str] | forked.Process":
+    """A process that has imported everything; a fresh one where that is measured, or another library comes first."""
+    if "pytest" in sys.modules and not environ.get("LD_PRELOAD"):
+        return forked.begin(command, environ)
+    return subprocess.Popen(
+        [sys.executable, "-m", "millpond", *command],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        env=environment_of(folder, environment),
+        env=environ,
     )
-    daemon = Daemon(process, started)
-    if web:
-        daemon.wait_for_address()
-    return daemon
 
 
 @contextmanager
@@ -135,10 +143,16 @@ def server_pid(folder: Path) -> int:
 
 def shut_down(folder: Path) -> None:
     """End the embedded server of a data directory, if there is one; what is kept stays."""
-    if not (folder / "redis").is_dir():
+    layout = Layout(folder.resolve())
+    if not layout.folder.is_dir():
         return
-    command = [sys.executable, "-m", "millpond", "redis-cli", "SHUTDOWN"]
-    subprocess.run(command, env=environment_of(folder, {}), capture_output=True, check=False, timeout=START_LIMIT_S)
+    until = time.monotonic() + HANG_S
+    while (descriptor := try_lock(layout.alive_lock)) is None:
+        with suppress(OSError, ValueError):
+            os.kill(server_pid(folder), signal.SIGTERM)
+        assert time.monotonic() < until, "the embedded server did not stop"
+        time.sleep(0.02)
+    os.close(descriptor)
 
 
 def answered(messages: Sequence[Mapping[str, Any]]) -> list[str]:
