@@ -82,6 +82,19 @@ def gated(name: str, gates: Mapping[str, Gate], ran: list[str], **more: Any) -> 
     return Tool(name=name, description="x", run=run, **more)
 
 
+def hanging(gate: Gate, ended: anyio.Event) -> Tool:
+    """A tool that stands at a gate until it is cancelled."""
+
+    async def run(_arguments: Mapping[str, Any], _context: ToolContext) -> str:
+        try:
+            await gate.pass_through()
+        finally:
+            ended.set()
+        raise AssertionError
+
+    return Tool(name="hang", description="x", run=run)
+
+
 # Side by side.
 
 
@@ -168,9 +181,9 @@ async def test_a_result_that_was_there_when_the_turn_was_stopped_is_on_record(
     process: Process, lab: Lab, idle: Idle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between a tool's end and its place in the journal lies an await: a stop may not come in between."""
-    counting = Gate()
+    counting, stopped = Gate(), anyio.Event()
     gates, ran = {name: Gate() for name in "ab"}, list[str]()
-    with_tools(monkeypatch, gated("wait", gates, ran))
+    with_tools(monkeypatch, gated("wait", gates, ran), hanging(gates["b"], stopped))
     slow_result = loop.Loop._record
 
     async def record(self: loop.Loop, entry: LogEntry) -> None:
@@ -181,12 +194,14 @@ async def test_a_result_that_was_there_when_the_turn_was_stopped_is_on_record(
     monkeypatch.setattr(loop.Loop, "_record", record)
     await lab.publish("m")
 
-    async with Bot(equipped(process, "wait"), ScriptedModel(calls(*((n, "wait", {"at": n}) for n in "ab")))).working():
+    answer = calls(("a", "wait", {"at": "a"}), ("b", "hang", {}))
+    async with Bot(equipped(process, "wait", "hang"), ScriptedModel(answer)).working():
         await gates["b"].reached()
         gates["a"].open()
         await counting.reached()
         await lab.publish("stop", command="stop")
-        await anyio.sleep(0.05)
+        with anyio.fail_after(HANG_S):
+            await stopped.wait()
         counting.open()
         await until(idle)
 
@@ -197,15 +212,7 @@ async def test_a_journal_that_refuses_ends_all_calls_and_the_turn(
     process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gates, ran, ended = {"a": Gate()}, list[str](), anyio.Event()
-
-    async def hang(_arguments: Mapping[str, Any], _context: ToolContext) -> str:
-        try:
-            await anyio.sleep_forever()
-        finally:
-            ended.set()
-        raise AssertionError
-
-    with_tools(monkeypatch, gated("wait", gates, ran), Tool(name="hang", description="x", run=hang))
+    with_tools(monkeypatch, gated("wait", gates, ran), hanging(Gate(), ended))
     await lab.publish("m")
 
     answer = calls(("a", "wait", {"at": "a"}), ("b", "hang", {}))
