@@ -5,32 +5,33 @@ import pty
 import re
 import select
 import signal
-import subprocess
-import sys
+import termios
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
-LIMIT_S = 60.0
+from tests import forked
+from tests.limits import HANG_S
+
 PRESS_S = 1.0
 """Between two presses of a key."""
-ROOT = Path(__file__).parents[1]
 
 
 class OnTerminal:
     """``millpond ARGS`` on a pseudo-terminal."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", master: int) -> None:
-        self.process = process
+    def __init__(self, args: Sequence[str], environ: Mapping[str, str], master: int, slave: int) -> None:
         self._master = master
+        self._slave = slave
+        self._modes = termios.tcgetattr(slave)
+        self.process = forked.Process(args, {**environ, "TERM": "xterm"}, slave, slave, slave, own_session=True)
         self.screen = ""
         """All that was shown."""
         self._seen = 0
 
     def shows(self, pattern: str) -> re.Match[str]:
         """Wait until something new matches ``pattern``."""
-        until = time.monotonic() + LIMIT_S
+        until = time.monotonic() + HANG_S
         while (found := re.search(pattern, self.screen[self._seen :])) is None:
             assert time.monotonic() < until, f"{pattern!r} did not come after {self.screen[self._seen :]!r}"
             assert self._read(0.1) or self.process.poll() is None, f"ended without {pattern!r}:\n{self.screen}"
@@ -39,7 +40,15 @@ class OnTerminal:
 
     def type(self, text: str = "") -> None:
         """Type a line."""
-        os.write(self._master, f"{text}\r".encode())
+        self.press(f"{text}\r")
+
+    def press(self, keys: str) -> None:
+        """Press keys, without the one that ends a line."""
+        os.write(self._master, keys.encode())
+
+    def restored(self) -> bool:
+        """Whether the terminal is as it was."""
+        return termios.tcgetattr(self._slave)[:4] == self._modes[:4]
 
     def answer(self, pattern: str, text: str = "") -> None:
         """Wait for a question, and type the answer."""
@@ -52,7 +61,7 @@ class OnTerminal:
 
     def ends(self, *, interrupted: str = "") -> int:
         """Wait for the end; the exit code. With ``interrupted`` Ctrl-C is pressed until that is shown."""
-        until = time.monotonic() + LIMIT_S
+        until = time.monotonic() + HANG_S
         pressed = float("-inf")
         while self.process.poll() is None:
             if interrupted and interrupted not in self.screen and time.monotonic() > pressed + PRESS_S:
@@ -80,19 +89,11 @@ class OnTerminal:
 def on_terminal(*args: str, environ: Mapping[str, str]) -> Iterator[OnTerminal]:
     """A command for the length of the block; killed at its end if it still runs."""
     master, slave = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "millpond", *args],
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        cwd=ROOT,
-        env={**environ, "TERM": "xterm"},
-        start_new_session=True,
-    )
-    os.close(slave)
+    on = OnTerminal(args, environ, master, slave)
     try:
-        yield OnTerminal(process, master)
+        yield on
     finally:
-        process.kill()
-        process.wait(LIMIT_S)
+        on.process.kill()
+        on.process.wait(HANG_S)
+        os.close(slave)
         os.close(master)

@@ -15,16 +15,41 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
 from tests import forked
+from tests.limits import HANG_S
 from tests.places import TEMPORARY
 
-LIMIT_S = 60.0
 ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Running:
+    """A process, and what it prints."""
+
+    process: Any
+    stdout: IO[bytes]
+    stderr: IO[bytes]
+
+    def ended(self) -> tuple[int, bytes]:
+        """Wait for its end: its exit code, and the rest of its complaints."""
+        rest = self.stderr.read()
+        return self.process.wait(HANG_S), rest
+
+    def said(self, pattern: str, *, stream: str = "stdout") -> re.Match[str]:
+        """What matches ``pattern`` in the output, waiting for it."""
+        pipe, text = getattr(self, stream), ""
+        while (found := re.search(pattern, text)) is None:
+            assert select.select([pipe], [], [], HANG_S)[0], f"{pattern!r} not in {text!r}"
+            piece = pipe.read(65_536)
+            assert piece, f"ended without {pattern!r}: {text!r}"
+            text += piece.decode()
+        return found
 
 
 class Place:
@@ -47,37 +72,24 @@ class Place:
         return forked.run(args, self.environ | environ, text)
 
     @contextlib.contextmanager
-    def running(self, *args: str) -> Iterator[subprocess.Popen[bytes]]:
-        """``millpond run`` during the block, once it has announced what it announces."""
-        process = subprocess.Popen(
-            [sys.executable, "-m", "millpond", "run", *args],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=ROOT,
-            env=self.environ,
-        )
-        try:
-            yield process
-        finally:
-            process.terminate()
+    def running(self, *args: str, anew: bool = False) -> Iterator[Running]:
+        """``millpond run`` during the block; ``anew``: a process that has imported nothing yet."""
+        (out, its_out), (err, its_err) = os.pipe(), os.pipe()
+        with Path(os.devnull).open() as nothing, os.fdopen(out, "rb", 0) as stdout, os.fdopen(err, "rb", 0) as stderr:
+            if anew:
+                command = [sys.executable, "-m", "millpond", "run", *args]
+                streams = {"stdin": nothing, "stdout": its_out, "stderr": its_err}
+                process: Any = subprocess.Popen(command, **streams, cwd=ROOT, env=self.environ)  # type: ignore[call-overload]
+            else:
+                process = forked.Process(("run", *args), self.environ, nothing.fileno(), its_out, its_err)
+            os.close(its_out)
+            os.close(its_err)
+            running = Running(process, stdout, stderr)
             try:
-                process.communicate(timeout=5)
+                yield running
             finally:
-                process.kill()
-
-
-def said(process: subprocess.Popen[bytes], pattern: str, *, stream: str = "stdout") -> re.Match[str]:
-    """What matches ``pattern`` in the process's output, waiting for it."""
-    pipe = getattr(process, stream)
-    text, until = "", time.monotonic() + LIMIT_S
-    while (found := re.search(pattern, text)) is None:
-        assert time.monotonic() < until, f"{pattern!r} not in {text!r}"
-        if select.select([pipe], [], [], 0.1)[0]:
-            piece = os.read(pipe.fileno(), 65_536)
-            assert piece, f"ended without {pattern!r}: {text!r}"
-            text += piece.decode()
-    return found
+                process.terminate()
+                running.ended()
 
 
 @contextlib.contextmanager
@@ -115,36 +127,33 @@ def test_version_and_help_work_without_anything(place: Place) -> None:
     assert not place.data.exists()
 
 
-@pytest.mark.measures
 def test_run_without_a_terminal_announces_its_address_stays_up_and_ends_orderly(place: Place) -> None:
-    with place.running() as process:
-        address = said(process, r"Millpond listens on (http://127\.0\.0\.1:\d+)\n")[1]
-        with urllib.request.urlopen(f"{address}/healthz", timeout=5) as answer:
+    with place.running(anew=True) as running:
+        address = running.said(r"Millpond listens on (http://127\.0\.0\.1:\d+)\n")[1]
+        with urllib.request.urlopen(f"{address}/healthz", timeout=HANG_S) as answer:
             assert json.load(answer) == {"status": "ok"}
-        assert process.poll() is None
+        assert running.process.poll() is None
 
-        asked = time.monotonic()
-        process.send_signal(signal.SIGTERM)
+        running.process.send_signal(signal.SIGTERM)
 
-        assert process.wait(LIMIT_S) == 0
-        assert time.monotonic() - asked < 2.5
+        assert running.ended()[0] == 0
 
 
 def test_run_shows_a_link_that_logs_in_once_and_writes_it_nowhere_else(place: Place) -> None:
     with place.running() as process:
-        shown = said(process, r"listens on (http://\S+)\npage: (http://\S+)/login#(\S+)\n")
+        shown = process.said(r"listens on (http://\S+)\npage: (http://\S+)/login#(\S+)\n")
         address, place_of_page, code = shown.groups()
         asked = urllib.request.Request(
             f"{address}/api/login",
             data=json.dumps({"code": code}).encode(),
             headers={"Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(asked, timeout=5) as answer:
+        with urllib.request.urlopen(asked, timeout=HANG_S) as answer:
             assert answer.status == 204
         with pytest.raises(urllib.error.HTTPError, match="403"):
-            urllib.request.urlopen(asked, timeout=5)
-        process.terminate()
-        _, logged = process.communicate(timeout=LIMIT_S)
+            urllib.request.urlopen(asked, timeout=HANG_S)
+        process.process.terminate()
+        _, logged = process.ended()
 
     assert place_of_page == address
     assert code.encode() not in logged
@@ -153,13 +162,13 @@ def test_run_shows_a_link_that_logs_in_once_and_writes_it_nowhere_else(place: Pl
 
 def test_run_says_where_its_data_lies_and_that_the_model_is_a_stand_in(place: Place) -> None:
     with place.running("--role", "agent") as process:
-        said(process, rf"Data directory: {place.data}\n(.|\n)*offline stand-in")
+        process.said(rf"Data directory: {place.data}\n(.|\n)*offline stand-in")
 
 
 def test_two_runs_share_one_server(place: Place) -> None:
     with place.running() as one, place.running() as other:
-        said(one, "listens on")
-        said(other, "listens on")
+        one.said("listens on")
+        other.said("listens on")
 
         clients = place("redis-cli", "client", "list").stdout.splitlines()
         workers = place("redis-cli", "hkeys", "mp:workers").stdout.splitlines()
@@ -215,15 +224,15 @@ def test_looking_at_a_folder_without_a_millpond_makes_none(place: Place, tmp_pat
 
 def test_a_second_signal_ends_at_once_and_without_a_traceback(place: Place) -> None:
     with place.running() as process:
-        said(process, "listens on")
+        process.said("listens on")
         place("send", "web:long", "count to 100")
-        said(process, "message|started", stream="stderr")
-        process.send_signal(signal.SIGINT)
-        said(process, "process.stopping", stream="stderr")
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=5)
+        process.said("message|started", stream="stderr")
+        process.process.send_signal(signal.SIGINT)
+        process.said("process.stopping", stream="stderr")
+        process.process.send_signal(signal.SIGINT)
+        code, errors = process.ended()
 
-    assert process.returncode == 130
+    assert code == 130
     assert "Traceback" not in errors.decode()
     place("send", "web:long", "/stop")
 
@@ -261,8 +270,8 @@ def test_lines_that_cannot_be_accepted_are_named_and_the_others_answered(place: 
 
 def test_a_worker_that_was_killed_a_moment_ago_is_not_waited_for_for_ever(place: Place) -> None:
     with place.running("--role", "agent") as process:
-        said(process, "process.started", stream="stderr")
-        process.kill()  # its heartbeat stays behind
+        process.said("process.started", stream="stderr")
+        process.process.kill()  # its heartbeat stays behind
 
     done = place("chat", "--session", "orphan", given="hello\n")
 
@@ -296,7 +305,7 @@ def test_a_sent_message_is_accepted_once(place: Place) -> None:
 
 def test_send_waits_for_the_answer(place: Place) -> None:
     with place.running("--role", "agent") as process:
-        said(process, "process.started", stream="stderr")
+        process.said("process.started", stream="stderr")
 
         first = place("send", "web:ann", "hello", "--id", "w1", "--wait", "10")
         again = place("send", "web:ann", "hello", "--id", "w1", "--wait", "10", "--json")
@@ -403,12 +412,11 @@ def test_the_queues_are_listed(place: Place) -> None:
 
 def test_usage_is_added_up_by_what_is_asked_for(place: Place) -> None:
     with place.running("--role", "agent") as process:
-        said(process, "Data directory")
+        process.said("Data directory")
         place("send", "web:counted", "hello there")
-        rows = usage_rows(place, "session")
-        until = time.monotonic() + LIMIT_S
-        while "web:counted" not in rows and time.monotonic() < until:
-            rows = usage_rows(place, "session")
+        until = time.monotonic() + HANG_S
+        while "web:counted" not in (rows := usage_rows(place, "session")):
+            assert time.monotonic() < until, rows
 
     counted = rows["web:counted"]
     assert (counted["messages"], counted["calls"], counted["estimated"], counted["costs"]) == (1, 1, 1, {})

@@ -1,16 +1,10 @@
 """The terminal channel: its pure parts, a conversation with a real worker, and the screen in a pseudo-terminal."""
 
 import os
-import pty
-import re
-import select
 import signal
-import subprocess
 import sys
-import termios
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractContextManager, aclosing
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -38,7 +32,9 @@ from daemon.process import Process
 from daemon.services import service
 from daemon.sessionkey import SessionKey
 from tests.cut_short import CutBus
-from tests.integration.test_cli import LIMIT_S, ROOT, Place, place
+from tests.integration.test_cli import Place, place
+from tests.limits import HANG_S
+from tests.terminals import OnTerminal, on_terminal
 
 pytestmark = pytest.mark.anyio
 __all__ = ["place"]
@@ -152,7 +148,7 @@ async def worker(process: Process) -> AsyncIterator[Process]:
 async def until(conversation: Conversation, found: type[Shown] | None = None) -> list[Shown]:
     """What is shown until everything sent is answered, or until the first of a kind."""
     seen: list[Shown] = []
-    with anyio.fail_after(LIMIT_S):
+    with anyio.fail_after(HANG_S):
         async with aclosing(conversation.events()) as events:
             async for shown in events:
                 seen.append(shown)
@@ -205,8 +201,8 @@ async def test_an_outage_delays_a_piped_line_and_it_is_answered_once(
 
     with os.fdopen(reading) as lines_in:
         monkeypatch.setattr(sys, "stdin", lines_in)
-        with anyio.fail_after(LIMIT_S):
-            await Piped(conversation, silence_s=LIMIT_S, max_bytes=1_000).run()
+        with anyio.fail_after(HANG_S):
+            await Piped(conversation, silence_s=HANG_S, max_bytes=1_000).run()
 
     shown = capfd.readouterr().out.splitlines()
     assert [line for line in shown if line.startswith("You said")] == ["You said: one fish", "You said: two fish"]
@@ -282,127 +278,70 @@ def test_tab_completes_commands_at_the_beginning_of_a_line(typed: str, completed
     assert all(one.start_position == -len(typed) for one in found)
 
 
-class Terminal:
-    """A command in a pseudo-terminal, and what it showed."""
-
-    def __init__(self, place: Place, *args: str) -> None:
-        self._side, inner = pty.openpty()
-        self.modes = termios.tcgetattr(inner)
-        self._inner = inner
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "millpond", *args],
-            stdin=inner,
-            stdout=inner,
-            stderr=inner,
-            cwd=ROOT,
-            env=place.environ,
-            start_new_session=True,
-        )
-        self.shown = ""
-
-    def type(self, keys: str) -> None:
-        os.write(self._side, keys.encode())
-
-    def until(self, pattern: str) -> None:
-        """Read until the pattern shows; what was shown up to it is forgotten."""
-        end = time.monotonic() + LIMIT_S
-        while (found := re.search(pattern, self.shown)) is None:
-            assert time.monotonic() < end, f"{pattern!r} not in {self.shown!r}"
-            self.read()
-        self.shown = self.shown[found.end() :]
-
-    def read(self) -> None:
-        if select.select([self._side], [], [], 0.1)[0]:
-            self.shown += os.read(self._side, 65_536).decode(errors="replace")
-
-    def ended(self, *, within_s: float = LIMIT_S) -> int:
-        """The exit code; its output is read meanwhile, so that it cannot block on it."""
-        end = time.monotonic() + within_s
-        while (code := self.process.poll()) is None:
-            assert time.monotonic() < end, f"still running: {self.shown!r}"
-            self.read()
-        return code
-
-    def restored(self) -> bool:
-        return termios.tcgetattr(self._inner)[:4] == self.modes[:4]
-
-    def close(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        os.close(self._inner)
-        os.close(self._side)
-
-
-@contextmanager
-def terminal(place: Place, *args: str) -> Iterator[Terminal]:
-    opened = Terminal(place, *args)
-    try:
-        yield opened
-    finally:
-        opened.close()
+def terminal(place: Place, *args: str) -> AbstractContextManager[OnTerminal]:
+    return on_terminal(*args, environ=place.environ)
 
 
 def test_on_a_screen_an_answer_streams_and_ctrl_c_twice_quits(place: Place) -> None:
     with terminal(place, "chat", "--session", "screen") as opened:
-        opened.until(r"Session terminal:screen")
-        opened.until(READY)
-        opened.type("count to 12\r")
-        opened.until(r"\b1 2 3 4 5 6 7 8 9 10 11 12")
-        opened.until(READY)
-        opened.type("\x03")
-        opened.until(r"Ctrl-C again to quit")
-        opened.type("\x03")
+        opened.shows(r"Session terminal:screen")
+        opened.shows(READY)
+        opened.type("count to 12")
+        opened.shows(r"\b1 2 3 4 5 6 7 8 9 10 11 12")
+        opened.shows(READY)
+        opened.press("\x03")
+        opened.shows(r"Ctrl-C again to quit")
+        opened.press("\x03")
 
-        assert opened.ended() == 0
+        assert opened.ends() == 0
         assert opened.restored()
 
 
 def test_a_command_is_completed_and_answered(place: Place) -> None:
     with terminal(place, "chat", "--session", "asker") as opened:
-        opened.until(READY)
-        opened.type("/who\t")
-        opened.until(r"ami")
-        opened.type("\r")
-        opened.until(r"Session: terminal:asker")
-        opened.until(READY)
-        opened.type("\x04")
+        opened.shows(READY)
+        opened.press("/who\t")
+        opened.shows(r"ami")
+        opened.type()
+        opened.shows(r"Session: terminal:asker")
+        opened.shows(READY)
+        opened.press("\x04")
 
-        assert opened.ended() == 0
+        assert opened.ends() == 0
 
 
 def test_ctrl_c_stops_the_answer_and_ctrl_d_leaves(place: Place) -> None:
     with terminal(place, "chat", "--session", "stopper") as opened:
-        opened.until(READY)
-        opened.type("count to 500\r")
-        opened.until(r"\d \d")
-        opened.type("\x03")
-        opened.until(r"\[stopped\]")
-        opened.until(READY)
-        opened.type("\x04")
+        opened.shows(READY)
+        opened.type("count to 500")
+        opened.shows(r"\d \d")
+        opened.press("\x03")
+        opened.shows(r"\[stopped\]")
+        opened.shows(READY)
+        opened.press("\x04")
 
-        assert opened.ended() == 0
+        assert opened.ends() == 0
 
 
 def test_run_on_a_terminal_talks_keeps_its_logs_away_and_ends_with_the_chat(place: Place) -> None:
     with terminal(place, "run") as opened:
-        opened.until(r"Millpond listens on http://127.0.0.1:\d+")
-        opened.until(READY)
-        opened.type("hello\r")
-        opened.until(r"What can I do for you\?")
-        assert "turn.done" not in opened.shown
-        opened.until(READY)
-        opened.type("/quit\r")
+        opened.shows(r"Millpond listens on http://127.0.0.1:\d+")
+        opened.shows(READY)
+        opened.type("hello")
+        opened.shows(r"What can I do for you\?")
+        assert "turn.done" not in opened.screen
+        opened.shows(READY)
+        opened.type("/quit")
 
-        assert opened.ended() == 0
+        assert opened.ends() == 0
 
     assert "turn.done" in (Path(place.data) / "logs" / "millpond.log").read_text()
 
 
 def test_a_signal_ends_the_prompt_at_once_and_gives_the_terminal_back(place: Place) -> None:
     with terminal(place, "run") as opened:
-        opened.until(READY)
+        opened.shows(READY)
         opened.process.send_signal(signal.SIGTERM)
 
-        assert opened.ended(within_s=4.0) == 0
+        assert opened.ends() == 0
         assert opened.restored()
