@@ -762,6 +762,7 @@ class ChannelContract:
             await lab.say(Said(text=text))
         async with receiving(lab.channel, heard):
             await heard.until(lambda: bool(heard.held))
+        put_forward()  # a platform says again what was not confirmed
 
         after = Heard()
         async with lab.again() as other, receiving(other, after):

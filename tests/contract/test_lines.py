@@ -267,7 +267,7 @@ async def test_a_bot_answers_on_it(installed: Path, process: Process, tmp_path: 
         config = configured(tmp_path, lab.server.port)
         config = msgspec.structs.replace(config, queue=process.config.queue)
         access = AccessConfig(policy="open")
-        channel = msgspec.structs.replace(config.channels[NAME], access=access, send_timeout_s=0.3)
+        channel = msgspec.structs.replace(config.channels[NAME], access=access)
         config = msgspec.structs.replace(config, channels={NAME: channel})
         one = replace(process, config=config, connect_model=model, stopping=anyio.Event())
         await tg.start(serve_agents, one)

@@ -11,7 +11,7 @@ from msgspec.structs import replace as replaced
 
 from channels.base import Channel
 from channels.slack import connect
-from daemon.config import AccessConfig, Config, QueueConfig, SlackConfig
+from daemon.config import AccessConfig, Config, SlackConfig
 from daemon.config.channels import SlackEventsConfig
 from daemon.config.secret import Secret
 from daemon.process import Process
@@ -23,12 +23,15 @@ from tests.fakes.slack import Call, Cut, FakeSlack, Hang, Message, Page, Person,
 from tests.fakes.slack import Channel as Conversation
 from tests.fakes.slack import Fault as Wrong
 from tests.fakes.slack.texts import escaped, unescaped
+from tests.limits import HANG_S
 from tests.ports import free_port
 
 NAME = "lake"
 SIGNS = {"eyes": "👀"}
-REPEAT_S = 1.0
-"""After which what was not acknowledged comes again; a busy machine takes that long to acknowledge."""
+REPEAT_S = HANG_S / 2
+"""After which what was not acknowledged over a socket comes again."""
+BRING_AGAIN_S = 0.05
+"""After which what was not taken by HTTP is brought again: when nobody listens yet."""
 
 WRONG: dict[Fault, Wrong] = {
     Fault.TOO_MANY: Refuse(retry_after=round(RETRY_AFTER_S)),
@@ -168,7 +171,8 @@ def _read(message: Message) -> str:
 @asynccontextmanager
 async def a_lab(process: Process, *, brought: bool = False) -> AsyncIterator[SlackLab]:
     """An adapter that hears over a socket, or is brought events by HTTP."""
-    slack, server, closed = FakeSlack(repeat_s=REPEAT_S), anyio.CancelScope(), anyio.Event()
+    slack = FakeSlack(repeat_s=BRING_AGAIN_S if brought else REPEAT_S)
+    server, closed = anyio.CancelScope(), anyio.Event()
     slack.world.now = lambda: process.clock.now().timestamp()
     # It may do no more than the manifest asks for, and is told of nothing else.
     slack.bot.scopes = set(SCOPES)
@@ -205,15 +209,10 @@ def _brought_to(slack: FakeSlack, config: SlackConfig) -> SlackConfig:
     return replaced(config, signing_secret=Secret(slack.app.signing_secret), events=events)
 
 
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Leases that a busy machine keeps."""
-    return QueueConfig(lease_s=4.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
-
-
 class TestSlack(ChannelContract, missing=SlackLab.missing):
     @pytest.fixture
-    async def lab(self, process: Process) -> AsyncIterator[SlackLab]:
+    async def lab(self, process: Process, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SlackLab]:
+        monkeypatch.setattr("channels.slack.socket.PAUSE_MIN_S", 0.02)
         async with a_lab(process) as lab:
             yield lab
 

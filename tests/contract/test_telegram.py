@@ -3,14 +3,13 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import anyio
 import pytest
 
 from channels.base import Channel
 from channels.telegram.channel import connect
-from daemon.config import Config, QueueConfig, TelegramConfig
+from daemon.config import Config, TelegramConfig
 from daemon.config.secret import Secret
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
@@ -138,12 +137,8 @@ class TelegramLab(Lab):
 
 class TestTelegram(ChannelContract, missing=TelegramLab.missing):
     @pytest.fixture
-    def queue(self) -> QueueConfig:
-        """Leases that a busy machine keeps."""
-        return QueueConfig(lease_s=4.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
-
-    @pytest.fixture
-    async def lab(self, process: Process, tmp_path: Path) -> AsyncIterator[TelegramLab]:
+    async def lab(self, process: Process, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[TelegramLab]:
+        monkeypatch.setattr("channels.telegram.asking.PAUSE_MIN_S", 0.02)
         telegram, server, closed = FakeTelegram(), anyio.CancelScope(), anyio.Event()
 
         async def serve(*, task_status: anyio.abc.TaskStatus[None]) -> None:
