@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from channels.base import Part
 from channels.slack.api import Api, connect
 from channels.slack.events import Me, me_of
-from channels.slack.files import Files
+from channels.slack.files import SHARED_S, Files
 from channels.slack.forms import EMPTY, PART, TEXT_MAX, UPDATE_MAX, clean, escaped, forms_of
 from channels.slack.sending import Sending
 from channels.slack.signs import Signs, name_of
@@ -24,11 +24,11 @@ from daemon.errors import SendRefused, SendRejected, SendUnknown
 from daemon.events import Attachment
 from daemon.sessionkey import SessionKey
 from tests.fakes.slack import Channel, Cut, FakeSlack, Hang, Person, Refuse, fake_slack
+from tests.limits import HANG_S
+from tests.loop_clock import put_forward
 
 pytestmark = pytest.mark.anyio
 
-TIMEOUT_S = 5.0
-SHORT_S = 0.3
 REPLY = "lake:C1:1#7"
 
 
@@ -57,18 +57,16 @@ class Room:
     def part(self, text: str, **more: Any) -> Part:
         return Part(reply=REPLY, number=0, text=text, attempt="a", **more)
 
-    async def send(
-        self, text: str, *, chat: SessionKey | None = None, timeout_s: float = TIMEOUT_S, **more: Any
-    ) -> str:
+    async def send(self, text: str, *, chat: SessionKey | None = None, timeout_s: float = HANG_S, **more: Any) -> str:
         return await self.sending.send(chat or self.thread, self.part(text, **more), timeout_s=timeout_s)
 
     async def begin(self, text: str, *, chat: SessionKey | None = None) -> str:
         return await self.send(text, chat=chat, preview=True, asked_by=self.ann.id)
 
-    async def grow(self, ts: str, text: str, *, timeout_s: float = TIMEOUT_S) -> None:
+    async def grow(self, ts: str, text: str, *, timeout_s: float = HANG_S) -> None:
         await self.sending.edit(self.thread, ts, self.part(text, preview=True), timeout_s=timeout_s)
 
-    async def finish(self, ts: str, text: str, *, timeout_s: float = TIMEOUT_S) -> None:
+    async def finish(self, ts: str, text: str, *, timeout_s: float = HANG_S) -> None:
         await self.sending.edit(self.thread, ts, self.part(text), timeout_s=timeout_s)
 
     def methods(self) -> list[str]:
@@ -81,7 +79,7 @@ class Room:
 
 def a_room(slack: FakeSlack, api: Api, workspace: Path, lake: Channel, ann: Person, root: str) -> Room:
     async def who(_deadline: float) -> Me:
-        return me_of(await api.call("auth.test", timeout_s=TIMEOUT_S))
+        return me_of(await api.call("auth.test", timeout_s=HANG_S))
 
     streams, files = Streams(api, who, channel="acme"), Files(api, workspace)
     parts = {"lake": lake, "ann": ann, "root": root, "workspace": workspace}
@@ -91,6 +89,7 @@ def a_room(slack: FakeSlack, api: Api, workspace: Path, lake: Channel, ann: Pers
 @pytest.fixture
 async def room(tmp_path: Path) -> AsyncIterator[Room]:
     async with fake_slack(floods=False) as slack:
+        slack.on_call = lambda call: put_forward() if isinstance(call.fault, Hang) else None
         ann = slack.person("Ann")
         lake = slack.channel(ann)
         root = lake.say("how deep is it?", by=ann).ts
@@ -153,7 +152,7 @@ async def test_no_other_form_is_tried_of_what_may_have_arrived(room: Room, fault
     room.slack.faults.on("chat.postMessage", fault)
 
     with pytest.raises(SendUnknown):
-        await room.send("two metres", timeout_s=SHORT_S)
+        await room.send("two metres", timeout_s=HANG_S)
 
     assert len(room.slack.called("chat.postMessage")) == 1
 
@@ -271,7 +270,7 @@ async def test_what_another_process_writes_can_be_taken_away(room: Room) -> None
     ts = await room.begin("two")
 
     for _ in range(2):
-        await room.another().sending.remove(room.thread, ts, timeout_s=TIMEOUT_S)
+        await room.another().sending.remove(room.thread, ts, timeout_s=HANG_S)
 
     assert room.lake.texts(thread=room.root) == []
 
@@ -283,9 +282,9 @@ async def test_what_is_not_taken_away_since_its_stream_may_not_have_ended_is_the
     ts = await room.begin("two")
     room.slack.faults.on("chat.stopStream", fault)
     with pytest.raises(SendRefused):
-        await room.sending.remove(room.thread, ts, timeout_s=TIMEOUT_S)
+        await room.sending.remove(room.thread, ts, timeout_s=HANG_S)
 
-    await room.sending.remove(room.thread, ts, timeout_s=TIMEOUT_S)
+    await room.sending.remove(room.thread, ts, timeout_s=HANG_S)
 
     assert room.lake.texts(thread=room.root) == []
 
@@ -322,7 +321,7 @@ async def test_a_stream_of_which_nobody_knows_whether_it_began_is_not_sent_as_a_
     room.slack.faults.on("chat.startStream", fault)
 
     with pytest.raises(SendUnknown):
-        await room.send("two", preview=True, asked_by=room.ann.id, timeout_s=SHORT_S)
+        await room.send("two", preview=True, asked_by=room.ann.id, timeout_s=HANG_S)
 
     assert room.methods() == ["startStream"]
 
@@ -380,7 +379,7 @@ async def test_a_long_text_grows_in_a_stream_to_its_end(room: Room) -> None:
 async def test_what_is_no_message_cannot_be_changed_and_is_gone(room: Room, platform_id: str) -> None:
     with pytest.raises(SendRejected):
         await room.finish(platform_id, "two")
-    await room.sending.remove(room.thread, platform_id, timeout_s=TIMEOUT_S)
+    await room.sending.remove(room.thread, platform_id, timeout_s=HANG_S)
 
     assert room.methods() == []
 
@@ -410,7 +409,7 @@ async def test_whatever_goes_wrong_before_a_file_is_shown_can_be_done_again(
     room.slack.faults.on(method, fault)
 
     with pytest.raises(SendRefused):
-        await room.send("", attachments=(file,), timeout_s=SHORT_S if isinstance(fault, Hang) else TIMEOUT_S)
+        await room.send("", attachments=(file,), timeout_s=HANG_S)
     assert room.lake.shown(thread=room.root) == []
 
     await room.send("", attachments=(file,))
@@ -422,17 +421,17 @@ async def test_a_file_of_which_nobody_knows_whether_it_is_shown_is_not_shown_aga
     room.slack.faults.on("files.completeUploadExternal", fault)
 
     with pytest.raises(SendUnknown):
-        await room.send("", attachments=(a_file(room),), timeout_s=SHORT_S if isinstance(fault, Hang) else TIMEOUT_S)
+        await room.send("", attachments=(a_file(room),), timeout_s=HANG_S)
 
     assert len(room.slack.called("files.completeUploadExternal")) == 1
 
 
-@pytest.mark.measures
 async def test_a_file_that_is_shown_is_sent_even_if_slack_does_not_say_where(room: Room) -> None:
     room.slack.faults.on("files.info", always=Hang())
+    room.slack.on_call = lambda call: put_forward(SHARED_S) if call.fault else None
 
-    with anyio.fail_after(1.0):
-        sent = await room.send("", attachments=(a_file(room),), timeout_s=1.0)
+    with anyio.fail_after(HANG_S):
+        sent = await room.send("", attachments=(a_file(room),), timeout_s=HANG_S)
 
     assert sent == room.lake.shown(thread=room.root)[0].files[0].id
 
@@ -449,7 +448,7 @@ async def test_a_file_whose_address_is_not_known_is_asked_for(room: Room) -> Non
     """Files of other workspaces come without (``check_file_info``)."""
     file = room.slack.file(b"high tide")
 
-    content = await room.files.fetch(Attachment(kind="document", source=file.id), timeout_s=TIMEOUT_S)
+    content = await room.files.fetch(Attachment(kind="document", source=file.id), timeout_s=HANG_S)
 
     assert content == b"high tide"
 
@@ -459,15 +458,15 @@ async def test_a_page_is_no_file_unless_it_was_one(room: Room) -> None:
     file = room.slack.file(b"<html>sign in</html>", name="tides.html", mimetype="text/html")
 
     with pytest.raises(SendRejected, match="files:read"):
-        await room.files.fetch(Attachment(kind="document", source=file.id, name="tides.csv"), timeout_s=TIMEOUT_S)
+        await room.files.fetch(Attachment(kind="document", source=file.id, name="tides.csv"), timeout_s=HANG_S)
     page = Attachment(kind="document", source=file.id, name="tides.html")
-    assert await room.files.fetch(page, timeout_s=TIMEOUT_S) == b"<html>sign in</html>"
+    assert await room.files.fetch(page, timeout_s=HANG_S) == b"<html>sign in</html>"
 
 
 @pytest.mark.parametrize("source", ["", "nowhere", "F1 https://evil.example/F1", "F1 ftp://slack.com/", "../F1"])
 async def test_what_does_not_lie_at_slack_is_not_fetched(room: Room, source: str) -> None:
     with pytest.raises(SendRejected):
-        await room.files.fetch(Attachment(kind="document", source=source), timeout_s=TIMEOUT_S)
+        await room.files.fetch(Attachment(kind="document", source=source), timeout_s=HANG_S)
 
     assert room.slack.called("download") == []
 
@@ -478,21 +477,21 @@ async def test_what_does_not_lie_at_slack_is_not_fetched(room: Room, source: str
 async def test_a_mark_is_put_once_and_taken_away_by_its_name(room: Room) -> None:
     signs = Signs(room.api, usual="")
     for sign in ("👀", "👀", "", ""):
-        await signs.mark(room.lake.id, room.root, sign, timeout_s=TIMEOUT_S)
+        await signs.mark(room.lake.id, room.root, sign, timeout_s=HANG_S)
         marks = room.lake.messages[room.root].reactions
         assert list(marks) == (["eyes"] if sign else [])
 
 
 async def test_the_usual_mark_of_another_process_is_taken_away(room: Room) -> None:
-    await Signs(room.api, usual="").mark(room.lake.id, room.root, ":tada:", timeout_s=TIMEOUT_S)
+    await Signs(room.api, usual="").mark(room.lake.id, room.root, ":tada:", timeout_s=HANG_S)
 
-    await Signs(room.api, usual="🎉").mark(room.lake.id, room.root, "", timeout_s=TIMEOUT_S)
+    await Signs(room.api, usual="🎉").mark(room.lake.id, room.root, "", timeout_s=HANG_S)
 
     assert room.lake.messages[room.root].reactions == {}
 
 
 async def test_a_slash_command_is_not_marked(room: Room) -> None:
-    await Signs(room.api, usual="").mark(room.lake.id, "123.456.abcdef", "👀", timeout_s=TIMEOUT_S)
+    await Signs(room.api, usual="").mark(room.lake.id, "123.456.abcdef", "👀", timeout_s=HANG_S)
 
     assert room.slack.called("reactions.") == []
 

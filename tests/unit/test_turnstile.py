@@ -7,6 +7,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from daemon.model.turnstile import SLICE_S, Turnstile
+from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
 
@@ -35,7 +36,6 @@ async def test_no_two_come_through_in_the_same_round() -> None:
     assert len(set(rounds)) == 20
 
 
-@pytest.mark.measures
 async def test_who_leaves_before_being_let_through_holds_up_nobody() -> None:
     turnstile = Turnstile()
     async with anyio.create_task_group() as tg:
@@ -44,7 +44,7 @@ async def test_who_leaves_before_being_let_through_holds_up_nobody() -> None:
         await checkpoint()
         tg.cancel_scope.cancel()
 
-    with anyio.fail_after(1):
+    with anyio.fail_after(HANG_S):
         assert len(await rounds_of(2, turnstile)) == 2
 
 
