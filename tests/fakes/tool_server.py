@@ -2,6 +2,7 @@
 
 It speaks the protocol by hand, so that it can break it as well. HOW is how it misbehaves from the start: ``silent``
 says nothing, ``late`` waits a second, ``gone`` ends at once, ``noisy`` prints what is no message before each answer.
+The call ``slow`` says that it has begun beside the file that ``GATE`` names, and ends when that is there.
 """
 
 import json
@@ -46,7 +47,10 @@ def act(request: dict[str, Any], what: str) -> None:  # noqa: PLR0912 - a list o
         case "hang":
             time.sleep(60)
         case "slow":
-            time.sleep(1.5)
+            gate = Path(os.environ["GATE"])
+            gate.with_suffix(".reached").write_text("here")
+            while not gate.exists():
+                time.sleep(0.005)
             said(request, "late")
         case "flood":
             while True:

@@ -1,8 +1,9 @@
 """Tool servers, real programs and real HTTP: what they give, and how little they can do when they misbehave."""
 
+import asyncio
 import json
 import sys
-import time
+import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -22,12 +23,18 @@ from daemon.process import Process
 from daemon.testing import ManualClock, ScriptedModel
 from tests.conftest import Lab
 from tests.fakes import tool_server
-from tests.integration.test_turns import Bot, until, wire
+from tests.integration.test_turns import Bot, nothing_waits, until, wire
+from tests.limits import HANG_S
 from tests.unit.test_tools_files import a_context
 from workers.tools import BUILTIN, Registry, Result, ToolContext
-from workers.tools.mcp import ToolServers, servers
+from workers.tools.mcp import ToolServers, bounded, connection, servers
+from workers.tools.mcp import program as mcp_program
+from workers.tools.mcp.program import Program
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("hurried")]
+
+CHUNKS_AT_A_TIME = 3
+"""As many as the reader of a pipe holds."""
 
 ANN, BOB = "pond:person:web:ann", "pond:person:web:bob"
 
@@ -35,13 +42,24 @@ ANN, BOB = "pond:person:web:ann", "pond:person:web:bob"
 def program(how: str = "", **more: Any) -> McpConfig:
     """The fake server as a program."""
     env = {"TOKEN": "for the server", **more.pop("env", {})}
-    fields: dict[str, Any] = {"timeout_s": 10.0, **more}
+    fields: dict[str, Any] = {"timeout_s": HANG_S, **more}
     return McpConfig(
         command=sys.executable,
         args=(str(Path(tool_server.__file__)), how),
         env={name: Secret(text) for name, text in env.items()},
         **fields,
     )
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers have as long as they need to come, and are killed at once when they do not go."""
+    monkeypatch.setattr(servers, "LIST_WAIT_S", HANG_S)
+    monkeypatch.setattr(connection, "OPEN_S", HANG_S)
+    monkeypatch.setattr(connection, "BACK_OFF_MIN_S", HANG_S)
+    monkeypatch.setattr(bounded, "RESPONSE_MAX_BYTES", 1_000_000)
+    for name, value in {"EXIT_S": 0.05, "WATCH_S": 0.02, "FLOOD_MAX_LINES": 1_000}.items():
+        monkeypatch.setattr(mcp_program, name, value)
 
 
 class Desk:
@@ -61,7 +79,7 @@ class Desk:
 
     async def call(self, name: str, *, scope: str = ANN, **arguments: Any) -> Result:
         call = ToolCall(id="c", name=name, arguments=msgspec.json.encode(arguments).decode())
-        return await (await self.tools(scope)).run(call, self.context(scope), timeout_s=60)
+        return await (await self.tools(scope)).run(call, self.context(scope), timeout_s=HANG_S)
 
     async def act(self, what: str, *, scope: str = ANN) -> str:
         return (await self.call("fake_act", scope=scope, what=what)).text
@@ -99,23 +117,44 @@ def pids_in(starts: Path) -> list[int]:
     return [int(line) for line in starts.read_text().split()]
 
 
-@asynccontextmanager
-async def nothing_stalls(limit_s: float = 0.2) -> AsyncGenerator[None]:
-    """Fail when the event loop stands still meanwhile."""
-    worst = 0.0
+@pytest.fixture
+def at_a_time(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many chunks of output were handled between two turns of the event loop; long messages keep it from none."""
+    found, loop_thread = [0], threading.current_thread()
+    count, message = Program._count, mcp_program._message
 
-    async def watch() -> None:
-        nonlocal worst
-        while True:
-            began = time.perf_counter()
-            await anyio.sleep(0.01)
-            worst = max(worst, time.perf_counter() - began - 0.01)
+    def counted(self: Program, chunk: bytes) -> None:
+        if found[-1] == 0:
+            asyncio.get_running_loop().call_soon(found.append, 0)
+        found[-1] += 1
+        count(self, chunk)
 
-    async with anyio.create_task_group() as tg:
-        tg.start_soon(watch)
-        yield
-        tg.cancel_scope.cancel()
-    assert worst < limit_s, f"the event loop stood still for {worst:.3f} s"
+    def decoded(line: bytes) -> Any:
+        assert len(line) <= mcp_program.THREAD_BYTES or threading.current_thread() is not loop_thread
+        return message(line)
+
+    monkeypatch.setattr(Program, "_count", counted)
+    monkeypatch.setattr(mcp_program, "_message", decoded)
+    return found
+
+
+async def gone(*pids: int) -> None:
+    """Wait until other processes have ended."""
+    with anyio.fail_after(HANG_S):
+        while any(map(alive, pids)):  # noqa: ASYNC110 - nobody tells
+            await anyio.sleep(0.005)
+
+
+async def there(path: Path) -> str:
+    """Wait until another process has written a file; its text."""
+    with anyio.fail_after(HANG_S):
+        while not (text := text_of(path)):  # noqa: ASYNC110 - nobody tells
+            await anyio.sleep(0.005)
+    return text
+
+
+def text_of(path: Path) -> str:
+    return path.read_text() if path.exists() else ""
 
 
 async def test_a_servers_tools_have_its_name_and_those_that_no_model_takes_are_left_out(tmp_path: Path) -> None:
@@ -186,21 +225,19 @@ async def test_a_server_that_dies_again_and_again_is_left_alone_for_a_while(tmp_
 
 
 @pytest.mark.parametrize("what", ["flood", "line", "empty lines", "notices", "parts"])
-async def test_a_flood_ends_the_server_and_holds_up_nobody(tmp_path: Path, what: str) -> None:
+async def test_a_flood_ends_the_server_and_holds_up_nobody(tmp_path: Path, what: str, at_a_time: list[int]) -> None:
     async with desk(tmp_path, fake=program()) as found:
-        await found.tools()
-        async with nothing_stalls():
-            with anyio.fail_after(20):
-                said = await found.act(what)
+        said = await found.act(what)
         assert said.startswith("Error: the tool server fake "), said
         assert (await found.call("fake_echo", text="b")).text == "b"
+    assert max(at_a_time) <= CHUNKS_AT_A_TIME
 
 
-async def test_what_a_server_prints_besides_is_passed_over(tmp_path: Path) -> None:
+async def test_what_a_server_prints_besides_is_passed_over(tmp_path: Path, at_a_time: list[int]) -> None:
     async with desk(tmp_path, fake=program("noisy")) as found:
         assert (await found.call("fake_echo", text="a")).text == "a"
-        async with nothing_stalls():
-            assert await found.act("stderr") == "done"
+        assert await found.act("stderr") == "done"
+    assert max(at_a_time) <= CHUNKS_AT_A_TIME
 
 
 async def test_a_result_of_ten_megabytes_is_kept_whole_and_shown_by_its_ends(tmp_path: Path) -> None:
@@ -214,25 +251,31 @@ async def test_a_result_of_ten_megabytes_is_kept_whole_and_shown_by_its_ends(tmp
 async def test_a_call_that_hangs_ends_at_its_deadline_and_with_it_the_server_that_answers_no_more(
     tmp_path: Path, starts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("workers.tools.mcp.connection.ALIVE_S", 0.3)
-    async with desk(tmp_path, fake=program(timeout_s=1.0, env={"STARTS": str(starts)})) as found:
+    monkeypatch.setattr(connection, "ALIVE_S", 0.05)
+    fake = program(env={"STARTS": str(starts)})
+    async with desk(tmp_path, fake=fake) as found:
         await found.tools()
+        msgspec.structs.force_setattr(fake, "timeout_s", 0.05)
         said = await found.act("hang")
+        msgspec.structs.force_setattr(fake, "timeout_s", HANG_S)
 
-        assert said == "Error: fake: act was not answered within 1 s"
+        assert said == "Error: fake: act was not answered within 0.05 s"
         assert (await found.call("fake_echo", text="b")).text == "b"
     first, second = pids_in(starts)
     assert not alive(first) and not alive(second)
 
 
 async def test_a_call_that_is_cancelled_leaves_the_server_to_the_others(tmp_path: Path) -> None:
-    async with desk(tmp_path, fake=program()) as found:
+    gate = tmp_path / "gate"
+    async with desk(tmp_path, fake=program(env={"GATE": str(gate)})) as found:
         before = json.loads((await found.call("fake_where")).text)["pid"]
-        with anyio.move_on_after(0.2) as scope:
-            await found.act("slow")
-        assert scope.cancelled_caught
-        with anyio.move_on_after(0.05):
-            await found.act("slow")
+        async with anyio.create_task_group() as tg:
+            tg.start_soon(found.act, "slow")
+            await there(gate.with_suffix(".reached"))
+            tg.start_soon(found.act, "slow")
+            await anyio.wait_all_tasks_blocked()
+            tg.cancel_scope.cancel()
+        gate.touch()
 
         assert json.loads((await found.call("fake_where")).text)["pid"] == before
 
@@ -252,15 +295,25 @@ async def test_many_calls_at_a_time_share_one_connection(tmp_path: Path, starts:
     assert len(pids_in(starts)) == 1
 
 
-@pytest.mark.parametrize("how", ["silent", "gone"])
 async def test_a_server_that_is_not_there_is_left_out_and_not_asked_again_by_every_turn(
-    tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch, starts: Path
+    tmp_path: Path, starts: Path
 ) -> None:
-    monkeypatch.setattr(servers, "LIST_WAIT_S", 1.0)
-    async with desk(tmp_path, fake=program(how, env={"STARTS": str(starts)}), other=program()) as found:
+    async with desk(tmp_path, fake=program("gone", env={"STARTS": str(starts)}), other=program()) as found:
         for scope in (ANN, BOB, ANN):
             names = (await found.tools(scope)).names
             assert names == ("time", "read_file", "other_echo", "other_where", "other_act")
+
+    assert len(pids_in(starts)) == 1
+
+
+async def test_a_server_that_says_nothing_is_left_out_and_not_asked_again_by_every_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, starts: Path
+) -> None:
+    monkeypatch.setattr(servers, "LIST_WAIT_S", 0.05)
+    async with desk(tmp_path, fake=program("silent", env={"STARTS": str(starts)})) as found:
+        for scope in (ANN, BOB, ANN):
+            assert (await found.tools(scope)).names == ("time", "read_file")
+        await there(starts)
 
     assert len(pids_in(starts)) == 1
 
@@ -282,9 +335,7 @@ async def test_a_connection_that_nobody_uses_is_closed_and_opened_again(
     async with desk(tmp_path, fake=program()) as found:
         pid = json.loads((await found.call("fake_where")).text)["pid"]
 
-        with anyio.fail_after(10):
-            while alive(pid):  # noqa: ASYNC110 - another process ends
-                await anyio.sleep(0.02)
+        await gone(pid)
 
         assert json.loads((await found.call("fake_where")).text)["pid"] != pid
 
@@ -293,24 +344,21 @@ async def test_there_are_never_more_connections_than_allowed(tmp_path: Path, mon
     monkeypatch.setattr(servers, "CONNECTIONS_MAX", 2)
     async with desk(tmp_path, fake=program()) as found:
         pids = [json.loads((await found.call("fake_where", scope=f"pond:person:web:{n}")).text)["pid"] for n in "abc"]
-        with anyio.fail_after(10):
-            while alive(pids[0]):  # noqa: ASYNC110 - another process ends
-                await anyio.sleep(0.02)
+        await gone(pids[0])
 
         assert alive(pids[1]) and alive(pids[2])
 
 
 async def test_a_server_that_ignores_its_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workers.tools.mcp.program.EXIT_S", 0.2)
     stubborn = (
-        "import os, signal, time; signal.signal(15, signal.SIG_IGN); open('pid', 'w').write(str(os.getpid())); "
-        "time.sleep(60)"
+        "import os, pathlib, signal, time; signal.signal(15, signal.SIG_IGN); "
+        "pathlib.Path('pid').write_text(str(os.getpid())); time.sleep(60)"
     )
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(servers, "LIST_WAIT_S", 1.0)
+    monkeypatch.setattr(servers, "LIST_WAIT_S", 0.05)
     async with desk(tmp_path, fake=McpConfig(command=sys.executable, args=("-c", stubborn))) as found:
         await found.tools()
-        pid = int((tmp_path / "pid").read_text())
+        pid = int(await there(tmp_path / "pid"))
         assert alive(pid)
 
     assert not alive(pid)
@@ -326,12 +374,8 @@ async def test_a_turn_calls_a_server_and_the_worker_that_ends_ends_it(process: P
     )
     await lab.publish("m")
 
-    async def answered() -> bool:
-        state = await lab.state()
-        return state.exists and state.waiting == 0 and not state.worker
-
     async with Bot(process, model).working():
-        await until(answered)
+        await until(lambda: nothing_waits(lab, "web:ann"))
 
     where, died = [wire(entry)["content"] for entry in await lab.log() if wire(entry)["role"] == "tool"]
     assert json.loads(where)["MILLPOND_SCOPE"] == "pond:workspace"
@@ -354,7 +398,7 @@ async def http_server(tmp_path: Path, *, flood: bool = False) -> AsyncGenerator[
 
     @server.tool()
     def add(a: int, b: int) -> str:
-        return "x" * 40_000_000 if flood else str(a + b)
+        return "x" * 1_500_000 if flood else str(a + b)
 
     app = server.streamable_http_app()
 
@@ -367,7 +411,7 @@ async def http_server(tmp_path: Path, *, flood: bool = False) -> AsyncGenerator[
     running = uvicorn.Server(config)
     async with anyio.create_task_group() as tg:
         tg.start_soon(running.serve)
-        with anyio.fail_after(10):
+        with anyio.fail_after(HANG_S):
             while not running.started:  # noqa: ASYNC110 - it has no event
                 await anyio.sleep(0.01)
         port = running.servers[0].sockets[0].getsockname()[1]
@@ -378,7 +422,7 @@ async def http_server(tmp_path: Path, *, flood: bool = False) -> AsyncGenerator[
 
 async def test_a_server_over_http_is_called_with_its_headers(tmp_path: Path) -> None:
     async with http_server(tmp_path) as (url, seen):
-        config = McpConfig(url=url, headers={"Authorization": Secret("Bearer hush")}, timeout_s=10.0)
+        config = McpConfig(url=url, headers={"Authorization": Secret("Bearer hush")}, timeout_s=HANG_S)
         async with desk(tmp_path, sums=config) as found:
             assert (await found.call("sums_add", a=1, b=2)).text == "3"
             assert "'b' is a required property" in (await found.call("sums_add", a=1)).text
@@ -394,7 +438,7 @@ async def test_a_flood_over_http_is_an_error(tmp_path: Path) -> None:
 
 
 async def test_a_server_over_http_that_is_gone_is_an_error_and_found_again(tmp_path: Path) -> None:
-    async with desk(tmp_path, sums=McpConfig(url="http://127.0.0.1:9/mcp", timeout_s=5.0)) as found:
+    async with desk(tmp_path, sums=McpConfig(url="http://127.0.0.1:9/mcp")) as found:
         with capture_logs() as logs:
             assert (await found.tools()).names == ("time", "read_file")
 
