@@ -268,17 +268,6 @@ def test_lines_that_cannot_be_accepted_are_named_and_the_others_answered(place: 
     assert done.stdout.splitlines()[-1] == "You said: last"
 
 
-def test_a_worker_that_was_killed_a_moment_ago_is_not_waited_for_for_ever(place: Place) -> None:
-    with place.running("--role", "agent") as process:
-        process.said("process.started", stream="stderr")
-        process.process.kill()  # its heartbeat stays behind
-
-    done = place("chat", "--session", "orphan", given="hello\n")
-
-    assert done.returncode == 0
-    assert done.stdout.endswith("What can I do for you?\n")
-
-
 def test_a_chat_with_nothing_to_say_ends(place: Place) -> None:
     done = place("chat", "--session", "silent")
 
