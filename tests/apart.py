@@ -123,6 +123,28 @@ class Copy:
             assert not isinstance(answer, BaseException), answer
 
 
+async def kept(folder: Path, *buses: Bus) -> Callable[[], Awaitable[None]]:
+    """Brings back keys and files as they are now: one beginning for many cases."""
+    copies, files = [(bus, await Copy.of(bus)) for bus in buses], _files_in(folder)
+
+    async def bring_back() -> None:
+        for bus, copy in copies:
+            await copy.takes_over(bus)
+        there = _files_in(folder)
+        for path in there.keys() - files.keys():
+            path.unlink()
+        for path, content in files.items():
+            if there.get(path) != content:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+
+    return bring_back
+
+
+def _files_in(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 class Apart(MemoryLab):
     """A session on the server of ``lab``, the memory of its scope on another."""
 
@@ -201,21 +223,8 @@ class Apart(MemoryLab):
         assert await self.position() > 0
 
     async def kept(self) -> Callable[[], Awaitable[None]]:
-        """Brings back both servers and the archives as they are now: one beginning for many cases."""
-        copies = [(bus, await Copy.of(bus)) for bus in (self.lab.bus, self.far)]
-        data_dir = self.process.data_dir
-        archived = {path: path.read_bytes() for path in data_dir.rglob("*") if path.is_file()}
-
-        async def bring_back() -> None:
-            for bus, copy in copies:
-                await copy.takes_over(bus)
-            for path in [path for path in data_dir.rglob("*") if path.is_file() and path not in archived]:
-                path.unlink()
-            for path, content in archived.items():
-                if not path.exists() or path.read_bytes() != content:
-                    path.write_bytes(content)
-
-        return bring_back
+        """See ``kept``; of both servers and their archives."""
+        return await kept(self.process.data_dir, self.lab.bus, self.far)
 
     # What must hold
 

@@ -192,7 +192,7 @@ class JobRunner:
                     raise JobRefused(f"there is no job {job_id}")
                 if record.has_ended:
                     return record
-                await anyio.sleep(self._renew_s / 5)
+                await anyio.sleep(LOOK_S)
 
     async def run_one(self, job_id: str, *, at_once: bool = False) -> None:
         """Do one job if nobody else is at it; ``at_once``: also one that rests.

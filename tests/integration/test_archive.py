@@ -11,14 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import daemon.archive.lists
 from daemon.archive import Archive
 from daemon.archive.segment import is_of, lines_of, listed, packed, raws_of, segment_from, segment_of, unpacked
 from daemon.archive.shelf import Shelf
 from daemon.clock import stamp
 from daemon.errors import ArchiveError
 from daemon.testing import START, ManualClock
-from tests.conftest import Lab, mutated
+from tests.conftest import Lab
 
 pytestmark = pytest.mark.anyio
 
@@ -141,17 +140,6 @@ async def test_messages_beyond_the_head_are_not_listed(lab: Lab, tmp_path: Path)
     with pytest.raises(ArchiveError, match="was set back"):
         await archive_of(lab, tmp_path).write(ANN, 0, raws)
     assert await entries(lab) == []
-
-
-async def test_without_the_comparison_with_the_log_a_late_writer_would_replace_a_segment(
-    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    check = "if redis.sha1hex(table.concat(held, '\\n')) ~= ARGV[5] then return '' end"
-    broken = mutated(daemon.archive.lists.LIST, check, "")
-    monkeypatch.setattr(daemon.archive.lists, "LIST", broken)
-
-    with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
-        await test_what_the_log_no_longer_holds_is_not_listed_and_what_it_holds_now_replaces_it(lab, tmp_path)
 
 
 async def test_what_is_archived_already_stays_listed_when_the_log_has_lost_it(lab: Lab, tmp_path: Path) -> None:

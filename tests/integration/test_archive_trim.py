@@ -31,7 +31,7 @@ from daemon.session import SessionReader
 from daemon.testing import FailingBus, ManualClock
 from daemon.transcripts import Transcripts
 from tests.apart import Copy
-from tests.conftest import Lab, an_entry, mutated
+from tests.conftest import Lab, an_entry
 
 pytestmark = pytest.mark.anyio
 
@@ -203,18 +203,6 @@ async def test_a_file_that_cannot_be_read_back_is_written_again_before_its_messa
     await place.whole()
 
 
-async def test_without_the_reading_back_a_lost_file_would_take_its_messages_along(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def trusting(*_args: object) -> bool:
-        return True
-
-    monkeypatch.setattr(Archive, "_holds", trusting)
-
-    with pytest.raises(ArchiveError, match="is not there"):
-        await test_a_file_that_cannot_be_read_back_is_written_again_before_its_messages_leave(place, "deleted")
-
-
 async def test_nothing_leaves_while_the_storage_takes_nothing(place: Place) -> None:
     await place.say(10, cursor=6)
     (place.data_dir / "transcripts").write_text("a file in the way")
@@ -243,15 +231,6 @@ async def test_a_list_that_is_another_one_by_then_stops_the_trimming(
     monkeypatch.setattr(Archive, "_verified", overtaken)
     assert await place.archive.trim(ANN, 6) == 6, "it is listed again, and then it leaves"
     await place.whole()
-
-    failovers = [before]
-    check = "if redis.sha1hex(table.concat(seen, '\\n')) ~= ARGV[3] then return {'moved', base} end"
-    monkeypatch.setattr(daemon.archive.archive, "TRIM", mutated(daemon.archive.archive.TRIM, check, ""))
-    await before.takes_over(place.lab.bus)
-    await place.archive.write(ANN, 0, place.raws[:6])
-    await place.archive.trim(ANN, 6)
-    with pytest.raises(ArchiveError, match="neither in its log nor listed"):
-        await place.whole()
 
 
 @pytest.mark.parametrize("is_listed", [False, True])

@@ -1,6 +1,5 @@
 """A consolidation cut short at every call it makes, to the session's server or the memory's; another one ends it."""
 
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,11 +14,11 @@ from structlog.testing import capture_logs
 
 from daemon.bus import Bus, Script, open_bus
 from daemon.config import QueueConfig, RedisConfig
-from daemon.errors import BusUnavailable, MillpondError
+from daemon.errors import BusUnavailable
 from daemon.process import Process
 from daemon.testing import FailingBus
 from tests.apart import SESSION, Apart, Copy, Teller, alone, another_server, at_once, lock_shifted, watched
-from tests.conftest import HASTY, Lab, check_and_remove_keys, mutated
+from tests.conftest import HASTY, Lab, check_and_remove_keys
 from tests.cut_short import CutBus, Died, DyingBus, StoppingBus
 from tests.memorylab import SCOPE
 from workers.consolidation import BACKGROUND, Want
@@ -344,10 +343,6 @@ DISTURBANCES: list[Disturb] = [
 
 @pytest.mark.parametrize("disturb", DISTURBANCES)
 async def test_whatever_happens_before_any_call_nothing_is_lost(apart: Apart, disturb: Disturb) -> None:
-    await each_disturbed(apart, disturb)
-
-
-async def each_disturbed(apart: Apart, disturb: Disturb) -> None:
     """A consolidation for each of its calls, before which something happens; then another one ends it."""
     await apart.settled_once()
     await apart.grow(4 if disturb is somebody_begins_anew else 2)
@@ -363,22 +358,18 @@ async def each_disturbed(apart: Apart, disturb: Disturb) -> None:
     assert CALLS < at < MOST - 1
 
 
-async def test_copies_of_earlier_calls_change_nothing_when_they_arrive_late(apart: Apart) -> None:
-    await each_repeated(apart)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("disturb", DISTURBANCES)
 async def test_whatever_happens_before_any_call_nothing_is_lost_of_what_is_old(aged: Apart, disturb: Disturb) -> None:
-    await each_disturbed(aged, disturb)
+    await test_whatever_happens_before_any_call_nothing_is_lost(aged, disturb)
 
 
 @pytest.mark.slow
 async def test_copies_of_earlier_calls_change_nothing_of_what_is_old_when_they_arrive_late(aged: Apart) -> None:
-    await each_repeated(aged)
+    await test_copies_of_earlier_calls_change_nothing_when_they_arrive_late(aged)
 
 
-async def each_repeated(apart: Apart) -> None:
+async def test_copies_of_earlier_calls_change_nothing_when_they_arrive_late(apart: Apart) -> None:
     """Before each call of a consolidation of several rounds all calls that it made arrive once more."""
 
     async def repeat() -> None:
@@ -406,14 +397,10 @@ async def each_repeated(apart: Apart) -> None:
     assert CALLS < at < MOST - 1
 
 
-async def each_repeated_untrimmed(apart: Apart) -> None:
+async def test_copies_of_earlier_calls_change_nothing_while_nothing_leaves_redis(apart: Apart) -> None:
     """The same while nothing leaves Redis, for somebody uses another archive: else a late move finds no message."""
     await apart.lab.bus.call("HSET", apart.lab.bus.keys.archives, "another", "{}")
-    await each_repeated(apart)
-
-
-async def test_copies_of_earlier_calls_change_nothing_while_nothing_leaves_redis(apart: Apart) -> None:
-    await each_repeated_untrimmed(apart)
+    await test_copies_of_earlier_calls_change_nothing_when_they_arrive_late(apart)
 
 
 async def each_pair(apart: Apart, copied: Bus, *, turns: int, then: int) -> None:
@@ -482,10 +469,6 @@ async def test_a_failover_between_any_two_calls_is_made_good_though_what_is_old_
 
 
 async def test_a_cursor_moves_over_no_messages_that_came_in_place_of_others(apart: Apart) -> None:
-    await each_replaced(apart)
-
-
-async def each_replaced(apart: Apart) -> None:
     """A failover leaves a worker his lock and the cursor, and puts others in place of the messages he took in."""
     copy = Copy({})
 
@@ -535,49 +518,6 @@ async def test_a_log_read_after_a_failover_is_not_taken_for_what_follows_in_the_
     await disturbed(apart, happening)
     assert not happening
     await apart.settle()
-
-
-LOST = "if behind(fields, ARGV[2], ARGV[3]) then return {'lost'} end"
-NONCE = "if redis.call('HGET', KEYS[2], 'nonce') ~= ARGV[2]"
-TAKEN_OVER = partial(each_disturbed, disturb=another_takes_over)
-HELD = partial(each_disturbed, disturb=another_holds_it)
-TURNED_AWAY = partial(each_disturbed, disturb=another_is_turned_away)
-
-
-@pytest.mark.parametrize(
-    ("place", "check", "broken", "found_by"),
-    [
-        # The fence, when a memory is opened and when it is written.
-        ("daemon.memory.memories.OPEN", "if highest then", "if false then", TAKEN_OVER),
-        ("daemon.memory.memories.APPLY", "if behind(fields, fence, nonce) then return {'lost'} end", "", HELD),
-        ("daemon.memory.memories.APPEND", LOST, "", HELD),
-        # The position, in the memory and in the session.
-        ("daemon.memory.memories.APPLY", "or fields.upto ~= tonumber(ARGV[5])", "", each_repeated),
-        ("daemon.session.locks.SETTLE", "tonumber(fields[1] or 0) ~= from or", "", each_repeated_untrimmed),
-        # What the cursor moves over.
-        ("daemon.session.locks.SETTLE", "or redis.sha1hex(last) ~= ARGV[9]", "", each_replaced),
-        # The nonce.
-        ("daemon.session.locks.SETTLE", NONCE, "if false", HELD),
-        ("daemon.session.locks.NOTE", NONCE.replace("ARGV[2]", "ARGV[1]"), "if false", TAKEN_OVER),
-        ("daemon.session.locks.UNLOCK", NONCE, "if false", HELD),
-        # The lock itself.
-        ("daemon.session.locks.LOCK", "if nonce ~= '' and deadline > now and", "if false and", TURNED_AWAY),
-    ],
-)
-async def test_switching_a_check_off_is_found(
-    apart: Apart,
-    monkeypatch: pytest.MonkeyPatch,
-    place: str,
-    check: str,
-    broken: str,
-    found_by: Callable[[Apart], Awaitable[None]],
-) -> None:
-    name, _, script = place.rpartition(".")
-    module = sys.modules[name]
-    monkeypatch.setattr(module, script, mutated(getattr(module, script), check, broken))
-
-    with pytest.raises((AssertionError, MillpondError)):
-        await found_by(apart)
 
 
 # What the model does

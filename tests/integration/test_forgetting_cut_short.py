@@ -9,6 +9,7 @@ import pytest
 from daemon.forget import Order
 from daemon.handlers import job_runner
 from daemon.process import Process
+from tests.apart import kept
 from tests.conftest import Lab
 from tests.cut_short import Died, DyingBus, StoppingBus
 from tests.forgetlab import ANN, ANNS, CANARY, KEPT, SCOPE, Pond, pond, texts
@@ -49,6 +50,11 @@ async def left_by_the_dead(world: Pond, job_id: str) -> None:
         await world.bus.call("ZADD", keys.jobs, 1, job_id)
 
 
+@pytest.fixture(autouse=True)
+def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("daemon.forget.compaction.LOOK_S", 0.01)
+
+
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("carried_out", [False, True])
 async def test_a_job_whose_process_dies_at_any_call_is_gone_on_with(
@@ -69,11 +75,13 @@ async def test_a_job_whose_process_dies_at_every_single_call_is_gone_on_with(
 
 async def dies(process: Process, lab: Lab, tmp_path: Path, order: Order, *, stride: int, carried_out: bool) -> None:
     """Let a job be cut short at every ``stride``-th call, and somebody else go on with it."""
+    world = Pond(pond(process, tmp_path), lab)
+    await a_little(world)
+    heads = [(await lab.state(session)).head for session in (ANN, ANNS)]
+    job_id = await world.order(order=order)
+    begin_again = await kept(tmp_path, lab.bus)
     for at in range(1 + carried_out * 5 % stride, CALLS_MAX, stride):
-        world = Pond(pond(process, tmp_path / str(at)), lab)
-        await a_little(world)
-        heads = [(await lab.state(session)).head for session in (ANN, ANNS)]
-        job_id = await world.order(order=order, name=str(at))
+        await begin_again()
         dying = DyingBus(world.bus, at=at, carried_out=carried_out)
         try:
             await job_runner(replace(world.process, bus=dying)).run_one(job_id)
@@ -93,7 +101,6 @@ async def dies(process: Process, lab: Lab, tmp_path: Path, order: Order, *, stri
         states = [await lab.state(session) for session in (ANN, ANNS)]
         assert [state.head for state in states] == heads
         await go_on(world)
-        await world.forget(order=Order(whole="scope", name=SCOPE, scopes=(SCOPE,)), name=f"end {at}")
         if ended:
             return
     pytest.fail("it makes more calls than that")
@@ -121,10 +128,12 @@ def _died(error: BaseException) -> bool:
 async def test_a_job_that_is_cancelled_at_any_call_gives_everything_back(
     process: Process, lab: Lab, tmp_path: Path
 ) -> None:
+    world = Pond(pond(process, tmp_path), lab)
+    await a_little(world)
+    job_id = await world.order()
+    begin_again = await kept(tmp_path, lab.bus)
     for at in range(1, CALLS_MAX, 17):
-        world = Pond(pond(process, tmp_path / str(at)), lab)
-        await a_little(world)
-        job_id = await world.order(name=str(at))
+        await begin_again()
         with anyio.CancelScope() as scope:
             stopping = StoppingBus(world.bus, at=at, cancel=scope)
             await job_runner(replace(world.process, bus=stopping)).run_one(job_id)
@@ -136,5 +145,4 @@ async def test_a_job_that_is_cancelled_at_any_call_gives_everything_back(
         assert (record.status, await world.places()) == ("done", []), at
         if not scope.cancelled_caught:
             return
-        await world.forget(order=Order(whole="scope", name=SCOPE, scopes=(SCOPE,)), name=f"end {at}")
     pytest.fail("it makes more calls than that")

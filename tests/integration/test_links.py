@@ -1,7 +1,6 @@
 """Linking two memories of one person, and parting them again."""
 
 import os
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,17 +12,19 @@ import pytest
 from structlog.testing import capture_logs
 
 from daemon.config.schema import PersonConfig
-from daemon.errors import BusUnavailable, JobRefused, LockLost, MemoryMoving, MillpondError
+from daemon.errors import BusUnavailable, JobRefused, LockLost, MemoryMoving
 from daemon.handlers import job_runner
 from daemon.jobs import Tell
-from daemon.memory import HistoryEntry, MemoryFiles, Version, by_hand, joining, memories
+from daemon.memory import HistoryEntry, MemoryFiles, Version, joining
 from daemon.memory.lists import ScopeLists
 from daemon.people import Asking, link_configured
 from daemon.process import Process
 from daemon.scope import folder_of
 from daemon.testing import FailingBus
-from tests.conftest import Lab, RecordingBus, mutated
+from tests.apart import kept
+from tests.conftest import Lab, RecordingBus
 from tests.cut_short import Died, DyingBus, InterludeBus, StoppingBus
+from tests.limits import HANG_S
 from tests.peoplelab import ANN, BOB, CAT, PeopleLab, session_of
 
 pytestmark = pytest.mark.anyio
@@ -36,6 +37,7 @@ MOST = 400
 def people(process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> PeopleLab:
     for name in ("linking", "parting", "locked"):
         monkeypatch.setattr(f"daemon.people.{name}.REST_S", 0.01)
+    monkeypatch.setattr("daemon.jobs.runner.LOOK_S", 0.01)
     monkeypatch.setattr("daemon.people.locked.TAKE_S", 0.3)
     monkeypatch.setattr("daemon.people.locked.LOOK_S", 0.01)
     return PeopleLab(process, lab)
@@ -218,15 +220,16 @@ async def test_two_links_that_cross_make_one_memory(people: PeopleLab) -> None:
 
 async def test_links_that_cross_at_any_call_end(people: PeopleLab) -> None:
     """The other one begins before each call of the first, and dies with its marks: the first goes on all the same."""
+    await two(people)
+    jobs = [await people.ask(ANN, BOB), await people.ask(BOB, ANN)]
+    begin_again = await kept(people.process.data_dir, people.bus)
+
+    async def cross() -> None:
+        with suppress(Died):
+            await job_runner(people.through(DyingBus(people.bus, at=18))).run_one(jobs[1])
+
     for at in range(1, MOST):
-        await people.begin_anew()
-        await two(people)
-        jobs = [await people.ask(ANN, BOB), await people.ask(BOB, ANN)]
-
-        async def cross(job: str = jobs[1]) -> None:
-            with suppress(Died):
-                await job_runner(people.through(DyingBus(people.bus, at=18))).run_one(job)
-
+        await begin_again()
         bus = InterludeBus(people.bus, at=at, interlude=cross)
         with capture_logs():
             await job_runner(people.through(bus)).run_one(jobs[0])
@@ -265,10 +268,11 @@ async def test_cut_short_at_any_call_it_ends_as_if_nothing_had_been(
     people: PeopleLab, kind: type[FailingBus], carried_out: bool, parts: bool
 ) -> None:
     wanted: dict[str, Any] = {}
+    await begun(people, parts=parts)
+    job = await people.ask_to_part(BOB) if parts else await people.ask(ANN, BOB)
+    begin_again = await kept(people.process.data_dir, people.bus)
     for at in range(MOST):
-        await people.begin_anew()
-        await begun(people, parts=parts)
-        job = await people.ask_to_part(BOB) if parts else await people.ask(ANN, BOB)
+        await begin_again()
         with anyio.CancelScope() as scope, capture_logs(), suppress(Died, BusUnavailable):
             cancel = scope if kind is StoppingBus else None
             bus = kind(people.bus, at=at, carried_out=carried_out, cancel=cancel)
@@ -298,17 +302,13 @@ async def begun(people: PeopleLab, *, parts: bool) -> None:
 # Late
 
 
-async def test_copies_that_come_late_change_nothing(people: PeopleLab, lab: Lab) -> None:
-    await each_copy(people)
-
-
-async def each_copy(people: PeopleLab) -> None:
+async def test_copies_that_come_late_change_nothing(people: PeopleLab) -> None:
     recording = RecordingBus(people.bus)
     # Copies of the journeys there and back.
     await two(people)
     for step in (lambda: people.ask(ANN, BOB), lambda: people.ask_to_part(BOB), lambda: people.ask(ANN, BOB)):
         job = await step()
-        await job_runner(people.through(recording)).until_ended(job, within_s=20)
+        await job_runner(people.through(recording)).until_ended(job, within_s=HANG_S)
         before = await people.view()
         for call in (*recording.scripts, *reversed(recording.scripts)):
             await recording.arrive(*call)
@@ -477,10 +477,10 @@ async def test_codes_that_are_wrong_or_not_meant_link_nothing(people: PeopleLab)
     assert job.spec["member"] == CAT
 
 
-# Checks that the scripts make
+# One job at a time
 
 
-async def each_busy(people: PeopleLab) -> None:
+async def test_a_memory_is_one_jobs_at_a_time(people: PeopleLab) -> None:
     """Two jobs with the same memory at once."""
     first, second = (joining.Joining(people.bus, ScopeLists(people.bus, None), job=name) for name in ("a", "b"))
     assert (await first.mark(ANN, "receiving")).status == "marked"
@@ -488,53 +488,6 @@ async def each_busy(people: PeopleLab) -> None:
     assert (found.status, found.by) == ("busy", "a")
     await first.unmark(ANN, "receiving")
     assert (await second.mark(ANN, "joining")).status == "marked"
-
-
-async def test_a_memory_is_one_jobs_at_a_time(people: PeopleLab) -> None:
-    await each_busy(people)
-
-
-async def each_stale(people: PeopleLab) -> None:
-    """Whoever slept through a link wants to write the memory that has become a part of another."""
-    await test_a_consolidation_that_slept_through_it_writes_nothing(people)
-
-
-RECEIVING = "if redis.call('HGET', KEYS[1], 'receiving') ~= ARGV[1] then return 'stale' end"
-GIVEN = "if redis.call('HGET', KEYS[1], 'joined_by') ~= ARGV[2] then return 'stale' end"
-PARTED = "if by ~= ARGV[2] or not leaving or cjson.decode(leaving).job ~= ARGV[1] then return 'stale' end"
-ENDED = "if redis.call('HGET', KEYS[1], 'receiving') ~= ARGV[1] then return 'done' end"
-AWAY = "if away then return away end"
-
-
-@pytest.mark.parametrize(
-    ("module", "script", "check", "broken", "found_by"),
-    [
-        (joining, "MARK", "if (joins or '0') ~= ARGV[3] then return {'moved'} end", "", each_copy),
-        (joining, "MARK", "if held ~= '' and held ~= ARGV[2]", "if false", each_busy),
-        (joining, "TAKE", RECEIVING, "", each_copy),
-        (joining, "SESSIONS", RECEIVING, "", each_copy),
-        (joining, "SWITCH", "if joined or joining ~= ARGV[1] then return 'stale' end", "", each_copy),
-        (joining, "GIVE", GIVEN, "", each_copy),
-        (joining, "PART", PARTED, "", each_copy),
-        (joining, "END", ENDED, "", each_copy),
-        (memories, "APPLY", AWAY, "", each_stale),
-        (memories, "APPEND", AWAY, "", each_stale),
-        (by_hand, "WRITE", AWAY, "", each_stale),
-    ],
-)
-async def test_switching_a_check_off_is_found(  # noqa: PLR0917 - as the table above has them
-    people: PeopleLab,
-    monkeypatch: pytest.MonkeyPatch,
-    module: Any,
-    script: str,
-    check: str,
-    broken: str,
-    found_by: Callable[[PeopleLab], Awaitable[None]],
-) -> None:
-    monkeypatch.setattr(module, script, mutated(getattr(module, script), check, broken))
-
-    with capture_logs(), pytest.raises((AssertionError, MillpondError, TimeoutError, pytest.fail.Exception)):
-        await found_by(people)
 
 
 # Parting under way

@@ -1,15 +1,11 @@
 """The consolidation lock of a session: who holds it writes, who lost it does not, what comes late does nothing."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
-import daemon.session.locks
 from daemon.errors import LockLost
 from daemon.events import Continuity
 from daemon.session import Lock, Locks
-from tests.conftest import Lab, mutated
+from tests.conftest import Lab
 
 pytestmark = pytest.mark.anyio
 
@@ -220,92 +216,3 @@ async def test_a_session_whose_holder_died_is_found_when_the_lock_has_run_out(la
     await lab.bus.call("ZINCRBY", lab.bus.keys.of(SESSION).unsettled, -1_000 * lab.queue.lease_s, SESSION)
 
     assert await locks.due(partition) == [SESSION]
-
-
-PUT_OFF = "for _, session in ipairs(found) do redis.call('ZADD', KEYS[1], now + ARGV[1], session) end"
-NONCE = "if redis.call('HGET', KEYS[{}], 'nonce') ~= ARGV[{}] then"
-
-
-@pytest.mark.parametrize(
-    ("script", "check", "broken", "test"),
-    [
-        ("LOCK", "and deadline > now and", "and false and", test_one_holds_a_lock_until_it_is_given_back),
-        (
-            "LOCK",
-            "and deadline <= now + ARGV[5]",
-            "",
-            test_a_lock_taken_before_the_clock_went_back_does_not_last_for_ever,
-        ),
-        (
-            "LOCK",
-            "released == ARGV[2] or",
-            "",
-            test_a_lock_that_was_given_back_is_not_taken_again_by_a_command_that_comes_late,
-        ),
-        (
-            "LOCK",
-            "or ARGV[7] ~= ''",
-            "",
-            test_a_lock_that_was_lost_is_not_taken_by_asking_for_the_positions,
-        ),
-        (
-            "LOCK",
-            "if redis.call('EXISTS', KEYS[1]) == 0 then",
-            "if false then",
-            test_a_session_that_never_was_has_no_lock_and_is_not_looked_for_again,
-        ),
-        (
-            "RELOCK",
-            NONCE.format(1, 2),
-            "if false then",
-            test_a_lock_that_ran_out_is_taken_and_its_old_holder_writes_nothing_more,
-        ),
-        (
-            "NOTE",
-            NONCE.format(2, 1),
-            "if false then",
-            test_a_lock_that_ran_out_is_taken_and_its_old_holder_writes_nothing_more,
-        ),
-        (
-            "SETTLE",
-            NONCE.format(2, 2),
-            "if false then",
-            test_a_lock_that_ran_out_is_taken_and_its_old_holder_writes_nothing_more,
-        ),
-        (
-            "UNLOCK",
-            NONCE.format(2, 2),
-            "if false then",
-            test_a_lock_that_ran_out_is_taken_and_its_old_holder_writes_nothing_more,
-        ),
-        ("SETTLE", "if fields[6] == name then", "if false then", test_a_cursor_moves_once_however_often_it_is_said),
-        (
-            "SETTLE",
-            "tonumber(fields[1] or 0) ~= from or",
-            "",
-            test_a_cursor_never_moves_from_elsewhere_nor_back_nor_past_the_head,
-        ),
-        ("SETTLE", "or to <= from", "", test_a_cursor_never_moves_from_elsewhere_nor_back_nor_past_the_head),
-        ("SETTLE", "or to > head", "", test_a_cursor_never_moves_from_elsewhere_nor_back_nor_past_the_head),
-        (
-            "UNLOCK",
-            "and head == ARGV[3]",
-            "",
-            test_a_session_that_grew_under_the_lock_is_signalled_when_it_is_given_back,
-        ),
-        (
-            "SWEEP",
-            PUT_OFF,
-            "",
-            test_a_session_that_rests_is_not_signalled_and_found_when_its_time_has_come,
-        ),
-    ],
-)
-async def test_switching_a_check_off_is_found(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch, script: str, check: str, broken: str, test: Callable[..., Any]
-) -> None:
-    module = daemon.session.locks
-    monkeypatch.setattr(module, script, mutated(getattr(module, script), check, broken))
-
-    with pytest.raises((AssertionError, LockLost, pytest.fail.Exception)):
-        await test(lab)

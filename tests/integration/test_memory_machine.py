@@ -6,7 +6,6 @@ The model is what a reader of the promises would expect; the system under test a
 """
 
 import copy
-import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -18,7 +17,7 @@ from typing import Any
 import anyio
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -35,7 +34,7 @@ from daemon.config import RedisConfig
 from daemon.errors import FenceBehind, LockLost, Misplaced
 from daemon.memory import HistoryEntry, Memories, Note, Opened, Version, joined
 from daemon.memory.edits import edited
-from tests.conftest import RecordingBus, all_keys, check_and_remove_keys, dump, mutated
+from tests.conftest import RecordingBus, all_keys, check_and_remove_keys, dump
 from tests.cut_short import CutBus, Died
 from tests.places import TEMPORARY
 
@@ -521,8 +520,6 @@ QUICK = settings(
     suppress_health_check=list(HealthCheck),
 )
 THOROUGH = settings(QUICK, max_examples=1_000, stateful_step_count=80)
-HUNT = settings(QUICK, max_examples=400, phases=[Phase.generate], derandomize=True)
-"""To find a known fault: the first failing example is enough."""
 
 
 @contextmanager
@@ -547,38 +544,3 @@ def test_memories_keep_their_promises(server_dir: Path, prefix: str) -> None:
 def test_memories_keep_their_promises_however_long_it_goes_on(server_dir: Path, prefix: str) -> None:
     with machine(server_dir, prefix) as found:
         run_state_machine_as_test(found, settings=THOROUGH)
-
-
-LOST = "if behind(fields, ARGV[2], ARGV[3]) then return {'lost'} end"
-
-
-@pytest.mark.parametrize(
-    ("script", "check", "broken"),
-    [
-        ("OPEN", "if highest then", "if false then"),
-        ("OPEN", "or (highest == fence and holder ~= nonce)", ""),
-        ("APPLY", "if behind(fields, fence, nonce) then return {'lost'} end", ""),
-        ("APPLY", "if fields.applied == name then", "if false then"),
-        ("APPLY", "or fields.upto ~= tonumber(ARGV[5])", ""),
-        ("APPLY", "if ARGV[12] ~= '' and (fields", "if false and (fields"),
-        ("SET_BACK", LOST, ""),
-        ("SET_BACK", "or fields.upto ~= tonumber(ARGV[5])", ""),
-        ("SET_BACK", "and not entry.lost", ""),
-        ("APPEND", LOST, ""),
-        ("APPEND", "if fields.flushed >= cycle then", "if false then"),
-        ("APPEND", "if fields.set_backs ~= tonumber(ARGV[4]) then", "if false then"),
-        ("FOLLOWED", "if #fields.mark > #ARGV[6] then", "if true then"),
-        ("APPLY", "redis.call('HGET', memory_key, 'versions_base')", "0"),  # what lies in the archive counts on
-    ],
-)
-def test_switching_a_check_off_is_found(  # those that few orders of steps tell from none: see test_memories.py
-    server_dir: Path, prefix: str, monkeypatch: pytest.MonkeyPatch, script: str, check: str, broken: str
-) -> None:
-    module = sys.modules["daemon.memory.memories"]
-    monkeypatch.setattr(module, script, mutated(getattr(module, script), check, broken))
-
-    with (
-        machine(server_dir, prefix) as found,
-        pytest.raises((AssertionError, LockLost, Misplaced, pytest.fail.Exception)),
-    ):
-        run_state_machine_as_test(found, settings=HUNT)
