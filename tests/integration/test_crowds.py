@@ -10,18 +10,16 @@ import pytest
 from daemon.config import BotConfig, Config, ModelConfig, QueueConfig
 from daemon.model import Answer, Chunk, Model, Request, ToolCall
 from daemon.process import Process
-from daemon.session import sessions
-from tests.conftest import QUEUE, Lab, all_keys, mutated
+from tests.conftest import QUEUE, Lab, all_keys
 from tests.fakes.said import said
 from tests.integration.test_turns import Bot, replace_agent
+from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
 
 FLOOD = "web:z"
 """Of two sessions that become ready in one millisecond, the one whose name comes first is taken first."""
 
-LIMIT_S = 120.0
-"""For two thousand turns, each with a search of what a thousand others said, on a busy machine."""
 SLOTS = 16
 AT_ONCE = 100
 """Messages published at a time: they share one pipeline, so that they arrive in order."""
@@ -57,7 +55,7 @@ class OrderKeeping(Model):
 @pytest.fixture
 def queue() -> QueueConfig:
     """Room for a crowd, and leases that outlast a busy machine."""
-    return msgspec.structs.replace(QUEUE, waiting_max=1_000, partition_max=10_000, lease_s=15.0, renew_s=5.0)
+    return msgspec.structs.replace(QUEUE, waiting_max=1_000, partition_max=10_000, lease_s=60.0, renew_s=5.0)
 
 
 def of_slots(process: Process, slots: int) -> Process:
@@ -77,7 +75,7 @@ async def publish_all(lab: Lab, messages: list[tuple[str, str]]) -> None:
 
 
 async def until_all_is_answered(lab: Lab) -> None:
-    with anyio.fail_after(LIMIT_S):
+    with anyio.fail_after(HANG_S):
         while await lab.bus.call("XLEN", lab.bus.keys.inbox(0)):  # noqa: ASYNC110 - it happens on the server
             await anyio.sleep(0.02)
 
@@ -93,9 +91,9 @@ async def remove_keys(lab: Lab) -> None:
         await lab.bus.call("UNLINK", *keys[first : first + 500])
 
 
-async def test_a_thousand_messages_of_one_session_hold_up_none_of_999_quiet_ones(process: Process, lab: Lab) -> None:
-    flood = [f"flood-{n:03}" for n in range(1_000)]
-    quiet = [f"quiet-{n:03}" for n in range(999)]
+async def test_many_messages_of_one_session_hold_up_none_of_many_quiet_ones(process: Process, lab: Lab) -> None:
+    flood = [f"flood-{n:03}" for n in range(120)]
+    quiet = [f"quiet-{n:03}" for n in range(100)]
     await publish_all(lab, [(FLOOD, message_id) for message_id in flood])
     await publish_all(lab, [(f"web:{message_id}", message_id) for message_id in quiet])
     model = OrderKeeping()
@@ -112,7 +110,7 @@ async def test_a_thousand_messages_of_one_session_hold_up_none_of_999_quiet_ones
     await remove_keys(lab)
 
 
-async def a_quiet_one_comes_next(process: Process, lab: Lab) -> None:
+async def test_who_comes_while_a_flood_is_worked_off_is_answered_next(process: Process, lab: Lab) -> None:
     """With one slot, and a message of another session now and then while the flood's turn is in progress."""
 
     async def now_and_then(message_id: str) -> None:
@@ -130,17 +128,3 @@ async def a_quiet_one_comes_next(process: Process, lab: Lab) -> None:
     expected = [[f"flood-{n:02}", f"quiet-{n:02}"] if n % 10 == 0 else [f"flood-{n:02}"] for n in range(50)]
     assert model.asked == [message_id for pair in expected for message_id in pair]
     assert await answered(lab, FLOOD) == flood
-
-
-async def test_who_comes_while_a_flood_is_worked_off_is_answered_next(process: Process, lab: Lab) -> None:
-    await a_quiet_one_comes_next(process, lab)
-
-
-async def test_a_worker_that_goes_on_with_the_flood_is_noticed(
-    process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    commit = mutated(sessions.COMMIT, "and redis.call('ZCARD', KEYS[2]) == 0", "")
-    monkeypatch.setattr(sessions, "COMMIT", commit)
-
-    with pytest.raises(AssertionError):
-        await a_quiet_one_comes_next(process, lab)
