@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.limits import HANG_S
 from tests.processes import Daemon, answered, running, server_pid, shut_down, start
 
-SHORT_LEASE = {"MILLPOND_QUEUE__LEASE_S": "2", "MILLPOND_QUEUE__RENEW_S": "0.5", "MILLPOND_QUEUE__WAKEUP_S": "1"}
-ANSWER_LIMIT_S = 60.0
+SHORT_LEASE = {"MILLPOND_QUEUE__LEASE_S": "1", "MILLPOND_QUEUE__RENEW_S": "0.25", "MILLPOND_QUEUE__WAKEUP_S": "0.5"}
 
 
 def wait_until_answered(daemon: Daemon, ids: dict[str, list[str]]) -> None:
     """Wait for every session's messages, and see that each is answered once and in order."""
-    until = time.monotonic() + ANSWER_LIMIT_S
+    until = time.monotonic() + HANG_S
     for session, expected in ids.items():
         while len(found := answered(daemon.messages(session))) < len(expected):
             assert time.monotonic() < until, f"{session}: only {found} of {expected} answered"
-            time.sleep(0.1)
+            time.sleep(0.02)
         assert found == expected
 
 
@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 def test_twenty_accepted_messages_survive_the_death_of_every_process_at_once(folder: Path) -> None:
     daemon = start(folder, **SHORT_LEASE)
-    ids = [daemon.post("web:ann", f"count to {n % 3 + 1}", id=f"m{n:02}")["id"] for n in range(20)]
+    ids = [daemon.post("web:ann", "count to 3" if n < 2 else "hello", id=f"m{n:02}")["id"] for n in range(20)]
     while not answered(daemon.messages("web:ann")):
         time.sleep(0.02)
     os.kill(server_pid(folder), signal.SIGKILL)
@@ -53,8 +53,9 @@ def test_twenty_accepted_messages_survive_the_death_of_every_process_at_once(fol
 def test_a_killed_worker_loses_nothing_and_the_others_go_on(folder: Path) -> None:
     with running(folder, "--role", "web", **SHORT_LEASE) as web:
         workers = [start(folder, "--role", "agent", web=False, **SHORT_LEASE) for _ in range(3)]
-        ids = {f"web:s{n}": [web.post(f"s{n}", "count to 2", id=f"s{n}-{m}")["id"] for m in range(4)] for n in range(6)}
-        time.sleep(0.3)
+        ids = {f"web:s{n}": [web.post(f"s{n}", "count to 2", id=f"s{n}-{m}")["id"] for m in range(2)] for n in range(6)}
+        while not any(answered(web.messages(session)) for session in ids):
+            time.sleep(0.01)
         workers[0].kill()
 
         wait_until_answered(web, ids)
@@ -64,7 +65,6 @@ def test_a_killed_worker_loses_nothing_and_the_others_go_on(folder: Path) -> Non
 
 @pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.timeout(300)
 def test_sixty_seconds_of_killing_workers_and_servers_lose_double_and_reorder_nothing(folder: Path) -> None:
     dice = random.Random(20261120)
     ids: dict[str, list[str]] = {f"web:c{n}": [] for n in range(10)}

@@ -1,6 +1,5 @@
 """The process that sends and shows is killed at any point: each reply is in its chat once, but for what is listed."""
 
-import random
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -13,22 +12,21 @@ from anyio import to_thread
 from daemon.bus import Bus, open_bus
 from daemon.config import RedisConfig
 from tests.fakes.sink import Sink, sink
-from tests.integration.test_outbox import ANN, NAME, unknown
+from tests.integration.test_outbox import ANN, NAME, unknown, until
 from tests.integration.test_showing import commit, write
+from tests.limits import HANG_S
 from tests.places import TEMPORARY
 from tests.processes import Daemon, shut_down, start
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.anyio
 
-LIMIT_S = 60.0
-KILLS = 8
-LONGEST_S = 0.8
-"""From the first piece of a text until the reply is delivered, on a machine that has something else to do."""
+ROUNDS = [(pieces, sending, aside) for pieces in range(4) for sending, aside in ((False, True), (True, False))]
+"""How much of a text was shown, whether sending the reply has begun when the process is killed, what is said aside."""
 
 CONFIG = """
 data_dir = "{data}"
 [queue]
-lease_s = 1.5
+lease_s = 15.0
 renew_s = 0.2
 wakeup_s = 1.0
 backoff_min_s = 0.05
@@ -50,52 +48,56 @@ def texts_of(number: int) -> tuple[str, str]:
 
 
 async def test_a_killed_process_leaves_each_reply_in_its_chat_once_or_lists_it() -> None:
-    rng = random.Random(7)
     with TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as name:
         folder = Path(name)
         try:
             async with open_bus(RedisConfig(), folder) as bus, sink() as platform:
                 (folder / "millpond.toml").write_text(CONFIG.format(data=folder, name=NAME, url=platform.url))
-                for number in range(KILLS):
-                    await round_with_a_kill(folder, bus, platform, number, after_s=rng.uniform(0.0, LONGEST_S))
+                daemon = await leading(folder, bus)
+                for number in range(len(ROUNDS)):
+                    daemon = await round_with_a_kill(folder, bus, platform, number, daemon)
+                await to_thread.run_sync(daemon.kill)
                 await see_all_is_well(bus, platform)
         finally:
             await to_thread.run_sync(shut_down, folder)
 
 
-async def round_with_a_kill(folder: Path, bus: Bus, platform: Sink, number: int, *, after_s: float) -> None:
-    """A text is written, something said aside, the reply committed; meanwhile the process is killed."""
-    first = await leading(folder, bus)
-    async with anyio.create_task_group() as tg:
-        tg.start_soon(talk, bus, number)
-        await anyio.sleep(after_s)
-        await to_thread.run_sync(first.kill)
-    second = await leading(folder, bus)
-    with anyio.fail_after(LIMIT_S):
-        while await bus.call("XLEN", bus.keys.out(0, NAME)):  # noqa: ASYNC110 - the server sends no event for it
-            await anyio.sleep(0.02)
-    await to_thread.run_sync(second.kill)
-    await platform.settled()
-
-
-async def talk(bus: Bus, number: int) -> None:
+async def round_with_a_kill(folder: Path, bus: Bus, platform: Sink, number: int, daemon: Daemon) -> Daemon:
+    """A text is written, something said aside, the reply committed; meanwhile the process is killed; its successor."""
+    pieces, sending, aside = ROUNDS[number]
     first, second = texts_of(number)
-    for at, upto in enumerate((50, 60, 70)):
-        await write(bus, first[:upto], turn=number, sequence=at)
-        await anyio.sleep(0.1)
-    if number % 2:
+    for at, upto in enumerate((50, 60, 70)[:pieces]):
+        text = first[:upto]
+        await write(bus, text, turn=number, sequence=at)
+        await until(lambda text=text: text in platform.shown(ANN))
+    before = sent(platform)
+    if aside:
         await commit(bus, f"aside {number:02}", kind=f"aside-{number}")
-        await anyio.sleep(0.2)
     await commit(bus, first + second, turn=number)
+    if sending:
+        await until(lambda: sent(platform) > before)
+    await to_thread.run_sync(daemon.kill)
+    successor = await leading(folder, bus)
+    with anyio.fail_after(HANG_S):
+        while await bus.call("XLEN", bus.keys.out(0, NAME)):  # noqa: ASYNC110 - the server sends no event for it
+            await anyio.sleep(0.01)
+    await platform.settled(within_s=HANG_S)
+    return successor
+
+
+def sent(platform: Sink) -> int:
+    """How often a text was sent or changed."""
+    return len(platform.posts) + len(platform.acts_of("edit"))
 
 
 async def leading(folder: Path, bus: Bus) -> Daemon:
-    """A process that leads."""
+    """A process that leads; the lease of the one before has run out."""
     arguments = ("--role", "channels")
     fence = await bus.call("HGET", bus.keys.leader(0, NAME), "fence")
+    await bus.call("HSET", bus.keys.leader(0, NAME), "deadline", 0)
     file = str(folder / "millpond.toml")
     daemon = await to_thread.run_sync(partial(start, folder, *arguments, web=False, MILLPOND_CONFIG=file))
-    with anyio.fail_after(LIMIT_S):
+    with anyio.fail_after(HANG_S):
         while await bus.call("HGET", bus.keys.leader(0, NAME), "fence") == fence:  # noqa: ASYNC110 - as above
             await anyio.sleep(0.01)
     return daemon
@@ -103,8 +105,8 @@ async def leading(folder: Path, bus: Bus) -> Daemon:
 
 async def see_all_is_well(bus: Bus, platform: Sink) -> None:
     expected: list[str] = []
-    for number in range(KILLS):
-        expected += [f"aside {number:02}"] * (number % 2)
+    for number, (_, _, aside) in enumerate(ROUNDS):
+        expected += [f"aside {number:02}"] * aside
         expected += texts_of(number)
     actions = Counter(action for _, _, action in await unknown(bus))
     shown = platform.shown(ANN)
