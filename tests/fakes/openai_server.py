@@ -18,7 +18,7 @@ from anyio.abc import SocketStream
 
 from tests.fakes.said import said
 
-REQUEST_TIMEOUT_S = 10.0
+REQUEST_TIMEOUT_S = 600.0
 
 
 @dataclass(frozen=True)

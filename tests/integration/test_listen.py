@@ -6,19 +6,21 @@ import signal
 import anyio
 import anyio.lowlevel
 import pytest
+from structlog.testing import capture_logs
 
 import daemon.bus.listen
 from daemon.bus import Bus, Listener, Subscription
 from daemon.bus.listen import BUFFER
 from daemon.process import Process
 from tests.conftest import Lab, next_heard
+from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_a_reader_first_hears_that_it_may_have_missed_something(process: Process) -> None:
     async with process.listener.hear("t:a") as reader:
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_S):
             assert await reader.next() is None
 
 
@@ -80,7 +82,7 @@ async def test_after_the_server_was_killed_readers_hear_a_none_and_then_go_on(la
 
         os.kill((await lab.bus.call("INFO", "server"))["process_id"], signal.SIGKILL)
 
-        with anyio.fail_after(10):
+        with anyio.fail_after(HANG_S):
             assert await reader.next() is None
         await lab.subscribed("t:a")
         await lab.bus.call("PUBLISH", "t:a", "after")
@@ -92,20 +94,23 @@ async def test_a_server_that_is_stopped_is_noticed_and_heard_again(
 ) -> None:
     monkeypatch.setattr(daemon.bus.listen, "POLL_S", 0.2)
     monkeypatch.setattr(daemon.bus.listen, "ANSWER_TIMEOUT_S", 0.2)
+    monkeypatch.setattr("daemon.server.launch.REPLY_TIMEOUT_S", 0.2)
     server = (await lab.bus.call("INFO", "server"))["process_id"]
     async with process.listener.hear("t:a") as reader:
         await lab.subscribed("t:a")
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_S):
             while await reader.next() is not None:
                 """What it hears at first."""
         try:
             os.kill(server, signal.SIGSTOP)
-            # Long enough for a ping without an answer, and for a connection that nobody accepts.
-            await anyio.sleep(2)
+            with capture_logs() as logs, anyio.fail_after(HANG_S):
+                # For want of an answer to a ping, and then of one to a new connection; the log alone tells.
+                while [line["event"] for line in logs].count("listener.lost") < 2:  # noqa: ASYNC110 - see there
+                    await anyio.sleep(0.01)
         finally:
             os.kill(server, signal.SIGCONT)
 
-        with anyio.fail_after(10):
+        with anyio.fail_after(HANG_S):
             assert await reader.next() is None
         await lab.subscribed("t:a")
         await lab.bus.call("PUBLISH", "t:a", "after")

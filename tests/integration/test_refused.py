@@ -1,8 +1,7 @@
 """A session whose keys somebody has spoilt holds up nobody else, and ends no worker."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-import anyio
 import pytest
 from structlog.testing import capture_logs
 
@@ -10,7 +9,7 @@ from daemon.bus import Bus
 from daemon.process import Process
 from daemon.testing import ScriptedModel
 from tests.conftest import Lab
-from tests.integration.test_turns import Bot
+from tests.integration.test_turns import Bot, until
 
 pytestmark = pytest.mark.anyio
 
@@ -41,13 +40,6 @@ async def test_a_spoilt_session_is_reported_and_the_others_are_answered(process:
             await until(lambda: refused(logs))
 
     assert await lab.bus.call("ZSCORE", lab.bus.keys.due(0), "web:bad")
-
-
-async def until(fact: Callable[[], Awaitable[bool]]) -> None:
-    """Wait until something is so, of which nobody hears."""
-    with anyio.fail_after(10):
-        while not await fact():  # noqa: ASYNC110  see above
-            await anyio.sleep(0.01)
 
 
 async def answered(lab: Lab, entries: int) -> bool:

@@ -19,10 +19,9 @@ from daemon.bus.line import packed
 from daemon.bus.stream import Stream
 from daemon.errors import BusUnavailable
 from tests.conftest import Lab
+from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
-
-LIMIT_S = 5.0
 
 
 @dataclass(eq=False)
@@ -46,7 +45,7 @@ class Ends:
     lost: list[int] = field(default_factory=list[int])
     why: list[BaseException] = field(default_factory=list[BaseException])
 
-    def stream(self, client: Any, limit_s: float = LIMIT_S) -> Stream[Call]:
+    def stream(self, client: Any, limit_s: float = HANG_S) -> Stream[Call]:
         return Stream(client, limit_s=limit_s, answered=self.answered, lost=self.gone)
 
     def answered(self, call: Call, answer: Any) -> None:
@@ -57,7 +56,7 @@ class Ends:
         self.why.append(error)
 
     async def until(self, count: int) -> None:
-        with anyio.fail_after(LIMIT_S):
+        with anyio.fail_after(HANG_S):
             while len(self.answers) + len(self.lost) < count:
                 await anyio.lowlevel.checkpoint()
 
@@ -104,34 +103,34 @@ async def test_connections_that_are_cut_again_and_again_mix_no_answers_up(bus: B
     async with anyio.create_task_group() as tasks:
         for number in range(4_000):
             tasks.start_soon(ask, number)
-        while len(answers) < 4_000:
+        for some in range(200, 4_000, 200):
+            while len(answers) < some:  # noqa: ASYNC110 - one event for so many
+                await anyio.sleep(0.001)
             cut += int(await bus.client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"))
-            await anyio.sleep(0.01)
 
     assert answers == {number: str(number).encode() for number in range(4_000)}
     assert cut > 3
 
 
-@pytest.mark.measures
-async def test_a_server_that_hangs_is_waited_for_as_long_as_the_patience_says(lab: Lab) -> None:
+async def test_a_server_that_hangs_is_waited_for_no_shorter_than_the_patience_says(lab: Lab) -> None:
     async def nobody() -> None:
         """Nothing has to be revived."""
 
     server = (await lab.bus.call("INFO", "server"))["process_id"]
-    joined = Joined(lab.bus.client, revive=nobody, patience_s=1.0)
+    joined = Joined(lab.bus.client, revive=nobody, patience_s=0.2)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(joined.run)
         assert await joined.call("ECHO", "a") == b"a"
         began = anyio.current_time()
         os.kill(server, signal.SIGSTOP)
         try:
-            with pytest.raises(BusUnavailable):
+            with anyio.fail_after(HANG_S), pytest.raises(BusUnavailable):
                 await joined.call("ECHO", "b")
         finally:
             os.kill(server, signal.SIGCONT)
         took_s = anyio.current_time() - began
 
-        assert 0.9 < took_s < 1.9
+        assert took_s > 0.19
         assert await joined.call("ECHO", "c") == b"c"
         tasks.cancel_scope.cancel()
 
@@ -225,10 +224,10 @@ async def test_who_asks_while_a_connection_is_opened_is_told_that_all_is_closed(
         raise AssertionError
 
     monkeypatch.setattr(daemon.bus.stream, "connected", connected)
-    joined = Joined(lab.bus.client, revive=nobody, patience_s=LIMIT_S)
+    joined = Joined(lab.bus.client, revive=nobody, patience_s=HANG_S)
 
     async def ask() -> None:
-        with anyio.fail_after(1), pytest.raises(BusUnavailable, match="closing"):
+        with anyio.fail_after(HANG_S), pytest.raises(BusUnavailable, match="closing"):
             await joined.call("PING")
 
     async with anyio.create_task_group() as asking, anyio.create_task_group() as serving:

@@ -16,6 +16,7 @@ from daemon.config import QueueConfig
 from daemon.errors import BusError, BusUnavailable, LeaseLost, SessionFull
 from daemon.session import Sessions
 from tests.conftest import Lab, an_inbound, commit_of
+from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
 
@@ -100,7 +101,7 @@ async def test_those_that_failed_among_others_do_not_wait_for_each_other() -> No
         return own
 
     async with together(server) as ask:
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_S):
             assert await gathered(*map(ask, "abc")) == ["a", "b", "c"]
 
 
