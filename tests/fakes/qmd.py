@@ -39,7 +39,7 @@ HOWS: dict[str, str] = {
     "silent": "closes its output and never ends",
     "child": "never ends, nor does what it has started",
     "left": "answers and ends, while what it has started holds its output open",
-    "slow": "takes a second",
+    "held": "answers once there is a file ``go`` in its folder",
     "strangers": "finds documents that nobody gave it",
     "wild": "gives scores that are none",
 }
@@ -99,9 +99,10 @@ def install(folder: Path) -> Installed:
     """A program ``qmd`` in ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "qmd"
-    # -S and -E: it starts in 15 ms.
+    # -S and -E: it starts in 15 ms; imported it is not compiled each time.
     path.write_text(
-        f'#!/bin/sh\nexec "{sys.executable}" -S -E "{Path(__file__).resolve()}" "{folder.resolve()}" "$@"\n'
+        f"#!{sys.executable} -SE\nimport sys\nfrom pathlib import Path\nsys.path[0] = {str(Path(__file__).parent)!r}\n"
+        f"import qmd\n\nqmd.main(Path({str(folder.resolve())!r}), sys.argv[1:])\n"
     )
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return Installed(folder)
@@ -151,8 +152,9 @@ def before(folder: Path, wrong: str, words: list[str]) -> None:  # noqa: PLR0912
                 notes.write(f"{child}\n")
             if wrong == "child":
                 time.sleep(600)
-        case "slow":
-            time.sleep(1)
+        case "held":
+            while not (folder / "go").exists():
+                time.sleep(0.01)
         case _:
             pass
 
@@ -371,7 +373,3 @@ def joined(lists: list[tuple[tuple[str, str], list[tuple[str, float]]]]) -> list
                 {"listIndex": at, "queryType": kind, "query": text, "weight": weight, "rrfContribution": share}
             )
     return sorted(rows.values(), key=lambda row: -row["explain"]["rrf"]["baseScore"])
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])

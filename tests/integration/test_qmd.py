@@ -1,7 +1,6 @@
 """Recall by QMD, with a fake of the program: what is found, what stays whole when it misbehaves, what is left."""
 
 import contextlib
-import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,13 +26,16 @@ from daemon.recall.forgetting import forget_in_indexes
 from daemon.recall.index import BuiltinEngine
 from daemon.recall.qmd import MemorySource, Qmd, QmdEngine, State, probed, remove_index
 from daemon.recall.qmd import upkeep as upkeep_module
+from daemon.recall.qmd.engine import SEARCHES_MAX
 from daemon.recall.qmd.program import INSTALL, PASSED_ON, Failed, Late
 from daemon.recall.qmd.store import Store
 from daemon.recall.sessions import SessionBook
 from daemon.scope import folder_of
 from tests.conftest import Lab
 from tests.fakes.qmd import HOWS, Installed, install
+from tests.limits import HANG_S
 from tests.memorylab import MemoryLab, Summaries, small_window
+from workers.consolidation import Want
 
 pytestmark = pytest.mark.anyio
 
@@ -45,7 +47,7 @@ TEXTS = (
     "[2026-05-06 12:00] ASSISTANT: The invoice tool is at version v2.3.1, its field is user_id.",
 )
 FAILS = sorted(
-    HOWS.keys() - {"grumble", "log", "left", "slow", "strangers", "wild", "complain", "stubborn", "silent", "child"}
+    HOWS.keys() - {"grumble", "log", "left", "held", "strangers", "wild", "complain", "stubborn", "silent", "child"}
 )
 HANGS = ["child", "complain", "silent", "stubborn"]
 
@@ -126,13 +128,13 @@ def by_qmd(found: Found) -> list[str]:
 
 
 async def until(reached: Any) -> None:
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_S):
         while not reached():  # noqa: ASYNC110 - what is waited for is done by other processes
             await anyio.sleep(0.01)
 
 
 async def until_found(engine: QmdEngine, query: str, text: str) -> None:
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_S):
         while not any(text in snippet for snippet in by_qmd(await ask(engine, query))):  # noqa: ASYNC110 - as above
             await anyio.sleep(0.01)
 
@@ -145,23 +147,20 @@ def documents(data: Path, scope: str = SCOPE) -> list[str]:
 # What is found
 
 
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
+async def test_plain_questions_find_their_answer(ready: QmdEngine) -> None:
+    for query, found in (
         ("What is my daughter's name?", "Mia"),
         ("我的女儿叫什么名字", "小雨"),
         ("怎么配置代理", "7890"),
         ("which version has the invoice tool", "v2.3.1"),
         ("user_id", "user_id"),
-    ],
-)
-async def test_plain_questions_find_their_answer(ready: QmdEngine, query: str, found: str) -> None:
-    best = (await ask(ready, query)).hits[0]
+    ):
+        best = (await ask(ready, query)).hits[0]
 
-    assert found in best.snippet
-    assert best.score == 1.0
-    assert best.file == "memory/HISTORY.md"
-    assert best.time.startswith("2026-05-0")
+        assert found in best.snippet
+        assert best.score == 1.0
+        assert best.file == "memory/HISTORY.md"
+        assert best.time.startswith("2026-05-0")
 
 
 async def test_a_hit_is_named_as_the_builtin_engine_names_its_place(ready: QmdEngine, memory: Remembered) -> None:
@@ -191,9 +190,9 @@ async def test_a_full_answer_asks_nobody_else(ready: QmdEngine, builtin: Builtin
     assert builtin.asked == []
 
 
-@pytest.mark.parametrize("query", ["", "?!…", "\0\0", '"', "-", "x" * 100_000, "🦆", "NOT AND (", "\ud800", "lex:"])
-async def test_strange_questions_are_answered(ready: QmdEngine, query: str) -> None:
-    assert (await ask(ready, query)).hits[-1].docid == "b0b0b0b0"
+async def test_strange_questions_are_answered(ready: QmdEngine) -> None:
+    for query in ("", "?!…", "\0\0", '"', "-", "x" * 100_000, "🦆", "NOT AND (", "\ud800", "lex:"):
+        assert (await ask(ready, query)).hits[-1].docid == "b0b0b0b0", query
 
 
 # Its indexes
@@ -223,7 +222,7 @@ async def running(engine: QmdEngine) -> AsyncIterator[None]:
 async def test_what_is_written_in_a_burst_is_told_once(
     ready: QmdEngine, memory: Remembered, qmd: Installed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.recall.qmd.wanted.DEBOUNCE_S", 0.3)
+    monkeypatch.setattr("daemon.recall.qmd.wanted.DEBOUNCE_S", 0.01)
     async with running(ready):
         for number in range(5):
             memory.texts.append(f"[2026-05-07 12:0{number}] USER: We bought {number} canaries.")
@@ -371,11 +370,13 @@ async def test_whoever_forgets_waits_for_an_update_that_is_going_on(
     ready: QmdEngine, memory: Remembered, qmd: Installed, data: Path
 ) -> None:
     memory.texts.append("[2026-05-07 12:00] USER: We bought a canary.")
-    qmd.misbehaves(update="slow")
+    qmd.misbehaves(update="held")
     async with anyio.create_task_group() as tg:
         tg.start_soon(ready.bring_in_step, SCOPE)
         await until(lambda: qmd.told("update"))
-        await to_thread.run_sync(remove_index, data, SCOPE)
+        tg.start_soon(to_thread.run_sync, remove_index, data, SCOPE)
+        await anyio.sleep(0.1)
+        (qmd.folder / "go").touch()
 
     assert not holds(data, "canary")
 
@@ -419,22 +420,32 @@ async def test_whatever_a_search_does_the_builtin_engine_answers(
 async def test_what_never_ends_is_ended_with_all_that_it_has_started(
     ready: QmdEngine, builtin: Builtin, qmd: Installed, how: str
 ) -> None:
+    ready._timeout_s = 0.5
     qmd.misbehaves(query=how)
 
-    with anyio.fail_after(10):
-        with anyio.move_on_after(4.0) as limit:
-            found = await ask(ready, "daughter")
-
-    assert not limit.cancelled_caught, "there was time left for the builtin engine"
-    assert found.hits == builtin.hits
+    assert (await ask(ready, "daughter")).hits == builtin.hits
     await until(lambda: qmd.left() == [])
 
 
-@pytest.mark.parametrize("how", ["grumble", "log", "left", "slow"])
+async def test_a_search_leaves_time_for_the_builtin_engine(ready: QmdEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[float] = []
+
+    async def run(*_words: object, within_s: float) -> bytes:
+        given.append(within_s)
+        return b"[]"
+
+    monkeypatch.setattr(Qmd, "run", run)
+    with anyio.fail_after(HANG_S / 10):
+        await ask(ready, "daughter")
+
+    assert 0 < given[0] < 0.7 * HANG_S / 10
+
+
+@pytest.mark.parametrize("how", ["grumble", "log", "left"])
 async def test_what_is_only_strange_is_an_answer_all_the_same(ready: QmdEngine, qmd: Installed, how: str) -> None:
     qmd.misbehaves(query=how)
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(HANG_S):
         found = await ask(ready, "daughter")
 
     assert "Mia" in found.hits[0].snippet
@@ -467,9 +478,9 @@ async def test_a_short_deadline_does_not_ask_it_at_all(
     ready: QmdEngine, qmd: Installed, builtin: Builtin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = len(qmd.calls)
-    monkeypatch.setattr("daemon.recall.qmd.engine.LEAST_S", 4.0)
+    monkeypatch.setattr("daemon.recall.qmd.engine.LEAST_S", HANG_S)
 
-    with anyio.fail_after(5.0):
+    with anyio.fail_after(HANG_S):
         found = await ask(ready, "daughter")
 
     assert found.hits == builtin.hits
@@ -477,18 +488,19 @@ async def test_a_short_deadline_does_not_ask_it_at_all(
 
 
 async def test_what_is_too_slow_for_a_turn_is_asked_by_whoever_waits(
-    ready: QmdEngine, qmd: Installed, builtin: Builtin
+    ready: QmdEngine, qmd: Installed, builtin: Builtin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     qmd.misbehaves(query="stubborn")
 
     with capture_logs() as logs:
-        for _ in range(2):
-            with anyio.fail_after(5.0):
-                assert (await ask(ready, "daughter")).hits == builtin.hits
+        with monkeypatch.context() as turns:
+            turns.setattr("daemon.recall.qmd.engine.SHARE", 0.5 / HANG_S)
+            for _ in range(2):
+                with anyio.fail_after(HANG_S):
+                    assert (await ask(ready, "daughter")).hits == builtin.hits
         assert len(qmd.told("query")) == 1, "turns leave it alone"
         qmd.misbehaves()
-        with anyio.fail_after(30.0):
-            assert by_qmd(await ask(ready, "daughter"))
+        assert by_qmd(await ask(ready, "daughter"))
 
     assert [line["event"] for line in logs] == ["qmd.failed"]
     assert "for a turn" in logs[0]["reason"]
@@ -497,21 +509,26 @@ async def test_what_is_too_slow_for_a_turn_is_asked_by_whoever_waits(
 async def test_too_many_at_once_wait_and_it_is_nobodys_fault(
     ready: QmdEngine, qmd: Installed, builtin: Builtin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    qmd.misbehaves(query="slow")
+    monkeypatch.setattr("daemon.recall.qmd.engine.LEAST_S", 0.0)
+    qmd.misbehaves(query="held")
     answers: list[Found] = []
 
     async def one() -> None:
-        with anyio.fail_after(5.0):
-            answers.append(await ask(ready, "daughter"))
+        answers.append(await ask(ready, "daughter"))
 
     with capture_logs() as logs:
         async with anyio.create_task_group() as tg:
-            for _ in range(10):
+            for _ in range(SEARCHES_MAX):
                 tg.start_soon(one)
+            await until(lambda: len(qmd.told("query")) == SEARCHES_MAX)
+            monkeypatch.setattr(ready, "_timeout_s", 0.05)
+            late = [await ask(ready, "daughter") for _ in range(2)]
+            (qmd.folder / "go").touch()
 
-    assert len(answers) == 10
-    assert {bool(by_qmd(each)) for each in answers} == {True, False}
-    assert not [line for line in logs if line["event"] == "qmd.failed" and "in time" not in line["reason"]]
+    assert len(qmd.told("query")) == len(answers) == SEARCHES_MAX
+    assert all(by_qmd(each) for each in answers)
+    assert [each.hits for each in late] == [builtin.hits] * 2
+    assert logs == []
     assert qmd.left() == []
 
 
@@ -616,7 +633,8 @@ async def test_without_vectors_the_builtin_engine_searches_by_meaning(ready: Qmd
 async def test_vectors_that_cannot_be_made_do_not_keep_words_from_being_found(
     qmd: Installed, builtin: Builtin, memory: Remembered, data: Path, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.recall.qmd.commands.EMBED_SLICE_S", 2.0)
+    if how == "stubborn":
+        monkeypatch.setattr("daemon.recall.qmd.commands.EMBED_SLICE_S", 0.4)
     qmd.misbehaves(embed=how)
     engine = QmdEngine(builtin, memory, data, program=qmd.program, mode="query")
 
@@ -625,7 +643,7 @@ async def test_vectors_that_cannot_be_made_do_not_keep_words_from_being_found(
         assert await engine.bring_in_step(SCOPE) == ""
 
     assert len([line for line in logs if line["event"] == "qmd.failed"]) == 1
-    assert len(qmd.told("embed")) == 1, "it is left alone"
+    assert len(qmd.told("embed")) <= 1, "it is left alone"
     assert by_qmd(await ask(engine, "daughter", mode="search"))
     assert (await ask(engine, "daughter", mode="query")).hits == builtin.hits
 
@@ -675,7 +693,7 @@ async def test_it_learns_no_secret_and_keeps_everything_in_its_folder(
     monkeypatch.setenv("QMD_EMBED_MODEL", "mine")
     root = tmp_path / "root"
 
-    await Qmd(root, qmd.program).run("i", "--version", within_s=10)
+    await Qmd(root, qmd.program).run("i", "--version", within_s=HANG_S)
 
     found = qmd.calls[0]["environment"]
     ours = {name for name in found if not name.startswith(("LC_", "QMD_", "XDG_"))} - PASSED_ON
@@ -690,13 +708,12 @@ async def test_it_learns_no_secret_and_keeps_everything_in_its_folder(
 @pytest.mark.parametrize("how", ["flood", "stubborn", "child", "silent", "complain"])
 async def test_a_program_gets_no_more_time_and_room_than_it_is_given(qmd: Installed, tmp_path: Path, how: str) -> None:
     qmd.misbehaves(update=how)
-    began = time.monotonic()
+    within_s = HANG_S if how == "flood" else 0.3
 
     with pytest.raises(Failed) as failure:
-        await Qmd(tmp_path, qmd.program).run("i", "update", within_s=20.0 if how == "flood" else 1.0)
+        await Qmd(tmp_path, qmd.program).run("i", "update", within_s=within_s)
 
     assert isinstance(failure.value, Late) == (how != "flood")
-    assert time.monotonic() - began < 15
     await until(lambda: qmd.left() == [])
 
 
@@ -705,7 +722,7 @@ async def test_a_program_that_cannot_be_run_is_one_that_fails(tmp_path: Path) ->
     (tmp_path / "qmd").chmod(0o755)
 
     with pytest.raises(Failed, match="cannot be started"):
-        await Qmd(tmp_path, str(tmp_path / "qmd")).run("i", "update", within_s=10)
+        await Qmd(tmp_path, str(tmp_path / "qmd")).run("i", "update", within_s=HANG_S)
 
 
 async def test_a_probe_says_what_it_found_and_leaves_nothing(
@@ -776,7 +793,7 @@ async def test_a_place_has_the_name_that_the_builtin_engine_gives_it(process: Pr
         text = f"[2026-11-20 09:0{number}] USER: It rains.\n\n[2026-11-20 10:00] ASSISTANT: " + "Take a coat. " * 60
         await remember(memories, 2 * number, text)
     builtin = BuiltinEngine(SessionBook(process.bus), memories, process.transcripts, process.data_dir, process.clock)
-    assert await builtin.catch_up("pond:workspace", within_s=20)
+    assert await builtin.catch_up("pond:workspace", within_s=HANG_S)
     chunks = await MemorySource(memories).chunks("pond:workspace")
 
     places = await builtin.places("pond:workspace", [chunk.docid for chunk in chunks])
@@ -819,7 +836,7 @@ async def test_a_process_whose_configuration_names_it_asks_it(
     async with anyio.create_task_group() as tg:
         tg.start_soon(process.recaller.run)
         process.recaller.wrote("pond:workspace")
-        with anyio.fail_after(20):
+        with anyio.fail_after(HANG_S):
             while not any("lex: cello" in call["words"][2] for call in qmd.told("query")):
                 found = await process.recaller.search("pond:workspace", "Who plays the cello?")
                 await anyio.sleep(0.01)
@@ -836,9 +853,9 @@ async def test_a_consolidation_says_that_it_has_written(
     monkeypatch.setattr(QmdEngine, "wrote", lambda _self, scope: wrote.append(scope))
     small = replace(process, config=small_window(process.config))
     memory = MemoryLab(with_qmd(small, qmd.program), lab, Summaries())
-    await memory.talk(20)
+    await memory.talk(6)
 
-    await memory.consolidator.consolidate(memory.session)
+    await memory.consolidator.consolidate(memory.session, Want(at="now"))
 
     assert set(wrote) == {"pond:workspace"}
 
