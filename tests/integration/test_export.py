@@ -300,9 +300,7 @@ async def test_a_long_conversation_takes_little_memory(
                 sizes.append(len(piece))
                 if sum(sizes) > 9_000_000 and not held:
                     # Of what is alive now, that alone which our own code has asked for: others allocate meanwhile.
-                    snapshot = tracemalloc.take_snapshot().filter_traces(
-                        [tracemalloc.Filter(True, "*/daemon/*", all_frames=True)]
-                    )
+                    snapshot = tracemalloc.take_snapshot().filter_traces([ours])
                     held.append(sum(trace.size for trace in snapshot.traces))
                 yield piece
 
