@@ -1,5 +1,6 @@
 """Calls that come twice, late, or under the number of another: each is told from the one that is meant."""
 
+import hashlib
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,11 @@ from daemon.archive.listing import listing_of
 from daemon.bus import Bus, Script
 from daemon.errors import LeaseLost, LockLost
 from daemon.events import Reply
-from daemon.memory import Memories
+from daemon.forget.logs import STRIKE, SWAP
+from daemon.forget.remembered import CURRENT
+from daemon.forget.whole import SKIP
+from daemon.memory import HistoryEntry, Memories
+from daemon.memory.joining import POINT
 from daemon.session import Locks
 from daemon.testing import ManualClock
 from daemon.transcripts.restoring import Source, restore
@@ -91,6 +96,28 @@ async def test_a_cursor_does_not_pass_other_messages_than_were_taken_in(lab: Lab
     assert await lab.dump() == before
 
 
+async def test_a_lock_is_taken_with_a_fence_above_what_the_memory_has_seen(lab: Lab) -> None:
+    await talk(lab, "m1")
+
+    lock = await Locks(lab.bus, lab.queue, worker="worker").take(ANN, above=41)
+
+    assert lock is not None
+    assert lock.fence == 42
+
+
+async def test_a_memory_that_was_set_back_knows_neither_mark_nor_flush_of_what_it_lost(bus: Bus) -> None:
+    memories = Memories(bus)
+    opened = await memories.open(SCOPE, ANN, fence=1, nonce="n")
+    entry = HistoryEntry(time=TIME, session=ANN, first=0, upto=9, kind="summary", text="x")
+    opened = (await memories.apply(opened, entry, mark="m")).opened
+    opened = (await memories.append(opened, None, cycle=9)).opened
+    assert (opened.mark, opened.flushed) == ("m", 9)
+
+    opened = (await memories.set_back(opened, head=5)).opened
+
+    assert (opened.upto, opened.mark, opened.flushed) == (0, "", -1)
+
+
 async def test_an_edit_of_a_text_that_another_has_taken_the_number_of_is_refused(bus: Bus) -> None:
     recorded = RecordingBus(bus)
     memories = Memories(recorded)
@@ -130,6 +157,43 @@ async def test_a_restored_session_whose_scripts_all_arrive_twice_is_made_once(bu
 
     log = await bus.call("LRANGE", bus.keys.log(made.session), 0, -1)
     assert log == [b'{"tokens":1}', b'{"tokens":2}', b'{"tokens":3}']
+
+
+async def test_a_part_is_pointed_elsewhere_only_from_where_its_own_job_has_put_it(bus: Bus) -> None:
+    key = bus.keys.memory(SCOPE)
+    for joined, by, status, after in (
+        ("home", "job", b"done", b"new home"),
+        ("home", "later job", b"stale", b"home"),
+        ("elsewhere", "job", b"stale", b"elsewhere"),
+    ):
+        await bus.call("HSET", key, "joined", joined, "joined_by", by)
+
+        assert await bus.run(POINT, [key], ["home", "new home", "job"]) == status
+
+        assert await bus.call("HGET", key, "joined") == after
+
+
+async def test_what_is_another_by_now_is_not_forgotten(bus: Bus) -> None:
+    key, versions = bus.keys.memory(SCOPE), bus.keys.versions(SCOPE)
+    read = hashlib.sha1(b"as it was read").hexdigest()
+    await bus.call("HSET", key, "field", "another", "version", 1, "text", "another", "checksum", "another", "upto:s", 9)
+
+    assert await bus.run(SWAP, [key], ["field", read, ""]) == b"moved"
+    assert await bus.run(CURRENT, [key, versions], [1, read, b'{"kind":"forget"}', "forgotten"]) == b"moved"
+    assert await bus.run(SKIP, [key], ["s", 1, "nonce", 8, "mark"]) == b"done"
+
+    found = await bus.call("HMGET", key, "field", "text", "upto:s")
+    assert found == [b"another", b"another", b"9"]
+
+
+async def test_a_stream_that_is_put_together_anew_never_gives_an_id_twice(bus: Bus) -> None:
+    out = bus.keys.out(0, "web")
+    await bus.call("XADD", out, "1-0", "reply", "a")
+    await bus.call("XADD", out, "9999999999999-0", "reply", "b")  # of a clock that was ahead
+
+    assert await bus.run(STRIKE, [out, out, out], [10, "", "9999999999999-0"]) == [1, 1]
+
+    assert await bus.call("XADD", out, "*", "reply", "c") > b"9999999999999-0"
 
 
 # Sending
@@ -177,3 +241,54 @@ async def test_a_shown_text_is_begun_and_noted_once_by_its_number_and_mark(bus: 
         await bus.call("HSET", key, "0", "sending 1 0 mark")
         assert await book.begin(lead, draft, "ours") == Begun()
     assert await bus.call("HGET", key, "preview") == b"gone 1"
+
+
+async def test_what_becomes_of_a_preview_is_noted_by_its_id_and_number(bus: Bus) -> None:
+    ledger = Ledger(bus, partition=0, channel="web", nonce=(await leading(bus)).nonce, attempts_max=5)
+    place = Place(stream_id=b"1-0", reply=REPLY, part=0, last=False)
+    key, step = bus.keys.sent(ANN, REPLY.id), Step(place=place, attempt=1, mark="mark")
+    async with ledger.kept():
+        for outcome, platform_id, before, after in (
+            ("edited", "p2", ("", "shown 1 p1"), ("", "shown 1 p1")),
+            ("dropped", "p2", ("", "shown 1 p1"), ("", "shown 1 p1")),
+            ("edited", "p1", ("", "shown 1 p1"), ("sent p1", "shown 1 p1")),
+            ("edited", "p1", ("sending 1 0 mark", "shown 1 p1"), ("sending 1 0 mark", "shown 1 p1")),
+            ("dropped", "p1", ("sent p1", "shown 1 p1"), ("sent p1", "shown 1 p1")),
+            ("dropped", "p1", ("", "shown 1 p1"), ("", "gone 1")),
+            ("seen", "p1", ("", "sending 2 mark"), ("", "sending 2 mark")),
+            ("unseen", "", ("", "sending 2 mark"), ("", "sending 2 mark")),
+            ("seen", "p1", ("", "sending 1 mark"), ("", "shown 1 p1")),
+        ):
+            await bus.call("DEL", key)
+            for field, value in zip(("0", "preview"), before, strict=True):
+                if value:
+                    await bus.call("HSET", key, field, value)
+            await bus.call("PEXPIRE", key, 60_000)
+            ledger.note(step, outcome, platform_id)
+            await ledger.written()
+
+            found = await bus.call("HMGET", key, "0", "preview")
+            assert tuple((each or b"").decode() for each in found) == after, (outcome, platform_id, before)
+
+
+async def test_an_old_leader_says_what_is_there_and_not_what_is_missing(bus: Bus) -> None:
+    old, key = await leading(bus), bus.keys.sent(ANN, REPLY.id)
+    await bus.call("HSET", old.terms.key, "nonce", "another")
+    ledger, book = (
+        Ledger(bus, partition=0, channel="web", nonce=old.nonce, attempts_max=5),
+        Book(bus, "web", looks=True),
+    )
+    step = Step(place=Place(stream_id=b"1-0", reply=REPLY, part=0, last=False), attempt=1, mark="mark")
+    async with anyio.create_task_group() as sends, ledger.kept():
+        lead = Lead(partition=0, lease=old, sends=sends, holds=lambda _: False)
+        draft = Draft(session=ANN, turn=0, heard_at=0.0, every_s=1.0, number=1)
+        await bus.call("HSET", key, "preview", "sending 1 mark")
+        ledger.note(step, "unseen")
+        await ledger.written()
+        await book.missing(lead, draft)
+        assert await bus.call("HGET", key, "preview") == b"sending 1 mark"
+        assert await book.found(lead, draft, "p1")
+        await bus.call("HSET", key, "preview", "sending 1 mark")
+        ledger.note(step, "seen", "p1")
+        await ledger.written()
+    assert await bus.call("HGET", key, "preview") == b"shown 1 p1"
