@@ -65,6 +65,18 @@ def another_server() -> Iterator[Path]:
         shut_down(address, Layout(data.resolve()))
 
 
+class NoThreads:
+    """In place of the threads of an archive, for tests that read its files thousands of times from a memory disk."""
+
+    def __init__(self, most: int) -> None:
+        """``most`` is what the real ones are given."""
+
+    async def run(self, work: Callable[[], Any]) -> Any:
+        """Do it here and now."""
+        await checkpoint()
+        return work()
+
+
 class Teller:
     """A model that sums up by naming what it was shown, and writes something down in each flush."""
 

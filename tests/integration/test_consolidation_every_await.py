@@ -17,7 +17,7 @@ from daemon.config import QueueConfig, RedisConfig
 from daemon.errors import BusUnavailable
 from daemon.process import Process
 from daemon.testing import FailingBus
-from tests.apart import SESSION, Apart, Copy, Teller, alone, another_server, at_once, lock_shifted, watched
+from tests.apart import SESSION, Apart, Copy, NoThreads, Teller, alone, another_server, at_once, lock_shifted, watched
 from tests.conftest import HASTY, Lab, check_and_remove_keys
 from tests.cut_short import CutBus, Died, DyingBus, StoppingBus
 from tests.memorylab import SCOPE
@@ -58,6 +58,7 @@ async def far(far_dir: Path, prefix: str) -> AsyncIterator[Bus]:
 def apart(process: Process, lab: Lab, far: Bus, monkeypatch: pytest.MonkeyPatch) -> Apart:
     # A worker may pause with the lock of the files in hand; others wait for that in real time.
     monkeypatch.setattr("daemon.memory.projection.LOCK_WAIT_S", 0.0)
+    monkeypatch.setattr("daemon.archive.local.Threads", NoThreads)
     # Else some consolidations would make more calls than others.
     monkeypatch.setattr("daemon.memory.shelving.KEPT", dict.fromkeys(KINDS, 100_000))
     monkeypatch.setattr("daemon.memory.shelving.SHELVED", dict.fromkeys(KINDS, 1))

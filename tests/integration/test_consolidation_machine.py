@@ -33,6 +33,7 @@ from tests.apart import (
     SESSION,
     Apart,
     Copy,
+    NoThreads,
     Teller,
     alone,
     another_server,
@@ -407,6 +408,7 @@ def machine(ground: Ground) -> Iterator[type[ConsolidationMachine]]:
     """The machine, on buses of its own."""
     with ExitStack() as stack:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
+        patch.setattr("daemon.archive.local.Threads", NoThreads)
         # What is old of a memory goes to the archive all the time.
         patch.setattr("daemon.memory.shelving.KEPT", {"versions": 3, "history": 2, "notes": 1})
         patch.setattr("daemon.memory.shelving.SHELVED", {"versions": 2, "history": 1, "notes": 1})
