@@ -628,13 +628,6 @@ MUTANTS = (
     ),
     # Messages that wait and are edited or taken back
     _row(
-        "A message that a stop ends is not edited.",
-        _WAITS,
-        "if is_read() or is_stopped() then",
-        "if is_read() then",
-        "amending.py::test_what_a_stop_ends_is_left_alone",
-    ),
-    _row(
         "A message of a turn that has a journal is not edited.",
         _WAITS,
         "tonumber(base or 0) + redis.call('LLEN', log_key) <= tonumber(head or 0) then return false end",
@@ -712,13 +705,6 @@ MUTANTS = (
         "'mark:' .. session, 'flushed:' .. session)",
         "'mark:' .. session)",
         "positions.py::test_a_memory_that_was_set_back_knows_neither_mark_nor_flush_of_what_it_lost",
-    ),
-    _row(
-        "An entry that was lost before is not lost again.",
-        _SET_BACK,
-        "if entry and not entry.lost then",
-        "if entry then",
-        "memories.py::test_entries_that_were_lost_before_are_not_lost_again",
     ),
     # Previews
     _row(
