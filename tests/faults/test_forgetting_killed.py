@@ -88,13 +88,15 @@ def test_a_whole_person_is_forgotten_while_he_talks(folder: Path) -> None:
         say(daemon, "web:bob", f"I have a {KEPT}.")
         head = len(daemon.messages("web:ann"))
         forgetting = forked.begin(("person", "forget", "web:ann", "--yes"), environment_of(folder, SMALL))
-        while forgetting.poll() is None:
+        for _ in range(20):
             daemon.post("web:ann", f"I have a {CANARY}.")  # what comes while it is forgotten may be forgotten too
             time.sleep(0.02)
+        forgetting.wait(HANG_S)
         assert forgetting.stdout is not None
         with forgetting.stdout as output:
             assert forgetting.returncode == 0, output.read()
 
+        say(daemon, "web:ann", f"I have a {CANARY}.")
         told(folder, "person", "forget", "web:ann", "--yes")
         say(daemon, "web:ann", "hello")
         messages = daemon.messages("web:ann")
