@@ -16,9 +16,8 @@ from daemon.bus import Bus, open_bus
 from daemon.config import RedisConfig
 from daemon.session import SessionReader
 from tests.fakes.said import said as words_of
+from tests.limits import HANG_S
 from tests.processes import Daemon, shut_down, start
-
-LIMIT_S = 60.0
 
 
 @dataclass(kw_only=True)
@@ -64,7 +63,7 @@ class Pond:
         """Wait until the replies of every partition have somebody who sends them."""
         keys = self.bus.keys
         leaders = [keys.leader(partition, channel) for partition in range(keys.partitions)]
-        with anyio.fail_after(LIMIT_S):
+        with anyio.fail_after(HANG_S):
             while not all(await self.bus.each([("EXISTS", leader) for leader in leaders])):  # noqa: ASYNC110 - they say nothing
                 await anyio.sleep(0.05)
 
@@ -79,7 +78,7 @@ class Pond:
     async def all_delivered(self, channel: str) -> None:
         """Wait until it is written that each reply was delivered, which is a little after it is shown."""
         keys = [self.bus.keys.out(partition, channel) for partition in range(self.bus.keys.partitions)]
-        with anyio.fail_after(LIMIT_S):
+        with anyio.fail_after(HANG_S):
             while any(await self.bus.each([("XLEN", key) for key in keys])):  # noqa: ASYNC110 - looked up
                 await anyio.sleep(0.02)
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from daemon.server.engine import find_program
 from daemon.server.link import Link, Refusal
+from tests.limits import HANG_S
 from tests.ports import free_port
 
 SLOTS = 16_384
-WAIT_S = 20.0
 LOG_TAIL = 2_000
 """Characters of a node's log that tell why it did not start."""
 NODE_TIMEOUT_MS = 500
@@ -94,7 +94,7 @@ class Node:
         return reply
 
     def _link(self) -> Link:
-        return Link.tcp("127.0.0.1", self.port, timeout_s=5.0)
+        return Link.tcp("127.0.0.1", self.port, timeout_s=HANG_S)
 
     def ok(self, nodes: int) -> bool:
         """Whether it knows all nodes and finds the cluster whole."""
@@ -140,7 +140,7 @@ def _join(nodes: Sequence[Node], primaries: int) -> None:
 
 def wait_until(true: Callable[[], bool]) -> None:
     """Look until it is so; servers tell nobody."""
-    until = time.monotonic() + WAIT_S
+    until = time.monotonic() + HANG_S
     while not true():
         assert time.monotonic() < until, "it did not come about in time"
         time.sleep(0.02)

@@ -21,6 +21,7 @@ from daemon.bus import Bus, open_bus
 from daemon.config import RedisConfig
 from tests.conftest import an_entry
 from tests.integration.test_cli import ROOT, Place, a_place
+from tests.limits import HANG_S
 
 KEY = "terminal:talk"
 TURNS = 10
@@ -325,7 +326,7 @@ def test_output_that_nobody_reads_any_more_ends_quietly(talk: Talk) -> None:
         assert process.stdout is not None
         process.stdout.readline()
         process.stdout.close()
-        assert process.wait(timeout=20) in (0, 1)
+        assert process.wait(timeout=HANG_S) in (0, 1)
         assert process.stderr is not None
         assert b"Traceback" not in process.stderr.read()
 

@@ -31,6 +31,7 @@ from tests.integration.test_outbox import NAME as PUSH
 from tests.integration.test_outbox import pushing, replica
 from tests.integration.test_session_machine import QUEUE as LONG
 from tests.integration.test_session_machine import QUICK, SESSIONS, SessionMachine
+from tests.limits import HANG_S
 from tests.servers import SLOTS, Node, cluster_of
 from workers.agent.service import serve
 from workers.consolidation.grew import GrewReader
@@ -56,7 +57,7 @@ async def far(cluster: Sequence[Node], prefix: str) -> AsyncIterator[Lab]:
 
 
 async def until_answered(lab: Lab, names: Sequence[str]) -> None:
-    with anyio.fail_after(30):
+    with anyio.fail_after(HANG_S):
         for name in names:
             # The server tells nobody that a list is empty.
             while (await lab.state(name)).waiting:  # noqa: ASYNC110 - see above
@@ -221,7 +222,7 @@ async def test_events_of_all_partitions_are_read_once_by_one_of_the_group(
     found: list[int] = []
     async with bus_on(cluster[2], prefix) as other:
         readers = [GrewReader(far.bus, consumer="a"), GrewReader(other, consumer="b")]
-        with anyio.fail_after(20):
+        with anyio.fail_after(HANG_S):
             while len(found) < 64:
                 for reader in readers:
                     for partition, event_id, raw in await reader.read():
@@ -314,7 +315,7 @@ async def test_a_node_that_is_away_holds_up_no_other_and_its_calls_end(prefix: s
                 else:
                     reached += 1
 
-            with anyio.fail_after(15):
+            with anyio.fail_after(HANG_S):
                 async with anyio.create_task_group() as tg:
                     for name in NAMES:
                         tg.start_soon(publish, name)
@@ -343,7 +344,7 @@ async def test_a_reader_goes_to_another_node_when_its_own_says_nothing_any_more(
                 [silent] = subscribed(nodes)
                 others = [node for node in nodes if node is not silent]
                 os.kill(silent.pid, signal.SIGSTOP)
-                with anyio.fail_after(30):
+                with anyio.fail_after(HANG_S):
                     while not subscribed(others):  # noqa: ASYNC110 - servers tell nobody
                         await anyio.sleep(0.05)
                 others[0].call("PUBLISH", channel, "heard")
@@ -410,8 +411,8 @@ async def test_a_cluster_of_which_no_node_answers_is_away(prefix: str) -> None:
             for node in nodes:
                 node.kill()
 
-            with anyio.fail_after(12), pytest.raises(BusError):
+            with anyio.fail_after(HANG_S), pytest.raises(BusError):
                 await bus.call("LLEN", "nothing")
-            with anyio.fail_after(12), pytest.raises(BusUnavailable):
+            with anyio.fail_after(HANG_S), pytest.raises(BusUnavailable):
                 while True:
                     await take(bus, at_most=1)

@@ -20,11 +20,11 @@ from daemon.process import Process
 from daemon.run import run_services
 from daemon.testing import ScriptedModel
 from tests.conftest import Lab
+from tests.limits import HANG_S
+from tests.weblab import client_of
 from workers.agent.service import serve as answer
 
 pytestmark = pytest.mark.anyio
-
-LIMIT_S = 10.0
 
 
 def watched(process: Process, port: int) -> Process:
@@ -36,7 +36,7 @@ def watched(process: Process, port: int) -> Process:
 async def asked(process: Process, free_port: int) -> AsyncGenerator[httpx2.AsyncClient]:
     async with anyio.create_task_group() as tg:
         await tg.start(serve, watched(process, free_port))
-        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{free_port}") as client:
+        async with client_of(f"http://127.0.0.1:{free_port}") as client:
             yield client
         tg.cancel_scope.cancel()
 
@@ -73,13 +73,13 @@ async def test_while_the_work_ends_it_still_tells_and_is_not_ready(process: Proc
         working.set()
         await done.wait()
 
-    async with anyio.create_task_group() as tg, httpx2.AsyncClient(base_url=f"http://127.0.0.1:{free_port}") as client:
+    async with anyio.create_task_group() as tg, client_of(f"http://127.0.0.1:{free_port}") as client:
 
         async def run() -> None:
             await run_services(process, [work], beside=[serve], signals=False)
 
         tg.start_soon(run)
-        with anyio.fail_after(LIMIT_S):
+        with anyio.fail_after(HANG_S):
             await working.wait()
         process.stopping.set()
         ready, lives = await client.get("/readyz"), await client.get("/livez")
@@ -110,7 +110,7 @@ async def test_a_turn_counts_its_claim_its_stages_and_what_its_model_used(proces
     process = replace(process, connect_model=connect, stopping=anyio.Event())
     async with anyio.create_task_group() as tg:
         await tg.start(answer, process)
-        with anyio.fail_after(LIMIT_S):
+        with anyio.fail_after(HANG_S):
             while not counted("millpond_cost_total", model="counted", currency="EUR"):  # noqa: ASYNC110 - counters tell nobody
                 await anyio.sleep(0.01)
         process.stopping.set()
@@ -135,7 +135,7 @@ async def test_what_blocks_the_event_loop_is_seen(monkeypatch: pytest.MonkeyPatc
         tg.start_soon(metrics.watch_loop)
         await anyio.wait_all_tasks_blocked()
         time.sleep(0.2)  # noqa: ASYNC251 - the point
-        with anyio.fail_after(LIMIT_S):
+        with anyio.fail_after(HANG_S):
             while counted("millpond_loop_lag_seconds_count") == seen:  # noqa: ASYNC110 - counters tell nobody
                 await anyio.sleep(0.01)
         tg.cancel_scope.cancel()
@@ -156,4 +156,4 @@ async def test_a_session_that_nobody_comes_to_consolidate_shows_as_lag(
     await lab.bus.call("DEL", key)
 
     [lag] = [line for line in text.splitlines() if line.startswith("millpond_consolidation_lag_seconds ")]
-    assert 90 <= float(lag.split()[1]) < 120
+    assert float(lag.split()[1]) >= 90

@@ -12,11 +12,11 @@ from daemon.setup.answers import Owner
 from daemon.setup.bot_api import BotApi, TelegramSaysNo, bot_api
 from daemon.setup.pairing import greet, new_code, wait_for_owner
 from tests.fakes.telegram import Cut, FakeTelegram, Fault, Garbled, Hang, Page, Refuse, fake_telegram
+from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
 
 CODE = "ABCDEFGH2345"
-LIMIT_S = 60.0
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ async def api(telegram: FakeTelegram) -> AsyncIterator[BotApi]:
 
 
 async def paired(api: BotApi) -> Owner | None:
-    return await wait_for_owner(api, CODE, say=lambda _: None, wait_s=LIMIT_S)
+    return await wait_for_owner(api, CODE, say=lambda _: None, wait_s=HANG_S)
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ from daemon.setup.answers import Owner
 from daemon.setup.slack_api import Me, SlackApi, SlackSaysNo, slack_api
 from daemon.setup.slack_pairing import Written, greet, wait_for_owner
 from tests.fakes.slack import Cut, FakeSlack, Fault, Garbled, Hang, Page, Refuse, fake_slack
+from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
 
 CODE = "ABCDEFGH2345"
-LIMIT_S = 60.0
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def me(slack: FakeSlack) -> Me:
     return Me(team_id=slack.team.id, user_id=slack.bot.person.id)
 
 
-async def paired(slack: FakeSlack, api: SlackApi, *, wait_s: float = LIMIT_S) -> Written | None:
+async def paired(slack: FakeSlack, api: SlackApi, *, wait_s: float = HANG_S) -> Written | None:
     token = Secret(slack.app.token)
     return await wait_for_owner(api, token, me(slack), CODE, say=lambda _: None, wait_s=wait_s)
 

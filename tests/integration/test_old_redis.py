@@ -18,6 +18,7 @@ from daemon.server import EmbeddedServer
 from daemon.server.engine import find_program
 from daemon.server.layout import Layout
 from tests.conftest import QUEUE, Lab, shut_down
+from tests.limits import HANG_S
 from tests.servers import old_redis
 from workers.consolidation import grew
 from workers.consolidation.grew import GROUP, GrewReader
@@ -54,7 +55,7 @@ async def test_a_server_out_of_memory_is_waited_out(old: Lab) -> None:
     await old.bus.call("CONFIG", "SET", "maxmemory", "1")
     async with anyio.create_task_group() as tg:
         tg.start_soon(publish)
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_S):
             while old.bus._joined.failing is None:
                 await anyio.lowlevel.checkpoint()
         assert not accepted

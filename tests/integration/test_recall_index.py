@@ -35,6 +35,7 @@ from daemon.testing import FailingBus
 from daemon.transcripts import Transcripts
 from tests.conftest import Lab
 from tests.forgetlab import ANN, ANNS, BOB, BOBS, CANARY, KEPT, SCOPE, Pond, files_with, pond
+from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
 
@@ -316,11 +317,11 @@ async def test_a_long_history_is_fed_piece_by_piece_and_what_was_fed_is_found_me
 
     assert first.note
     assert rest.hits == ()
-    with anyio.fail_after(30):
+    with anyio.fail_after(HANG_S):
         while not (last := await found(hurried, word(999))).hits:
             assert last.note
     assert len((await found(engine, word(999))).hits) == 1
-    assert await engine.catch_up(SCOPE, within_s=30)
+    assert await engine.catch_up(SCOPE, within_s=HANG_S)
     await hurried.aclose()
 
 
@@ -439,7 +440,7 @@ async def test_an_index_that_is_not_one_is_made_anew_and_that_is_logged_once(wor
 async def test_an_index_that_spoils_while_it_is_open_is_made_anew(world: Pond) -> None:
     await write(world, *(f"[2026-11-01 08:00] A heron and {at} others." for at in range(2_000)))
     engine = engine_of(world)
-    assert await engine.catch_up(SCOPE, within_s=30)
+    assert await engine.catch_up(SCOPE, within_s=HANG_S)
     with sqlite3.connect(index_path(world)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
@@ -493,7 +494,7 @@ async def test_an_index_that_another_process_has_locked_holds_nobody_up(
         assert holder.stdout is not None
         line = await anyio.to_thread.run_sync(holder.stdout.readline)
         await world.turn(ANN, "And a swallow.")
-        with anyio.fail_after(20):
+        with anyio.fail_after(HANG_S):
             got = await found(engine, "heron")
         assert line.strip() == b"held"
         holder.stdin.close()  # type: ignore[union-attr]
@@ -513,7 +514,7 @@ async def test_two_processes_on_one_index_feed_it_once(world: Pond) -> None:
         for engine in (one, other, one, other):
             tg.start_soon(found, engine, word(1))
     for engine in (one, other):
-        assert await engine.catch_up(SCOPE, within_s=30)
+        assert await engine.catch_up(SCOPE, within_s=HANG_S)
         assert len(await files(engine, word(599))) == 1
         assert len(await files(engine, word(1_004))) == 1
 
@@ -588,7 +589,7 @@ async def test_a_search_that_is_cancelled_anywhere_leaves_an_index_that_goes_on(
         with anyio.move_on_after(0.001 * at):
             await found(engine, word(at))
 
-    assert await engine.catch_up(SCOPE, within_s=30)
+    assert await engine.catch_up(SCOPE, within_s=HANG_S)
     for number in (0, 499, 1_000, 1_002):
         assert len(await files(engine, word(number))) == 1
     with sqlite3.connect(index_path(world)) as connection:
@@ -781,7 +782,7 @@ async def test_a_turn_waits_for_no_feeding_but_the_very_first(world: Pond, engin
     assert await found_in_turn("otter") == 0
     async with anyio.create_task_group() as tg:
         tg.start_soon(engine.run)
-        with anyio.fail_after(30):
+        with anyio.fail_after(HANG_S):
             while not await found_in_turn("otter"):  # noqa: ASYNC110 - it is fed in a thread
                 await anyio.sleep(0.05)
         tg.cancel_scope.cancel()
@@ -789,7 +790,7 @@ async def test_a_turn_waits_for_no_feeding_but_the_very_first(world: Pond, engin
 
 async def test_a_turn_of_another_process_searches_the_file_as_it_is(world: Pond, engine: BuiltinEngine) -> None:
     await world.turn(ANN, "Ann has a violin.")
-    await engine.catch_up(SCOPE, within_s=30)
+    await engine.catch_up(SCOPE, within_s=HANG_S)
     await world.turn(ANN, "Ann has an otter.")
     other = engine_of(world)
 
@@ -836,7 +837,7 @@ async def test_a_search_that_is_given_up_ends_its_own_and_nobody_elses(
     assert index is not None
 
     def hang(_: Any = None) -> None:
-        assert goes_on.wait(20)
+        assert goes_on.wait(HANG_S)
 
     async with anyio.create_task_group() as tg:
         for _ in range(THREADS):

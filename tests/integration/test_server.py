@@ -21,8 +21,10 @@ from daemon.config.secret import Secret
 from daemon.errors import BusUnavailable, ConfigError, EngineRefused, ServerNotReady
 from daemon.server import Address, EmbeddedServer, allocator
 from daemon.server.engine import find_program
+from daemon.server.launch import Launcher
 from daemon.server.layout import Layout, read_state, try_lock
 from daemon.server.link import Link, Refusal, Status
+from tests.limits import HANG_S
 from tests.places import TEMPORARY
 
 pytestmark = pytest.mark.anyio
@@ -53,7 +55,7 @@ def data_dir(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     if (state := read_state(layout)) is not None and Path(state.socket).exists():
         with contextlib.suppress(OSError), _link(Path(state.socket), state.password) as link:
             link.call("SHUTDOWN")
-    until(lambda: layout.folder.is_dir() is False or _free(layout.alive_lock), 5.0)
+    until(lambda: layout.folder.is_dir() is False or _free(layout.alive_lock))
     # Mounts of the full-disk test are already gone here.
     shutil.rmtree(folder)
 
@@ -63,7 +65,7 @@ def server(data_dir: Path, idle_s: float = 60.0, binary: str = "") -> EmbeddedSe
 
 
 def _link(socket: Path, password: str) -> Link:
-    link = Link.unix(socket, timeout_s=5.0)
+    link = Link.unix(socket, timeout_s=HANG_S)
     assert link.call("AUTH", password) == b"OK"
     return link
 
@@ -72,16 +74,16 @@ def connect(address: Address) -> Link:
     return _link(address.socket, address.password.reveal())
 
 
-def until(condition: Callable[[], bool], within_s: float) -> None:
+def until(condition: Callable[[], bool]) -> None:
     """Processes send no events: look often."""
-    deadline = time.monotonic() + within_s
+    deadline = time.monotonic() + HANG_S
     while not condition():
         assert time.monotonic() < deadline, "did not happen in time"
         time.sleep(0.01)
 
 
-async def eventually(condition: Callable[[], bool], within_s: float) -> None:
-    await anyio.to_thread.run_sync(until, condition, within_s)
+async def eventually(condition: Callable[[], bool]) -> None:
+    await anyio.to_thread.run_sync(until, condition)
 
 
 def _free(lock: Path) -> bool:
@@ -130,10 +132,10 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 async def test_ensure_starts_a_server_that_is_reached_by_socket_and_port_with_its_password_only(data_dir: Path) -> None:
     address = await server(data_dir).ensure()
 
-    with Link.unix(address.socket, timeout_s=5) as stranger, connect(address) as friend:
+    with Link.unix(address.socket, timeout_s=HANG_S) as stranger, connect(address) as friend:
         assert str(stranger.call("PING")).startswith("NOAUTH")
         assert friend.call("CONFIG", "GET", "appendfsync") == [b"appendfsync", b"always"]
-    with Link.tcp("127.0.0.1", address.port, timeout_s=5) as friend:
+    with Link.tcp("127.0.0.1", address.port, timeout_s=HANG_S) as friend:
         assert friend.call("AUTH", address.password.reveal()) == b"OK"
 
 
@@ -181,17 +183,13 @@ async def test_a_program_that_did_not_come_with_it_keeps_its_own_memory(data_dir
     assert not [setting for setting in _environment(address.pid) if setting.startswith("LD_PRELOAD")]
 
 
-@pytest.mark.measures
-async def test_a_running_server_is_found_again_and_cheaply(data_dir: Path) -> None:
+async def test_a_running_server_is_found_again_without_the_work_of_a_start(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = await server(data_dir).ensure()
-    again = server(data_dir)
-    took_s = []
-    for _ in range(20):
-        began = time.perf_counter()
-        assert await again.ensure() == first
-        took_s.append(time.perf_counter() - began)
+    monkeypatch.delattr(Launcher, "lead")
 
-    assert min(took_s) < 0.002
+    assert await server(data_dir).ensure() == first
 
 
 async def test_many_callers_and_processes_at_once_start_one_server(data_dir: Path) -> None:
@@ -219,7 +217,7 @@ async def test_the_server_outlives_the_interrupt_of_the_terminal_that_started_it
 
     os.killpg(child.pid, signal.SIGINT)
     with child:
-        await anyio.to_thread.run_sync(child.wait, 5)
+        await anyio.to_thread.run_sync(child.wait, HANG_S)
 
     assert (await server(data_dir).ensure()).pid == pid
 
@@ -235,8 +233,8 @@ async def test_the_keeper_stops_the_server_after_its_last_client_and_the_data_is
         await anyio.sleep(IDLE_S * 2)
         assert link.call("PING") == b"PONG"
 
-    await eventually(lambda: _free(Layout(data_dir).alive_lock), 5)
-    await eventually(lambda: not _keepers(data_dir), 5)
+    await eventually(lambda: _free(Layout(data_dir).alive_lock))
+    await eventually(lambda: not _keepers(data_dir))
     second = await ours.ensure()
 
     assert (second.socket, second.port, second.password) == (first.socket, first.port, first.password)
@@ -256,8 +254,11 @@ async def test_a_caller_that_has_not_connected_yet_is_waited_for(data_dir: Path)
     pid = (await ours.ensure()).pid
 
     for _ in range(8):
+        began = time.monotonic()
         await anyio.sleep(IDLE_S / 3)
-        assert (await ours.ensure()).pid == pid
+        again = (await ours.ensure()).pid
+        assert again == pid or time.monotonic() - began > IDLE_S, "on a busy machine it may have had no caller"
+        pid = again
 
 
 async def test_every_acknowledged_write_survives_the_kill_of_server_and_keeper(data_dir: Path) -> None:
@@ -273,7 +274,7 @@ async def test_every_acknowledged_write_survives_the_kill_of_server_and_keeper(d
 
     async with anyio.create_task_group() as group:
         group.start_soon(anyio.to_thread.run_sync, write)
-        await eventually(lambda: len(acknowledged) > 200, 10)
+        await eventually(lambda: len(acknowledged) > 200)
         for pid in (address.pid, *_keepers(data_dir)):
             os.kill(pid, signal.SIGKILL)
     again = await ours.ensure()
@@ -282,20 +283,20 @@ async def test_every_acknowledged_write_survives_the_kill_of_server_and_keeper(d
     assert (again.socket, again.port, again.password) == (address.socket, address.port, address.password)
     with connect(again) as link:
         assert link.call("EXISTS", *[f"key:{number}" for number in acknowledged]) == len(acknowledged)
-    await eventually(lambda: len(_keepers(data_dir)) == 1, 5)
+    await eventually(lambda: len(_keepers(data_dir)) == 1)
 
 
 async def test_a_killed_keeper_is_replaced_by_the_next_call(data_dir: Path) -> None:
     ours = server(data_dir)
     await ours.ensure()
-    await eventually(lambda: len(_keepers(data_dir)) == 1, 5)
+    await eventually(lambda: len(_keepers(data_dir)) == 1)
     (killed,) = _keepers(data_dir)
 
     os.kill(killed, signal.SIGKILL)
-    await eventually(lambda: _free(Layout(data_dir).keeper_lock), 5)
+    await eventually(lambda: _free(Layout(data_dir).keeper_lock))
     await ours.ensure()
 
-    await eventually(lambda: len(_keepers(data_dir)) == 1, 5)
+    await eventually(lambda: len(_keepers(data_dir)) == 1)
     assert _keepers(data_dir) != [killed]
 
 
@@ -351,12 +352,12 @@ async def test_a_server_with_another_password_is_left_alone_and_named(data_dir: 
 
 async def test_a_data_directory_that_is_removed_takes_its_server_along(data_dir: Path) -> None:
     address = await server(data_dir, idle_s=IDLE_S).ensure()
-    # The keeper has to have seen the server once.
-    await anyio.sleep(IDLE_S / 2)
+    with connect(address) as link:  # the keeper has to have seen the server once
+        await eventually(lambda: len(link.call("CLIENT", "LIST").splitlines()) > 1)  # type: ignore[union-attr]
 
     shutil.rmtree(data_dir)
 
-    await eventually(lambda: not Path(f"/proc/{address.pid}").exists() or _is_zombie(address.pid), 5)
+    await eventually(lambda: not Path(f"/proc/{address.pid}").exists() or _is_zombie(address.pid))
 
 
 def _is_zombie(pid: int) -> bool:
@@ -411,18 +412,16 @@ async def test_a_server_that_dies_at_its_start_is_reported_with_its_words_and_no
     assert Layout(data_dir).log.read_text().count("Bad file format") == 1
 
 
-@pytest.mark.measures
 async def test_a_start_that_takes_long_ends_when_its_caller_is_cancelled(data_dir: Path) -> None:
     layout = Layout(data_dir)
     layout.create()
     lock = try_lock(layout.start_lock)
     assert lock is not None
 
-    began = time.monotonic()
-    with anyio.move_on_after(0.1):
+    with anyio.move_on_after(0.1) as limit:
         await server(data_dir).ensure()
 
-    assert time.monotonic() - began < 1
+    assert limit.cancelled_caught
     os.close(lock)
 
 
@@ -438,18 +437,19 @@ def small_disk(folder: Path, size: str) -> Iterator[None]:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-@pytest.mark.measures
-async def test_a_full_disk_loses_nothing_acknowledged_and_the_server_is_back_when_there_is_room(data_dir: Path) -> None:
+async def test_a_full_disk_loses_nothing_acknowledged_and_the_server_is_back_when_there_is_room(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with small_disk(data_dir, "20m"):
         ours = server(data_dir)
         address = await ours.ensure()
         acknowledged = await anyio.to_thread.run_sync(_fill, address)
-        await eventually(lambda: _free(Layout(data_dir).alive_lock), 5)
+        await eventually(lambda: _free(Layout(data_dir).alive_lock))
 
-        began = time.monotonic()
-        with pytest.raises(ServerNotReady, match=r"disk of .* is full"):
-            await ours.ensure()
-        assert time.monotonic() - began < 0.5
+        with monkeypatch.context() as patch:
+            patch.delattr(Launcher, "lead")  # it is not even tried
+            with pytest.raises(ServerNotReady, match=r"disk of .* is full"):
+                await ours.ensure()
 
         await anyio.run_process(["mount", "-o", "remount,size=60m", str(data_dir)])
         again = await ours.ensure()
@@ -458,7 +458,7 @@ async def test_a_full_disk_loses_nothing_acknowledged_and_the_server_is_back_whe
             assert link.call("EXISTS", *[f"key:{number}" for number in range(acknowledged)]) == acknowledged
             with contextlib.suppress(OSError):
                 link.call("SHUTDOWN")
-        await eventually(lambda: _free(Layout(data_dir).alive_lock), 5)
+        await eventually(lambda: _free(Layout(data_dir).alive_lock))
 
 
 def _fill(address: Address) -> int:

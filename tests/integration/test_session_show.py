@@ -14,14 +14,13 @@ from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry, Notice
 from daemon.process import Process
 from tests.conftest import Lab
+from tests.limits import HANG_S
 from tests.memorylab import MemoryLab, Summaries, saves, small_window
 from workers.agent.preview import preview
 from workers.agent.service import serve
 from workers.consolidation import Want
 
 pytestmark = pytest.mark.anyio
-
-LIMIT_S = 60.0
 
 
 @pytest.fixture
@@ -200,7 +199,7 @@ async def answered(memory: MemoryLab, message_id: str = "", **more: Any) -> None
 
 
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    with anyio.fail_after(LIMIT_S):
+    with anyio.fail_after(HANG_S):
         while not await condition():  # noqa: ASYNC110 - what is waited for happens on the server
             await anyio.sleep(0.01)
 

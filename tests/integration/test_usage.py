@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from daemon.bus import Bus
 from daemon.config import EachConfig
 from daemon.usage import Amount, Limits, UsageBook, User, day_of
-from daemon.usage.limits import BUCKET
-from tests.conftest import Lab, mutated
+from tests.conftest import Lab
 
 pytestmark = pytest.mark.anyio
 
@@ -218,15 +217,6 @@ async def test_room_is_taken_out_of_all_buckets_or_none_and_once_for_a_message(l
 
     assert await lab.dump() == taken
     assert (await limits.look(ANN, each)).chat == 0
-
-
-async def test_without_the_check_of_the_message_it_would_be_taken_twice(
-    bus: Bus, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    broken = mutated(BUCKET, "or (taken and before_or_at(ARGV[1], taken))", "")
-    monkeypatch.setattr("daemon.usage.limits.BUCKET", broken)
-
-    assert [await take(Limits(bus), 1, chat=1) > 0 for _ in range(2)] == [False, True]
 
 
 async def test_more_at_once_than_a_bucket_holds_are_let_in_when_it_is_full(bus: Bus) -> None:

@@ -15,6 +15,7 @@ from daemon.memory.memory_file import MAX_BYTES
 from daemon.process import Process
 from tests.conftest import Lab
 from tests.forgetlab import ANN, BOB, BOBS, CANARY, SCOPE, Pond, pond
+from tests.limits import HANG_S
 from tests.weblab import TOKEN, Page, at, page_of
 
 pytestmark = pytest.mark.anyio
@@ -204,7 +205,7 @@ async def test_what_is_chosen_is_forgotten_in_this_scope_alone(page: Page, said:
     async with anyio.create_task_group() as tg:
         tg.start_soon(runner.run, stopping)
         answer = await chosen(page, found["token"], "all")
-        with anyio.fail_after(30):
+        with anyio.fail_after(HANG_S):
             while not (await runner.jobs.find(answer.json()["job"])).has_ended:  # type: ignore[union-attr] # noqa: ASYNC110
                 await anyio.sleep(0.05)
         tg.cancel_scope.cancel()

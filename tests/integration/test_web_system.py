@@ -35,6 +35,7 @@ from daemon.testing import FailingBus, ManualClock, ScriptedModel
 from tests.conftest import Lab, an_inbound
 from tests.integration.test_dead_letters import die, waiting_ids
 from tests.integration.test_turns import Bot, until
+from tests.limits import HANG_S
 from tests.weblab import TOKEN, Page, page_of
 from workers.failures import Noted
 
@@ -187,7 +188,7 @@ async def events_of(response: httpx2.Response) -> AsyncIterator[Event]:
 
 
 async def following(events: AsyncIterator[Event]) -> Any:
-    with anyio.fail_after(10):
+    with anyio.fail_after(HANG_S):
         name, data = await anext(events)
         assert name == "system"
         return data
@@ -239,7 +240,7 @@ async def test_silence_is_broken_and_an_outage_ends_no_stream(
     await until(lambda: _is_there(lab, "web"))
     async with page.client.stream("GET", "/api/system/events") as response:
         lines = response.aiter_lines()
-        with anyio.fail_after(10):
+        with anyio.fail_after(HANG_S):
             assert [await anext(lines) for _ in range(3)] == ["retry: 1000", "", "event: system"]
             monkeypatch.setattr(snapshots, "read_system", away)
             while await anext(lines) != ": keep-alive":
@@ -261,7 +262,7 @@ async def test_streams_are_for_operators_end_with_the_process_and_are_not_counte
     async with watching(page) as events:
         await following(events)
         crowded = await page.client.get("/api/system/events")
-    with anyio.fail_after(10):
+    with anyio.fail_after(HANG_S):
         while (await page.client.head("/api/system/events")).status_code != 200:
             pass
         async with watching(page) as events:
