@@ -1,6 +1,7 @@
 """House rules that no tool knows: what a package exports, what a log line may say, what a script may touch."""
 
 import ast
+import functools
 import re
 import tomllib
 from collections.abc import Iterator
@@ -17,6 +18,12 @@ LEVELS = frozenset({"debug", "info", "warning", "error", "exception", "critical"
 EVENT = re.compile(r"[a-z_]+\.[a-z_]+")
 OF_THE_RENDERER = frozenset({"exc_info"})
 """Arguments of a log call that are no keys."""
+
+
+@functools.cache
+def nodes(path: Path) -> list[ast.AST]:
+    """All of a module's syntax."""
+    return [*ast.walk(ast.parse(path.read_text()))]
 
 
 def name_of(path: Path) -> str:
@@ -58,8 +65,8 @@ def names_made_by(tree: ast.Module) -> Iterator[str]:
                 yield name
 
 
-def log_calls(tree: ast.AST) -> Iterator[ast.Call]:
-    for node in ast.walk(tree):
+def log_calls(path: Path) -> Iterator[ast.Call]:
+    for node in nodes(path):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="log" | "_log"), attr=level)) if level in LEVELS:
                 yield node
@@ -67,7 +74,7 @@ def log_calls(tree: ast.AST) -> Iterator[ast.Call]:
 
 @each_row("path", SOURCES)
 def test_a_log_line_has_a_static_event_and_known_keys(path: Path) -> None:
-    for call in log_calls(ast.parse(path.read_text())):
+    for call in log_calls(path):
         where = f"{path}:{call.lineno}"
         assert len(call.args) == 1, f"{where}: an event and nothing else by position"
         assert all(EVENT.fullmatch(event) for event in events_of(call.args[0])), f"{where}: not noun.verb"
@@ -90,7 +97,7 @@ def events_of(node: ast.expr) -> list[str]:
 
 def test_bound_keys_are_known_too() -> None:
     for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes(path):
             match node:
                 case ast.Call(func=ast.Attribute(attr="bound_contextvars" | "bind_contextvars"), keywords=keywords):
                     assert {keyword.arg for keyword in keywords} <= KEYS, f"{path}:{node.lineno}"
@@ -98,7 +105,7 @@ def test_bound_keys_are_known_too() -> None:
 
 def test_every_logger_is_named_so_that_these_rules_find_it() -> None:
     for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in nodes(path):
             match node:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr="get_logger"))):
                     assert name in ("log", "_log"), path
