@@ -2,7 +2,6 @@
 
 import datetime as dt
 import signal
-import statistics
 import subprocess
 import sys
 import time
@@ -28,10 +27,11 @@ from tests.conftest import HASTY, Lab
 from tests.fakes.openai_server import Call, Failure, FakeOpenAI, Hang, Reply, Say, fake_openai
 from tests.fakes.said import said
 from tests.integration.test_turns import Bot, replace_agent, until
-from tests.processes import START_LIMIT_S, STOP_LIMIT_S, environment_of, shut_down
+from tests.limits import HANG_S
+from tests.processes import STOP_LIMIT_S, environment_of, shut_down
 from workers.tools import Registry, Tool, ToolContext
 
-pytestmark = [pytest.mark.anyio, pytest.mark.measures]
+pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
@@ -40,14 +40,8 @@ def queue() -> QueueConfig:
     return HASTY
 
 
-STOP_S = 1.0
-"""A stop is obeyed within this."""
-
-CLAIM_S = 0.5
-"""What was given back is claimed within this."""
-
-SLACK_S = 1.0
-"""What a busy machine may add to a lease or a wake-up."""
+NEVER_S = 10_000.0
+"""Within a test such a time does not run out: what it would bring about has to come in another way."""
 
 
 # Stops
@@ -67,9 +61,9 @@ async def hanging(monkeypatch: pytest.MonkeyPatch) -> Gate:
 
 
 @asynccontextmanager
-async def talking(process: Process, *script: Reply, renew_s: float = 5.0) -> AsyncIterator[FakeOpenAI]:
-    """A worker whose model is a server that follows the script; by renewals alone it would hear of a stop too late."""
-    queue = msgspec.structs.replace(process.config.queue, lease_s=15.0, renew_s=renew_s, backoff_max_s=30.0)
+async def talking(process: Process, *script: Reply, renew_s: float = NEVER_S) -> AsyncIterator[FakeOpenAI]:
+    """A worker whose model is a server that follows the script; it does not hear of a stop by a renewal."""
+    queue = msgspec.structs.replace(process.config.queue, lease_s=2 * NEVER_S, renew_s=renew_s, backoff_max_s=NEVER_S)
     config: Config = msgspec.structs.replace(process.config, queue=queue, bots={"pond": BotConfig(tools=("hang",))})
     async with fake_openai(script) as server:
         model = OpenAIModel(ModelConfig(base_url=server.base_url, name="fake"))
@@ -77,9 +71,9 @@ async def talking(process: Process, *script: Reply, renew_s: float = 5.0) -> Asy
             yield server
 
 
-async def stop(lab: Lab, *, within_s: float = STOP_S) -> None:
+async def stop(lab: Lab) -> None:
     """Publish a stop and see it obeyed."""
-    with anyio.fail_after(within_s):
+    with anyio.fail_after(HANG_S):
         await lab.publish("s", command="stop")
         await until(lambda: stopped(lab))
     assert [entry.answers for entry in await lab.log() if entry.answers] == [("a", "s")]
@@ -94,7 +88,7 @@ async def test_a_stop_ends_an_answer_that_is_being_streamed(process: Process, la
     async def seen() -> bool:
         return bool(await lab.bus.call("EXISTS", lab.bus.keys.live("web:ann")))
 
-    async with talking(process, Say("one two three four five six seven eight", delay_s=0.4)) as server:
+    async with talking(process, Say("one two three " * 1_000, delay_s=0.4)) as server:
         await lab.publish("a")
         await until(seen)
         await stop(lab)
@@ -102,7 +96,7 @@ async def test_a_stop_ends_an_answer_that_is_being_streamed(process: Process, la
 
 
 async def limited(work: Awaitable[Any]) -> None:
-    with anyio.fail_after(STOP_S):
+    with anyio.fail_after(HANG_S):
         await work
 
 
@@ -123,9 +117,9 @@ async def test_a_stop_ends_a_call_to_a_model_that_sends_nothing(process: Process
 
 async def test_a_stop_ends_a_back_off(process: Process, lab: Lab, hanging: Gate) -> None:
     async def parked() -> bool:
-        return (await lab.state()).retry_at_ms > await lab.server_ms() + 10_000
+        return (await lab.state()).retry_at_ms > await lab.server_ms() + NEVER_S * 500
 
-    async with talking(process, Failure(429, headers={"Retry-After": "30"})) as server:
+    async with talking(process, Failure(429, headers={"Retry-After": str(int(NEVER_S))})) as server:
         await lab.publish("a")
         await until(parked)
         await stop(lab)
@@ -139,7 +133,7 @@ async def test_a_stop_that_no_worker_heard_comes_with_the_next_renewal(
     async with talking(deaf, Hang(), renew_s=0.1) as server:
         await lab.publish("a")
         await server.asked.wait()
-        await stop(lab, within_s=0.1 + SLACK_S)
+        await stop(lab)
 
 
 # Wake-ups deleted by hand
@@ -159,7 +153,7 @@ async def waiting(process: Process, lab: Lab) -> AsyncIterator[None]:
         await lab.publish("a")
         yield
         gate.open()
-        with anyio.fail_after(lab.queue.wakeup_s + SLACK_S):
+        with anyio.fail_after(HANG_S):
             await until(lambda: nobody_waits(lab))
 
 
@@ -199,10 +193,10 @@ async def test_deadlines_deleted_while_a_turn_is_in_progress_are_back_after_a_re
         await gate.reached()
         await lab.publish("b")
         assert await lab.bus.call("DEL", lab.bus.keys.due(0)) == 1
-        with anyio.fail_after(lab.queue.renew_s + SLACK_S):
+        with anyio.fail_after(HANG_S):
             await until(due)
         gate.open()
-        with anyio.fail_after(lab.queue.wakeup_s + SLACK_S):
+        with anyio.fail_after(HANG_S):
             await until(lambda: nobody_waits(lab))
 
     assert await answered(lab) == ["a", "b"]
@@ -252,7 +246,7 @@ class Place:
     async def start(self, count: int = 1) -> None:
         """Start so many more workers, and wait until they work."""
         self.workers += [Worker(self.folder, self.environment) for _ in range(count)]
-        with anyio.fail_after(START_LIMIT_S):
+        with anyio.fail_after(HANG_S):
             while not {worker.process.pid for worker in self.alive} <= await self._beating():  # noqa: ASYNC110
                 await anyio.sleep(0.02)
 
@@ -273,15 +267,12 @@ class Place:
 
     async def until_answered(self, expected: Mapping[str, Sequence[str]]) -> None:
         """Wait for every session's messages, and see that each is answered once and in order, and nothing is left."""
-        with anyio.fail_after(ANSWER_LIMIT_S):
+        with anyio.fail_after(HANG_S):
             while not await nobody_waits(self.lab):  # noqa: ASYNC110 - it happens in other processes
                 await anyio.sleep(0.05)
         assert {session: await answered(self.lab, session) for session in expected} == expected
         assert await self.lab.ready() == []
         assert await self.lab.bus.call("ZCARD", self.lab.bus.keys.due(0)) == 0
-
-
-ANSWER_LIMIT_S = 60.0
 
 
 def pid_of(worker: str) -> int:
@@ -339,13 +330,17 @@ SLOW = Say("slow " * 3, delay_s=0.5)
 """A turn of some three seconds."""
 
 
+LONG = QueueConfig(lease_s=2 * NEVER_S, renew_s=NEVER_S, wakeup_s=NEVER_S)
+"""Nothing is begun again since a lease or a wake-up has run out."""
+
+
 async def loaded(place: Place, asked: Asked) -> tuple[Worker, list[str], dict[str, list[str]]]:
     """Two workers amid slow turns; the one that holds more, what it holds, and all messages, two a session."""
     await place.start(2)
     ids = {session: [f"{session}-1", f"{session}-2"] for session in SESSIONS}
     for session in SESSIONS:
         await place.lab.publish(f"{session}-1", session=session)
-    with anyio.fail_after(START_LIMIT_S):
+    with anyio.fail_after(HANG_S):
         while len(asked.times) < len(SESSIONS):  # noqa: ASYNC110 - other processes ask
             await anyio.sleep(0.01)
     for session in SESSIONS:
@@ -357,14 +352,14 @@ async def loaded(place: Place, asked: Asked) -> tuple[Worker, list[str], dict[st
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 async def test_a_worker_that_is_to_end_hands_its_turns_over_after_the_grace_time_to_others_that_begin_at_once(
     folder: Path,
 ) -> None:
     asked = Asked(SLOW)
     async with (
         fake_openai(asked) as server,
-        place(folder, server, QueueConfig(), MILLPOND_RUN__GRACE_S="0.3") as here,
+        place(folder, server, LONG, MILLPOND_RUN__GRACE_S="0.3") as here,
     ):
         ending, held, ids = await loaded(here, asked)
 
@@ -373,18 +368,17 @@ async def test_a_worker_that_is_to_end_hands_its_turns_over_after_the_grace_time
 
         handed_over = ending.logged("turn.handed_over")
         assert sorted(handed_over) == sorted(held)
-        waits = [asked.times[f"{session}-1"][1] - handed_over[session] for session in held]
-        assert max(waits) < CLAIM_S
+        assert [len(asked.times[f"{session}-1"]) for session in held] == [2] * len(held)
         assert all(len(times) == 1 for message_id, times in asked.times.items() if message_id[:-2] not in held)
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 async def test_a_worker_that_is_to_end_finishes_its_turns_within_the_grace_time_and_others_go_on_at_once(
     folder: Path,
 ) -> None:
     asked = Asked(SLOW)
-    async with fake_openai(asked) as server, place(folder, server, QueueConfig()) as here:
+    async with fake_openai(asked) as server, place(folder, server, LONG, MILLPOND_RUN__GRACE_S=str(HANG_S)) as here:
         ending, held, ids = await loaded(here, asked)
 
         assert await ending.end(signal.SIGTERM) == 0
@@ -393,14 +387,13 @@ async def test_a_worker_that_is_to_end_finishes_its_turns_within_the_grace_time_
         done = ending.logged("turn.done")
         assert (sorted(done), ending.logged("turn.handed_over")) == (sorted(held), {})
         assert all(len(times) == 1 for times in asked.times.values())
-        assert max(asked.times[f"{session}-2"][0] - done[session] for session in held) < CLAIM_S
 
 
 SHORT = QueueConfig(lease_s=2.0, renew_s=0.5, wakeup_s=1.0)
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("deleted", ["nothing", "ready and due"])
 async def test_the_turns_of_a_killed_worker_are_begun_by_others_when_their_leases_have_run_out(
     folder: Path, deleted: str
@@ -413,12 +406,10 @@ async def test_the_turns_of_a_killed_worker_are_begun_by_others_when_their_lease
             await here.lab.bus.call("DEL", here.lab.bus.keys.ready(0), here.lab.bus.keys.due(0))
             await anyio.sleep(SHORT.renew_s + 0.2)
 
-        killed_at = time.time()
         await dying.end(signal.SIGKILL)
         await here.until_answered(ids)
 
-        waits = [asked.times[f"{session}-1"][1] - killed_at for session in held]
-        assert max(waits) < SHORT.lease_s + SLACK_S
+        assert [len(asked.times[f"{session}-1"]) for session in held] == [2] * len(held)
         assert all(len(times) == 1 for message_id, times in asked.times.items() if message_id[:-2] not in held)
 
 
@@ -429,7 +420,9 @@ class Poison:
     """A model that answers at once, unless it is asked about poison: then the process that asked is to be killed."""
 
     def __init__(self) -> None:
-        self.asked_at: dict[str, float] = {}
+        self.asked: set[str] = set()
+        self.asked_first: set[str] = set()
+        """Messages that were answered before it was touched last."""
         self.touched = 0
         self.killed = 0
         self.event = anyio.Event()
@@ -437,9 +430,10 @@ class Poison:
     def __call__(self, body: dict[str, Any]) -> Reply:
         message_id = last_user(body)
         if message_id != "poison":
-            self.asked_at.setdefault(message_id, time.time())
+            self.asked.add(message_id)
             return Say("ok")
         self.touched += 1
+        self.asked_first = set(self.asked)
         self.event.set()
         return Hang()
 
@@ -465,11 +459,11 @@ async def is_dead(lab: Lab) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 async def test_a_message_that_kills_its_worker_each_time_becomes_a_dead_letter_and_holds_up_nobody_else(
     folder: Path,
 ) -> None:
-    poison, sent_at = Poison(), {}
+    poison, quiet = Poison(), list[str]()
     queue = msgspec.structs.replace(SHORT, attempts_max=ATTEMPTS)
     async with (
         fake_openai(poison) as server,
@@ -480,15 +474,14 @@ async def test_a_message_that_kills_its_worker_each_time_becomes_a_dead_letter_a
         tg.start_soon(kill_and_replace, here, poison)
         await here.lab.publish("poison", session=EVIL)
         await here.lab.publish("next", session=EVIL)
-        with anyio.fail_after(ANSWER_LIMIT_S):
+        with anyio.fail_after(HANG_S):
             while not poison.killed:  # noqa: ASYNC110 - it happens in another process
                 await anyio.sleep(0.01)
             while not await is_dead(here.lab):
-                message_id = f"quiet-{len(sent_at)}"
-                sent_at[message_id] = time.time()
-                await here.lab.publish(message_id, session=f"web:{message_id}")
+                quiet.append(f"quiet-{len(quiet)}")
+                await here.lab.publish(quiet[-1], session=f"web:{quiet[-1]}")
                 await anyio.sleep(0.05)
-        await here.until_answered({f"web:{message_id}": [message_id] for message_id in sent_at})
+        await here.until_answered({f"web:{message_id}": [message_id] for message_id in quiet})
         tg.cancel_scope.cancel()
 
         assert poison.touched == ATTEMPTS
@@ -499,7 +492,4 @@ async def test_a_message_that_kills_its_worker_each_time_becomes_a_dead_letter_a
         ]
         [(_, letter)] = await here.lab.bus.call("XRANGE", here.lab.bus.keys.dead(0), "-", "+")
         assert (letter[b"id"], letter[b"reason"]) == (b"poison", b"attempts")
-        waits = [poison.asked_at[message_id] - sent_at[message_id] for message_id in sent_at]
-        assert statistics.median(waits) < CLAIM_S
-        # Those that the killed worker had just claimed wait for its lease.
-        assert max(waits) < SHORT.lease_s + SLACK_S
+        assert poison.asked_first

@@ -14,26 +14,21 @@ from daemon.sessionkey import SessionKey
 from tests.fakes.openai_server import FakeOpenAI, Say, fake_openai
 from tests.fakes.said import said as words_of
 from tests.fakes.slack import Call, Channel, Cut, FakeSlack, Refuse, every, fake_slack
+from tests.limits import HANG_S
 from tests.ponds import Pond, pond
 from tests.processes import Daemon
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600)]
 
 NAME = "lake"
-LIMIT_S = 60.0
-LEASE_S = 2.5
-BUSY_S = 2.0
-"""What a busy machine may add to a lease."""
-
-CALM_S = 20.0
-"""Until what is shown is what was said, once everything is answered."""
+LEASE_S = 1.5
 
 CONFIG = """
 data_dir = "{data}"
 [queue]
 lease_s = {lease_s}
-renew_s = 0.4
-wakeup_s = 1.0
+renew_s = 0.3
+wakeup_s = 0.5
 backoff_min_s = 0.1
 backoff_max_s = 1.0
 attempts_max = 1000
@@ -46,7 +41,7 @@ base_url = "{model}"
 type = "slack"
 bot_token = "{bot}"
 base_url = "{slack}"
-send_timeout_s = 1.0
+send_timeout_s = 0.7
 streaming = {streaming}
 typing = {streaming}
 {heard}
@@ -100,19 +95,19 @@ class Lake(Pond):
         """A replica of the role channels that leads everything, and hears."""
         daemon = await self.start("channels")
         if not self.slack.app.url:
-            await self.slack.connected(within_s=LIMIT_S)
+            await self.slack.connected(within_s=HANG_S)
         await self.led(NAME)
         return daemon
 
     async def all_answered(self) -> None:
         """Wait until everything that was told is taken, every question answered, and every answer shown."""
-        await self.slack.settled(within_s=LIMIT_S)
-        with anyio.fail_after(LIMIT_S):
+        await self.slack.settled(within_s=HANG_S)
+        with anyio.fail_after(HANG_S):
             for talk in self.talks:
                 while not set(talk.said) <= set((await self.replies(talk.session))[0]):  # noqa: ASYNC110 - looked up
                     await anyio.sleep(0.05)
                 _, texts = await self.replies(talk.session)
-                await self.slack.until(lambda talk=talk, texts=texts: set(texts) <= set(talk.shown()), within_s=LIMIT_S)
+                await self.slack.until(lambda talk=talk, texts=texts: set(texts) <= set(talk.shown()), within_s=HANG_S)
 
     async def see_all_is_well(self, *, in_order: bool = True) -> None:
         """Each question answered by one turn, each answer shown once and in order, and nothing else shown.
@@ -127,7 +122,7 @@ class Lake(Pond):
             assert answered == talk.said or not in_order, f"out of order in {talk.session}"
             # What may still be under way is the end of something that was shown while it was written.
             with suppress(TimeoutError):
-                await self.slack.until(lambda talk=talk, texts=texts: talk.shown() == texts, within_s=CALM_S)
+                await self.slack.until(lambda talk=talk, texts=texts: talk.shown() == texts, within_s=HANG_S)
             assert talk.shown() == texts
         assert self.slack.oddities() == []
 
@@ -241,7 +236,7 @@ async def _killed_at(tmp_path: Path, point: Point, number: int) -> None:
             for talk in talks:
                 talk.say(f"message {turn} of {talk.chat.id}")
             await anyio.sleep(0.15)
-        with anyio.fail_after(LIMIT_S):
+        with anyio.fail_after(HANG_S):
             await dead.wait()
         await here.kill(first)
         if point.hearing:
@@ -253,25 +248,21 @@ async def _killed_at(tmp_path: Path, point: Point, number: int) -> None:
         await here.see_all_is_well(in_order=False)
 
 
-@pytest.mark.measures
-async def test_a_second_replica_takes_over_within_the_lease(tmp_path: Path) -> None:
+async def test_a_second_replica_takes_over_when_the_lease_of_a_killed_one_has_run_out(tmp_path: Path) -> None:
     async with fake_openai() as model, lake(tmp_path, model=model) as here:
         first = await here.first()
         second = await here.start("channels")
-        await here.slack.connected(2, within_s=LIMIT_S)
+        await here.slack.connected(2, within_s=HANG_S)
         talk = here.talk(0)
         talk.say("is anybody there?")
         await here.all_answered()
         await here.all_delivered("lake")
         first.process.kill()
-        killed_at = anyio.current_time()
         await here.kill(first)
         talk.say("and now?")
         await here.all_answered()
-        took_s = anyio.current_time() - killed_at
 
         await here.see_all_is_well()
-        assert took_s <= LEASE_S + BUSY_S
         assert second.process.poll() is None
         assert await here.unknown() == 0
 
@@ -289,7 +280,7 @@ async def test_what_was_brought_to_a_replica_that_is_killed_is_brought_again(
                 talk.say(f"message {turn} of {talk.chat.id}")
         app = here.slack.app
         if when != "at once":
-            await here.slack.until(lambda: len(app.done) >= 5, within_s=LIMIT_S)
+            await here.slack.until(lambda: len(app.done) >= 5, within_s=HANG_S)
         if when == "on the way":
             await anyio.sleep(0.005)  # anywhere on the way of the next one
         await here.kill(first)
@@ -301,7 +292,7 @@ async def test_what_was_brought_to_a_replica_that_is_killed_is_brought_again(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     "streaming", [pytest.param(False, marks=pytest.mark.long, id="whole"), pytest.param(True, id="streamed")]
 )

@@ -13,24 +13,22 @@ import pytest
 from tests.fakes.openai_server import FakeOpenAI, Say, fake_openai
 from tests.fakes.said import said as words_of
 from tests.fakes.telegram import Call, Chat, FakeTelegram, fake_telegram
+from tests.limits import HANG_S
 from tests.ponds import Pond, pond
 from tests.ports import free_port
 from tests.processes import Daemon
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600)]
 
 NAME = "lake"
-LIMIT_S = 60.0
-LEASE_S = 2.5
-SLACK_S = 2.0
-"""What a busy machine may add to a lease."""
+LEASE_S = 1.5
 
 CONFIG = """
 data_dir = "{data}"
 [queue]
 lease_s = {lease_s}
-renew_s = 0.4
-wakeup_s = 1.0
+renew_s = 0.3
+wakeup_s = 0.5
 backoff_min_s = 0.1
 backoff_max_s = 1.0
 attempts_max = 1000
@@ -43,7 +41,7 @@ base_url = "{model}"
 type = "telegram"
 token = "{token}"
 base_url = "{telegram}"
-send_timeout_s = 1.0
+send_timeout_s = 0.7
 streaming = {streaming}
 typing = {streaming}
 [channels.lake.access]
@@ -62,7 +60,7 @@ class Lake(Pond):
     async def first(self) -> Daemon:
         """A replica of the role channels that leads everything."""
         daemon = await self.start("channels")
-        await self.telegram.polled(within_s=LIMIT_S)
+        await self.telegram.polled(within_s=HANG_S)
         await self.led(NAME)
         return daemon
 
@@ -75,13 +73,13 @@ class Lake(Pond):
 
     async def all_answered(self) -> None:
         """Wait until every message is answered, and every answer is shown."""
-        with anyio.fail_after(LIMIT_S):
+        with anyio.fail_after(HANG_S):
             for chat, expected in self.said.items():
                 while not set(expected) <= set((await self.answered(chat))[0]):  # noqa: ASYNC110 - looked up
                     await anyio.sleep(0.05)
                 _, texts = await self.answered(chat)
                 await self.telegram.until(
-                    lambda chat=chat, texts=texts: set(texts) <= set(chat.texts()), within_s=LIMIT_S
+                    lambda chat=chat, texts=texts: set(texts) <= set(chat.texts()), within_s=HANG_S
                 )
 
     async def see_all_is_well(self, *, previews: bool = False) -> None:
@@ -182,7 +180,7 @@ async def _killed_at(tmp_path: Path, point: str, number: int) -> None:
             for chat in chats:
                 here.say(chat, f"message {turn} of {chat.id}")
             await anyio.sleep(0.15)
-        with anyio.fail_after(LIMIT_S):
+        with anyio.fail_after(HANG_S):
             await dead.wait()
         await here.kill(first)
         for chat in chats:
@@ -193,8 +191,7 @@ async def _killed_at(tmp_path: Path, point: str, number: int) -> None:
         assert here.telegram.bot.updates == []
 
 
-@pytest.mark.measures
-async def test_a_second_replica_takes_over_within_the_lease(tmp_path: Path) -> None:
+async def test_a_second_replica_takes_over_when_the_lease_of_a_killed_one_has_run_out(tmp_path: Path) -> None:
     async with fake_openai() as model, lake(tmp_path, model=model) as here:
         first = await here.first()
         second = await here.start("channels")
@@ -202,17 +199,14 @@ async def test_a_second_replica_takes_over_within_the_lease(tmp_path: Path) -> N
         here.say(ann, "is anybody there?")
         await here.all_answered()
         await here.all_delivered("lake")
-        await here.telegram.polled()
+        await here.telegram.polled(within_s=HANG_S)
         first.process.kill()
-        killed_at = anyio.current_time()
         await here.kill(first)
-        await here.telegram.until(lambda: here.telegram.bot.poll is None, within_s=LIMIT_S)
+        await here.telegram.until(lambda: here.telegram.bot.poll is None, within_s=HANG_S)
         here.say(ann, "and now?")
         await here.all_answered()
-        took_s = anyio.current_time() - killed_at
 
         await here.see_all_is_well()
-        assert took_s <= LEASE_S + SLACK_S
         assert second.process.poll() is None
         assert await here.unknown() == 0
 
@@ -225,13 +219,13 @@ async def test_a_webhook_killed_with_an_update_in_its_hand_is_brought_it_again(t
     async with fake_openai() as model, lake(tmp_path, model=model, more=hook) as here:
         here.telegram.webhook_at = f"http://127.0.0.1:{port}"
         first = await here.start("channels")
-        await here.telegram.until(lambda: bool(here.telegram.bot.hook.url), within_s=LIMIT_S)
+        await here.telegram.until(lambda: bool(here.telegram.bot.hook.url), within_s=HANG_S)
         chats = [here.telegram.direct(here.telegram.person(f"Person {n}")) for n in range(5)]
         for turn in range(3):
             for chat in chats:
                 here.say(chat, f"message {turn} of {chat.id}")
         bot = here.telegram.bot
-        await here.telegram.until(lambda: len(bot.updates) <= 10, within_s=LIMIT_S)
+        await here.telegram.until(lambda: len(bot.updates) <= 10, within_s=HANG_S)
         if when == "answered":
             await anyio.sleep(0.005)  # anywhere on the way of the next one
         await here.kill(first)
@@ -239,11 +233,11 @@ async def test_a_webhook_killed_with_an_update_in_its_hand_is_brought_it_again(t
         await here.all_answered()
 
         await here.see_all_is_well()
-        await here.telegram.until(lambda: not bot.updates, within_s=LIMIT_S)
+        await here.telegram.until(lambda: not bot.updates, within_s=HANG_S)
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     "streaming", [pytest.param(False, marks=pytest.mark.long, id="whole"), pytest.param(True, id="streamed")]
 )
