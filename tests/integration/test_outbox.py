@@ -7,8 +7,9 @@ import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import anyio
@@ -19,12 +20,13 @@ import pytest
 from structlog.testing import capture_logs
 
 from channels import push
-from channels.base import Channel
+from channels.base import Channel, Rate
 from channels.inbound import accept, make_inbound
-from channels.leading import Lease, Terms, leader
+from channels.leading import Lease, Terms, leader, lease
 from channels.leading.leads import Leads
-from channels.outbox import Outbox, ledger, term
+from channels.outbox import Outbox, feed, term
 from channels.outbox.ledger import Ledger, Place, Step, Word
+from channels.pacing import Pace
 from channels.push import serve
 from channels.testing import TestingChannel, connect
 from channels.testing.channel import NOTHING_SENT
@@ -38,26 +40,26 @@ from daemon.overview import read_queues, read_unknown
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus, Gate, ScriptedModel
-from tests.conftest import RecordingBus, check_and_remove_keys, mutated
+from tests.conftest import RecordingBus, check_and_remove_keys
 from tests.fakes.sink import Cut, Fault, Garbled, Hang, Post, Refuse, Sink, Slow, sink
+from tests.limits import HANG_S
 from workers.agent.service import serve as serve_agents
 
 pytestmark = pytest.mark.anyio
 
 NAME = "support"
-LIMIT_S = 60.0
 ANN, BOB = f"{NAME}:ann", f"{NAME}:bob"
 
 
 @pytest.fixture
 def queue() -> QueueConfig:
     """Leases that a busy machine keeps, and short rests."""
-    return QueueConfig(lease_s=2.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 def pushing(process: Process, platform: Sink, **more: Any) -> Process:
     """A replica of the process with a push channel."""
-    fields: dict[str, Any] = {"send_timeout_s": 1.0, **more}
+    fields: dict[str, Any] = {"send_timeout_s": 20.0, **more}
     channel = TestingConfig(url=platform.url, **fields)
     config = Config(queue=process.config.queue, channels={NAME: channel})
     return replace(process, config=config, stopping=anyio.Event(), name=f"replica-{id(channel)}")
@@ -89,7 +91,7 @@ async def put(bus: Bus, *texts: str, session: str = ANN) -> list[str]:
 
 async def until_empty(bus: Bus) -> None:
     """Wait until every reply has left ``out``."""
-    with anyio.fail_after(LIMIT_S):
+    with anyio.fail_after(HANG_S):
         while await bus.call("XLEN", bus.keys.out(0, NAME)):  # noqa: ASYNC110 - the server sends no event for it
             await anyio.sleep(0.005)
 
@@ -104,6 +106,51 @@ async def marks(bus: Bus, reply: str) -> dict[str, str]:
     """The reply's parts as they are noted, without the random marks."""
     found = await bus.call("HGETALL", bus.keys.sent(reply.partition("#")[0], reply))
     return {part.decode(): " ".join(state.decode().split()[:2]) for part, state in found.items()}
+
+
+@dataclass
+class Room:
+    """How often room for a message was taken."""
+
+    taken: int = 0
+    waited: set[str] = field(default_factory=set[str])
+    """Chats that had to wait."""
+    not_shown: int = 0
+    """How often there was no room for what is only shown."""
+    _changed: anyio.Event = field(default_factory=anyio.Event)
+
+    def note(self, *, taken: bool) -> None:
+        self.taken += taken
+        changed, self._changed = self._changed, anyio.Event()
+        changed.set()
+
+    async def until(self, true: Callable[[], bool]) -> None:
+        with anyio.fail_after(HANG_S):
+            while not true():
+                await self._changed.wait()
+
+
+@pytest.fixture
+def room(monkeypatch: pytest.MonkeyPatch) -> Room:
+    """Told of all that is asked of every pace."""
+    room, take, take_spare = Room(), Pace.take, Pace.take_spare
+
+    async def noted(pace: Pace, chat: str, rates: Sequence[Rate]) -> float:
+        wait_s = await take(pace, chat, rates)
+        if wait_s:
+            room.waited.add(chat)
+        room.note(taken=not wait_s)
+        return wait_s
+
+    async def noted_spare(pace: Pace, rates: Sequence[Rate]) -> bool:
+        is_room = await take_spare(pace, rates)
+        room.not_shown += not is_room
+        room.note(taken=is_room)
+        return is_room
+
+    monkeypatch.setattr(Pace, "take", noted)
+    monkeypatch.setattr(Pace, "take_spare", noted_spare)
+    return room
 
 
 # Channels beside each other
@@ -128,7 +175,7 @@ async def test_an_adapter_that_does_not_open_holds_up_no_other_channel(
         here = pushing(process, platform)
         channels = {"first": here.config.channels[NAME], **here.config.channels}
         await put(process.bus, "hello")
-        with anyio.fail_after(LIMIT_S):
+        with anyio.fail_after(HANG_S):
             async with replica(replace(here, config=msgspec.structs.replace(here.config, channels=channels))):
                 await platform.count(1)
 
@@ -209,8 +256,9 @@ async def test_a_reply_without_text_is_not_sent(process: Process, text: str) -> 
         assert not await process.bus.call("EXISTS", process.bus.keys.dead(0))
 
 
-async def test_what_is_put_back_by_hand_is_delivered_too(process: Process) -> None:
+async def test_what_is_put_back_by_hand_is_delivered_too(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry behind the reader's position, as after a failover."""
+    monkeypatch.setattr(feed, "BLOCK_MS", 20)
     async with sink() as platform, replica(pushing(process, platform)):
         await put(process.bus, "first")
         await platform.count(1)
@@ -237,6 +285,9 @@ async def test_what_cannot_be_read_becomes_a_dead_letter_and_holds_up_nobody(pro
 
 
 # Many partitions
+
+NEVER_MS = 300_000
+"""Longer than any test waits."""
 
 PARTITIONS = 64
 """Partitions, as a cluster has them; here one server holds them all."""
@@ -271,14 +322,11 @@ async def readers(bus: Bus) -> int:
 async def test_replies_of_all_partitions_come_over_one_connection(
     process: Process, server_dir: Path, prefix: str
 ) -> None:
-    chats = [f"{NAME}:c{number}" for number in range(200)]
-    # On a machine that is busy so many at once take longer than the tests' short limits; then they are sent again.
-    queue = msgspec.structs.replace(process.config.queue, lease_s=10.0, renew_s=2.0)
-    patient = replace(process, data_dir=server_dir, config=msgspec.structs.replace(process.config, queue=queue))
-    async with many_partitions(patient, prefix) as many, sink() as platform:
+    chats = [f"{NAME}:c{number}" for number in range(100)]
+    async with many_partitions(replace(process, data_dir=server_dir), prefix) as many, sink() as platform:
         before = await readers(many.bus)
         await put_everywhere(many.bus, chats, "early")
-        async with replica(pushing(many, platform, send_timeout_s=5.0)):
+        async with replica(pushing(many, platform)):
             await platform.count(len(chats))
             await put_everywhere(many.bus, chats, "b", "c")
             await platform.count(3 * len(chats))
@@ -288,11 +336,11 @@ async def test_replies_of_all_partitions_come_over_one_connection(
     assert {chat: platform.texts(chat) for chat in chats} == {chat: ["early", "b", "c"] for chat in chats}
 
 
-@pytest.mark.measures
 async def test_a_partition_with_more_than_it_can_take_holds_up_no_other(
     process: Process, server_dir: Path, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(term, "IN_FLIGHT", 2)
+    monkeypatch.setattr(feed, "BLOCK_MS", NEVER_MS)
     gate = Gate()
 
     def hold_all_but_bob(post: Post) -> Fault | None:
@@ -308,25 +356,23 @@ async def test_a_partition_with_more_than_it_can_take_holds_up_no_other(
             if many.bus.keys.partition(chat) == (bobs + 1) % PARTITIONS:
                 crowd.append(chat)
         await put_everywhere(many.bus, crowd, "a")
-        async with replica(pushing(many, platform, send_timeout_s=1.5)):
+        async with replica(pushing(many, platform)):
             await platform.asked(2)
             for text in "abc":
-                began = time.monotonic()
                 await put_everywhere(many.bus, [BOB], text)
                 await until(lambda text=text: text in platform.texts(BOB))
-                assert time.monotonic() - began < 0.5
             gate.open()
-            began = time.monotonic()
+            # No read that waits for others holds the crowd up.
             await platform.count(len(crowd) + 3)
-            assert time.monotonic() - began < 1.0, "the crowd waits for no read that waits for others"
 
     assert sorted(platform.texts()) == ["a"] * (len(crowd) + 1) + ["b", "c"]
 
 
-@pytest.mark.measures
 async def test_a_new_leader_reads_at_once_though_the_reader_waits_for_others(
-    process: Process, server_dir: Path, prefix: str
+    process: Process, server_dir: Path, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(feed, "BLOCK_MS", NEVER_MS)
+    monkeypatch.setattr(leader, "STANDBY_S", NEVER_MS)
     async with many_partitions(replace(process, data_dir=server_dir), prefix) as many, sink() as platform:
         keys, stolen = many.bus.keys, many.bus.keys.partition(BOB)
         await many.bus.call("HSET", keys.leader(stolen, NAME), "nonce", "another", "deadline", await deadline(many.bus))
@@ -335,16 +381,13 @@ async def test_a_new_leader_reads_at_once_though_the_reader_waits_for_others(
                 await anyio.sleep(0.005)
             await put_everywhere(many.bus, [BOB], "hello")
             await many.bus.call("HDEL", keys.leader(stolen, NAME), "nonce", "deadline")
-            began = time.monotonic()
             await many.bus.call("PUBLISH", keys.leaders, keys.leader(stolen, NAME))
             await platform.count(1)
-
-        assert time.monotonic() - began < 0.5
 
 
 async def until(reached: Callable[[], bool]) -> None:
     """Wait until something that sends no event is so."""
-    with anyio.fail_after(LIMIT_S):
+    with anyio.fail_after(HANG_S):
         while not reached():  # noqa: ASYNC110 - see above
             await anyio.sleep(0.002)
 
@@ -352,24 +395,33 @@ async def until(reached: Callable[[], bool]) -> None:
 # Faults of the platform
 
 
-async def test_a_refused_chat_rests_as_told_in_order_and_holds_up_nobody(process: Process) -> None:
-    def refuse_ann_once(post: Post) -> Fault | None:
-        return Refuse(429, 0.4) if post["session"] == ANN and not platform.texts(ANN) and not refused(post) else None
-
-    def refused(post: Post) -> bool:
-        return any(earlier["session"] == post["session"] for earlier in platform.posts)
-
-    async with sink(refuse_ann_once) as platform:
+async def test_a_refused_chat_rests_in_order_and_holds_up_nobody(process: Process) -> None:
+    refusals = iter([Refuse(429, 3_600.0)])
+    async with sink(lambda post: next(refusals, None) if post["session"] == ANN else None) as platform:
         await put(process.bus, "a1", "a2")
         await put(process.bus, "b1", "b2", session=BOB)
-        began = time.monotonic()
+        async with replica(pushing(process, platform)):
+            await platform.count(2)
+            await until(lambda: len(platform.posts) == 3)
         async with replica(pushing(process, platform)):
             await until_empty(process.bus)
-        took_s = time.monotonic() - began
 
         assert platform.texts() == ["b1", "b2", "a1", "a2"]
-        assert took_s >= 0.4
         assert await unknown(process.bus) == []
+
+
+async def test_a_refused_chat_rests_as_long_as_told(process: Process) -> None:
+    times: list[float] = []
+
+    def refuse_once(_post: Post) -> Fault | None:
+        times.append(anyio.current_time())
+        return Refuse(429, 0.1) if len(times) == 1 else None
+
+    async with sink(refuse_once) as platform, replica(pushing(process, platform)):
+        await put(process.bus, "a1")
+        await until_empty(process.bus)
+
+    assert times[1] - times[0] >= 0.1
 
 
 @pytest.mark.parametrize("fault", [Refuse(500), Refuse(503, 0.01), Refuse(429), Refuse(429, -1.0)])
@@ -391,7 +443,7 @@ async def test_a_platform_that_is_away_makes_replies_late_and_not_unknown(proces
         port = int(platform.url.rstrip("/").rpartition(":")[2])
     await put(process.bus, "hello")
     async with replica(away) as tg:
-        with capture_logs() as lines, anyio.fail_after(LIMIT_S):
+        with capture_logs() as lines, anyio.fail_after(HANG_S):
             while not any(line["event"] == "reply.parked" for line in lines):  # noqa: ASYNC110 - a log line is no event
                 await anyio.sleep(0.005)
         back = Sink(lambda _post: None)
@@ -422,7 +474,7 @@ async def test_a_send_that_was_cut_is_repeated_once_and_listed(process: Process,
     async with sink([fault]) as platform:
         [reply] = await put(process.bus, "hello")
         await put(process.bus, "next")
-        async with replica(pushing(process, platform, send_timeout_s=0.2)):
+        async with replica(pushing(process, platform, send_timeout_s=1.0 if fault == Hang() else 20.0)):
             await until_empty(process.bus)
 
         assert platform.texts() == ["hello", "hello", "next"]
@@ -538,8 +590,10 @@ async def test_two_replicas_never_double(process: Process) -> None:
         assert platform.texts(ANN) == platform.texts(BOB) == texts
 
 
-@pytest.mark.measures
-async def test_a_stop_finishes_what_is_being_sent_and_hands_over_at_once(process: Process) -> None:
+async def test_a_stop_finishes_what_is_being_sent_and_hands_over_at_once(
+    process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leader, "STANDBY_S", NEVER_MS)
     gate = Gate()
     async with sink([Slow(gate=gate)]) as platform:
         await put(process.bus, "a1", "a2")
@@ -551,30 +605,25 @@ async def test_a_stop_finishes_what_is_being_sent_and_hands_over_at_once(process
                 await anyio.wait_all_tasks_blocked()
                 assert len(platform.posts) == 1
                 gate.open()
-                began = time.monotonic()
                 await platform.count(2)
-                took_s = time.monotonic() - began
                 await until_empty(process.bus)
             leading.cancel_scope.cancel()
 
-        assert took_s < 0.5
         assert platform.texts() == ["a1", "a2"]
         assert await unknown(process.bus) == []
 
 
-@pytest.mark.measures
 async def test_a_killed_leader_is_followed_when_its_lease_is_over(process: Process, queue: QueueConfig) -> None:
-    dead = a_lease(process.bus, queue)
+    dead, times = a_lease(process.bus, msgspec.structs.replace(queue, lease_s=0.3)), list[float]()
     assert await dead.ask() == 0.0
-    began = time.monotonic()
+    until_ms = int(await process.bus.call("HGET", process.bus.keys.leader(0, NAME), "deadline"))
     async with sink() as platform:
+        platform.on_delivery = lambda _post: times.append(1000 * time.time())
         await put(process.bus, "hello")
         async with replica(pushing(process, platform)):
-            await platform.count(1)
-            took_s = time.monotonic() - began
             await until_empty(process.bus)
 
-    assert queue.lease_s - 0.1 <= took_s < queue.lease_s + 1.0
+    assert times[0] >= until_ms
 
 
 async def test_a_lease_lost_in_mid_send_ends_the_sending_and_the_part_is_resent_once(process: Process) -> None:
@@ -584,7 +633,7 @@ async def test_a_lease_lost_in_mid_send_ends_the_sending_and_the_part_is_resent_
         [reply, *_] = await put(bus, "a1", "a2")
         async with replica(pushing(process, platform)):
             await platform.asked(1)
-            with capture_logs() as lines, anyio.fail_after(LIMIT_S):
+            with capture_logs() as lines, anyio.fail_after(HANG_S):
                 await bus.call("HSET", leader, "nonce", "thief")
                 while not any(line["event"] == "lease.lost" for line in lines):
                     await bus.call("HSET", leader, "deadline", await deadline(bus))
@@ -601,7 +650,7 @@ async def test_a_lease_lost_in_mid_send_ends_the_sending_and_the_part_is_resent_
 
 async def deadline(bus: Bus) -> int:
     seconds, _ = await bus.call("TIME")
-    return int(seconds) * 1000 + 2000
+    return int(seconds) * 1000 + 60_000
 
 
 async def test_a_predecessors_mark_is_resent_once_listed_and_the_delivered_parts_are_not(
@@ -627,8 +676,17 @@ async def test_a_predecessors_mark_is_resent_once_listed_and_the_delivered_parts
     assert await unknown(bus) == [(reply, "1", "resent")]
 
 
-async def test_nothing_is_sent_that_could_outlast_the_lease(process: Process, queue: QueueConfig) -> None:
+async def test_nothing_is_sent_that_could_outlast_the_lease(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
     """The renewals fail, so that the lease is not lost yet, but has less left than a send may take."""
+    passed_s, waits = [0.0], anyio.Event()
+    monkeypatch.setattr(lease, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + passed_s[0]))
+    outlasting = Lease.outlasting
+
+    async def noted(self: Lease, seconds: float) -> None:
+        waits.set()
+        await outlasting(self, seconds)
+
+    monkeypatch.setattr(Lease, "outlasting", noted)
 
     class NoRenewal(FailingBus):
         async def run(self, script: Script, keys: Sequence[str], args: Sequence[Any]) -> Any:
@@ -637,13 +695,15 @@ async def test_nothing_is_sent_that_could_outlast_the_lease(process: Process, qu
             return await super().run(script, keys, args)
 
     async with sink() as platform:
-        stalled = pushing(replace(process, bus=NoRenewal(process.bus, at=0)), platform, send_timeout_s=1.5)
+        stalled = pushing(replace(process, bus=NoRenewal(process.bus, at=0)), platform)
         async with replica(stalled) as tg:
             await put(process.bus, "early")
             await until_empty(process.bus)
-            await anyio.sleep(0.6)  # 1.4 s are left, and a send may take 1.5
+            passed_s[0] = 41.0  # less than 20 s are left, and a send may take as long
             await put(process.bus, "late")
-            await anyio.sleep(0.3)
+            with anyio.fail_after(HANG_S):
+                await waits.wait()
+            await anyio.wait_all_tasks_blocked()
 
             assert platform.texts() == ["early"]
             assert await process.bus.call("XLEN", process.bus.keys.out(0, NAME)) == 1
@@ -675,9 +735,8 @@ async def test_a_lease_whose_clock_was_set_back_by_an_hour_is_taken(bus: Bus, qu
 async def test_while_leaders_change_for_the_sake_of_a_fair_share_every_reply_comes_once_and_in_order(
     process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leader, "STANDBY_S", 0.1)
-    monkeypatch.setattr(leader, "CEDED_PAUSE_S", 0.5)
-    texts = [f"reply {number}" for number in range(100)]
+    monkeypatch.setattr(leader, "STANDBY_S", 0.02)
+    texts, leads = [f"reply {number}" for number in range(50)], process.bus.keys.leader(0, NAME)
     async with sink() as platform, AsyncExitStack() as stack:
         first, second = pushing(process, platform), pushing(process, platform)
         stack.enter_context(first.shared(Leads).one_more())
@@ -685,7 +744,7 @@ async def test_while_leaders_change_for_the_sake_of_a_fair_share_every_reply_com
         await stack.enter_async_context(replica(first))
         for text in texts:
             await put(process.bus, text)
-            await anyio.sleep(0.02)
+            await anyio.sleep(0.005)
             if text == "reply 9":
                 await platform.count(1)
                 await stack.enter_async_context(replica(second))
@@ -693,7 +752,9 @@ async def test_while_leaders_change_for_the_sake_of_a_fair_share_every_reply_com
 
         assert platform.texts(ANN) == texts
         assert await unknown(process.bus) == []
-        assert await process.bus.call("HGET", process.bus.keys.leader(0, NAME), "worker") == second.name.encode()
+        with anyio.fail_after(HANG_S):
+            while await process.bus.call("HGET", leads, "worker") != second.name.encode():  # noqa: ASYNC110 - no event tells of it
+                await anyio.sleep(0.01)
 
 
 # Scripts
@@ -746,21 +807,6 @@ async def test_a_leader_whose_lease_went_to_another_marks_and_buries_nothing(bus
 
     assert await bus.call("XLEN", bus.keys.out(0, NAME)) == 1
     assert not await bus.call("KEYS", f"{bus.keys.prefix}:*:sent:*")
-
-
-@pytest.mark.parametrize(
-    ("name", "check", "left"),
-    [
-        ("MARKS", ("redis.call('HGET', KEYS[1], 'nonce') == ARGV[1]", "true"), {"bury"}),
-        ("DEAD", ("redis.call('HGET', KEYS[1], 'nonce') ~= ARGV[1]", "false"), {"sending"}),
-    ],
-)
-async def test_without_its_nonce_check_a_script_obeys_an_old_leader(
-    bus: Bus, queue: QueueConfig, monkeypatch: pytest.MonkeyPatch, name: str, check: tuple[str, str], left: set[str]
-) -> None:
-    monkeypatch.setattr(ledger, name, mutated(getattr(ledger, name), *check))
-
-    assert await refused_to_the_old_leader(bus, queue) == left
 
 
 async def test_what_was_sent_is_noted_though_the_lease_went_to_another_meanwhile(bus: Bus, queue: QueueConfig) -> None:
@@ -865,7 +911,7 @@ async def site(process: Process) -> AsyncGenerator[httpx2.AsyncClient]:
     serving = replace(process, config=config, stopping=anyio.Event(), announce=said.append)
     async with anyio.create_task_group() as tg:
         await tg.start(serve_web, serving)
-        async with httpx2.AsyncClient(base_url=said[0], timeout=LIMIT_S) as client:
+        async with httpx2.AsyncClient(base_url=said[0], timeout=HANG_S) as client:
             yield client
         serving.stopping.set()
 

@@ -41,7 +41,7 @@ EXPECTED = {ANN: ["one ", "two", "three"], BOB: ["four"]}
 @pytest.fixture
 def queue() -> QueueConfig:
     """Leases that a busy machine keeps, and short rests."""
-    return QueueConfig(lease_s=2.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.002)
+    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.002)
 
 
 @pytest.fixture(autouse=True)
@@ -105,7 +105,7 @@ async def a_moment() -> None:
 
 async def dispatch(process: Process, platform: Platform, bus: Bus) -> None:
     """Deliver until ``out`` is empty, on a bus that may fail."""
-    config = TestingConfig(url="http://127.0.0.1:1/", send_timeout_s=1.0)
+    config = TestingConfig(url="http://127.0.0.1:1/", send_timeout_s=20.0)
     one = replace(
         process, bus=bus, config=Config(queue=process.config.queue, channels={NAME: config}), stopping=anyio.Event()
     )

@@ -54,7 +54,7 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 def queue() -> QueueConfig:
     """Leases that a busy machine keeps, and short rests."""
-    return QueueConfig(lease_s=2.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1, attempts_max=4)
+    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1, attempts_max=4)
 
 
 def looking(process: Process, platform: Sink, **more: Any) -> Process:
@@ -72,7 +72,7 @@ async def test_a_send_that_was_cut_after_it_arrived_is_found_and_not_repeated(pr
     async with sink([fault]) as platform:
         [reply] = await put(process.bus, "hello")
         await put(process.bus, "next")
-        async with replica(looking(process, platform, send_timeout_s=0.3)):
+        async with replica(looking(process, platform, send_timeout_s=1.0 if fault == Hang() else 20.0)):
             await until_empty(process.bus)
 
         assert platform.texts() == ["hello", "next"]
@@ -138,7 +138,7 @@ async def test_nothing_is_sent_again_while_it_cannot_be_looked(process: Process,
 
     async with sink([Cut()], others=three_times) as platform:
         await put(process.bus, "hello", "next")
-        async with replica(looking(process, platform, send_timeout_s=0.2, typing=False)):
+        async with replica(looking(process, platform, send_timeout_s=0.5 if refusal == Hang() else 20.0, typing=False)):
             await until_empty(process.bus)
 
         assert platform.texts() == ["hello", "next"]

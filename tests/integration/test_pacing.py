@@ -2,8 +2,6 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -27,11 +25,11 @@ from daemon.testing import ManualClock
 from tests.fakes.sink import Refuse, sink
 from tests.fakes.slack import faults as slack
 from tests.fakes.telegram import faults as telegram
-from tests.integration.test_outbox import ANN, BOB, NAME, pushing, put, replica, unknown, until, until_empty
+from tests.integration.test_outbox import ANN, BOB, NAME, Room, pushing, put, replica, room, unknown, until, until_empty
 from tests.integration.test_showing import TEXT, commit, leads, write
-from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
+__all__ = ["room"]
 
 ALL = Rate(bucket="all", count=5, per_s=0.05)
 
@@ -39,52 +37,7 @@ ALL = Rate(bucket="all", count=5, per_s=0.05)
 @pytest.fixture
 def queue() -> QueueConfig:
     """Leases that a busy machine keeps, and short rests."""
-    return QueueConfig(lease_s=2.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
-
-
-@dataclass
-class Room:
-    """How often room for a message was taken."""
-
-    taken: int = 0
-    waited: set[str] = field(default_factory=set[str])
-    """Chats that had to wait."""
-    not_shown: int = 0
-    """How often there was no room for what is only shown."""
-    _changed: anyio.Event = field(default_factory=anyio.Event)
-
-    def note(self, *, taken: bool) -> None:
-        self.taken += taken
-        changed, self._changed = self._changed, anyio.Event()
-        changed.set()
-
-    async def until(self, true: Callable[[], bool]) -> None:
-        with anyio.fail_after(HANG_S):
-            while not true():
-                await self._changed.wait()
-
-
-@pytest.fixture
-def room(monkeypatch: pytest.MonkeyPatch) -> Room:
-    """Told of all that is asked of every pace."""
-    room, take, take_spare = Room(), Pace.take, Pace.take_spare
-
-    async def noted(pace: Pace, chat: str, rates: Sequence[Rate]) -> float:
-        wait_s = await take(pace, chat, rates)
-        if wait_s:
-            room.waited.add(chat)
-        room.note(taken=not wait_s)
-        return wait_s
-
-    async def noted_spare(pace: Pace, rates: Sequence[Rate]) -> bool:
-        is_room = await take_spare(pace, rates)
-        room.not_shown += not is_room
-        room.note(taken=is_room)
-        return is_room
-
-    monkeypatch.setattr(Pace, "take", noted)
-    monkeypatch.setattr(Pace, "take_spare", noted_spare)
-    return room
+    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 async def taken(pace: Pace, chat: str, rates: tuple[Rate, ...]) -> float:

@@ -1,6 +1,8 @@
 """Answers shown while they are written, on a real server with a fake platform: one message that becomes the reply."""
 
 from contextlib import AbstractAsyncContextManager
+from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -12,15 +14,30 @@ from channels.outbox import Outbox
 from channels.showing import draft as drafts
 from channels.showing import streamer, typing
 from channels.testing import TestingChannel, connect
+from channels.testing import channel as testing
 from daemon.bus import Bus, Subscription, publish
 from daemon.config import QueueConfig
 from daemon.events import Attachment, Live, Moved, Reply
 from daemon.process import Process
 from tests.conftest import an_inbound
 from tests.fakes.sink import Cut, Post, Refuse, Sink, sink
-from tests.integration.test_outbox import ANN, BOB, LIMIT_S, NAME, marks, pushing, replica, unknown, until, until_empty
+from tests.integration.test_outbox import (
+    ANN,
+    BOB,
+    NAME,
+    Room,
+    marks,
+    pushing,
+    replica,
+    room,
+    unknown,
+    until,
+    until_empty,
+)
+from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
+__all__ = ["room"]
 
 TEXT = "The answer begins with words that are many enough to be shown at once"
 
@@ -28,7 +45,7 @@ TEXT = "The answer begins with words that are many enough to be shown at once"
 @pytest.fixture
 def queue() -> QueueConfig:
     """Leases that a busy machine keeps, and short rests."""
-    return QueueConfig(lease_s=2.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 async def write(bus: Bus, text: str, *, session: str = ANN, turn: int = 0, fence: int = 1, sequence: int = 0) -> None:
@@ -55,7 +72,7 @@ async def end_turn(bus: Bus, *, session: str = ANN, head: int = 2) -> None:
 async def leads(process: Process) -> None:
     """Wait until somebody leads, and hears what is written."""
     bus = process.bus
-    with anyio.fail_after(LIMIT_S):
+    with anyio.fail_after(HANG_S):
         while not await bus.call("HEXISTS", bus.keys.leader(0, NAME), "nonce"):  # noqa: ASYNC110 - no event tells of it
             await anyio.sleep(0.005)
         while not await bus.call("PUBSUB", "NUMPAT"):  # noqa: ASYNC110 - as above
@@ -88,13 +105,13 @@ async def shown(process: Process, platform: Sink, text: str = TEXT, **more: Any)
 async def test_a_few_words_are_shown_when_they_have_stood_for_a_while(
     process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drafts, "BEGIN_S", 0.3)
+    monkeypatch.setattr(drafts, "BEGIN_S", 0.1)
     async with sink() as platform, replica(pushing(process, platform)):
         await leads(process)
         began = anyio.current_time()
         await shown(process, platform, "Few")
 
-        assert anyio.current_time() - began >= 0.3
+        assert anyio.current_time() - began >= 0.1
 
 
 async def test_without_streaming_nothing_is_shown_before_the_reply(process: Process) -> None:
@@ -131,22 +148,28 @@ async def test_a_channel_that_shows_nothing_of_turns_does_not_listen_to_them(
     assert asked == [f"{process.bus.keys.events(NAME)}:*"] * hears
 
 
-async def test_edits_keep_to_their_time_and_the_last_text_wins(process: Process) -> None:
-    times: list[float] = []
+async def test_edits_keep_to_their_time_and_the_last_text_wins(
+    process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(testing, "EDIT_EVERY_S", 0.03)
+    edit, times = TestingChannel.edit, list[tuple[float, float]]()
 
-    def note(_post: Post) -> None:
-        times.append(anyio.current_time())
+    async def noted(*args: Any, **more: Any) -> None:
+        began = anyio.current_time()
+        await edit(*args, **more)
+        times.append((began, anyio.current_time()))
 
-    async with sink(others=note) as platform, replica(pushing(process, platform, typing=False)):
+    monkeypatch.setattr(TestingChannel, "edit", noted)
+    async with sink() as platform, replica(pushing(process, platform, typing=False)):
         await leads(process)
-        for number in range(20):
+        number = 0
+        while len(times) < 3:
             await write(process.bus, f"{TEXT} {number}", sequence=number)
-            await anyio.sleep(0.02)
-        await until(lambda: platform.shown(ANN) == [f"{TEXT} 19"])
+            await anyio.sleep(0.005)
+            number += 1
+        await until(lambda: platform.shown(ANN) == [f"{TEXT} {number - 1}"])
 
-    # An edit each 0.1 s, for 0.4 s or more; on its way each takes a different time.
-    assert 2 <= len(times) < 19
-    assert times[-1] - times[0] >= 0.1 * (len(times) - 1) - 0.08
+    assert all(began - ended > 0.03 - 0.002 for (_, ended), (began, _) in pairwise(times))
 
 
 async def test_what_is_said_aside_takes_the_text_away_which_is_shown_again_below(process: Process) -> None:
@@ -191,28 +214,26 @@ async def test_a_text_stays_while_its_reply_is_on_its_way(process: Process, monk
     monkeypatch.setattr(drafts, "ORPHAN_S", 0.05)
 
     def refuse_the_last(post: Post) -> Refuse | None:
-        return (
-            Refuse(429, 0.5) if post.get("text") == "whole" and len(refused) < 1 and not refused.append(post) else None
-        )
+        if post.get("text") != "whole" or len(refused) == 10:
+            return None
+        refused.append(platform.shown(ANN))
+        return Refuse(429, 0.02)
 
-    refused: list[Post] = []
+    refused: list[list[str]] = []
     async with sink(others=refuse_the_last) as platform, replica(pushing(process, platform)):
         await leads(process)
         await shown(process, platform)
         await commit(process.bus, "whole")
         await end_turn(process.bus)
-        await until(lambda: bool(refused))
-        await anyio.sleep(0.2)
-
-        assert platform.shown(ANN) == [TEXT]
         await until_empty(process.bus)
+        assert refused == [[TEXT]] * 10
         assert platform.shown(ANN) == ["whole"]
         assert platform.acts_of("remove") == []
         assert await unknown(process.bus) == []
 
 
 async def test_no_text_is_shown_above_a_reply_that_is_still_to_be_sent(process: Process) -> None:
-    async with sink([Refuse(429, 0.5)]) as platform, replica(pushing(process, platform)):
+    async with sink([Refuse(429, 0.1)]) as platform, replica(pushing(process, platform)):
         await leads(process)
         await commit(process.bus, "The first answer.", turn=0)
         await until(lambda: bool(platform.posts))
@@ -402,19 +423,23 @@ async def test_each_chat_is_shown_its_own_text(process: Process) -> None:
 
 
 async def test_beginning_and_going_on_take_from_rates_of_their_own_and_replies_from_theirs(
-    process: Process, monkeypatch: pytest.MonkeyPatch
+    process: Process, monkeypatch: pytest.MonkeyPatch, room: Room
 ) -> None:
     counts: dict[Purpose, int] = {"send": 100, "begin": 2, "edit": 3}
-    seldom = {name: (Rate(bucket=name, count=count, per_s=60.0),) for name, count in counts.items()}
+    seldom = {name: (Rate(bucket=name, count=count, per_s=3_600.0),) for name, count in counts.items()}
     monkeypatch.setattr(TestingChannel, "rates", lambda _self, _chat, purpose="send": seldom[purpose])
+    monkeypatch.setattr(testing, "EDIT_EVERY_S", 0.01)
     monkeypatch.setattr(streamer, "NO_ROOM_S", 0.02)
     chats = [f"{NAME}:c{number}" for number in range(3)]
     async with sink() as platform, replica(pushing(process, platform)):
         await leads(process)
-        for number in range(5):
+        number = 0
+        # Long after there is no more room, so that all three chats have asked for some more than once.
+        while len(platform.acts_of("edit")) < 2 or room.not_shown < 20:
             for chat in chats:
                 await write(process.bus, TEXT + "." * number, session=chat, sequence=number)
-            await anyio.sleep(0.15)  # longer than between two edits, and than until there could be room
+            await anyio.sleep(0.02)
+            number += 1
         # Of each bucket one is left: for the last edits, which a platform counts with the others.
         begun, edits = len(platform.delivered), len(platform.acts_of("edit"))
         for chat in chats:
@@ -488,41 +513,52 @@ async def test_a_predecessor_that_died_in_the_middle_of_the_first_message_is_lis
 # Signs
 
 
-async def accept_one(process: Process, bus: Bus, *, text: str = "hello") -> None:
-    inbound = an_inbound("m1", session=ANN, text=text, delivery="push")
-    await publish(bus, inbound, scope="pond:workspace", config=process.config.queue)
+async def accept_one(process: Process, session: str) -> None:
+    inbound = an_inbound("m1", session=session, text="hello", delivery="push")
+    await publish(process.bus, inbound, scope="pond:workspace", config=process.config.queue)
 
 
-async def test_the_sign_that_somebody_writes_stands_until_nothing_waits(process: Process) -> None:
-    async with sink() as platform:
-        pushed = pushing(process, platform, streaming=False)
-        async with replica(pushed):
-            await leads(process)
-            await accept_one(process, process.bus)
-            await write(process.bus, "Few")
-            await until(lambda: len(platform.acts_of("typing")) >= 2)
-            assert {post["session"] for post in platform.acts_of("typing")} == {ANN}
-            await process.bus.call("DEL", process.bus.keys.waiting(ANN))
-            await commit(process.bus, "whole")
-            await until_empty(process.bus)
-            seen = len(platform.acts_of("typing"))
-            await anyio.sleep(1.7)
+async def test_the_sign_that_somebody_writes_stands_until_nothing_waits(
+    process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(testing, "TYPING_LASTS_S", 0.02)
+    monkeypatch.setattr(typing, "SHORTEST_S", 0.02)
+    monkeypatch.setattr(typing, "FIRST_S", 0.0)
+    async with sink() as platform, replica(pushing(process, platform, streaming=False)):
+        await leads(process)
+        await accept_one(process, ANN)
+        await write(process.bus, "Few")
+        await until(lambda: len(platform.acts_of("typing")) >= 3)
+        assert {post["session"] for post in platform.acts_of("typing")} == {ANN}
+        await process.bus.call("DEL", process.bus.keys.waiting(ANN))
+        await accept_one(process, BOB)
+        await write(process.bus, "Few", session=BOB)
+        # One that is under way may come yet.
+        await until(lambda: sum(post["session"] == BOB for post in platform.acts_of("typing")) >= 2)
+        seen = len(platform.acts_of("typing"))
+        await until(lambda: len(platform.acts_of("typing")) >= seen + 5)
 
-            assert len(platform.acts_of("typing")) == seen
+        assert {post["session"] for post in platform.acts_of("typing")[seen:]} == {BOB}
 
 
 async def test_what_is_answered_at_once_shows_no_sign(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(typing, "FIRST_S", 2.0)
+    passed_s = [0.0]
+    later = {**vars(anyio), "current_time": lambda: anyio.current_time() + passed_s[0]}
+    monkeypatch.setattr(typing, "anyio", SimpleNamespace(**later))
     async with sink() as platform, replica(pushing(process, platform, streaming=False)):
         await leads(process)
-        await accept_one(process, process.bus)
+        passed_s[0] = -1_000.0  # it stands still, as far as signs are concerned
+        await accept_one(process, ANN)
         await write(process.bus, "Few")
         await process.bus.call("DEL", process.bus.keys.waiting(ANN))
         await commit(process.bus, "whole")
         await until_empty(process.bus)
-        await anyio.sleep(2.2)
+        await accept_one(process, BOB)
+        passed_s[0] = 0.0
+        await write(process.bus, "Few", session=BOB)
+        await until(lambda: bool(platform.acts_of("typing")))
 
-        assert platform.acts_of("typing") == []
+        assert {post["session"] for post in platform.acts_of("typing")} == {BOB}
 
 
 async def test_a_chat_that_refuses_the_sign_rests_and_is_answered_all_the_same(process: Process) -> None:
@@ -536,7 +572,7 @@ async def test_a_chat_that_refuses_the_sign_rests_and_is_answered_all_the_same(p
 
     async with sink(others=refuse_signs) as platform, replica(pushing(process, platform, streaming=False)):
         await leads(process)
-        await accept_one(process, process.bus)
+        await accept_one(process, ANN)
         await write(process.bus, "Few")
         await until(lambda: bool(refused))
         await commit(process.bus, "whole")

@@ -24,6 +24,7 @@ from tests.cut_short import DyingBus, InterludeBus, StoppingBus
 from tests.integration.test_outbox import NAME, unknown, until_empty
 from tests.integration.test_outbox_cut_short import Bug, Steps, a_moment, suppress_death
 from tests.integration.test_showing import commit, leads, write
+from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
 
@@ -38,11 +39,14 @@ CALLS = 12
 
 MOST = 3_000
 
+SOON_S = 0.03
+"""What is shown in spite of a fault mostly is by then; if not, the chat is told less before its reply."""
+
 
 @pytest.fixture
 def queue() -> QueueConfig:
     """Leases that a busy machine keeps, and short rests."""
-    return QueueConfig(lease_s=2.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.002)
+    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.002)
 
 
 @pytest.fixture(autouse=True)
@@ -65,6 +69,8 @@ class Platform:
     sends: int = 0
     committed: set[str] = field(default_factory=set[str])
     """What turns have said."""
+    struck: Callable[[], bool] = lambda: True
+    """Whether the fault has struck."""
     changed: anyio.Event = field(default_factory=anyio.Event)
 
     limits = Limits(
@@ -108,16 +114,19 @@ class Platform:
         changed, self.changed = self.changed, anyio.Event()
         changed.set()
 
-    async def until(self, reached: Callable[[list[str]], bool], within_s: float = 0.3) -> None:
-        """Wait until the chat shows something; what a fault prevents, does not come."""
-        with anyio.move_on_after(within_s):
+    async def until(self, reached: Callable[[list[str]], bool]) -> None:
+        """Wait until the chat shows something, which may never come once the fault has struck."""
+        with anyio.fail_after(HANG_S):
             while not reached(list(self.messages.values())):
-                await self.changed.wait()
+                with anyio.move_on_after(SOON_S) as patience:
+                    await self.changed.wait()
+                if patience.cancelled_caught and self.struck():
+                    return
 
 
 async def talk(process: Process, platform: Platform, bus: Bus) -> None:
     """Write a text, say something aside, commit the reply; deliver until ``out`` is empty, on a bus that may fail."""
-    config = TestingConfig(url="http://127.0.0.1:1/", send_timeout_s=1.0)
+    config = TestingConfig(url="http://127.0.0.1:1/", send_timeout_s=20.0)
     one = replace(
         process, bus=bus, config=Config(queue=process.config.queue, channels={NAME: config}), stopping=anyio.Event()
     )
@@ -153,6 +162,7 @@ async def prepare(process: Process) -> None:
 
 async def end(process: Process, platform: Platform) -> None:
     """Let the next one end it, without waiting for the lease of one that died."""
+    platform.struck = lambda: True
     leader = process.bus.keys.leader(0, NAME)
     if await process.bus.call("HEXISTS", leader, "deadline"):
         await process.bus.call("HSET", leader, "deadline", 1)
@@ -179,7 +189,7 @@ async def see_all_is_well(process: Process, platform: Platform, *, listed: bool 
 
 async def calls_of_a_talk(process: Process) -> int:
     """Calls of one that nothing cuts short."""
-    bus, platform = FailingBus(process.bus, at=0), Platform()
+    bus, platform = FailingBus(process.bus, at=0), Platform(struck=lambda: False)
     await prepare(process)
     await talk(process, platform, bus)
     await see_all_is_well(process, platform, listed=False)
@@ -195,11 +205,12 @@ async def test_a_text_cut_short_at_any_call_to_redis_becomes_the_reply_all_the_s
     process: Process, kind: type[FailingBus], carried_out: bool
 ) -> None:
     for at in range(1, await calls_of_a_talk(process) + 1):
-        platform = Platform()
         await prepare(process)
         with capture_logs(), anyio.CancelScope() as scope, suppress_death():
             cancel = scope if kind is StoppingBus else None
-            await talk(process, platform, kind(process.bus, at=at, carried_out=carried_out, cancel=cancel))
+            bus = kind(process.bus, at=at, carried_out=carried_out, cancel=cancel)
+            platform = Platform(struck=lambda bus=bus, at=at: bus.calls >= at)
+            await talk(process, platform, bus)
         await end(process, platform)
         await see_all_is_well(process, platform, listed=kind is not FailingBus)
 
@@ -209,7 +220,7 @@ async def test_a_script_cache_flushed_between_any_two_steps_is_not_noticed(proce
         await process.bus.call("SCRIPT", "FLUSH")
 
     for at in range(1, await calls_of_a_talk(process) + 1):
-        platform = Platform()
+        platform = Platform(struck=lambda: False)
         await prepare(process)
         with capture_logs():
             await talk(process, platform, InterludeBus(process.bus, at=at, interlude=flush))
@@ -226,11 +237,11 @@ class StepsOfShowing(Steps):
 async def test_a_text_cut_short_at_any_await_becomes_the_reply_all_the_same(process: Process, kind: str) -> None:
     listed: Counter[str] = Counter()
     for at in range(1, MOST):
-        platform = Platform()
         await prepare(process)
         with capture_logs(), anyio.CancelScope() as scope, suppress_death():
             happen = scope.cancel if kind == "cancelled" else lambda: Bug("a bug")
             steps = StepsOfShowing(at, happen, checkpoints=kind == "cancelled")
+            platform = Platform(struck=lambda steps=steps, at=at: steps.count >= at)
             with steps.counted():
                 await talk(process, platform, process.bus)
         await end(process, platform)

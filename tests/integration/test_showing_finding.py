@@ -23,6 +23,7 @@ from tests.integration.test_outbox import ANN, NAME, marks, pushing, replica, un
 from tests.integration.test_outbox_cut_short import Bug, a_moment, suppress_death
 from tests.integration.test_showing import TEXT, commit, end_turn, leads, write
 from tests.integration.test_showing_cut_short import EXPECTED, MOST, Platform, StepsOfShowing, end, prepare, talk
+from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
 
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 def queue() -> QueueConfig:
     """Leases that a busy machine keeps, and short rests."""
-    return QueueConfig(lease_s=2.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.02)
+    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.02)
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +56,10 @@ async def looked(platform: Sink, count: int = 1) -> None:
 
 @pytest.mark.parametrize("fault", [Cut(), Hang()])
 async def test_a_text_whose_sending_was_cut_is_found_and_becomes_the_reply(process: Process, fault: Fault) -> None:
-    async with sink([fault]) as platform, replica(looking(process, platform, send_timeout_s=0.3)):
+    async with (
+        sink([fault]) as platform,
+        replica(looking(process, platform, send_timeout_s=1.0 if fault == Hang() else 20.0)),
+    ):
         await leads(process)
         await write(process.bus, TEXT)
         await until(lambda: platform.shown(ANN) == [TEXT])
@@ -126,13 +130,13 @@ async def test_what_a_predecessor_was_sending_when_he_died_is_looked_for(
 async def test_nothing_stays_of_a_turn_that_ends_without_a_reply(
     process: Process, monkeypatch: pytest.MonkeyPatch, delivered: bool
 ) -> None:
-    monkeypatch.setattr(drafts, "ORPHAN_S", 0.2)
+    monkeypatch.setattr(drafts, "ORPHAN_S", 0.05)
     async with sink([Cut(delivered=delivered)]) as platform, replica(looking(process, platform)):
         await leads(process)
         await write(process.bus, TEXT)
         await platform.asked(1)
         await end_turn(process.bus)
-        with anyio.fail_after(20.0):
+        with anyio.fail_after(HANG_S):
             while (await marks(process.bus, f"{ANN}#0")).get("preview") != "gone 1":  # noqa: ASYNC110 - no event tells of it
                 await anyio.sleep(0.01)
 
@@ -149,7 +153,7 @@ async def test_what_was_said_aside_meanwhile_stands_above_the_reply(process: Pro
         await until(lambda: platform.shown(ANN) == [TEXT])
         await commit(process.bus, "aside", kind="aside-1")
         await until(lambda: "aside" in platform.shown(ANN))
-        await anyio.sleep(0.3)  # time for a second look, which must not come
+        await anyio.sleep(0.15)  # time for a second look, which must not come
         await commit(process.bus, "whole")
         await until_empty(process.bus)
 
@@ -159,7 +163,7 @@ async def test_what_was_said_aside_meanwhile_stands_above_the_reply(process: Pro
 
 def refusing_to_look(times: int, fault: Fault | None = None) -> Any:
     """A platform that cannot be asked so often."""
-    fault = fault or Refuse(429, 0.3)
+    fault = fault or Refuse(429, 0.05)
     asked: list[Post] = []
 
     def decide(post: Post) -> Fault | None:
@@ -271,14 +275,15 @@ async def test_a_text_cut_short_at_any_call_to_redis_leaves_nothing_behind(
 ) -> None:
     counting = FailingBus(process.bus, at=0)
     await prepare(process)
-    await talk(process, Remembering(), counting)
+    await talk(process, Remembering(struck=lambda: False), counting)
 
     for at in range(1, counting.calls + 1):
-        platform = Remembering()
         await prepare(process)
         with capture_logs(), anyio.CancelScope() as scope, suppress_death():
             cancel = scope if kind is StoppingBus else None
-            await talk(process, platform, kind(process.bus, at=at, carried_out=carried_out, cancel=cancel))
+            bus = kind(process.bus, at=at, carried_out=carried_out, cancel=cancel)
+            platform = Remembering(struck=lambda bus=bus, at=at: bus.calls >= at)
+            await talk(process, platform, bus)
         await end(process, platform)
         await see_all_is_there_once(process, platform)
 
@@ -286,11 +291,11 @@ async def test_a_text_cut_short_at_any_call_to_redis_leaves_nothing_behind(
 @pytest.mark.parametrize("kind", ["cancelled", "failing"])
 async def test_a_text_cut_short_at_any_await_leaves_nothing_behind(process: Process, kind: str) -> None:
     for at in range(1, MOST):
-        platform = Remembering()
         await prepare(process)
         with capture_logs(), anyio.CancelScope() as scope, suppress_death():
             happen = scope.cancel if kind == "cancelled" else lambda: Bug("a bug")
             steps = StepsOfShowing(at, happen, checkpoints=kind == "cancelled")
+            platform = Remembering(struck=lambda steps=steps, at=at: steps.count >= at)
             with steps.counted():
                 await talk(process, platform, process.bus)
         await end(process, platform)

@@ -3,8 +3,8 @@
 import pytest
 
 from channels.inbound import accept, make_inbound
+from channels.showing import typing
 from channels.testing import channel as testing
-from daemon.config import QueueConfig
 from daemon.process import Process
 from tests.fakes.sink import sink
 from tests.integration.test_outbox import ANN, NAME, pushing, replica, until, until_empty
@@ -13,17 +13,13 @@ from tests.integration.test_showing import TEXT, commit, leads, write
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
-    return QueueConfig(lease_s=2.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
-
-
 async def test_what_cannot_be_changed_is_sent_when_it_is_finished(
     process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(testing, "EDIT_EVERY_S", 0.0)
-    monkeypatch.setattr(testing, "TYPING_LASTS_S", 1.0)
+    monkeypatch.setattr(typing, "FIRST_S", 0.0)
+    monkeypatch.setattr(typing, "SHORTEST_S", 0.02)
+    monkeypatch.setattr(testing, "TYPING_LASTS_S", 0.02)
     async with sink() as platform:
         one = pushing(process, platform)
         await accept(one, make_inbound(one, channel=NAME, chat="ann", text="so?", sender_id="ann"))

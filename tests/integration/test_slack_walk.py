@@ -30,7 +30,7 @@ from daemon.testing import Gate
 from tests.fakes.openai_server import Plain, fake_openai
 from tests.fakes.said import said as words_of
 from tests.fakes.slack import Bot, Channel, Cut, FakeSlack, Message, Page, Refuse, fake_slack
-from tests.integration.test_pacing import Room, room
+from tests.integration.test_outbox import Room, room
 from tests.speaking import ODD, WORDS, Slow, Speaking, Watched
 from workers.agent.service import serve as serve_agents
 

@@ -27,7 +27,7 @@ from tests.fakes.openai_server import Plain, fake_openai
 from tests.fakes.said import said as words_of
 from tests.fakes.telegram import Bot, Chat, Cut, FakeTelegram, Message, Refuse, fake_telegram
 from tests.fakes.telegram.entities import units
-from tests.integration.test_pacing import Room, room
+from tests.integration.test_outbox import Room, room
 from tests.speaking import ODD, WORDS, Slow, Speaking, Watched
 from workers.agent.service import serve as serve_agents
 
