@@ -118,6 +118,8 @@ async def test_a_greeting_that_fails_is_no_failure(telegram: FakeTelegram, api: 
 
     await greet(api, Owner(id="4711"), "hello")
 
+    assert [call.fault for call in telegram.called("sendMessage")] == [fault]
+
 
 @pytest.mark.parametrize(
     "fault", [Page(), Cut(), Garbled(), Hang(), Refuse(500)], ids=lambda fault: type(fault).__name__

@@ -172,6 +172,8 @@ async def test_a_greeting_that_fails_is_no_failure(slack: FakeSlack, api: SlackA
 
     await greet(api, Secret(slack.bot.token), written, "hello")
 
+    assert [call.fault for call in slack.called("chat.postMessage")] == [fault]
+
 
 @pytest.mark.parametrize(
     "fault", [Page(), Cut(), Garbled(), Hang(), Refuse("invalid_auth")], ids=lambda fault: type(fault).__name__

@@ -5,6 +5,7 @@ import pytest
 
 from daemon.access.cached import Cached
 from daemon.errors import BusError, BusUnavailable
+from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
 
@@ -57,7 +58,7 @@ async def test_while_it_is_renewed_nobody_waits():
         tg.start_soon(source.cached.renew)
         await anyio.wait_all_tasks_blocked()
 
-        with anyio.fail_after(1):
+        with anyio.fail_after(HANG_S):
             assert (source.reads, await source.cached.get()) == (2, 1)
         source.free.set()
 

@@ -38,6 +38,7 @@ from daemon.config.rules import is_loopback
 from daemon.config.schema import BotConfig, ChannelConfig, PersonConfig
 from daemon.config.secret import masked_url, read_secret_file
 from daemon.errors import ConfigError
+from tests.limits import HANG_S
 from tests.tables import each_row
 
 ROOT = Path(__file__).parents[2]
@@ -1285,7 +1286,7 @@ def test_importing_the_configuration_stays_light():
     code = f"import sys, daemon.config; print([m for m in {heavy} if m in sys.modules])"
 
     result = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=30, check=True
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=HANG_S, check=True
     )
 
     assert result.stdout == "[]\n"

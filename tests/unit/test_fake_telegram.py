@@ -12,6 +12,7 @@ from tests.fakes.telegram import Cut, FakeTelegram, Garbled, Page, Refuse, fake_
 from tests.fakes.telegram.entities import cut_out, found_in, units, wrong_with
 from tests.fakes.telegram.faults import Floods
 from tests.fakes.telegram.rich import Unreadable, read
+from tests.limits import HANG_S
 from tests.tables import each_row
 
 pytestmark = pytest.mark.anyio
@@ -39,7 +40,7 @@ class Client:
 
 @pytest.fixture
 async def client() -> AsyncIterator[Client]:
-    async with fake_telegram() as telegram, httpx2.AsyncClient(trust_env=False, timeout=10) as http:
+    async with fake_telegram() as telegram, httpx2.AsyncClient(trust_env=False, timeout=HANG_S) as http:
         yield Client(telegram, http)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from daemon.heap import ARENAS
+from tests.limits import HANG_S
 
-LIMIT_S = 30.0
 LARGE = 20
 """Pieces of a megabyte that are held at a time."""
 
@@ -60,7 +60,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What a process found that had its heap shared."""
     file = tmp_path_factory.mktemp("heap") / "info"
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(file)], capture_output=True, text=True, timeout=LIMIT_S, check=True
+        [sys.executable, "-c", PROGRAM, str(file)], capture_output=True, text=True, timeout=HANG_S, check=True
     )
     found: dict[str, Any] = json.loads(done.stdout)
     if not found:

@@ -14,6 +14,7 @@ from daemon.recall.found import Found
 from daemon.recall.held import Held
 from daemon.recall.recall import LOOKED_AGAIN, LOOKED_AT, above
 from daemon.recall.written import hit_text, hits_text
+from tests.limits import HANG_S
 from tests.recalllab import ScriptedEngine, a_hit, recaller_of
 from tests.tables import each_row
 
@@ -229,7 +230,7 @@ async def test_an_engine_that_hangs_is_waited_for_as_long_as_the_configuration_s
     engine = ScriptedEngine(a_hit("x"))
     engine.before = anyio.sleep_forever
 
-    with capture_logs() as logs, anyio.fail_after(5):
+    with capture_logs() as logs, anyio.fail_after(HANG_S):
         assert await recaller_of(engine, turn_deadline_s=0.01).recalled(SCOPE, asked()) == ""
         found = await recaller_of(engine, timeout_s=0.01).search(SCOPE, "q")
     assert [line["event"] for line in logs] == ["recall.slow", "recall.slow"]

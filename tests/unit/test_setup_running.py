@@ -20,7 +20,7 @@ def test_it_gives_what_the_work_gives() -> None:
 
 async def interrupted() -> None:
     signal.raise_signal(signal.SIGINT)
-    await anyio.sleep(10)
+    await anyio.sleep_forever()
 
 
 async def interrupted_while_something_else_is_cancelled() -> None:
@@ -28,7 +28,7 @@ async def interrupted_while_something_else_is_cancelled() -> None:
     task = asyncio.current_task()
     assert task is not None
     task.cancel()
-    await anyio.sleep(10)
+    await anyio.sleep_forever()
 
 
 @pytest.mark.parametrize("work", [interrupted, interrupted_while_something_else_is_cancelled])

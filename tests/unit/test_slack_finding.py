@@ -20,10 +20,10 @@ from daemon.errors import SendRejected
 from daemon.events import Attachment, Inbound
 from daemon.sessionkey import SessionKey
 from tests.fakes.slack import Channel, FakeSlack, fake_slack
+from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
 
-TIMEOUT_S = 5.0
 NOW = 1_800_000_000.0
 ME = Me(team="T1", user="U1", bot="B1", name="pond")
 REPLY = "lake:C1:1#7"
@@ -141,7 +141,7 @@ def talk(slack: FakeSlack) -> tuple[Channel, SessionKey]:
 
 async def post(api: Api, chat: SessionKey, text: str, **more: Any) -> str:
     params = {"channel": chat.chat, "thread_ts": chat.thread, "markdown_text": text, **more}
-    return str((await api.call("chat.postMessage", params, timeout_s=TIMEOUT_S))["ts"])
+    return str((await api.call("chat.postMessage", params, timeout_s=HANG_S))["ts"])
 
 
 async def test_a_long_thread_is_read_to_its_end(slack: FakeSlack, api: Api) -> None:
@@ -150,7 +150,7 @@ async def test_a_long_thread_is_read_to_its_end(slack: FakeSlack, api: Api) -> N
         lake.say(f"{number}", thread=chat.thread)
     ts = await post(api, chat, "two metres", metadata=metadata_of(part()))
 
-    found = await Finding(api, SystemClock()).find(chat, part(), me_on(slack), timeout_s=TIMEOUT_S)
+    found = await Finding(api, SystemClock()).find(chat, part(), me_on(slack), timeout_s=HANG_S)
 
     assert found == ts
     assert len(slack.called("conversations.replies")) == 2
@@ -161,7 +161,7 @@ async def test_what_was_said_before_the_question_is_not_looked_at(slack: FakeSla
     await post(api, chat, "two metres", metadata=metadata_of(part()))
     question = lake.say("and now?", thread=chat.thread).ts
 
-    found = await Finding(api, SystemClock()).find(chat, part(reply_to=question), me_on(slack), timeout_s=TIMEOUT_S)
+    found = await Finding(api, SystemClock()).find(chat, part(reply_to=question), me_on(slack), timeout_s=HANG_S)
 
     assert found == ""
 
@@ -173,7 +173,7 @@ async def test_what_was_answered_in_the_channel_for_the_thread_was_gone_is_found
     lake.delete(lake.messages[chat.thread])
     ts = await post(api, SessionKey(channel="acme", chat=lake.id), "two metres", metadata=metadata_of(part()))
 
-    assert await Finding(api, SystemClock()).find(chat, part(), me_on(slack), timeout_s=TIMEOUT_S) == ts
+    assert await Finding(api, SystemClock()).find(chat, part(), me_on(slack), timeout_s=HANG_S) == ts
 
 
 async def test_where_a_channel_keeps_no_metadata_the_text_is_found(slack: FakeSlack, api: Api) -> None:
@@ -182,7 +182,7 @@ async def test_where_a_channel_keeps_no_metadata_the_text_is_found(slack: FakeSl
     lake.say("two metres", thread=chat.thread)
     ts = await post(api, chat, "**two** metres", metadata=metadata_of(part()))
 
-    found = await Finding(api, SystemClock()).find(chat, part("**two** metres"), me_on(slack), timeout_s=TIMEOUT_S)
+    found = await Finding(api, SystemClock()).find(chat, part("**two** metres"), me_on(slack), timeout_s=HANG_S)
 
     assert found == ts
 
@@ -192,7 +192,7 @@ async def test_who_may_not_read_is_told_so_for_good(slack: FakeSlack, api: Api) 
     slack.bot.scopes.discard("channels:history")
 
     with pytest.raises(SendRejected, match="channels:history"):
-        await Finding(api, SystemClock()).find(chat, part(), me_on(slack), timeout_s=TIMEOUT_S)
+        await Finding(api, SystemClock()).find(chat, part(), me_on(slack), timeout_s=HANG_S)
 
 
 # What was said before
@@ -215,7 +215,7 @@ async def test_a_thread_is_told_with_names_files_and_our_own_words(slack: FakeSl
     lake.delete(gone)
     past = Past(api, People(api, channel="acme"))
 
-    before = await past.before(asked(chat, question), me_on(slack), timeout_s=TIMEOUT_S)
+    before = await past.before(asked(chat, question), me_on(slack), timeout_s=HANG_S)
 
     assert [(each.sender_name, each.text) for each in before] == [
         ("ann", "how deep is the pond?"),
@@ -230,7 +230,7 @@ async def test_of_a_long_thread_the_last_messages_are_told(slack: FakeSlack, api
         lake.say(f"{number}", thread=chat.thread)
     question = lake.say("?", thread=chat.thread).ts
 
-    before = await Past(api, People(api, channel="acme")).before(asked(chat, question), me_on(slack), timeout_s=9.0)
+    before = await Past(api, People(api, channel="acme")).before(asked(chat, question), me_on(slack), timeout_s=HANG_S)
 
     assert [each.text for each in before] == [str(number) for number in range(PAGE + 10 - KEPT_MAX, PAGE + 10)]
 
@@ -239,7 +239,7 @@ async def test_of_what_begins_a_thread_or_stands_in_none_nothing_is_asked(slack:
     _, chat = talk(slack)
     past = Past(api, People(api, channel="acme"))
 
-    assert await past.before(asked(chat, chat.thread), me_on(slack), timeout_s=TIMEOUT_S) == ()
+    assert await past.before(asked(chat, chat.thread), me_on(slack), timeout_s=HANG_S) == ()
     outside = SessionKey(channel="acme", chat=chat.chat)
-    assert await past.before(asked(outside, "123.456.abc"), me_on(slack), timeout_s=TIMEOUT_S) == ()
+    assert await past.before(asked(outside, "123.456.abc"), me_on(slack), timeout_s=HANG_S) == ()
     assert slack.called("conversations.") == []

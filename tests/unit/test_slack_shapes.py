@@ -14,6 +14,7 @@ from channels.slack.events import Me
 from channels.slack.inlet import Inlet
 from channels.slack.people import People
 from channels.slack.workspaces import App
+from tests.limits import HANG_S
 from tests.tables import each_row
 
 pytestmark = pytest.mark.anyio
@@ -103,7 +104,7 @@ async def test_an_envelope_that_nobody_can_understand_holds_up_none_behind_it(pa
         envelope = Envelope(type="events_api", envelope_id=f"e{number}", payload=msgspec.Raw(found))
         envelopes.put(envelope, acknowledge)
 
-    with anyio.fail_after(5), app.joined("acme", ME.team, inlet):
+    with anyio.fail_after(HANG_S), app.joined("acme", ME.team, inlet):
         async with anyio.create_task_group() as tg:
             envelopes = Envelopes(app, tg, channel="acme")
             put(1, payload)

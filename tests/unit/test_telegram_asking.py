@@ -16,6 +16,7 @@ from channels.telegram.asking import Asking
 from channels.telegram.inlet import Inlet
 from channels.telegram.updates import Me
 from daemon.errors import BusUnavailable, SendUnknown
+from tests.limits import HANG_S
 
 FIRST = 100
 CHATS = 3
@@ -80,7 +81,7 @@ def test_nothing_is_confirmed_that_was_not_dealt_with_and_each_chat_keeps_its_or
     async def run() -> list[tuple[int, int]]:
         server = Server(chats, dice)
         inlet = Inlet(server, Me(id=1), Unmoved(), channel="t")  # type: ignore[arg-type]
-        with anyio.fail_after(20), server.done:
+        with anyio.fail_after(HANG_S), server.done:
             await Asking(server, inlet, channel="t").run()  # type: ignore[arg-type]
         return server.taken
 
@@ -108,7 +109,7 @@ def test_a_busy_bot_asks_again_no_sooner_than_others_had_time_to_speak(monkeypat
 
         monkeypatch.setattr(server, "call", call)
         inlet = Inlet(server, Me(id=1), Unmoved(), channel="t")  # type: ignore[arg-type]
-        with anyio.fail_after(20), server.done:
+        with anyio.fail_after(HANG_S), server.done:
             await Asking(server, inlet, channel="t").run()  # type: ignore[arg-type]
 
     anyio.run(run)

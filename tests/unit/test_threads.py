@@ -17,10 +17,10 @@ from daemon.memory import MemoryFiles
 from daemon.memory import files as memory_files
 from daemon.recall.index import indexes
 from daemon.threads import Threads, _Job
+from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
 
-LIMIT_S = 10.0
 
 Run = Callable[[Callable[[], Any]], Awaitable[Any]]
 
@@ -35,7 +35,7 @@ class Disk:
     def read(self) -> str:
         """Blocking."""
         self.begun += 1
-        assert self.goes_on.wait(2 * LIMIT_S)
+        assert self.goes_on.wait(2 * HANG_S)
         return "read"
 
 
@@ -55,7 +55,7 @@ async def hanging(run: Run, disk: Disk) -> None:
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    with anyio.fail_after(LIMIT_S):
+    with anyio.fail_after(HANG_S):
         while not holds():  # noqa: ASYNC110 - a thread tells nobody
             await anyio.sleep(0.001)
 
@@ -76,7 +76,7 @@ async def test_a_thread_that_nobody_waits_for_counts_until_it_has_ended() -> Non
     begun = disk.begun, other.begun
 
     disk.goes_on.set()
-    with anyio.fail_after(LIMIT_S):
+    with anyio.fail_after(HANG_S):
         assert await threads.run(str, 5) == "5"
 
     # What was given up before it had begun is never done.
@@ -110,7 +110,7 @@ async def test_a_disk_that_hangs_holds_up_only_so_many_threads(what: str, tmp_pa
     begun = disk.begun
 
     disk.goes_on.set()
-    with anyio.fail_after(LIMIT_S):
+    with anyio.fail_after(HANG_S):
         assert await run(disk.read) == "read"
     assert begun == most
 
@@ -122,7 +122,7 @@ async def test_an_index_is_closed_though_searches_hang(tmp_path: Path) -> None:
     for _ in range(indexes.THREADS):
         await hanging(found.run, disk)
 
-    with anyio.fail_after(LIMIT_S / 2):
+    with anyio.fail_after(HANG_S / 2):
         await found.aclose()
 
     with pytest.raises(IndexGone):
@@ -150,7 +150,7 @@ async def test_a_bot_whose_disk_hangs_holds_up_no_other(tmp_path: Path, monkeypa
 
     reasons = [await files.failure("slow:person:web:ann", within_s=0.02) for _ in range(memory_files.THREADS + 3)]
     begun = disks["slow"].begun
-    other = await files.failure("quick:person:web:ann", within_s=LIMIT_S / 2)
+    other = await files.failure("quick:person:web:ann", within_s=HANG_S / 2)
     disks["slow"].goes_on.set()
 
     assert set(reasons) == {"the disk is too slow"}
@@ -204,8 +204,8 @@ def test_a_thread_may_end_after_its_event_loop() -> None:
     anyio.run(leave)
     disk.goes_on.set()
 
-    assert ended.wait(LIMIT_S)
+    assert ended.wait(HANG_S)
     left = [each for each in threading.enumerate() if each.name.startswith("AnyIO")]
     for thread in left:
-        thread.join(LIMIT_S)
+        thread.join(HANG_S)
     assert not any(thread.is_alive() for thread in left)

@@ -16,6 +16,7 @@ from daemon.errors import ToolError
 from daemon.model import ToolCall
 from daemon.scope import folder_of
 from daemon.testing import ManualClock
+from tests.limits import HANG_S
 from tests.recalllab import NO_RECALL
 from tests.tables import each_row
 from workers.tools import BUILTIN, Folders, Result, Saying, ToolContext
@@ -58,8 +59,8 @@ def a_context(workspace: Path, *, scope: str = SCOPE) -> ToolContext:
 
 async def result_of(context: ToolContext, name: str, **arguments: Any) -> Result:
     call = ToolCall(id="c", name=name, arguments=msgspec.json.encode(arguments).decode())
-    with anyio.fail_after(20):
-        return await BUILTIN.run(call, context, timeout_s=15)
+    with anyio.fail_after(HANG_S):
+        return await BUILTIN.run(call, context, timeout_s=HANG_S)
 
 
 @pytest.fixture
@@ -278,7 +279,7 @@ async def test_changes_of_one_file_at_one_time_are_all_made(use: Use, files: Pat
 async def test_an_expression_that_explodes_elsewhere_is_searched_in_time(use: Use, files: Path) -> None:
     (files / "a.txt").write_text("a" * 5_000 + "!\n")
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_S):
         assert await use("grep", pattern="(a|a)*$b") == "(nothing found)"
         assert "a.txt:1:" in await use("grep", pattern="(a+)+!$")
 
@@ -376,9 +377,9 @@ async def test_no_path_leads_out(workspace: Path, traps: Path, path: str) -> Non
                 Folders(workspace, SCOPE).place(path)
             continue
         context = a_context(workspace)
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_S):
             try:
-                result = await BUILTIN.run(ToolCall(id="c", name=name, arguments=encoded), context, timeout_s=4)
+                result = await BUILTIN.run(ToolCall(id="c", name=name, arguments=encoded), context, timeout_s=HANG_S)
             except AssertionError:
                 pytest.fail(f"{name} would have sent a file")
         assert SECRET not in result.text, (name, path)

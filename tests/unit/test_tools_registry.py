@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from daemon.errors import BusUnavailable, LeaseLost, ToolError
 from daemon.model import ToolCall
+from tests.limits import HANG_S
 from tests.tables import each_row
 from tests.unit.test_tools_files import a_context
 from workers.tools import BUILTIN, FAILED, Registry, Result, Tool, ToolContext
@@ -39,7 +40,7 @@ def a_tool(run: Any, **more: Any) -> Registry:
 
 
 async def run(
-    registry: Registry, folder: Path, *, timeout_s: float = 5.0, name: str = "tool", **arguments: Any
+    registry: Registry, folder: Path, *, timeout_s: float = HANG_S, name: str = "tool", **arguments: Any
 ) -> Result:
     call = ToolCall(id="c", name=name, arguments=msgspec.json.encode(arguments).decode())
     return await registry.run(call, a_context(folder), timeout_s=timeout_s)
@@ -153,7 +154,7 @@ async def test_a_tool_that_hangs_is_ended_and_what_it_did_is_unknown(tmp_path: P
         raise AssertionError
 
     once = await run(a_tool(tool), tmp_path, timeout_s=0.01)
-    again = await run(a_tool(tool, repeatable=True, timeout_s=0.02), tmp_path, timeout_s=60)
+    again = await run(a_tool(tool, repeatable=True, timeout_s=0.02), tmp_path, timeout_s=HANG_S)
 
     assert once.text == "Error: tool did not finish within 0.01 s; whether it did anything is unknown"
     assert again.text == "Error: tool did not finish within 0.02 s"
@@ -235,7 +236,7 @@ async def test_only_the_newest_results_are_kept(tmp_path: Path) -> None:
     registry = a_tool(tool)
     for turn in range(KEPT_MAX + 3):
         call = ToolCall(id="c", name="tool", arguments="{}")
-        await registry.run(call, replace(a_context(tmp_path), turn=turn), timeout_s=5)
+        await registry.run(call, replace(a_context(tmp_path), turn=turn), timeout_s=HANG_S)
 
     kept = files_in(tmp_path)
     assert len(kept) == KEPT_MAX

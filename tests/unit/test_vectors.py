@@ -27,6 +27,7 @@ from daemon.recall.vectors.server import ServerEmbedder
 from daemon.recall.vectors.store import Gone, Row, Store, _prepare, hash_of, opened
 from daemon.recall.vectors.unit import unit
 from tests.fakes.openai_server import Embed, Failure, Plain, fake_openai, letters
+from tests.limits import HANG_S
 from tests.vectorlab import SCOPE, ScriptedEmbedder, SmallIndex, engine_of, snippets
 
 pytestmark = pytest.mark.anyio
@@ -226,7 +227,7 @@ async def test_what_is_missing_is_made_in_the_background(tmp_path: Path, monkeyp
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(engine.keep_up)
-        with anyio.fail_after(10):
+        with anyio.fail_after(HANG_S):
             while engine._behind:
                 await anyio.lowlevel.checkpoint()
         tasks.cancel_scope.cancel()
@@ -315,9 +316,9 @@ async def test_a_slow_embedder_is_waited_for_no_longer_than_a_turn_can(tmp_path,
     monkeypatch.setattr(engine_module, "QUERY_S", 0.1)
     monkeypatch.setattr(engine_module, "INLINE_S", 0.1)
     embedder = ScriptedEmbedder()
-    embedder.slow_s = 30.0
+    embedder.slow_s = 10 * HANG_S
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_S):
         assert await snippets(engine_of(SmallIndex(TEXTS), embedder, tmp_path), "cat") == ["my cat sleeps"]
 
 
@@ -712,7 +713,7 @@ print([name for name in sys.modules if name in ("numpy", "tokenizers")])
 
 
 def test_without_the_extras_all_else_works() -> None:
-    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, timeout=50, check=False)
+    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, timeout=HANG_S, check=False)
 
     assert done.stderr == ""
     assert done.stdout.splitlines() == ["search False", "search True", "search False", "[]"]

@@ -10,6 +10,7 @@ import structlog
 from daemon.config import BotConfig, Config
 from daemon.errors import ModelRefused
 from daemon.recall.vectors import Embedders, opening
+from tests.limits import HANG_S
 from tests.vectorlab import SCOPE
 
 wordllama = pytest.importorskip("daemon.recall.vectors.wordllama", reason="the extra wordllama is not installed here")
@@ -85,7 +86,7 @@ print(logging.getLogger().handlers)
 
 
 def test_neither_the_package_nor_the_network_is_touched() -> None:
-    done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, timeout=50, check=False)
+    done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, timeout=HANG_S, check=False)
 
     assert done.stderr == ""
     assert done.stdout.splitlines() == ["(1, 256)", "[]", "[]"]

@@ -8,6 +8,7 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
+from tests.limits import HANG_S
 from tests.tables import each_row
 from workers.agent import workspace as module
 from workers.agent.workspace import FILE_MAX_BYTES, Workspace
@@ -113,7 +114,7 @@ async def test_a_pipe_holds_nobody_up(tmp_path):
     os.mkfifo(tmp_path / "AGENTS.md")
     (tmp_path / "SOUL.md").mkdir()
 
-    with anyio.fail_after(5), capture_logs() as logs:
+    with anyio.fail_after(HANG_S), capture_logs() as logs:
         files = await Workspace(tmp_path).files()
 
     assert files.bootstrap == ()
