@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from tests import forked
 from tests.limits import HANG_S
 
-PRESS_S = 1.0
+PRESS_S = 0.25
 """Between two presses of a key."""
 
 

@@ -801,12 +801,14 @@ async def test_a_turn_of_another_process_searches_the_file_as_it_is(world: Pond,
     await other.aclose()
 
 
-async def test_a_turn_searches_no_index_from_before_something_was_forgotten(world: Pond, engine: BuiltinEngine) -> None:
+async def test_a_turn_searches_no_index_from_before_something_was_forgotten(
+    world: Pond, engine: BuiltinEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(daemon.recall.index.builtin, "LOOK_AGAIN_S", 0.0)
     await world.turn(ANN, "Ann has a violin.")
     await engine.search(SCOPE, "violin", mode="search", limit=10, prompt=IN_TURN)
     old = index_path(world)
     await world.bus.call("HINCRBY", world.bus.keys.memory(SCOPE), "forgets", 1)
-    await anyio.sleep(2 * daemon.recall.index.builtin.LOOK_AGAIN_S)
 
     found = await engine.search(SCOPE, "violin", mode="search", limit=10, prompt=IN_TURN)
 
