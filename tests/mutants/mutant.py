@@ -23,3 +23,10 @@ class Mutant:
 
     A parametrised test may be named with or without its parameters.
     """
+
+
+def mutants_of(file: str, tests: str, *rows: tuple[str, str, str, str]) -> tuple[Mutant, ...]:
+    """Mutants of one file whose tests are in one file: a row is rule, old text, new text and name of the test."""
+    return tuple(
+        Mutant(rule=rule, file=file, old=old, new=new, caught_by=f"{tests}::{test}") for rule, old, new, test in rows
+    )
