@@ -47,7 +47,7 @@ SERVING = (
     *("daemon.handlers", "daemon.model.openai_model", "workers.consolidation.grew"),
     *("channels.web.app", "channels.slack.channel", "channels.telegram.channel", "channels.testing.channel"),
 )
-"""Imports of ``millpond run`` besides, which are made once the first one is asked for."""
+"""Imports of ``millpond run`` and ``init`` besides, which are made once the first one is asked for."""
 
 
 def run(
@@ -188,7 +188,7 @@ def main() -> None:
         if not request:
             return
         asked = json.loads(request)
-        for name in SERVING if "run" in asked["command"] else ():
+        for name in SERVING if {"run", "init"} & set(asked["command"]) else ():
             importlib.import_module(name)
         if os.fork() == 0:
             requests.close()

@@ -20,11 +20,12 @@ CODE = "ABCDEFGH2345"
 
 
 @pytest.fixture
-async def telegram(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[FakeTelegram]:
+async def telegram(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> AsyncIterator[FakeTelegram]:
+    hangs = "Hang" in request.node.name
     monkeypatch.setattr(daemon.setup.pairing, "PAUSE_S", 0.01)
     monkeypatch.setattr(daemon.setup.pairing, "LOOK_S", 0.01)
-    monkeypatch.setattr(daemon.setup.pairing, "POLL_S", 1)
-    monkeypatch.setattr(daemon.setup.bot_api, "CALL_S", 0.5)
+    monkeypatch.setattr(daemon.setup.pairing, "POLL_S", 0 if hangs else 1)
+    monkeypatch.setattr(daemon.setup.bot_api, "CALL_S", 0.2 if hangs else HANG_S)
     async with fake_telegram() as server:
         yield server
 

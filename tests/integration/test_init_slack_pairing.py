@@ -20,9 +20,9 @@ CODE = "ABCDEFGH2345"
 
 
 @pytest.fixture
-async def slack(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[FakeSlack]:
+async def slack(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> AsyncIterator[FakeSlack]:
     monkeypatch.setattr(daemon.setup.slack_pairing, "PAUSE_S", 0.01)
-    monkeypatch.setattr(daemon.setup.slack_api, "CALL_S", 0.5)
+    monkeypatch.setattr(daemon.setup.slack_api, "CALL_S", 0.2 if "Hang" in request.node.name else HANG_S)
     async with fake_slack(floods=False, repeat_s=0.1) as server:
         yield server
 
