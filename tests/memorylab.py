@@ -1,5 +1,6 @@
 """What tests of consolidation do over and over: fill a session's log, consolidate it, look at what became of it."""
 
+import asyncio
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
@@ -200,7 +201,7 @@ class MemoryLab:
 
         Returns what it read: positions, log, and entries in order.
         """
-        state, log, history = await self.state(), await self.log(), await self.history()
+        state, log, history = await asyncio.gather(self.state(), self.log(), self.history())
         history.sort(key=lambda entry: entry.first)
         at = 0
         for entry in history:

@@ -6,6 +6,7 @@ order. Messages and summaries name what they hold (``tests/apart.py``), so what 
 steps: each message in exactly one place.
 """
 
+import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -344,19 +345,20 @@ class ConsolidationMachine(RuleBasedStateMachine):
         self.do(self._look)
 
     async def _look(self) -> None:
-        state, log, upto = await self.apart.state(), await self.apart.log(), await self.apart.position()
+        apart = self.apart
+        reads = (apart.state(), apart.log(), apart.position(), apart.failures(), apart.memory_tiles())
+        # At once: nobody writes meanwhile, and it is read thousands of times.
+        state, log, upto, failures, entries, _ = await asyncio.gather(*reads, apart.memory_is_a_version())
         assert self.cursor <= state.cursor <= state.start <= state.head == len(log)
         self.cursor = state.cursor
         assert state.tokens == sum(entry.tokens for entry in log[state.cursor :])
         assert state.tokens_start == sum(entry.tokens for entry in log[state.start :])
-        assert await self.apart.failures() <= FAILURES_MOST
-        await self.apart.memory_is_a_version()
-        await self.apart.memory_tiles()
+        assert failures <= FAILURES_MOST
         if self.torn:
             return
         # Whoever read the cursor before finds in the memory what lies before it.
         assert max(state.cursor, self.seen[0] if self.seen else 0) <= upto <= len(log)
-        for entry in await self.apart.entries_now():
+        for entry in entries:
             assert names_of(log[entry.first : entry.upto]).keys() == set(names_in(entry.text)), entry
 
     def teardown(self) -> None:
