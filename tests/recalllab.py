@@ -10,6 +10,7 @@ from daemon.config import BotConfig, Config, MemorySearchConfig
 from daemon.process import Process
 from daemon.recall import Engines, Found, Hit, InPrompt, Mode, Place, Recaller, Sources
 from daemon.testing import ManualClock
+from tests.limits import HANG_S
 
 
 class ScriptedEngine:
@@ -48,7 +49,7 @@ def a_hit(snippet: str, *, docid: str = "0a1b2c3d", file: str = "memory/HISTORY.
 
 def recalling(process: Process, engine: ScriptedEngine, bot: BotConfig | None = None, **settings: Any) -> Process:
     """The same process with an engine, with another bot maybe, and with settings of ``[memory_search]``."""
-    search = msgspec.structs.replace(process.config.memory_search, **settings)
+    search = msgspec.structs.replace(process.config.memory_search, **{"turn_deadline_s": HANG_S, **settings})
     bots = {"pond": bot} if bot else process.config.bots
     config: Config = msgspec.structs.replace(process.config, memory_search=search, bots=bots)
 

@@ -296,8 +296,8 @@ def test_send_waits_for_the_answer(place: Place) -> None:
     with place.running("--role", "agent") as process:
         process.said("process.started", stream="stderr")
 
-        first = place("send", "web:ann", "hello", "--id", "w1", "--wait", "10")
-        again = place("send", "web:ann", "hello", "--id", "w1", "--wait", "10", "--json")
+        first = place("send", "web:ann", "hello", "--id", "w1", "--wait", str(HANG_S))
+        again = place("send", "web:ann", "hello", "--id", "w1", "--wait", str(HANG_S), "--json")
 
     assert first.returncode == 0
     assert first.stdout.startswith("w1\n")

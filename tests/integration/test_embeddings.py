@@ -9,6 +9,7 @@ from daemon.errors import InvalidAnswer, ModelError, ModelRefused, ModelTimeout,
 from daemon.model import embeddings
 from daemon.testing import ManualClock
 from tests.fakes.openai_server import Embed, Events, Failure, Hang, Plain, fake_openai, letters
+from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
 
@@ -16,7 +17,7 @@ KEY = "sk-very-secret-1234567890"
 
 
 @asynccontextmanager
-async def asking(script=(), *, timeout_s=5.0, key=KEY):
+async def asking(script=(), *, timeout_s=HANG_S, key=KEY):
     async with fake_openai(script) as server:
         config = EmbeddingsConfig(model="fake", base_url=server.base_url, api_key=Secret(key), timeout_s=timeout_s)
         made = await embeddings(config, ManualClock())
@@ -28,7 +29,7 @@ async def asking(script=(), *, timeout_s=5.0, key=KEY):
 
 async def test_each_text_gets_its_vector_with_one_request() -> None:
     async with asking() as (made, server):
-        vectors = await made.vectors_of(["abba", "héllo 你好"], limit_s=5)
+        vectors = await made.vectors_of(["abba", "héllo 你好"], limit_s=HANG_S)
 
     assert vectors == [letters("abba"), letters("héllo 你好")]
     (request,) = server.requests
@@ -44,14 +45,14 @@ async def test_vectors_are_known_by_the_model_and_its_server() -> None:
 
 async def test_without_a_key_none_is_sent() -> None:
     async with asking(key="") as (made, server):
-        await made.vectors_of(["abba"], limit_s=5)
+        await made.vectors_of(["abba"], limit_s=HANG_S)
 
     assert "authorization" not in server.requests[0].headers
 
 
 async def test_the_index_says_whose_a_vector_is() -> None:
     async with asking([Embed(backwards=True)]) as (made, _):
-        vectors = await made.vectors_of(["a", "b", "c"], limit_s=5)
+        vectors = await made.vectors_of(["a", "b", "c"], limit_s=HANG_S)
 
     assert vectors == [letters("a"), letters("b"), letters("c")]
 
@@ -66,7 +67,7 @@ def item(index: int, *numbers: object) -> dict[str, object]:
 
 async def test_without_an_index_the_order_is_that_of_the_texts() -> None:
     async with asking([answer({"embedding": [1.0]}, {"embedding": [2]})]) as (made, _):
-        assert await made.vectors_of(["a", "b"], limit_s=5) == [[1.0], [2.0]]
+        assert await made.vectors_of(["a", "b"], limit_s=HANG_S) == [[1.0], [2.0]]
 
 
 FAULTS = {
@@ -98,23 +99,23 @@ FAULTS = {
 async def test_what_a_server_does_wrong_is_an_error_of_ours_without_the_key(fault, error) -> None:
     async with asking([fault]) as (made, server):
         with pytest.raises(ModelError) as caught:
-            await made.vectors_of(["abba", "bob"], limit_s=5)
+            await made.vectors_of(["abba", "bob"], limit_s=HANG_S)
 
         assert type(caught.value) is error
         assert KEY not in f"{caught.value} {caught.value!r} {caught.value.__cause__!r} {caught.value.__cause__}"
         assert len(server.requests) == 1, "it never tries again by itself"
-        assert await made.vectors_of(["abba"], limit_s=5) == [letters("abba")]
+        assert await made.vectors_of(["abba"], limit_s=HANG_S) == [letters("abba")]
 
 
 async def test_a_rate_limit_says_when_to_come_back() -> None:
     async with asking([Failure(429, headers={"Retry-After": "7"})]) as (made, _):
         with pytest.raises(RateLimited) as caught:
-            await made.vectors_of(["abba"], limit_s=5)
+            await made.vectors_of(["abba"], limit_s=HANG_S)
 
     assert caught.value.retry_after_s == 7
 
 
-@pytest.mark.parametrize(("limit_s", "timeout_s"), [(0.1, 5.0), (5.0, 0.1)])
+@pytest.mark.parametrize(("limit_s", "timeout_s"), [(0.1, HANG_S), (HANG_S, 0.1)])
 async def test_a_server_that_is_silent_is_waited_for_no_longer_than_either_limit(limit_s, timeout_s) -> None:
     async with asking([Hang()], timeout_s=timeout_s) as (made, server):
         with pytest.raises(ModelTimeout):
@@ -127,4 +128,4 @@ async def test_an_answer_without_end_is_cut_off(monkeypatch: pytest.MonkeyPatch)
 
     async with asking([Events([b" " * 5_000] * 10 + [5.0])]) as (made, _):
         with pytest.raises(InvalidAnswer, match="10,000 bytes"):
-            await made.vectors_of(["abba"], limit_s=5)
+            await made.vectors_of(["abba"], limit_s=HANG_S)

@@ -20,10 +20,18 @@ from tests.conftest import Lab, an_inbound
 from tests.integration.test_asides import answered
 from tests.integration.test_recall_turns import calls, contents, remember, results
 from tests.integration.test_turns import Bot, until
+from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
 
 TOOLS = ("memory_search", "memory_get", "conversation_search")
+
+
+@pytest.fixture
+def process(process: Process) -> Process:
+    """One whose turns wait for a search on a busy machine too."""
+    search = msgspec.structs.replace(process.config.memory_search, turn_deadline_s=HANG_S)
+    return replace(process, config=msgspec.structs.replace(process.config, memory_search=search))
 
 
 async def say(process: Process, lab: Lab, session: str, *texts: str, model: ScriptedModel, sender: str = "") -> None:
