@@ -10,8 +10,8 @@ SOURCES := pyproject.toml constraints.txt
 # a file's tests share is made once then; who is done takes from the others, for one file may be a minute long.
 WORKERS := $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 1)))')
 PARALLEL := -n $(WORKERS) --dist worksteal --max-worker-restart 1000
-# Long tests of faults run many processes each: one of them for each core; with two for each a few fail for being busy. By
-# files or groups they must not be dealt out: a test that ended its process is begun again then, and a run can wait for ever.
+# Long tests of faults run many processes each: one of them for each core. By files or groups they must not be dealt out: a
+# test that ended its process is begun again then, and a run can wait for ever.
 PARALLEL_LONG := -n auto --maxprocesses 4 --dist worksteal
 
 # Hundreds of processes start in tests: without compiled modules each would compile all of them for itself.
@@ -83,7 +83,7 @@ test-servers: $(VENV)/.servers  ## What other servers may do otherwise: Redis 6.
 	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow' --server=cluster tests/integration
 
 test-clocks: $(VENV)/.test  ## Clocks that step by an hour while messages flow; needs libfaketime (Debian: apt-get install faketime)
-	$(BIN)/python -m pytest -m faketime tests/faults
+	$(BIN)/python -m pytest $(PARALLEL_LONG) -m faketime tests/faults
 
 test-page: $(VENV)/.page  ## The page in a browser; needs Chromium (Debian: apt-get install chromium)
 	@command -v chromium >/dev/null || { echo "make test-page needs Chromium (Debian: apt-get install chromium)" >&2; exit 1; }
@@ -132,9 +132,7 @@ ifdef LONG
 	$(BIN)/python -m tests.canary
 	$(BIN)/python -m pytest -m long tests/faults
 else
-	$(BIN)/python -m pytest $(PARALLEL_LONG) -m 'slow and not alone and not paired and not long' tests/faults
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'slow and paired and not long' tests/faults
-	$(BIN)/python -m pytest -m 'slow and alone' tests/faults
+	$(BIN)/python -m pytest $(PARALLEL_LONG) -m 'slow and not long' tests/faults
 endif
 
 soak: $(VENV)/.test  ## An hour of everything at once: load on all channels, kills, a full disk; SECONDS=180, RATE=50
