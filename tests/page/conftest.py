@@ -13,6 +13,7 @@ from urllib.parse import quote
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
+from tests.limits import HANG_S
 from tests.places import TEMPORARY
 from tests.processes import Daemon, answered, shut_down, start
 
@@ -27,9 +28,6 @@ else:  # `make test` has no need of it, and leaves all of this out
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
-
-
-ANSWER_LIMIT_S = 30.0
 
 
 @dataclass
@@ -60,9 +58,9 @@ class Pond:
 
     def until(self, look: Callable[[], Any], fits: Callable[[Any], bool]) -> Any:
         """Look until it fits; what was seen then."""
-        until = time.monotonic() + ANSWER_LIMIT_S
+        until = time.monotonic() + HANG_S
         while not fits(seen := look()):
-            assert time.monotonic() < until, f"in {ANSWER_LIMIT_S:g} s this did not change: {seen}"
+            assert time.monotonic() < until, f"in {HANG_S:g} s this did not change: {seen}"
             time.sleep(0.05)
         return seen
 

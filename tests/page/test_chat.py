@@ -152,7 +152,7 @@ def test_a_message_waits_through_a_reload_of_the_page(visit: Visit, chat: Page, 
 
     chat.reload()
 
-    expect(answers(chat)).to_have_count(1, timeout=4 * LIMIT_MS)
+    expect(answers(chat)).to_have_count(1, timeout=LIMIT_MS)
     expect(people(chat)).to_have_count(1)
 
 

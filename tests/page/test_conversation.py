@@ -1,8 +1,6 @@
 """A conversation in a browser: the first visit, streaming, stopping, a consolidation, a restart, a long past."""
 
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +8,8 @@ import pytest
 from anyio.from_thread import BlockingPortal
 from playwright.sync_api import Locator, Page, Route, expect
 
+from tests import forked
+from tests.limits import HANG_S
 from tests.page.browsing import Visit, login_link
 from tests.page.conftest import Pond, log_in
 from tests.page.planting import long_conversation
@@ -117,8 +117,8 @@ def test_while_a_consolidation_goes_on_the_timeline_says_so(visit: Visit) -> Non
 
 
 def test_conversations_of_other_channels_can_be_read_and_chosen_by_channel(visit: Visit, millpond: Pond) -> None:
-    command = [sys.executable, "-m", "millpond", "send", "terminal:bob", "hello from a terminal", "--wait", "30"]
-    subprocess.run(command, env=environment_of(millpond.folder, {}), check=True, capture_output=True, timeout=60)
+    words = ["send", "terminal:bob", "hello from a terminal", "--wait", str(HANG_S)]
+    forked.run(words, environment_of(millpond.folder, {})).check_returncode()
     millpond.ask("ann", "hello")
     page = visit.open("/s/terminal%3Abob")
     conversations = page.get_by_role("navigation", name="Conversations")

@@ -13,15 +13,21 @@ def test_an_error_that_a_page_logs_fails_its_test(browser: Browser) -> None:
 
 
 def test_an_exception_that_a_page_throws_fails_its_test(browser: Browser) -> None:
-    with pytest.raises(AssertionError, match="a pike"), visiting(browser, "about:") as visit:
-        visit.open("blank").evaluate("setTimeout(() => { throw new Error('a pike') })")
-        visit.page.wait_for_timeout(50)
+    with (
+        pytest.raises(AssertionError, match="a pike"),
+        visiting(browser, "about:") as visit,
+        visit.open("blank").expect_event("pageerror"),
+    ):
+        visit.page.evaluate("setTimeout(() => { throw new Error('a pike') })")
 
 
 def test_a_script_that_ran_fails_its_test(browser: Browser) -> None:
-    with pytest.raises(AssertionError, match="a script ran"), visiting(browser, "about:") as visit:
-        visit.open("blank").set_content("<img src=x onerror='alert(1)'>")
-        visit.page.wait_for_timeout(50)
+    with (
+        pytest.raises(AssertionError, match="a script ran"),
+        visiting(browser, "about:") as visit,
+        visit.open("blank").expect_event("dialog"),
+    ):
+        visit.page.set_content("<img src=x onerror='alert(1)'>")
 
 
 def test_what_is_expected_to_be_complained_of_is_forgiven(browser: Browser) -> None:

@@ -1,12 +1,11 @@
 """A turn in a browser: its waterfall, and what is said when nothing is kept of it."""
 
 import re
-import subprocess
-import sys
 
 import pytest
 from playwright.sync_api import expect
 
+from tests import forked
 from tests.page.browsing import Visit
 from tests.page.conftest import Pond
 from tests.processes import environment_of
@@ -30,10 +29,7 @@ def test_a_turn_is_shown_step_by_step_and_the_command_prints_the_same(visit: Vis
         [*("waiting", "claim"), re.compile("^model"), re.compile("^tool.*list_files"), re.compile("^model"), "commit"]
     )
     shown = page.get_by_label("Waterfall").inner_text()
-    command = [sys.executable, "-m", "millpond", "trace", "web:ann#2"]
-    printed = subprocess.run(
-        command, env=environment_of(millpond.folder, {}), capture_output=True, text=True, check=True, timeout=30
-    ).stdout
+    printed = forked.run(["trace", "web:ann#2"], environment_of(millpond.folder, {})).stdout
     for word in ("model", "list_files", "commit"):
         assert word in shown and word in printed
 
