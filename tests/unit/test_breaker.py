@@ -34,6 +34,7 @@ def test_a_success_between_begins_the_count_anew():
     breaker.succeeded()
     breaker.failed()
 
+    assert not breaker.is_open
     breaker.enter()
 
 

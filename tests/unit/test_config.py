@@ -357,7 +357,7 @@ _LISTENING = {
 }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "path", "text"),
     [
         ({"NAME": ""}, "name", "missing; name the model that turns speech into text"),
@@ -397,7 +397,7 @@ _EMBEDDING = {
 }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given", "path", "text"),
     [
         ({"MODEL": ""}, "model", "missing; name the model that turns texts into vectors"),

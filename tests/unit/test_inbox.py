@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.events import Attachment, Inbound
 from daemon.inbox import FOLDER, MARK, mark_of, path_of
+from tests.tables import each_row
 from workers.agent.inbox import keep, kept
 from workers.tools import Folders
 
@@ -57,7 +57,7 @@ def test_files_of_one_message_are_told_apart_and_found_again():
     assert path_of(album, 1) == path_of(album, 1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("given_name", "kind", "stem", "ending"),
     [
         ("Plan (1).pdf", "document", "Plan-(1)-m", ".pdf"),

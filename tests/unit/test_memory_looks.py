@@ -8,6 +8,7 @@ from daemon.memory import changes
 from daemon.memory.changes import lines
 from daemon.memory.records import HistoryEntry, Note
 from daemon.memory.searching import Passage, found_in, passages_of
+from tests.tables import each_row
 
 TEXTS = st.lists(st.text(alphabet="ab c\n-小明.", max_size=30), max_size=6).map("\n".join)
 
@@ -39,7 +40,7 @@ def test_words_are_compared_within_a_line_and_characters_where_there_are_no_blan
     assert lines("小明住在上海", "小明住在北京") == [[("same", "小明住在"), ("gone", "上海"), ("new", "北京")]]
 
 
-@pytest.mark.parametrize("limit", ["LINES_MAX", "WORDS_MAX"])
+@each_row("limit", ["LINES_MAX", "WORDS_MAX"])
 def test_what_is_too_long_to_be_compared_went_and_came(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(changes, limit, 1)
 

@@ -19,6 +19,7 @@ from daemon.setup.json5 import read_json5
 from daemon.setup.machine import language_here, time_zone_here
 from daemon.setup.tables import with_answers
 from daemon.setup.toml import changed, toml_of
+from tests.tables import each_row
 
 # TOML
 
@@ -172,7 +173,7 @@ def test_slack_stands_beside_telegram_and_keeps_what_is_not_asked() -> None:
 # Other programs
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "value"),
     [
         ('{"a": 1}', {"a": 1}),
@@ -210,7 +211,7 @@ def test_a_journal_becomes_entries() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("model", "providers", "url", "name"),
     [
         ("anthropic/claude-x", {"openrouter": {"apiKey": "k"}}, "https://openrouter.ai/api/v1", "anthropic/claude-x"),

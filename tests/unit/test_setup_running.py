@@ -8,6 +8,7 @@ import anyio.lowlevel
 import pytest
 
 from daemon.setup.running import run
+from tests.tables import each_row
 
 
 def test_it_gives_what_the_work_gives() -> None:
@@ -31,7 +32,7 @@ async def interrupted_while_something_else_is_cancelled() -> None:
     await anyio.sleep_forever()
 
 
-@pytest.mark.parametrize("work", [interrupted, interrupted_while_something_else_is_cancelled])
+@each_row("work", [interrupted, interrupted_while_something_else_is_cancelled])
 def test_ctrl_c_is_ctrl_c_whatever_is_under_way(work) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(work)

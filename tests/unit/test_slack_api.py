@@ -350,7 +350,7 @@ REPEATING = {
 }
 
 
-@pytest.mark.parametrize("answer", REPEATING.values(), ids=REPEATING)
+@each_row("answer", REPEATING.values())
 async def test_no_error_and_no_log_holds_the_token(
     answer: bytes, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,6 +26,7 @@ from daemon.sessionkey import SessionKey
 from tests.fakes.slack import Channel, Cut, FakeSlack, Hang, Person, Refuse, fake_slack
 from tests.limits import HANG_S
 from tests.loop_clock import put_forward
+from tests.tables import each_row
 
 pytestmark = pytest.mark.anyio
 
@@ -71,6 +72,13 @@ class Room:
 
     def methods(self) -> list[str]:
         return [call.method.removeprefix("chat.") for call in self.slack.called("chat.")]
+
+    def afresh(self) -> "Room":
+        """Another channel, for a row of a table: nothing was asked for yet and nothing goes wrong."""
+        self.slack.faults.clear()
+        self.slack.calls.clear()
+        lake = self.slack.channel(self.ann)
+        return a_room(self.slack, self.api, self.workspace, lake, self.ann, lake.say("how deep is it?", by=self.ann).ts)
 
     def another(self) -> "Room":
         """Another process, which knows nothing of what this one has said."""
@@ -147,8 +155,9 @@ async def test_what_was_asked_in_a_thread_that_is_gone_is_answered_in_the_channe
     assert room.lake.texts(thread="") == ["two metres"]
 
 
-@pytest.mark.parametrize("fault", [Cut(acted=False), Cut(), Hang(), Refuse("fatal_error", acted=True)])
+@each_row("fault", [Cut(acted=False), Cut(), Hang(), Refuse("fatal_error", acted=True)])
 async def test_no_other_form_is_tried_of_what_may_have_arrived(room: Room, fault: Any) -> None:
+    room = room.afresh()
     room.slack.faults.on("chat.postMessage", fault)
 
     with pytest.raises(SendUnknown):
@@ -166,7 +175,7 @@ async def test_what_is_refused_in_every_form_is_refused_and_asked_as_often_as_th
     assert len(room.slack.called("chat.postMessage")) == 2
 
 
-@pytest.mark.parametrize("crowd", ["channel", "here", "everyone", "subteam^S1|@all"])
+@each_row("crowd", ["channel", "here", "everyone", "subteam^S1|@all"])
 async def test_nobody_makes_the_bot_call_a_crowd(room: Room, crowd: str) -> None:
     for refused in (False, True):
         if refused:
@@ -178,8 +187,9 @@ async def test_nobody_makes_the_bot_call_a_crowd(room: Room, crowd: str) -> None
         assert "to all" in message.text
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "\0", "a\ud800b", "\r\n\r\nx"])
+@each_row("text", ["", "  \n", "\0", "a\ud800b", "\r\n\r\nx"])
 async def test_what_cannot_be_said_is_said_as_well_as_it_can(room: Room, text: str) -> None:
+    room = room.afresh()
     await room.send(text)
 
     [message] = room.lake.shown(thread=room.root)
@@ -244,8 +254,9 @@ async def test_a_text_that_begins_anew_is_changed_instead(room: Room) -> None:
     assert room.methods() == ["startStream", "stopStream", "update", "update", "update"]
 
 
-@pytest.mark.parametrize("by_person", [True, False])
+@each_row("by_person", [True, False])
 async def test_a_stream_that_has_ended_by_itself_is_changed_like_any_message(room: Room, by_person: bool) -> None:
+    room = room.afresh()
     ts = await room.begin("two")
     room.lake.messages[ts].streaming, room.lake.messages[ts].stopped_by_user = False, by_person
     await room.grow(ts, "two metres")
@@ -275,10 +286,11 @@ async def test_what_another_process_writes_can_be_taken_away(room: Room) -> None
     assert room.lake.texts(thread=room.root) == []
 
 
-@pytest.mark.parametrize("fault", [Cut(), Cut(acted=False), Refuse("internal_error", acted=True)])
+@each_row("fault", [Cut(), Cut(acted=False), Refuse("internal_error", acted=True)])
 async def test_what_is_not_taken_away_since_its_stream_may_not_have_ended_is_there_for_certain(
     room: Room, fault: Any
 ) -> None:
+    room = room.afresh()
     ts = await room.begin("two")
     room.slack.faults.on("chat.stopStream", fault)
     with pytest.raises(SendRefused):
@@ -316,8 +328,9 @@ async def test_a_stream_that_cannot_begin_here_is_no_reason_to_do_without_elsewh
     assert room.methods() == ["startStream", "postMessage", "startStream"]
 
 
-@pytest.mark.parametrize("fault", [Cut(), Cut(acted=False), Hang()])
+@each_row("fault", [Cut(), Cut(acted=False), Hang()])
 async def test_a_stream_of_which_nobody_knows_whether_it_began_is_not_sent_as_a_message(room: Room, fault: Any) -> None:
+    room = room.afresh()
     room.slack.faults.on("chat.startStream", fault)
 
     with pytest.raises(SendUnknown):
@@ -326,9 +339,10 @@ async def test_a_stream_of_which_nobody_knows_whether_it_began_is_not_sent_as_a_
     assert room.methods() == ["startStream"]
 
 
-@pytest.mark.parametrize("fault", [Cut(), Cut(acted=False)])
-@pytest.mark.parametrize("method", ["chat.appendStream", "chat.stopStream"])
+@each_row("fault", [Cut(), Cut(acted=False)])
+@each_row("method", ["chat.appendStream", "chat.stopStream"])
 async def test_nothing_is_said_twice_or_left_out_after_a_cut_in_a_stream(room: Room, fault: Any, method: str) -> None:
+    room = room.afresh()
     ts = await room.begin("two")
     room.slack.faults.on(method, fault)
     with pytest.raises(SendUnknown):
@@ -375,8 +389,9 @@ async def test_a_long_text_grows_in_a_stream_to_its_end(room: Room) -> None:
     assert room.lake.texts(thread=room.root) == [text]
 
 
-@pytest.mark.parametrize("platform_id", ["", "F0123", "nonsense", "1;drop"])
+@each_row("platform_id", ["", "F0123", "nonsense", "1;drop"])
 async def test_what_is_no_message_cannot_be_changed_and_is_gone(room: Room, platform_id: str) -> None:
+    room = room.afresh()
     with pytest.raises(SendRejected):
         await room.finish(platform_id, "two")
     await room.sending.remove(room.thread, platform_id, timeout_s=HANG_S)
@@ -400,11 +415,12 @@ async def test_a_file_stands_in_its_thread_with_its_content(room: Room) -> None:
     assert (message.ts, [(file.name, file.data) for file in message.files]) == (ts, [("tides.csv", b"time,height\n")])
 
 
-@pytest.mark.parametrize("method", ["files.getUploadURLExternal", "upload"])
-@pytest.mark.parametrize("fault", [Cut(), Cut(acted=False), Hang(), Refuse("service_unavailable", status=503)])
+@each_row("method", ["files.getUploadURLExternal", "upload"])
+@each_row("fault", [Cut(), Cut(acted=False), Hang(), Refuse("service_unavailable", status=503)])
 async def test_whatever_goes_wrong_before_a_file_is_shown_can_be_done_again(
     room: Room, method: str, fault: Any
 ) -> None:
+    room = room.afresh()
     file = a_file(room)
     room.slack.faults.on(method, fault)
 
@@ -416,8 +432,9 @@ async def test_whatever_goes_wrong_before_a_file_is_shown_can_be_done_again(
     assert len(room.lake.shown(thread=room.root)) == 1
 
 
-@pytest.mark.parametrize("fault", [Cut(), Hang()])
+@each_row("fault", [Cut(), Hang()])
 async def test_a_file_of_which_nobody_knows_whether_it_is_shown_is_not_shown_again(room: Room, fault: Any) -> None:
+    room = room.afresh()
     room.slack.faults.on("files.completeUploadExternal", fault)
 
     with pytest.raises(SendUnknown):
@@ -463,8 +480,9 @@ async def test_a_page_is_no_file_unless_it_was_one(room: Room) -> None:
     assert await room.files.fetch(page, timeout_s=HANG_S) == b"<html>sign in</html>"
 
 
-@pytest.mark.parametrize("source", ["", "nowhere", "F1 https://evil.example/F1", "F1 ftp://slack.com/", "../F1"])
+@each_row("source", ["", "nowhere", "F1 https://evil.example/F1", "F1 ftp://slack.com/", "../F1"])
 async def test_what_does_not_lie_at_slack_is_not_fetched(room: Room, source: str) -> None:
+    room = room.afresh()
     with pytest.raises(SendRejected):
         await room.files.fetch(Attachment(kind="document", source=source), timeout_s=HANG_S)
 
@@ -496,6 +514,6 @@ async def test_a_slash_command_is_not_marked(room: Room) -> None:
     assert room.slack.called("reactions.") == []
 
 
-@pytest.mark.parametrize(("sign", "name"), [("✔️", "heavy_check_mark"), ("eyes", "eyes"), (":+1:", "+1"), ("", "")])
+@each_row(("sign", "name"), [("✔️", "heavy_check_mark"), ("eyes", "eyes"), (":+1:", "+1"), ("", "")])
 def test_emoji_have_names(sign: str, name: str) -> None:
     assert name_of(sign) == name

@@ -184,7 +184,7 @@ async def test_a_cancelled_turn_ends_its_tool(tmp_path: Path) -> None:
     assert scope.cancelled_caught and ended
 
 
-@pytest.mark.parametrize("given_back", [None, 7, b"bytes", ["list"]])
+@each_row("given_back", [None, 7, b"bytes", ["list"]])
 async def test_a_tool_that_gives_back_something_else_is_a_failure(tmp_path: Path, given_back: object) -> None:
     async def tool(_arguments: Mapping[str, Any], _context: ToolContext) -> Any:
         return given_back

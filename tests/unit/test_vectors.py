@@ -28,6 +28,7 @@ from daemon.recall.vectors.store import Gone, Row, Store, _prepare, hash_of, ope
 from daemon.recall.vectors.unit import unit
 from tests.fakes.openai_server import Embed, Failure, Plain, fake_openai, letters
 from tests.limits import HANG_S
+from tests.tables import each_row
 from tests.vectorlab import SCOPE, ScriptedEmbedder, SmallIndex, engine_of, snippets
 
 pytestmark = pytest.mark.anyio
@@ -76,16 +77,18 @@ async def test_without_an_embedder_vsearch_is_search_and_says_so(tmp_path: Path)
     assert not (tmp_path / "search").exists()
 
 
-@pytest.mark.parametrize("query", ["", "?!", " \0 ", "🙂🙂"])
-async def test_what_says_nothing_is_not_embedded(query: str, tmp_path: Path) -> None:
+@each_row("query", ["", "?!", " \0 ", "🙂🙂"])
+async def test_what_says_nothing_is_not_embedded(query: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    tmp_path = tmp_path_factory.mktemp("row")
     embedder = ScriptedEmbedder()
 
     assert await snippets(engine_of(SmallIndex(TEXTS), embedder, tmp_path), query) == []
     assert embedder.calls == 0
 
 
-@pytest.mark.parametrize("query", ["cat " * 30_000, 'cat" OR NEAR(*', "cat \ud800", "\0cat\0", "\u202ecat"])
-async def test_no_query_is_too_odd(query: str, tmp_path: Path) -> None:
+@each_row("query", ["cat " * 30_000, 'cat" OR NEAR(*', "cat \ud800", "\0cat\0", "\u202ecat"])
+async def test_no_query_is_too_odd(query: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    tmp_path = tmp_path_factory.mktemp("row")
     assert "my cat sleeps" in await snippets(engine_of(SmallIndex(TEXTS), ScriptedEmbedder(), tmp_path), query)
 
 
@@ -265,8 +268,11 @@ async def test_without_a_background_a_search_makes_the_vectors_of_a_slow_embedde
 # What goes wrong
 
 
-@pytest.mark.parametrize("failure", [ModelUnavailable("away"), ModelTimeout("late"), ModelRefused("no key")])
-async def test_an_embedder_that_fails_costs_one_line_of_the_log_and_no_words(failure, tmp_path: Path) -> None:
+@each_row("failure", [ModelUnavailable("away"), ModelTimeout("late"), ModelRefused("no key")])
+async def test_an_embedder_that_fails_costs_one_line_of_the_log_and_no_words(
+    failure, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    tmp_path = tmp_path_factory.mktemp("row")
     index, embedder = SmallIndex(TEXTS), ScriptedEmbedder()
     embedder.failure = lambda _texts: failure
     engine = engine_of(index, embedder, tmp_path)
@@ -322,8 +328,9 @@ async def test_a_slow_embedder_is_waited_for_no_longer_than_a_turn_can(tmp_path,
         assert await snippets(engine_of(SmallIndex(TEXTS), embedder, tmp_path), "cat") == ["my cat sleeps"]
 
 
-@pytest.mark.parametrize("damage", [b"", b"this is no database at all, whatever its name says" * 100, None])
-async def test_a_damaged_file_is_made_anew(damage: bytes | None, tmp_path: Path) -> None:
+@each_row("damage", [b"", b"this is no database at all, whatever its name says" * 100, None])
+async def test_a_damaged_file_is_made_anew(damage: bytes | None, tmp_path_factory: pytest.TempPathFactory) -> None:
+    tmp_path = tmp_path_factory.mktemp("row")
     index = SmallIndex(TEXTS)
     engine = engine_of(index, ScriptedEmbedder(), tmp_path)
     await snippets(engine, "dog")
@@ -628,7 +635,7 @@ async def test_those_of_all_bots_can_be_opened_before_anybody_searches(monkeypat
     assert anna is not bob
 
 
-@pytest.mark.parametrize(
+@each_row(
     "fault",
     [
         Failure(429),
@@ -638,9 +645,9 @@ async def test_those_of_all_bots_can_be_opened_before_anybody_searches(monkeypat
         Embed(lambda _: [1.0, 2.0]),
         Embed(lambda _: [float("nan")] * 26),
     ],
-    ids=["429", "500", "html", "fewer", "other dims", "nan"],
 )
-async def test_what_a_server_does_wrong_costs_only_the_vectors(fault, tmp_path: Path) -> None:
+async def test_what_a_server_does_wrong_costs_only_the_vectors(fault, tmp_path_factory: pytest.TempPathFactory) -> None:
+    tmp_path = tmp_path_factory.mktemp("row")
     index = SmallIndex(TEXTS)
     async with fake_openai() as server:
         embedders = Embedders(configured(server.base_url, "embedder"))
