@@ -51,6 +51,7 @@ class Run:
     seconds: dict[str, float] = field(default_factory=dict[str, float])
     failed: str = ""
     """The first test that failed, or did not end."""
+    # Of each process; empty when it ended before it could tell.
     reached: list[dict[str, dict[str, list[str]]]] = field(default_factory=list[dict[str, dict[str, list[str]]]])
     printed: str = ""
 
@@ -127,7 +128,7 @@ def _read(folder: Path) -> Run:
             run.outcomes[test] = outcome
         run.seconds[test] = run.seconds.get(test, 0.0) + seconds
     run.failed = next((test for test, outcome in run.outcomes.items() if outcome in ("failed", "begun")), "")
-    run.reached = [json.loads(path.read_text()) for path in folder.glob("reached-*.json")]
+    run.reached = [json.loads(path.read_text() or "{}") for path in folder.glob("reached-*.json")]
     return run
 
 
@@ -246,8 +247,10 @@ def main() -> None:
                 None, "-n2", "--dist=worksteal", "-m", ORDINARY, limit_s=7_200, files=options.tests, record=files
             )
             print(run.printed)
-            if not run.reached:
-                raise SystemExit("nothing was recorded")
+            if not all(run.reached):
+                raise SystemExit(
+                    "nothing is recorded: a process ended with what it had noted, for one of its tests hung"
+                )
             save([mutant for mutant in mutants if times_in_file(mutant) == 1], run.reached, run.seconds)
             return
         is_well = try_all(folder, [Copy(folder / str(number)) for number in range(AT_ONCE)], mutants)

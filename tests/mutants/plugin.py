@@ -66,6 +66,7 @@ def pytest_runtest_logstart(nodeid: str) -> None:
     _current = nodeid
     if _coverage is not None:
         _coverage.switch_context(nodeid)
+        _reached().touch()
     _note(nodeid, "begun", 0.0)
 
 
@@ -91,4 +92,8 @@ def pytest_sessionfinish() -> None:
         else:  # of a script every line counts as reached
             text = (ROOT / file).read_bytes()
             found[file] = {0: sorted(set().union(*(tests for script, tests in _scripts.items() if text in script)))}
-    (FOLDER / f"reached-{os.getpid()}.json").write_text(json.dumps(found))
+    _reached().write_text(json.dumps(found))
+
+
+def _reached() -> Path:
+    return FOLDER / f"reached-{os.getpid()}.json"
