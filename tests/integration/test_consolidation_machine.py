@@ -9,7 +9,6 @@ steps: each message in exactly one place.
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,6 @@ from typing import Any
 
 import anyio
 import pytest
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -47,6 +45,7 @@ from tests.apart import (
 from tests.conftest import QUEUE, Lab, check_and_remove_keys
 from tests.cut_short import CutBus, Died
 from tests.memorylab import SCOPE
+from tests.oneloop import OneLoop, one_loop
 from workers.consolidation import BACKGROUND, Want
 from workers.consolidation.summary.breaker import breaker_of
 
@@ -71,7 +70,7 @@ class Gate:
         self.doomed = ""
         """'before' or 'after': the next call is his last, and is carried out or not."""
         self.ended = False
-        self.work: Future[None]
+        self.work: asyncio.Task[None]
         self._moved = anyio.Event()
         self._idle = anyio.Event()
 
@@ -135,7 +134,7 @@ class NoFiles:
 class World:
     """What a machine runs on."""
 
-    portal: BlockingPortal
+    loop: OneLoop
     apart: Apart
 
 
@@ -169,7 +168,7 @@ class ConsolidationMachine(RuleBasedStateMachine):
 
     def do(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """The result of an async function."""
-        return self.world.portal.call(lambda: function(*args, **options))
+        return self.world.loop.call(function, *args, **options)
 
     @initialize()
     def empty_databases(self) -> None:
@@ -211,7 +210,7 @@ class ConsolidationMachine(RuleBasedStateMachine):
         """A worker hears of the session, or a turn waits for it."""
         if number not in self.gates:
             self.gates[number] = gate = Gate()
-            gate.work = self.world.portal.start_task_soon(self._work, gate, want)
+            gate.work = self.world.loop.start(self._work(gate, want))
         self.go(number, calls)
 
     async def _work(self, gate: Gate, want: Want) -> None:
@@ -373,7 +372,7 @@ class ConsolidationMachine(RuleBasedStateMachine):
 
 
 QUICK = settings(
-    max_examples=60,
+    max_examples=40,
     stateful_step_count=40,
     deadline=None,
     database=None,
@@ -414,10 +413,10 @@ def machine(ground: Ground) -> Iterator[type[ConsolidationMachine]]:
         # What is old of a memory goes to the archive all the time.
         patch.setattr("daemon.memory.shelving.KEPT", {"versions": 3, "history": 2, "notes": 1})
         patch.setattr("daemon.memory.shelving.SHELVED", {"versions": 2, "history": 1, "notes": 1})
-        portal = stack.enter_context(start_blocking_portal())
+        loop = stack.enter_context(one_loop())
         config = RedisConfig(prefix=ground.prefix)
         near, far = (
-            stack.enter_context(portal.wrap_async_context_manager(open_bus(config, folder)))
+            stack.enter_context(loop.entered(open_bus(config, folder)))
             for folder in (ground.near_dir, ground.far_dir)
         )
         process = Process(
@@ -428,9 +427,9 @@ def machine(ground: Ground) -> Iterator[type[ConsolidationMachine]]:
             clock=ManualClock(),
         )
         apart = Apart(process, Lab(near, QUEUE), far, Teller())
-        yield type("Machine", (ConsolidationMachine,), {"world": World(portal, apart)})
+        yield type("Machine", (ConsolidationMachine,), {"world": World(loop, apart)})
         for bus in (near, far):
-            portal.call(check_and_remove_keys, bus)
+            loop.call(check_and_remove_keys, bus)
 
 
 def test_each_message_is_in_the_log_or_in_one_entry_of_the_memory(ground: Ground) -> None:

@@ -16,7 +16,6 @@ from typing import Any
 
 import anyio
 import pytest
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -36,6 +35,7 @@ from daemon.memory import HistoryEntry, Memories, Note, Opened, Version, joined
 from daemon.memory.edits import edited
 from tests.conftest import RecordingBus, all_keys, check_and_remove_keys, dump
 from tests.cut_short import CutBus, Died
+from tests.oneloop import OneLoop, one_loop
 from tests.places import TEMPORARY
 
 SCOPE = "pond:workspace"
@@ -143,7 +143,7 @@ class ShelvingBus(CutBus):
 class MemoryMachine(RuleBasedStateMachine):
     """Consolidators of two sessions, people, a bad network and a server that fails over."""
 
-    portal: BlockingPortal
+    loop: OneLoop
     bus: RecordingBus
     """Both set by ``machine``."""
 
@@ -167,7 +167,7 @@ class MemoryMachine(RuleBasedStateMachine):
 
     def do(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """The result of an async function."""
-        return self.portal.call(lambda: function(*args, **options))
+        return self.loop.call(function, *args, **options)
 
     @initialize()
     def empty_database(self) -> None:
@@ -513,7 +513,7 @@ WRITES = ("open.lua", "apply.lua", "append.lua", "digest.lua", "set_back.lua", "
 """Whose answers begin with a status."""
 
 QUICK = settings(
-    max_examples=50,
+    max_examples=40,
     stateful_step_count=40,
     deadline=None,
     database=None,
@@ -525,13 +525,13 @@ THOROUGH = settings(QUICK, max_examples=1_000, stateful_step_count=80)
 @contextmanager
 def machine(server_dir: Path, prefix: str) -> Iterator[type[MemoryMachine]]:
     """The machine on a bus of its own."""
-    with start_blocking_portal() as portal, pytest.MonkeyPatch.context() as patch:
+    with one_loop() as loop, pytest.MonkeyPatch.context() as patch:
         patch.setattr("daemon.memory.shelving.KEPT", KEPT)
         patch.setattr("daemon.memory.shelving.SHELVED", SHELVED)
         opened = open_bus(RedisConfig(prefix=prefix), server_dir)
-        with portal.wrap_async_context_manager(opened) as bus:
-            yield type("Machine", (MemoryMachine,), {"portal": portal, "bus": RecordingBus(bus)})
-            portal.call(check_and_remove_keys, bus)
+        with loop.entered(opened) as bus:
+            yield type("Machine", (MemoryMachine,), {"loop": loop, "bus": RecordingBus(bus)})
+            loop.call(check_and_remove_keys, bus)
 
 
 def test_memories_keep_their_promises(server_dir: Path, prefix: str) -> None:

@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -31,6 +30,7 @@ from daemon.errors import LeaseLost, SessionFull
 from daemon.events import LogEntry, Notice
 from daemon.session import Amendments, Change, Claim, Commit
 from tests.conftest import Lab, an_entry, an_inbound, check_and_remove_keys, server_ms
+from tests.oneloop import OneLoop, one_loop
 
 SESSIONS = ("web:ann", "web:bob", "web:%E6%88%91")
 REMEMBERED = 5
@@ -164,7 +164,7 @@ async def look(lab: Lab) -> Seen:
 class SessionMachine(RuleBasedStateMachine):
     """Publishers, workers that pause for long and act on what they lost, a reaper and a bad network."""
 
-    portal: BlockingPortal
+    loop: OneLoop
     lab: Lab
     """Both set by ``machine``."""
 
@@ -178,7 +178,7 @@ class SessionMachine(RuleBasedStateMachine):
 
     def do(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """The result of an async function."""
-        return self.portal.call(lambda: function(*args, **options))
+        return self.loop.call(function, *args, **options)
 
     @initialize()
     def empty_database(self) -> None:
@@ -619,7 +619,7 @@ EMPTIED = ("nonce", "lease", "worker", "retry_at", "stop_upto")
 """Fields that a claim removes when nothing waits."""
 
 QUICK = settings(
-    max_examples=60,
+    max_examples=40,
     stateful_step_count=40,
     deadline=None,
     database=None,
@@ -631,12 +631,12 @@ THOROUGH = settings(QUICK, max_examples=1_000, stateful_step_count=80)
 @contextmanager
 def machine(server_dir: Path, prefix: str) -> Iterator[type[SessionMachine]]:
     """The machine on a bus of its own."""
-    with start_blocking_portal() as portal:
+    with one_loop() as loop:
         opened = open_bus(RedisConfig(prefix=prefix), server_dir)
-        with portal.wrap_async_context_manager(opened) as bus:
+        with loop.entered(opened) as bus:
             lab = Lab(bus, QUEUE)
-            yield type("Machine", (SessionMachine,), {"portal": portal, "lab": lab})
-            portal.call(check_and_remove_keys, bus)
+            yield type("Machine", (SessionMachine,), {"loop": loop, "lab": lab})
+            loop.call(check_and_remove_keys, bus)
 
 
 def test_every_accepted_message_is_answered_once_and_in_order(server_dir: Path, prefix: str) -> None:
