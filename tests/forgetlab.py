@@ -30,6 +30,7 @@ from daemon.scope import folder_of
 from daemon.session import Claim, Commit
 from daemon.tokens import load
 from tests.conftest import Lab, an_inbound, dump
+from tests.limits import HANG_S
 from tests.memorylab import MemoryLab, Summaries, saves
 from workers.consolidation import Want
 
@@ -265,7 +266,7 @@ class Pond:
 
     async def done(self, job_id: str) -> JobRecord:
         """The job, when it has ended."""
-        return await job_runner(self.process).until_ended(job_id, within_s=30)
+        return await job_runner(self.process).until_ended(job_id, within_s=HANG_S)
 
     async def places(self, canary: str = CANARY, *, of: str = SCOPE) -> list[str]:
         """Where it stands: keys and files of a scope; or of everybody, without one."""

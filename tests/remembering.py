@@ -7,6 +7,7 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.limits import HANG_S
 from tests.processes import Daemon, answered
 
 SMALL = {"MILLPOND_BOTS__POND__MODEL__CONTEXT_WINDOW_TOKENS": "4096"}
@@ -20,7 +21,6 @@ STATED, ASKED, WANTED, PLANTED = (
 CHATTER = "今天池塘的水位比昨天高了一点，北边的水泵晚上又有奇怪的声音，大家都觉得应该等到秋天再说。" * 4
 TURNS_MIN, TURNS_MAX = 20, 80
 """Between what is stated and the question; until it has been consolidated."""
-REPLY_LIMIT_S = 60.0
 
 
 @dataclass(kw_only=True)
@@ -53,16 +53,16 @@ def remembered_later(folder: Path, daemon: Daemon) -> Told:
 def _say(daemon: Daemon, text: str) -> str:
     """The answer."""
     message_id = daemon.post("told", text)["id"]
-    until = time.monotonic() + REPLY_LIMIT_S
+    until = time.monotonic() + HANG_S
     while time.monotonic() < until:
         messages = daemon.messages("web:told")
         if message_id in answered(messages):
             return str(messages[-1]["content"])
         time.sleep(0.02)
-    raise RuntimeError(f"no answer within {REPLY_LIMIT_S:g} s")
+    raise RuntimeError(f"no answer within {HANG_S:g} s")
 
 
 def _cursor(daemon: Daemon) -> int:
-    with urllib.request.urlopen(f"{daemon.url}/api/sessions", timeout=REPLY_LIMIT_S) as response:
+    with urllib.request.urlopen(f"{daemon.url}/api/sessions", timeout=HANG_S) as response:
         [session] = [each for each in json.load(response)["sessions"] if each["session"] == "web:told"]
     return int(session["cursor"])

@@ -12,6 +12,7 @@ from daemon.session import Claim, Commit, Sessions
 from daemon.testing import FailingBus
 from daemon.traces.records import Trace
 from tests.conftest import Lab, an_entry, commit_of, everywhere, next_heard, with_nonce
+from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
 
@@ -245,7 +246,7 @@ async def test_a_server_without_memory_takes_commits_which_give_some_back(lab: L
     claim = await lab.claim()
     await everywhere(lab.bus, "CONFIG", "SET", "maxmemory", "1")
     try:
-        with anyio.fail_after(2):
+        with anyio.fail_after(HANG_S):
             await lab.commit(claim)
     finally:
         await everywhere(lab.bus, "CONFIG", "SET", "maxmemory", "0")

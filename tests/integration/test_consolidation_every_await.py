@@ -20,6 +20,7 @@ from daemon.testing import FailingBus
 from tests.apart import SESSION, Apart, Copy, NoThreads, Teller, alone, another_server, at_once, lock_shifted, watched
 from tests.conftest import HASTY, Lab, check_and_remove_keys
 from tests.cut_short import CutBus, Died, DyingBus, StoppingBus
+from tests.limits import HANG_S
 from tests.memorylab import SCOPE
 from workers.consolidation import BACKGROUND, Want
 
@@ -32,7 +33,6 @@ def queue() -> QueueConfig:
     return HASTY
 
 
-LIMIT_S = 60.0
 MOST = 300
 """No consolidation makes so many calls: a loop that gets there goes on for ever."""
 KINDS = ("versions", "history", "notes")
@@ -158,7 +158,7 @@ async def cut_short(
     with anyio.CancelScope() as scope, capture_logs(), suppress(Died, BusUnavailable):
         cancel = scope if kind is StoppingBus else None
         near, far = together(kind, apart.process.bus, apart.far, at=at, carried_out=carried_out, cancel=cancel)
-        with anyio.fail_after(LIMIT_S):
+        with anyio.fail_after(HANG_S):
             await apart.through(near, far).consolidate(SESSION, want)
     return near
 
@@ -282,7 +282,7 @@ async def disturbed(apart: Apart, happening: Happening, *, called: list[Called] 
     """One worker, to whom things happen before some of his calls; what is left of them happened too late."""
     called = [] if called is None else called
     near, far = together(EventfulBus, apart.process.bus, apart.far, happening=happening, called=called)
-    with capture_logs(), anyio.fail_after(LIMIT_S), suppress(BusUnavailable):
+    with capture_logs(), anyio.fail_after(HANG_S), suppress(BusUnavailable):
         await apart.through(near, far).consolidate(SESSION)
 
 

@@ -44,6 +44,7 @@ from tests.apart import (
 )
 from tests.conftest import QUEUE, Lab, check_and_remove_keys
 from tests.cut_short import CutBus, Died
+from tests.limits import HANG_S
 from tests.memorylab import SCOPE
 from tests.oneloop import OneLoop, one_loop
 from workers.consolidation import BACKGROUND, Want
@@ -96,7 +97,7 @@ class Gate:
         """Let him make so many calls, and wait until he stands again."""
         self.left, self._idle = calls, anyio.Event()
         self._moved.set()
-        with anyio.fail_after(10):
+        with anyio.fail_after(HANG_S):
             await self._idle.wait()
 
     def end(self) -> None:
@@ -416,8 +417,7 @@ def machine(ground: Ground) -> Iterator[type[ConsolidationMachine]]:
         loop = stack.enter_context(one_loop())
         config = RedisConfig(prefix=ground.prefix)
         near, far = (
-            stack.enter_context(loop.entered(open_bus(config, folder)))
-            for folder in (ground.near_dir, ground.far_dir)
+            stack.enter_context(loop.entered(open_bus(config, folder))) for folder in (ground.near_dir, ground.far_dir)
         )
         process = Process(
             config=alone(Config(queue=QUEUE), breaker_failures=BREAKER_FAILURES, breaker_probe_s=3_600.0),

@@ -23,6 +23,7 @@ from daemon.session import Change, Commit, SessionReader
 from tests.apart import lock_shifted
 from tests.conftest import HASTY, Lab
 from tests.integration.test_awaited import answered
+from tests.limits import HANG_S
 from tests.memorylab import SCOPE, MemoryLab, Summaries, messages_of, saves, small_window
 from workers.agent.past import PastReader
 from workers.consolidation import Want
@@ -61,7 +62,7 @@ def keeps(text: str) -> Answer:
 
 async def hang(_request: Request) -> Answer:
     """A model that does not answer."""
-    await anyio.sleep(60)
+    await anyio.sleep_forever()
     raise AssertionError
 
 
@@ -383,7 +384,15 @@ async def test_a_digest_that_kills_its_workers_is_given_up(small: Process, lab: 
 
 async def test_what_many_sessions_of_one_scope_come_to_is_all_remembered(small: Process, lab: Lab) -> None:
     names = [f"web:{name}" for name in ("ann", "bob", "cat", "dan", "eve", "fay", "gus", "hal")]
-    model = Summaries(*[_adds_who_spoke] * 100)
+    all_asked = anyio.Event()
+
+    async def adds_who_spoke(request: Request) -> Answer:
+        if len(model.requests) == len(names):
+            all_asked.set()
+        await all_asked.wait()
+        return _adds_who_spoke(request)
+
+    model = Summaries(*[adds_who_spoke] * 100)
     sessions = [MemoryLab(small, lab, model, session=name) for name in names]
     for memory in sessions:
         await lab.publish(f"hello {memory.session}", session=memory.session)
@@ -412,13 +421,12 @@ async def test_what_many_sessions_of_one_scope_come_to_is_all_remembered(small: 
     assert [name for name in names if name not in remembered] == []
 
 
-async def _adds_who_spoke(request: Request) -> Answer:
-    """As a model does that takes its time, and keeps what there is."""
+def _adds_who_spoke(request: Request) -> Answer:
+    """As a model does that keeps what there is."""
     said = msgspec.json.decode(request.messages[1])["content"]
     memory, _, spoken = said.partition("\n\n## Conversation to Process")
     memory = memory.partition("## Current Long-term Memory")[2].partition("\n")[2]
     found = sorted({word for word in spoken.split() if word.startswith("web:")})
-    await anyio.sleep(0.05)
     return saves(
         "[2026-11-20 09:00] " + " ".join(found), memory=memory.replace("(empty)", "") + "\n- " + " ".join(found)
     )
@@ -580,7 +588,7 @@ async def test_a_worker_that_stops_gives_its_session_to_the_next_at_once(small: 
     process = replace(memory.process, stopping=anyio.Event())
     async with anyio.create_task_group() as tg:
         await tg.start(lambda *, task_status: serve(process, task_status=task_status))
-        with anyio.fail_after(10):
+        with anyio.fail_after(HANG_S):
             await asked.wait()
         process.stopping.set()
 
@@ -623,7 +631,7 @@ async def test_a_session_that_rests_after_a_failure_is_not_asked_for_again_by_wh
     await memory.talk(3, settle_tokens=0)
 
     assert not await locks.wants(memory.session)
-    with anyio.fail_after(10):
+    with anyio.fail_after(HANG_S):
         while memory.session not in await locks.due(_at(memory)):  # noqa: ASYNC110 - its rest ends on the server
             await anyio.sleep(0.02)
 
@@ -634,12 +642,16 @@ def _at(memory: MemoryLab) -> int:
 
 async def test_no_more_sessions_are_consolidated_at_a_time_than_there_are_slots(small: Process, lab: Lab) -> None:
     at_once = most = 0
+    two = anyio.Event()
 
     async def slow(_request: Request) -> Answer:
         nonlocal at_once, most
         at_once += 1
         most = max(most, at_once)
-        await anyio.sleep(0.05)
+        if at_once == 2:
+            await anyio.sleep(0.05)  # time for a third one
+            two.set()
+        await two.wait()
         at_once -= 1
         return saves("[2026-11-20 09:00] A.", memory="m")
 
@@ -661,7 +673,7 @@ async def serve_until_settled(memory: MemoryLab) -> None:
     keys = memory.lab.bus.keys
     async with anyio.create_task_group() as tg:
         await tg.start(lambda *, task_status: serve(process, task_status=task_status))
-        with anyio.fail_after(20):
+        with anyio.fail_after(HANG_S):
             while await memory.unsettled(memory.lab.bus) or await memory.lab.bus.call(  # noqa: ASYNC110 - on the server
                 "XLEN", keys.grew(keys.partition(memory.session))
             ):
@@ -816,11 +828,11 @@ async def test_a_turn_in_progress_goes_on_over_a_cursor_that_moves(small: Proces
     await memory.whole()
 
 
-@pytest.mark.measures
 async def test_a_turn_whose_consolidation_is_skipped_waits_for_nothing_and_nobody_has_failed(
     small: Process, lab: Lab
 ) -> None:
     model = Summaries()
+    small = replace(small, config=small_window(small.config, turn_wait_s=10 * HANG_S))
     memory = MemoryLab(small, lab, model)
     await memory.talk(25)
     of_model = breaker.breaker_of(summary_model_of(small.config.bots["pond"]), small.config.consolidation)
@@ -832,7 +844,6 @@ async def test_a_turn_whose_consolidation_is_skipped_waits_for_nothing_and_nobod
 
     [waited] = [line for line in logs if line["event"] == "turn.waited"]
     assert (waited["status"], await failures(memory)) == ("skipped", "0")
-    assert waited["waited_s"] < 1
     [prompt] = model.prompts
     assert prompt.tokens <= 2_048
     assert "answer 24 " in messages_of(prompt)[-2][1]

@@ -9,6 +9,7 @@ from anyio.lowlevel import checkpoint
 from daemon.errors import BusError
 from daemon.process import Process
 from tests.conftest import Lab
+from tests.limits import HANG_S
 from workers.consolidation.grew import GROUP, Event, GrewReader
 from workers.consolidation.service import serve
 
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.anyio
 
 async def gone(lab: Lab) -> None:
     stream = lab.bus.keys.grew(0)
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_S):
         while await lab.bus.call("XLEN", stream):  # noqa: ASYNC110 - it happens on the server
             await anyio.sleep(0.01)
     assert (await lab.bus.call("XPENDING", stream, GROUP))["pending"] == 0
@@ -69,7 +70,7 @@ async def test_what_came_between_the_end_of_a_stream_and_its_group_is_read_at_on
     reader, refused = GrewReader(lab.bus, consumer="one"), list[BusError]()
 
     async def heard() -> list[Event]:
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_S):
             while True:
                 await checkpoint()  # a read is shielded
                 try:

@@ -29,6 +29,7 @@ from tests.conftest import HASTY, Lab
 from tests.cut_short import CutBus, Died, DyingBus, InterludeBus, StoppingBus
 from tests.fakes.said import said as words_of
 from tests.integration.test_turns import notices_of, wire
+from tests.limits import HANG_S
 from workers.agent.turn import Turns
 from workers.consume import Consumer
 from workers.tools import Registry, Tool, ToolContext
@@ -43,7 +44,6 @@ def queue() -> QueueConfig:
 
 
 SESSION = "web:ann"
-LIMIT_S = 60.0
 MOST = 1_000
 """No turn has so many awaits: a loop that gets there goes on for ever."""
 
@@ -158,7 +158,7 @@ def see_one_turn(shop: Shop, entries: Sequence[LogEntry], message_id: str) -> st
 
 
 async def limited(work: Awaitable[None]) -> None:
-    with anyio.fail_after(LIMIT_S):
+    with anyio.fail_after(HANG_S):
         await work
 
 

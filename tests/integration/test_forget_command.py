@@ -17,6 +17,7 @@ from daemon.wording import text as say
 from tests.conftest import Lab, an_inbound, dump
 from tests.forgetlab import ANN, CANARY, KEPT, SCOPE, Pond, files_with, pond, stands_in, texts
 from tests.integration.test_commands import idle, notices, worked_off
+from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
 
@@ -39,7 +40,7 @@ async def jobs_done(world: Pond) -> list[dict[str, object]]:
     """Every job that was ordered, done."""
     runner = job_runner(world.process)
     ids = [job_id.decode() for job_id in await world.bus.call("ZRANGE", world.bus.keys.jobs, 0, -1)]
-    return [(await runner.until_ended(job_id, within_s=20)).report for job_id in ids]
+    return [(await runner.until_ended(job_id, within_s=HANG_S)).report for job_id in ids]
 
 
 async def test_what_is_listed_can_be_chosen_by_number_and_the_command_is_kept_nowhere(world: Pond) -> None:

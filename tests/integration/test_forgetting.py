@@ -38,6 +38,7 @@ from tests.forgetlab import (
     stands_in,
     texts,
 )
+from tests.limits import HANG_S
 from tests.memorylab import saves
 from tests.unit.test_forgetting_inventory import rows
 
@@ -173,7 +174,7 @@ async def test_what_a_running_turn_says_afterwards_is_forgotten_too(world: Pond)
 
 async def job_holds(world: Pond, job_id: str, field: str, value: bytes) -> None:
     """Wait until a job has come so far."""
-    with anyio.fail_after(10):
+    with anyio.fail_after(HANG_S):
         while value not in (await world.bus.call("HGET", world.bus.keys.job(job_id), field) or b""):  # noqa: ASYNC110 - nobody tells
             await anyio.sleep(0.01)
 

@@ -16,12 +16,12 @@ from daemon.session.synthetic import Plot, synthetic
 from daemon.tokens import load
 from tests.conftest import Lab, an_entry
 from tests.integration.test_cli import Place, a_place
+from tests.limits import HANG_S
 from tests.memorylab import SCOPE, MemoryLab
 from workers.consolidation.summary.split import is_oversized
 
 pytestmark = pytest.mark.anyio
 
-LIMIT_S = 60.0
 WINDOW_TOKENS = 65_536
 
 
@@ -115,10 +115,10 @@ def test_a_hundred_messages_with_three_oversized_ones_are_consolidated_and_the_c
     scope = json.loads(made.stdout)["scope"]
 
     with place.running("--role", "agent", "--role", "consolidation"):
-        answer = place("send", "web:long", "hello", "--wait", str(LIMIT_S))
+        answer = place("send", "web:long", "hello", "--wait", str(HANG_S))
         assert answer.returncode == 0, answer.stderr
         cursor = settled(place, "web:long")
-        again = place("send", "web:long", "count to 3", "--wait", str(LIMIT_S))
+        again = place("send", "web:long", "count to 3", "--wait", str(HANG_S))
 
     assert again.stdout.splitlines()[-1] == "1 2 3"
     assert cursor > 0
@@ -128,7 +128,7 @@ def test_a_hundred_messages_with_three_oversized_ones_are_consolidated_and_the_c
 
 def settled(place: Place, session: str) -> int:
     """The session's cursor once it has moved."""
-    until = time.monotonic() + LIMIT_S
+    until = time.monotonic() + HANG_S
     while not (cursor := json.loads(place("session", "show", session, "--json").stdout)["positions"]["cursor"]):
         assert time.monotonic() < until, "it was not consolidated"
     return int(cursor)

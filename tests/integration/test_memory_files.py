@@ -29,6 +29,7 @@ from daemon.memory.projection import Projection
 from daemon.memory.sidecar import SideCar, Told, read_side_car, write_side_car
 from daemon.memory.stored import Stored
 from daemon.testing import FailingBus, ManualClock
+from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
 
@@ -704,7 +705,7 @@ async def test_a_memory_that_cannot_be_read_is_left_alone_told_once_and_the_rest
     before = path.lstat()
 
     await memory.consolidated("two", "[2026-11-20 10:00] second")
-    with anyio.fail_after(5):
+    with anyio.fail_after(HANG_S):
         await memory.sync()
         await memory.sync()
 

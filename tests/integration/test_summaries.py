@@ -19,6 +19,7 @@ from daemon.testing import ScriptedModel
 from daemon.tokens import load
 from tests.answers import FIELDS, FIRST, KINDS, MEMORY, Kind, called
 from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Reply, fake_openai
+from tests.limits import HANG_S
 from workers.consolidation.summary.breaker import Breaker
 from workers.consolidation.summary.flush import Flush
 from workers.consolidation.summary.render import raw_entry
@@ -393,7 +394,7 @@ async def test_a_cancelled_call_is_no_failure_and_leaves_its_connection():
             tasks.start_soon(partial(summaries.summarize, TALK, memory=""))
             await server.asked.wait()
             tasks.cancel_scope.cancel()
-        with anyio.fail_after(5):
+        with anyio.fail_after(HANG_S):
             await server.client_left.wait()
         await model.aclose()
 
