@@ -5,6 +5,13 @@ from tests.mutants.mutant import mutants_of
 _LEADS = "test_a_leaders_lease_counts_from_the_question_at_first_and_at_each_renewal"
 _AWAY = "test_a_leader_whose_renewals_fail_is_one_until_its_lease_ends_and_no_longer"
 
+_SECRET = "not secrets.compare_digest(shown.encode(), self._secret.encode())"
+_NEAR_SECRET = "test_what_is_nearly_the_secret_brings_nothing"
+_NEAR_PATH = "test_a_path_that_nearly_is_the_configured_one_is_not_served"
+_NEAR_SIGN = "test_what_nearly_is_a_signature_is_not_believed"
+_NEAR_TIME = "test_a_signature_of_another_time_is_not_believed"
+_OLD = "abs(self._clock.now().timestamp() - int(stamped)) > OLD_S"
+
 MUTANTS = (
     *mutants_of(
         "channels/leading/lease.py",
@@ -40,6 +47,79 @@ MUTANTS = (
             'if status == b"free":',
             "if False:",
             "test_a_lease_under_another_fence_is_asked_for_with_the_fence_that_was_seen",
+        ),
+    ),
+    *mutants_of(
+        "channels/telegram/webhook.py",
+        "unit/test_webhooks.py",
+        ("A longer secret of a webhook is another one.", _SECRET, "not shown.startswith(self._secret)", _NEAR_SECRET),
+        ("The beginning of a secret is none.", _SECRET, "not self._secret.startswith(shown)", _NEAR_SECRET),
+        ("The end of a secret is none.", _SECRET, "not self._secret.endswith(shown)", _NEAR_SECRET),
+        ("The case of a secret counts.", _SECRET, "shown.lower() != self._secret.lower()", _NEAR_SECRET),
+        ("All bytes of a secret count.", "shown.encode()", 'shown.encode("ascii", "ignore")', _NEAR_SECRET),
+        ("Only the path of a webhook is served.", "request.url.path != path", "False", _NEAR_PATH),
+        (
+            "A path below that of a webhook is another one.",
+            "request.url.path != path",
+            "not request.url.path.startswith(path)",
+            _NEAR_PATH,
+        ),
+        (
+            "An update has a largest size.",
+            "max_bytes=UPDATE_MAX_BYTES",
+            "max_bytes=UPDATE_MAX_BYTES + 1",
+            "test_an_update_that_is_too_large_is_not_read",
+        ),
+        (
+            "A webhook without a secret has one of its own.",
+            'f"millpond webhook {config.token.reveal()}"',
+            '"millpond webhook"',
+            "test_a_webhook_without_a_secret_has_one_of_its_token",
+        ),
+    ),
+    *mutants_of(
+        "channels/slack/brought.py",
+        "unit/test_webhooks.py",
+        ("A signature of Slack's is checked.", "self._verifier.is_valid(body, stamped, signature)", "True", _NEAR_SIGN),
+        (
+            "A time that is none makes no signature.",
+            "            valid = False\n",
+            "            valid = True\n",
+            _NEAR_SIGN,
+        ),
+        ("A signature of Slack's has a time.", "or TIMESTAMP not in request.headers", "", _NEAR_SIGN),
+        ("A call of Slack's has a signature.", "SIGNATURE not in request.headers or ", "", _NEAR_SIGN),
+        ("An old signature is not believed.", _OLD, "int(stamped) - self._clock.now().timestamp() > OLD_S", _NEAR_TIME),
+        (
+            "A signature of later is not believed.",
+            _OLD,
+            "self._clock.now().timestamp() - int(stamped) > OLD_S",
+            _NEAR_TIME,
+        ),
+        (
+            "A signature is too old after its limit.",
+            "- int(stamped)) > OLD_S",
+            "- int(stamped)) > OLD_S + 1",
+            _NEAR_TIME,
+        ),
+        (
+            "A signature is not too old within its limit.",
+            "- int(stamped)) > OLD_S",
+            "- int(stamped)) >= OLD_S",
+            "test_a_signature_of_these_minutes_is_believed",
+        ),
+        ("Only the path of Slack's events is served.", "request.url.path != path", "False", _NEAR_PATH),
+        (
+            "A path below that of Slack's events is another one.",
+            "request.url.path != path",
+            "not request.url.path.startswith(path)",
+            _NEAR_PATH,
+        ),
+        (
+            "Only a question of Slack's is given back.",
+            'asked.challenge if asked.type == "url_verification" else ""',
+            "asked.challenge",
+            "test_only_a_question_of_slacks_is_given_back",
         ),
     ),
 )
