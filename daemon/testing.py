@@ -49,7 +49,7 @@ class Gate:
         self._reached = anyio.Event()
         self._opened = anyio.Event()
 
-    async def reached(self, *, within_s: float = 10.0) -> None:
+    async def reached(self, *, within_s: float = 120.0) -> None:
         """Wait until a stream stands at the gate.
 
         Raises:

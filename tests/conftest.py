@@ -34,6 +34,7 @@ from daemon.session import Claim, Commit, SessionReader, Sessions, SessionState
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus, ManualClock
 from tests import failures, measuring, ports, time_limit
+from tests.limits import HANG_S
 from tests.places import TEMPORARY
 from tests.servers import Node, cluster_of, old_redis
 
@@ -441,7 +442,7 @@ class Lab:
 
     async def subscribed(self, channel: str) -> None:
         """Wait until somebody hears what is published on a channel."""
-        with anyio.fail_after(10):
+        with anyio.fail_after(HANG_S):
             # The server sends no event when somebody subscribes.
             while not any(pairs(found)[0][1] for found in await everywhere(self.bus, "PUBSUB", "NUMSUB", channel)):  # noqa: ASYNC110 - see above
                 await anyio.sleep(0.001)
@@ -484,7 +485,7 @@ async def dump(bus: Bus) -> dict[str, Any]:
 
 async def next_heard(subscription: Subscription) -> bytes:
     """The next message, whatever may have been missed before it."""
-    with anyio.fail_after(10):
+    with anyio.fail_after(HANG_S):
         while (heard := await subscription.next()) is None:
             pass
     return heard

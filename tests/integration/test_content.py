@@ -37,6 +37,7 @@ from tests.conftest import Lab
 from tests.fakes.openai_server import Failure, Hang, Plain, fake_openai
 from tests.fakes.sink import sink
 from tests.integration.test_turns import Bot, until
+from tests.limits import HANG_S
 from workers.agent import taking_in
 from workers.agent.preview import preview
 from workers.consolidation.summary.render import lines_of
@@ -576,7 +577,7 @@ async def test_a_person_is_forgotten_with_what_was_overheard_and_what_came_along
 
     extent = await extent_of(stores_for(world.process), order)
     job = await asking.order(order, None, name="1", tell=None)
-    record = await job_runner(world.process).until_ended(job, within_s=30)
+    record = await job_runner(world.process).until_ended(job, within_s=HANG_S)
 
     assert record.status == "done", record
     assert extent["waiting"] == 1
@@ -612,7 +613,7 @@ async def test_a_word_that_was_overheard_or_quoted_is_forgotten(world: World) ->
     asking = Asking(world.lab.bus, Jobs(world.lab.bus, lease_s=0.5, worker="asking", clock=world.process.clock))
 
     job = await asking.order(order, Search(text="hums"), name="1", tell=None)
-    await job_runner(world.process).until_ended(job, within_s=30)
+    await job_runner(world.process).until_ended(job, within_s=HANG_S)
 
     assert "hums" not in str(await world.lab.dump())
 
@@ -630,7 +631,7 @@ async def test_a_word_takes_the_files_of_its_message_along_and_of_no_other(world
     asking = Asking(world.lab.bus, Jobs(world.lab.bus, lease_s=0.5, worker="asking", clock=world.process.clock))
 
     job = await asking.order(order, Search(text="canary"), name="1", tell=None)
-    await job_runner(world.process).until_ended(job, within_s=30)
+    await job_runner(world.process).until_ended(job, within_s=HANG_S)
 
     assert [name[:12] for name in world.inbox(scope)] == [f"{DAY}-b"]
     assert "canary" not in str(await world.lab.dump())
@@ -656,7 +657,7 @@ async def test_what_waits_for_a_model_that_is_away_is_forgotten_with_its_files(
     asking = Asking(world.lab.bus, Jobs(world.lab.bus, lease_s=0.5, worker="asking", clock=world.process.clock))
 
     job = await asking.order(order, Search(text="canary"), name="1", tell=None)
-    await job_runner(world.process).until_ended(job, within_s=30)
+    await job_runner(world.process).until_ended(job, within_s=HANG_S)
 
     assert world.inbox(scope) == {}
     assert (await reader.state("phone:7")).waiting == 0
@@ -768,6 +769,6 @@ async def test_with_a_conversation_go_the_files_that_came_in_it_and_no_others(wo
     asking = Asking(world.lab.bus, Jobs(world.lab.bus, lease_s=0.5, worker="asking", clock=world.process.clock))
 
     job = await asking.order(order, None, name="1", tell=None)
-    await job_runner(world.process).until_ended(job, within_s=30)
+    await job_runner(world.process).until_ended(job, within_s=HANG_S)
 
     assert [name[:15] for name in world.inbox(scope)] == [f"{DAY}-here"]
