@@ -121,19 +121,19 @@ class Bench:
 
     # Processes.
 
-    async def begin(self, role: str, **environment: str) -> Daemon:
-        """Start a process, and wait for its first heartbeat."""
+    async def begin(self, *roles: str, **environment: str) -> list[Daemon]:
+        """Start a process for each role, and wait for their first heartbeats."""
         before = len(await workers(self.process.bus))
         config = str(self.folder / "millpond.toml")
         more = {**self.clocks["workers"].environment, **environment, "MILLPOND_CONFIG": config}
-        daemon = start(self.folder / "data", "--role", role, web=False, **more)
-        self.daemons.append(daemon)
+        begun = [start(self.folder / "data", "--role", role, web=False, **more) for role in roles]
+        self.daemons += begun
 
         async def seen() -> bool:
-            return len(await workers(self.process.bus)) > before
+            return len(await workers(self.process.bus)) == before + len(begun)
 
         await until(seen)
-        return daemon
+        return begun
 
     async def step(self, whose: str, by_s: int) -> None:
         """Step a clock."""
@@ -340,8 +340,7 @@ async def everything_under_way(bench: Bench) -> None:
 
 @pytest.mark.parametrize(("whose", "by_s"), STEPS)
 async def test_what_is_under_way_when_a_clock_steps_goes_on(bench: Bench, whose: str, by_s: int) -> None:
-    for role in ("agent", "channels", "agent", "channels"):
-        await bench.begin(role)
+    await bench.begin("agent", "channels", "agent", "channels")
     async with flowing(bench):
         await everything_under_way(bench)
         await bench.step(whose, by_s)
@@ -357,11 +356,10 @@ async def test_what_is_under_way_when_a_clock_steps_goes_on(bench: Bench, whose:
 @pytest.mark.parametrize(("whose", "by_s"), STEPS)
 async def test_what_is_held_by_those_who_die_at_the_step_is_taken_over(bench: Bench, whose: str, by_s: int) -> None:
     # Alone at first, so that they lead and hold what there is.
-    dying = [await bench.begin(role) for role in ("agent", "channels")]
+    dying = await bench.begin("agent", "channels")
     async with flowing(bench):
         await everything_under_way(bench)
-        for role in ("agent", "channels"):
-            await bench.begin(role)
+        await bench.begin("agent", "channels")
         for number in range(4):
             await bench.say(f"web:late{number}", f"think of {number}")
         await bench.thinks(*(f"think of {number}" for number in range(4)))
@@ -375,8 +373,7 @@ async def test_what_is_held_by_those_who_die_at_the_step_is_taken_over(bench: Be
 
 @pytest.mark.parametrize(("whose", "by_s"), STEPS)
 async def test_a_stop_after_the_step_ends_a_turn_and_a_back_off(bench: Bench, whose: str, by_s: int) -> None:
-    for _ in range(2):
-        await bench.begin("agent")
+    await bench.begin("agent", "agent")
     await bench.say("web:hang", "hang for ever")
     await bench.say("web:rest", "rest for a while")
     await bench.thinks("hang")
@@ -392,7 +389,7 @@ async def test_a_stop_after_the_step_ends_a_turn_and_a_back_off(bench: Bench, wh
 
 @pytest.mark.parametrize(("whose", "by_s"), STEPS)
 async def test_idle_processes_stop_soon_after_the_step(bench: Bench, whose: str, by_s: int) -> None:
-    daemons = [await bench.begin(role) for role in ("agent", "channels")]
+    daemons = await bench.begin("agent", "channels")
     await bench.step(whose, by_s)
 
     codes = [await to_thread.run_sync(daemon.stop) for daemon in daemons]
