@@ -136,7 +136,7 @@ class Copy:
             assert not isinstance(answer, BaseException), answer
 
 
-async def kept(folder: Path, *buses: Bus) -> Callable[[], Awaitable[None]]:
+async def kept(*buses: Bus, folder: Path | None = None) -> Callable[[], Awaitable[None]]:
     """Brings back keys and files as they are now: one beginning for many cases."""
     copies, files = [(bus, await Copy.of(bus)) for bus in buses], _files_in(folder)
 
@@ -154,8 +154,8 @@ async def kept(folder: Path, *buses: Bus) -> Callable[[], Awaitable[None]]:
     return bring_back
 
 
-def _files_in(folder: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+def _files_in(folder: Path | None) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} if folder else {}
 
 
 class Apart(MemoryLab):
@@ -237,7 +237,7 @@ class Apart(MemoryLab):
 
     async def kept(self) -> Callable[[], Awaitable[None]]:
         """See ``kept``; of both servers and their archives."""
-        return await kept(self.process.data_dir, self.lab.bus, self.far)
+        return await kept(self.lab.bus, self.far, folder=self.process.data_dir)
 
     # What must hold
 

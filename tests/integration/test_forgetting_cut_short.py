@@ -79,7 +79,7 @@ async def dies(process: Process, lab: Lab, tmp_path: Path, order: Order, *, stri
     await a_little(world)
     heads = [(await lab.state(session)).head for session in (ANN, ANNS)]
     job_id = await world.order(order=order)
-    begin_again = await kept(tmp_path, lab.bus)
+    begin_again = await kept(lab.bus, folder=tmp_path)
     for at in range(1 + carried_out * 5 % stride, CALLS_MAX, stride):
         await begin_again()
         dying = DyingBus(world.bus, at=at, carried_out=carried_out)
@@ -131,7 +131,7 @@ async def test_a_job_that_is_cancelled_at_any_call_gives_everything_back(
     world = Pond(pond(process, tmp_path), lab)
     await a_little(world)
     job_id = await world.order()
-    begin_again = await kept(tmp_path, lab.bus)
+    begin_again = await kept(lab.bus, folder=tmp_path)
     for at in range(1, CALLS_MAX, 17):
         await begin_again()
         with anyio.CancelScope() as scope:

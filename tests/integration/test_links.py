@@ -222,7 +222,7 @@ async def test_links_that_cross_at_any_call_end(people: PeopleLab) -> None:
     """The other one begins before each call of the first, and dies with its marks: the first goes on all the same."""
     await two(people)
     jobs = [await people.ask(ANN, BOB), await people.ask(BOB, ANN)]
-    begin_again = await kept(people.process.data_dir, people.bus)
+    begin_again = await kept(people.bus, folder=people.process.data_dir)
 
     async def cross() -> None:
         with suppress(Died):
@@ -270,7 +270,7 @@ async def test_cut_short_at_any_call_it_ends_as_if_nothing_had_been(
     wanted: dict[str, Any] = {}
     await begun(people, parts=parts)
     job = await people.ask_to_part(BOB) if parts else await people.ask(ANN, BOB)
-    begin_again = await kept(people.process.data_dir, people.bus)
+    begin_again = await kept(people.bus, folder=people.process.data_dir)
     for at in range(MOST):
         await begin_again()
         with anyio.CancelScope() as scope, capture_logs(), suppress(Died, BusUnavailable):
