@@ -23,8 +23,8 @@ UNFINISHED = frozenset(
 )
 """Kinds of findings that a run has to leave when it ends in the middle of its work."""
 
-LATE = frozenset({"impatient", "slow", "tardy"})
-"""Kinds that say how long something took, for which the machine may be the reason."""
+LATE = frozenset({"impatient", "slow", "tardy", "warming"})
+"""Kinds for which a slow machine may be the reason: they say how long something took."""
 
 
 class Inconclusive(Exception):
@@ -47,7 +47,9 @@ def end_of(found: Mapping[str, Sequence[str]], undecided: str) -> End:
         undecided: why it ended before its work did; empty: it did not.
     """
     kinds = {kind for kind, findings in found.items() if findings}
-    reasons = [undecided] * bool(undecided) + [f"{found[kind][0]}; a busy machine is late too" for kind in kinds & LATE]
+    reasons = [undecided] * bool(undecided) + [
+        f"{found[kind][0]}; the machine may be the reason" for kind in kinds & LATE
+    ]
     if kinds - LATE - (UNFINISHED if undecided else frozenset()):
         return End(code=BROKEN, text="broken")
     if reasons:

@@ -28,6 +28,7 @@ from tests.soak.findings import NOT_LOOKED_AT, OF_CHAOS, OWN, Findings
 from tests.soak.flat import MIB, Limits, Sample, Span, growing, least, rise, slope
 from tests.soak.gauges import Gauges, sample
 from tests.soak.judged import LIMITS as LIMITS_OF_ALL
+from tests.soak.judged import growth_of
 from tests.soak.mind import HEARD, MOODS, SHORTENED, Mind
 from tests.soak.plan import DISK, KILL, MODEL, PAUSE, ROLL, SERVER, SERVER_UNTIL, Plan, troubles
 from tests.soak.readers import Reader, unseen
@@ -333,6 +334,11 @@ def test_a_rate_that_the_machine_could_not_keep_is_inconclusive_and_a_loss_besid
     assert findings.end("7 not sent by lake").code == INCONCLUSIVE, "it may still come"
     findings.add("unlisted", ["lake:1 turn 3: shown 2 times, listed 0 times"])
     assert findings.end("7 not sent by lake").code == BROKEN
+
+
+def test_a_growth_is_a_proof_in_a_run_of_many_messages_that_kept_its_rate() -> None:
+    assert growth_of(9_000, is_slow=False) == "growing"
+    assert growth_of(9_000, is_slow=True) == growth_of(800, is_slow=False) == "warming"
 
 
 def test_twice_the_patience_is_as_many_messages_in_twice_the_time() -> None:

@@ -64,6 +64,7 @@ OWN = {
     "ungraceful": Line(promise="8", text="processes that did not stop as they should"),
     "tardy": Line(promise="8", text="processes that took long to stop"),
     "growing": Line(promise="-", text="processes that hold more and more"),
+    "warming": Line(promise="-", text="processes that grew in a run of too few messages to tell caches from leaks"),
     "left": Line(promise="-", text="queues that are not empty at the end"),
     "check": Line(promise="-", text="rules that data check finds broken"),
     "stopped": Line(promise="5", text="work that has stopped before its end"),

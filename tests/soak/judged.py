@@ -30,6 +30,9 @@ WAIT_MAX_S = TURN_WAIT_S + 3.0
 RATE_LEAST = 0.9
 """Share of the rate asked for that is enough."""
 
+MESSAGES_LEAST = 3_000
+"""After fewer messages some code runs for the first time, and caches fill, in the part of the run that is measured."""
+
 AGENT_GROWTH = 32 * MIB
 """An agent fills what it keeps at hand, vectors above all: a KiB for each message of the chats that it searches,
 whoever answered it, and no more than 96 MiB. Over the second half of three minutes it rose by 15 to 25 MiB, with the
@@ -75,7 +78,8 @@ def _judge_watched(run: Run, found: Findings) -> None:
     found.add("problems", run.problems)
     found.add("fallen", run.harm.fallen)
     found.add("ungraceful", run.harm.ungraceful)
-    found.add("growing", growing(run.gauges.samples, Span(began_s=run.began, seconds=run.loaded_s), LIMITS))
+    grown = growing(run.gauges.samples, Span(began_s=run.began, seconds=run.loaded_s), LIMITS)
+    found.add(growth_of(run.crowd.said.total(), is_slow=rate(run) < RATE_LEAST * run.plan.rate), grown)
     found.add("tardy", run.harm.tardy)
     found.add("left", [f"{count} {what}" for what, count in run.drain.left.items() if count])
     found.add("stopped", [run.drain.stopped] * bool(run.drain.stopped))
@@ -84,6 +88,11 @@ def _judge_watched(run: Run, found: Findings) -> None:
         found.add("problems", [f"the terminal ended with {run.typed.code}"])
     if rate(run) < RATE_LEAST * run.plan.rate:
         found.add("slow", [f"{rate(run):.1f} messages a second were answered, {run.plan.rate:g} were asked for"])
+
+
+def growth_of(messages: int, *, is_slow: bool) -> str:
+    """The kind of a growth in a run of so many messages."""
+    return "warming" if is_slow or messages < MESSAGES_LEAST else "growing"
 
 
 def rate(run: Run) -> float:
