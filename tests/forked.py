@@ -22,7 +22,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 import anyio
 
@@ -181,7 +181,7 @@ def main() -> None:
         importlib.import_module(name)
     anyio.run(tokens.load, "")  # the vocabulary, which takes longer than all else that a command does
     gc.freeze()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # who looks after a command is waited for by nobody
+    signal.signal(signal.SIGCHLD, _tell_ends)
     requests = socket.socket(fileno=int(sys.argv[1]))
     while True:
         request, fds, _, _ = socket.recv_fds(requests, REQUEST_MAX, 4)
@@ -190,28 +190,40 @@ def main() -> None:
         asked = json.loads(request)
         for name in SERVING if {"run", "init"} & set(asked["command"]) else ():
             importlib.import_module(name)
-        if os.fork() == 0:
+        told, *streams = fds
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # it is known here before it can end
+        if (pid := os.fork()) == 0:
             requests.close()
-            _look_after(asked, *fds)
-            return  # into the command's own end
-        for fd in fds:
+            for fd in (told, *_running.values()):
+                os.close(fd)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
+            _become(asked, streams)
+        _running[pid] = told
+        _tell(told, pid)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
+        for fd in streams:
             os.close(fd)
 
 
-def _look_after(request: Mapping[str, Any], told: int, *streams: int) -> None:
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    pid = os.fork()
-    if pid == 0:
-        os.close(told)
-        _become(request, streams)
-        return
-    os.write(told, f"{pid}\n".encode())
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    os.write(told, f"{code}\n".encode())
-    os._exit(0)  # at once: what else an interpreter does at its end is the maker's, not ours
+_running: dict[int, int] = {}
+"""Where the end of each process is told."""
 
 
-def _become(request: Mapping[str, Any], streams: Sequence[int]) -> None:
+def _tell_ends(_number: int, _frame: object) -> None:
+    with suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            told = _running.pop(ended[0])
+            _tell(told, os.waitstatus_to_exitcode(ended[1]))
+            os.close(told)
+
+
+def _tell(told: int, number: int) -> None:
+    with suppress(BrokenPipeError):  # nobody wants to know any more
+        os.write(told, f"{number}\n".encode())
+
+
+def _become(request: Mapping[str, Any], streams: Sequence[int]) -> NoReturn:
     if request["own_session"]:
         os.setsid()
     for number, stream in enumerate(streams):

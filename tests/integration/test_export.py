@@ -90,7 +90,7 @@ class Home:
         await self.remember(ANN, "web:ann", "Ann likes 茶")
         await self.remember(BOB, "web:bob", CANARY)
         self.put(ANN, "tea.txt", content=b"green\n")
-        self.put(ANN, "deep", "er", "big.bin", content=os.urandom(2_500_000))
+        self.put(ANN, "deep", "er", "big.bin", content=os.urandom(1_200_000))
         self.put(ANN, "empty", content=b"")
         self.put(ANN, "exports", "old.zip", content=b"older")
         self.put(BOB, "bob.txt", content=CANARY.encode())

@@ -199,7 +199,7 @@ async def test_many_callers_and_processes_at_once_start_one_server(data_dir: Pat
     async def call() -> None:
         pids.append((await ours.ensure()).pid)
 
-    children = [_child(data_dir) for _ in range(4)]
+    children = [_child(data_dir) for _ in range(2)]
     async with anyio.create_task_group() as group:
         for _ in range(20):
             group.start_soon(call)
