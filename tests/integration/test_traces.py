@@ -43,7 +43,7 @@ ANN = "web:ann"
 @pytest.fixture
 def queue() -> QueueConfig:
     """Leases that outlast the sending of a part."""
-    return QueueConfig(lease_s=2.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 async def idle(lab: Lab, session: str = ANN) -> bool:
