@@ -1,7 +1,6 @@
 """Joined reading: what was said, whatever of it has left Redis, also in the moment in which it leaves."""
 
 import itertools
-import os
 import tracemalloc
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
@@ -10,15 +9,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import anyio
 import msgspec
 import pytest
+from anyio.from_thread import start_blocking_portal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channels.terminal.conversation import Conversation, Said
 from daemon.archive import Archive, Segment
-from daemon.bus import open_bus
+from daemon.bus import Bus, open_bus
 from daemon.config import RedisConfig
 from daemon.errors import ArchiveError
 from daemon.process import Process
@@ -275,22 +274,25 @@ def lives(draw: st.DrawFn) -> list[Any]:
     return steps
 
 
-@given(steps=lives())
-@settings(max_examples=60, deadline=None)
-def test_joined_reading_equals_what_was_said(redis: tuple[RedisConfig, Path], steps: list[Any]) -> None:
+def test_joined_reading_equals_what_was_said(redis: tuple[RedisConfig, Path], prefix: str) -> None:
     """Random segments, overlapping ones too, random trims, and more said in between."""
     config, server_dir = redis
 
-    async def live() -> None:
+    async def live(bus: Bus, steps: list[Any]) -> None:
         with TemporaryDirectory() as folder:
-            prefix = f"joined-{os.getpid()}"
-            async with open_bus(msgspec.structs.replace(config, prefix=prefix), server_dir) as bus:
-                try:
-                    await follow(Shelf(Lab(bus, QUEUE), Path(folder)), steps)
-                finally:
-                    await check_and_remove_keys(bus)
+            await follow(Shelf(Lab(bus, QUEUE), Path(folder)), steps)
+        await check_and_remove_keys(bus)
 
-    anyio.run(live)
+    with start_blocking_portal() as portal:
+        opened = open_bus(msgspec.structs.replace(config, prefix=prefix), server_dir)
+        with portal.wrap_async_context_manager(opened) as bus:
+
+            @given(steps=lives())
+            @settings(max_examples=60)
+            def holds(steps: list[Any]) -> None:
+                portal.call(live, bus, steps)
+
+            holds()
 
 
 async def follow(shelf: Shelf, steps: list[Any]) -> None:
