@@ -133,6 +133,10 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
     """As ``answers``, of messages that could not be answered; they are dead letters now."""
     stopped: bool = False
     """A person stopped the turn here; the text is what had come until then."""
+    own: msgspec.Raw | None = None
+    """On an answer: fields that only its own model understands and gets back, JSON; see ``daemon.model.own``."""
+    own_tokens: int = 0
+    """What ``own`` counts; not part of ``tokens``, since other models and later turns are sent without it."""
     wire: msgspec.Raw
     """The message as the model gets it, JSON; joined into a request without decoding."""
 

@@ -12,7 +12,21 @@ from anyio import to_thread
 from daemon.clock import Clock
 from daemon.config.remembering import EmbeddingsConfig
 from daemon.config.schema import ModelConfig, TranscriptionConfig
-from daemon.model.base import RUNTIME_CONTEXT, Answer, Chunk, CutOff, Model, Request, TextChunk, ToolCall, Usage
+from daemon.model.adaptation import with_own
+from daemon.model.base import (
+    RUNTIME_CONTEXT,
+    Answer,
+    Chunk,
+    CutOff,
+    Model,
+    OnlyThought,
+    Request,
+    TextChunk,
+    ToolCall,
+    Unsaid,
+    Usage,
+)
+from daemon.model.dialect import dialect_of, host_of
 from daemon.model.failures import Failures, note_failure, read_failures
 from daemon.model.fallback import FallbackModel, Rung
 from daemon.model.offline import OfflineModel
@@ -32,9 +46,11 @@ __all__ = [
     "FallbackModel",
     "Model",
     "OfflineModel",
+    "OnlyThought",
     "Request",
     "TextChunk",
     "ToolCall",
+    "Unsaid",
     "Usage",
     "connect",
     "embeddings",
@@ -42,9 +58,16 @@ __all__ = [
     "ends",
     "note_failure",
     "read_failures",
+    "sends_all_own",
     "transcriber",
+    "with_own",
     "without_marks",
 ]
+
+
+def sends_all_own(config: ModelConfig) -> bool:
+    """Whether a model's server wants what it alone understands back with each of its answers, as far as is known."""
+    return dialect_of(host_of(config.base_url), config.name).form.own == "window"
 
 
 async def connect(config: ModelConfig, *, language: Language = "en") -> Model:

@@ -46,7 +46,7 @@ class Rung:
         if self._failures:
             # One call finds out whether it is back; others that come meanwhile do not wait for its time-out too.
             self._rest(REST_S)
-        limit = min(request.max_completion_tokens, self._config.completion_tokens)
+        limit = min(request.max_completion_tokens, request.room * self._config.completion_tokens)
         try:
             async with aclosing(self.model.stream(replace(request, max_completion_tokens=limit))) as chunks:
                 async for chunk in chunks:
