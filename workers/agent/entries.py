@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from daemon.clock import Clock, stamp
-from daemon.events import Inbound, LogEntry, Overheard
+from daemon.events import NOTHING, Inbound, LogEntry, Overheard
 from daemon.model import Answer, ToolCall
 from daemon.tokens import Tokenizer
 from workers.agent.spoken import own, words_of
@@ -136,7 +136,7 @@ class Entries:
             answers=tuple(answers),
             dead=tuple(dead),
             stopped=stopped,
-            own=msgspec.Raw(own) if own else None,
+            own=msgspec.Raw(own) if own else NOTHING,
             own_tokens=await self._tokenizer.acount_said(own.decode()) if own else 0,
             wire=msgspec.Raw(_encode(_Wire(role="assistant", content=text))),
         )

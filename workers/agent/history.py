@@ -171,7 +171,7 @@ def marked(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def _with_own(wire: bytes, entry: LogEntry) -> bytes:
-    return with_own(wire, bytes(entry.own)) if entry.own is not None else wire
+    return with_own(wire, bytes(entry.own))
 
 
 def _digest(wires: Sequence[bytes], senders: Sequence[str], old: int) -> bytes:
