@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from daemon.config.schema import ModelConfig
 from daemon.errors import ModelError, ModelRefused, ModelUnavailable, RateLimited
-from daemon.model.base import Answer, Chunk, CutOff, Model, Request
+from daemon.model.base import Answer, Chunk, CutOff, Model, OnlyThought, Request
 from daemon.tokens import calibration
 
 REST_S = 30.0
@@ -112,4 +112,4 @@ class FallbackModel:
 
 
 def _cut_off(failures: Mapping[Rung, ModelError]) -> tuple[Answer, ...]:
-    return tuple(error.answer for error in failures.values() if isinstance(error, CutOff))
+    return tuple(error.answer for error in failures.values() if isinstance(error, CutOff | OnlyThought))

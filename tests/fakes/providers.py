@@ -1,8 +1,8 @@
-"""Strict servers of models, each as peculiar as a provider is by its documentation: what it refuses, what it wants back.
+"""Strict servers of models, each as peculiar as a provider is documented to be in what it refuses and wants back.
 
     async with fake_openai(Kimi()) as server: ...
 
-All of them talk the same way: a user's message with ``time`` in it is answered with a call of the tool ``time``, the
+All of them talk the same way: a user's message with ``clock`` in it is answered with a call of the tool ``time``, the
 result with ``done``, a request for a summary with one. A refusal is counted in ``refusals``.
 """
 
@@ -47,7 +47,7 @@ class Provider:
         self.prompts.append(messages)
         if "save_memory" in json.dumps(body.get("tools", [])) or "save_memory" in str(messages[0].get("content")):
             return self.summary(body)
-        if messages[-1]["role"] == "tool" or "time" not in _text(messages[-1]):
+        if messages[-1]["role"] == "tool" or "clock" not in _text(messages[-1]):
             return self.say("done", body)
         return self.calls(body)
 

@@ -31,7 +31,7 @@ class Conversation:
     """A person, a bot with two models, and workers that come and go."""
 
     def __init__(self, process: Process, lab: Lab, config: ModelConfig) -> None:
-        bots = {"pond": BotConfig(model=config)}
+        bots = {"pond": BotConfig(model=config, admins=("web:ann",))}
         self.process = replace(process, config=msgspec.structs.replace(process.config, bots=bots))
         self.lab = lab
         self.config = config
@@ -70,12 +70,12 @@ async def test_a_conversation_with_tools_goes_on_with_each_provider(
 
     async with conversing(process, lab, provider, other) as conversation:
         said = [
-            await conversation.say("what time is it?"),
-            await conversation.say("and what time now?"),
+            await conversation.say("look at the clock"),
+            await conversation.say("and at the clock again"),
             await conversation.say("/model second", command="model"),
-            await conversation.say("the time, please"),
+            await conversation.say("the clock, please"),
             await conversation.say("/model first", command="model"),
-            await conversation.say("once more, the time"),
+            await conversation.say("once more, the clock"),
             await conversation.say("/compact", command="compact"),
             await conversation.say("thanks"),
         ]
