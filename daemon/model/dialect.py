@@ -22,6 +22,7 @@ _NOT_TAKEN = re.compile(
     r"not (?:be )?(?:supported|permitted|allowed|accepted|available|enabled)|unsupported|unexpected|unknown"
     r"|unrecogni[sz]ed|(?:does|do|is|are)(?: not|n't) (?:support|accept|allow)|extra|invalid|requires --"
 )
+_UNKNOWN = re.compile(r"unknown|unrecogni[sz]ed|unsupported|not supported|extra|unexpected")
 _TOOLS = re.compile(r"\btools?\b|function.?call|tool.?(?:use|choice)")
 _IDS = re.compile(r"tool.?call.?id|call[_ ]id|\bids?\b.*(?:length|charact|pattern|a-z|match|nine|\b9\b)")
 _OWN = re.compile(r"reasoning|thought|thinking|signature|extra_content")
@@ -67,7 +68,7 @@ class Dialect:
         if self.limit not in text and "max_tokens" not in text:
             return None
         most = [int(number) for number in _AT_MOST.findall(text) if 0 < int(number) < self._most(request)]
-        if most and not _NOT_TAKEN.search(text):
+        if most and not _UNKNOWN.search(text):
             return replace(self, limit_most=max(most))
         if self.limit == "max_completion_tokens" and self.limit in text:
             return replace(self, limit="max_tokens")

@@ -13,10 +13,11 @@ NONE: list[tuple[str, str]] = []
 FORMS = {
     "Hermes": '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>',
     "Hermes without its end": '<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}',
-    "Qwen3-Coder": "<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>\n</tool_call>",
+    "Qwen3-Coder": "<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>\n"
+    "</tool_call>",
     "Llama": '{"name": "get_weather", "parameters": {"city": "Paris"}}',
     "Llama with a tag": '<|python_tag|>{"name": "get_weather", "parameters": {"city": "Paris"}}',
-    "Llama, arguments as text": '{"type": "function", "name": "get_weather", "parameters": "{\\"city\\": \\"Paris\\"}"}',
+    "Llama, arguments as text": '{"name": "get_weather", "parameters": "{\\"city\\": \\"Paris\\"}"}',
     "as in the API": '{"type": "function", "function": {"name": "get_weather", "arguments": {"city": "Paris"}}}',
     "in a fence": '```json\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n```',
     "Mistral": '[TOOL_CALLS] [{"name": "get_weather", "arguments": {"city": "Paris"}}]',
