@@ -142,7 +142,10 @@ async def _probed(check: str, asked: "ModelConfig") -> "Finding":
     from daemon.errors import InvalidAnswer, MillpondError
     from daemon.model import Request, connect
 
-    model = await connect(asked)
+    try:
+        model = await connect(asked)
+    except MillpondError as failure:
+        return error(check, f"{asked.name}: {failure}")
     request = Request(messages=(b'{"role":"user","content":"Say yes."}',), max_completion_tokens=1)
     try:
         with anyio.fail_after(PROBE_S):
