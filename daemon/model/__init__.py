@@ -30,6 +30,7 @@ from daemon.model.dialect import dialect_of, host_of
 from daemon.model.failures import Failures, note_failure, read_failures
 from daemon.model.fallback import FallbackModel, Rung
 from daemon.model.offline import OfflineModel
+from daemon.model.thinking import said
 from daemon.model.untrusted import enclosed, ends, without_marks
 from daemon.wording import Language
 
@@ -58,6 +59,7 @@ __all__ = [
     "ends",
     "note_failure",
     "read_failures",
+    "said",
     "sends_all_own",
     "transcriber",
     "with_own",

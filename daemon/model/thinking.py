@@ -148,6 +148,13 @@ class Thinking:
         self.harmony.thoughts.clear()
 
 
+def said(text: str) -> str:
+    """What a whole text says beside its reasoning."""
+    thinking = Thinking()
+    found = thinking.feed(text)
+    return found + thinking.end()
+
+
 def _closing(text: str) -> re.Match[str] | None:
     """The first mark that ends reasoning, and is not talked about: in quotation marks, or within code."""
     for found in _CLOSES.finditer(text):
