@@ -26,7 +26,7 @@ from daemon.model.base import (
     Unsaid,
     Usage,
 )
-from daemon.model.dialect import dialect_of, host_of
+from daemon.model.dialect import changes, dialect_of, host_of, known_of
 from daemon.model.failures import Failures, note_failure, read_failures
 from daemon.model.fallback import FallbackModel, Rung
 from daemon.model.offline import OfflineModel
@@ -57,6 +57,7 @@ __all__ = [
     "embeddings",
     "enclosed",
     "ends",
+    "learnt_of",
     "note_failure",
     "read_failures",
     "said",
@@ -65,6 +66,12 @@ __all__ = [
     "with_own",
     "without_marks",
 ]
+
+
+def learnt_of(config: ModelConfig) -> str:
+    """What this process has learnt of a model's server by its refusals, in a line; empty: nothing."""
+    host = host_of(config.base_url)
+    return changes(known_of(host), dialect_of(host, config.name))
 
 
 def sends_all_own(config: ModelConfig) -> bool:

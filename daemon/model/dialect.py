@@ -152,8 +152,12 @@ _learnt: dict[str, Dialect] = {}
 
 def dialect_of(host: str, model: str) -> Dialect:
     """What is known by now of a server's model, by all that this process has asked it."""
-    known = next((PROVIDERS[name] for name in PROVIDERS if host.partition(":")[0].endswith(name)), Dialect())
-    return _learnt.get(identity(host, model), known)
+    return _learnt.get(identity(host, model), known_of(host))
+
+
+def known_of(host: str) -> Dialect:
+    """What is known of a server before it was asked anything."""
+    return next((PROVIDERS[name] for name in PROVIDERS if host.partition(":")[0].endswith(name)), Dialect())
 
 
 def learn(host: str, model: str, dialect: Dialect) -> None:

@@ -47,7 +47,7 @@ class Provider:
         self.prompts.append(messages)
         if "save_memory" in json.dumps(body.get("tools", [])) or "save_memory" in str(messages[0].get("content")):
             return self.summary(body)
-        if messages[-1]["role"] == "tool" or "clock" not in _text(messages[-1]):
+        if messages[-1]["role"] == "tool" or not re.search("clock|tool time", _text(messages[-1])):
             return self.say("done", body)
         return self.calls(body)
 
