@@ -4,6 +4,7 @@
 so this module, whose name nobody else uses, looks before anything is imported and refuses with the reason.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -34,8 +35,21 @@ def _importable(candidate: Path) -> bool:
     return candidate.is_file() if candidate.suffix else (candidate / "__init__.py").is_file()
 
 
+def open_streams() -> None:
+    """Have standard streams that were closed (``<&-``) be ``/dev/null``, and lose characters that a terminal lacks."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            # The lowest number that is free: theirs, since the streams before it are open by now.
+            os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8"))
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
 def main() -> None:
     """Start the ``millpond`` command; exit 78 (EX_CONFIG of sysexits.h) when foreign packages stand in its way."""
+    open_streams()
     findings = foreign_rooms(sys.path, Path(__file__).resolve().parent)
     if findings:
         sys.stderr.write(

@@ -166,6 +166,11 @@ class ModelTimeout(ModelUnavailable):
 class ModelRefused(ModelError):
     """The model's server says that the request or the key is wrong; trying again changes nothing."""
 
+    def __init__(self, message: str, *, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
+        """Of the HTTP response; 0: there was none."""
+
 
 class ContextOverflow(ModelError):
     """The prompt is larger than the model's window."""

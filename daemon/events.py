@@ -9,6 +9,9 @@ import msgspec
 
 from daemon.sessionkey import SessionKey
 
+NOTHING = msgspec.Raw(b"")
+"""Left out of what is written: a field is omitted when it holds this very object, its default."""
+
 ChatKind = Literal["direct", "group"]
 Command = Literal[
     "",
@@ -133,6 +136,10 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
     """As ``answers``, of messages that could not be answered; they are dead letters now."""
     stopped: bool = False
     """A person stopped the turn here; the text is what had come until then."""
+    own: msgspec.Raw = NOTHING
+    """On an answer: fields that only its own model understands and gets back, JSON; see ``daemon.model.own``."""
+    own_tokens: int = 0
+    """What ``own`` counts; not part of ``tokens``, since other models and later turns are sent without it."""
     wire: msgspec.Raw
     """The message as the model gets it, JSON; joined into a request without decoding."""
 

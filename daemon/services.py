@@ -43,6 +43,9 @@ EXAMINE = "channels.examining:examine"
 SIZES = "workers.consolidation.sizes:sizes"
 """Gives what a session's prompt counts, and when it is consolidated: ``sizes(process, state)``, tokens by name."""
 
+PROBE = "workers.agent.probe:probe"
+"""Tries one model of a bot with all that the bot uses: ``await probe(bot, model)``, what was found, a sentence each."""
+
 FETCH = "channels.fetching:fetching"
 """Fetches what came with a push channel's messages: ``async with fetching(process, channel) as fetch`` gives a function
 ``await fetch(attachment, timeout_s=…)`` → bytes, which raises as ``channels.base.Channel.fetch`` does."""

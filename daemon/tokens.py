@@ -118,6 +118,8 @@ class Calibration:
 
     def __init__(self) -> None:
         self._ratio = 1.0
+        self.window_tokens: int | None = None
+        """The largest prompt, by our count, that was taken after a larger one was refused; None: none was refused."""
 
     @property
     def factor(self) -> float:
@@ -136,8 +138,13 @@ class Calibration:
         self._ratio += (ratio - self._ratio) * (RISE if ratio > self._ratio else FALL)
 
     def lowered(self, limit_tokens: int) -> int:
-        """A provider's limit in our tokens; never more than it says."""
-        return int(limit_tokens / self.factor)
+        """A provider's limit in our tokens; never more than it says, or than it has shown to take."""
+        lowered = int(limit_tokens / self.factor)
+        return lowered if self.window_tokens is None else min(lowered, self.window_tokens)
+
+    def fits(self, tokens: int) -> None:
+        """Take note that a prompt of so many tokens was taken, and a larger one refused."""
+        self.window_tokens = tokens
 
 
 _calibrations: dict[str, Calibration] = {}

@@ -11,8 +11,6 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import anyio
@@ -22,9 +20,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from channels.slack.outcome import LONG_REST_S, Answer, TooMany, Unreached, judged
 from daemon.config.address import is_slacks
-from daemon.config.rules import is_loopback
 from daemon.config.secret import STARS, Secret
 from daemon.errors import SendRefused, SendRejected, SendUnknown
+from daemon.proxies import connector_of, http_proxy_of
 
 ANSWER_MAX_BYTES = 33_554_432
 """Largest answer that is read: a page of two hundred of the longest messages stays below."""
@@ -91,7 +89,7 @@ class Api:
     def __init__(self, base_url: str, token: Secret) -> None:
         self._base = base_url.rstrip("/")
         self._token = token
-        self._session = _session()
+        self._session = _session(self._base)
         self._client: Any = AsyncWebClient(  # its types say little
             token=token.reveal(),
             base_url=self._base,
@@ -100,8 +98,13 @@ class Api:
             retry_handlers=[],  # not None, which stands for handlers that send again
         )
         # The client takes a proxy from the environment whatever it is for; ``None`` has it look there.
-        self._client.proxy = proxy_of(self._base)
+        self._client.proxy = http_proxy_of(self._base)
         self._resting: dict[tuple[str, str], float] = {}
+
+    @property
+    def address(self) -> str:
+        """Of the Web API."""
+        return self._base
 
     async def call(
         self, method: str, params: Mapping[str, Any] | None = None, *, timeout_s: float, key: str = ""
@@ -208,7 +211,7 @@ class Api:
                 # Whoever has no right to a file is sent on to a page for people.
                 body = None if content is None else io.BytesIO(content)  # written in pieces
                 async with self._session.request(
-                    verb, url, data=body, headers=headers, proxy=proxy_of(url), allow_redirects=False
+                    verb, url, data=body, headers=headers, proxy=http_proxy_of(url), allow_redirects=False
                 ) as response:
                     found = await _bounded(response, max_bytes) if response.status == 200 else b""
                     return response.status, response.headers.get("Content-Type", ""), found
@@ -245,13 +248,6 @@ async def connect(base_url: str, token: Secret) -> AsyncGenerator[Api]:
         yield api
     finally:
         await api.aclose()
-
-
-def proxy_of(url: str) -> str | None:
-    """The proxy that the environment names for an address; it is meant for the world outside."""
-    there = urlsplit(url)
-    host = there.hostname or ""
-    return None if is_loopback(host) or proxy_bypass(host) else getproxies().get(there.scheme)
 
 
 class Redirected(Exception):
@@ -293,15 +289,12 @@ class _Response(aiohttp.ClientResponse):
             return {}
 
 
-def _session() -> aiohttp.ClientSession:
+def _session(base: str) -> aiohttp.ClientSession:
     tracing = unredirected()
     tracing.on_connection_create_end.append(_note_connected)
     tracing.on_connection_reuseconn.append(_note_connected)
     return aiohttp.ClientSession(
-        # A name that is looked up for several at once is looked up in a task of nobody's.
-        connector=aiohttp.TCPConnector(
-            limit=CONNECTIONS_MAX, keepalive_timeout=IDLE_S, use_dns_cache=False, resolver=aiohttp.ThreadedResolver()
-        ),
+        connector=connector_of(base, limit=CONNECTIONS_MAX, keepalive_s=IDLE_S),
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),  # each call has a deadline of its own
         cookie_jar=aiohttp.DummyCookieJar(),
         json_serialize=lambda value: _encode(value).decode(),

@@ -16,10 +16,11 @@ import anyio.abc
 import msgspec
 import structlog
 
-from channels.slack.api import Api, Redirected, proxy_of, unredirected
+from channels.slack.api import Api, Redirected, unredirected
 from channels.slack.envelopes import Envelope, Envelopes
 from daemon import metrics
 from daemon.errors import ChannelError, SendRefused, SendRejected
+from daemon.proxies import connector_of, http_proxy_of
 
 OPEN_S = 10.0
 """How long asking for an address may take, and connecting to it."""
@@ -168,7 +169,7 @@ class Socket:
 
     async def run(self) -> None:
         """Hear, until cancelled."""
-        async with _session() as session, anyio.create_task_group() as tg:
+        async with _session(self._api.address) as session, anyio.create_task_group() as tg:
             while True:
                 try:
                     connection: Connection = await tg.start(self._connected, session)
@@ -241,9 +242,8 @@ class Socket:
         return rest_s
 
 
-def _session() -> aiohttp.ClientSession:
-    # A name that is looked up for several at once is looked up in a task of nobody's.
-    connector = aiohttp.TCPConnector(use_dns_cache=False, resolver=aiohttp.ThreadedResolver())
+def _session(address: str) -> aiohttp.ClientSession:
+    connector = connector_of(address)
     return aiohttp.ClientSession(
         connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trace_configs=[unredirected()]
     )
@@ -258,7 +258,7 @@ async def _opened(session: aiohttp.ClientSession, address: str) -> "aiohttp.Clie
         try:
             return await session.ws_connect(
                 url,
-                proxy=proxy_of(url),
+                proxy=http_proxy_of(url),
                 autoping=False,
                 max_msg_size=MESSAGE_MAX_BYTES,
                 decode_text=False,

@@ -14,9 +14,9 @@ import httpx2
 import msgspec
 
 from channels.telegram.outcome import Answer, Unreached, judged
-from daemon.config.rules import is_loopback
 from daemon.config.secret import STARS, Secret
 from daemon.errors import UNREADABLE, SendRefused, SendRejected, SendUnknown
+from daemon.proxies import http_client
 
 ANSWER_MAX_BYTES = 33_554_432
 """Largest answer that is read: a hundred updates of the largest messages stay far below."""
@@ -133,12 +133,7 @@ class Api:
         limits = httpx2.Limits(
             max_connections=CONNECTIONS_MAX, max_keepalive_connections=CONNECTIONS_MAX, keepalive_expiry=IDLE_S
         )
-        address = httpx2.URL(self._base)
-        # Making the certificates ready costs 20 ms, which a server that is spoken to in the clear does not need. A
-        # proxy of the environment is meant for the world outside.
-        return httpx2.AsyncClient(
-            limits=limits, verify=address.scheme == "https", trust_env=not is_loopback(address.host)
-        )
+        return http_client(self._base, limits=limits)
 
     def _request(
         self, method: str, params: Mapping[str, Any], upload: Upload | None, timeout_s: float

@@ -12,14 +12,14 @@ from daemon.cli.table import print_json
 
 if TYPE_CHECKING:
     from daemon.cli.finding import Finding
-    from daemon.config import Config, Loaded, ModelConfig
+    from daemon.config import BotConfig, Config, Loaded, ModelConfig
 
-PROBE_S = 30.0
+PROBE_S = 90.0
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--probe-model", is_flag=True, help="Ask each bot's model for one token; a provider may charge for it.")
+@click.option("--probe-model", is_flag=True, help="Try each bot's models with tools and a picture, which may cost.")
 @click.pass_context
 def doctor(ctx: click.Context, *, as_json: bool, probe_model: bool) -> None:
     """Check everything that Millpond needs; exit code 1 when something is wrong."""
@@ -117,43 +117,38 @@ async def _models(config: "Config", probe: bool) -> "list[Finding]":
     for name, bot in config.bots.items():
         # Each by itself: asked as one, a fallback would answer for a first model that is gone.
         first, *fallbacks = bot.model.chain
-        findings.append(await _model(f"model of {name}", first, probe))
-        findings += [await _model(f"fallback of {name}", each, probe) for each in fallbacks]
+        findings.append(await _model(f"model of {name}", bot, first, probe))
+        findings += [await _model(f"fallback of {name}", bot, each, probe) for each in fallbacks]
         if (summing_up := summary_model_of(bot)) != bot.model:
-            findings.append(await _model(f"summary model of {name}", summing_up, probe))
+            findings.append(await _model(f"summary model of {name}", bot, summing_up, probe))
     return findings
 
 
-async def _model(check: str, model: "ModelConfig", probe: bool) -> "Finding":
+async def _model(check: str, bot: "BotConfig", model: "ModelConfig", probe: bool) -> "Finding":
     from daemon.cli.finding import ok, warning
 
     if model.offline:
         text = "the offline stand-in, no real one; run `millpond init`, or set OPENAI_API_KEY and OPENAI_MODEL"
         return warning(check, text)
     if probe:
-        return await _probed(check, model)
-    return ok(check, f"{model.name}; not asked (--probe-model asks it for one token)")
+        return await _probed(check, bot, model)
+    return ok(check, f"{model.name}; not asked (--probe-model tries it)")
 
 
-async def _probed(check: str, asked: "ModelConfig") -> "Finding":
+async def _probed(check: str, bot: "BotConfig", asked: "ModelConfig") -> "Finding":
     import anyio
 
-    from daemon.cli.finding import error, ok
-    from daemon.errors import InvalidAnswer, MillpondError
-    from daemon.model import Request, connect
+    from daemon.cli.finding import error, ok, warning
+    from daemon.errors import MillpondError
+    from daemon.services import PROBE, load
 
-    model = await connect(asked)
-    request = Request(messages=(b'{"role":"user","content":"Say yes."}',), max_completion_tokens=1)
     try:
         with anyio.fail_after(PROBE_S):
-            async for _ in model.stream(request):
-                pass
-    except InvalidAnswer:
-        pass  # cut off after its one token: it answers
+            found: list[str] = await load(PROBE)(bot, asked)
     except TimeoutError:
         return error(check, f"{asked.name}: no answer within {PROBE_S:g} s; check base_url and the network")
     except MillpondError as failure:
         return error(check, f"{asked.name}: {failure}")
-    finally:
-        await model.aclose()
-    return ok(check, f"{asked.name} answers")
+    if found:
+        return warning(check, f"{asked.name} answers; {'; '.join(found)}")
+    return ok(check, f"{asked.name} answers, with tools{' and pictures' if asked.vision else ''}")

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from daemon.errors import UNREADABLE
-from daemon.events import Continuity, LogEntry
+from daemon.events import NOTHING, Continuity, LogEntry
 from daemon.forget.needle import FORGOTTEN
 from daemon.memory import HistoryEntry, Note, Version
 
@@ -65,6 +65,10 @@ def texts_of(entry: LogEntry) -> list[str]:
     for call in wire.get("tool_calls") or ():
         arguments = call["function"]["arguments"]
         texts += [arguments, *_inner(arguments)]
+    if entry.own:
+        # Names of fields are no words of anybody's.
+        kept = _decode(entry.own)
+        texts += _values([kept.get("message"), kept.get("calls")])
     return [text for text in texts if text not in (FORGOTTEN, NO_ARGUMENTS)]
 
 
@@ -79,7 +83,9 @@ def tombstone(entry: LogEntry, wanted: Wanted, count: Count) -> LogEntry | None:
         return None
     wire = _encode(_buried(_decode(entry.wire)))
     sender = FORGOTTEN if wanted.hits(entry.sender) else entry.sender
-    return msgspec.structs.replace(entry, wire=msgspec.Raw(wire), tokens=count(wire), sender=sender)
+    return msgspec.structs.replace(
+        entry, wire=msgspec.Raw(wire), tokens=count(wire), own=NOTHING, own_tokens=0, sender=sender
+    )
 
 
 def _buried(wire: dict[str, Any]) -> dict[str, Any]:
@@ -94,6 +100,16 @@ def _buried(wire: dict[str, Any]) -> dict[str, Any]:
     if "tool_call_id" in wire:
         kept["tool_call_id"] = wire["tool_call_id"]
     return kept
+
+
+def _values(value: Any) -> Iterator[str]:
+    """Every text inside of a decoded JSON value but names of fields; of a depth that was written by ourselves."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        inner: Any = value.values() if isinstance(value, dict) else value  # pyright: ignore[reportUnknownMemberType]
+        for each in inner:
+            yield from _values(each)
 
 
 def _strings(value: Any, depth: int = 0) -> Iterator[str]:

@@ -12,10 +12,25 @@ from anyio import to_thread
 from daemon.clock import Clock
 from daemon.config.remembering import EmbeddingsConfig
 from daemon.config.schema import ModelConfig, TranscriptionConfig
-from daemon.model.base import RUNTIME_CONTEXT, Answer, Chunk, CutOff, Model, Request, TextChunk, ToolCall, Usage
+from daemon.model.adaptation import with_own
+from daemon.model.base import (
+    RUNTIME_CONTEXT,
+    Answer,
+    Chunk,
+    CutOff,
+    Model,
+    OnlyThought,
+    Request,
+    TextChunk,
+    ToolCall,
+    Unsaid,
+    Usage,
+)
+from daemon.model.dialect import changes, dialect_of, host_of, known_of
 from daemon.model.failures import Failures, note_failure, read_failures
 from daemon.model.fallback import FallbackModel, Rung
 from daemon.model.offline import OfflineModel
+from daemon.model.thinking import said
 from daemon.model.untrusted import enclosed, ends, without_marks
 from daemon.wording import Language
 
@@ -32,19 +47,36 @@ __all__ = [
     "FallbackModel",
     "Model",
     "OfflineModel",
+    "OnlyThought",
     "Request",
     "TextChunk",
     "ToolCall",
+    "Unsaid",
     "Usage",
     "connect",
     "embeddings",
     "enclosed",
     "ends",
+    "learnt_of",
     "note_failure",
     "read_failures",
+    "said",
+    "sends_all_own",
     "transcriber",
+    "with_own",
     "without_marks",
 ]
+
+
+def learnt_of(config: ModelConfig) -> str:
+    """What this process has learnt of a model's server by its refusals, in a line; empty: nothing."""
+    host = host_of(config.base_url)
+    return changes(known_of(host), dialect_of(host, config.name))
+
+
+def sends_all_own(config: ModelConfig) -> bool:
+    """Whether a model's server wants what it alone understands back with each of its answers, as far as is known."""
+    return dialect_of(host_of(config.base_url), config.name).form.own == "window"
 
 
 async def connect(config: ModelConfig, *, language: Language = "en") -> Model:

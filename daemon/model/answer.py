@@ -4,14 +4,18 @@ Servers that call themselves compatible differ in small ways; what was met is ha
 """
 
 import uuid
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field
+from typing import cast
 
 import msgspec
 
 from daemon.errors import UNREADABLE, InvalidAnswer
-from daemon.model.base import Answer, CutOff, ToolCall, Usage
+from daemon.model import characters, own
+from daemon.model.base import Answer, CutOff, OnlyThought, ToolCall, Usage
 from daemon.model.errors import Asked, reported
-from daemon.model.thinking import Thinking
+from daemon.model.text_calls import calls_in, may_be_calls
+from daemon.model.thinking import Thinking, is_thinker
 
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """Largest response that is read; far above any answer, it bounds what a broken server can make us keep."""
@@ -94,8 +98,9 @@ class _Message(msgspec.Struct):
 
 
 class _Choice(msgspec.Struct):
-    delta: _Message | None = None
-    message: _Message | None = None
+    delta: dict[str, object] | None = None
+    """As ``_Message``, with whatever else the server sends."""
+    message: dict[str, object] | None = None
     """Instead of ``delta`` where ``stream`` was ignored."""
     finish_reason: str | None = None
 
@@ -131,19 +136,40 @@ class _OpenCall:
     id: str
     name: str
     arguments: str = ""
+    own: dict[str, object] = field(default_factory=dict[str, object])
+    """Fields that only its model understands."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its arguments have come to their end."""
+        try:
+            msgspec.json.decode(self.arguments or "{}")
+        except UNREADABLE:
+            return False
+        return bool(self.name)
 
 
 class AnswerParts:
     """Puts an answer together from the payloads of a stream, or from the one object of a server without streams."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: Asked, *, offered: Callable[[], Collection[str]] | None = None) -> None:
+        """``offered`` names the tools that the model may call; None: there are none."""
         self._asked = asked
+        self._offered = offered
+        self._characters = characters.Characters()
+        self._thinking = Thinking(inside=is_thinker(asked.model))
+        self._thought: list[str] = []
+        """Reasoning in fields of its own."""
+        self._held: str | None = "" if offered else None
+        """Text that may turn out to be calls; None: it cannot any more."""
         self._text: list[str] = []
-        self._thinking = Thinking()
         self._calls: list[_OpenCall] = []
+        self._own: dict[str, object] = {}
         self._finish = ""
         self._usage = Usage(estimated=True)
         self._version = ""
+        self.unsaid = False
+        """Text that was given out since this was last set to False turned out to be reasoning."""
 
     def feed(self, payload: bytes) -> str:
         """The text that ``payload`` adds.
@@ -162,61 +188,116 @@ class AnswerParts:
 
     def rest(self) -> str:
         """The text that was held back, since it might have become something else; nothing more comes."""
-        text = self._thinking.end()
-        self._text.append(text)
-        return text
+        text = self._said(self._thinking.feed(self._characters.end())) + self._said(self._thinking.end())
+        if self._thinking.harmony is not None:
+            self._add_calls(ToolCall(id="", name=name, arguments=given) for name, given in self._thinking.harmony.calls)
+        if not self._held:
+            return text
+        held, self._held = self._held, None
+        if self._offered is not None and (calls := calls_in(held, self._offered())):
+            self._add_calls(calls)
+            return text
+        self._text.append(held)
+        return text + held
 
-    def finished(self) -> Answer:
+    def finished(self, *, marked: bool = False) -> Answer:
         """The whole answer; its usage is 0 and estimated when the server said nothing of it.
+
+        Args:
+            marked: the server sent the end marker. Some do so without a ``finish_reason``.
 
         Raises:
             CutOff: the server says that it is not whole.
+            OnlyThought: there is nothing in it but reasoning.
             InvalidAnswer: the stream ended early, or there is nothing in it.
         """
-        text = "".join(self._text)
-        if not self._finish:
+        has_text, are_whole = bool("".join(self._text).strip()), all(call.is_whole for call in self._calls)
+        if not self._finish and not (marked and are_whole and (has_text or self._calls)):
             raise InvalidAnswer(f"the answer of {self._asked} broke off before its end")
-        if self._finish in ("length", "content_filter"):
+        if self._finish == "content_filter" or (self._finish == "length" and not (self._calls and are_whole)):
             why = "max_completion_tokens was reached" if self._finish == "length" else "its content filter stopped it"
             text = f"the answer of {self._asked} is cut off: {why}"
-            raise CutOff(text, finish_reason=self._finish, answer=self._so_far())
-        if not (self._calls or text.strip()):
+            raise CutOff(text, finish_reason=self._finish, answer=self._so_far(), is_call=not are_whole)
+        answer = self._so_far(self._tool_calls())
+        if not (self._calls or has_text):
+            if answer.reasoning.strip():
+                raise OnlyThought(f"the answer of {self._asked} holds reasoning and nothing else", answer=answer)
             raise InvalidAnswer(f"the answer of {self._asked} is empty")
-        return self._so_far(self._tool_calls())
+        return answer
 
     def _so_far(self, calls: tuple[ToolCall, ...] = ()) -> Answer:
         return Answer(
             text="".join(self._text),
             tool_calls=calls,
-            reasoning="".join(self._thinking.thoughts),
+            reasoning=characters.whole("".join([*self._thought, *self._thinking.thoughts])),
+            own=self._kept(),
             usage=self._usage,
             model=self._asked.model,
             version=self._version,
         )
 
+    def _kept(self) -> bytes:
+        of_calls = [call.own for call in self._calls]
+        if not self._own and not any(of_calls):
+            return b""
+        kept = own.Own(
+            of=own.identity(self._asked.host.lower(), self._asked.model),
+            message=self._own,
+            calls=tuple(of_calls) if any(of_calls) else (),
+        )
+        return own.encode(characters.mended(msgspec.to_builtins(kept)))
+
     def _decoded(self, payload: bytes) -> _Payload:
         try:
             return _payloads.decode(payload)
+        except UNREADABLE:
+            pass
+        try:
+            return msgspec.convert(characters.decoded(payload), _Payload, strict=False)
         except UNREADABLE as error:
             quoted = self._asked.quote(payload[:2000].decode(errors="replace"))
             raise InvalidAnswer(f"{self._asked} sent something that is no answer: {quoted}") from error
 
     def _choice(self, choice: _Choice) -> str:
         self._finish = choice.finish_reason or self._finish
-        message = choice.delta or choice.message or _Message()
-        for call in message.tool_calls or ():
-            self._fragment(call)
+        fields = choice.delta or choice.message or {}
+        try:
+            message = msgspec.convert(fields, _Message, strict=False)
+        except UNREADABLE as error:
+            raise InvalidAnswer(f"{self._asked} sent a message of a shape that is no answer") from error
+        for call, of_call in zip(message.tool_calls or (), _raw_calls(fields), strict=True):
+            self._fragment(call, of_call)
+        if unknown := own.unknown(fields, own.KNOWN):
+            self._own = cast("dict[str, object]", own.joined(self._own, unknown))
         thought = message.reasoning_content or message.reasoning
         if isinstance(thought, str):
-            self._thinking.thoughts.append(thought)
+            self._thought.append(thought)
         content = message.content or ""
-        text = self._thinking.feed(content if isinstance(content, str) else "".join(part.text for part in content))
+        piece = content if isinstance(content, str) else "".join(part.text for part in content)
+        return self._said(self._thinking.feed(self._characters.feed(piece))) if piece else ""
+
+    def _said(self, text: str) -> str:
+        """What of the text is certain to be text."""
+        if self._thinking.unsaid:
+            self._thinking.unsaid, self.unsaid = False, True
+            self._text.clear()
+            self._held = "" if self._offered else None
+        if self._held is not None:
+            self._held += text
+            if may_be_calls(self._held):
+                return ""
+            text, self._held = self._held, None
         self._text.append(text)
         return text
 
-    def _fragment(self, fragment: _Call) -> None:
+    def _add_calls(self, calls: Iterable[ToolCall]) -> None:
+        self._calls += [_OpenCall(index=None, id="", name=call.name, arguments=call.arguments) for call in calls]
+
+    def _fragment(self, fragment: _Call, fields: dict[str, object]) -> None:
         function = fragment.function or _Function()
         call = self._open(fragment, function)
+        if unknown := own.unknown(fields, own.KNOWN_OF_CALL):
+            call.own = cast("dict[str, object]", own.joined(call.own, unknown))
         call.id, call.name = call.id or fragment.id or "", call.name or function.name or ""
         if isinstance(function.arguments, str):
             call.arguments += function.arguments
@@ -246,8 +327,18 @@ class AnswerParts:
             while identity in taken:
                 identity += "_"
             taken.add(identity)
-            calls.append(ToolCall(id=identity, name=call.name, arguments=call.arguments or "{}"))
+            calls.append(
+                ToolCall(
+                    id=characters.whole(identity),
+                    name=characters.whole(call.name),
+                    arguments=characters.whole(call.arguments) or "{}",
+                )
+            )
         return tuple(calls)
+
+
+def _raw_calls(fields: dict[str, object]) -> list[dict[str, object]]:
+    return cast("list[dict[str, object]]", fields.get("tool_calls") or [])
 
 
 def _usage(given: object) -> Usage | None:

@@ -48,6 +48,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     max_completion_tokens: int
     tokens: int = 0
     """What messages and tools count by our tokenizer; 0: not counted."""
+    current: int = 0
+    """How many of the last messages belong to the turn in progress; 0: those from the last user message on."""
+    room: int = 1
+    """How many times the length of an ordinary answer this one may have, where the window allows it."""
 
 
 class TextChunk(msgspec.Struct, frozen=True):
@@ -56,13 +60,19 @@ class TextChunk(msgspec.Struct, frozen=True):
     text: str
 
 
+class Unsaid(msgspec.Struct, frozen=True):
+    """The text so far turned out to be reasoning: it is no part of the answer."""
+
+
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """A complete answer; the last thing a stream yields."""
 
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
     reasoning: str = ""
-    """What it thought aloud before; no part of the text, and in no log."""
+    """What it thought aloud before; no part of the text."""
+    own: bytes = b""
+    """Fields of its message and calls that only its own model understands, as ``daemon.model.own`` has them; JSON."""
     usage: Usage = Usage()
     model: str = ""
     """Name of the model that answered, as the configuration has it."""
@@ -75,15 +85,26 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 class CutOff(InvalidAnswer):
     """The answer ended before the model was done: no room left for it, or a content filter."""
 
-    def __init__(self, message: str, *, finish_reason: str, answer: Answer) -> None:
+    def __init__(self, message: str, *, finish_reason: str, answer: Answer, is_call: bool = False) -> None:
         super().__init__(message)
         self.finish_reason = finish_reason
         """As the server said it: ``length``, ``content_filter``."""
+        self.is_call = is_call
+        """A tool call was cut in half."""
         self.answer = answer
         """What had come until then, and what that cost: as much as any answer, often more."""
 
 
-Chunk = TextChunk | Answer
+class OnlyThought(InvalidAnswer):
+    """The model reasoned and said nothing."""
+
+    def __init__(self, message: str, *, answer: Answer) -> None:
+        super().__init__(message)
+        self.answer = answer
+        """What it thought, and what that cost."""
+
+
+Chunk = TextChunk | Unsaid | Answer
 
 
 class Model(Protocol):
@@ -92,7 +113,7 @@ class Model(Protocol):
     name: str
 
     def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
-        """The answer in pieces: any number of ``TextChunk``, then exactly one ``Answer``.
+        """The answer in pieces: any number of ``TextChunk`` and ``Unsaid``, then exactly one ``Answer``.
 
         Whoever may stop in the middle iterates inside ``contextlib.aclosing``, so that the connection is closed then
         and not when the garbage collector comes.

@@ -1,44 +1,177 @@
-"""A server's dialect: which parameters of the chat completions API it takes, and the request body in its terms."""
+"""A server's dialect: which parameters of the chat completions API it takes, and the request body in its terms.
 
+It begins with what is known of the provider, and learns from each request that was refused for its form.
+"""
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Literal
+from urllib.parse import urlsplit
 
 import msgspec
 
+from daemon.model.adaptation import Form, adapted
 from daemon.model.base import Request
+from daemon.model.own import identity
 
 _json = msgspec.json.encode
+
+_NOT_TAKEN = re.compile(
+    r"not (?:be )?(?:supported|permitted|allowed|accepted|available|enabled)|unsupported|unexpected|unknown"
+    r"|unrecogni[sz]ed|(?:does|do|is|are)(?: not|n't) (?:support|accept|allow)|extra|invalid|requires --"
+)
+_UNKNOWN = re.compile(r"unknown|unrecogni[sz]ed|unsupported|not supported|extra|unexpected")
+_TOOLS = re.compile(r"\btools?\b|function.?call|tool.?(?:use|choice)")
+_IDS = re.compile(r"tool.?call.?id|call[_ ]id|\bids?\b.*(?:length|charact|pattern|a-z|match|nine|\b9\b)")
+_OWN = re.compile(r"reasoning|thought|thinking|signature|extra_content")
+_STREAM = re.compile(r"\bstream(?:ing)?\b")
+_AT_MOST = re.compile(
+    r"(?:at most|up to|<=?|less than(?: or equal to)?|max(?:imum)?(?: allowed| value)?(?: is| of|:)?|,)\s*(\d{3,6})\b"
+)
+_PLAIN = Form()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """What is known of a model's server; it begins with what OpenAI documents and learns from refusals."""
+    """What is known of a model's server."""
 
-    limit: str = "max_completion_tokens"
+    limit: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"
     """How the largest answer is said; older servers know ``max_tokens`` only."""
+    limit_most: int | None = None
+    """The largest number that it takes there; None: it has refused none."""
+    stream: bool = True
+    """Whether the answer may come as a stream."""
     usage: bool = True
     """Whether ``stream_options`` may ask for the usage of a stream."""
     force: bool = True
     """Whether ``tool_choice`` may force a tool."""
+    tools: bool = True
+    """Whether there may be tools at all."""
+    form: Form = _PLAIN
+    """How messages are written."""
 
     def without(self, refused: str, request: Request) -> "Dialect | None":
         """The dialect to ask ``request`` in after the server's text ``refused``; None if it names nothing of it."""
-        if self.limit == "max_completion_tokens" and self.limit in refused:
+        text = refused.lower()
+        changes = (self._usage, self._force, self._limit, self._stream, self._tools, self._messages)
+        return next((changed for change in changes if (changed := change(text, request)) is not None), None)
+
+    def _usage(self, text: str, _request: Request) -> "Dialect | None":
+        return replace(self, usage=False) if self.usage and "stream_options" in text else None
+
+    def _force(self, text: str, request: Request) -> "Dialect | None":
+        return replace(self, force=False) if self.force and request.force_tool and "tool_choice" in text else None
+
+    def _limit(self, text: str, request: Request) -> "Dialect | None":
+        if self.limit not in text and "max_tokens" not in text:
+            return None
+        most = [int(number) for number in _AT_MOST.findall(text) if 0 < int(number) < self._most(request)]
+        if most and not _UNKNOWN.search(text):
+            return replace(self, limit_most=max(most))
+        if self.limit == "max_completion_tokens" and self.limit in text:
             return replace(self, limit="max_tokens")
-        if self.usage and "stream_options" in refused:
-            return replace(self, usage=False)
-        if self.force and request.force_tool and "tool_choice" in refused:
-            return replace(self, force=False)
+        if self.limit == "max_tokens" and "max_completion_tokens" in text and _NOT_TAKEN.search(text):
+            return replace(self, limit="max_completion_tokens")
         return None
 
-    def body(self, model: str, request: Request) -> bytes:
-        """The request as JSON; messages and tools are JSON already and are joined as they are."""
-        fields = [b'"model":' + _json(model), b'"stream":true', b'"messages":[' + b",".join(request.messages) + b"]"]
-        fields.append(f'"{self.limit}":{request.max_completion_tokens}'.encode())
-        if self.usage:
+    def _stream(self, text: str, _request: Request) -> "Dialect | None":
+        return replace(self, stream=False) if self.stream and _STREAM.search(text) else None
+
+    def _tools(self, text: str, request: Request) -> "Dialect | None":
+        if self.tools and request.tools and _TOOLS.search(text) and _NOT_TAKEN.search(text) and not _IDS.search(text):
+            return replace(self, tools=False, force=False)
+        return None
+
+    def _messages(self, text: str, request: Request) -> "Dialect | None":
+        form = self.form.otherwise(
+            text,
+            request.messages,
+            is_id=_IDS.search(text) is not None,
+            is_own=_OWN.search(text) is not None,
+        )
+        return None if form is None else replace(self, form=form)
+
+    def _most(self, request: Request) -> int:
+        return min(request.max_completion_tokens, self.limit_most or request.max_completion_tokens)
+
+    def body(self, model: str, request: Request, *, of: str = "") -> bytes:
+        """The request as JSON; messages and tools are JSON already and are joined as they are.
+
+        Args:
+            model: its name.
+            request: what is asked.
+            of: whose fields are sent back, see ``daemon.model.own.identity``.
+        """
+        tools = request.tools if self.tools else ()
+        messages = adapted(request.messages, self.form, of=of, current=request.current, tools=self.tools)
+        if request.force_tool and not self.tools:
+            messages.append(_described(request))
+        fields = [b'"model":' + _json(model), b'"messages":[' + b",".join(messages) + b"]"]
+        fields.insert(1, b'"stream":true' if self.stream else b'"stream":false')
+        fields.append(f'"{self.limit}":{self._most(request)}'.encode())
+        if self.usage and self.stream:
             fields.append(b'"stream_options":{"include_usage":true}')
-        if request.tools:
-            fields.append(b'"tools":[' + b",".join(request.tools) + b"]")
-        if request.force_tool and self.force:
+        if tools:
+            fields.append(b'"tools":[' + b",".join(tools) + b"]")
+        if request.force_tool and self.force and tools:
             choice = {"type": "function", "function": {"name": request.force_tool}}
             fields.append(b'"tool_choice":' + _json(choice))
         return b"{" + b",".join(fields) + b"}"
+
+
+def _described(request: Request) -> bytes:
+    """A tool as words, for a server that takes none: its arguments come as the text of the answer."""
+    schemas = " ".join(tool.decode() for tool in request.tools)
+    text = f"No tool can be called here. Answer with one JSON object, the arguments of {request.force_tool}: {schemas}"
+    return _json({"role": "user", "content": text})
+
+
+DEFAULT_BASE_URL = "https://api.openai.com/v1"
+
+PROVIDERS: Mapping[str, Dialect] = {
+    "mistral.ai": Dialect(limit="max_tokens", form=Form(ids="nine", own="none")),
+    "deepseek.com": Dialect(limit="max_tokens", form=Form(own="window")),
+    "moonshot.ai": Dialect(limit="max_tokens", form=Form(own="window")),
+    "moonshot.cn": Dialect(limit="max_tokens", form=Form(own="window")),
+    "groq.com": Dialect(form=Form(own="none")),
+}
+"""What is known beforehand, by the end of the host's name; docs/models.md tells where from."""
+
+
+def host_of(base_url: str) -> str:
+    """Host and port of a server's address, without a user or password that it may hold."""
+    with suppress(ValueError):  # who opens the model says so
+        return urlsplit(base_url or DEFAULT_BASE_URL).netloc.rpartition("@")[2].lower()
+    return ""
+
+
+_learnt: dict[str, Dialect] = {}
+
+
+def dialect_of(host: str, model: str) -> Dialect:
+    """What is known by now of a server's model, by all that this process has asked it."""
+    return _learnt.get(identity(host, model), known_of(host))
+
+
+def known_of(host: str) -> Dialect:
+    """What is known of a server before it was asked anything."""
+    return next((PROVIDERS[name] for name in PROVIDERS if host.partition(":")[0].endswith(name)), Dialect())
+
+
+def learn(host: str, model: str, dialect: Dialect) -> None:
+    """Keep what a server's model was found to take."""
+    _learnt[identity(host, model)] = dialect
+
+
+def changes(known: Dialect, learnt: Dialect) -> str:
+    """What is new in a dialect, in a line: ``tools=False, form.ids='nine'``."""
+    pairs = [
+        (name, getattr(known, name), getattr(learnt, name)) for name in known.__dataclass_fields__ if name != "form"
+    ]
+    pairs += [
+        (f"form.{name}", getattr(known.form, name), getattr(learnt.form, name))
+        for name in known.form.__dataclass_fields__
+    ]
+    return ", ".join(f"{name}={after!r}" for name, before, after in pairs if before != after)

@@ -82,6 +82,20 @@ _OVERFLOW = (
     "prompt is too long",
     "input is too long",
     "reduce the length of the messages",
+    "exceeded model token limit",  # Kimi
+    "prompt exceeds max length",  # GLM
+    "exceed context limit",  # Anthropic: input length and max_tokens together
+    "maximum prompt length",  # xAI
+    "input token count",  # Gemini
+    "range of input length",  # Qwen
+    "maximum model length",  # vLLM
+    "request body too large",  # Anthropic, GitHub: 413
+    "request too large",
+    "too many tokens",
+    "token limit",
+    "tokens exceed",
+    "larger than the max",  # Mistral
+    "model's max",
 )
 
 
@@ -124,8 +138,10 @@ def by_status(status: int, body: object, asked: Asked, retry_s: float | None = N
         return ModelUnavailable(f"{asked} fails ({status}): {words}; it may work later")
     if status in (401, 403):
         # Without the server's words: they often repeat the key.
-        return ModelRefused(f"{asked} does not accept the API key ({status}); check OPENAI_API_KEY or api_key_file")
-    return ModelRefused(f"{asked} refuses the request ({status}): {words}; check the bot's model settings")
+        text = f"{asked} does not accept the API key ({status}); check OPENAI_API_KEY or api_key_file"
+        return ModelRefused(text, status=status)
+    text = f"{asked} refuses the request ({status}): {words}; check the bot's model settings"
+    return ModelRefused(text, status=status)
 
 
 def reported(body: object, asked: Asked) -> ModelError:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from daemon.config.schema import ModelConfig
 from daemon.errors import ModelError, ModelRefused, ModelUnavailable, RateLimited
-from daemon.model.base import Answer, Chunk, CutOff, Model, Request
+from daemon.model.base import Answer, Chunk, CutOff, Model, OnlyThought, Request
 from daemon.tokens import calibration
 
 REST_S = 30.0
@@ -46,7 +46,7 @@ class Rung:
         if self._failures:
             # One call finds out whether it is back; others that come meanwhile do not wait for its time-out too.
             self._rest(REST_S)
-        limit = min(request.max_completion_tokens, self._config.completion_tokens)
+        limit = min(request.max_completion_tokens, request.room * self._config.completion_tokens)
         try:
             async with aclosing(self.model.stream(replace(request, max_completion_tokens=limit))) as chunks:
                 async for chunk in chunks:
@@ -112,4 +112,4 @@ class FallbackModel:
 
 
 def _cut_off(failures: Mapping[Rung, ModelError]) -> tuple[Answer, ...]:
-    return tuple(error.answer for error in failures.values() if isinstance(error, CutOff))
+    return tuple(error.answer for error in failures.values() if isinstance(error, CutOff | OnlyThought))

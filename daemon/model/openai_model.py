@@ -4,27 +4,32 @@ Importing this imports the SDK (0.4 s): ``daemon.model.connect`` does it in a th
 """
 
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, suppress
+from functools import partial
 from typing import cast
 
 import anyio
 import httpx2
 import openai
+import structlog
 
 from daemon.clock import Clock, SystemClock
 from daemon.config.schema import ModelConfig
 from daemon.errors import ConfigError, ModelError, ModelTimeout, RateLimited
 from daemon.model.answer import AnswerParts, EventLines
-from daemon.model.base import Answer, Chunk, CutOff, Request, TextChunk
-from daemon.model.dialect import Dialect
+from daemon.model.base import Answer, Chunk, CutOff, OnlyThought, Request, TextChunk, Unsaid
+from daemon.model.dialect import DEFAULT_BASE_URL, Dialect, changes, dialect_of, host_of, learn
 from daemon.model.errors import FOREIGN, Asked, is_overflow, shows, translated
 from daemon.model.meter import Meter
+from daemon.model.own import identity
 from daemon.model.places import places_of
 from daemon.model.sdk import sdk_client
+from daemon.model.text_calls import names_of
 from daemon.model.turnstile import Turnstile
 
-DEFAULT_BASE_URL = "https://api.openai.com/v1"
+_log = structlog.get_logger()
+
 DRAIN_S = 0.25
 """Longest wait for a response's end after its last event; a connection read to its end can be used again."""
 CLOSE_S = 2.0
@@ -50,8 +55,8 @@ class OpenAIModel:
         self.name = config.name
         self._config = config
         self._clock = clock or SystemClock()
-        self._dialect = Dialect()
         base_url = config.base_url or DEFAULT_BASE_URL
+        self._host = host_of(base_url)
         self._asked = Asked(model=config.name, host=_host(base_url), key=config.api_key)
         self._client = sdk_client(base_url, config.api_key, timeout_s=config.call_timeout_s)
         self._turnstile = Turnstile()
@@ -71,12 +76,12 @@ class OpenAIModel:
             try:
                 async with (
                     aclosing(response.aiter_bytes()) as pieces,
-                    aclosing(self._chunks(pieces, deadline)) as chunks,
+                    aclosing(self._chunks(pieces, deadline, request.tools)) as chunks,
                 ):
                     async for chunk in chunks:
                         yield await self._meter.read(chunk, request) if isinstance(chunk, Answer) else chunk
-            except CutOff as cut:
-                cut.answer = await self._meter.read(cut.answer, request)
+            except (CutOff, OnlyThought) as error:
+                error.answer = await self._meter.read(error.answer, request)
                 raise
             finally:
                 with anyio.move_on_after(CLOSE_S, shield=True):
@@ -90,8 +95,10 @@ class OpenAIModel:
         """Close its connections."""
         await self._client.close()
 
-    async def _chunks(self, pieces: AsyncIterator[bytes], deadline: float) -> AsyncGenerator[Chunk, None]:
-        lines, answer = EventLines(), AnswerParts(self._asked)
+    async def _chunks(
+        self, pieces: AsyncIterator[bytes], deadline: float, tools: Sequence[bytes]
+    ) -> AsyncGenerator[Chunk, None]:
+        lines, answer = EventLines(), AnswerParts(self._asked, offered=partial(names_of, tools) if tools else None)
         silence_s = self._config.call_timeout_s  # the first piece may take all the time there is
         slice_ends = 0.0
         while not lines.done:
@@ -100,7 +107,11 @@ class OpenAIModel:
             if time.perf_counter() > slice_ends:
                 slice_ends = await self._turnstile.through()
             for payload in lines.feed(piece) if piece else lines.end():
-                if text := answer.feed(payload):
+                text = answer.feed(payload)
+                if answer.unsaid:
+                    answer.unsaid = False
+                    yield Unsaid()
+                if text:
                     yield TextChunk(text)
             if not piece:
                 break
@@ -108,7 +119,7 @@ class OpenAIModel:
             await anext(pieces, b"")
         if rest := answer.rest():
             yield TextChunk(rest)
-        yield answer.finished()
+        yield answer.finished(marked=lines.done)
 
     async def _next(self, pieces: AsyncIterator[bytes], silence_s: float, deadline: float) -> bytes:
         """The next bytes; none at the end."""
@@ -145,22 +156,28 @@ class OpenAIModel:
     async def _asked_for(self, request: Request, deadline: float) -> httpx2.Response:
         """The response; a parameter that the server does not know is left out from then on."""
         self._check_limit()
-        dialect = self._dialect
+        of, dialect = identity(self._host, self.name), dialect_of(self._host, self.name)
         while True:
             try:
                 with anyio.fail_after(max(0.0, deadline - anyio.current_time())):
-                    response = await self._post(dialect.body(self.name, request))
+                    response = await self._post(dialect.body(self.name, request, of=of))
             except openai.RateLimitError as error:
                 raise self._limited(error) from self._cause(error)
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+            except (openai.BadRequestError, openai.UnprocessableEntityError, openai.NotFoundError) as error:
                 simpler = None if is_overflow(error.body) else dialect.without(error.response.text, request)
                 if simpler is None:
                     raise
                 dialect = simpler
             else:
                 # Learnt only now that it worked: the parameter's value may have been what was refused.
-                self._dialect = dialect
+                self._learn(dialect)
                 return response
+
+    def _learn(self, dialect: Dialect) -> None:
+        known = dialect_of(self._host, self.name)
+        if dialect != known:
+            learn(self._host, self.name, dialect)
+            _log.warning("model.dialect_learnt", model=self.name, reason=changes(known, dialect))
 
     def _check_limit(self) -> None:
         left_s = self._limited_until - anyio.current_time()

@@ -1,12 +1,10 @@
 """The SDK's client, as everything that speaks to an OpenAI-compatible server has it."""
 
-import ssl
-from functools import cache
-
 import httpx2
 import openai
 
 from daemon.config.secret import Secret
+from daemon.proxies import http_client
 
 CONNECT_TIMEOUT_S = 10.0
 """A server that takes longer to accept a connection is away, however long its answers may take."""
@@ -22,11 +20,5 @@ def sdk_client(base_url: str, key: Secret, *, timeout_s: float) -> openai.AsyncO
         timeout=timeout,
         # Given one of our own the SDK does not make one that starts a task when it is collected unclosed.
         # What it asks with goes where the configuration says: whoever answers there sends it nowhere else.
-        http_client=openai.DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False, verify=trusted()),
+        http_client=http_client(base_url, openai.DefaultAsyncHttpxClient, timeout=timeout, follow_redirects=False),
     )
-
-
-@cache
-def trusted() -> ssl.SSLContext:
-    """The certificates that servers are checked with, read once a process: that takes 25 ms."""
-    return httpx2.create_ssl_context()

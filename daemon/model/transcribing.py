@@ -15,6 +15,7 @@ from daemon.clock import Clock
 from daemon.config.schema import TranscriptionConfig
 from daemon.errors import UNREADABLE, InvalidAnswer
 from daemon.model.errors import FOREIGN, Asked, by_status, retry_after_s, shows, translated
+from daemon.proxies import http_client
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 CONNECT_TIMEOUT_S = 10.0
@@ -89,7 +90,7 @@ class Transcriber:
 
     def _made(self) -> httpx2.AsyncClient:
         timeout = httpx2.Timeout(self._config.timeout_s, connect=min(CONNECT_TIMEOUT_S, self._config.timeout_s))
-        return httpx2.AsyncClient(timeout=timeout)
+        return http_client(self._url, timeout=timeout)
 
 
 def _kind(recording: bytes) -> str:

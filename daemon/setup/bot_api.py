@@ -13,6 +13,7 @@ import msgspec
 
 from daemon.config import Secret
 from daemon.errors import MillpondError
+from daemon.proxies import http_client
 
 CONFLICT = 409
 """Another program asks for the bot's messages, or a webhook is set."""
@@ -131,5 +132,5 @@ class BotApi:
 @asynccontextmanager
 async def bot_api(token: Secret, base_url: str) -> AsyncGenerator[BotApi]:
     """The Bot API for the length of a block."""
-    async with httpx2.AsyncClient(timeout=None, follow_redirects=False) as client:
+    async with http_client(base_url, timeout=None, follow_redirects=False) as client:
         yield BotApi(client, token, base_url)

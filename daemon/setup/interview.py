@@ -6,11 +6,12 @@ from typing import Literal, cast
 
 import click
 
-from daemon.config import Secret, TelegramConfig
+from daemon.config import BotConfig, ModelConfig, Secret, TelegramConfig
 from daemon.config.keys import NAME_RULE, is_name
 from daemon.config.rules import zone_problem
-from daemon.errors import ConfigError, ModelError
+from daemon.errors import ConfigError, MillpondError, ModelError
 from daemon.printable import printable
+from daemon.services import PROBE, load
 from daemon.setup.answers import ACCESS, Access, Answers, ModelAnswer, Owner, TelegramAnswer
 from daemon.setup.asking import Asker, address_problem
 from daemon.setup.bot_api import CONFLICT, Me, TelegramSaysNo, bot_api
@@ -176,10 +177,21 @@ class Interview:
         else:
             where = "" if tried.base_url == answer.base_url else f", at {tried.base_url}"
             click.echo(f"  It answers{where}.")
+            for finding in self._found_out(tried):
+                click.echo(f"  {finding[0].upper()}{finding[1:]}.")
             return tried
         of = (("again", "ask for address, name and key again"), ("keep", "keep it as it is"), ("offline", "none"))
         chosen = self._asker.choice("What now", of, given=None, default="again")
         return "again" if chosen == "again" else answer if chosen == "keep" else None
+
+    @staticmethod
+    def _found_out(answer: ModelAnswer) -> list[str]:
+        """What shows when the model is tried with tools and a picture; it answers, so that nothing here is an error."""
+        model = ModelConfig(base_url=answer.base_url, name=answer.name, api_key=answer.key)
+        try:
+            return cast("list[str]", run(lambda: load(PROBE)(BotConfig(), model)))
+        except MillpondError as error:
+            return [f"with tools it does not: {error}"]
 
     # Telegram
 

@@ -5,7 +5,6 @@ A socket's address lets whoever knows it hear, and a token does all else, so no 
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from urllib.parse import urlsplit
 
 import aiohttp
 import anyio
@@ -13,8 +12,8 @@ import msgspec
 
 from daemon.config import Secret
 from daemon.config.address import is_slacks
-from daemon.config.rules import is_loopback
 from daemon.errors import MillpondError
+from daemon.proxies import connector_of, http_proxy_of
 
 CALL_S = 15.0
 """How long an answer may take."""
@@ -204,9 +203,8 @@ async def _refuse_redirect(_session: object, _context: object, _params: object) 
 @asynccontextmanager
 async def slack_api(base_url: str) -> AsyncGenerator[SlackApi]:
     """The Web API for the length of a block."""
-    near = is_loopback(urlsplit(base_url).hostname or "")
     tracing = aiohttp.TraceConfig()
     tracing.on_request_redirect.append(_refuse_redirect)  # opening a socket has no parameter for it
-    # No proxy of the environment's for a server on this machine.
-    async with aiohttp.ClientSession(trust_env=not near, trace_configs=[tracing]) as session:
+    proxy = http_proxy_of(base_url)
+    async with aiohttp.ClientSession(connector=connector_of(base_url), proxy=proxy, trace_configs=[tracing]) as session:
         yield SlackApi(session, base_url)

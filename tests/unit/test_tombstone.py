@@ -147,3 +147,14 @@ def test_a_continuity_loses_it() -> None:
 def test_a_payload_that_cannot_be_read_is_searched_as_it_is() -> None:
     assert payload_texts(b'{"text":"B\\u0065rlin"') == ['{"text":"B\\u0065rlin"']
     assert "Berlin" in payload_texts(b'{"text":"B\\u0065rlin"}')
+
+
+def test_what_only_the_model_understands_of_an_answer_is_searched_and_forgotten_with_it() -> None:
+    own = msgspec.Raw(b'{"of":"h m","message":{"reasoning_content":"She lives in Berlin."}}')
+    answer = entry({"role": "assistant", "content": "Noted."}, own=own, own_tokens=9)
+
+    buried = tombstone(answer, BERLIN, count)
+
+    assert buried is not None
+    assert b"own" not in msgspec.json.encode(buried)
+    assert tombstone(answer, Needle("reasoning"), count) is None

@@ -34,6 +34,8 @@ class Rules:
     micro: MicroCompactConfig
     shares: Shares
     view: View
+    own_of_all: bool = False
+    """Whether the model's server wants what it alone understands back with each answer, not only with the newest."""
 
 
 class Scene(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,6 +79,8 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     history_tokens: int
     """Of the head as well."""
     current_tokens: int
+    current: int = 1
+    """How many of the last messages are the turn in progress."""
     history_turns: int = 0
     """How many earlier turns are in it."""
     overflows: bool = False
@@ -106,6 +110,7 @@ def prompt(rules: Rules, scene: Scene, current: Sequence[LogEntry]) -> Prompt:
         tools_tokens=scene.tools_tokens,
         history_tokens=scene.head_tokens + sum(turn.tokens for turn in turns),
         current_tokens=current_tokens,
+        current=len(newest),
         history_turns=len(turns),
         overflows=overflows or not scene.whole,
     )
@@ -118,7 +123,7 @@ def _current(rules: Rules, scene: Scene, current: Sequence[LogEntry], *, old: in
     room -= context.tokens + MERGE_TOKENS
     pictures = fitting(scene.pictures, room) if scene.pictures else ()
     room -= IMAGE_TOKENS * len(pictures)
-    pieces = view.pieces(current, old=old, names=scene.names)
+    pieces = view.pieces(current, old=old, names=scene.names, own=True)
     if not pieces or role_of(pieces[0].wire) != "user":
         pieces.insert(0, view.counted(message("user", "")))
     shown = fitted(pieces, room, view.count_shown, rules.shares)
@@ -149,7 +154,7 @@ def _newest(rules: Rules, scene: Scene, *, old: int, room: int, call: int) -> tu
     allowed = history_room(room, rules.context_budget_tokens, iteration=call)
     kept: list[ShownTurn] = []
     tokens = 0
-    for turn in rules.view.turns(scene.history, old=old, names=scene.names):
+    for turn in rules.view.turns(scene.history, old=old, names=scene.names, own=rules.own_of_all):
         tokens += turn.tokens
         if tokens > room:
             break
@@ -168,7 +173,7 @@ def _last_shortened(rules: Rules, scene: Scene, *, old: int, room: int) -> list[
         return []
     entries = list(next(groupby(reversed(scene.history), key=lambda entry: entry.turn))[1])[::-1]
     first = len(scene.history) - len(entries)
-    pieces = rules.view.pieces(entries, old=max(0, old - first), names=scene.names)
+    pieces = rules.view.pieces(entries, old=max(0, old - first), names=scene.names, own=rules.own_of_all)
     shown = fitted(pieces, room, rules.view.count_shown, rules.shares, own=False)
     tokens = sum(piece.tokens for piece in shown)
     return [ShownTurn(tuple(piece.wire for piece in marked(shown)), tokens)] if tokens <= room else []

@@ -13,6 +13,7 @@ from daemon import metrics
 from daemon.clock import age_s, stamp
 from daemon.errors import BusUnavailable, ConfigError, ContextOverflow, MillpondError, RateLimited
 from daemon.events import Attachment, Inbound, LogEntry, Notice, Reply
+from daemon.model import Answer
 from daemon.process import Process
 from daemon.session import NO_CHANGE, Change, Claim, Commit, Sessions, Waiting, Word
 from daemon.usage import Room, Spent
@@ -86,10 +87,10 @@ class Ending:
         self._sessions = sessions
         self._commands = commands
 
-    async def done(self, turn: Turn, text: str, *, go_on: GoOn) -> Claim | None:
+    async def done(self, turn: Turn, answer: Answer, *, go_on: GoOn) -> Claim | None:
         """The model answered."""
-        last = await turn.entries.final(text, answers=_ids(turn.covered))
-        return await self._commit(turn, [last], _End("done", text), go_on=go_on)
+        last = await turn.entries.final(answer.text, answers=_ids(turn.covered), own=answer.own)
+        return await self._commit(turn, [last], _End("done", answer.text), go_on=go_on)
 
     async def stopped(self, turn: Turn, upto: str, *, go_on: GoOn) -> Claim | None:
         """A person stopped it: what was finished and said stays, and all that waited before counts as answered.

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import msgspec
 
 from daemon.clock import Clock, stamp
-from daemon.events import Inbound, LogEntry, Overheard
-from daemon.model import ToolCall
+from daemon.events import NOTHING, Inbound, LogEntry, Overheard
+from daemon.model import Answer, ToolCall
 from daemon.tokens import Tokenizer
 from workers.agent.spoken import own, words_of
 from workers.tools import Content, Result
@@ -41,6 +41,10 @@ class _Links(msgspec.Struct, frozen=True):
     tool_call_id: str = ""
 
 
+CONTINUE = (
+    "[Your answer reached the length limit. Continue exactly where it ended. Do not repeat anything, and do not "
+    "mention this note.]"
+)
 NAME_MAX_CHARS = 64
 _NO_NAME_CHAR = re.compile(r"[^a-zA-Z0-9_-]")
 
@@ -88,22 +92,43 @@ class Entries:
             wire=msgspec.Raw(wire),
         )
 
-    async def calls(self, text: str, calls: Sequence[ToolCall]) -> LogEntry:
+    async def calls(self, answer: Answer) -> LogEntry:
         """An answer that wants tools to be run."""
+        calls = answer.tool_calls
         wanted = tuple(
             _Call(id=identity, function=_Function(_name(call.name), call.arguments))
             for identity, call in zip(_distinct([call.id for call in calls]), calls, strict=True)
         )
-        return await self._entry(_Wire(role="assistant", content=text or None, tool_calls=wanted))
+        entry = await self._entry(_Wire(role="assistant", content=answer.text or None, tool_calls=wanted))
+        return await self._with_own(entry, answer)
+
+    async def _with_own(self, entry: LogEntry, answer: Answer) -> LogEntry:
+        if not answer.own:
+            return entry
+        tokens = await self._tokenizer.acount_said(answer.own.decode())
+        return msgspec.structs.replace(entry, own=msgspec.Raw(answer.own), own_tokens=tokens)
+
+    async def cut_off(self, text: str) -> tuple[LogEntry, LogEntry]:
+        """What has come of an answer, and the request to continue it; for a prompt, not for the log."""
+        return (
+            await self._entry(_Wire(role="assistant", content=text)),
+            await self._entry(_Wire(role="user", content=CONTINUE)),
+        )
 
     async def result(self, call_id: str, result: Result) -> LogEntry:
         """What a tool gave back; it counts as it is shown, between its marks."""
         return await self._entry(_Wire(role="tool", content=result.content(), tool_call_id=call_id))
 
     async def final(
-        self, text: str, *, answers: Sequence[str] = (), dead: Sequence[str] = (), stopped: bool = False
+        self,
+        text: str,
+        *,
+        answers: Sequence[str] = (),
+        dead: Sequence[str] = (),
+        stopped: bool = False,
+        own: bytes = b"",
     ) -> LogEntry:
-        """The turn's last entry, which names what it answers."""
+        """The turn's last entry, which names what it answers; ``own`` as in ``Answer``."""
         return LogEntry(
             time=stamp(self.clock.now()),
             turn=self._turn,
@@ -111,6 +136,8 @@ class Entries:
             answers=tuple(answers),
             dead=tuple(dead),
             stopped=stopped,
+            own=msgspec.Raw(own) if own else NOTHING,
+            own_tokens=await self._tokenizer.acount_said(own.decode()) if own else 0,
             wire=msgspec.Raw(_encode(_Wire(role="assistant", content=text))),
         )
 

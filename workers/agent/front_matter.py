@@ -1,44 +1,56 @@
-"""The head of a Markdown file: the small part of YAML that people write there, read strictly. Pure.
+"""The head of a Markdown file: YAML between two lines of ``---``, read as text within limits. Pure.
 
-``key: value`` with plain or quoted text, numbers as text, ``true`` and ``false``, lists and sections on one line
-(``[a, b]``, ``{a: b}``) or indented below, and texts over many lines (``>`` folded, ``|`` as they stand).
+Numbers, dates and ``null`` stay the texts that they are written as; only ``true`` and ``false`` are more. Anchors,
+aliases and tags of one's own are refused: with them a few lines can stand for gigabytes, or for objects.
+
+People write heads that are no YAML, such as ``description: How to publish: step by step``. A plain text that YAML does
+not take is read as if it stood in quotation marks.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from typing import Any, cast
 
-import msgspec
+import yaml
 
-from daemon.errors import UNREADABLE
+from daemon.model.characters import whole
 
 Value = str | bool | list["Value"] | dict[str, "Value"]
 
-DEPTH_MAX = 8
-_KEY = re.compile(r"([A-Za-z_][\w.-]*):(?:\s+(.*))?$")
-_TOKEN = re.compile(r"""\s*([\[\]{},:]|"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s\[\]{},:"'][^\[\]{},:]*)""")
-_BLOCK = re.compile(r"[>|][+-]?$")
+HEAD_MAX_CHARS = 65_536
+"""Longest head; those that people publish have a hundredth of it."""
+DEPTH_MAX = 16
+"""Lists and sections inside each other; published skills have six."""
+VALUES_MAX = 5_000
+MENDED_MAX = 20
+"""Lines of a head that are read as if their text was quoted."""
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The one in C takes a twentieth of the time, where it is there."""
+
+_parse: Any = cast("Any", yaml).parse
+"""Its types are not all known."""
+
+_PLAIN = re.compile(r"(?P<key>\s*(?:- +)*[\w.-]+:)\s+(?P<text>[^\s\[{\"'|>#].*)")
+_INDENT = re.compile(r"^[ \t]+")
+"""Tabs in it become spaces: YAML takes none there, and who indents JSON often has some."""
+_BEGINS_COMMENT = re.compile(r"\s#")
+_TEXT_KEY = "description:"
+"""Of this key everything below it belongs to its text, whatever it looks like."""
+_KNOWN_TAG = re.compile(r"tag:yaml\.org,2002:[a-z]+")
 
 
 class FrontMatterError(ValueError):
     """The head of a file cannot be read; the text says where and why."""
 
 
-@dataclass
-class _Lines:
-    """What is left to read."""
+class _Refused(Exception):
+    """A line of the head cannot be read."""
 
-    lines: Sequence[str]
-    at: int = field(default=0)
-
-    def peek(self) -> str | None:
-        """The next line with anything on it."""
-        while self.at < len(self.lines):
-            line = self.lines[self.at]
-            if line.strip() and not line.lstrip().startswith("#"):
-                return line
-            self.at += 1
-        return None
+    def __init__(self, line: int, why: str) -> None:
+        super().__init__(why)
+        self.line = line
+        """From 0."""
 
 
 def split(text: str) -> tuple[dict[str, Value], str]:
@@ -47,142 +59,145 @@ def split(text: str) -> tuple[dict[str, Value], str]:
     Raises:
         FrontMatterError: there is no head, or it cannot be read.
     """
-    lines = text.splitlines()
-    if not lines or lines[0].rstrip() != "---":
+    lines = text.removeprefix("\ufeff").splitlines()
+    first = next((at for at, line in enumerate(lines) if line.strip()), 0)
+    if not lines or lines[first].rstrip() != "---":
         raise FrontMatterError("the first line is not ---")
-    end = next((at for at, line in enumerate(lines) if at and line.rstrip() == "---"), 0)
+    end = next((at for at, line in enumerate(lines) if at > first and line.rstrip() == "---"), 0)
     if not end:
         raise FrontMatterError("no second line of --- ends the head")
-    rest = _Lines(lines[:end], at=1)
-    head = _section(rest, 0, DEPTH_MAX)
-    if rest.peek() is not None:
-        raise _wrong(rest, "is not key: value")
-    return head, "\n".join(lines[end + 1 :]).strip("\n")
+    return read(lines[first + 1 : end], first_line=first + 2), "\n".join(lines[end + 1 :]).strip("\n")
 
 
-def _wrong(rest: _Lines, what: str) -> FrontMatterError:
-    return FrontMatterError(f"line {rest.at + 1} {what}")
+def read(lines: list[str], *, first_line: int = 1) -> dict[str, Value]:
+    """The keys of a head; ``first_line`` is the number of its first line in messages.
+
+    Raises:
+        FrontMatterError: it cannot be read.
+    """
+    if sum(map(len, lines)) > HEAD_MAX_CHARS:
+        raise FrontMatterError(f"the head has more than {HEAD_MAX_CHARS:,} characters")
+    given = lines = [_INDENT.sub(lambda indent: indent[0].expandtabs(2), line, count=1) for line in lines]
+    first: _Refused | None = None
+    for _ in range(MENDED_MAX):
+        try:
+            return _parsed("".join(f"{line}\n" for line in lines))
+        except _Refused as error:
+            first = first or error
+            quoted = _with_quotes(lines, error.line)
+            if quoted is None:
+                break
+            lines = quoted
+    assert first is not None  # noqa: S101 - only a refusal ends the loop
+    line = min(first.line, len(given))
+    raise FrontMatterError(f"line {first_line + line} {first}")
 
 
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
+def _with_quotes(lines: list[str], at: int) -> list[str] | None:
+    """``lines`` with the plain text on line ``at`` in quotation marks; None when none is there."""
+    if at >= len(lines):
+        return None
+    start, end = at, at + 1
+    while start and not lines[start].startswith(_TEXT_KEY) and lines[start][:1] in (" ", "\t", ""):
+        start -= 1
+    if lines[start].startswith(_TEXT_KEY):
+        end = start + 1
+        while end < len(lines) and lines[end][:1] in (" ", "\t", ""):
+            end += 1
+    else:
+        start = at
+    text = " ".join(line.strip() for line in lines[start:end])
+    plain = _PLAIN.match(f"{lines[start][: len(lines[start]) - len(lines[start].lstrip())]}{text}")
+    if plain is None:
+        return None
+    said = _BEGINS_COMMENT.split(plain["text"], maxsplit=1)[0].strip().replace("'", "''")
+    return [*lines[:start], f"{plain['key']} '{said}'", *[""] * (end - start - 1), *lines[end:]]
 
 
-def _section(rest: _Lines, indent: int, depth: int) -> dict[str, Value]:
-    found: dict[str, Value] = {}
-    while (line := rest.peek()) is not None and _indent(line) == indent:
-        key = _KEY.match(line.strip())
-        if key is None:
-            raise _wrong(rest, "is not key: value")
-        if key[1] in found:
-            raise _wrong(rest, f"says {key[1]} a second time")
-        rest.at += 1
-        found[key[1]] = _value((key[2] or "").strip(), rest, indent, depth)
-    return found
-
-
-def _value(text: str, rest: _Lines, indent: int, depth: int) -> Value:
-    if _BLOCK.match(text):
-        return _block(rest, indent, folded=text.startswith(">"))
-    if text and not text.startswith("#"):
-        return _scalar(text, rest)
-    line = rest.peek()
-    if line is None or (_indent(line) <= indent and not line.strip().startswith("- ")):
-        return ""
-    if depth == 0:
-        raise _wrong(rest, "is nested too deeply")
-    if line.strip().startswith("- "):
-        return _items(rest, _indent(line))
-    return _section(rest, _indent(line), depth - 1)
-
-
-def _items(rest: _Lines, indent: int) -> list[Value]:
-    found: list[Value] = []
-    while (line := rest.peek()) is not None and _indent(line) == indent and line.strip().startswith("- "):
-        rest.at += 1
-        found.append(_scalar(line.strip()[2:].strip(), rest))
-    return found
-
-
-def _block(rest: _Lines, indent: int, *, folded: bool) -> str:
-    taken: list[str] = []
-    while rest.at < len(rest.lines):
-        line = rest.lines[rest.at]
-        if line.strip() and _indent(line) <= indent:
-            break
-        taken.append(line.strip() if folded else line)
-        rest.at += 1
-    if folded:
-        return " ".join(filter(None, taken))
-    margin = min((_indent(line) for line in taken if line.strip()), default=0)
-    return "\n".join(line[margin:] for line in taken).strip("\n")
-
-
-def _scalar(text: str, rest: _Lines) -> Value:
-    if text[0] in "{[":
-        return _inline(text, rest)
-    if text[0] in "\"'":
-        return _quoted(text, rest)
-    plain = re.split(r"\s+#", text, maxsplit=1)[0].strip()
-    return plain == "true" if plain in ("true", "false") else plain
-
-
-def _quoted(text: str, rest: _Lines) -> str:
-    end = re.match(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')\s*(?:#.*)?$""", text)
-    if end is None:
-        raise _wrong(rest, "has a quotation mark that does not end")
-    if text[0] == "'":
-        return end[1][1:-1].replace("''", "'")
+def _parsed(text: str) -> dict[str, Value]:
     try:
-        return msgspec.json.decode(end[1], type=str)
-    except UNREADABLE as error:
-        raise _wrong(rest, f"cannot be read: {error}") from error
+        return _Reader(text).document()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise _Refused(mark.line if mark else 0, _why(error)) from error
+    except yaml.reader.ReaderError as error:
+        character = error.character if isinstance(error.character, int) else ord(error.character)
+        line = text.count("\n", 0, error.position)
+        raise _Refused(line, f"has a character that YAML does not allow: U+{character:04X}") from error
 
 
-def _inline(text: str, rest: _Lines) -> Value:
-    tokens = [*_tokens(text, rest), ""]
-    value, at = _flow(tokens, 0, rest, DEPTH_MAX)
-    if tokens[at]:
-        raise _wrong(rest, "goes on behind its last bracket")
-    return value
+def _why(error: yaml.MarkedYAMLError) -> str:
+    problem = error.problem or "is no YAML"
+    if problem.startswith("mapping values are not allowed"):
+        return "is not key: value; a text with a colon needs quotation marks"
+    if error.context == "while scanning a quoted scalar" and "end of stream" in problem:
+        return "has a quotation mark that does not end"
+    return f"cannot be read: {', '.join(filter(None, (error.context, problem)))}"
 
 
-def _tokens(text: str, rest: _Lines) -> Iterator[str]:
-    at = 0
-    while text[at:].strip():
-        token = _TOKEN.match(text, at)
-        if token is None:
-            raise _wrong(rest, "has a quotation mark that does not end")
-        at = token.end()
-        yield token[1].strip()
+class _Reader:
+    """Reads one document, event by event: what the library would build of it has no limits."""
+
+    def __init__(self, text: str) -> None:
+        self._events: Iterator[yaml.Event] = _parse(text, Loader=_Loader)
+        self._left = VALUES_MAX
+
+    def document(self) -> dict[str, Value]:
+        found: dict[str, Value] | None = None
+        for event in self._events:
+            if isinstance(event, yaml.MappingStartEvent) and found is None:
+                found = self._section(event, DEPTH_MAX)
+            elif isinstance(event, yaml.DocumentStartEvent) and found is not None:
+                raise _Refused(_line(event), "begins a second document")
+            elif isinstance(event, yaml.NodeEvent):
+                raise _Refused(_line(event), "is not key: value")
+        return found or {}
+
+    def _value(self, event: yaml.Event, depth: int) -> Value:
+        line = _line(event)
+        self._left -= 1
+        if self._left < 0:
+            raise _Refused(line, f"goes beyond the {VALUES_MAX:,} values that a head may have")
+        match event:
+            case yaml.ScalarEvent():
+                self._check(event)
+                word = whole(event.value).rstrip("\n")
+                is_plain = event.implicit[0]
+                return word.lower() == "true" if is_plain and word.lower() in ("true", "false") else word
+            case yaml.SequenceStartEvent() | yaml.MappingStartEvent() if depth == 0:
+                raise _Refused(line, "is nested too deeply")
+            case yaml.SequenceStartEvent():
+                return self._items(event, depth - 1)
+            case yaml.MappingStartEvent():
+                return self._section(event, depth - 1)
+            case _:
+                raise _Refused(line, "has an alias (*name), which is not read")
+
+    def _items(self, start: yaml.SequenceStartEvent, depth: int) -> list[Value]:
+        self._check(start)
+        found: list[Value] = []
+        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+            found.append(self._value(event, depth))
+        return found
+
+    def _section(self, start: yaml.MappingStartEvent, depth: int) -> dict[str, Value]:
+        self._check(start)
+        found: dict[str, Value] = {}
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            if not isinstance(event, yaml.ScalarEvent):
+                raise _Refused(_line(event), "has a key that is no text")
+            key = whole(event.value)
+            if key in found:
+                raise _Refused(_line(event), f"says {key} a second time")
+            found[key] = self._value(next(self._events), depth)
+        return found
+
+    def _check(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> None:
+        if event.anchor:
+            raise _Refused(_line(event), "has an anchor (&name), which is not read")
+        if event.tag and event.tag != "!" and not _KNOWN_TAG.fullmatch(event.tag):
+            raise _Refused(_line(event), f"has a tag ({event.tag}), which is not read")
 
 
-def _flow(tokens: Sequence[str], at: int, rest: _Lines, depth: int) -> tuple[Value, int]:
-    """The value that begins at a token, and where the next one begins."""
-    if tokens[at] in ("[", "{"):
-        if depth == 0:
-            raise _wrong(rest, "is nested too deeply")
-        return _brackets(tokens, at, rest, depth - 1)
-    if tokens[at] in ("", "]", "}", ",", ":"):
-        raise _wrong(rest, "is no list like [a, b] or section like {a: b}")
-    return _scalar(tokens[at], rest), at + 1
-
-
-def _brackets(tokens: Sequence[str], at: int, rest: _Lines, depth: int) -> tuple[Value, int]:
-    items: list[Value] = []
-    section: dict[str, Value] = {}
-    is_section, end = tokens[at] == "{", "}" if tokens[at] == "{" else "]"
-    at += 1
-    while tokens[at] != end:
-        value, at = _flow(tokens, at, rest, depth)
-        if is_section:
-            if tokens[at] != ":":
-                raise _wrong(rest, "has no : between a key and its value")
-            section[str(value)], at = _flow(tokens, at + 1, rest, depth)
-        else:
-            items.append(value)
-        if tokens[at] == ",":
-            at += 1
-        elif tokens[at] != end:
-            raise _wrong(rest, f"lacks a comma or {end}")
-    return section if is_section else items, at + 1
+def _line(event: yaml.Event) -> int:
+    return event.start_mark.line if event.start_mark else 0

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from daemon.events import LogEntry
+from daemon.model import with_own
 from workers.agent.shorten import Count, Piece
 from workers.agent.spoken import spoken
 from workers.micro import cut_result
@@ -42,6 +43,7 @@ class ShownTurn(msgspec.Struct, frozen=True, gc=False):
     """
 
     messages: tuple[bytes, ...]
+    """Answers with what their own model alone understands, see ``daemon.model.with_own``."""
     tokens: int
 
 
@@ -90,8 +92,8 @@ class View:
     counts: Remembered = field(default_factory=lambda: Remembered(COUNTED_BYTES))
     """Of single messages; what is remembered has no words."""
 
-    def turns(self, history: Sequence[LogEntry], *, old: int, names: bool) -> Iterator[ShownTurn]:
-        """The turns, newest first; ``old`` and ``names`` as for ``shown``, ``old`` counted over all of ``history``."""
+    def turns(self, history: Sequence[LogEntry], *, old: int, names: bool, own: bool = False) -> Iterator[ShownTurn]:
+        """The turns, newest first; the rest is as for ``shown``, ``old`` counted over all of ``history``."""
         end = len(history)
         while end:
             # By hand, and with as few calls as can be: a long history is walked through at every model call.
@@ -104,25 +106,28 @@ class View:
                 said, answer = bytes(one.wire), bytes(two.wire)
                 # Most turns are a message and its answer, which nothing has to be done to.
                 if said.startswith(USER) and answer.startswith(ASSISTANT) and CALLS not in answer:
-                    yield ShownTurn((said, answer), one.tokens + two.tokens)
+                    own_tokens = two.own_tokens if own else 0
+                    yield ShownTurn((said, _with_own(answer, two)), one.tokens + two.tokens + own_tokens)
                     end = first
                     continue
-            yield self.shown(history[first:end], old=max(0, old - first), names=names)
+            yield self.shown(history[first:end], old=max(0, old - first), names=names, own=own)
             end = first
 
-    def shown(self, entries: Sequence[LogEntry], *, old: int, names: bool) -> ShownTurn:
+    def shown(self, entries: Sequence[LogEntry], *, old: int, names: bool, own: bool = False) -> ShownTurn:
         """A turn of the log.
 
         Args:
             entries: its messages.
             old: how many of them are old: tool results among them are cut.
             names: whether it is a group's, where each message is shown with who said it.
+            own: whether what a model alone understands of its answers counts.
         """
-        wires = [bytes(entry.wire) for entry in entries]
-        key = _digest(wires, [entry.sender for entry in entries] if names else [], min(old, len(wires)))
-        return self.remembered.get(key, lambda: _joined(self.pieces(entries, old=old, names=names)))
+        wires = [_with_own(bytes(entry.wire), entry) for entry in entries]
+        senders = [entry.sender for entry in entries] if names else []
+        key = _digest([*wires, b"own" if own else b""], senders, min(old, len(wires)))
+        return self.remembered.get(key, lambda: _joined(self.pieces(entries, old=old, names=names, own=own)))
 
-    def pieces(self, entries: Sequence[LogEntry], *, old: int, names: bool) -> list[Piece]:
+    def pieces(self, entries: Sequence[LogEntry], *, old: int, names: bool, own: bool = False) -> list[Piece]:
         """As ``shown``, message by message and not remembered; results count their marks and do not have them yet.
 
         What is shortened afterwards must keep both of its marks, so ``marked`` comes last.
@@ -132,7 +137,7 @@ class View:
             if is_user:
                 found.append(self._said([each.entry for each in run], names=names))
             else:
-                found += (self._answered(each, old) for each in run)
+                found += (self._answered(each, old, own=own) for each in run)
         return found
 
     def counted(self, wire: bytes) -> Piece:
@@ -149,19 +154,24 @@ class View:
         wire = spoken(run, names=names)
         return Piece(wire, self.count(wire))
 
-    def _answered(self, each: "_Kept", old: int) -> Piece:
+    def _answered(self, each: "_Kept", old: int, *, own: bool) -> Piece:
         wire = each.wire
         if each.at < old and role_of(wire) == "tool":
             wire = cut_result(wire, self.max_chars)
         if role_of(wire) == "tool":
             # Counted anew, whatever the log says: the result may be older than marks are.
             return Piece(wire, self.counted(shown_result(wire)).tokens)
-        return Piece(wire, each.entry.tokens if wire == bytes(each.entry.wire) else self.count(wire))
+        tokens = each.entry.tokens if wire == bytes(each.entry.wire) else self.count(wire)
+        return Piece(_with_own(wire, each.entry), tokens + (each.entry.own_tokens if own else 0))
 
 
 def marked(pieces: Sequence[Piece]) -> list[Piece]:
     """``pieces`` with tool results between their marks, which they count already."""
     return [Piece(shown_result(piece.wire), piece.tokens) for piece in pieces]
+
+
+def _with_own(wire: bytes, entry: LogEntry) -> bytes:
+    return with_own(wire, bytes(entry.own))
 
 
 def _digest(wires: Sequence[bytes], senders: Sequence[str], old: int) -> bytes:

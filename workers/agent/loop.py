@@ -1,19 +1,17 @@
 """The model and its tools, in turn, until the model answers without asking for more."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import aclosing
 
 import anyio
-import structlog
 
 from daemon import metrics
-from daemon.errors import ContextOverflow, InvalidAnswer, MillpondError, ModelRefused
+from daemon.errors import MillpondError
 from daemon.events import LogEntry
-from daemon.model import Answer, CutOff, Request, TextChunk, ToolCall
+from daemon.model import Answer, ToolCall
 from daemon.wording import text as say
 from workers.agent.entries import call_names, open_calls, rounds
+from workers.agent.model_calls import ModelCalls
 from workers.agent.progress import Turn
-from workers.agent.tracing import Doing
 from workers.tools import Result, failure
 
 CALLS_AT_ONCE = 16
@@ -21,8 +19,6 @@ CALLS_AT_ONCE = 16
 
 RECORD_TIMEOUT_S = 40.0
 """How long a result may take to be on record: longer than it is offered to a Redis that is away."""
-
-_log = structlog.get_logger()
 
 Journal = Callable[[int, Sequence[LogEntry]], Awaitable[None]]
 """Puts finished steps on record: how many stand there already, and the new ones."""
@@ -36,13 +32,13 @@ class Loop:
         self._kit = turn.kit
         self._progress = turn.progress
         self._journal = journal
-        self._requests = turn.requests
+        self._calls = ModelCalls(turn)
         self._writing = anyio.Lock()
         self._refused: MillpondError | None = None
         """Why the journal took no more."""
 
-    async def run(self) -> str:
-        """The answer's text.
+    async def run(self) -> Answer:
+        """The answer, without calls.
 
         Raises:
             ModelError: the model gave none.
@@ -54,13 +50,13 @@ class Loop:
             rounds_before = rounds(self._progress.entries)
             await self._finish_calls(interrupted=self._progress.cut_off)
         for _ in range(self._kit.iterations_max - rounds_before):
-            answer = await self._ask()
+            answer = await self._calls.answer()
             if not answer.tool_calls:
-                return answer.text
+                return answer
             # On record before any of them starts, so that a successor knows what may have happened.
-            await self._record(await self._turn.entries.calls(answer.text, answer.tool_calls))
+            await self._record(await self._turn.entries.calls(answer))
             await self._finish_calls()
-        return say("too_many_steps", self._kit.language, count=self._kit.iterations_max)
+        return Answer(text=say("too_many_steps", self._kit.language, count=self._kit.iterations_max))
 
     async def _finish_calls(self, interrupted: Sequence[ToolCall] = ()) -> None:
         """Give every open call its result; they run side by side."""
@@ -114,51 +110,3 @@ class Loop:
             self._refused = error  # the others need not wait for the same
             raise
         self._progress.step += len(entries)
-
-    async def _ask(self) -> Answer:
-        request = await self._request()
-        try:
-            return await self._answer(request)
-        except ModelRefused as error:
-            # Many models take no pictures, and say so only when they are shown one.
-            if not self._requests.hide():
-                raise
-            _log.warning("model.blind", reason=str(error), model=self._kit.model.name)
-            return await self._answer(await self._request())
-        except ContextOverflow as error:
-            # Its server counts otherwise than we do, or the configuration names too large a window.
-            self._requests.shorten(request.tokens // 2)
-            return await self._answer(await self._shorter(error))
-
-    async def _shorter(self, refused: ContextOverflow) -> Request:
-        """A request within the new limit; when there can be none, what the server said is the better reason."""
-        try:
-            return await self._request()
-        except ContextOverflow:
-            raise refused from None
-
-    async def _request(self) -> Request:
-        with metrics.stage("prompt"):
-            return await self._requests.next(self._progress.entries, self._kit.tools.definitions)
-
-    async def _answer(self, request: Request) -> Answer:
-        self._turn.live.begin()
-        with metrics.stage("model"), self._turn.tracing.model(self._kit.model.name) as doing:
-            try:
-                return await self._streamed(request, doing)
-            except CutOff as error:
-                doing.answer = error.answer
-                self._progress.account(error.answer)
-                raise
-
-    async def _streamed(self, request: Request, doing: Doing) -> Answer:
-        async with aclosing(self._kit.model.stream(request)) as chunks:
-            async for chunk in chunks:
-                if isinstance(chunk, TextChunk):
-                    doing.piece()
-                    self._turn.live.add(chunk.text)
-                    continue
-                doing.answer = chunk
-                self._progress.account(chunk)
-                return chunk
-        raise InvalidAnswer("the model's stream ended without an answer")

@@ -10,6 +10,7 @@ from structlog.contextvars import bound_contextvars
 
 from daemon.config import BotConfig, Config
 from daemon.errors import ConfigError
+from daemon.model import sends_all_own
 from daemon.model.turnstile import Turnstile
 from daemon.tokens import THREAD_SIZE, Tokenizer, calibration
 from workers.agent.context import Rules
@@ -96,9 +97,10 @@ class Prompts:
     def rules_now(self) -> Rules:
         """The rules, with the budget in our tokens as far as the provider's are known by now."""
         budget_tokens = calibration(self.bot.model.name).lowered(self.rules.budget_tokens)
-        if budget_tokens == self.rules.budget_tokens:
+        own_of_all = any(sends_all_own(each) for each in self.bot.model.chain)
+        if budget_tokens == self.rules.budget_tokens and not own_of_all:
             return self.rules
-        return replace(self.rules, budget_tokens=budget_tokens)
+        return replace(self.rules, budget_tokens=budget_tokens, own_of_all=own_of_all)
 
     def settle_tokens(self, standing_tokens: int, *, flushed: bool) -> int:
         """Tokens of history from which on a session should be looked at by a consolidation worker.

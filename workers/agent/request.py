@@ -146,6 +146,13 @@ class Requests:
         """From now on no prompt counts more than this, whatever the budget says."""
         self._tokens_max = tokens_max
 
+    def with_more_room(self, request: Request) -> Request:
+        """``request`` for an answer of up to twice the length, as far as the model's window allows."""
+        model = self._prompts.bot.model
+        left = model.context_window_tokens - model.safety_buffer_tokens - request.tokens
+        most = max(request.max_completion_tokens, min(2 * request.max_completion_tokens, left))
+        return msgspec.structs.replace(request, max_completion_tokens=most, room=2)
+
     async def next(self, current: Sequence[LogEntry], tools: Sequence[bytes]) -> Request:
         """The request for the turn's next model call, with ``tools`` to choose from.
 
@@ -165,6 +172,7 @@ class Requests:
             messages=built.messages,
             tools=tools,
             tokens=built.tokens,
+            current=built.current,
             max_completion_tokens=self._prompts.bot.model.completion_tokens,
         )
 

@@ -1,16 +1,18 @@
 """Skills of a workspace: what a ``SKILL.md`` says of itself, and how a model is told of it. Pure."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 from daemon.wording import Language
 from daemon.wording import text as say
-from workers.agent.front_matter import FrontMatterError, Value, split
+from workers.agent.front_matter import FrontMatterError, Value, read, split
 from workers.agent.spoken import one_line
 
 DESCRIPTION_MAX_CHARS = 500
+OWNERS = ("openclaw", "clawdbot", "moltbot", "nanobot")
+"""Below which keys of ``metadata`` published skills say what they need: OpenClaw by all its names, and nanobot."""
 LINE_BREAK_TOKENS = 2
 """What a line may count more in a text than alone."""
 
@@ -52,9 +54,7 @@ def skill(folder: str, text: str) -> Skill:
         FrontMatterError: its head cannot be read, or lacks a description.
     """
     head, body = split(text)
-    requires = head.get("requires", {})
-    if not isinstance(requires, dict):
-        raise FrontMatterError("requires is no section with bins and env")
+    needs = [*_needs(head)]
     always = head.get("always", False)
     if not isinstance(always, bool):
         raise FrontMatterError("always is neither true nor false")
@@ -63,8 +63,8 @@ def skill(folder: str, text: str) -> Skill:
         path=f"skills/{folder}/SKILL.md",
         description=one_line(_word(head, "description", needed=True), DESCRIPTION_MAX_CHARS),
         always=always,
-        bins=_words(requires, "bins"),
-        env=_words(requires, "env"),
+        bins=_words(needs, "bins"),
+        env=_words(needs, "env"),
         text=body,
     )
 
@@ -76,12 +76,35 @@ def _word(head: dict[str, Value], key: str, *, needed: bool = False) -> str:
     return value
 
 
-def _words(section: dict[str, Value], key: str) -> tuple[str, ...]:
-    value = section.get(key, [])
-    words = value if isinstance(value, list) else [value]
-    if not all(isinstance(word, str) for word in words):
-        raise FrontMatterError(f"requires.{key} is no list of names")
-    return tuple(str(word) for word in words if word)
+def _needs(head: dict[str, Value]) -> Iterator[tuple[str, dict[str, Value]]]:
+    """Each section ``requires``, with where it stands: at the top, and below what others call their own."""
+    yield from _needs_in("", head)
+    metadata = head.get("metadata", "")
+    if isinstance(metadata, str) and metadata.lstrip().startswith("{"):  # JSON in quotation marks
+        metadata = read(metadata.splitlines())
+    if isinstance(metadata, dict):
+        for owner in OWNERS:
+            section = metadata.get(owner)
+            if isinstance(section, dict):
+                yield from _needs_in(f"metadata.{owner}.", section)
+
+
+def _needs_in(where: str, section: dict[str, Value]) -> Iterator[tuple[str, dict[str, Value]]]:
+    requires = section.get("requires") or {}
+    if not isinstance(requires, dict):
+        raise FrontMatterError(f"{where}requires is no section with bins and env")
+    yield f"{where}requires", requires
+
+
+def _words(needs: Sequence[tuple[str, dict[str, Value]]], key: str) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for where, section in needs:
+        value = section.get(key, [])
+        words = value if isinstance(value, list) else [value]
+        if not all(isinstance(word, str) for word in words):
+            raise FrontMatterError(f"{where}.{key} is no list of names")
+        found.update(dict.fromkeys(str(word) for word in words if word))
+    return tuple(found)
 
 
 def listed(skills: Sequence[Skill], language: Language, max_tokens: int, count: Callable[[str], int]) -> str:

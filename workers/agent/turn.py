@@ -12,6 +12,7 @@ from daemon.errors import ConfigError, ContextOverflow, InvalidAnswer, ModelRefu
 from daemon.events import Inbound, LogEntry
 from daemon.limit import Limit
 from daemon.memory import Home
+from daemon.model import Answer
 from daemon.process import Process
 from daemon.session import Claim, SessionReader, Sessions
 from workers.agent.commands import Commands, before_command, command_first
@@ -195,7 +196,7 @@ class Turns:
             call=call,
         )
 
-    async def _run(self, turn: Turn) -> str:
+    async def _run(self, turn: Turn) -> Answer:
         async def journal(step: int, entries: Sequence[LogEntry]) -> None:
             await insist(lambda: self._sessions.journal(turn.claim, step=step, entries=entries))
 

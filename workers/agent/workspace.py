@@ -13,6 +13,7 @@ import structlog
 from daemon.threads import Threads
 from workers.agent.front_matter import FrontMatterError
 from workers.agent.skills import Skill, skill
+from workers.agent.spoken import one_line
 from workers.tools import BOOTSTRAP_FILES
 
 CHECK_S = 1.0
@@ -26,8 +27,17 @@ SKILLS_MAX = 500
 
 _log = structlog.get_logger()
 
-_Version = tuple[str, int, int, int]
-"""Path, inode, time of the last change in ns, bytes."""
+_Version = tuple[str, int, int, int, int]
+"""Path, inode, mode, time of the last change in ns, bytes."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unreadable:
+    """A file that a bot goes without."""
+
+    path: str
+    """From the workspace."""
+    reason: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,6 +47,7 @@ class Files:
     bootstrap: tuple[tuple[str, str], ...] = ()
     """Names and texts of those that are there, blank ones left out."""
     skills: tuple[Skill, ...] = ()
+    unreadable: tuple[Unreadable, ...] = ()
 
 
 class Workspace:
@@ -57,6 +68,11 @@ class Workspace:
                 if anyio.current_time() >= self._check_at:
                     await self._check()
         return self._files
+
+    @property
+    def unreadable(self) -> tuple[Unreadable, ...]:
+        """The files that could not be read when they were last looked at."""
+        return self._files.unreadable
 
     async def _check(self) -> None:
         with anyio.move_on_after(CHECK_TIMEOUT_S) as scope:
@@ -83,43 +99,59 @@ def _versions(folder: Path) -> Iterator[_Version]:
             found = (folder / path).lstat() if "/" in path else (folder / path).stat()
         except OSError as error:
             if not isinstance(error, FileNotFoundError | NotADirectoryError):
-                yield (path, 0, 0, 0)
+                yield (path, 0, 0, 0, 0)
         else:
-            yield (path, found.st_ino, found.st_mtime_ns, found.st_size)
+            yield (path, found.st_ino, found.st_mode, found.st_mtime_ns, found.st_size)
 
 
 def _skill_paths(folder: Path) -> list[str]:
+    """The files of all skills; those that are not read are among them, so that they can be named."""
     try:
         with os.scandir(folder / "skills") as entries:
-            # Links are not followed: the tools that a model would read such a skill with do not follow them either.
-            names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+            names = sorted(entry.name for entry in entries if entry.is_dir() and not entry.name.startswith("."))
     except (FileNotFoundError, NotADirectoryError):
         return []
-    except OSError as error:
-        _log.warning("skills.unreadable", path=str(folder / "skills"), reason=str(error))
-        return []
-    # A name that cannot be printed, such as one of broken bytes, could not stand in a prompt.
-    fine = [name for name in names if name.isprintable() and not name.startswith(".")]
-    return [f"skills/{name}/SKILL.md" for name in fine[:SKILLS_MAX]]
+    except OSError:
+        return ["skills"]
+    return [f"skills/{name}/SKILL.md" for name in names[:SKILLS_MAX]]
+
+
+def read_files(folder: Path) -> Files:
+    """All files of a workspace, read anew. Blocks."""
+    return _read(folder, [path for path, *_ in _versions(folder)])
 
 
 def _read(folder: Path, paths: list[str]) -> Files:
-    texts = [(path, text) for path in paths if (text := _text(folder, path)) is not None]
-    bootstrap = tuple((path, text) for path, text in texts if path in BOOTSTRAP_FILES and text.strip())
-    skills = (_skill(path, text) for path, text in texts if path not in BOOTSTRAP_FILES)
-    return Files(bootstrap=bootstrap, skills=tuple(found for found in skills if found is not None))
+    bootstrap, skills, unreadable = list[tuple[str, str]](), list[Skill](), list[Unreadable]()
+    for path in paths:
+        try:
+            text = _text(folder, path)
+            if path in BOOTSTRAP_FILES:
+                bootstrap += [(path, text)] if text.strip() else []
+            else:
+                skills.append(skill(path.split("/")[1], text))
+        except FrontMatterError as error:
+            _log.warning("skill.broken", path=path, reason=str(error))
+            unreadable.append(Unreadable(path=path, reason=str(error)))
+        except (OSError, ValueError) as error:
+            _log.warning("workspace.unreadable", path=str(folder / path), reason=_reason(error))
+            unreadable.append(Unreadable(path=one_line(path, len(path)), reason=_reason(error)))
+    return Files(bootstrap=tuple(bootstrap), skills=tuple(skills), unreadable=tuple(unreadable))
 
 
-def _text(folder: Path, path: str) -> str | None:
-    """A file's text; None, with a warning, when it has none that can be read."""
-    try:
-        return _bytes_of(folder / path).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        reason = "not UTF-8"
-    except (OSError, ValueError) as error:
-        reason = str(error)
-    _log.warning("workspace.unreadable", path=str(folder / path), reason=reason)
-    return None
+def _text(folder: Path, path: str) -> str:
+    if not path.isprintable():
+        raise ValueError("no prompt could hold the name of its folder: rename the folder")
+    if path not in BOOTSTRAP_FILES and (folder / path).parent.is_symlink():
+        # The tools that a model would read such a skill with follow none either.
+        raise ValueError("its folder is a link, which is not followed: copy the folder itself there")
+    return _bytes_of(folder / path).decode("utf-8-sig")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "not UTF-8: save it as UTF-8"
+    return (error.strerror if isinstance(error, OSError) else "") or str(error)
 
 
 def _bytes_of(path: Path) -> bytes:
@@ -132,14 +164,6 @@ def _bytes_of(path: Path) -> bytes:
     if len(content) > FILE_MAX_BYTES:
         raise ValueError(f"larger than {FILE_MAX_BYTES:,} bytes")
     return content
-
-
-def _skill(path: str, text: str) -> Skill | None:
-    try:
-        return skill(path.split("/")[1], text)
-    except FrontMatterError as error:
-        _log.warning("skill.broken", path=path, reason=str(error))
-        return None
 
 
 def _with_missing(found: Skill) -> Skill:

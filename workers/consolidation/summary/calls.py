@@ -10,7 +10,7 @@ from anyio import to_thread
 
 from daemon.errors import CallSkipped, ContextOverflow, InvalidAnswer, ModelError, ModelTimeout
 from daemon.metrics import SUMMARY_CALLS, SUMMARY_SECONDS
-from daemon.model import Answer, CutOff, Model, Request
+from daemon.model import Answer, CutOff, Model, OnlyThought, Request
 from daemon.tokens import THREAD_SIZE
 from daemon.usage import Amount
 from workers.accounts import account
@@ -66,8 +66,8 @@ class Calls:
                         if isinstance(chunk, Answer):
                             account(used, chunk)
                             return chunk
-        except CutOff as cut:
-            account(used, cut.answer)
+        except (CutOff, OnlyThought) as error:
+            account(used, error.answer)
             raise
         except TimeoutError as error:
             text = f"the model did not answer within {self._deadline_s:g} s (consolidation.call_deadline_s)"

@@ -12,7 +12,7 @@ from typing import Any, cast
 import msgspec
 
 from daemon.errors import InvalidAnswer
-from daemon.model import Answer
+from daemon.model import Answer, characters, said
 
 NAME = "save_memory"
 ANSWER_MAX_CHARS = 1_000_000
@@ -77,6 +77,10 @@ class Saved:
     """Name of the model that says so."""
 
 
+_THOUGHTS = re.compile(r"<(think|thinking)>.*?</\1>", re.DOTALL)
+_FENCE = re.compile(r"\A```(?:markdown|md|text)?[ \t]*\n((?:(?!^```).*\n?)*?)```\Z", re.MULTILINE)
+
+
 def saved(answer: Answer, *, memory: str) -> Saved:
     """What ``answer`` says is to be kept.
 
@@ -106,11 +110,16 @@ def saved(answer: Answer, *, memory: str) -> Saved:
 
 
 def cleaned(text: str) -> str:
-    """A model's text as files and Redis take it: no lone surrogates, no control characters, line feeds for all ends."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if not text.isascii():
-        # Halves of a pair that were escaped one by one are put together, and what is left alone is replaced.
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    """A model's text as files and Redis take it, without what it only wrapped it in.
+
+    No lone surrogates, no control characters, line feeds for all ends; no reasoning, no Markdown fence around all of
+    it, and line feeds where it escaped them twice.
+    """
+    text = characters.whole(text.replace("\r\n", "\n").replace("\r", "\n"))
+    if "\n" not in text.strip():
+        text = text.replace("\\r\\n", "\n").replace("\\n", "\n")
+    text = _THOUGHTS.sub("", said(text))
+    text = fenced[1] if (fenced := _FENCE.match(text.strip())) else text
     return _CONTROLS.sub("", text).strip()
 
 
@@ -179,7 +188,7 @@ def _text(name: str, value: object) -> str:
     if isinstance(value, dict | list) and not value:
         return ""
     try:
-        return cleaned(json.dumps(value, ensure_ascii=False))
+        return _CONTROLS.sub("", characters.whole(json.dumps(value, ensure_ascii=False)))
     except (ValueError, RecursionError) as error:
         raise InvalidAnswer(f"the field {name} of save_memory cannot be written as text") from error
 

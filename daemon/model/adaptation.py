@@ -1,0 +1,161 @@
+"""Messages of the log in the form that one server takes; they are rewritten on the way out, the log stays. Pure.
+
+Ids of calls, content beside calls, pictures, calls themselves, and the fields that only their own model understands
+(``daemon.model.own``) differ from server to server: what one gave, another one refuses.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any, Literal, cast
+
+import msgspec
+
+from daemon.model import own
+
+MARK = b',"_own":'
+"""Begins the last field of a message, which holds what its model alone understands; no server sees it."""
+
+_CALLS = b'"tool_calls"'
+_RESULT = b'{"role":"tool"'
+_ANSWER = b'{"role":"assistant"'
+_USER = b'{"role":"user"'
+_PICTURE = b'"image_url"'
+
+NINE = re.compile(r"[a-zA-Z0-9]{9}\Z")
+_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+_NOT_WANTED = re.compile(
+    r"not (?:permitted|allowed|supported|accepted)|unexpected|unsupported|unknown|unrecogni[sz]ed|extra"
+)
+
+_PICTURES = re.compile(r"image|picture|vision|multimodal")
+
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """How a server takes messages."""
+
+    ids: Literal["any", "nine"] = "any"
+    """Of calls: as they came, or nine letters and digits (Mistral)."""
+    content: Literal["absent", "empty", "null"] = "absent"
+    """Beside calls without a text."""
+    own: Literal["turn", "window", "none"] = "turn"
+    """Which messages are sent with their model's own fields: those of the turn in progress, all, or none."""
+    pictures: bool = True
+
+    def otherwise(self, refused: str, messages: Sequence[bytes], *, is_id: bool, is_own: bool) -> "Form | None":
+        """The form to try for ``messages`` after a refusal in lower case; None: there is none that it speaks of."""
+        if is_own and self.own != "none" and any(MARK in message for message in messages):
+            turned_away = _NOT_WANTED.search(refused) is not None or self.own == "window"
+            return replace(self, own="none" if turned_away else "window")
+        if self.pictures and _PICTURES.search(refused) and any(_PICTURE in message for message in messages):
+            return replace(self, pictures=False)
+        if not any(_CALLS in message for message in messages):
+            return None
+        if is_id and self.ids == "any":
+            return replace(self, ids="nine")
+        if "content" in refused and self.content != "null":
+            return replace(self, content="empty" if self.content == "absent" else "null")
+        return None
+
+
+def with_own(wire: bytes, fields: bytes) -> bytes:
+    """A message with what its model alone understands, as a request holds it."""
+    return wire[:-1] + MARK + fields + b"}" if fields else wire
+
+
+def adapted(messages: Sequence[bytes], form: Form, *, of: str, current: int = 0, tools: bool = True) -> list[bytes]:
+    """``messages`` for a server.
+
+    Args:
+        messages: JSON each.
+        form: what it takes.
+        of: whose own fields are sent along, see ``daemon.model.own.identity``.
+        current: how many of the last belong to the turn in progress; 0: those from the last user message on.
+        tools: whether it knows calls and results; else they are told as text.
+    """
+    turn = len(messages) - current
+    if not current:
+        turn = next((at for at in range(len(messages) - 1, -1, -1) if messages[at].startswith(_USER)), 0)
+    first = {"turn": turn, "window": 0, "none": len(messages)}[form.own]
+    as_is = form.ids == "any" and form.content == "absent" and tools
+    return [
+        _written(message, form, of=of if at >= first else "", tools=tools)
+        if MARK in message or not (as_is or _is_plain(message)) or (not form.pictures and _PICTURE in message)
+        else message
+        for at, message in enumerate(messages)
+    ]
+
+
+def _is_plain(message: bytes) -> bool:
+    return not (message.startswith(_RESULT) or (message.startswith(_ANSWER) and _CALLS in message))
+
+
+def _written(message: bytes, form: Form, *, of: str, tools: bool) -> bytes:
+    bare, _, kept = message.partition(MARK)
+    if kept and not of and form == Form(own=form.own) and tools:
+        return bare + b"}"
+    fields = _decode(bare + b"}" if kept else message)
+    calls = cast("list[dict[str, Any]]", fields.get("tool_calls") or [])
+    if kept and of:
+        _give_back(own.decode(kept[:-1]), fields, calls, of=of)
+    if calls and not fields.get("content"):
+        fields.pop("content", None)
+        if form.content != "absent":
+            fields["content"] = "" if form.content == "empty" else None
+    if form.ids == "nine":
+        for call in calls:
+            call["id"] = nine(str(call.get("id", "")))
+        if "tool_call_id" in fields:
+            fields["tool_call_id"] = nine(str(fields["tool_call_id"]))
+    if not form.pictures:
+        fields["content"] = _without_pictures(fields.get("content"))
+    return _encode(fields if tools else _as_text(fields, calls))
+
+
+def _give_back(kept: own.Own, fields: dict[str, Any], calls: Sequence[dict[str, Any]], *, of: str) -> None:
+    if kept.of != of:
+        return
+    fields |= {name: value for name, value in kept.message.items() if name not in fields}
+    for call, more in zip(calls, kept.calls, strict=False):
+        call |= {name: value for name, value in more.items() if name not in call}
+
+
+@lru_cache(maxsize=1_024)
+def nine(identity: str) -> str:
+    """Nine letters and digits for the id of a call, the same for the same id."""
+    if NINE.match(identity):
+        return identity
+    number = int.from_bytes(blake2b(identity.encode("utf-8", "replace"), digest_size=8).digest())
+    found = ""
+    for _ in range(9):
+        number, digit = divmod(number, len(_ALPHABET))
+        found += _ALPHABET[digit]
+    return found
+
+
+def _without_pictures(content: object) -> object:
+    if not isinstance(content, list):
+        return content
+    parts = cast("list[dict[str, Any]]", content)
+    return [{"type": "text", "text": "[image]"} if part.get("type") == "image_url" else part for part in parts]
+
+
+def _as_text(fields: dict[str, Any], calls: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A call or a result in words, for a server that takes neither."""
+    if fields.get("role") == "tool":
+        return {"role": "user", "content": fields.get("content")}
+    told = [
+        f"[called {call.get('function', {}).get('name')} with {call.get('function', {}).get('arguments')}]"
+        for call in calls
+    ]
+    if not told:
+        return fields
+    text = "\n".join([str(fields.get("content") or ""), *told]).strip()
+    return {"role": "assistant", "content": text}

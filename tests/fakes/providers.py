@@ -1,0 +1,263 @@
+"""Strict servers of models, each as peculiar as a provider is documented to be in what it refuses and wants back.
+
+    async with fake_openai(Kimi()) as server: ...
+
+All of them talk the same way: a user's message with ``clock`` in it is answered with a call of the tool ``time``, the
+result with ``done``, a request for a summary with one. A refusal is counted in ``refusals``.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from tests.fakes.openai_server import Call, Events, Failure, Plain, Reply, Say, completion, delta
+
+KNOWN = {"role", "content", "tool_calls", "tool_call_id", "name"}
+"""Fields of messages that every server takes."""
+SUMMARY = json.dumps(
+    {"history_entry": "[2026-11-20 09:00] They asked for the time.", "memory_update": "# Memory\n- time"}
+)
+
+
+class Provider:
+    """A server that takes what OpenAI documents, and no field of anybody else."""
+
+    call_id = "call_{number}"
+    message: ClassVar[dict[str, Any]] = {}
+    """Fields of its own beside each call; ``{number}`` in them is the call's."""
+    of_call: ClassVar[dict[str, Any]] = {}
+    wants = "turn"
+    """Of which answers it wants its own fields back: ``turn``, ``window`` or ``none``."""
+
+    def __init__(self) -> None:
+        self.refusals: list[str] = []
+        self.prompts: list[list[dict[str, Any]]] = []
+        """The messages of each request that was answered."""
+        self._given: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
+        """Own fields of message and call, by the call's id."""
+
+    def __call__(self, body: dict[str, Any]) -> Reply:
+        """The answer to a request."""
+        messages: list[dict[str, Any]] = body["messages"]
+        reason = self.refusal(body) or self._foreign(messages) or self._missing(messages)
+        if reason:
+            self.refusals.append(reason)
+            return Failure(400, reason)
+        self.prompts.append(messages)
+        if "save_memory" in json.dumps(body.get("tools", [])) or "save_memory" in str(messages[0].get("content")):
+            return self.summary(body)
+        if messages[-1]["role"] == "tool" or not re.search("clock|tool time", _text(messages[-1])):
+            return self.say("done", body)
+        return self.calls(body)
+
+    def refusal(self, body: dict[str, Any]) -> str:
+        """Why the request is refused; empty: it is not."""
+        return ""
+
+    def say(self, text: str, body: dict[str, Any]) -> Reply:
+        """An answer."""
+        return Say(text)
+
+    def summary(self, body: dict[str, Any]) -> Reply:
+        """A summary, by the tool."""
+        return Say(calls=[Call("save_memory", SUMMARY, id=self.call_id.format(number=len(self.prompts)))])
+
+    def calls(self, body: dict[str, Any]) -> Reply:
+        """A call of the tool, with what this server alone understands."""
+        number = len(self.prompts)
+        identity = self.call_id.format(number=number)
+        message, of_call = _numbered(self.message, number), _numbered(self.of_call, number)
+        self._given[identity] = (message, of_call)
+        call = {"index": 0, "id": identity, "type": "function", "function": {"name": "time", "arguments": "{}"}}
+        pieces = [delta(**{name: value}) for name, whole in message.items() for value in _pieces(whole)]
+        return Events([*pieces, delta(tool_calls=[{**call, **of_call}]), delta("tool_calls")])
+
+    def _foreign(self, messages: Sequence[dict[str, Any]]) -> str:
+        for message in messages:
+            if strange := set(message) - KNOWN - set(self.message):
+                return f"messages: {min(strange)}: Extra inputs are not permitted"
+            for call in message.get("tool_calls") or ():
+                if strange := set(call) - {"id", "type", "function"} - set(self.of_call):
+                    return f"tool_calls: {min(strange)}: Extra inputs are not permitted"
+        return ""
+
+    def _missing(self, messages: Sequence[dict[str, Any]]) -> str:
+        first = 0 if self.wants == "window" else max(at for at, each in enumerate(messages) if each["role"] == "user")
+        for message in messages[first:] if self.wants != "none" else ():
+            for call in message.get("tool_calls") or ():
+                own, of_call = self._given.get(call["id"], ({}, {}))
+                for name, value in own.items():
+                    if message.get(name) != value:
+                        return f"The {name} of a message with tool calls must be passed back"
+                for name, value in of_call.items():
+                    if call.get(name) != value:
+                        return f"A function call is missing its {name}"
+        return ""
+
+
+class DeepSeek(Provider):
+    """Wants ``reasoning_content`` back with the calls of the turn in progress (thinking mode)."""
+
+    message: ClassVar[dict[str, Any]] = {"reasoning_content": "I look at the clock, {number}."}
+
+    def refusal(self, body: dict[str, Any]) -> str:
+        return "Unrecognized request argument: max_completion_tokens" if "max_completion_tokens" in body else ""
+
+
+class Kimi(DeepSeek):
+    """Wants it back with every call in the window."""
+
+    wants = "window"
+
+
+class Gemini(Provider):
+    """Its OpenAI-compatible address wants the signature of each thought back with the call."""
+
+    of_call: ClassVar[dict[str, Any]] = {"extra_content": {"google": {"thought_signature": "c2ln{number}=="}}}
+
+
+class OpenRouter(Provider):
+    """Wants ``reasoning_details`` back, a list whose texts come in pieces and whose signature comes last."""
+
+    message: ClassVar[dict[str, Any]] = {
+        "reasoning_details": [
+            {"type": "reasoning.text", "index": 0, "format": "anthropic-claude-v1", "text": "The clock, {number}."},
+            {"type": "reasoning.encrypted", "index": 1, "format": "openai-responses-v1", "data": "ZGF0YQ{number}"},
+        ]
+    }
+
+
+class Mistral(Provider):
+    """Takes ids of exactly nine letters and digits, ``max_tokens`` and nothing of anybody's reasoning."""
+
+    call_id = "abcd{number:05}"
+
+    def refusal(self, body: dict[str, Any]) -> str:
+        if "max_completion_tokens" in body:
+            return "max_completion_tokens: Extra inputs are not permitted"
+        for message in body["messages"]:
+            for identity in [call["id"] for call in message.get("tool_calls") or ()] + [message.get("tool_call_id")]:
+                if identity is not None and not re.fullmatch("[a-zA-Z0-9]{9}", identity):
+                    return f"Tool call id was {identity} but must be a-z, A-Z, 0-9, with a length of 9."
+        return ""
+
+
+class EmptyContent(Provider):
+    """Wants an empty text beside calls, where others leave the content out."""
+
+    def refusal(self, body: dict[str, Any]) -> str:
+        bare = any("tool_calls" in message and message.get("content") is None for message in body["messages"])
+        return "messages.1.content: Input should be a valid string" if bare else ""
+
+
+class NullContent(Provider):
+    """Wants null beside calls."""
+
+    def refusal(self, body: dict[str, Any]) -> str:
+        bare = [message for message in body["messages"] if "tool_calls" in message]
+        wrong = any("content" not in message or message["content"] == "" for message in bare)
+        return "content must be null or a non-empty string for a message with tool calls" if wrong else ""
+
+
+class Ollama(Provider):
+    """A model without tools."""
+
+    def refusal(self, body: dict[str, Any]) -> str:
+        told = any(message["role"] == "tool" or message.get("tool_calls") for message in body["messages"])
+        return "registry.ollama.ai/library/gemma:2b does not support tools" if "tools" in body or told else ""
+
+    def calls(self, body: dict[str, Any]) -> Reply:
+        return self.say("done", body)
+
+    def summary(self, body: dict[str, Any]) -> Reply:
+        return Say(SUMMARY)
+
+
+class NoStream(Provider):
+    """Answers whole."""
+
+    def refusal(self, body: dict[str, Any]) -> str:
+        return "Streaming is not supported for this model" if body.get("stream") else ""
+
+    def calls(self, body: dict[str, Any]) -> Reply:
+        whole = completion(Say(calls=[Call("time", id=f"call_{len(self.prompts)}")]))
+        return Plain(json.dumps(whole).encode(), content_type="application/json")
+
+
+class Plainest(Provider):
+    """Knows neither ``stream_options`` nor ``max_completion_tokens`` nor a forced tool, as older servers."""
+
+    def refusal(self, body: dict[str, Any]) -> str:
+        for name in ("stream_options", "max_completion_tokens", "tool_choice"):
+            if name in body:
+                return f"Unrecognized request argument supplied: {name}"
+        return ""
+
+
+class ShortAnswers(Provider):
+    """Takes no more than 4,096 tokens of answer."""
+
+    def refusal(self, body: dict[str, Any]) -> str:
+        asked = body.get("max_completion_tokens", 0)
+        text = f"max_completion_tokens is too large: {asked}. This model supports at most 1024 completion tokens"
+        return text if asked > 1024 else ""
+
+
+class CallsAsText(Provider):
+    """Its template writes calls into the text (Qwen)."""
+
+    def calls(self, body: dict[str, Any]) -> Reply:
+        return Say('<tool_call>\n{"name": "time", "arguments": {}}\n</tool_call>')
+
+
+class ThinksAloud(Provider):
+    """Its template has written the first mark of the reasoning, so that only the second one comes."""
+
+    def say(self, text: str, body: dict[str, Any]) -> Reply:
+        return Say(f"A secret thought.\n</think>\n\n{text}")
+
+
+class Channels(Provider):
+    """gpt-oss behind a server that does not know its format."""
+
+    def say(self, text: str, body: dict[str, Any]) -> Reply:
+        return Say(
+            "<|channel|>analysis<|message|>A secret thought.<|end|><|start|>assistant<|channel|>final<|message|>"
+            f"{text}<|return|>"
+        )
+
+    def calls(self, body: dict[str, Any]) -> Reply:
+        return Say("<|channel|>commentary to=functions.time <|constrain|>json<|message|>{}<|call|>")
+
+
+class Endless(Provider):
+    """Ends its streams with the marker alone, and half a character in each of two chunks."""
+
+    def say(self, text: str, body: dict[str, Any]) -> Reply:
+        first, second = (f'{{"choices":[{{"delta":{{"content":"{half}"}}}}]}}' for half in (r"\ud83d", r"\ude00 "))
+        pieces = [f"data: {piece}\n\n".encode() for piece in (first, second)]
+        return Events([b": keep-alive\n\n", *pieces, delta(content=text)])
+
+
+def _text(message: dict[str, Any]) -> str:
+    content = message.get("content") or ""
+    return content if isinstance(content, str) else json.dumps(content)
+
+
+def _numbered(fields: dict[str, Any], number: int) -> dict[str, Any]:
+    return json.loads(json.dumps(fields).replace("{number}", str(number)))
+
+
+def _pieces(value: Any) -> list[Any]:
+    """A value as a stream brings it: texts in two pieces, in lists as well."""
+    if isinstance(value, str):
+        return [value[:3], value[3:]]
+    if isinstance(value, list):
+        first = [{**each, **{n: each[n][:3] for n in ("text", "data") if n in each}} for each in value]
+        rest = [
+            {"type": each["type"], "index": each["index"], **{n: each[n][3:] for n in ("text", "data") if n in each}}
+            for each in value
+        ]
+        return [first, rest]
+    return [value]

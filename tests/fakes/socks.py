@@ -1,0 +1,58 @@
+"""A SOCKS 5 proxy on loopback (RFC 1928), which leads every name to this machine and notes each request."""
+
+import struct
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import anyio
+from anyio.abc import ByteStream, SocketStream
+
+
+class FakeSocks:
+    """A running proxy."""
+
+    def __init__(self, port: int) -> None:
+        self.url = f"socks5://127.0.0.1:{port}"
+        self.asked: list[str] = []
+        """``host:port`` of each connection."""
+
+    async def serve(self, client: SocketStream) -> None:
+        """One connection."""
+        async with client:
+            _, methods = struct.unpack("!BB", await _exactly(client, 2))
+            await _exactly(client, methods)
+            await client.send(b"\x05\x00")
+            _, _, _, kind = struct.unpack("!BBBB", await _exactly(client, 4))
+            assert kind == 3, "names are looked up by the proxy"
+            (length,) = await _exactly(client, 1)
+            host = (await _exactly(client, length)).decode()
+            (port,) = struct.unpack("!H", await _exactly(client, 2))
+            self.asked.append(f"{host}:{port}")
+            async with await anyio.connect_tcp("127.0.0.1", port) as server, anyio.create_task_group() as tg:
+                await client.send(b"\x05\x00\x00\x01\x7f\x00\x00\x01\x00\x00")
+                tg.start_soon(_pass, client, server)
+                await _pass(server, client)
+                tg.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def fake_socks() -> AsyncIterator[FakeSocks]:
+    """The proxy for the length of a block."""
+    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener, anyio.create_task_group() as tg:
+        proxy = FakeSocks(listener.extra(anyio.abc.SocketAttribute.local_port))
+        tg.start_soon(listener.serve, proxy.serve)
+        yield proxy
+        tg.cancel_scope.cancel()
+
+
+async def _exactly(stream: ByteStream, size: int) -> bytes:
+    found = b""
+    while len(found) < size:
+        found += await stream.receive(size - len(found))
+    return found
+
+
+async def _pass(source: ByteStream, sink: ByteStream) -> None:
+    with suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        while True:
+            await sink.send(await source.receive())

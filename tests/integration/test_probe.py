@@ -1,0 +1,54 @@
+"""A model is tried with what a bot really uses, and what was learnt of it is told."""
+
+import pytest
+
+from daemon.config import BotConfig, ModelConfig
+from daemon.errors import ModelRefused
+from tests.fakes.openai_server import Failure, Script, fake_openai
+from tests.fakes.providers import DeepSeek, Mistral, Ollama, Provider
+from workers.agent.probe import probe
+
+pytestmark = pytest.mark.anyio
+
+
+class Blind(Provider):
+    """Takes no pictures."""
+
+    def refusal(self, body: dict[str, object]) -> str:
+        return "this model does not support image input" if "image_url" in str(body["messages"]) else ""
+
+
+async def found(script: Script, **model: object) -> list[str]:
+    async with fake_openai(script) as server:
+        bot = BotConfig(tools=("time", "read_file"))
+        return await probe(bot, ModelConfig(base_url=server.base_url, name="m", **model))  # type: ignore[arg-type]
+
+
+async def test_a_model_that_can_do_everything_leaves_nothing_to_say() -> None:
+    provider = Provider()
+
+    assert await found(provider) == []
+    assert [prompt[-1]["role"] for prompt in provider.prompts] == ["user", "tool", "user"]
+
+
+async def test_what_was_learnt_is_told() -> None:
+    assert await found(Mistral()) == ["learnt: limit='max_tokens'"]
+    assert await found(DeepSeek()) == ["learnt: limit='max_tokens'"]
+
+
+async def test_a_model_without_tools_is_told_of() -> None:
+    assert await found(Ollama()) == [
+        "it was asked to call the tool time and did not: tools may not work with it",
+        "learnt: force=False, tools=False",
+    ]
+
+
+async def test_a_model_without_pictures_is_told_of() -> None:
+    assert await found(Blind()) == ["learnt: form.pictures=False"]
+    assert await found(Blind(), vision=False) == []
+
+
+async def test_a_model_that_refuses_everything_is_an_error() -> None:
+    async with fake_openai(lambda _body: Failure(401)) as server:
+        with pytest.raises(ModelRefused):
+            await probe(BotConfig(), ModelConfig(base_url=server.base_url, name="m"))

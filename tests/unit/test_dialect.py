@@ -1,0 +1,98 @@
+"""What a server takes is learnt from the words of its refusals, and what is no refusal of a form teaches nothing."""
+
+import msgspec
+
+from daemon.model.adaptation import Form, with_own
+from daemon.model.base import Request
+from daemon.model.dialect import Dialect, changes, dialect_of, host_of
+
+TOOL = b'{"type":"function","function":{"name":"save_memory"}}'
+CALLS = b'{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"time","arguments":"{}"}}]}'
+PICTURE = b'{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:,"}}]}'
+REQUEST = Request(
+    messages=[b'{"role":"user","content":"hi"}', with_own(CALLS, b'{"of":"h m"}'), PICTURE],
+    tools=[TOOL],
+    force_tool="save_memory",
+    max_completion_tokens=8_192,
+)
+BARE = Request(messages=[b'{"role":"user","content":"hi"}'], max_completion_tokens=8_192)
+
+
+def learnt(refusal: str, *, request: Request = REQUEST, **known: object) -> str:
+    dialect = Dialect(**known)  # type: ignore[arg-type]
+    changed = dialect.without(refusal, request)
+    return "" if changed is None else changes(dialect, changed)
+
+
+def test_a_refusal_teaches_what_it_names() -> None:
+    expected = {
+        "registry.ollama.ai/library/gemma:2b does not support tools": "force=False, tools=False",
+        "No endpoints found that support tool use. Tools are not supported": "force=False, tools=False",
+        '"auto" tool choice requires --enable-auto-tool-choice to be set': "force=False, tools=False",
+        "Function calling is not enabled for this model": "force=False, tools=False",
+        "Unrecognized request argument supplied: stream_options": "usage=False",
+        "body.stream_options: Extra inputs are not permitted": "usage=False",
+        "Streaming is not supported for this model": "stream=False",
+        "'stream' must be set to false": "stream=False",
+        "Unknown parameter: 'max_completion_tokens'": "limit='max_tokens'",
+        "max_completion_tokens is too large: 8192. This model supports at most 4096 tokens": "limit_most=4096",
+        "Invalid max_completion_tokens value, the valid range is [1, 8000]": "limit_most=8000",
+        "tool_choice 'specified' is not supported in thinking mode": "force=False",
+        "Tool call id was call_12 but must be a-z, A-Z, 0-9, with a length of 9.": "form.ids='nine'",
+        "messages.1.content: Input should be a valid string": "form.content='empty'",
+        "The reasoning_content in the thinking mode must be passed back to the API.": "form.own='window'",
+        "messages.2.reasoning_content: Extra inputs are not permitted": "form.own='none'",
+        "Function call is missing a thought_signature in functionCall parts.": "form.own='window'",
+        "This model does not support image input": "form.pictures=False",
+    }
+
+    assert {refusal: learnt(refusal) for refusal in expected} == expected
+
+
+def test_what_was_learnt_is_not_tried_again() -> None:
+    refusals = {
+        "does not support tools": {"tools": False, "force": False, "form": Form(own="none")},
+        "Streaming is not supported": {"stream": False},
+        "The reasoning_content must be passed back": {"form": Form(own="none", content="null")},
+        "Unknown parameter: 'max_tokens'": {"limit": "max_tokens"},
+        "messages.1.content: Input should be valid": {"form": Form(content="null", own="none")},
+    }
+
+    assert {refusal for refusal, known in refusals.items() if learnt(refusal, **known)} == set()
+
+
+def test_a_refusal_of_what_was_not_sent_teaches_nothing() -> None:
+    texts = [
+        "content is required",
+        "tool_call_id is invalid",
+        "images are not supported",
+        "reasoning_content missing",
+        "tools are not supported",
+    ]
+
+    assert [text for text in texts if learnt(text, request=BARE)] == []
+
+
+def test_a_request_is_written_as_the_dialect_says() -> None:
+    plain = Dialect(limit="max_tokens", limit_most=1_024, stream=False, usage=False, force=False)
+
+    body = msgspec.json.decode(plain.body("m", REQUEST))
+
+    assert body["max_tokens"] == 1_024
+    assert body["stream"] is False
+    assert {"stream_options", "tool_choice", "max_completion_tokens"} & set(body) == set()
+    assert body["tools"] == [msgspec.json.decode(TOOL)]
+
+
+def test_a_server_without_tools_is_asked_for_the_arguments_as_text() -> None:
+    body = msgspec.json.decode(Dialect(tools=False).body("m", REQUEST))
+
+    assert "tools" not in body
+    assert "save_memory" in body["messages"][-1]["content"]
+
+
+def test_providers_are_known_by_the_end_of_their_host() -> None:
+    assert dialect_of("api.mistral.ai", "m").form.ids == "nine"
+    assert dialect_of("mistral.ai.example.com", "m") == Dialect()
+    assert host_of("https://user:secret@Api.Mistral.ai:443/v1") == "api.mistral.ai:443"
+    assert host_of("http://[::1/v1") == ""

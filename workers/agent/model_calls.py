@@ -1,0 +1,138 @@
+"""The model calls of a turn: each gives an answer, whatever has to be tried for it first.
+
+A prompt that is too large is halved, pictures are left out where they are refused, an answer that was cut off is
+continued, and one that holds reasoning alone is asked for again.
+"""
+
+from collections.abc import Sequence
+from contextlib import aclosing
+
+import msgspec
+import structlog
+
+from daemon import metrics
+from daemon.errors import ContextOverflow, InvalidAnswer, ModelRefused
+from daemon.events import LogEntry
+from daemon.model import Answer, CutOff, OnlyThought, Request, TextChunk, Unsaid
+from daemon.tokens import calibration
+from daemon.wording import text as say
+from workers.agent.progress import Turn
+from workers.agent.tracing import Doing
+
+CONTINUED_MOST = 2
+"""How often an answer that reached ``max_completion_tokens`` is continued."""
+
+LARGE_TOKENS = 2_000
+"""A prompt above this that is refused for no known reason may be too large: servers say that in many ways, and the
+smallest windows in use hold 4,096 tokens."""
+
+_log = structlog.get_logger()
+
+
+class ModelCalls:
+    """Asks a turn's model."""
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._kit = turn.kit
+        self._requests = turn.requests
+
+    async def answer(self) -> Answer:
+        """The next answer: text, calls, or a sentence that says why there is neither.
+
+        Raises:
+            ModelError: the model gave none.
+        """
+        said, has_thought, needs_room = "", False, False
+        for _ in range(1 + CONTINUED_MOST):
+            try:
+                answer = await self._asked(said, needs_room=needs_room)
+                return msgspec.structs.replace(answer, text=said + answer.text, own=b"") if said else answer
+            except OnlyThought as error:
+                if has_thought:
+                    return self._told(said, "only_thought")
+                has_thought = True
+                _log.warning("model.silent", reason=str(error), model=self._kit.model.name)
+            except CutOff as cut:
+                if cut.finish_reason != "length":
+                    return self._told(said + cut.answer.text, "filtered")
+                if cut.is_call and needs_room:
+                    return self._told(said + cut.answer.text, "call_too_long")
+                needs_room = cut.is_call
+                said += "" if cut.is_call else cut.answer.text
+                _log.info("model.cut_off", model=self._kit.model.name, tokens_out=cut.answer.usage.tokens_out)
+        return self._told(said, "cut_short")
+
+    def _told(self, said: str, key: str) -> Answer:
+        text = f"{said.rstrip()}\n\n{say(key, self._kit.language)}".lstrip()
+        return Answer(text=text, model=self._kit.model.name)
+
+    async def _asked(self, said: str, *, needs_room: bool) -> Answer:
+        """An answer, or the rest of one of which ``said`` has come."""
+        cut_off = await self._turn.entries.cut_off(said) if said else ()
+        request = await self._request(cut_off)
+        if needs_room:
+            request = self._requests.with_more_room(request)
+        try:
+            return await self._streamed(request, goes_on=bool(said))
+        except ModelRefused as error:
+            return await self._otherwise(error, request, cut_off)
+        except ContextOverflow as error:
+            # Its server counts otherwise than we do, or the configuration names too large a window.
+            return await self._halved(error, request, cut_off)
+
+    async def _otherwise(self, error: ModelRefused, request: Request, cut_off: Sequence[LogEntry]) -> Answer:
+        """The answer to a request that was refused without a reason that is known."""
+        # Many models take no pictures, and say so only when they are shown one.
+        if self._requests.hide():
+            _log.warning("model.blind", reason=str(error), model=self._kit.model.name)
+            return await self._streamed(await self._request(cut_off), goes_on=bool(cut_off))
+        if error.status in (400, 413, 422) and request.tokens >= LARGE_TOKENS:
+            return await self._halved(error, request, cut_off)
+        raise error
+
+    async def _halved(
+        self, error: ModelRefused | ContextOverflow, request: Request, cut_off: Sequence[LogEntry]
+    ) -> Answer:
+        """The answer to half of a request; when it cannot be halved, what the server said is the better reason."""
+        self._requests.shorten(request.tokens // 2)
+        try:
+            shorter = await self._request(cut_off)
+        except ContextOverflow:
+            raise error from None
+        try:
+            answer = await self._streamed(shorter, goes_on=bool(cut_off))
+        except (ModelRefused, ContextOverflow):
+            raise error from None
+        calibration(self._kit.model.name).fits(shorter.tokens)
+        _log.warning("model.window_learnt", model=self._kit.model.name, tokens_in=shorter.tokens, reason=str(error))
+        return answer
+
+    async def _request(self, cut_off: Sequence[LogEntry]) -> Request:
+        with metrics.stage("prompt"):
+            return await self._requests.next([*self._turn.progress.entries, *cut_off], self._kit.tools.definitions)
+
+    async def _streamed(self, request: Request, *, goes_on: bool) -> Answer:
+        if not goes_on:
+            self._turn.live.begin()
+        with metrics.stage("model"), self._turn.tracing.model(self._kit.model.name) as doing:
+            try:
+                return await self._read(request, doing)
+            except (CutOff, OnlyThought) as error:
+                doing.answer = error.answer
+                self._turn.progress.account(error.answer)
+                raise
+
+    async def _read(self, request: Request, doing: Doing) -> Answer:
+        async with aclosing(self._kit.model.stream(request)) as chunks:
+            async for chunk in chunks:
+                if isinstance(chunk, TextChunk):
+                    doing.piece()
+                    self._turn.live.add(chunk.text)
+                elif isinstance(chunk, Unsaid):
+                    self._turn.live.begin()
+                else:
+                    doing.answer = chunk
+                    self._turn.progress.account(chunk)
+                    return chunk
+        raise InvalidAnswer("the model's stream ended without an answer")

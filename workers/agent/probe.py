@@ -1,0 +1,86 @@
+"""Tries a model with what a bot really uses: its tools, a second round with a result, a picture.
+
+``millpond doctor --probe-model`` and ``millpond init`` tell what was found; a provider charges for three short calls.
+"""
+
+from collections.abc import Sequence
+from contextlib import aclosing
+
+import msgspec
+
+from daemon.config import BotConfig, ModelConfig
+from daemon.errors import ConfigError, InvalidAnswer, ModelRefused
+from daemon.model import Answer, CutOff, Model, OnlyThought, Request, connect, learnt_of, with_own
+from workers.tools import BUILTIN
+from workers.wires import encode, message
+
+TOOL = "time"
+TOKENS = 1_024
+"""Longest answer: one that thinks first needs some hundred."""
+
+ASK = message("user", f"Call the tool {TOOL} now, without arguments. Then tell me in a few words what it gave.")
+PICTURE = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAEklEQVR4nGP4z8CAB+GTG8HSALfKY52f"
+    "TcuYAAAAAElFTkSuQmCC"
+)
+"""Ten red pixels by ten: the smallest that servers take."""
+LOOK = message(
+    "user",
+    [
+        {"type": "text", "text": "Which colour is this, in one word?"},
+        {"type": "image_url", "image_url": {"url": PICTURE}},
+    ],
+)
+
+
+async def probe(bot: BotConfig, model: ModelConfig) -> list[str]:
+    """What was found out about one model of a bot, a sentence each; nothing when all is as expected.
+
+    Raises:
+        ModelError: it does not answer.
+        ConfigError: it cannot be asked.
+    """
+    try:
+        tools = BUILTIN.only({*bot.tools, TOOL}).definitions
+    except ConfigError:  # which the doctor tells of by itself
+        tools = BUILTIN.only([TOOL]).definitions
+    asked = await connect(model)
+    try:
+        found = [*await _tools(asked, tools), *(await _picture(asked) if model.vision else ())]
+        return [*found, *([f"learnt: {learnt}"] if (learnt := learnt_of(model)) else [])]
+    finally:
+        await asked.aclose()
+
+
+async def _tools(model: Model, tools: Sequence[bytes]) -> list[str]:
+    answer = await _answer(model, [ASK], tools)
+    if not answer.tool_calls:
+        return [f"it was asked to call the tool {TOOL} and did not: tools may not work with it"]
+    calls = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for call in answer.tool_calls
+    ]
+    said = {"role": "assistant", **({"content": answer.text} if answer.text else {}), "tool_calls": calls}
+    results = [encode({"role": "tool", "content": "09:00", "tool_call_id": call["id"]}) for call in calls]
+    again = await _answer(model, [ASK, with_own(encode(said), answer.own), *results], tools)
+    return [] if again.text.strip() else ["it gave no text after the result of a tool"]
+
+
+async def _picture(model: Model) -> list[str]:
+    try:
+        await _answer(model, [LOOK], ())
+    except (ModelRefused, InvalidAnswer) as error:
+        return [f"it takes no pictures ({error}); set model.vision = false"]
+    return []
+
+
+async def _answer(model: Model, messages: Sequence[bytes], tools: Sequence[bytes]) -> Answer:
+    request = Request(messages=messages, tools=tools, max_completion_tokens=TOKENS)
+    try:
+        async with aclosing(model.stream(request)) as chunks:
+            async for chunk in chunks:
+                if isinstance(chunk, Answer):
+                    return chunk
+    except (CutOff, OnlyThought) as error:
+        return msgspec.structs.replace(error.answer, text=error.answer.text or "…")
+    raise InvalidAnswer("the model's stream ended without an answer")
