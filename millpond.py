@@ -4,6 +4,7 @@
 so this module, whose name nobody else uses, looks before anything is imported and refuses with the reason.
 """
 
+import io
 import os
 import sys
 from pathlib import Path
@@ -43,7 +44,7 @@ def open_streams() -> None:
             os.open(os.devnull, os.O_RDWR)
             setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8"))
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 

@@ -86,7 +86,7 @@ def connector_of(address: str, *, limit: int = 100, keepalive_s: float = 15.0) -
     return ProxyConnector.from_url(there, rdns=True, limit=limit, keepalive_timeout=keepalive_s)
 
 
-def http_client(address: str, make: Callable[..., _Client] = httpx2.AsyncClient, **options: object) -> _Client:
+def http_client(address: str, make: Callable[..., _Client], **options: object) -> _Client:
     """A client for a server, through the proxy that is meant for it.
 
     Args:

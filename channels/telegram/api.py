@@ -133,7 +133,7 @@ class Api:
         limits = httpx2.Limits(
             max_connections=CONNECTIONS_MAX, max_keepalive_connections=CONNECTIONS_MAX, keepalive_expiry=IDLE_S
         )
-        return http_client(self._base, limits=limits)
+        return http_client(self._base, httpx2.AsyncClient, limits=limits)
 
     def _request(
         self, method: str, params: Mapping[str, Any], upload: Upload | None, timeout_s: float

@@ -5,7 +5,7 @@ apart as before; of an entry its range; of a version its number and where it cam
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import msgspec
 
@@ -107,7 +107,7 @@ def _values(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
-        inner: Any = value.values() if isinstance(value, dict) else value  # pyright: ignore[reportUnknownMemberType]
+        inner = cast("dict[str, Any]", value).values() if isinstance(value, dict) else cast("list[Any]", value)
         for each in inner:
             yield from _values(each)
 

@@ -56,9 +56,7 @@ class Looked:
 class Projection:
     """The files of one scope, in the folder ``names`` below ``root``."""
 
-    def __init__(
-        self, root: Path, names: tuple[str, ...], looked: Looked, *, lock_wait_s: float | None = None
-    ) -> None:
+    def __init__(self, root: Path, names: tuple[str, ...], looked: Looked, *, lock_wait_s: float | None = None) -> None:
         """``lock_wait_s``: how long another process may go on changing the folder, ``LOCK_WAIT_S`` if None."""
         self._root = root
         self._lock_wait_s = LOCK_WAIT_S if lock_wait_s is None else lock_wait_s

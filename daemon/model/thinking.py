@@ -60,9 +60,7 @@ class Thinking:
         if self._where == "text" and not self._open:
             return piece
         self._held += piece
-        if self._where == "before":
-            self._look_for_the_beginning()
-        if self.harmony is not None:
+        if self._where == "before" and self._has_channels():
             piece, self._held = self._held, ""
             return self._channels(piece)
         if self._where == "inside":
@@ -84,12 +82,13 @@ class Thinking:
         self.thoughts.append(rest)
         return ""
 
-    def _look_for_the_beginning(self) -> None:
+    def _has_channels(self) -> bool:
+        """Look for what the text begins with; whether that is a channel."""
         begun = self._held.lstrip()
         for mark, close in zip(OPEN, CLOSE, strict=True):
             if begun.startswith(mark):
                 self._held, self._where, self._close = begun[len(mark) :], "inside", close
-                return
+                return False
         if any(begun.startswith(mark) for mark in STARTS):
             self.harmony = Harmony()
         elif self._inside:
@@ -98,6 +97,7 @@ class Thinking:
                 self._held, self._where = self._held[found.end() :], "behind"
         elif not any(mark.startswith(begun) for mark in (*OPEN, *STARTS)):
             self._where, self._open = "text", True
+        return self.harmony is not None
 
     def _think(self) -> None:
         thought, closed, rest = self._held.partition(self._close)

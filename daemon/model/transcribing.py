@@ -90,7 +90,7 @@ class Transcriber:
 
     def _made(self) -> httpx2.AsyncClient:
         timeout = httpx2.Timeout(self._config.timeout_s, connect=min(CONNECT_TIMEOUT_S, self._config.timeout_s))
-        return http_client(self._url, timeout=timeout)
+        return http_client(self._url, httpx2.AsyncClient, timeout=timeout)
 
 
 def _kind(recording: bytes) -> str:

@@ -132,5 +132,5 @@ class BotApi:
 @asynccontextmanager
 async def bot_api(token: Secret, base_url: str) -> AsyncGenerator[BotApi]:
     """The Bot API for the length of a block."""
-    async with http_client(base_url, timeout=None, follow_redirects=False) as client:
+    async with http_client(base_url, httpx2.AsyncClient, timeout=None, follow_redirects=False) as client:
         yield BotApi(client, token, base_url)

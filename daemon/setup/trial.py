@@ -56,7 +56,7 @@ async def models_at(base_url: str, key: Secret) -> tuple[str, ...]:
     headers = {"Authorization": f"Bearer {key.reveal()}"} if key else {}
     try:
         with anyio.fail_after(LIST_S):
-            async with http_client(base_url, timeout=None) as client:
+            async with http_client(base_url, httpx2.AsyncClient, timeout=None) as client:
                 response = await client.get(f"{base_url.rstrip('/')}/models", headers=headers)
         listed = msgspec.json.decode(response.content, type=_Listed)
     # Whatever it is: asking for an answer tells it in better words.

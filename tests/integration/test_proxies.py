@@ -1,6 +1,7 @@
 """Proxies of the environment are used for the world outside, and what is wrong with them is told in a sentence."""
 
 import aiohttp
+import httpx2
 import pytest
 
 from daemon.config.schema import ModelConfig
@@ -90,4 +91,4 @@ async def test_what_cannot_be_used_is_a_sentence(
     monkeypatch.setenv(name, value)
 
     with pytest.raises(ConfigError, match=told):
-        http_client("https://model.example/v1")
+        http_client("https://model.example/v1", httpx2.AsyncClient)
