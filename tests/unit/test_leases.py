@@ -33,12 +33,12 @@ class Asked:
         self.look: Callable[[], float] = float
         self._clock = clock
         self._answers = list(answers)
-        self._takes_s = takes_s
+        self.takes_s = takes_s
 
     async def run(self, _script: Any, _keys: Any, args: Sequence[Any] = ()) -> Any:
         self.asked.append(args)
         self.left_s.append(self.look())
-        self._clock.advance(self._takes_s)
+        self._clock.advance(self.takes_s)
         answer = self._answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
@@ -125,6 +125,18 @@ async def test_a_lease_under_another_fence_is_asked_for_with_the_fence_that_was_
 
     assert await mine.ask() == 0.0
     assert [args[1] for args in bus.asked] == [0, 7]
+
+
+async def test_a_send_that_the_lease_would_not_outlast_begins_once_it_is_renewed(clock: ManualClock) -> None:
+    bus = Asked(clock, answer(b"held"), answer(b"held"), answer(b"held"), answer(b"busy"))
+    mine = a_lease(bus)
+    await mine.ask()
+    bus.takes_s = 1.0
+
+    with anyio.fail_after(HANG_S):
+        async with anyio.create_task_group() as tg:
+            tg.start_soon(mine.outlasting, LEASE_S - 1)
+            tg.start_soon(mine.keep)
 
 
 async def test_a_claim_is_lost_when_its_lease_ends_counted_from_the_last_question(clock: ManualClock) -> None:
