@@ -29,11 +29,11 @@ from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.fakes.telegram import Bot, Chat, Cut, FakeTelegram, Garbled, Hang, Page, Refuse, fake_telegram
 from tests.fakes.telegram.world import SUPERGROUPS
+from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
 
 NAME = "pond_bot"
-LIMIT_S = 60.0
 TIMEOUT_S = 5.0
 
 
@@ -73,7 +73,7 @@ class Heard:
         changed.set()
 
     async def until(self, count: int) -> list[str]:
-        with anyio.fail_after(LIMIT_S):
+        with anyio.fail_after(HANG_S):
             while len(self.arrivals) < count:
                 await self._changed.wait()
         return [arrival.text for arrival in self.arrivals]
@@ -606,7 +606,7 @@ async def test_the_doctors_command_looks_at_the_bots(process: Process, tmp_path:
             f'token = "{telegram.bot.token}"\nbase_url = "{telegram.base_url}"\naccess = {{ policy = "pairing" }}\n'
         )
         config.chmod(0o600)
-        with anyio.fail_after(2 * LIMIT_S):
+        with anyio.fail_after(HANG_S):
             said = await anyio.run_process(
                 [sys.executable, "-m", "millpond", "--config", str(config), "doctor"], check=False
             )
