@@ -115,7 +115,8 @@ MUTANTS = (
         old='        post = msgspec.structs.replace(_post(chat, part), kind="edit", id=platform_id)',
         new=(
             '        self.shown = part.text if part.text.startswith(getattr(self, "shown", "")) else '
-            'self.shown + part.text\n        post = msgspec.structs.replace(_post(chat, part), kind="edit", id=platform_id, text=self.shown)'
+            "self.shown + part.text\n        post = msgspec.structs.replace(_post(chat, part), "
+            'kind="edit", id=platform_id, text=self.shown)'
         ),
         caught_by=CONTRACT + "test_a_text_that_is_being_written_can_begin_afresh",
     ),
