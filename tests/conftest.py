@@ -408,6 +408,11 @@ class Lab:
         """The session's positions."""
         return await self.reader.state(session)
 
+    async def is_idle(self, session: str = "web:ann") -> bool:
+        """Whether somebody has written to it, and all of it is dealt with."""
+        state = await self.state(session)
+        return state.exists and state.waiting == 0 and not state.worker
+
     async def fields(self, session: str = "web:ann") -> dict[str, str]:
         """The session's hash."""
         found = await self.bus.call("HGETALL", self.bus.keys.session(session))
