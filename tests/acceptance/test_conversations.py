@@ -1,8 +1,6 @@
 """A message in, a reply out: the real command, real HTTP on both sides, as a person uses it."""
 
 import json
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -14,6 +12,7 @@ import anyio
 import pytest
 from anyio import to_thread
 
+from tests import forked
 from tests.fakes.openai_server import Failure, Say, fake_openai
 from tests.limits import HANG_S
 from tests.processes import Daemon, answered, environment_of, shut_down, start
@@ -95,13 +94,8 @@ def everything_kept(folder: Path) -> bytes:
 
 
 def run_command(folder: Path, *arguments: str, **environment: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "millpond", *arguments],
-        env=environment_of(folder, environment),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = forked.run(arguments, environment_of(folder, environment))
+    assert done.returncode == 0
     return done.stdout + done.stderr
 
 

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -40,6 +39,7 @@ from daemon.overview import read_queues, read_unknown
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus, Gate, ScriptedModel
+from tests import forked
 from tests.conftest import RecordingBus, check_and_remove_keys
 from tests.fakes.sink import Cut, Fault, Garbled, Hang, Post, Refuse, Sink, Slow, sink
 from tests.limits import HANG_S
@@ -956,8 +956,7 @@ async def test_the_commands_show_them(process: Process, server_dir: Path, tmp_pa
     file.write_text(f"data_dir = '{server_dir}'\n[redis]\nprefix = '{process.bus.keys.prefix}'\n{channel}")
 
     async def said(*words: str) -> str:
-        done = await anyio.run_process([sys.executable, "-m", "millpond", "--config", str(file), *words])
-        return done.stdout.decode()
+        return (await anyio.to_thread.run_sync(forked.run, ("--config", str(file), *words), os.environ)).stdout
 
     assert f"not yet delivered to {NAME}: 1" in await said("queue", "list")
     assert msgspec.json.decode(await said("queue", "list", "--json"))["total"]["out"] == {NAME: 1}

@@ -298,13 +298,13 @@ async def test_what_was_kept_and_not_acknowledged_is_a_repetition_when_it_comes_
 async def test_a_connection_that_died_in_silence_is_followed_by_another(
     process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slack_socket, "PING_S", 0.05)
-    monkeypatch.setattr(slack_socket, "SILENT_S", 0.4)
+    monkeypatch.setattr(slack_socket, "PING_S", 0.02)
+    monkeypatch.setattr(slack_socket, "SILENT_S", 1.0)
     heard = Heard()
     with capture_logs() as logs:
         async with slack_wire() as wire, hearing(process, wire, heard):
             dead = await wire.link(0)
-            await wire.until(lambda: dead.pinged >= 20)
+            await wire.until(lambda: dead.pinged >= 60)
             lived_on = len(wire.links) == 1
             dead.answers_pings = False
             alive = await wire.link(1)
