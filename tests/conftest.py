@@ -41,7 +41,7 @@ tempfile.tempdir = TEMPORARY  # for pytest's own folders
 
 # How long an example takes says how busy a machine is; what hangs is ended by the tests' own limit.
 # `make fuzz` tries many more.
-settings.register_profile("millpond", deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("millpond", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fuzz", settings.get_profile("millpond"), max_examples=2_000, database=None)
 settings.load_profile("millpond")
 
