@@ -1,6 +1,5 @@
 """Fixtures of all tests."""
 
-import hashlib
 import itertools
 import os
 import re
@@ -33,7 +32,7 @@ from daemon.server.link import Link
 from daemon.session import Claim, Commit, SessionReader, Sessions, SessionState
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus, ManualClock
-from tests import failures, measuring, ports, time_limit
+from tests import failures, ports, time_limit
 from tests.limits import HANG_S
 from tests.places import TEMPORARY
 from tests.servers import Node, cluster_of, old_redis
@@ -42,7 +41,7 @@ tempfile.tempdir = TEMPORARY  # for pytest's own folders
 
 # How long an example takes says how busy a machine is; what hangs is ended by the tests' own limit.
 # `make fuzz` tries many more.
-settings.register_profile("millpond", deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("millpond", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fuzz", settings.get_profile("millpond"), max_examples=2_000, database=None)
 settings.load_profile("millpond")
 
@@ -63,13 +62,11 @@ _numbers = itertools.count()
 
 @pytest.fixture
 def anyio_backend() -> str:
-    """All of Millpond runs on asyncio."""
     return "asyncio"
 
 
 @pytest.fixture
 def free_port() -> int:
-    """A port of 127.0.0.1 for what the test starts."""
     return ports.free_port()
 
 
@@ -98,7 +95,6 @@ def pytest_configure(config: pytest.Config) -> None:
     """Limits of tests, and what is printed of those that failed."""
     config.pluginmanager.register(time_limit)
     config.pluginmanager.register(failures)
-    config.pluginmanager.register(measuring)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -139,49 +135,13 @@ ONE_SERVER_ONLY = {
 
 
 ON_ALL_SERVERS = (
-    "amending",
-    "archive",
-    "archive_trim",
-    "awaited",
-    "claims",
-    "coalescing",
-    "commands",
-    "commit",
-    "consolidation",
-    "consolidation_rules",
-    "consolidation_service",
-    "content",
-    "data_backup",
-    "data_check",
-    "data_retention",
-    "dead_letters",
-    "forgetting",
-    "forgetting_whole",
-    "jobs",
-    "joined",
-    "journal",
-    "links",
-    "listen",
-    "locks",
-    "memories",
-    "memory_machine",
-    "migrations",
-    "outbox",
-    "publish",
-    "recall_found",
-    "recall_index",
-    "scan",
-    "session_machine",
-    "take_over",
-    "tools",
-    "transcript_restore",
-    "transcripts",
-    "turns",
-    "usage",
-    "wakeups",
-    "web_access",
-    "web_system",
-)
+    "amending", "archive", "archive_trim", "awaited", "claims", "coalescing", "commands", "commit", "consolidation",
+    "consolidation_rules", "consolidation_service", "content", "data_backup", "data_check", "data_retention",
+    "dead_letters", "forgetting", "forgetting_whole", "jobs", "joined", "journal", "links", "listen", "locks",
+    "memories", "memory_machine", "migrations", "outbox", "publish", "recall_found", "recall_index", "scan",
+    "session_machine", "take_over", "tools", "transcript_restore", "transcripts", "turns", "usage", "wakeups",
+    "web_access", "web_system",
+)  # fmt: skip
 """Integration tests of the bus, of sessions and of turns: what another server may do otherwise."""
 
 
@@ -207,7 +167,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def server_kind(request: pytest.FixtureRequest) -> str:
-    """What ``--server`` says."""
     return str(request.config.getoption("--server"))
 
 
@@ -242,7 +201,6 @@ def cluster() -> Iterator[Sequence[Node]]:
 
 
 def shut_down(address: Address, layout: Layout) -> None:
-    """Stop an embedded server and wait for its end."""
     with Link.unix(address.socket, timeout_s=5.0) as link:
         link.call("AUTH", address.password.reveal())
         with suppress(OSError):  # it hangs up: that is its answer
@@ -268,7 +226,6 @@ def prefix() -> str:
 
 @pytest.fixture(scope="session")
 def redis(server_kind: str, request: pytest.FixtureRequest) -> tuple[RedisConfig, Path]:
-    """The shared server, as ``open_bus`` is told of it."""
     if server_kind == "cluster":
         return RedisConfig(url=Secret(request.getfixturevalue("cluster")[0].url)), Path("/nowhere")
     return RedisConfig(), request.getfixturevalue("server_dir")
@@ -304,7 +261,6 @@ async def check_and_remove_keys(bus: Bus) -> None:
 
 
 async def everywhere(bus: Bus, *command: str) -> list[Any]:
-    """The answer of every node to a command."""
     if bus.cluster is None:
         return [await bus.call(*command)]
     return [await node.execute_command(*command) for node in bus.cluster.nodes]
@@ -343,13 +299,11 @@ def queue() -> QueueConfig:
 
 @pytest.fixture
 def clock() -> ManualClock:
-    """The clock of ``process``."""
     return ManualClock()
 
 
 @pytest.fixture
 async def process(bus: Bus, queue: QueueConfig, clock: ManualClock, tmp_path: Path) -> AsyncIterator[Process]:
-    """A process without services, on the shared server."""
     async with anyio.create_task_group() as tg:
         listener = Listener(bus)
         tg.start_soon(listener.run)
@@ -365,7 +319,6 @@ class RecordingBus(FailingBus):
         self.scripts: list[tuple[Script, Sequence[str], Sequence[Any]]] = []
 
     async def run(self, script: Script, keys: Sequence[str], args: Sequence[Any]) -> Any:
-        """Run the script, and remember it."""
         self.scripts.append((script, keys, args))
         return await super().run(script, keys, args)
 
@@ -395,41 +348,38 @@ class Lab:
         return await publish(self.bus, inbound, config=self.queue, **{"scope": "pond:workspace", **options})
 
     async def claim(self, session: str = "web:ann") -> Claim:
-        """Claim a session that can be claimed."""
         claim = await self.sessions.claim(session)
         assert claim is not None
         return claim
 
     async def commit(self, claim: Claim, *, go_on: bool = True, journalled: Sequence[LogEntry] = ()) -> Claim | None:
-        """Answer what the claim gives."""
         return await self.sessions.commit(claim, commit_of(claim, journalled), step=len(journalled), go_on=go_on)
 
     async def state(self, session: str = "web:ann") -> SessionState:
-        """The session's positions."""
         return await self.reader.state(session)
 
+    async def is_idle(self, session: str = "web:ann") -> bool:
+        """Whether somebody has written to it, and all of it is dealt with."""
+        state = await self.state(session)
+        return state.exists and state.waiting == 0 and not state.worker
+
     async def fields(self, session: str = "web:ann") -> dict[str, str]:
-        """The session's hash."""
         found = await self.bus.call("HGETALL", self.bus.keys.session(session))
         return {name.decode(): value.decode() for name, value in found.items()}
 
     async def log(self, session: str = "web:ann") -> list[LogEntry]:
-        """All committed entries."""
         return [entry for _, entry in await self.reader.committed(session, limit=10_000)]
 
     async def due(self, session: str = "web:ann") -> int | None:
-        """The session's deadline, ms since 1970."""
         score = await self.bus.call("ZSCORE", self.bus.keys.due(self.bus.keys.partition(session)), session)
         return None if score is None else int(float(score))
 
     async def ready(self) -> list[str]:
-        """The sessions in ``ready`` of every partition."""
         ready = [self.bus.keys.ready(partition) for partition in range(self.bus.keys.partitions)]
         found = await self.bus.each([("ZRANGE", key, 0, -1) for key in ready])
         return [name.decode() for names in found for name in names]
 
     async def server_ms(self) -> int:
-        """The server's clock."""
         return await server_ms(self.bus)
 
     async def expire(self, session: str = "web:ann") -> None:
@@ -448,18 +398,15 @@ class Lab:
                 await anyio.sleep(0.001)
 
     async def dump(self) -> dict[str, Any]:
-        """Every key with its value."""
         return await dump(self.bus)
 
 
 async def server_ms(bus: Bus) -> int:
-    """The server's clock, ms since 1970."""
     seconds, micro = await bus.call("TIME")
     return int(seconds) * 1000 + int(micro) // 1000
 
 
 async def shift(bus: Bus, session: str, by_ms: int) -> None:
-    """Move every deadline of a session."""
     keys = bus.keys
     for field in ("lease", "retry_at"):
         if await bus.call("HEXISTS", keys.session(session), field):
@@ -470,12 +417,9 @@ async def shift(bus: Bus, session: str, by_ms: int) -> None:
 async def dump(bus: Bus) -> dict[str, Any]:
     """Every key of the bus's prefix with its value, as the server gives it."""
     reads = {
-        b"hash": ("HGETALL",),
-        b"list": ("LRANGE", 0, -1),
-        b"zset": ("ZRANGE", 0, -1, "WITHSCORES"),
-        b"stream": ("XRANGE", "-", "+"),
-        b"string": ("GET",),
-    }
+        b"hash": ("HGETALL",), b"list": ("LRANGE", 0, -1), b"zset": ("ZRANGE", 0, -1, "WITHSCORES"),
+        b"stream": ("XRANGE", "-", "+"), b"string": ("GET",),
+    }  # fmt: skip
     found: dict[str, Any] = {}
     for key in await all_keys(bus):
         command, *options = reads[await bus.call("TYPE", key)]
@@ -492,31 +436,21 @@ async def next_heard(subscription: Subscription) -> bytes:
 
 
 def an_inbound(message_id: str, *, session: str = "web:ann", command: Command = "", **more: Any) -> Inbound:
-    """A message of a session."""
     key = SessionKey.parse(session)
     text = "/stop" if command else f"text of {message_id}"
     fields: dict[str, Any] = {"text": text, "correlation": f"c-{message_id}", **more}
     return Inbound(
-        id=message_id,
-        bot="pond",
-        channel=key.channel,
-        chat=key.chat,
-        thread=key.thread,
-        sender_id="ann",
-        command=command,
-        received_at="2026-11-20T09:00:00.000Z",
-        **fields,
-    )
+        id=message_id, bot="pond", channel=key.channel, chat=key.chat, thread=key.thread, sender_id="ann",
+        command=command, received_at="2026-11-20T09:00:00.000Z", **fields,
+    )  # fmt: skip
 
 
 def an_entry(turn: int, *, tokens: int = 3, text: str = "x", **more: Any) -> LogEntry:
-    """A log entry of a turn."""
     wire = msgspec.Raw(msgspec.json.encode({"role": "assistant", "content": text}))
     return LogEntry(time="2026-11-20T09:00:00.000Z", turn=turn, tokens=tokens, wire=wire, **more)
 
 
 def commit_of(claim: Claim, journalled: Sequence[LogEntry] = ()) -> Commit:
-    """The commit that answers all that a claim gives."""
     inbounds = [waiting.inbound for waiting in claim.begun.waiting if waiting.inbound is not None]
     turn = claim.begun.head
     entries = [an_entry(turn, id=inbound.id) for inbound in inbounds if not journalled]
@@ -528,16 +462,7 @@ def commit_of(claim: Claim, journalled: Sequence[LogEntry] = ()) -> Commit:
     )
 
 
-def mutated(script: Script, old: str, new: str) -> Script:
-    """A script with one of its checks switched off, to see that a test notices."""
-    text = script.text.decode()
-    assert old in text, f"{script.name} holds no {old!r}"
-    text = text.replace(old, new)
-    return Script(name=script.name, text=text.encode(), sha=hashlib.sha1(text.encode()).hexdigest().encode())
-
-
 def with_nonce(claim: Claim, nonce: str) -> Claim:
-    """The same claim under another nonce."""
     return msgspec.structs.replace(claim, nonce=nonce)
 
 

@@ -12,7 +12,7 @@ from channels.slack.hearing import hear
 from daemon.config import BotConfig, Config, SlackConfig
 from daemon.errors import BusUnavailable
 from daemon.process import Process
-from tests.slackwire import LIMIT_S
+from tests.limits import HANG_S
 
 
 @dataclass
@@ -44,13 +44,13 @@ class Heard:
         self._change()
 
     async def until(self, count: int) -> list[str]:
-        with anyio.fail_after(LIMIT_S):
+        with anyio.fail_after(HANG_S):
             while len(self.arrivals) < count:
                 await self._changed.wait()
         return self.texts
 
     async def until_begun(self, count: int) -> None:
-        with anyio.fail_after(LIMIT_S):
+        with anyio.fail_after(HANG_S):
             while self.begun < count:
                 await self._changed.wait()
 

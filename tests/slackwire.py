@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 from aiohttp import WSMsgType, web
 
-LIMIT_S = 60.0
+from tests.limits import HANG_S
 
 TEAMS = {"xoxb-acme": "T0ACME", "xoxb-beta": "T0BETA"}
 """The workspaces of the app, by the bot's token in each."""
@@ -109,7 +109,7 @@ class Wire:
 
     async def until(self, true: Callable[[], object]) -> None:
         """Wait for something that is seen here."""
-        with anyio.fail_after(LIMIT_S):
+        with anyio.fail_after(HANG_S):
             while not true():
                 await self._changed.wait()
 

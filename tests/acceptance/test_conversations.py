@@ -1,8 +1,6 @@
 """A message in, a reply out: the real command, real HTTP on both sides, as a person uses it."""
 
 import json
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -14,12 +12,13 @@ import anyio
 import pytest
 from anyio import to_thread
 
+from tests import forked
 from tests.fakes.openai_server import Failure, Say, fake_openai
+from tests.limits import HANG_S
 from tests.processes import Daemon, answered, environment_of, shut_down, start
 
 pytestmark = pytest.mark.anyio
 
-LIMIT_S = 60.0
 KEY = "sk-planted-0123456789"
 """Stands in the configuration and must stand in nothing that anybody reads."""
 
@@ -41,7 +40,7 @@ async def folder(tmp_path: Path) -> AsyncIterator[Path]:
 
 
 async def until_answered(daemon: Daemon, session: str, count: int) -> list[dict[str, object]]:
-    until = time.monotonic() + LIMIT_S
+    until = time.monotonic() + HANG_S
     while len(answered(messages := await to_thread.run_sync(daemon.messages, session))) < count:
         assert time.monotonic() < until, messages
         await anyio.sleep(0.05)
@@ -95,32 +94,23 @@ def everything_kept(folder: Path) -> bytes:
 
 
 def run_command(folder: Path, *arguments: str, **environment: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "millpond", *arguments],
-        env=environment_of(folder, environment),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = forked.run(arguments, environment_of(folder, environment))
+    assert done.returncode == 0
     return done.stdout + done.stderr
 
 
-@pytest.mark.measures
-async def test_a_viewer_sees_the_text_come_and_a_stop_ends_it_within_a_second(folder: Path) -> None:
-    words = " ".join(f"word{number}" for number in range(200))
+async def test_a_viewer_sees_the_text_come_and_a_stop_ends_it(folder: Path) -> None:
+    words = " ".join(f"word{number}" for number in range(10_000))  # it would be told for longer than the test waits
     async with fake_openai([Say(words, delay_s=0.05)]) as server:
         async with millpond(folder, OPENAI_BASE_URL=server.base_url, OPENAI_MODEL="fake-1") as daemon:
             await to_thread.run_sync(daemon.post, "ann", "Tell me a story.")
             deltas = await to_thread.run_sync(first_deltas, f"{daemon.url}/api/events?session=web:ann", 3)
-            asked = time.monotonic()
             await to_thread.run_sync(daemon.post, "ann", "/stop")
             messages = await until_answered(daemon, "web:ann", 2)
-            took_s = time.monotonic() - asked
-        with anyio.fail_after(LIMIT_S):
+        with anyio.fail_after(HANG_S):
             await server.client_left.wait()
 
     assert "".join(deltas) and words.startswith("".join(deltas))
-    assert took_s < 1
     last = messages[-1]
     assert last["stopped"] is True
     assert str(last["content"]).endswith("[stopped]")
@@ -131,7 +121,7 @@ def first_deltas(url: str, count: int) -> list[str]:
     """The texts of the first pieces that an event stream shows."""
     texts: list[str] = []
     event = ""
-    with urllib.request.urlopen(url, timeout=LIMIT_S) as response:
+    with urllib.request.urlopen(url, timeout=HANG_S) as response:
         for line in response:
             name, _, value = line.decode().rstrip("\n").partition(": ")
             if name == "event":

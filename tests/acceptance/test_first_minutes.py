@@ -50,14 +50,9 @@ def test_from_nothing_to_a_bot_that_answers(
 
     with on_terminal("init", "--telegram-url", telegram.base_url, environ=environment_of(folder, {})) as terminal:
         for question, answer in (
-            ("Name of the bot", ""),
-            ("Which", "en"),
-            ("Time zone", "Europe/Berlin"),
-            ("Address", model.base_url),
-            ("Key", "some-key"),
-            ("Name of the model", "m"),
-            ("Token", telegram.bot.token),
-        ):
+            ("Name of the bot", ""), ("Which", "en"), ("Time zone", "Europe/Berlin"), ("Address", model.base_url),
+            ("Key", "some-key"), ("Name of the model", "m"), ("Token", telegram.bot.token),
+        ):  # fmt: skip
             terminal.answer(question, answer)
         code = terminal.shows(r"https://t\.me/pond_bot\?start=([A-Z0-9]+)")[1]
         portal.call(ann.say, f"/start {code}")

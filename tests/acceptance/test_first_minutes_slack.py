@@ -52,15 +52,10 @@ def test_from_the_manifest_to_the_first_reply(
 
     with on_terminal("init", "--slack", "--slack-url", slack.base_url, environ=environment_of(folder, {})) as terminal:
         for question, answer in (
-            ("Name of the bot", ""),
-            ("Which", "en"),
-            ("Time zone", "Europe/Berlin"),
-            ("Address", model.base_url),
-            ("Key", "some-key"),
-            ("Name of the model", "m"),
-            ("Bot token", slack.bot.token),
+            ("Name of the bot", ""), ("Which", "en"), ("Time zone", "Europe/Berlin"), ("Address", model.base_url),
+            ("Key", "some-key"), ("Name of the model", "m"), ("Bot token", slack.bot.token),
             ("App token", slack.app.token),
-        ):
+        ):  # fmt: skip
             terminal.answer(question, answer)
         code = terminal.shows(r"as a direct message; it tells me who you are:\s+([A-Z0-9]+)")[1]
         portal.call(ann.say, code)

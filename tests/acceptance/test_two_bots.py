@@ -10,6 +10,7 @@ from anyio import to_thread
 
 from tests.fakes.openai_server import fake_openai
 from tests.fakes.telegram import Chat, FakeTelegram, fake_telegram
+from tests.limits import HANG_S
 from tests.processes import shut_down, start
 
 pytestmark = pytest.mark.anyio
@@ -17,8 +18,6 @@ pytestmark = pytest.mark.anyio
 EXAMPLE = Path(__file__).parents[2] / "deploy" / "examples" / "two-bots.toml"
 OWNER = 123456789
 """As the example has it."""
-
-LIMIT_S = 60.0
 
 
 @pytest.fixture
@@ -54,7 +53,7 @@ def configure(folder: Path, telegram: FakeTelegram, model: str) -> dict[str, Cha
 async def shows(telegram: FakeTelegram, chat: Chat, part: str) -> str:
     """Wait until a bot says something in a chat that has ``part`` in it; all of it."""
     try:
-        await telegram.until(lambda: any(part in text for text in chat.texts()), within_s=LIMIT_S)
+        await telegram.until(lambda: any(part in text for text in chat.texts()))
     except TimeoutError:
         assert part in chat.texts()
     return next(text for text in chat.texts() if part in text)
@@ -76,7 +75,7 @@ async def test_two_bots_answer_their_owner_and_whom_the_owner_lets_in(folder: Pa
             await shows(telegram, heron, "Eve")
             eve.say("Thank you!")
             await shows(telegram, eve, "Thank you!")
-            with anyio.fail_after(LIMIT_S):
+            with anyio.fail_after(HANG_S):
                 await telegram.until(lambda: not any(bot.updates for bot in telegram.world.bots.values()))
         finally:
             with anyio.CancelScope(shield=True):

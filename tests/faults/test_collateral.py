@@ -38,7 +38,7 @@ async def test_those_beside_a_message_that_kills_its_worker_are_answered(folder:
     beside = [f"beside-{n}" for n in range(5)]
     async with fake_openai(poison) as server, place(folder, server, queue) as here, anyio.create_task_group() as tg:
         await here.start(1)
-        tg.start_soon(kill_and_replace, here, poison)
+        tg.start_soon(kill_and_replace, here, poison, *(f"web:{message_id}" for message_id in beside))
         for message_id in beside:
             await here.lab.publish(message_id, session=f"web:{message_id}")
         await here.lab.publish("poison", session=EVIL)

@@ -10,8 +10,7 @@ from daemon.errors import InboundError, MessageTooLarge
 from daemon.events import Attachment, Overheard, Quote
 from daemon.process import Process
 from daemon.session import Amendments
-from daemon.session.amending import AMEND
-from tests.conftest import Lab, an_entry, an_inbound, commit_of, mutated
+from tests.conftest import Lab, an_entry, an_inbound, commit_of
 from tests.intakelab import accepted, an_arrival, intake_of, texts, with_channel
 
 pytestmark = pytest.mark.anyio
@@ -201,21 +200,6 @@ async def test_one_of_many_that_wait_is_found(
     assert await amend(amendments, "m0", "edited") == "amended"
 
     assert given(await lab.claim()) == [("m0", "edited")]
-
-
-async def test_without_its_check_a_message_would_be_answered_twice(lab: Lab, amendments: Amendments) -> None:
-    """The check that all of this hangs on can be seen to matter."""
-    await lab.publish("a")
-    claim = await lab.claim()
-    old = claim.begun.waiting[0].stream_id
-    keys = lab.bus.keys.of("web:ann")
-    careless = mutated(AMEND, "if is_read() or is_stopped() then return nil, 'late' end", "")
-
-    args = ["web:ann", old, 32, "a", "{}"]
-    assert await lab.bus.run(careless, [keys.inbox, keys.session, keys.waiting, keys.log], args) == b"amended"
-
-    await lab.commit(claim, go_on=False)
-    assert (await lab.state()).waiting == 1
 
 
 async def test_what_a_platform_says_was_edited_replaces_what_waits(process: Process) -> None:

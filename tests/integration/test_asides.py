@@ -17,7 +17,7 @@ from daemon.process import Process
 from daemon.session import Asides, Word
 from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests.conftest import Lab, an_inbound
-from tests.integration.test_turns import Bot, nothing_waits, notices_of, replies_of, until
+from tests.integration.test_turns import Bot, notices_of, replies_of, until
 from tests.limits import HANG_S
 from workers.agent.asides import Speaker
 from workers.agent.equipment import Equipment
@@ -58,7 +58,7 @@ async def test_a_status_is_answered_while_a_turn_runs_and_stands_in_no_log(proce
         await ask(lab, "s")
         (notice,) = await answered(lab)
         gate.open()
-        await until(lambda: nothing_waits(lab, "web:ann"))
+        await until(lab.is_idle)
 
     assert (notice.kind, notice.message_id) == ("aside", "s")
     assert "Model: scripted" in notice.text

@@ -11,7 +11,7 @@ from daemon.process import Process
 from tests.answers import FIRST, KINDS, Kind
 from tests.conftest import Lab
 from tests.fakes.openai_server import Reply, Say, fake_openai
-from tests.integration.test_turns import Bot, nothing_waits, until, wire
+from tests.integration.test_turns import Bot, until, wire
 from tests.limits import HANG_S
 from tests.memorylab import SCOPE, WINDOW_TOKENS, MemoryLab
 from workers.consolidation import Want
@@ -95,5 +95,5 @@ async def _answered(memory: MemoryLab) -> str:
     """What the bot answers next."""
     await memory.lab.publish("after")
     async with Bot(memory.process).working():
-        await until(lambda: nothing_waits(memory.lab, "web:ann"))
+        await until(memory.lab.is_idle)
     return str(wire((await memory.lab.log())[-1])["content"])

@@ -1,7 +1,6 @@
 """``/new``, ``/model`` and ``/whoami``: what they change, in order, once, whatever fails meanwhile."""
 
 import math
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +13,7 @@ from daemon.config import BotConfig, Config
 from daemon.config.schema import FallbackConfig, ModelConfig
 from daemon.errors import BusUnavailable, LeaseLost, ModelUnavailable
 from daemon.events import LogEntry, Options
-from daemon.model import FallbackModel, Model
+from daemon.model import FallbackModel
 from daemon.model.fallback import Rung
 from daemon.process import Process
 from daemon.session import Change, Claim, Commit, Sessions
@@ -22,7 +21,7 @@ from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests.conftest import Lab, an_entry, an_inbound, with_nonce
 from tests.fakes.said import said as words_of
 from tests.integration.test_coalescing import WINDOW_S, the_window_ends
-from tests.integration.test_turns import Bot, until, wire
+from tests.integration.test_turns import Bot, until, wire, worked_off
 from workers.agent.preview import preview
 from workers.agent.turn import Turns
 from workers.hold import Hold
@@ -60,19 +59,6 @@ async def grown(lab: Lab, session: str = SESSION) -> list[int]:
     found = await lab.bus.call("XRANGE", keys.grew(keys.partition(session)), "-", "+")
     events = [msgspec.json.decode(fields[b"event"]) for _, fields in found]
     return [event["head"] for event in events if event["session"] == session]
-
-
-def idle(lab: Lab, session: str = SESSION) -> Callable[[], Awaitable[bool]]:
-    async def check() -> bool:
-        state = await lab.state(session)
-        return state.exists and state.waiting == 0 and not state.worker
-
-    return check
-
-
-async def worked_off(process: Process, lab: Lab, model: Model, session: str = SESSION) -> None:
-    async with Bot(process, model).working():
-        await until(idle(lab, session))
 
 
 def with_bot(process: Process, **fields: Any) -> Process:
@@ -155,7 +141,7 @@ async def test_a_command_does_not_overtake_the_turn_that_runs(process: Process, 
         await until(lambda: some_notice(lab, "s"))
         assert not await some_notice(lab, "n")
         gate.open()
-        await until(idle(lab))
+        await until(lab.is_idle)
 
     assert [message for _, message, _ in await notices(lab)] == ["s", "n"]
 
@@ -208,9 +194,9 @@ async def test_a_stop_ends_the_turn_and_carries_out_the_command_that_waited(proc
         await ask(lab, "n", "/new", delivery="push")
         await lab.publish("b", delivery="push")
         await lab.publish("s", command="stop", delivery="push")
-        await until(idle(lab))
+        await until(lab.is_idle)
         await lab.publish("c")
-        await until(idle(lab))
+        await until(lab.is_idle)
 
     log, state = await lab.log(), await lab.state()
     assert answers(log) == [("a", "b", "s"), ("c",)]
@@ -310,7 +296,7 @@ async def cut_short(process: Process, bus: FailingBus, lab: Lab, session: str) -
     await ask(lab, "m", "/model small", session=session)
     await lab.publish("b", session=session)
     worker: Process = replace(process, bus=bus)
-    while not await idle(lab, session)():
+    while not await lab.is_idle(session):
         await one_claim(worker, session)
         worker = process
         await lab.expire(session)
@@ -366,8 +352,8 @@ async def test_an_admin_chooses_a_model_for_this_session_from_then_on(process: P
     await lab.publish("c", session="web:bob")
 
     async with Bot(admin, models).working():
-        await until(idle(lab))
-        await until(idle(lab, "web:bob"))
+        await until(lab.is_idle)
+        await until(lambda: lab.is_idle("web:bob"))
 
     texts = [wire(entry)["content"] for entry in await lab.log()]
     assert texts[1::2] == ["big says", "small says"]
@@ -511,7 +497,7 @@ async def test_status_tells_what_fills_the_context_by_part(process: Process, lab
     (process.workspace("pond") / "AGENTS.md").write_text("Be kind. " * 200)
     await lab.publish("a", text="word " * 300)
     async with Bot(process, ScriptedModel("one")).working():
-        await until(idle(lab))
+        await until(lab.is_idle)
         await ask(lab, "s", "/status")
         await until(lambda: some_notice(lab, "s"))
         await ask(lab, "n", "/new")

@@ -13,24 +13,18 @@ from anyio.lowlevel import checkpoint
 from structlog.testing import capture_logs
 
 from daemon.bus import Bus, Script, open_bus
-from daemon.config import QueueConfig, RedisConfig
+from daemon.config import RedisConfig
 from daemon.errors import BusUnavailable
 from daemon.process import Process
 from daemon.testing import FailingBus
 from tests.apart import SESSION, Apart, Copy, NoThreads, Teller, alone, another_server, at_once, lock_shifted, watched
-from tests.conftest import HASTY, Lab, check_and_remove_keys
+from tests.conftest import Lab, check_and_remove_keys
 from tests.cut_short import CutBus, Died, DyingBus, StoppingBus
 from tests.limits import HANG_S
 from tests.memorylab import SCOPE
 from workers.consolidation import BACKGROUND, Want
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Who dies with a lock is followed soon."""
-    return HASTY
 
 
 MOST = 300

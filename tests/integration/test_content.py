@@ -36,7 +36,7 @@ from daemon.testing import ScriptedModel
 from tests.conftest import Lab
 from tests.fakes.openai_server import Failure, Hang, Plain, fake_openai
 from tests.fakes.sink import sink
-from tests.integration.test_turns import Bot, until
+from tests.integration.test_turns import Bot, until, worked_off
 from tests.limits import HANG_S
 from workers.agent import taking_in
 from workers.agent.preview import preview
@@ -133,13 +133,7 @@ class World:
     async def answered(self, model: Model, *, chat: str = "7") -> list[LogEntry]:
         """Work until nothing waits; the log."""
         reader = SessionReader(self.lab.bus)
-
-        async def nobody_waits() -> bool:
-            state = await reader.state(f"phone:{chat}")
-            return state.waiting == 0 and not state.worker
-
-        async with Bot(self.process, model).working():
-            await until(nobody_waits)
+        await worked_off(self.process, self.lab, model, f"phone:{chat}")
         state = await reader.state(f"phone:{chat}")
         return await reader.log(f"phone:{chat}", first=0, upto=state.head, base=state.base)
 

@@ -1,5 +1,6 @@
 """Backups: key by key the same once restored, under other partitions too, taken while everything goes on."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from daemon.bus import Bus, Keys, open_bus, pairs
 from daemon.clock import SystemClock, stamp
 from daemon.config import RedisConfig
-from daemon.data import verify
+from daemon.data import restore, verify, verifying
 from daemon.errors import BusError, ConfigError, DatabaseNotEmpty, DataError
 from daemon.testing import FailingBus
 from tests.conftest import Lab, an_inbound
@@ -49,6 +50,69 @@ async def test_a_backup_is_restored_to_be_sure_of_it(lab: Lab, tmp_path: Path) -
 
     assert found.records == done.manifest.records
     assert found.flaws == ()
+
+
+async def test_a_backup_that_comes_back_otherwise_is_told(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await filled(lab)
+    await lab.bus.call("RPUSH", lab.bus.keys.notes("pond:workspace"), "x")
+    done = await backed_up(lab.bus, tmp_path)
+    broken: dict[str, Callable[[Bus], Sequence[Any]]] = {
+        "a message is another one": lambda bus: ("LSET", bus.keys.log("web:ann"), 0, "x"),
+        "a message is missing": lambda bus: ("RPOP", bus.keys.log("web:ann")),
+        "a sum is another one": lambda bus: ("HINCRBY", bus.keys.session("web:ann"), "tokens", 1),
+        "a session is missing": lambda bus: ("DEL", bus.keys.session("web:ann")),
+        "a waiting message is missing": lambda bus: ("LPOP", bus.keys.waiting("web:bob:t")),
+        "a memory holds more": lambda bus: ("RPUSH", bus.keys.notes("pond:workspace"), "y"),
+        "a memory is missing": lambda bus: ("DEL", bus.keys.notes("pond:workspace")),
+        "an account is another one": lambda bus: ("HSET", bus.keys.usage("2026-11-20", "bot"), "pond messages", 4),
+        "an account is missing": lambda bus: ("DEL", bus.keys.usage("2026-11-20", "bot")),
+        "a reply is missing": lambda bus: (
+            "XTRIM",
+            bus.keys.out(bus.keys.partition("support:7"), "support"),
+            "MAXLEN",
+            0,
+        ),
+        "a dead letter is missing": lambda bus: ("XTRIM", bus.keys.dead(bus.keys.partition("support:7")), "MAXLEN", 0),
+    }
+    for what, command in broken.items():
+
+        async def restored_otherwise(bus: Bus, *given: Any, command: Any = command, **more: Any) -> None:
+            await restore(bus, *given, **more)
+            await bus.call(*command(bus))
+
+        monkeypatch.setattr(verifying, "restore", restored_otherwise)
+        told = pytest.RaisesExc(DataError, match="is not as it was backed up")
+        with pytest.RaisesGroup(told, flatten_subgroups=True):
+            await verify(done.folder)
+            pytest.fail(f"nobody noticed that {what}")
+
+
+async def test_what_may_end_meanwhile_may_be_missing_when_a_backup_is_looked_at(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await filled(lab)
+    await lab.bus.call("PEXPIRE", lab.bus.keys.usage("2026-11-20", "bot"), 50_000)
+    done = await backed_up(lab.bus, tmp_path)
+
+    async def restored_late(bus: Bus, *given: Any, **more: Any) -> None:
+        await restore(bus, *given, **more)
+        await bus.call("DEL", bus.keys.usage("2026-11-20", "bot"))
+
+    monkeypatch.setattr(verifying, "restore", restored_late)
+
+    assert (await verify(done.folder)).records == done.manifest.records
+
+
+async def test_what_was_wrong_before_a_backup_is_told(lab: Lab, tmp_path: Path) -> None:
+    await filled(lab)
+    await lab.bus.call("HINCRBY", lab.bus.keys.session("web:ann"), "tokens", 5)
+    done = await backed_up(lab.bus, tmp_path)
+
+    found = await verify(done.folder)
+
+    assert [flaw.rule for flaw in found.flaws] == ["session.tokens"]
 
 
 @pytest.mark.parametrize("partitions", [1, 3, 64])

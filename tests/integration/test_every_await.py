@@ -17,7 +17,7 @@ from anyio.lowlevel import checkpoint
 from structlog.testing import capture_logs
 
 from daemon.bus import Bus
-from daemon.config import BotConfig, Config, QueueConfig
+from daemon.config import BotConfig, Config
 from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry
 from daemon.model import Answer, Chunk, Model, Request, TextChunk, ToolCall
@@ -26,7 +26,7 @@ from daemon.session import Sessions
 from daemon.slots import Slots
 from daemon.testing import FailingBus
 from tests.apart import kept
-from tests.conftest import HASTY, Lab
+from tests.conftest import Lab
 from tests.cut_short import CutBus, Died, DyingBus, InterludeBus, StoppingBus
 from tests.fakes.said import said as words_of
 from tests.integration.test_turns import notices_of, wire
@@ -36,12 +36,6 @@ from workers.consume import Consumer
 from workers.tools import Registry, Tool, ToolContext
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Whoever dies is followed when his lease is over."""
-    return HASTY
 
 
 SESSION = "web:ann"
@@ -422,7 +416,7 @@ async def test_sessions_claimed_together_are_all_handed_over_or_ended_by_the_nex
             except* Died:
                 pass
         held = [session for session in TOGETHER if (await lab.state(session)).worker]
-        for session in held:
+        for session in TOGETHER if kind is DyingBus else ():
             await lab.expire(session)
         await limited(consume(shop.process, lab.bus))
 

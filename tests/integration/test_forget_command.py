@@ -16,7 +16,7 @@ from daemon.testing import ScriptedModel
 from daemon.wording import text as say
 from tests.conftest import Lab, an_inbound, dump
 from tests.forgetlab import ANN, CANARY, KEPT, SCOPE, Pond, files_with, pond, stands_in, texts
-from tests.integration.test_commands import idle, notices, worked_off
+from tests.integration.test_commands import notices, worked_off
 from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
@@ -148,5 +148,5 @@ async def test_a_command_that_kills_its_workers_leaves_no_letter(world: Pond) ->
         await world.lab.expire(ANN)
     await worked_off(world.process, world.lab, ScriptedModel(then="ok"), ANN)
 
-    assert await idle(world.lab, ANN)()
+    assert await world.lab.is_idle(ANN)
     assert not [key for key, value in (await dump(world.bus)).items() if stands_in(value, CANARY)]

@@ -24,6 +24,7 @@ from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus
 from tests.conftest import Lab
 from tests.intakelab import NAME, OPEN, accepted, an_arrival, intake_of, texts, told, with_channel
+from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
 
@@ -158,8 +159,10 @@ async def test_a_group_is_never_told_a_code(process: Process) -> None:
     assert await texts(process.bus) == ["again"]
 
 
-@pytest.mark.measures
-async def test_a_ban_is_heard_of_at_once_and_costs_an_arrival_no_read(process: Process, lab: Lab) -> None:
+async def test_a_ban_is_heard_of_at_once_and_costs_an_arrival_no_read(
+    process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("daemon.access.access.FRESH_S", 2 * HANG_S)
     recording = replace(with_channel(process), bus=lab.bus)
     intake = intake_of(recording)
     async with anyio.create_task_group() as tg:
@@ -167,7 +170,7 @@ async def test_a_ban_is_heard_of_at_once_and_costs_an_arrival_no_read(process: P
         await lab.subscribed(process.bus.keys.rulings)
         await intake.take(an_arrival("one"))
         await Access(process.bus, NAME).decide("ann", "banned", by="test", time="")
-        with anyio.fail_after(3):  # below the time after which it is read anyway
+        with anyio.fail_after(HANG_S):  # below the time after which it is read anyway
             while not await intake._access.entries():  # noqa: ASYNC110 - the word comes from the server
                 await anyio.sleep(0.005)
         calls = lab.bus.calls

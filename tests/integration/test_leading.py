@@ -16,6 +16,7 @@ from channels.leading.leads import NOBODY, Leads
 from daemon.bus import Bus
 from daemon.config import QueueConfig
 from daemon.process import Process
+from tests.conftest import server_ms
 from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
@@ -136,6 +137,19 @@ def leases_of(bus: Bus, queue: QueueConfig, *counts: int) -> list[Lease]:
         )
         found.append(Lease(bus=bus, terms=terms))
     return found
+
+
+async def test_a_lease_lasts_longer_each_time_that_it_is_renewed(bus: Bus, queue: QueueConfig) -> None:
+    (mine,) = leases_of(bus, queue, 1)
+    await mine.ask()
+    key = mine.terms.key
+    asked = await server_ms(bus)
+    for _ in range(3):
+        await bus.call("HINCRBY", key, "deadline", -round(queue.lease_s * 900))  # nine tenths of it have gone by
+
+        await mine._lead(lease.RENEW_ONLY)
+
+        assert int(await bus.call("HGET", key, "deadline")) >= asked + queue.lease_s * 1000
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations([0, 1, 2])))

@@ -1,6 +1,6 @@
 """What turns use is noted, and a bot's limits keep turns from beginning; on a real server with a scripted model."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from daemon.process import Process
 from daemon.testing import FailingBus, ManualClock, ScriptedModel
 from daemon.usage import Amount, UsageBook
 from tests.conftest import QUEUE, Lab, an_inbound
-from tests.integration.test_turns import Bot, notices_of, until
+from tests.integration.test_turns import Bot, notices_of, until, worked_off
 from workers.agent.limits import Gate
 from workers.agent.tracing import Tracing
 from workers.agent.turn import Turns
@@ -54,14 +54,6 @@ def limited(process: Process, **bot: Any) -> Process:
     return replace(process, config=msgspec.structs.replace(process.config, bots=bots))
 
 
-def idle(lab: Lab, session: str = "web:ann") -> Callable[[], Awaitable[bool]]:
-    async def check() -> bool:
-        state = await lab.state(session)
-        return state.exists and state.waiting == 0 and not state.worker
-
-    return check
-
-
 async def replies(lab: Lab, channel: str) -> list[str]:
     found = await lab.bus.call("XRANGE", lab.bus.keys.out(0, channel), "-", "+")
     return [msgspec.json.decode(fields[b"reply"], type=Reply).text for _, fields in found]
@@ -80,8 +72,7 @@ async def the_amount(lab: Lab, *, day: str = DAY) -> Amount:
 async def test_a_turn_is_noted_with_all_its_calls(process: Process, lab: Lab) -> None:
     await lab.publish("a")
     with capture_logs() as logs:
-        async with Bot(process, ScriptedModel(calls_time(cached_in=40), says("late", estimated=True))).working():
-            await until(idle(lab))
+        await worked_off(process, lab, ScriptedModel(calls_time(cached_in=40), says("late", estimated=True)))
 
     assert await the_amount(lab) == Amount(
         messages=1,
@@ -100,8 +91,7 @@ async def test_a_turn_is_noted_with_all_its_calls(process: Process, lab: Lab) ->
 async def test_what_a_turn_used_before_an_outage_is_noted_too(process: Process, lab: Lab) -> None:
     await lab.publish("a")
     model = ScriptedModel(calls_time(), ModelUnavailable("away"), says("done"))
-    async with Bot(process, model).working():
-        await until(idle(lab))
+    await worked_off(process, lab, model)
 
     amount = await the_amount(lab)
     assert (amount.calls, amount.tokens_in, amount.messages) == (2, 200, 1)
@@ -111,8 +101,7 @@ async def test_answers_that_were_cut_off_are_noted_too(process: Process, lab: La
     await lab.publish("a")
     cut = CutOff("cut off", finish_reason="length", answer=says("half"))
     last = structs.replace(says("done"), cut_off=(structs.replace(says("half"), model="other"),))
-    async with Bot(process, ScriptedModel(cut, last)).working():
-        await until(idle(lab))
+    await worked_off(process, lab, ScriptedModel(cut, last))
 
     amount = await the_amount(lab)
     assert (amount.calls, amount.tokens_in, amount.messages) == (3, 300, 1)
@@ -121,8 +110,7 @@ async def test_answers_that_were_cut_off_are_noted_too(process: Process, lab: La
 
 async def test_a_turn_without_a_call_is_not_noted(process: Process, lab: Lab) -> None:
     await lab.publish("a", command="stop")
-    async with Bot(process, ScriptedModel()).working():
-        await until(idle(lab))
+    await worked_off(process, lab, ScriptedModel())
 
     assert await UsageBook(lab.bus).read([DAY], by="day") == {}
 
@@ -147,8 +135,7 @@ async def test_a_note_that_cannot_be_written_is_a_warning_and_holds_up_nothing(p
 async def test_a_day_is_that_of_the_bot(process: Process, lab: Lab, clock: ManualClock) -> None:
     clock.advance(10 * 3_600)
     await lab.publish("a")
-    async with Bot(limited(process, time_zone="Asia/Shanghai"), ScriptedModel(says("hi"))).working():
-        await until(idle(lab))
+    await worked_off(limited(process, time_zone="Asia/Shanghai"), lab, ScriptedModel(says("hi")))
 
     assert list(await UsageBook(lab.bus).read([DAY, "2026-11-21"], by="day")) == ["2026-11-21"]
     config = Config(bots={"a": BotConfig(), "b": BotConfig(time_zone="Asia/Shanghai")})
@@ -166,10 +153,10 @@ async def test_when_the_tokens_of_a_day_are_used_up_a_sentence_answers_until_the
     async with Bot(limited(process, tokens_per_day={whose: 110}), model).working():
         for message_id in ("a", "b", "c"):
             await lab.publish(message_id)
-            await until(idle(lab))
+            await until(lab.is_idle)
         clock.advance(86_400)
         await lab.publish("d")
-        await until(idle(lab))
+        await until(lab.is_idle)
 
     log = await lab.log()
     answers = [(entry.answers, text_of(entry)) for entry in log if entry.answers]
@@ -187,7 +174,7 @@ async def test_people_of_a_push_channel_are_told_once_a_day_that_tokens_are_used
         for day in range(2):
             for number in range(4):
                 await lab.publish(f"{day}-{number}", session="tg:ann", delivery="push")
-                await until(idle(lab, "tg:ann"))
+                await until(lambda: lab.is_idle("tg:ann"))
             clock.advance(86_400)
 
     line = "这个对话今天的 token 已经用完。明天我会继续回答。"
@@ -200,8 +187,7 @@ async def test_a_turn_that_has_begun_goes_on_though_the_tokens_are_used_up_meanw
 ) -> None:
     model = ScriptedModel(calls_time(), ModelUnavailable("away"), says("done"))
     await lab.publish("a")
-    async with Bot(limited(process, tokens_per_day={"chat": 1}, messages_per_minute={"chat": 1}), model).working():
-        await until(idle(lab))
+    await worked_off(limited(process, tokens_per_day={"chat": 1}, messages_per_minute={"chat": 1}), lab, model)
 
     assert text_of((await lab.log())[-1]) == "done"
 
@@ -238,7 +224,7 @@ async def test_too_many_messages_wait_without_an_attempt_and_their_people_are_to
                 return len(await lab.log()) == 2 * answered
 
             await until(one_more)
-        await until(idle(lab))
+        await until(lab.is_idle)
 
     assert [entry.answers for entry in await lab.log() if entry.answers] == [(str(number),) for number in range(5)]
     told = await notices_of(lab)
@@ -270,7 +256,7 @@ async def test_a_stop_ends_the_wait_and_takes_no_room(process: Process, lab: Lab
 
         await until(b_waits)
         await lab.publish("s", command="stop")
-        await until(idle(lab))
+        await until(lab.is_idle)
 
     assert (await lab.log())[-1].stopped
 
@@ -303,7 +289,7 @@ async def test_usage_is_told_aside(process: Process, lab: Lab, language: str, ex
     each = {"tokens_per_day": {"person": 1_000, "bot": 2_000}, "messages_per_minute": {"person": 3, "chat": 5}}
     async with Bot(limited(process, model=model, language=language, **each), ScriptedModel(says("hi"))).working():
         await lab.publish("a")
-        await until(idle(lab))
+        await until(lab.is_idle)
         await lab.publish("u", command="usage")
 
         async def told() -> bool:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -32,7 +31,7 @@ from channels.testing import TestingChannel, connect
 from channels.testing.channel import NOTHING_SENT
 from channels.web.service import serve as serve_web
 from daemon import metrics
-from daemon.bus import Bus, Listener, Script, open_bus
+from daemon.bus import Bus, Listener, Script, line, open_bus
 from daemon.config import Config, QueueConfig, RedisConfig, TestingConfig, WebConfig
 from daemon.errors import LeaseLost, SendRefused, SendUnknown
 from daemon.events import Reply
@@ -40,6 +39,7 @@ from daemon.overview import read_queues, read_unknown
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus, Gate, ScriptedModel
+from tests import forked
 from tests.conftest import RecordingBus, check_and_remove_keys
 from tests.fakes.sink import Cut, Fault, Garbled, Hang, Post, Refuse, Sink, Slow, sink
 from tests.limits import HANG_S
@@ -341,6 +341,7 @@ async def test_a_partition_with_more_than_it_can_take_holds_up_no_other(
 ) -> None:
     monkeypatch.setattr(term, "IN_FLIGHT", 2)
     monkeypatch.setattr(feed, "BLOCK_MS", NEVER_MS)
+    monkeypatch.setattr(line, "ANSWER_TIMEOUT_S", NEVER_MS)
     gate = Gate()
 
     def hold_all_but_bob(post: Post) -> Fault | None:
@@ -372,6 +373,7 @@ async def test_a_new_leader_reads_at_once_though_the_reader_waits_for_others(
     process: Process, server_dir: Path, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed, "BLOCK_MS", NEVER_MS)
+    monkeypatch.setattr(line, "ANSWER_TIMEOUT_S", NEVER_MS)
     monkeypatch.setattr(leader, "STANDBY_S", NEVER_MS)
     async with many_partitions(replace(process, data_dir=server_dir), prefix) as many, sink() as platform:
         keys, stolen = many.bus.keys, many.bus.keys.partition(BOB)
@@ -700,12 +702,13 @@ async def test_nothing_is_sent_that_could_outlast_the_lease(process: Process, mo
             await put(process.bus, "early")
             await until_empty(process.bus)
             passed_s[0] = 41.0  # less than 20 s are left, and a send may take as long
-            await put(process.bus, "late")
+            [late] = await put(process.bus, "late")
             with anyio.fail_after(HANG_S):
                 await waits.wait()
             await anyio.wait_all_tasks_blocked()
 
             assert platform.texts() == ["early"]
+            assert await marks(process.bus, late) == {}
             assert await process.bus.call("XLEN", process.bus.keys.out(0, NAME)) == 1
             tg.cancel_scope.cancel()
 
@@ -953,8 +956,7 @@ async def test_the_commands_show_them(process: Process, server_dir: Path, tmp_pa
     file.write_text(f"data_dir = '{server_dir}'\n[redis]\nprefix = '{process.bus.keys.prefix}'\n{channel}")
 
     async def said(*words: str) -> str:
-        done = await anyio.run_process([sys.executable, "-m", "millpond", "--config", str(file), *words])
-        return done.stdout.decode()
+        return (await anyio.to_thread.run_sync(forked.run, ("--config", str(file), *words), os.environ)).stdout
 
     assert f"not yet delivered to {NAME}: 1" in await said("queue", "list")
     assert msgspec.json.decode(await said("queue", "list", "--json"))["total"]["out"] == {NAME: 1}

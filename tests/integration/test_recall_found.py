@@ -19,7 +19,7 @@ from daemon.testing import ScriptedModel
 from tests.conftest import Lab, an_inbound
 from tests.integration.test_asides import answered
 from tests.integration.test_recall_turns import calls, contents, remember, results
-from tests.integration.test_turns import Bot, until
+from tests.integration.test_turns import Bot, until, worked_off
 from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
@@ -37,18 +37,13 @@ def process(process: Process) -> Process:
 async def say(process: Process, lab: Lab, session: str, *texts: str, model: ScriptedModel, sender: str = "") -> None:
     """Say something in a direct chat, each text once the one before is answered."""
     name = sender or session.partition(":")[2]
-
-    async def nobody_waits() -> bool:
-        state = await lab.state(session)
-        return state.exists and state.waiting == 0 and not state.worker
-
     async with Bot(process, model).working():
         for text in texts:
             inbound = an_inbound(f"{session} {text}", session=session, text=text)
             inbound = msgspec.structs.replace(inbound, sender_id=name, sender_name=name)
             scope = f"pond:person:{inbound.channel}:{name}"
             await publish(lab.bus, inbound, scope=scope, config=lab.queue)
-            await until(nobody_waits)
+            await until(lambda: lab.is_idle(session))
 
 
 def with_tools(process: Process) -> Process:
@@ -99,13 +94,8 @@ async def test_tools_find_history_and_messages_and_read_around_them(process: Pro
     model = ScriptedModel(
         calls(("c1", "memory_search", {"query": "tea"}), ("c2", "memory_search", {"query": "rain"})), then="I see"
     )
-
-    async def nobody_waits() -> bool:
-        return (await lab.state()).waiting == 0
-
     await lab.publish("a", text="hello")
-    async with Bot(with_tools(process), model).working():
-        await until(nobody_waits)
+    await worked_off(with_tools(process), lab, model)
 
     found = results(await lab.log())
     tea, rain = found["c1"], found["c2"]
@@ -116,8 +106,7 @@ async def test_tools_find_history_and_messages_and_read_around_them(process: Pro
     docid = tea.partition("[")[2].partition("]")[0]
     await lab.publish("b", text="more")
     again = ScriptedModel(calls(("c3", "memory_get", {"docid": docid, "context": 1})), then="I see")
-    async with Bot(with_tools(process), again).working():
-        await until(nobody_waits)
+    await worked_off(with_tools(process), lab, again)
     assert results(await lab.log())["c3"] == "memory/MEMORY.md@1, lines 1 to 2:\n\n# Ann\n- likes tea"
 
 

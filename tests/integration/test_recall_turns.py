@@ -18,7 +18,7 @@ from daemon.traces import Traces
 from tests.conftest import Lab
 from tests.integration.test_asides import answered, ask
 from tests.integration.test_tools import calls, results
-from tests.integration.test_turns import Bot, until
+from tests.integration.test_turns import Bot, worked_off
 from tests.recalllab import ScriptedEngine, a_hit, recalling
 from workers.agent.filling import filling
 from workers.agent.preview import preview
@@ -38,17 +38,11 @@ async def somebody_else(lab: Lab) -> None:
 
 async def talk(process: Process, lab: Lab, model: Model, *texts: str, alone: bool = False, **more: Any) -> None:
     """Say something, and wait for the answers; ``alone``: nobody shares the memory."""
-
-    async def nobody_waits() -> bool:
-        state = await lab.state()
-        return state.exists and state.waiting == 0 and not state.worker
-
     if not alone:
         await somebody_else(lab)
     for text in texts:
         await lab.publish(f"m{text}", text=text, **more)
-    async with Bot(process, model).working():
-        await until(nobody_waits)
+    await worked_off(process, lab, model)
 
 
 def contents(model: ScriptedModel, at: int = -1) -> list[str]:

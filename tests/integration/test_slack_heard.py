@@ -20,12 +20,12 @@ from daemon.config import AccessConfig, BotConfig, Config, Secret, SlackConfig, 
 from daemon.errors import BusUnavailable
 from daemon.process import Process
 from tests.fakes.slack import Channel, Cut, FakeSlack, Garbled, Page, Refuse, fake_slack
+from tests.limits import HANG_S
 from tests.ports import free_port
 
 pytestmark = pytest.mark.anyio
 
 WAYS = ["socket", "http"]
-LIMIT_S = 60.0
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Heard:
 
     async def until(self, number: int) -> list[Arrival]:
         """Wait until there are so many that are no repetitions; they."""
-        with anyio.fail_after(LIMIT_S):
+        with anyio.fail_after(HANG_S):
             while len(self.once) < number:
                 await self._changed.wait()
         return self.once

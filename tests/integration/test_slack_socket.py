@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import aiohttp
 import anyio
 import pytest
 from aiohttp import web
@@ -16,7 +17,8 @@ from channels.slack import socket as slack_socket
 from daemon.config import AccessConfig, Secret, SlackConfig
 from daemon.process import Process
 from tests.hearlab import Heard, hear_one, replica
-from tests.slackwire import LIMIT_S, TEAMS, Wire, command, message, slack_wire
+from tests.limits import HANG_S
+from tests.slackwire import TEAMS, Wire, command, message, slack_wire
 
 pytestmark = pytest.mark.anyio
 
@@ -88,7 +90,7 @@ async def test_what_cannot_be_kept_for_long_is_never_acknowledged(
         async with slack_wire() as wire, hearing(process, wire, heard):
             link = await wire.link()
             await link.say(message("lost here"))
-            with anyio.fail_after(LIMIT_S):
+            with anyio.fail_after(HANG_S):
                 while not any(each["event"] == "event.lost" for each in logs):  # noqa: ASYNC110 - a log tells nobody
                     await anyio.sleep(0.01)
             heard.away = 0
@@ -296,13 +298,13 @@ async def test_what_was_kept_and_not_acknowledged_is_a_repetition_when_it_comes_
 async def test_a_connection_that_died_in_silence_is_followed_by_another(
     process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slack_socket, "PING_S", 0.05)
-    monkeypatch.setattr(slack_socket, "SILENT_S", 0.4)
+    monkeypatch.setattr(slack_socket, "PING_S", 0.02)
+    monkeypatch.setattr(slack_socket, "SILENT_S", 1.0)
     heard = Heard()
     with capture_logs() as logs:
         async with slack_wire() as wire, hearing(process, wire, heard):
             dead = await wire.link(0)
-            await wire.until(lambda: dead.pinged >= 20)
+            await wire.until(lambda: dead.pinged >= 60)
             lived_on = len(wire.links) == 1
             dead.answers_pings = False
             alive = await wire.link(1)
@@ -424,9 +426,10 @@ async def test_slack_tells_how_long_to_wait(process: Process) -> None:
 # The end
 
 
-@pytest.mark.measures
 @pytest.mark.parametrize("deaf", [False, True])
-async def test_a_stop_ends_within_a_second_and_leaves_no_task(process: Process, deaf: bool) -> None:
+async def test_a_stop_waits_long_for_no_closing_and_leaves_no_task(
+    process: Process, monkeypatch: pytest.MonkeyPatch, deaf: bool
+) -> None:
     """Also in the middle of keeping something, and with a Slack that answers no closing."""
     heard = Heard(slow="D0SLOW")
     async with slack_wire() as wire:
@@ -440,15 +443,10 @@ async def test_a_stop_ends_within_a_second_and_leaves_no_task(process: Process, 
             await link.disconnect("warning")
             await wire.link(1)
             if deaf:
-                for each in wire.links:
-                    assert each.request.transport is not None
-                    each.request.transport.pause_reading()  # type: ignore[attr-defined]
-            began = anyio.current_time()
+                monkeypatch.setattr(aiohttp.ClientWebSocketResponse, "close", lambda _ws: anyio.sleep_forever())
             tg.cancel_scope.cancel()
-        took_s = anyio.current_time() - began
         left = {task for task in asyncio.all_tasks() - before if "RequestHandler" not in repr(task.get_coro())}
 
-    assert took_s < 1.0
     assert not left, "but for the server's own"
 
 

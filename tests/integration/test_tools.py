@@ -1,6 +1,6 @@
 """Tools in turns on a real server: side by side, on record as they end, and what they say in chats."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from daemon.testing import Gate, ScriptedModel
 from tests.conftest import Lab, with_nonce
 from tests.fakes.sink import sink
 from tests.integration.test_outbox import replica
-from tests.integration.test_turns import Bot, until, wire
+from tests.integration.test_turns import Bot, until, wire, worked_off
 from tests.limits import HANG_S
 from workers.agent import kits, loop
 from workers.agent.service import serve
@@ -30,8 +30,6 @@ pytestmark = pytest.mark.anyio
 
 SCOPE = "pond:workspace"
 EVERY = ("time", "message", "read_file", "write_file", "edit_file", "list_files", "grep")
-
-Idle = Callable[[], Awaitable[bool]]
 
 
 def calls(*wanted: tuple[str, str, dict[str, Any]]) -> Answer:
@@ -55,15 +53,6 @@ def equipped(process: Process, *tools: str, **channels: Any) -> Process:
         channels={**process.config.channels, **channels},
     )
     return replace(process, config=config)
-
-
-@pytest.fixture
-def idle(lab: Lab) -> Idle:
-    async def check() -> bool:
-        state = await lab.state()
-        return state.exists and state.waiting == 0 and not state.worker
-
-    return check
 
 
 def with_tools(monkeypatch: pytest.MonkeyPatch, *tools: Tool) -> None:
@@ -99,7 +88,7 @@ def hanging(gate: Gate, ended: anyio.Event) -> Tool:
 
 
 async def test_calls_of_one_answer_run_side_by_side_and_each_result_is_journalled_when_it_is_there(
-    process: Process, lab: Lab, idle: Idle, monkeypatch: pytest.MonkeyPatch
+    process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gates, ran = {name: Gate() for name in "abc"}, list[str]()
     with_tools(monkeypatch, gated("wait", gates, ran))
@@ -112,10 +101,10 @@ async def test_calls_of_one_answer_run_side_by_side_and_each_result_is_journalle
         for number, name in enumerate("cab", start=3):
             gates[name].open()
             await until(lambda number=number: journalled(lab, number))
-        await until(idle)
+        await until(lab.is_idle)
         await lab.publish("n")
         await until(lambda: asked(model, 3))
-        await until(idle)
+        await until(lab.is_idle)
 
     assert list(results(await lab.log()).items()) == [("c", "done c"), ("a", "done a"), ("b", "done b")]
     earlier = [msgspec.json.decode(message)["role"] for message in model.requests[2].messages][1:-1]
@@ -127,7 +116,7 @@ async def test_calls_of_one_answer_run_side_by_side_and_each_result_is_journalle
 
 
 async def test_calls_are_on_record_before_any_of_them_starts(
-    process: Process, lab: Lab, idle: Idle, monkeypatch: pytest.MonkeyPatch
+    process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def look(_arguments: Mapping[str, Any], _context: ToolContext) -> str:
         return str(await journalled(lab, 2))
@@ -135,8 +124,7 @@ async def test_calls_are_on_record_before_any_of_them_starts(
     with_tools(monkeypatch, Tool(name="look", description="x", run=look))
     await lab.publish("m")
 
-    async with Bot(equipped(process, "look"), ScriptedModel(calls(("a", "look", {})), "done")).working():
-        await until(idle)
+    await worked_off(equipped(process, "look"), lab, ScriptedModel(calls(("a", "look", {})), "done"))
 
     assert results(await lab.log()) == {"a": "True"}
 
@@ -150,7 +138,7 @@ async def journalled(lab: Lab, count: int) -> bool:
 
 
 async def test_results_that_are_there_survive_a_worker_that_is_lost_and_the_others_are_interrupted(
-    process: Process, lab: Lab, idle: Idle, monkeypatch: pytest.MonkeyPatch
+    process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gates, ran = {name: Gate() for name in "abc"}, list[str]()
     with_tools(monkeypatch, gated("wait", gates, ran), gated("look", gates, ran, repeatable=True))
@@ -166,8 +154,7 @@ async def test_results_that_are_there_survive_a_worker_that_is_lost_and_the_othe
         tg.cancel_scope.cancel()
     await lab.expire()
     gates["c"].open()
-    async with Bot(equipped(process, "wait", "look"), ScriptedModel("done")).working():
-        await until(idle)
+    await worked_off(equipped(process, "wait", "look"), lab, ScriptedModel("done"))
 
     assert results(await lab.log()) == {
         "a": "done a",
@@ -178,7 +165,7 @@ async def test_results_that_are_there_survive_a_worker_that_is_lost_and_the_othe
 
 
 async def test_a_result_that_was_there_when_the_turn_was_stopped_is_on_record(
-    process: Process, lab: Lab, idle: Idle, monkeypatch: pytest.MonkeyPatch
+    process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between a tool's end and its place in the journal lies an await: a stop may not come in between."""
     counting, stopped = Gate(), anyio.Event()
@@ -203,7 +190,7 @@ async def test_a_result_that_was_there_when_the_turn_was_stopped_is_on_record(
         with anyio.fail_after(HANG_S):
             await stopped.wait()
         counting.open()
-        await until(idle)
+        await until(lab.is_idle)
 
     assert results(await lab.log()) == {"a": "done a", "b": "Error: interrupted, outcome unknown"}
 
@@ -227,12 +214,11 @@ async def test_a_journal_that_refuses_ends_all_calls_and_the_turn(
     assert not await journalled(lab, 3)
 
 
-async def test_two_calls_with_one_id_both_have_their_result(process: Process, lab: Lab, idle: Idle) -> None:
+async def test_two_calls_with_one_id_both_have_their_result(process: Process, lab: Lab) -> None:
     answer = calls(("x", "time", {}), ("x", "time", {"time_zone": "Asia/Shanghai"}), ("", "no such tool!", {}))
     await lab.publish("m")
 
-    async with Bot(process, ScriptedModel(answer, "done")).working():
-        await until(idle)
+    await worked_off(process, lab, ScriptedModel(answer, "done"))
 
     found = results(await lab.log())
     assert list(found) == ["x", "x_", "call"] or sorted(found) == ["call", "x", "x_"]
@@ -240,15 +226,14 @@ async def test_two_calls_with_one_id_both_have_their_result(process: Process, la
     assert found["call"] == "Error: there is no tool 'no_such_tool_'; there are: time"
 
 
-async def test_a_picture_stands_in_the_log_as_a_part(process: Process, lab: Lab, idle: Idle) -> None:
+async def test_a_picture_stands_in_the_log_as_a_part(process: Process, lab: Lab) -> None:
     folder = process.workspace("pond") / "files" / folder_of(SCOPE)
     folder.mkdir(parents=True)
     (folder / "dot.png").write_bytes(b"\x89PNG\r\n\x1a\n\0")
     model = ScriptedModel(calls(("p", "read_file", {"path": "dot.png"})), "a dot")
     await lab.publish("m")
 
-    async with Bot(equipped(process, "read_file"), model).working():
-        await until(idle)
+    await worked_off(equipped(process, "read_file"), lab, model)
 
     text, image = results(await lab.log())["p"]
     assert text["text"].startswith("dot.png: image/png")
@@ -270,23 +255,18 @@ async def replies(lab: Lab, channel: str, session: str) -> list[Reply]:
     return [msgspec.json.decode(dict(pairs(fields))[b"reply"], type=Reply) for _, fields in rows]
 
 
-async def test_a_message_is_a_notice_in_its_own_chat_and_the_answer_comes_after(
-    process: Process, lab: Lab, idle: Idle
-) -> None:
+async def test_a_message_is_a_notice_in_its_own_chat_and_the_answer_comes_after(process: Process, lab: Lab) -> None:
     model = ScriptedModel(calls(("a", "message", {"content": "one moment"})), "here it is")
     await lab.publish("m")
 
-    async with Bot(equipped(process, "message"), model).working():
-        await until(idle)
+    await worked_off(equipped(process, "message"), lab, model)
 
     (notice,) = await notices(lab)
     assert (notice.kind, notice.text, notice.attachments) == ("message", "one moment", ())
     assert results(await lab.log()) == {"a": "said in web:ann"}
 
 
-async def test_a_file_reaches_a_push_channel_with_the_message(
-    process: Process, lab: Lab, idle: Idle, queue: QueueConfig
-) -> None:
+async def test_a_file_reaches_a_push_channel_with_the_message(process: Process, lab: Lab, queue: QueueConfig) -> None:
     session = "support:ann"
     async with sink() as platform:
         channel = TestingConfig(url=platform.url, send_timeout_s=0.3)
@@ -298,7 +278,7 @@ async def test_a_file_reaches_a_push_channel_with_the_message(
         )
         await lab.publish("m", session=session, delivery="push")
         async with Bot(process, model).working():
-            await until(lambda: let_go(lab, session))
+            await until(lambda: lab.is_idle(session))
         async with replica(replace(process, stopping=anyio.Event())):
             await until(lambda: delivered(platform, 3))
 
@@ -317,18 +297,11 @@ async def test_a_file_reaches_a_push_channel_with_the_message(
     assert "attachments" not in last
 
 
-async def let_go(lab: Lab, session: str) -> bool:
-    state = await lab.state(session)
-    return state.waiting == 0 and not state.worker
-
-
 async def delivered(platform: Any, count: int) -> bool:
     return len(platform.delivered) >= count
 
 
-async def test_another_chat_of_the_same_scope_can_be_written_to_and_no_other(
-    process: Process, lab: Lab, idle: Idle
-) -> None:
+async def test_another_chat_of_the_same_scope_can_be_written_to_and_no_other(process: Process, lab: Lab) -> None:
     await lab.publish("b", session="web:bob")
     await lab.publish("t", session="web:bob:7")
     await lab.bus.call("HSET", lab.bus.keys.session("web:eve"), "scope", "pond:person:web:eve")

@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import Lab
 from tests.fakes.openai_server import Call, Hang, Reply, Say, fake_openai
 from tests.fakes.tool_worker import work
-from tests.integration.test_turns import nothing_waits, until, wire
+from tests.integration.test_turns import until, wire
 
 pytestmark = pytest.mark.anyio
 
@@ -56,7 +56,7 @@ class Killed:
         self._kill, self._together = kill, together
         await self._lab.publish("m")
         async with fake_openai(self.reply) as server:
-            while not await nothing_waits(self._lab, "web:ann"):
+            while not await self._lab.is_idle():
                 self.starts += 1
                 arguments = (self._server_dir, self._lab.bus.keys.prefix, server.base_url, self._marks)
                 self.worker = FORKS.Process(target=work, args=arguments)
@@ -69,7 +69,7 @@ class Killed:
 
     async def _died_or_done(self) -> bool:
         assert self.worker is not None
-        return not self.worker.is_alive() or await nothing_waits(self._lab, "web:ann")
+        return not self.worker.is_alive() or await self._lab.is_idle()
 
     def ran(self) -> Counter[int]:
         """How often each call ran."""

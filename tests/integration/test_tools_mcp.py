@@ -23,7 +23,7 @@ from daemon.process import Process
 from daemon.testing import ManualClock, ScriptedModel
 from tests.conftest import Lab
 from tests.fakes import tool_server
-from tests.integration.test_turns import Bot, nothing_waits, until, wire
+from tests.integration.test_turns import wire, worked_off
 from tests.limits import HANG_S
 from tests.unit.test_tools_files import a_context
 from workers.tools import BUILTIN, Registry, Result, ToolContext
@@ -374,8 +374,7 @@ async def test_a_turn_calls_a_server_and_the_worker_that_ends_ends_it(process: P
     )
     await lab.publish("m")
 
-    async with Bot(process, model).working():
-        await until(lambda: nothing_waits(lab, "web:ann"))
+    await worked_off(process, lab, model)
 
     where, died = [wire(entry)["content"] for entry in await lab.log() if wire(entry)["role"] == "tool"]
     assert json.loads(where)["MILLPOND_SCOPE"] == "pond:workspace"

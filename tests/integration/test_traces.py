@@ -31,7 +31,7 @@ from tests.conftest import Lab, RecordingBus, commit_of
 from tests.fakes.sink import Refuse, sink
 from tests.integration.test_outbox import ANN as PUSHED
 from tests.integration.test_outbox import NAME, pushing, put, replica, until_empty
-from tests.integration.test_turns import Bot, calls_time, until
+from tests.integration.test_turns import Bot, calls_time, until, worked_off
 from tests.weblab import TOKEN, Page, page_of
 from workers.agent import tracing
 
@@ -46,17 +46,11 @@ def queue() -> QueueConfig:
     return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
-async def idle(lab: Lab, session: str = ANN) -> bool:
-    state = await lab.state(session)
-    return state.exists and state.waiting == 0 and not state.worker
-
-
 async def answered(process: Process, lab: Lab, model: ScriptedModel, *ids: str) -> list[Found]:
     """The traces once all messages are answered, newest first."""
     for message_id in ids:
         await lab.publish(message_id)
-    async with Bot(process, model).working():
-        await until(lambda: idle(lab))
+    await worked_off(process, lab, model)
     return await Traces(lab.bus).of(ANN)
 
 
@@ -129,7 +123,7 @@ async def test_a_tool_that_failed_and_a_model_that_was_stopped_are_told_as_that(
     async with Bot(process, ScriptedModel(calls_time(name="teleport"), gate)).working():
         await gate.reached()
         await lab.publish("s", command="stop")
-        await until(lambda: idle(lab))
+        await until(lab.is_idle)
 
     [found] = await Traces(lab.bus).of(ANN)
     assert found.trace.outcome == "stopped"

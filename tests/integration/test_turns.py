@@ -72,24 +72,17 @@ class Bot:
         await serve(self.process, task_status=task_status)
 
 
-@pytest.fixture
-def nobody_waits(lab: Lab) -> Callable[[], Awaitable[bool]]:
-    async def check() -> bool:
-        state = await lab.state()
-        return state.exists and state.waiting == 0 and not state.worker
-
-    return check
+async def worked_off(process: Process, lab: Lab, model: Model | None = None, session: str = "web:ann") -> None:
+    async with Bot(process, model).working():
+        await until(lambda: lab.is_idle(session))
 
 
-async def test_messages_of_one_session_are_answered_one_by_one_in_order(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
-) -> None:
+async def test_messages_of_one_session_are_answered_one_by_one_in_order(process: Process, lab: Lab) -> None:
     model = ScriptedModel("one", "two", "three")
     for message_id in ("a", "b", "c"):
         await lab.publish(message_id)
 
-    async with Bot(process, model).working():
-        await until(nobody_waits)
+    await worked_off(process, lab, model)
 
     log = await lab.log()
     assert [entry.answers for entry in log if entry.answers] == [("a",), ("b",), ("c",)]
@@ -99,13 +92,10 @@ async def test_messages_of_one_session_are_answered_one_by_one_in_order(
     ]
 
 
-async def test_a_tool_call_and_its_result_are_journalled_and_committed(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
-) -> None:
+async def test_a_tool_call_and_its_result_are_journalled_and_committed(process: Process, lab: Lab) -> None:
     await lab.publish("a")
 
-    async with Bot(process, ScriptedModel(calls_time(), "it is late")).working():
-        await until(nobody_waits)
+    await worked_off(process, lab, ScriptedModel(calls_time(), "it is late"))
 
     log = await lab.log()
     assert [wire(entry)["role"] for entry in log] == ["user", "assistant", "tool", "assistant"]
@@ -114,25 +104,19 @@ async def test_a_tool_call_and_its_result_are_journalled_and_committed(
     assert (await lab.state()).tokens == sum(entry.tokens for entry in log)
 
 
-async def test_a_tool_that_does_not_exist_is_a_result_that_the_model_reads(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
-) -> None:
+async def test_a_tool_that_does_not_exist_is_a_result_that_the_model_reads(process: Process, lab: Lab) -> None:
     await lab.publish("a")
 
-    async with Bot(process, ScriptedModel(calls_time(name="teleport"), "sorry")).working():
-        await until(nobody_waits)
+    await worked_off(process, lab, ScriptedModel(calls_time(name="teleport"), "sorry"))
 
     assert wire((await lab.log())[2])["content"] == "Error: there is no tool 'teleport'; there are: time"
 
 
-async def test_a_model_that_never_stops_asking_for_tools_is_ended(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
-) -> None:
+async def test_a_model_that_never_stops_asking_for_tools_is_ended(process: Process, lab: Lab) -> None:
     config = replace_agent(process, iterations_max=3)
     await lab.publish("a")
 
-    async with Bot(config, ScriptedModel(then=calls_time())).working():
-        await until(nobody_waits)
+    await worked_off(config, lab, ScriptedModel(then=calls_time()))
 
     log = await lab.log()
     assert len([entry for entry in log if wire(entry)["role"] == "tool"]) == 3
@@ -149,9 +133,7 @@ def replace_queue(process: Process, **values: object) -> Process:
     return replace(process, config=msgspec.structs.replace(process.config, queue=queue))
 
 
-async def test_a_successor_goes_on_after_the_last_journalled_step(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
-) -> None:
+async def test_a_successor_goes_on_after_the_last_journalled_step(process: Process, lab: Lab) -> None:
     await lab.publish("a")
     gate = Gate()
     first = ScriptedModel(calls_time("call-1"), [gate, "never said"])
@@ -162,8 +144,7 @@ async def test_a_successor_goes_on_after_the_last_journalled_step(
         tg.cancel_scope.cancel()
 
     second = ScriptedModel("done")
-    async with Bot(process, second).working():
-        await until(nobody_waits)
+    await worked_off(process, lab, second)
 
     log = await lab.log()
     assert [wire(entry)["role"] for entry in log] == ["user", "assistant", "tool", "assistant"]
@@ -179,9 +160,7 @@ async def abandoned(process: Process) -> None:
     await Turns(process, sessions)(Hold(claim, held_until=math.inf), go_on=lambda: False)
 
 
-async def test_a_call_cut_off_by_a_crash_runs_again_only_if_its_tool_is_repeatable(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
-) -> None:
+async def test_a_call_cut_off_by_a_crash_runs_again_only_if_its_tool_is_repeatable(process: Process, lab: Lab) -> None:
     await lab.publish("a")
     claim = await lab.claim()
     turns = Turns(Bot(process, ScriptedModel()).process, lab.sessions)
@@ -194,8 +173,7 @@ async def test_a_call_cut_off_by_a_crash_runs_again_only_if_its_tool_is_repeatab
     await lab.sessions.journal(claim, step=0, entries=entries)
     await lab.expire()
 
-    async with Bot(process, ScriptedModel("done")).working():
-        await until(nobody_waits)
+    await worked_off(process, lab, ScriptedModel("done"))
 
     found = [wire(entry) for entry in await lab.log() if wire(entry)["role"] == "tool"]
     results = {result["tool_call_id"]: result["content"] for result in found}
@@ -211,12 +189,12 @@ async def test_a_call_cut_off_by_a_crash_runs_again_only_if_its_tool_is_repeatab
     ],
 )
 async def test_an_outage_parks_the_session_says_so_once_and_answers_late(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]], failure: Exception
+    process: Process, lab: Lab, failure: Exception
 ) -> None:
     await lab.publish("a")
 
     async with Bot(process, ScriptedModel(failure, failure, failure, "here again")).working():  # type: ignore[arg-type]
-        await until(nobody_waits)
+        await until(lab.is_idle)
 
     assert said(await lab.log()) == [("user", "text of a"), ("assistant", "here again")]
     notices = await notices_of(lab)
@@ -228,29 +206,25 @@ async def notices_of(lab: Lab, session: str = "web:ann") -> list[Notice]:
     return [msgspec.json.decode(fields[b"notice"], type=Notice) for _, fields in found]
 
 
-async def test_an_outage_beyond_the_limit_becomes_a_dead_letter(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
-) -> None:
+async def test_an_outage_beyond_the_limit_becomes_a_dead_letter(process: Process, lab: Lab) -> None:
     process = replace_queue(process, park_max_s=60.0)
     await lab.publish("a")
     await lab.bus.call("HSET", lab.bus.keys.session("web:ann"), "parked_at", await lab.server_ms() - 61_000)
 
-    async with Bot(process, ScriptedModel(then=ModelUnavailable("away"))).working():
-        await until(nobody_waits)
+    await worked_off(process, lab, ScriptedModel(then=ModelUnavailable("away")))
 
     assert (await lab.log())[-1].dead == ("a",)
     assert (await dead_letters(lab))[0][b"reason"] == b"ModelUnavailable"
 
 
 async def test_a_message_that_waited_for_a_worker_is_not_given_up_when_the_model_is_away_for_a_moment(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+    process: Process, lab: Lab
 ) -> None:
     process = replace_queue(process, park_max_s=60.0)
     await lab.publish("a")
     process.clock.advance(8 * 3_600)  # type: ignore[attr-defined]
 
-    async with Bot(process, ScriptedModel(ModelUnavailable("away"), "good morning")).working():
-        await until(nobody_waits)
+    await worked_off(process, lab, ScriptedModel(ModelUnavailable("away"), "good morning"))
 
     assert (await lab.log())[-1].answers == ("a",)
 
@@ -261,14 +235,13 @@ async def dead_letters(lab: Lab) -> list[dict[bytes, bytes]]:
 
 
 async def test_an_answer_that_is_never_usable_becomes_a_dead_letter_and_the_conversation_goes_on(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+    process: Process, lab: Lab
 ) -> None:
     await lab.publish("poison")
     await lab.publish("next")
     script = [InvalidAnswer("garbage")] * process.config.queue.attempts_max
 
-    async with Bot(process, ScriptedModel(*script, "fine")).working():
-        await until(nobody_waits)
+    await worked_off(process, lab, ScriptedModel(*script, "fine"))
 
     log = await lab.log()
     assert [entry.dead for entry in log if entry.dead] == [("poison",)]
@@ -280,13 +253,12 @@ async def test_an_answer_that_is_never_usable_becomes_a_dead_letter_and_the_conv
 
 
 async def test_a_prompt_that_the_model_refuses_as_too_long_is_tried_once_at_half_its_length(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+    process: Process, lab: Lab
 ) -> None:
     model = ScriptedModel(ContextOverflow("too long"), calls_time(), "fine")
     await lab.publish("a", text="word " * 10_000)
 
-    async with Bot(process, model).working():
-        await until(nobody_waits)
+    await worked_off(process, lab, model)
 
     log = await lab.log()
     assert log[-1].answers == ("a",)
@@ -296,16 +268,13 @@ async def test_a_prompt_that_the_model_refuses_as_too_long_is_tried_once_at_half
     assert max(shorter) <= whole // 2, "the turn's next calls are not refused again"
 
 
-async def test_a_prompt_that_stays_too_long_becomes_a_dead_letter_that_says_so(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
-) -> None:
+async def test_a_prompt_that_stays_too_long_becomes_a_dead_letter_that_says_so(process: Process, lab: Lab) -> None:
     model = ScriptedModel(*[ContextOverflow("check context_window_tokens")] * 2, then="fine")
     await lab.publish("long", text="word " * 10_000)
     await lab.publish("next")
 
     with capture_logs() as logs:
-        async with Bot(process, model).working():
-            await until(nobody_waits)
+        await worked_off(process, lab, model)
 
     log = await lab.log()
     assert [entry.dead for entry in log if entry.dead] == [("long",)]
@@ -316,14 +285,11 @@ async def test_a_prompt_that_stays_too_long_becomes_a_dead_letter_that_says_so(
     assert "check context_window_tokens" in reason
 
 
-async def test_a_turn_that_takes_too_long_counts_and_becomes_a_dead_letter(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
-) -> None:
+async def test_a_turn_that_takes_too_long_counts_and_becomes_a_dead_letter(process: Process, lab: Lab) -> None:
     process = replace_agent(process, turn_timeout_s=0.01)
     await lab.publish("endless")
 
-    async with Bot(process, ScriptedModel(then=[Gate()])).working():
-        await until(nobody_waits)
+    await worked_off(process, lab, ScriptedModel(then=[Gate()]))
 
     letter = (await dead_letters(lab))[0]
     assert (letter[b"reason"], letter[b"attempts"]) == (b"attempts", b"6")
@@ -333,7 +299,6 @@ async def test_a_turn_that_takes_too_long_counts_and_becomes_a_dead_letter(
 async def test_a_message_that_cannot_even_be_given_up_as_a_turn_becomes_a_dead_letter_all_the_same(
     process: Process,
     lab: Lab,
-    nobody_waits: Callable[[], Awaitable[bool]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def broken(_self: Entries, inbound: Inbound, lines: Sequence[str] | None = None) -> LogEntry:
@@ -347,8 +312,7 @@ async def test_a_message_that_cannot_even_be_given_up_as_a_turn_becomes_a_dead_l
     await lab.publish("poison", session="support:eve", delivery="push")
     await lab.publish("next", session="support:eve", delivery="push")
 
-    async with Bot(process, ScriptedModel("fine")).working():
-        await until(lambda: nothing_waits(lab, "support:eve"))
+    await worked_off(process, lab, ScriptedModel("fine"), "support:eve")
 
     letter = (await dead_letters(lab))[0]
     assert (letter[b"id"], letter[b"reason"], letter[b"attempts"]) == (b"poison", b"attempts", b"3")
@@ -356,11 +320,6 @@ async def test_a_message_that_cannot_even_be_given_up_as_a_turn_becomes_a_dead_l
     said_to_eve = await replies_of(lab, "support")
     assert "c-poison" in said_to_eve[0].text
     assert said_to_eve[1].text == "fine"
-
-
-async def nothing_waits(lab: Lab, session: str) -> bool:
-    state = await lab.state(session)
-    return state.waiting == 0 and not state.worker
 
 
 async def replies_of(lab: Lab, channel: str) -> list[Reply]:
@@ -371,8 +330,7 @@ async def replies_of(lab: Lab, channel: str) -> list[Reply]:
 async def test_people_of_a_push_channel_are_told_once_that_they_have_to_wait(process: Process, lab: Lab) -> None:
     await lab.publish("a", session="support:eve", delivery="push")
 
-    async with Bot(process, ScriptedModel(*[ModelUnavailable("away")] * 3, "here")).working():
-        await until(lambda: nothing_waits(lab, "support:eve"))
+    await worked_off(process, lab, ScriptedModel(*[ModelUnavailable("away")] * 3, "here"), "support:eve")
 
     first, second = await replies_of(lab, "support")
     assert first.text.startswith("The model does not answer just now")
@@ -383,38 +341,31 @@ async def test_people_of_a_push_channel_are_told_once_that_they_have_to_wait(pro
 async def test_people_of_a_push_channel_are_told_that_there_is_nothing_to_stop(process: Process, lab: Lab) -> None:
     await lab.publish("s", session="support:eve", delivery="push", command="stop")
 
-    async with Bot(process, ScriptedModel()).working():
-        await until(lambda: nothing_waits(lab, "support:eve"))
+    await worked_off(process, lab, ScriptedModel(), "support:eve")
 
     assert [reply.text for reply in await replies_of(lab, "support")] == ["There is nothing to stop."]
 
 
-async def test_steps_of_predecessors_count_against_the_turns_limit(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
-) -> None:
+async def test_steps_of_predecessors_count_against_the_turns_limit(process: Process, lab: Lab) -> None:
     process = replace_agent(process, iterations_max=3)
     await lab.publish("a")
     failing = [calls_time("one"), InvalidAnswer("garbage"), calls_time("two"), InvalidAnswer("garbage")]
     model = ScriptedModel(*failing, then=calls_time("three"))
 
-    async with Bot(process, model).working():
-        await until(nobody_waits)
+    await worked_off(process, lab, model)
 
     assert len(model.requests) == 5
     assert "after 3 steps" in said(await lab.log())[-1][1]
 
 
-async def test_what_cannot_be_read_becomes_a_dead_letter_with_its_payload(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
-) -> None:
+async def test_what_cannot_be_read_becomes_a_dead_letter_with_its_payload(process: Process, lab: Lab) -> None:
     await lab.publish("a")
     stream = lab.bus.keys.inbox(0)
     entry = await lab.bus.call("XADD", stream, "*", "session", "web:ann", "id", "b", "message", "{garbage")
     await lab.bus.call("RPUSH", lab.bus.keys.waiting("web:ann"), entry)
     await lab.publish("c")
 
-    async with Bot(process, ScriptedModel("one", "two")).working():
-        await until(nobody_waits)
+    await worked_off(process, lab, ScriptedModel("one", "two"))
 
     assert [e.answers for e in await lab.log() if e.answers] == [("a",), ("c",)]
     letter = (await dead_letters(lab))[0]
@@ -450,9 +401,7 @@ async def parked(lab: Lab) -> bool:
     return (await lab.state()).retry_at_ms > 0
 
 
-async def test_a_stop_ends_the_turn_keeps_what_was_said_and_answers_what_waited(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
-) -> None:
+async def test_a_stop_ends_the_turn_keeps_what_was_said_and_answers_what_waited(process: Process, lab: Lab) -> None:
     gate = Gate()
     model = ScriptedModel(["as far as ", "this", gate, " and no further"])
     process = replace_queue(process, renew_s=3_600.0)  # so that nothing but the nudge tells of the stop
@@ -461,7 +410,7 @@ async def test_a_stop_ends_the_turn_keeps_what_was_said_and_answers_what_waited(
         await gate.reached()
         await lab.publish("b")
         await lab.publish("s", command="stop")
-        await until(nobody_waits)
+        await until(lab.is_idle)
 
     log = await lab.log()
     assert said(log) == [("user", "text of a"), ("user", "text of b"), ("assistant", "as far as this\n\n[stopped]")]
@@ -471,54 +420,46 @@ async def test_a_stop_ends_the_turn_keeps_what_was_said_and_answers_what_waited(
     assert await notices_of(lab) == []
 
 
-async def test_what_comes_after_a_stop_is_answered_as_ever(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
-) -> None:
+async def test_what_comes_after_a_stop_is_answered_as_ever(process: Process, lab: Lab) -> None:
     gate = Gate()
     async with Bot(process, ScriptedModel([gate], "fine")).working():
         await lab.publish("a")
         await gate.reached()
         await lab.publish("s", command="stop")
         await lab.publish("b")
-        await until(nobody_waits)
+        await until(lab.is_idle)
 
     assert [entry.answers for entry in await lab.log() if entry.answers] == [("a", "s"), ("b",)]
 
 
-async def test_a_stop_in_a_back_off_ends_it_without_a_model_call(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
-) -> None:
+async def test_a_stop_in_a_back_off_ends_it_without_a_model_call(process: Process, lab: Lab) -> None:
     model = ScriptedModel(then=RateLimited("slow", retry_after_s=60.0))
     async with Bot(process, model).working():
         await lab.publish("a")
         await until(lambda: parked(lab))
         await lab.publish("s", command="stop")
-        await until(nobody_waits)
+        await until(lab.is_idle)
 
     assert len(model.requests) == 1
     assert (await lab.log())[-1].answers == ("a", "s")
 
 
-async def test_a_stop_with_nothing_to_stop_is_said_aside_and_stands_in_no_log(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
-) -> None:
+async def test_a_stop_with_nothing_to_stop_is_said_aside_and_stands_in_no_log(process: Process, lab: Lab) -> None:
     async with Bot(process, ScriptedModel()).working():
         await lab.publish("s", command="stop")
-        await until(nobody_waits)
+        await until(lab.is_idle)
 
     assert await lab.log() == []
     assert [notice.text for notice in await notices_of(lab)] == ["There is nothing to stop."]
 
 
-async def test_a_stop_during_a_tool_leaves_no_call_without_a_result(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
-) -> None:
+async def test_a_stop_during_a_tool_leaves_no_call_without_a_result(process: Process, lab: Lab) -> None:
     gate = Gate()
     async with Bot(process, ScriptedModel(calls_time(), [gate])).working():
         await lab.publish("a")
         await gate.reached()
         await lab.publish("s", command="stop")
-        await until(nobody_waits)
+        await until(lab.is_idle)
 
     roles = [wire(entry)["role"] for entry in await lab.log()]
     assert roles == ["user", "assistant", "tool", "assistant"]
@@ -553,9 +494,7 @@ async def test_stopping_lets_a_turn_finish_within_the_grace_time(process: Proces
     assert await lab.ready() == ["web:ann"]
 
 
-async def test_a_worker_that_lost_its_lease_writes_nothing_and_ends_its_model_call(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
-) -> None:
+async def test_a_worker_that_lost_its_lease_writes_nothing_and_ends_its_model_call(process: Process, lab: Lab) -> None:
     gate = Gate()
     model = ScriptedModel([gate, "too late"], "by the other")
     with capture_logs() as logs:
@@ -565,7 +504,7 @@ async def test_a_worker_that_lost_its_lease_writes_nothing_and_ends_its_model_ca
             await lab.bus.call("HSET", lab.bus.keys.session("web:ann"), "nonce", "somebody-else")
             await until(lambda: logged(logs, "lease.lost"))
             await lab.expire()
-            await until(nobody_waits)
+            await until(lab.is_idle)
 
     assert said(await lab.log()) == [("user", "text of a"), ("assistant", "by the other")]
 
@@ -575,7 +514,7 @@ async def logged(logs: Any, event: str) -> bool:
 
 
 async def test_a_turn_fails_at_any_call_to_redis_and_the_message_is_answered_once_all_the_same(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
+    process: Process, lab: Lab
 ) -> None:
     counting = FailingBus(process.bus, at=0)
     await one_turn(replace(process, bus=counting), lab, "m0")
@@ -616,14 +555,11 @@ async def once(process: Process) -> None:
         await consumer.work(["web:ann"])
 
 
-async def test_one_event_a_turn_with_its_ids_and_no_text(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]]
-) -> None:
+async def test_one_event_a_turn_with_its_ids_and_no_text(process: Process, lab: Lab) -> None:
     await lab.publish("a", text="a secret text")
 
     with capture_logs(processors=[merge]) as logs:
-        async with Bot(process, ScriptedModel("a secret answer")).working():
-            await until(nobody_waits)
+        await worked_off(process, lab, ScriptedModel("a secret answer"))
 
     done = [line for line in logs if line["event"] == "turn.done"]
     assert len(done) == 1
@@ -636,13 +572,12 @@ def merge(logger: Any, name: str, event: Any) -> Any:
 
 
 async def test_a_message_whose_wake_ups_were_deleted_by_hand_is_answered_all_the_same(
-    process: Process, lab: Lab, nobody_waits: Callable[[], Awaitable[bool]], monkeypatch: pytest.MonkeyPatch
+    process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workers.upkeep.MEND_EVERY_S", 0.02)
     await lab.publish("m1")
     await lab.bus.call("DEL", lab.bus.keys.ready(0), lab.bus.keys.due(0))
 
-    async with Bot(process, ScriptedModel("found")).working():
-        await until(nobody_waits)
+    await worked_off(process, lab, ScriptedModel("found"))
 
     assert (await lab.log())[-1].answers == ("m1",)

@@ -35,6 +35,12 @@ MUTANTS = (
             "return self.left_s > 0",
             _LEADS,
         ),
+        (
+            "A send that the lease would not outlast begins once it is renewed.",
+            "            self._renewed.set()\n",
+            "",
+            "test_a_send_that_the_lease_would_not_outlast_begins_once_it_is_renewed",
+        ),
         ("A renewal that failed is tried again.", "continue  # the bus", "return  # the bus", _AWAY),
         (
             "A lease that was given back is over for its holder at once.",
@@ -120,6 +126,50 @@ MUTANTS = (
             'asked.challenge if asked.type == "url_verification" else ""',
             "asked.challenge",
             "test_only_a_question_of_slacks_is_given_back",
+        ),
+    ),
+    *mutants_of(
+        "channels/leading/lead.lua",
+        "integration/test_leading.py",
+        (
+            "A renewed lease of a leader lasts longer.",
+            "  redis.call('HSET', KEYS[1], 'deadline', now + lease)\n  return",
+            "  return",
+            "test_a_lease_lasts_longer_each_time_that_it_is_renewed",
+        ),
+        (
+            "A wish is forgotten with time.",
+            "if wish_left <= 0 or wish_left > tonumber(ARGV[6]) then wish = -1 end",
+            "if wish_left > tonumber(ARGV[6]) then wish = -1 end",
+            "test_a_wish_is_forgotten_with_time_and_when_clocks_step",
+        ),
+        (
+            "A wish is forgotten when the clock was set back.",
+            "if wish_left <= 0 or wish_left > tonumber(ARGV[6]) then wish = -1 end",
+            "if wish_left <= 0 then wish = -1 end",
+            "test_a_wish_is_forgotten_with_time_and_when_clocks_step",
+        ),
+        (
+            "Of several wishes the one of who has the fewest counts.",
+            "led <= wish or",
+            "true or",
+            "test_of_those_who_wish_for_it_the_one_with_the_fewest_counts",
+        ),
+    ),
+    *mutants_of(
+        "channels/leading/leads.py",
+        "integration/test_leading.py",
+        (
+            "Nobody gives away what would leave him with less.",
+            "self.count - theirs < 2",
+            "self.count - theirs < 1",
+            "test_what_is_given_away_never_leaves_its_giver_with_less_than_the_other",
+        ),
+        (
+            "Leases are given away one after the other.",
+            " or time.monotonic() < self._next_at",
+            "",
+            "test_what_is_given_away_never_leaves_its_giver_with_less_than_the_other",
         ),
     ),
 )

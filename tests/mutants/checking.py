@@ -4,6 +4,7 @@ from tests.mutants.mutant import mutants_of
 
 _SESSION = "test_each_rule_of_a_session_is_looked_at"
 _SCOPE = "test_each_rule_of_a_memory_is_looked_at"
+_OTHERWISE = "test_a_backup_that_comes_back_otherwise_is_told"
 _ORDER = "self._begins <= self._base <= self._cursor <= self._head"
 
 
@@ -115,5 +116,108 @@ MUTANTS = (
             "test_what_no_range_covers_is_told_exactly",
         ),
         ("Ranges may lie in each other.", "at = max(at, end)", "at = end", "test_what_no_range_covers_is_told_exactly"),
+    ),
+    *mutants_of(
+        "daemon/data/verifying.py",
+        "integration/test_data_backup.py",
+        ("A restored backup is compared.", "if encode(found) != encode(wanted):", "if False:", _OTHERWISE),
+        (
+            "A restored session is compared.",
+            "_alone(await read_session(bus, record.name)), _alone(",
+            "record, (",
+            _OTHERWISE,
+        ),
+        ("A restored log is compared.", "taken=0)", "taken=0, log=[])", _OTHERWISE),
+        ("A restored memory is compared.", "await read_scope(bus, record.name), record", "record, record", _OTHERWISE),
+        (
+            "A restored key is compared.",
+            "_lasting(await read_key(bus, key_of(bus.keys.prefix, name), name)), _lasting(record)",
+            "record, record",
+            _OTHERWISE,
+        ),
+        (
+            "A restored stream is compared.",
+            "msgspec.structs.replace(record, entries=entries), record",
+            "record, record",
+            _OTHERWISE,
+        ),
+        (
+            "A key that lasts may not be missing.",
+            "if found is None and 0 < record.expires_ms < await _server_ms(bus) + SOON_MS:",
+            "if found is None:",
+            _OTHERWISE,
+        ),
+        (
+            "A key that ends soon may be missing.",
+            "if found is None and 0 < record.expires_ms < await _server_ms(bus) + SOON_MS:",
+            "if False:",
+            "test_what_may_end_meanwhile_may_be_missing_when_a_backup_is_looked_at",
+        ),
+        (
+            "Every rule of a restored backup is looked at.",
+            "flaws=checked.flaws)",
+            "flaws=())",
+            "test_what_was_wrong_before_a_backup_is_told",
+        ),
+        (
+            "Every record of a backup is compared.",
+            "count += len(piece)",
+            "count += 1",
+            "test_a_backup_is_restored_to_be_sure_of_it",
+        ),
+    ),
+    *mutants_of(
+        "daemon/data/verifying.py",
+        "integration/test_data_files.py",
+        (
+            "Every file of a backup is compared.",
+            "sha256_of, folder / taken.path) != taken.sha256:",
+            "sha256_of, folder / taken.path) is None:",
+            "test_a_file_that_was_spoilt_in_the_backup_is_found_before_anything_is_changed",
+        ),
+    ),
+    *mutants_of(
+        "daemon/data/restoring.py",
+        "integration/test_data_backup.py",
+        (
+            "A database that processes use is not restored into.",
+            "await _check_alone(bus, clock or SystemClock())",
+            "pass",
+            "test_a_database_that_processes_use_is_left_alone_whatever_is_told",
+        ),
+        (
+            "A database that is not empty is not restored into.",
+            "    await _check_empty(bus, replaces=target.replaces)\n",
+            "",
+            "test_a_database_that_is_not_empty_is_left_alone_unless_told",
+        ),
+        (
+            "A half restored database is restored again.",
+            'if replaces or b"restoring" in meta:',
+            "if replaces:",
+            "test_a_database_that_is_half_restored_is_refused_until_it_is_restored",
+        ),
+        (
+            "A database says that it is being restored.",
+            '    await bus.call("HSET", bus.keys.meta, "restoring", manifest.id)\n',
+            "",
+            "test_a_database_that_is_half_restored_is_refused_until_it_is_restored",
+        ),
+    ),
+    *mutants_of(
+        "daemon/data/restoring.py",
+        "integration/test_data_files.py",
+        (
+            "A spoilt file is restored from no backup.",
+            "sha256_of, folder / taken.path) != taken.sha256:",
+            "sha256_of, folder / taken.path) is None:",
+            "test_a_file_that_was_spoilt_in_the_backup_is_found_before_anything_is_changed",
+        ),
+        (
+            "A file of another content is not overwritten.",
+            "if others and not target.replaces:",
+            "if False:",
+            "test_a_file_of_another_content_is_overwritten_only_when_told",
+        ),
     ),
 )

@@ -71,8 +71,9 @@ def pytest_runtest_logstart(nodeid: str) -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Note what became of a test."""
-    _note(report.nodeid, "passed" if report.passed else "skipped" if report.skipped else "failed", report.duration)
+    """Note what became of a test; it has passed when its fixtures are over."""
+    outcome = "begun" if report.passed and report.when != "teardown" else report.outcome
+    _note(report.nodeid, outcome, report.duration)
 
 
 def _note(nodeid: str, outcome: str, seconds: float) -> None:

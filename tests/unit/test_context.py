@@ -162,7 +162,6 @@ def see_legal(wires: Sequence[dict[str, Any]]) -> None:
 
 
 @given(histories(), st.data(), st.integers(600, 6_000), st.booleans(), st.sampled_from([0, 500, 1_000]))
-@settings(deadline=None)
 def test_a_prompt_is_legal_within_its_budget_and_ends_with_the_current_turn(
     history: list[LogEntry], data: st.DataObject, budget: int, names: bool, later: int
 ) -> None:
@@ -207,7 +206,6 @@ def test_history_is_the_newest_whole_turns_and_no_more_would_fit(history: list[L
 
 
 @given(histories(), st.data())
-@settings(deadline=None)
 def test_what_is_remembered_is_what_would_be_made_anew(history: list[LogEntry], data: st.DataObject) -> None:
     current = data.draw(turns(len(history)))
     warm = rules()
@@ -336,12 +334,12 @@ def test_the_turn_before_is_shortened_rather_than_left_out() -> None:
 
 
 def test_a_turn_of_too_many_rounds_loses_its_oldest_ones_and_keeps_the_newest() -> None:
-    many = [each for n in range(200) for each in (calls(0, f"c{n}"), result(0, f"c{n}", f"result {n}"))]
+    many = [each for n in range(60) for each in (calls(0, f"c{n}"), result(0, f"c{n}", f"result {n}"))]
 
     built = prompt(rules(700), scene(), [user(0, "go"), *many])
 
     assert texts(built)[0].endswith("go")
-    assert texts(built)[-1] == "result 199"
+    assert texts(built)[-1] == "result 59"
     assert built.tokens <= 700
     see_legal(read(built)[1:])
 
@@ -517,7 +515,7 @@ def counting(made: list[int]) -> Callable[[bytes], int]:
 PICTURE = b'{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}'
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=30)
 @given(st.integers(300, 9_000), st.integers(0, 7), st.text(max_size=2_000))
 def test_pictures_never_lead_above_the_budget_and_stand_behind_the_words(budget, count, text):
     made = msgspec.structs.replace(scene(), pictures=[PICTURE] * count)

@@ -1,13 +1,18 @@
-"""Each rule of a session and of a memory by itself: a break is told under its name, and nothing else is."""
+"""Each rule of sessions, memories, keys and entries by itself: a break is told under its name, and nothing else is."""
 
 import hashlib
 from typing import Any
 
 import msgspec
+import pytest
 
+from daemon.bus import Keys
+from daemon.data.key_rules import flaws_of_entry, flaws_of_key
+from daemon.data.names import Name
 from daemon.data.records import Fields, ScopeTaken, SessionTaken
 from daemon.data.scope_rules import flaws_of_scope
 from daemon.data.session_rules import flaws_of_session
+from daemon.events import Reply
 from daemon.memory.records import HistoryEntry, Note, Version
 from tests.conftest import an_entry, an_inbound
 from tests.tables import each_row
@@ -15,6 +20,8 @@ from tests.tables import each_row
 ANN, BOB = "web:ann", "web:bob"
 TIME = "2026-11-20T09:00:00.000Z"
 NOBODYS = SessionTaken(name=ANN)
+
+pytestmark = pytest.mark.anyio
 
 
 def text(value: msgspec.Struct) -> str:
@@ -186,3 +193,62 @@ BROKEN_SCOPES: list[tuple[ScopeTaken, list[str]]] = [
 @each_row("taken, rules", BROKEN_SCOPES)
 def test_each_rule_of_a_memory_is_looked_at(taken: ScopeTaken, rules: list[str]) -> None:
     assert [flaw.rule for flaw in flaws_of_scope(taken)] == rules
+
+
+class Stored:
+    """A database in which every key has one type and no end."""
+
+    def __init__(self, kind: str) -> None:
+        self.keys = Keys(prefix="mp", partitions=4)
+        self._answers: dict[str, Any] = {"TYPE": kind.encode(), "PTTL": -1}
+
+    async def call(self, command: str, _key: str) -> Any:
+        return self._answers[command]
+
+
+ANNS = Keys(prefix="mp", partitions=4).partition(ANN)
+
+
+@each_row(
+    "name, kind, rules",
+    [
+        (Name(kind="log", partition=ANNS, rest=ANN), "list", []),
+        (Name(kind="log", partition=ANNS, rest=ANN), "none", []),
+        (Name(kind="log", partition=(ANNS + 1) % 4, rest=ANN), "list", ["key.partition"]),
+        (Name(kind="in", partition=3, rest=""), "stream", []),
+        (Name(kind="in", partition=4, rest=""), "stream", ["key.partition"]),
+        (Name(kind="log", partition=ANNS, rest=ANN), "hash", ["key.type"]),
+        (Name(kind="mine", partition=None, rest=""), "string", ["key.known"]),
+        (Name(kind="log", partition=None, rest=ANN), "list", ["key.known"]),
+        (Name(kind="seen", partition=ANNS, rest=f"{ANN}:m"), "string", ["key.ttl"]),
+        (Name(kind="login", partition=None, rest="x"), "string", ["key.ttl"]),
+    ],
+)
+async def test_each_rule_of_a_key_is_looked_at(name: Name, kind: str, rules: list[str]) -> None:
+    bus: Any = Stored(kind)
+
+    assert [flaw.rule for flaw in await flaws_of_key(bus, name)] == rules
+
+
+IN, OUT, DEAD = (Name(kind=kind, partition=0, rest="") for kind in ("in", "out", "dead"))
+REPLY = text(Reply(id="r", session=ANN, turn=0, text="x", correlation="c"))
+
+
+@each_row(
+    "name, words, rules",
+    [
+        (IN, ["session", ANN, "id", "m", "message", "x"], []),
+        (IN, ["id", "m", "message", "x"], ["in.entry"]),
+        (IN, ["session", ANN, "message", "x"], ["in.entry"]),
+        (IN, ["session", ANN, "id", "m"], ["in.entry"]),
+        (DEAD, ["session", ANN, "id", "m", "reason", "x"], []),
+        (DEAD, ["id", "m", "reason", "x"], ["dead.entry"]),
+        (DEAD, ["session", ANN, "reason", "x"], ["dead.entry"]),
+        (DEAD, ["session", ANN, "id", "m"], ["dead.entry"]),
+        (OUT, ["reply", REPLY], []),
+        (OUT, ["reply", "{}"], ["out.entry"]),
+        (OUT, [], ["out.entry"]),
+    ],
+)
+def test_each_field_of_an_entry_is_looked_at(name: Name, words: list[Any], rules: list[str]) -> None:
+    assert [flaw.rule for flaw in flaws_of_entry(name, "1-1", words)] == rules

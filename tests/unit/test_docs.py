@@ -1,6 +1,7 @@
 """The documentation says what the code does: names, keys and fields in it are compared with the code."""
 
 import ast
+import functools
 import inspect
 import re
 from pathlib import Path
@@ -49,6 +50,7 @@ EXAMPLES = (
 """What the pages write for the arguments of the methods of ``Keys``."""
 
 
+@functools.cache
 def names_in(path):
     """Every class, function, method and constant that a module defines, methods as ``Class.method``."""
     names = set()
@@ -86,6 +88,7 @@ def key_patterns():
     return patterns
 
 
+@functools.cache
 def key_sections():
     """Text below each key's heading in the three pages, by the key."""
     names = ("redis.md", "redis-memory.md", "redis-database.md")

@@ -22,8 +22,10 @@ OF_THE_RENDERER = frozenset({"exc_info"})
 
 @functools.cache
 def nodes(path: Path) -> list[ast.AST]:
-    """All of a module's syntax."""
-    return [*ast.walk(ast.parse(path.read_text()))]
+    """All calls and assignments of a module that logs anything."""
+    text = path.read_text()
+    logs = "log." in text or "get_logger" in text or "_contextvars" in text
+    return [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call | ast.Assign)] if logs else []
 
 
 def name_of(path: Path) -> str:

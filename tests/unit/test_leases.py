@@ -7,7 +7,8 @@ from typing import Any
 import anyio
 import pytest
 
-from channels.leading import Lease, Terms, lease
+from channels.leading import Leader, Lease, Terms, lease
+from daemon.config import QueueConfig
 from daemon.errors import BusUnavailable, LeaseLost, LockLost
 from daemon.testing import ManualClock
 from tests.limits import HANG_S
@@ -33,12 +34,12 @@ class Asked:
         self.look: Callable[[], float] = float
         self._clock = clock
         self._answers = list(answers)
-        self._takes_s = takes_s
+        self.takes_s = takes_s
 
     async def run(self, _script: Any, _keys: Any, args: Sequence[Any] = ()) -> Any:
         self.asked.append(args)
         self.left_s.append(self.look())
-        self._clock.advance(self._takes_s)
+        self._clock.advance(self.takes_s)
         answer = self._answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
@@ -125,6 +126,46 @@ async def test_a_lease_under_another_fence_is_asked_for_with_the_fence_that_was_
 
     assert await mine.ask() == 0.0
     assert [args[1] for args in bus.asked] == [0, 7]
+
+
+async def test_a_send_that_the_lease_would_not_outlast_begins_once_it_is_renewed(clock: ManualClock) -> None:
+    bus = Asked(clock, answer(b"held"), answer(b"held"), answer(b"held"), answer(b"busy"))
+    mine = a_lease(bus)
+    await mine.ask()
+    bus.takes_s = 1.0
+
+    with anyio.fail_after(HANG_S):
+        async with anyio.create_task_group() as tg:
+            tg.start_soon(mine.outlasting, LEASE_S - 1)
+            tg.start_soon(mine.keep)
+
+
+def a_leader(**more: Any) -> Leader:
+    queue = QueueConfig(lease_s=LEASE_S, renew_s=5.0)
+    process: Any = SimpleNamespace(
+        config=SimpleNamespace(queue=queue), name="w", shared=lambda kind: kind(), stopping=anyio.Event(), **more
+    )
+    return Leader(process, key="leader", channel="lake", longest_s=3.0)
+
+
+async def test_the_work_of_a_leader_that_lost_its_lease_is_cut_short(clock: ManualClock) -> None:
+    bus = Asked(clock, answer(b"held"), answer(b"busy"))
+    mine = a_lease(bus)
+    await mine.ask()
+
+    with anyio.fail_after(HANG_S):
+        async with a_leader().kept(mine) as scope:
+            await anyio.sleep_forever()
+
+    assert scope.cancelled_caught
+    assert not mine.ending.is_set()
+
+
+@pytest.mark.parametrize(("longest_s", "renew_s"), [(3.0, 4.0), (0.0, 5.0), (9.0, 2.0)])
+async def test_a_leader_renews_often_enough_for_its_longest_step(longest_s: float, renew_s: float) -> None:
+    leader = a_leader()
+
+    assert Leader(leader._process, key="k", channel="lake", longest_s=longest_s)._terms.renew_s == renew_s
 
 
 async def test_a_claim_is_lost_when_its_lease_ends_counted_from_the_last_question(clock: ManualClock) -> None:

@@ -95,7 +95,6 @@ def test_whatever_is_said_names_some_days_or_none(text: str, now: dt.datetime) -
     assert all(found.since < found.until for found in dates_in(text, now))
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_what_is_asked_stands_in_what_was_said(text: str) -> None:
     query = query_terms(text, NOW)

@@ -137,7 +137,7 @@ TEXTS = st.builds(
     st.lists(st.tuples(TEXTS, st.booleans()), max_size=8),
     st.integers(0, 8_000),
 )
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=30)
 def test_bootstrap_and_skills_never_take_more_than_their_share(texts, bodies, share):
     names = ("AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md")
     files = Files(

@@ -74,7 +74,7 @@ def test_an_address_that_nobody_can_open_is_no_link():
 
 
 @given(markdown)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40)
 def test_entities_lie_in_the_text_nest_and_stay_out_of_code(text):
     said, entities = shown(text)
     units = length(said)
@@ -91,7 +91,7 @@ def test_entities_lie_in_the_text_nest_and_stay_out_of_code(text):
 
 
 @given(markdown)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40)
 def test_every_text_has_a_last_form_that_shows_it_whole(text):
     forms = forms_of(text)
 
@@ -125,7 +125,7 @@ def test_signs_of_the_platforms_own_mean_nothing(text, expected):
 
 
 @given(markdown)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40)
 def test_rich_markdown_has_as_many_lines_as_the_text(text):
     assert rich(text).count("\n") == text.count("\n")
 

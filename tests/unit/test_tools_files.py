@@ -385,7 +385,7 @@ async def test_no_path_leads_out(workspace: Path, traps: Path, path: str) -> Non
         assert SECRET not in result.text, (name, path)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.one_of(
         st.text(max_size=40),

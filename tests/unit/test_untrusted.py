@@ -5,7 +5,7 @@ import re
 import anyio
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.model import enclosed, untrusted, without_marks
@@ -59,7 +59,6 @@ def test_a_mark_that_stands_in_the_text_is_never_taken(marks: set[int]) -> None:
 
 
 @given(hostile(), st.integers(30, 400))
-@settings(deadline=None)
 def test_memory_is_closed_by_its_own_end_however_much_of_it_is_shown(text: str, most: int) -> None:
     for section in memory_section(text * 5, most, TOKENIZER.count, Shares()):
         heading, _, block = section.text.partition("\n\n")

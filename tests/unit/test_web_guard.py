@@ -6,12 +6,18 @@ from typing import Any
 
 import httpx2
 import pytest
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 
 from channels.web.access import Operators
+from channels.web.access.login import WRONG_MAX, WRONG_S, Tries
+from channels.web.body import check_type
 from channels.web.guard import Guard, Requests, hosts_of
 from channels.web.static import HEADERS
 from daemon.config import Secret, WebConfig
+from daemon.operators import short_id
+from daemon.testing import ManualClock
 from tests.tables import each_row
 
 TOKEN = "An-operators-token-1"
@@ -137,3 +143,42 @@ async def test_a_page_of_another_origin_changes_nothing(client: httpx2.AsyncClie
 @each_row("origin", ["http://localhost", "https://pond.example:8443", "http://127.0.0.1:1", "http://[::1]:8"])
 async def test_a_page_of_its_own_names_changes_things(client: httpx2.AsyncClient, origin: str) -> None:
     assert (await client.post("/", headers={"Origin": origin})).status_code == 200
+
+
+@each_row(
+    "kind",
+    [
+        *("", "text/plain", "application/jsonx", "application/json-seq", "application/x-json", "json"),
+        *("application/json; charset=latin-1", "application/json; charset=utf-16", "application/json;x=y"),
+        *("text/plain; application/json", "multipart/form-data", "application/x-www-form-urlencoded"),
+    ],
+)
+def test_a_body_that_is_not_said_to_be_json_is_not_read(kind: str) -> None:
+    request = Request({"type": "http", "headers": [(b"content-type", kind.encode())]})
+
+    with pytest.raises(HTTPException) as refused:
+        check_type(request)
+
+    assert refused.value.status_code == 415
+
+
+def test_the_name_of_a_visitor_tells_nothing_of_its_secret() -> None:
+    names = {short_id(secret) for secret in ("secret-of-ann-1234", "secret-of-ann-1235")}
+
+    assert len(names) == 2
+    assert not any(name[:4] in "secret-of-ann-1234" for name in names)
+
+
+def test_wrong_codes_count_for_a_minute_each(clock: ManualClock) -> None:
+    tries = Tries(clock)
+    for _ in range(WRONG_MAX):
+        assert tries.wait_s() == 0
+        tries.wrong()
+        clock.advance(5)
+
+    # The first was ten times five seconds ago.
+    assert tries.wait_s() == WRONG_S - 5 * WRONG_MAX
+    clock.advance(WRONG_S - 5 * WRONG_MAX)
+    assert tries.wait_s() == 0
+    tries.wrong()
+    assert tries.wait_s() == 5
