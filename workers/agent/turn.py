@@ -163,6 +163,7 @@ class Turns:
             room=self._rooms.of(claim.session, budget_tokens=kit.budget_tokens, correlation=first.correlation),
             recall=traced(recall, tracing, engine=self._process.recaller.engine),
         )
+        requests.missing = tracing.missing = kit.missing
         return Turn(
             claim=claim,
             covered=covered,
