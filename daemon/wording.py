@@ -6,7 +6,7 @@ A sentence is found by its key and the language of the bot's configuration; ``{n
 from collections.abc import Mapping
 from typing import Literal
 
-from daemon import accesswords, linkwords, recallwords, sendwords, setupwords, toolwords
+from daemon import accesswords, linkwords, modelwords, recallwords, sendwords, setupwords, toolwords
 
 Language = Literal["en", "zh"]
 
@@ -199,14 +199,6 @@ _ENGLISH: dict[str, str] = {
         "administrator finds it as {correlation}, and what to change in the log."
     ),
     "refused": "The model refused this request: {reason}",
-    "only_thought": "The model thought about this and gave no answer, twice. Please ask again, or in other words.",
-    "filtered": "The content filter of the model's provider stopped this answer.",
-    "cut_short": "[This answer is cut off: it reached the length limit. Ask me to go on if you want the rest.]",
-    "call_too_long": (
-        "I wanted to use a tool, but what I wrote for it was longer than one answer may be. Please ask for it in "
-        "smaller steps."
-    ),
-    "too_many_steps": "I have not finished after {count} steps, so I stop here. Ask me to go on if I should.",
     "interrupted": "interrupted, outcome unknown",
     "offline_label": (
         "(This is Millpond's offline stand-in, not a real model. To use one, set OPENAI_API_KEY and OPENAI_MODEL, or "
@@ -375,11 +367,6 @@ _CHINESE: dict[str, str] = {
         "日志里有修改的办法。"
     ),
     "refused": "模型拒绝了这个请求：{reason}",
-    "only_thought": "模型思考了两次，但都没有给出回答。请再问一次，或换一种说法。",
-    "filtered": "模型服务商的内容过滤器中止了这个回答。",
-    "cut_short": "[回答达到长度上限，被截断了。需要其余内容时，请让我继续。]",
-    "call_too_long": "我想使用一个工具，但要写给它的内容超过了一次回答的长度上限。请把任务分成较小的步骤。",
-    "too_many_steps": "经过 {count} 步仍未完成，我先停在这里。如果需要，请让我继续。",
     "interrupted": "已中断，结果未知",
     "offline_label": (
         "（这是 Millpond 的离线替身，不是真正的模型。要使用真正的模型，请设置 OPENAI_API_KEY 和 OPENAI_MODEL，"
@@ -393,7 +380,7 @@ _CHINESE: dict[str, str] = {
     "offline_empty": "这条消息里没有文字。",
 }
 
-_OTHERS = (accesswords, linkwords, recallwords, sendwords, setupwords, toolwords)
+_OTHERS = (accesswords, linkwords, modelwords, recallwords, sendwords, setupwords, toolwords)
 
 SENTENCES: Mapping[Language, Mapping[str, str]] = {
     "en": _ENGLISH | {key: said for each in _OTHERS for key, said in each.ENGLISH.items()},
