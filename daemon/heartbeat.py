@@ -1,6 +1,6 @@
 """Heartbeats: what ``mp:workers`` holds, so that people see which processes are alive and what they hold."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -19,8 +19,19 @@ EVERY_S = 5.0
 STALE_S = 30.0
 """After this long without a beat a process is taken for dead, and its entry removed by whoever beats next."""
 
+PROBLEMS_MAX = 50
+
 NOWHERE: Mapping[str, str] = MappingProxyType({})
 """Of a role that nobody connects to."""
+
+
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that a process cannot use, and goes on without."""
+
+    bot: str
+    name: str
+    """A file by its path from the bot's workspace, a tool, or a tool server."""
+    reason: str
 
 
 class Heartbeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -33,22 +44,38 @@ class Heartbeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Sessions it holds just now."""
     addresses: dict[str, str] = {}
     """Where it listens, ``http://host:port``, by channel instance."""
+    problems: tuple[Problem, ...] = ()
+    """What it cannot use, ``PROBLEMS_MAX`` at most."""
+
+
+async def _none() -> tuple[Problem, ...]:
+    return ()
 
 
 _decode = msgspec.json.Decoder(Heartbeat).decode
 
 
 async def beat(
-    process: "Process", role: str, holding: Callable[[], int], addresses: Mapping[str, str] = NOWHERE
+    process: "Process",
+    role: str,
+    holding: Callable[[], int],
+    addresses: Mapping[str, str] = NOWHERE,
+    problems: Callable[[], Awaitable[Sequence[Problem]]] = _none,
 ) -> None:
-    """Say that this process lives, for ever; leave no entry behind when cancelled."""
+    """Say that this process lives, for ever; leave no entry behind when cancelled.
+
+    ``problems`` gives what it cannot use; it never raises, and is soon done.
+    """
     key, field = process.bus.keys.workers, f"{process.name} {role}"
     noticed: dict[str, tuple[str, float]] = {}
     started = stamp(process.clock.now())
     try:
         while True:
             seen, listens = stamp(process.clock.now()), dict(addresses)
-            heartbeat = Heartbeat(role=role, started=started, seen=seen, holding=holding(), addresses=listens)
+            wrong = tuple(await problems())[:PROBLEMS_MAX]
+            heartbeat = Heartbeat(
+                role=role, started=started, seen=seen, holding=holding(), addresses=listens, problems=wrong
+            )
             with suppress(BusError):  # whoever looks sees an old beat, which is the truth
                 await process.bus.call("HSET", key, field, msgspec.json.encode(heartbeat))
                 await _remove_stale(process, noticed)

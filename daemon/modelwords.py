@@ -1,4 +1,4 @@
-"""What the bot says when a model gave no whole answer; ``daemon.wording`` has it among all sentences."""
+"""What the bot says of answers that a model did not finish; ``daemon.wording`` has it among all sentences."""
 
 from collections.abc import Mapping
 

@@ -32,6 +32,11 @@ def worker_name() -> str:
     return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
 
 
+def workspace_of(name: str, bot: BotConfig, data_dir: Path) -> Path:
+    """The folder of a bot's files; it need not be there."""
+    return Path(bot.workspace).expanduser() if bot.workspace else data_dir / "bots" / name
+
+
 @dataclass(frozen=True, kw_only=True)
 class Process:
     """The connections, the configuration and the end of a process; made by ``run``."""
@@ -118,5 +123,4 @@ class Process:
 
     def workspace(self, name: str) -> Path:
         """The folder of a bot's files; it need not be there. Errors as for ``bot``."""
-        configured = self.bot(name).workspace
-        return Path(configured).expanduser() if configured else self.data_dir / "bots" / name
+        return workspace_of(name, self.bot(name), self.data_dir)

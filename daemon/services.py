@@ -46,6 +46,9 @@ SIZES = "workers.consolidation.sizes:sizes"
 PROBE = "workers.agent.probe:probe"
 """Tries one model of a bot with all that the bot uses: ``await probe(bot, model)``, what was found, a sentence each."""
 
+EQUIPMENT = "workers.agent.examining:examine"
+"""Looks at files of workspaces and at tool servers: ``await examine(config)``, findings of ``millpond doctor``."""
+
 FETCH = "channels.fetching:fetching"
 """Fetches what came with a push channel's messages: ``async with fetching(process, channel) as fetch`` gives a function
 ``await fetch(attachment, timeout_s=…)`` → bytes, which raises as ``channels.base.Channel.fetch`` does."""

@@ -6,7 +6,7 @@ A sentence is found by its key and the language of the bot's configuration; ``{n
 from collections.abc import Mapping
 from typing import Literal
 
-from daemon import accesswords, linkwords, modelwords, recallwords, sendwords, setupwords
+from daemon import accesswords, linkwords, modelwords, recallwords, sendwords, setupwords, toolwords
 
 Language = Literal["en", "zh"]
 
@@ -380,7 +380,7 @@ _CHINESE: dict[str, str] = {
     "offline_empty": "这条消息里没有文字。",
 }
 
-_OTHERS = (accesswords, linkwords, modelwords, recallwords, sendwords, setupwords)
+_OTHERS = (accesswords, linkwords, modelwords, recallwords, sendwords, setupwords, toolwords)
 
 SENTENCES: Mapping[Language, Mapping[str, str]] = {
     "en": _ENGLISH | {key: said for each in _OTHERS for key, said in each.ENGLISH.items()},

@@ -54,6 +54,7 @@ def _examined(ctx: click.Context, *, probe_model: bool) -> "list[Finding]":
     findings.append(machine.data_directory(folder))
     findings += anyio.run(_redis, read.config)
     findings += _tools(read.config)
+    findings += anyio.run(_equipment, read.config)
     findings += anyio.run(_search, read.config)
     findings += anyio.run(_models, read.config, probe_model)
     findings += anyio.run(_channels, read.config)
@@ -73,6 +74,13 @@ def _tools(config: "Config") -> "list[Finding]":
 
     found = [(error if each.fatal else warning)("tools", f"{each.path}: {each.text}") for each in problems(config)]
     return found or [ok("tools", "all that the bots name are here")]
+
+
+async def _equipment(config: "Config") -> "list[Finding]":
+    from daemon.services import EQUIPMENT, load
+
+    found: list[Finding] = await load(EQUIPMENT)(config)
+    return found
 
 
 async def _search(config: "Config") -> "list[Finding]":

@@ -16,6 +16,10 @@ def print_prompt(shown: dict[str, Any]) -> None:
     totals = {"in all": shown["tokens"], "free": parts["free"], "budget": shown["budget_tokens"]}
     counts = {part: tokens for part, tokens in parts.items() if part != "free"} | totals
     table(("part", "tokens"), [(part, f"{tokens:,}") for part, tokens in counts.items()])
+    for each in shown["missing_servers"]:
+        say(f"without the tool server {each['server']}: {each['reason']}")
+    for each in shown["unreadable"]:
+        say(f"without {each['path']}: {each['reason']}")
     for section in shown["system"]:
         _head(f"system: {section['part']}, {section['tokens']:,} tokens")
         say(section["text"])

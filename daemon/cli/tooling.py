@@ -37,13 +37,14 @@ def problems(config: "Config") -> Iterator[Problem]:
         except ConfigError as error:
             yield Problem(path=f"bots.{name}.tools", text=str(error), fatal=True)
         for server, wanted in bot.mcp.items():
-            if wanted.command and not _found(wanted):
+            if wanted.command and not program_found(wanted):
                 text = (
                     f"there is no program {wanted.command!r} that can be run here; install it, or write its full path"
                 )
                 yield Problem(path=f"bots.{name}.mcp.{server}.command", text=text, fatal=False)
 
 
-def _found(server: "McpConfig") -> bool:
+def program_found(server: "McpConfig") -> bool:
+    """Whether the program of a tool server can be run here."""
     given = server.env.get("PATH")
     return shutil.which(server.command, path=given.reveal() if given else os.environ.get("PATH")) is not None

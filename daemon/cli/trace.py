@@ -41,7 +41,7 @@ def trace(ctx: click.Context, *, name: str, as_json: bool) -> None:
 
 def print_trace(found: "Found") -> None:
     """Print a turn: what it was, and its steps as a waterfall."""
-    from daemon.traces import rows
+    from daemon.traces import rows, why_missing
 
     trace, shown = found.trace, rows(found)
     begin = min(row.began_ms for row in shown)
@@ -56,6 +56,8 @@ def print_trace(found: "Found") -> None:
     )
     if trace.left_out:
         say(f"{trace.left_out:,} more steps are not kept")
+    for each in trace.missing:
+        say(f"without the tool server {each.server}: {why_missing(each)}")
 
 
 def _name(row: "Row") -> str:

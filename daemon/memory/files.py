@@ -95,6 +95,10 @@ class MemoryFiles:
         if reason and looked.is_new(reason):
             _log.warning("memory.unwritten", path=str(projection.path), reason=reason)
 
+    def complaints(self) -> list[tuple[str, str]]:
+        """What is wrong with the files that were looked at: scope, and why."""
+        return [(scope, why) for scope, looked in self._looked.items() for why in sorted(looked.said | looked.saying)]
+
     async def failure(self, scope: str, *, within_s: float) -> str:
         """Bring the files in step now, for somebody who has to know: why they are not, or an empty text."""
         looked = self._looked_at(scope)

@@ -66,6 +66,15 @@ def stat_of(folder: int) -> Stat | None:
     return (found.st_ino, found.st_mtime_ns, found.st_size)
 
 
+def refusal(folder: int) -> str:
+    """Why MEMORY.md of an opened folder can neither be read nor replaced, and what to do; empty: it can.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    return _look(folder, None).refused
+
+
 def _look(folder: int, clean: Stat | None) -> Found:
     stat = stat_of(folder)
     if stat is None or stat == clean:

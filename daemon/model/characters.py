@@ -10,6 +10,11 @@ from typing import cast
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BYTES = re.compile("[\udc80-\udcff]+")
+_ESCAPE = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.",
+    re.DOTALL,
+)
+"""An escape of JSON: a pair, half of one, or any other, a backslash among them."""
 _INCOMPLETE = re.compile("(?:[\ud800-\udbff]|[\udc80-\udcff]{1,3})\\Z")
 """What the next piece may complete: half a pair, or the first bytes of a character of up to four."""
 
@@ -22,6 +27,15 @@ def whole(text: str) -> str:
     paired = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     joined = _BYTES.sub(lambda run: run[0].encode("utf-8", "surrogateescape").decode("utf-8", "replace"), paired)
     return _SURROGATE.sub("\ufffd", joined)
+
+
+def whole_json(payload: bytes) -> bytes:
+    """JSON, or a part of some at whose ends no escape is cut, whose texts are whole."""
+    if not payload.isascii():
+        payload = payload.decode("utf-8", "replace").encode()
+    if b"\\ud" not in payload and b"\\uD" not in payload:
+        return payload
+    return _ESCAPE.sub(lambda found: rb"\ufffd" if found.lastgroup else found[0], payload)
 
 
 def decoded(payload: bytes) -> object:

@@ -1,6 +1,7 @@
 """All of Millpond at one moment, looked at from outside: for the commands that show it, and for the page."""
 
 from daemon.overview.leaders import Leader, read_leaders
+from daemon.overview.problems import Problem, read_problems
 from daemon.overview.queues import Lengths, Queues, push_channels, read_queues
 from daemon.overview.resting import Parked, Paused
 from daemon.overview.system import System, read_system
@@ -13,6 +14,7 @@ __all__ = [
     "Lengths",
     "Parked",
     "Paused",
+    "Problem",
     "Queues",
     "System",
     "Unknown",
@@ -20,6 +22,7 @@ __all__ = [
     "Workers",
     "push_channels",
     "read_leaders",
+    "read_problems",
     "read_queues",
     "read_system",
     "read_unknown",

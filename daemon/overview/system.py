@@ -8,6 +8,7 @@ from daemon.clock import Clock
 from daemon.config import Config
 from daemon.model import Failures, read_failures
 from daemon.overview.leaders import Leader, read_leaders
+from daemon.overview.problems import Problem, read_problems
 from daemon.overview.queues import Queues, push_channels, read_queues
 from daemon.overview.resting import Parked, Paused, parked, read_paused
 from daemon.overview.workers import LIMIT, Lease, Worker, read_workers
@@ -27,6 +28,7 @@ class System:
     """As ``leases``."""
     paused: list[Paused]
     model_errors: Failures
+    problems: list[Problem]
 
 
 async def read_system(bus: Bus, config: Config, clock: Clock, *, limit: int = LIMIT) -> System:
@@ -47,4 +49,5 @@ async def read_system(bus: Bus, config: Config, clock: Clock, *, limit: int = LI
         parked=parked(found),
         paused=await read_paused(Pauses(bus, config.queue), list(config.bots)),
         model_errors=await read_failures(bus, clock),
+        problems=await read_problems(bus, clock),
     )

@@ -11,10 +11,11 @@ from daemon.traces.records import (
     Delivered,
     Span,
     Trace,
+    Unavailable,
     encode,
     ms_of,
 )
-from daemon.traces.telling import Row, rows, told
+from daemon.traces.telling import Row, rows, told, why_missing
 
 __all__ = [
     "KEPT_MAX",
@@ -25,8 +26,10 @@ __all__ = [
     "Span",
     "Trace",
     "Traces",
+    "Unavailable",
     "encode",
     "ms_of",
     "rows",
     "told",
+    "why_missing",
 ]

@@ -41,6 +41,14 @@ class Span(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Or ``failed``, ``stopped``, ``refused``, the name of an error."""
 
 
+class Unavailable(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool server that a turn went without."""
+
+    server: str
+    why: str
+    """``slow``: it did not answer in time; ``broken``: it could not be used; ``large``: its tools leave no room."""
+
+
 class Trace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A turn that was committed. Times are ms since 1970, all by the worker's clock but for ``committed_ms``."""
 
@@ -67,6 +75,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``spans``, since who reads those as they were first knows no such kind."""
     left_out: int = 0
     """Spans beyond those that are kept."""
+    missing: tuple[Unavailable, ...] = ()
+    """Tool servers that did not answer, or whose tools could not be used."""
 
 
 class Delivered(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind", tag="delivered"):

@@ -7,7 +7,13 @@ from typing import Any
 
 from daemon.clock import stamp
 from daemon.traces.reading import Found
-from daemon.traces.records import Span
+from daemon.traces.records import Span, Unavailable
+
+_WHY = {
+    "slow": "it did not answer in time",
+    "broken": "it could not be used",
+    "large": "its tools do not fit into the model's window",
+}
 
 NANO = 1_000_000_000
 """Billionths in a currency's unit."""
@@ -43,7 +49,13 @@ def told(found: Found) -> dict[str, Any]:
         "outcome": trace.outcome,
         "spans": [_span(span) for span in _spans(found)],
         "left_out": trace.left_out,
+        "missing_servers": [{"server": each.server, "reason": why_missing(each)} for each in trace.missing],
     }
+
+
+def why_missing(server: Unavailable) -> str:
+    """Why a turn went without a tool server."""
+    return _WHY.get(server.why, server.why)
 
 
 def rows(found: Found) -> list[Row]:

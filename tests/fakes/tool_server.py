@@ -3,6 +3,7 @@
 It speaks the protocol by hand, so that it can break it as well. HOW is how it misbehaves from the start: ``silent``
 says nothing, ``late`` waits a second, ``gone`` ends at once, ``noisy`` prints what is no message before each answer.
 The call ``slow`` says that it has begun beside the file that ``GATE`` names, and ends when that is there.
+The variable TOOLS holds other tools than these, JSON; a call of one without WHAT says what was called and with what.
 """
 
 import json
@@ -21,7 +22,7 @@ TOOLS: list[dict[str, Any]] = [
         "annotations": {"readOnlyHint": True},
     },
     {"name": "act", "description": "Does WHAT.", "inputSchema": {"type": "object"}},
-    {"name": "bad name!", "inputSchema": {"type": "object"}},
+    {"name": "bad name!", "inputSchema": {"type": "string"}},
     {"name": "bad_schema", "inputSchema": {"type": "object", "properties": {"a": {"type": "no such type"}}}},
     {"name": "huge", "inputSchema": {"type": "object", "description": "x" * 20_000}},
 ]
@@ -83,6 +84,14 @@ def act(request: dict[str, Any], what: str) -> None:  # noqa: PLR0912 - a list o
             answer(request, result={"content": 7})
         case "structured":
             answer(request, result={"content": [], "structuredContent": {"a": 1}})
+        case "half":  # of a character, in three ways; then of a message
+            out(
+                f'{{"jsonrpc":"2.0","id":{request["id"]},"result":{{"content":[{{"type":"text","text":"a \\ud83d b "}},'
+            )
+            sys.stdout.buffer.write(b'{"type":"text","text":"\xe4\xbd c \\ud83d\\ude00 \\\\ud83d \x01"}]}}\n')
+            out("")
+        case "no JSON":
+            out(f'{{"jsonrpc":"2.0","id":{request["id"]},"result":{{"content":[}}\n')
         case "child":  # one that outlives us, and holds our output open
             os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "30")
             os._exit(0)
@@ -97,13 +106,16 @@ def handle(request: dict[str, Any]) -> None:
         info = {"name": "fake", "version": "1"}
         answer(request, result={"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info})
     elif method == "tools/list":
-        answer(request, result={"tools": TOOLS})
+        given = os.environ.get("TOOLS")
+        answer(request, result={"tools": json.loads(given) if given else TOOLS})
     elif method == "tools/call" and params["name"] == "echo":
         said(request, params["arguments"]["text"])
     elif method == "tools/call" and params["name"] == "where":
         known = {name: os.environ.get(name, "") for name in ("MILLPOND_SCOPE", "MILLPOND_SESSION", "TOKEN")}
         others = sorted(os.environ)
         said(request, json.dumps({"pid": os.getpid(), "names": others, **known}))
+    elif method == "tools/call" and "what" not in params["arguments"]:
+        said(request, json.dumps([params["name"], params["arguments"]]))
     elif method == "tools/call":
         act(request, params["arguments"]["what"])
     else:

@@ -63,7 +63,7 @@ async def test_an_empty_system_is_all_zeros(page: Page) -> None:
     system = await page.get("/api/system")
 
     assert set(system) == {
-        *("workers", "leaders", "leases", "queue", "parked", "parked_chats", "model_errors"),
+        *("workers", "leaders", "leases", "queue", "parked", "parked_chats", "model_errors", "problems"),
     }
     assert system["leases"] == system["leaders"] == system["parked"] == system["parked_chats"] == []
     queue = dict(system["queue"])

@@ -78,7 +78,7 @@ from daemon.testing import ManualClock
 from daemon.traces.records import ms_of
 from tests.junk import DEEP, NUMBERS, TEXTS, VALUES, junk, shaped
 from workers.consolidation.summary.render import _time as time_shown
-from workers.tools.mcp.offer import result_of, tools_of
+from workers.tools.mcp.offer import offer_of, result_of
 from workers.tools.mcp.program import _Flood
 from workers.tools.mcp.program import _read as read_line
 
@@ -353,7 +353,7 @@ def test_any_offer_of_a_tool_server_is_tools_or_none(offered: list[dict[str, Any
     async def call(*_: object) -> Any:
         raise AssertionError("nobody calls")
 
-    for tool in tools_of("sums", McpConfig(command="x"), tools, call):
+    for tool in offer_of("sums", McpConfig(command="x"), tools, call).tools:
         tool.definition()
 
 

@@ -26,8 +26,11 @@ class Equipment:
     async def of(self, kit: Kit, bot: str, *, scope: str, session: str) -> Kit:
         """``kit`` with what the bot's servers offer just now."""
         tools = await self.servers.tools(bot, scope=scope, session=session)
-        if not tools:
-            return kit
+        equipped = self._with(tools, kit, bot) if tools else kit
+        missing = self.servers.missing(bot)
+        return replace(equipped, missing=(*missing, *equipped.missing)) if missing else equipped
+
+    def _with(self, tools: tuple[Tool, ...], kit: Kit, bot: str) -> Kit:
         known = self._made.get(kit.prompts)
         if known is None or known[0] != tools:
             known = self._made[kit.prompts] = (tools, self._equipped(kit, bot, kit.tools.beside(tools)))
@@ -45,4 +48,4 @@ class Equipment:
             )
         except ConfigError as error:  # their definitions alone would fill the model's window
             _log.error("tools.missing", bot=bot, reason=str(error))
-            return kit
+            return replace(kit, missing=self.servers.too_large(bot, str(error)))

@@ -1,5 +1,6 @@
 """What each bot's turns are made with, built once a process."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import anyio
@@ -13,6 +14,7 @@ from daemon.process import Process
 from daemon.tokens import Tokenizer, load
 from workers.agent.progress import Kit
 from workers.agent.prompts import Prompts
+from workers.agent.workspace import Workspace
 from workers.choice import with_model
 from workers.tools import BUILTIN, Registry
 
@@ -70,6 +72,11 @@ class Kits:
             budget_tokens=config.model.budget_tokens,
         )
         return self._chosen[bot, model]
+
+    @property
+    def workspaces(self) -> Mapping[str, Workspace]:
+        """Of the bots whose kits are made."""
+        return {bot: kit.prompts.workspace for bot, kit in self._kits.items()}
 
     async def warm(self) -> None:
         """Make the kits of all bots, so that their first messages need not wait for vocabulary and workspace."""

@@ -30,7 +30,7 @@ from workers.agent.recalling import recalled
 from workers.agent.request import Requests
 from workers.choice import with_model
 from workers.tools import BUILTIN, Registry, Tool
-from workers.tools.mcp import ToolServers
+from workers.tools.mcp import Missing, ToolServers
 
 JOURNAL_MAX = 2_000
 """Messages of a turn in progress that are looked at; no turn has more."""
@@ -67,12 +67,13 @@ async def preview(process: Process, session: str) -> dict[str, Any]:
     bot = found.said[0].bot if found.said else unquote(state.scope.partition(":")[0])
     config = with_model(process.bot(bot), state.options.model)
     tokenizer = await load(config.model.name)
-    tools, prompts = await _equipped(process, bot, config, tokenizer, state)
+    tools, prompts, missing = await _equipped(process, bot, config, tokenizer, state)
     past = await _past(process, state, config.model.budget_tokens)
     said = found.said or [_nothing(process, state, past.history, bot)]
     home = await Memories(process.bus).home_for_turn(state.scope) if state.scope else Home(scope="", is_bare=True)
     recall = partial(recalled, process.recaller, home, session, prompts)
     requests = Requests(prompts, process.clock, said=said, past=past, recall=recall)
+    requests.missing = missing
     entries = Entries(tokenizer, process.clock, turn=state.head, vision=config.model.vision)
     current = found.journal or [entry for inbound in said for entry in await entries.said(inbound)]
     built = await requests.prompt(current, tools.definitions)
@@ -87,6 +88,8 @@ async def preview(process: Process, session: str) -> dict[str, Any]:
         "stretches": _stretches(messages, has_head=bool(counted["parts"]["continuity"])),
         "messages": messages,
         "tools": [msgspec.json.decode(definition) for definition in tools.definitions],
+        "missing_servers": [{"server": each.server, "reason": each.reason} for each in missing],
+        "unreadable": [{"path": each.path, "reason": each.reason} for each in prompts.workspace.unreadable],
     }
 
 
@@ -99,29 +102,33 @@ def _stretches(messages: Sequence[dict[str, Any]], *, has_head: bool) -> dict[st
 
 async def _equipped(
     process: Process, bot: str, config: BotConfig, tokenizer: Tokenizer, state: SessionState
-) -> tuple[Registry, Prompts]:
-    """Tools and prompts as a turn would have them."""
+) -> tuple[Registry, Prompts, Sequence[Missing]]:
+    """Tools and prompts as a turn would have them, and the servers that it would go without."""
     builtin = BUILTIN.only(config.tools)
-    if offered := await _offered(process, bot, state):
+    offered, missing, servers = await _offered(process, bot, state)
+    if offered:
         tools = builtin.beside(offered)
         try:
-            return tools, prompts_of(process, bot, config, tokenizer, tools)
+            return tools, prompts_of(process, bot, config, tokenizer, tools), missing
         except ConfigError as error:  # turns go on without them
             _log.error("tools.missing", bot=bot, reason=str(error))
-    return builtin, prompts_of(process, bot, config, tokenizer, builtin)
+            missing = (*missing, *servers.too_large(bot, str(error)))
+    return builtin, prompts_of(process, bot, config, tokenizer, builtin), missing
 
 
-async def _offered(process: Process, bot: str, state: SessionState) -> tuple[Tool, ...]:
+async def _offered(
+    process: Process, bot: str, state: SessionState
+) -> tuple[tuple[Tool, ...], Sequence[Missing], ToolServers]:
     """What the bot's tool servers offer just now: they are asked, and left again."""
     offered: tuple[Tool, ...] = ()
+    servers = ToolServers(process)
     if process.bot(bot).mcp:
-        servers = ToolServers(process)
         async with anyio.create_task_group() as tg:
             await tg.start(servers.run)
             home = await Memories(process.bus).home(state.scope)
             offered = await servers.tools(bot, scope=home, session=state.session)
             tg.cancel_scope.cancel()
-    return offered
+    return offered, servers.missing(bot), servers
 
 
 async def portions(process: Process, kit: Kit, state: SessionState, asking: Inbound) -> Mapping[str, int]:

@@ -16,6 +16,7 @@ from workers.agent.prompts import Prompts
 from workers.agent.request import Requests
 from workers.agent.tracing import Tracing
 from workers.tools import Registry, ToolContext
+from workers.tools.mcp import Missing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +33,8 @@ class Kit:
     budget_tokens: int
     tool_timeout_s: float
     iterations_max: int
+    missing: tuple[Missing, ...] = ()
+    """Tool servers whose tools are not among ``tools``."""
 
     @property
     def fixed_tokens(self) -> int:

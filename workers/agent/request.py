@@ -21,6 +21,7 @@ from workers.agent.sections import RECALLED_TITLE
 from workers.agent.shorten import fitted
 from workers.consolidation import Report, head_messages
 from workers.consolidation.plan import HEAD_SHARE
+from workers.tools.mcp import Missing
 
 THREAD_TOKENS = 4_000
 """A turn in progress above this is put together in a thread: counting and shortening it may take tens of ms."""
@@ -85,6 +86,8 @@ class Requests:
         self.past = past
         self._room = room
         self._recall = recall
+        self.missing: Sequence[Missing] = ()
+        """Tool servers that the turn goes without; the prompts name them."""
         self._pictures: Sequence[bytes] = ()
         self._recalled = ""
         self._recalled_of: Past | None = None
@@ -202,6 +205,7 @@ class Requests:
             self._clock.now(),
             time_zone=bot.time_zone,
             language=bot.language,
+            missing=self.missing,
             recalled=f"{RECALLED_TITLE}\n{self._recalled}" if beside and self._recalled else "",
         )
         return Scene(

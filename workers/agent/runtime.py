@@ -11,6 +11,7 @@ from daemon.model import RUNTIME_CONTEXT
 from daemon.wording import Language
 from daemon.wording import text as say
 from workers.agent.spoken import one_line
+from workers.tools.mcp import Missing
 
 MOMENTS_MAX = 64
 """Minutes, each in the time zones and languages of the bots, that are remembered: most turns come in the same one."""
@@ -19,7 +20,13 @@ _BLANK_LINES = re.compile(r"\n\s*\n")
 
 
 def runtime_context(
-    said: Sequence[Inbound], now: dt.datetime, *, time_zone: str, language: Language, recalled: str = ""
+    said: Sequence[Inbound],
+    now: dt.datetime,
+    *,
+    time_zone: str,
+    language: Language,
+    recalled: str = "",
+    missing: Sequence[Missing] = (),
 ) -> str:
     """The block in front of what was said, without the blank line that ends it.
 
@@ -28,6 +35,7 @@ def runtime_context(
         now: when the turn is done.
         time_zone: the bot's.
         language: the bot's.
+        missing: tool servers that the turn goes without.
         recalled: what stands beside it instead of in the system message; blank lines in it would end the block.
     """
     last = said[-1]
@@ -40,7 +48,8 @@ def runtime_context(
         chat=f"{chat} ({say(_kind(last.chat_kind), language)})",
         sender=", ".join(dict.fromkeys(map(_sender, said))),
     )
-    return "\n".join(filter(None, (RUNTIME_CONTEXT, lines, _BLANK_LINES.sub("\n", recalled.strip()))))
+    unavailable = (say(f"server_{each.why}", language, server=one_line(each.server)) for each in missing)
+    return "\n".join(filter(None, (RUNTIME_CONTEXT, lines, *unavailable, _BLANK_LINES.sub("\n", recalled.strip()))))
 
 
 def moment(now: dt.datetime, time_zone: str, language: Language) -> str:

@@ -5,7 +5,7 @@ import gc
 import anyio
 import structlog
 
-from daemon.heartbeat import beat
+from daemon.heartbeat import NOWHERE, beat
 from daemon.process import Process
 from daemon.recall import Recaller
 from daemon.session import Sessions
@@ -24,7 +24,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
     consumer = Consumer(process, sessions, turns, slots=process.config.agent.slots)
     try:
         async with anyio.create_task_group() as tg:
-            tg.start_soon(beat, process, "agent", lambda: consumer.holding)
+            tg.start_soon(beat, process, "agent", lambda: consumer.holding, NOWHERE, turns.problems)
             tg.start_soon(_warm, turns.kits, process.recaller)
             tg.start_soon(turns.live.run)
             tg.start_soon(turns.pauses.run, process.listener)

@@ -1,5 +1,6 @@
 """What a turn took, noted while it goes: recall, model calls and tools. Only in memory, until the turn is committed."""
 
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Literal
 
@@ -8,7 +9,8 @@ from msgspec.structs import replace
 from daemon.clock import Clock
 from daemon.events import Inbound
 from daemon.model import Answer
-from daemon.traces import Span, Trace, ms_of
+from daemon.traces import Span, Trace, Unavailable, ms_of
+from workers.tools.mcp import Missing
 
 RECALLS_MAX = 10
 """Of a turn: there is another one whenever older messages have left its prompts."""
@@ -61,6 +63,8 @@ class Tracing:
         self._spans: list[Span] = []
         self._recalls: list[Span] = []
         self._left_out = 0
+        self.missing: Sequence[Missing] = ()
+        """Tool servers that the turn goes without."""
 
     def model(self, name: str) -> Doing:
         """A model call begins with the block."""
@@ -108,7 +112,14 @@ class Tracing:
             self._recalls.append(Span(kind="recall", name=engine, began_ms=began_ms, took_ms=took_ms))
 
     def trace(
-        self, said: list[Inbound], *, turn: int, fence: int, worker: str, outcome: str, recalled_tokens: int = 0
+        self,
+        said: list[Inbound],
+        *,
+        turn: int,
+        fence: int,
+        worker: str,
+        outcome: str,
+        recalled_tokens: int = 0,
     ) -> Trace:
         """The trace of the turn, which answers what was ``said`` and is about to be committed.
 
@@ -130,6 +141,7 @@ class Tracing:
             spans=tuple(self._spans),
             recalls=tuple(recalls),
             left_out=self._left_out,
+            missing=tuple(Unavailable(server=each.server, why=each.why) for each in self.missing),
         )
 
 

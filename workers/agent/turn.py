@@ -10,6 +10,7 @@ from daemon import metrics
 from daemon.access import Pauses
 from daemon.errors import ConfigError, ContextOverflow, InvalidAnswer, ModelRefused, ModelUnavailable
 from daemon.events import Inbound, LogEntry
+from daemon.heartbeat import Problem
 from daemon.limit import Limit
 from daemon.memory import Home
 from daemon.model import Answer
@@ -26,6 +27,7 @@ from workers.agent.live import LiveBoard, LiveText
 from workers.agent.looking_back import LookingBack
 from workers.agent.loop import Loop
 from workers.agent.past import PastReader
+from workers.agent.problems import problems_of
 from workers.agent.progress import Kit, Progress, Turn, inbounds
 from workers.agent.recalling import recalled, traced
 from workers.agent.request import Requests
@@ -101,6 +103,10 @@ class Turns:
             self._process.recaller.grew(home.scope)
             await self._gate.account(turn)
 
+    async def problems(self) -> list[Problem]:
+        """What the process's bots cannot use."""
+        return await problems_of(self.kits, self._files, self.equipment.servers)
+
     async def aclose(self) -> None:
         """Close the models' connections."""
         await self.kits.aclose()
@@ -163,6 +169,7 @@ class Turns:
             room=self._rooms.of(claim.session, budget_tokens=kit.budget_tokens, correlation=first.correlation),
             recall=traced(recall, tracing, engine=self._process.recaller.engine),
         )
+        requests.missing = tracing.missing = kit.missing
         return Turn(
             claim=claim,
             covered=covered,

@@ -24,13 +24,15 @@ export class Prompt extends HTMLElement {
     }
   }
 
-  show({parts, tools = [], messages = []}) {
+  show({parts, tools = [], messages = [], missing_servers: missing = [], unreadable = []}) {
     const sum = parts.reduce((all, part) => all + part.tokens, 0);
     fill(this, h("div.page.prompt", null,
       h("div", null,
         h("div.page-head", null, h("h2", null, "The exact prompt ", h("span.badge.accent", null, `${count(sum)} tokens`)),
           h("a.quiet", {href: `/s/${encodeURIComponent(this.feed.session)}`}, "Back to the chat")),
         h("p.soft.small", null, "Every word that the model would be sent now, in its order. What you write next comes at the end.")),
+      missing.map(({server, reason}) => h("p.problem", null, "Without the tool server ", h("code", null, server), `: ${reason}`)),
+      unreadable.map(({path, reason}) => h("p.problem", null, "Without ", h("code", null, path), `: ${reason}`)),
       parts.filter((part) => part.tokens).map((part) => this.part(part, tools, messages)),
       h("details.wire", null, h("summary", null, `All of it as JSON: ${count(messages.length)} messages`),
         h("pre.wrap", {tabindex: 0}, JSON.stringify({messages, tools}, null, 2)))));

@@ -122,7 +122,7 @@ export class System extends View {
 
 const kindOf = (reason) => reason.split(":")[0];
 
-function overview({workers, leaders, leases, queue, paused = [], parked = [], model_errors: errors}) {
+function overview({workers, leaders, leases, queue, paused = [], parked = [], problems = [], model_errors: errors}) {
   return [
     h("div.figures", null, Object.entries(QUEUE).map(([key, [label, says]]) => figure(label, says, queue[key] ?? 0, LINKS[key],
       key === "backlog" && queue.backlog > 0 && ["oldest ", age(queue.oldest_s, 1)])),
@@ -139,6 +139,8 @@ function overview({workers, leaders, leases, queue, paused = [], parked = [], mo
       card("Who sends and asks", leaders.length ? table("Who sends and asks", ["Channel", "Does", {text: "Partition", number: true}, "Worker", {text: "Left", number: true}],
         leaders.map((each) => [each.channel, each.does, each.partition ?? "all", h("code", null, each.worker), age(each.left_s, -1)]))
         : h("p.soft", null, "No platform is connected: ", h("code", null, "millpond init"), " sets one up."))),
+    problems.length > 0 && card("What bots go without", table("What bots go without", ["Bot", "File, tool or tool server", "Why"],
+      problems.map((each) => [each.bot, h("code", null, each.name), each.reason]))),
     (parked.length > 0 || paused.length > 0) && card("Resting", table("Resting", ["Conversation", "Since", "Until"], [
       ...parked.map((each) => [toSession(each.session, plain(each.session)), each.since && when(each.since), each.until && when(each.until)]),
       ...paused.map((each) => [each.chat ? plain(each.chat) : `all of ${each.bot}`, "", h("code", null, "/resume")]),

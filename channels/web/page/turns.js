@@ -64,6 +64,7 @@ function waterfall(trace) {
           h("td.lane", null, bar(row, begin, whole)),
           h("td.number", null, took(row.ended - row.began)),
           h("td.soft.small", null, moreOf(row))))))),
+    (trace.missing_servers ?? []).map((each) => h("p.problem", null, "Without the tool server ", h("code", null, each.server), `: ${each.reason}`)),
     trace.left_out > 0 && h("p.soft.small", null, `${trace.left_out} more steps are not kept.`),
     h("p.soft.small", null, "On a terminal: ", h("code", null, `millpond trace '${trace.session}#${trace.turn}'`)),
   ];

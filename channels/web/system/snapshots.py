@@ -95,6 +95,7 @@ def form_of(system: System) -> dict[str, Any]:
         "parked": [asdict(one) for one in system.parked],
         "parked_chats": [asdict(one) for one in system.paused],
         "model_errors": asdict(system.model_errors),
+        "problems": [asdict(one) for one in system.problems],
     }
 
 

@@ -1,8 +1,10 @@
-"""HTTP whose responses end when they get too large: the library reads whatever comes."""
+"""HTTP whose responses end when they get too large, and whose texts are whole: the library reads whatever comes."""
 
 from collections.abc import AsyncIterator
 
 import httpx2
+
+from daemon.model.characters import whole_json
 
 RESPONSE_MAX_BYTES = 32 * 1024 * 1024
 """Largest response of a tool server; a stream of events counts as one."""
@@ -15,7 +17,10 @@ class BoundedTransport(httpx2.AsyncHTTPTransport):
         """The response, whose body raises ``ReadError`` beyond ``RESPONSE_MAX_BYTES``."""
         response = await super().handle_async_request(request)
         assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101 - an asynchronous transport's is
-        response.stream = _Bounded(response.stream, request)
+        bounded = _Bounded(response.stream, request)
+        # What is packed is unpacked later; the client asks for none.
+        is_packed = response.headers.get("content-encoding", "identity") != "identity"
+        response.stream = bounded if is_packed else _Whole(bounded)
         return response
 
 
@@ -31,6 +36,27 @@ class _Bounded(httpx2.AsyncByteStream):
             if self._size > RESPONSE_MAX_BYTES:
                 raise httpx2.ReadError(f"more than {RESPONSE_MAX_BYTES:,} bytes came", request=self._request)
             yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+class _Whole(httpx2.AsyncByteStream):
+    """JSON and events line by line, in which no character is cut: neither has a line break within an escape."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        begun = bytearray()
+        async for chunk in self._stream:
+            end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1
+            if end:
+                yield whole_json(bytes(begun + chunk[:end]))
+                begun.clear()
+            begun += chunk[end:]
+        if begun:
+            yield whole_json(bytes(begun))
 
     async def aclose(self) -> None:
         await self._stream.aclose()

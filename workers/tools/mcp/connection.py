@@ -19,6 +19,7 @@ from mcp.shared.exceptions import MCPError
 from daemon.config import McpConfig
 from daemon.errors import ToolError
 from workers.tools.mcp.bounded import BoundedTransport
+from workers.tools.mcp.listing import FitLists
 from workers.tools.mcp.program import Program
 from workers.tools.mcp.stars import Stars
 
@@ -203,7 +204,7 @@ class Connection:
 
     def _transport(self, link: _Link) -> AbstractAsyncContextManager[Any]:
         if self._config.url:
-            return self._over_http()
+            return _with_fit_lists(self._over_http())
         environment = {name: secret.reveal() for name, secret in self._config.env.items()}
         command = [os.path.expanduser(self._config.command), *self._config.args]  # noqa: PTH111 - a bare name stays one
         program = Program(
@@ -211,11 +212,12 @@ class Connection:
             environment={**environment, **self._environment},
             ended=lambda why: self._lost(link, why),
         )
-        return program.running()
+        return _with_fit_lists(program.running())
 
     @asynccontextmanager
     async def _over_http(self) -> AsyncGenerator[Any]:
-        headers = {name: secret.reveal() for name, secret in self._config.headers.items()}
+        headers = {"Accept-Encoding": "identity"}
+        headers |= {name: secret.reveal() for name, secret in self._config.headers.items()}
         timeout = httpx2.Timeout(OPEN_S, read=self._config.timeout_s)
         # Not the environment's proxies and certificates: what the configuration says, and nothing else.
         async with (
@@ -229,6 +231,12 @@ class Connection:
         while isinstance(error, BaseExceptionGroup):
             error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
         return self._stars.over(f"{type(error).__name__}: {error}")[:REASON_MAX_CHARS]
+
+
+@asynccontextmanager
+async def _with_fit_lists(transport: AbstractAsyncContextManager[Any]) -> AsyncGenerator[Any]:
+    async with transport as (heard, told):
+        yield FitLists(heard), told
 
 
 def _closed(error: MCPError) -> bool:

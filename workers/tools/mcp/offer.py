@@ -1,9 +1,8 @@
 """What a tool server offers and gives back, as tools and results of ours."""
 
-import re
 from base64 import b64decode
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import mcp_types
@@ -11,17 +10,18 @@ import msgspec
 import structlog
 
 from daemon.config import McpConfig
-from workers.tools.arguments import Checker
+from workers.tools.mcp.listing import given_schema
+from workers.tools.mcp.schema import Mended, mended
 from workers.tools.mcp.stars import Stars
 from workers.tools.read_file import IMAGE_MAX_BYTES, IMAGES
-from workers.tools.registry import NAME_MAX_CHARS, Tool, ToolContext
+from workers.tools.registry import Run, Tool, ToolContext
 from workers.tools.result import Image, Result, failure
 
 TOOLS_MAX = 128
 """Tools of one server that a model is told of."""
 
-DESCRIPTION_MAX_CHARS = 2_000
-SCHEMA_MAX_BYTES = 16_384
+DESCRIPTION_MAX_CHARS = 1_024
+"""Longest description of a function (Azure OpenAI, "function calling")."""
 
 SPARE_S = 15.0
 """What a call may take longer than its server: opening it, and looking whether it is alive."""
@@ -32,54 +32,74 @@ SEEN = frozenset({*IMAGES.values(), "image/webp"})
 Call = Callable[[str, Mapping[str, Any], ToolContext], Awaitable[mcp_types.CallToolResult]]
 """Calls a tool of the server by the server's own name."""
 
-_NAME = re.compile(r"[a-zA-Z0-9_-]+")
-
 _log = structlog.get_logger()
 
 
-def tools_of(server: str, config: McpConfig, offered: Iterable[mcp_types.Tool], call: Call) -> tuple[Tool, ...]:
-    """Those of the offered tools that the configuration allows and a model can be told of."""
-    allowed = [tool for tool in offered if not config.tools or tool.name in config.tools]
-    for name in sorted(set(config.tools) - {tool.name for tool in allowed}):
-        _log.warning("tools.missing", tool=f"{server}_{name}"[:200], reason="the server does not offer it")
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """Something that a server offers and a bot goes without, wholly or in part."""
+
+    tool: str
+    """``<server>_<tool>`` by its own name; or the server alone."""
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """What there is of a server's tools."""
+
+    tools: tuple[Tool, ...] = ()
+    """Named ``<server>_<tool>``, whatever signs are in it."""
+    problems: tuple[Problem, ...] = ()
+
+
+def offer_of(server: str, config: McpConfig, offered: Iterable[mcp_types.Tool], call: Call) -> Offer:
+    """Those of the offered tools that the configuration allows and a model can be told of; the others are logged."""
+    allowed = {tool.name: tool for tool in offered if not config.tools or tool.name in config.tools}
+    tools = list[Tool]()
+    problems = [
+        Problem(tool=f"{server}_{name}", reason="the server does not offer it")
+        for name in sorted(set(config.tools) - allowed.keys())
+    ]
     if len(allowed) > TOOLS_MAX:
-        _log.warning("tools.missing", tool=server, reason=f"more than {TOOLS_MAX} are offered", count=len(allowed))
-    return tuple(_tools(server, config, allowed[:TOOLS_MAX], call))
-
-
-def _tools(server: str, config: McpConfig, offered: Iterable[mcp_types.Tool], call: Call) -> Iterator[Tool]:
-    for tool in offered:
+        problems.append(Problem(tool=server, reason=f"{len(allowed)} tools are offered, and {TOOLS_MAX} used"))
+    for tool in list(allowed.values())[:TOOLS_MAX]:
         name = f"{server}_{tool.name}"
-        if problem := _problem(name, tool):
-            _log.warning("tools.missing", tool=name[:200], reason=problem)
+        try:
+            fit = _schema(tool)
+        except (ValueError, TypeError, OverflowError, RecursionError) as error:
+            problems.append(Problem(tool=name, reason=f"left out: {error}"))
             continue
-        hints = tool.annotations
-        yield Tool(
-            name=name,
-            description=(tool.description or tool.title or "")[:DESCRIPTION_MAX_CHARS],
-            parameters=tool.input_schema,
-            run=_run(tool.name, call, Stars(config)),
-            repeatable=bool(hints and (hints.read_only_hint or hints.idempotent_hint)),
-            timeout_s=config.timeout_s + SPARE_S,
-        )
+        tools.append(_tool(name, tool, fit, config, call))
+        if fit.lost:
+            reason = f"its schema refers to {', '.join(fit.lost)}, which is not looked up: anything is allowed there"
+            problems.append(Problem(tool=name, reason=reason))
+    for problem in problems:
+        _log.warning("tools.missing", tool=problem.tool[:200], reason=problem.reason)
+    return Offer(tools=tuple(tools), problems=tuple(problems))
 
 
-def _problem(name: str, tool: mcp_types.Tool) -> str:
-    """Why a model cannot be told of a tool; empty when it can."""
-    if len(name) > NAME_MAX_CHARS or not _NAME.fullmatch(name):
-        return f"models take names of at most {NAME_MAX_CHARS} letters, digits, _ and -"
-    try:
-        if len(msgspec.json.encode(tool.input_schema)) > SCHEMA_MAX_BYTES:
-            return f"its schema is larger than {SCHEMA_MAX_BYTES:,} bytes"
-        Checker(tool.input_schema)
-    except (ValueError, TypeError, RecursionError) as error:
-        return str(error)
-    return ""
+def _schema(tool: mcp_types.Tool) -> Mended:
+    if not tool.name:
+        raise ValueError("it has no name")
+    return mended(given_schema(tool.input_schema))
 
 
-def _run(name: str, call: Call, stars: Stars) -> Callable[[Mapping[str, Any], ToolContext], Awaitable[Result]]:
+def _tool(name: str, tool: mcp_types.Tool, fit: Mended, config: McpConfig, call: Call) -> Tool:
+    hints = tool.annotations
+    return Tool(
+        name=name,
+        description=(tool.description or tool.title or tool.name)[:DESCRIPTION_MAX_CHARS],
+        parameters=fit.parameters,
+        run=_run(tool.name, fit, call, Stars(config)),
+        repeatable=bool(hints and (hints.read_only_hint or hints.idempotent_hint)),
+        timeout_s=config.timeout_s + SPARE_S,
+    )
+
+
+def _run(name: str, fit: Mended, call: Call, stars: Stars) -> Run:
     async def run(arguments: Mapping[str, Any], context: ToolContext) -> Result:
-        result = result_of(await call(name, arguments, context))
+        result = result_of(await call(name, fit.arguments(arguments), context))
         return replace(result, text=stars.over(result.text))
 
     return run

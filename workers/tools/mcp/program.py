@@ -4,7 +4,9 @@ Not the library's own transport: that keeps a line of any length and logs whatev
 floods its output holds up everybody else's turns.
 """
 
+import json
 import os
+import re
 import signal
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -18,6 +20,8 @@ from anyio.abc import Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
+
+from daemon.model.characters import whole_json
 
 LINE_MAX_BYTES = 8 * 1024 * 1024
 """Longest message of a server."""
@@ -38,6 +42,8 @@ WATCH_S = 0.25
 
 EXIT_S = 2.0
 """How long a program may take to end when its input is closed, and again when it is asked to."""
+
+_ANSWER = re.compile(rb'"id"\s*:\s*([0-9]{1,15})\b')
 
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 
@@ -159,7 +165,28 @@ async def _read(line: bytes) -> SessionMessage | None:
 
 
 def _message(line: bytes) -> SessionMessage:
-    return SessionMessage(mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False))
+    try:
+        return SessionMessage(mcp_types.jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError:
+        return _mended(line)
+
+
+def _mended(line: bytes) -> SessionMessage:
+    """A message with halves of characters, or signs in its texts that JSON has as escapes only.
+
+    Raises:
+        ValueError: it is no message, and answers nothing.
+    """
+    try:
+        found: object = json.loads(whole_json(line), strict=False)
+        return SessionMessage(mcp_types.jsonrpc_message_adapter.validate_python(found, by_name=False))
+    except ValueError as error:
+        answered = _ANSWER.search(line)
+        if answered is None or b'"jsonrpc"' not in line:
+            raise
+        # Who waits for this answer would wait in vain.
+        why = mcp_types.ErrorData(code=mcp_types.PARSE_ERROR, message=f"its answer cannot be read: {error}"[:300])
+        return SessionMessage(mcp_types.JSONRPCError(jsonrpc="2.0", id=int(answered[1]), error=why))
 
 
 async def _end(process: Process) -> None:

@@ -12,12 +12,24 @@ from anyio import to_thread
 from daemon.config import McpConfig
 from daemon.errors import ToolError
 from daemon.process import Process
+from workers.tools import BUILTIN
+from workers.tools.mcp.missing import Missing
+from workers.tools.mcp.names import named
 from workers.tools.registry import Tool, ToolContext
 
 if TYPE_CHECKING:  # an extra, and half a second of start-up
     import mcp_types
 
     from workers.tools.mcp.connection import Connection
+    from workers.tools.mcp.offer import Offer, Problem
+
+TOOLS_MAX = 128
+"""Tools of one request (OpenAI, "tools")."""
+
+SERVED_MAX = TOOLS_MAX - len(BUILTIN.names)
+"""Of these, those of servers."""
+
+REASON_MAX_CHARS = 300
 
 LIST_WAIT_S = 10.0
 """How long a turn waits for a server to say what it offers."""
@@ -47,7 +59,10 @@ class ToolServers:
         self._process = process
         self._tasks: anyio.abc.TaskGroup | None = None
         self._connections: dict[tuple[str, str, str], Connection] = {}
-        self._offers: dict[_Server, tuple[Tool, ...]] = {}
+        self._offers: dict[_Server, Offer] = {}
+        self._missing: dict[_Server, Missing] = {}
+        self._tools: dict[str, tuple[Tool, ...]] = {}
+        """By bot, put together from the offers."""
         self._retry_at: dict[_Server, float] = {}
         self._asking: dict[_Server, anyio.Lock] = {}
 
@@ -66,7 +81,7 @@ class ToolServers:
             self._tasks = None
 
     async def tools(self, bot: str, *, scope: str, session: str) -> tuple[Tool, ...]:
-        """The tools that a bot's servers offer; a server that does not answer is left out for a while."""
+        """The tools that a bot's servers offer; one that does not answer is left out for a while (``missing``)."""
         servers = self._process.bot(bot).mcp
         if not servers:
             return ()
@@ -74,34 +89,71 @@ class ToolServers:
             for name, config in servers.items():
                 if (bot, name) not in self._offers:
                     tg.start_soon(self._ask, (bot, name), config, scope, session)
-        return tuple(tool for name in servers for tool in self._offers.get((bot, name), ()))
+        if bot not in self._tools:
+            self._tools[bot] = self._joined(bot)
+        return self._tools[bot]
+
+    def missing(self, bot: str) -> tuple[Missing, ...]:
+        """The bot's servers that were left out when a turn last asked for its tools."""
+        servers = self._process.bot(bot).mcp
+        return tuple(self._missing[bot, name] for name in servers if (bot, name) in self._missing)
+
+    def too_large(self, bot: str, reason: str) -> tuple[Missing, ...]:
+        """The bot's servers that did answer, as missing: their tools leave no room in the model's window."""
+        servers = self._process.bot(bot).mcp
+        offering = [name for name in servers if (bot, name) in self._offers and self._offers[bot, name].tools]
+        return tuple(Missing(server=name, why="large", reason=reason) for name in offering)
+
+    def problems(self) -> dict[str, tuple["Problem", ...]]:
+        """What the servers of each bot offer and cannot be used, as far as they were asked."""
+        return {
+            bot: tuple(
+                problem
+                for name in config.mcp
+                if (bot, name) in self._offers
+                for problem in self._offers[bot, name].problems
+            )
+            for bot, config in self._process.config.bots.items()
+        }
+
+    def _joined(self, bot: str) -> tuple[Tool, ...]:
+        servers = self._process.bot(bot).mcp
+        offered = [tool for name in servers if (bot, name) in self._offers for tool in self._offers[bot, name].tools]
+        if len(offered) > SERVED_MAX:
+            reason = f"{len(offered)} tools are offered, and {SERVED_MAX} used: list fewer in bots.{bot}.mcp.*.tools"
+            _log.warning("tools.missing", bot=bot, reason=reason)
+        return named(offered[:SERVED_MAX], BUILTIN.names)
 
     async def _ask(self, server: _Server, config: McpConfig, scope: str, session: str) -> None:
         async with self._asking.setdefault(server, anyio.Lock()):
             if server in self._offers or anyio.current_time() < self._retry_at.get(server, 0.0):
                 return
             bot, name = server
-            reason = f"it did not say what it offers within {LIST_WAIT_S:g} s"
+            missing = Missing(server=name, why="slow", reason=f"it did not list its tools within {LIST_WAIT_S:g} s")
             with anyio.move_on_after(LIST_WAIT_S):
                 try:
                     offered = await self._connection(bot, name, scope, session).tools()
                     self._offers[server] = self._made(bot, name, config, offered)
                 except ToolError as error:
-                    reason = str(error)
+                    missing = Missing(server=name, why="broken", reason=str(error))
                 except Exception as error:  # noqa: BLE001 - a server can offer anything; turns go on without it
                     reason = f"what it offers cannot be used: {type(error).__name__}: {error}"
+                    missing = Missing(server=name, why="broken", reason=reason[:REASON_MAX_CHARS])
                 else:
+                    self._missing.pop(server, None)
+                    self._tools.pop(bot, None)
                     return
+            self._missing[server] = missing
             self._retry_at[server] = anyio.current_time() + LIST_REST_S
-            _log.warning("tools.missing", bot=bot, tool=name, reason=reason)
+            _log.warning("tools.missing", bot=bot, tool=name, reason=missing.reason)
 
-    def _made(self, bot: str, name: str, config: McpConfig, offered: "list[mcp_types.Tool]") -> tuple[Tool, ...]:
-        from workers.tools.mcp.offer import tools_of  # noqa: PLC0415 - see the package's first lines
+    def _made(self, bot: str, name: str, config: McpConfig, offered: "list[mcp_types.Tool]") -> "Offer":
+        from workers.tools.mcp.offer import offer_of  # noqa: PLC0415 - see the package's first lines
 
         async def call(tool: str, arguments: Mapping[str, Any], context: ToolContext) -> "mcp_types.CallToolResult":
             return await self._connection(bot, name, context.scope, context.session).call(tool, arguments)
 
-        return tools_of(name, config, offered, call)
+        return offer_of(name, config, offered, call)
 
     def _connection(self, bot: str, name: str, scope: str, session: str) -> "Connection":
         """The scope's own connection: no two people share a server's memory of them."""
