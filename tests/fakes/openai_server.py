@@ -57,8 +57,6 @@ class Events:
 
 @dataclass(frozen=True)
 class Failure:
-    """A response with an error status."""
-
     status: int
     message: str = "it went wrong"
     code: str | None = None
@@ -68,8 +66,6 @@ class Failure:
 
 @dataclass(frozen=True)
 class Plain:
-    """Any other response."""
-
     body: bytes
     content_type: str = "text/html"
     status: int = 200
@@ -98,8 +94,6 @@ Script = Iterable[Reply] | Callable[[dict[str, object]], Reply]
 
 @dataclass(frozen=True)
 class Received:
-    """A request as it came."""
-
     path: str
     headers: dict[str, str]
     """Names in small letters."""
@@ -109,8 +103,6 @@ class Received:
 
 
 class FakeOpenAI:
-    """A running server."""
-
     def __init__(self, port: int, script: Script) -> None:
         self.base_url = f"http://127.0.0.1:{port}/v1"
         self.requests: list[Received] = []
@@ -238,13 +230,11 @@ async def _stream(connection: _Connection, events: Events) -> bool:
 
 
 def delta(finish: str | None = None, **fields: object) -> dict[str, object]:
-    """A chunk of a stream, as OpenAI writes it."""
     choice = {"index": 0, "delta": fields, "logprobs": None, "finish_reason": finish}
     return {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "fake-1", "choices": [choice]}
 
 
 def completion(reply: Say) -> dict[str, object]:
-    """The whole answer as one object."""
     calls = [
         {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}} for c in reply.calls
     ]
@@ -255,12 +245,9 @@ def completion(reply: Say) -> dict[str, object]:
         "finish_reason": _finish(reply),
     }
     return {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "model": "fake-1",
-        "choices": [choice],
+        "id": "chatcmpl-1", "object": "chat.completion", "model": "fake-1", "choices": [choice],
         "usage": _usage(reply),
-    }
+    }  # fmt: skip
 
 
 def letters(text: str) -> list[float]:
@@ -269,7 +256,6 @@ def letters(text: str) -> list[float]:
 
 
 def embedded(reply: Embed, body: dict[str, object]) -> dict[str, object]:
-    """The answer to an embeddings request."""
     asked = body["input"]
     texts = asked if isinstance(asked, list) else [asked]
     vector_of = reply.vector_of or letters
@@ -279,11 +265,8 @@ def embedded(reply: Embed, body: dict[str, object]) -> dict[str, object]:
     ]
     usage = {"prompt_tokens": len(texts), "total_tokens": len(texts)}
     return {
-        "object": "list",
-        "model": body["model"],
-        "data": data[::-1] if reply.backwards else data,
-        "usage": usage,
-    }
+        "object": "list", "model": body["model"], "data": data[::-1] if reply.backwards else data, "usage": usage,
+    }  # fmt: skip
 
 
 def _finish(reply: Say) -> str:
@@ -325,7 +308,6 @@ def _echo(body: dict[str, object]) -> Say:
 
 @asynccontextmanager
 async def fake_openai(script: Script = (), *, port: int = 0) -> AsyncIterator[FakeOpenAI]:
-    """A running fake on a port of its own."""
     async with await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=port) as listener:
         server = FakeOpenAI(listener.extra(anyio.abc.SocketAttribute.local_port), script)
         async with anyio.create_task_group() as tasks:
