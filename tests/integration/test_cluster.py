@@ -11,7 +11,6 @@ from pathlib import Path
 import anyio
 import msgspec
 import pytest
-from anyio.from_thread import start_blocking_portal
 from hypothesis.stateful import run_state_machine_as_test
 
 import daemon.bus.changes
@@ -32,6 +31,7 @@ from tests.integration.test_outbox import pushing, replica
 from tests.integration.test_session_machine import QUEUE as LONG
 from tests.integration.test_session_machine import QUICK, SESSIONS, SessionMachine
 from tests.limits import HANG_S
+from tests.oneloop import one_loop
 from tests.servers import SLOTS, Node, cluster_of
 from workers.agent.service import serve
 from workers.consolidation.grew import GrewReader
@@ -76,8 +76,6 @@ async def a_process(bus: Bus, queue: QueueConfig, tmp_path: Path) -> AsyncIterat
 
 @asynccontextmanager
 async def a_worker(bus: Bus, queue: QueueConfig, tmp_path: Path) -> AsyncIterator[None]:
-    """An agent worker that answers ``ok``."""
-
     async def connect(_config: object, *, language: str) -> Model:
         return ScriptedModel()
 
@@ -255,14 +253,11 @@ class OnePlace(Keys):
 
 
 def test_the_state_machine_of_sessions_keeps_its_promises_on_a_cluster(cluster: Sequence[Node], prefix: str) -> None:
-    with (
-        start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(bus_on(cluster[0], prefix)) as bus,
-    ):
+    with one_loop() as loop, loop.entered(bus_on(cluster[0], prefix)) as bus:
         bus.keys = OnePlace(prefix=prefix, partitions=bus.keys.partitions)
-        found = type("Machine", (SessionMachine,), {"portal": portal, "lab": Lab(bus, LONG)})
+        found = type("Machine", (SessionMachine,), {"loop": loop, "lab": Lab(bus, LONG)})
         run_state_machine_as_test(found, settings=QUICK)
-        portal.call(check_and_remove_keys, bus)
+        loop.call(check_and_remove_keys, bus)
 
 
 async def publish_patiently(lab: Lab, message_id: str, session: str) -> None:
