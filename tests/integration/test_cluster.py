@@ -102,7 +102,7 @@ async def test_a_cluster_keeps_its_number_of_partitions(cluster: Sequence[Node],
             pass
 
 
-async def test_a_hundred_conversations_are_answered_by_two_workers(
+async def test_two_workers_answer_a_hundred_sessions(
     cluster: Sequence[Node], far: Lab, prefix: str, tmp_path: Path
 ) -> None:
     async with (
@@ -211,7 +211,7 @@ async def test_what_is_published_on_any_node_is_heard(far: Lab) -> None:
         tg.cancel_scope.cancel()
 
 
-async def test_events_of_all_partitions_are_read_once_by_one_of_the_group(
+async def test_events_of_all_partitions_are_read_once_by_a_group(
     cluster: Sequence[Node], far: Lab, prefix: str
 ) -> None:
     for partition in range(64):
@@ -271,9 +271,7 @@ async def publish_patiently(lab: Lab, message_id: str, session: str) -> None:
             return
 
 
-async def test_a_node_that_dies_is_followed_by_its_replica_and_every_message_is_answered_once(
-    prefix: str, tmp_path: Path
-) -> None:
+async def test_a_dead_node_is_replaced_and_every_message_is_answered_once(prefix: str, tmp_path: Path) -> None:
     with cluster_of(3, replicas=1) as nodes:
         async with bus_on(nodes[0], prefix) as bus:
             lab = Lab(bus, PATIENT)
@@ -323,9 +321,7 @@ async def test_a_node_that_is_away_holds_up_no_other_and_its_calls_end(prefix: s
             assert (await reap(bus, PATIENT))[1] is not None
 
 
-async def test_a_reader_goes_to_another_node_when_its_own_says_nothing_any_more(
-    prefix: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_reader_leaves_a_node_that_says_nothing_any_more(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(daemon.bus.listen, "POLL_S", 0.3)
     channel = f"{prefix}:heard"
 

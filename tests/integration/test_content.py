@@ -289,9 +289,7 @@ async def test_who_goes_on_with_a_turn_sees_its_pictures_too(world: World, platf
         (b"x" * 1_000_001, "could not be fetched: it is larger than is fetched from there"),
     ],
 )
-async def test_what_cannot_be_had_is_a_line(
-    world: World, platform: Platform, found: bytes | Exception, told: str
-) -> None:
+async def test_a_failed_fetch_is_a_line(world: World, platform: Platform, found: bytes | Exception, told: str) -> None:
     platform.files["p1"] = found
     await world.say("Look", attachments=(Attachment(kind="document", name="a.pdf", source="p1"),))
 
@@ -313,7 +311,7 @@ async def test_what_is_too_large_is_not_even_asked_for(world: World, platform: P
     assert platform.fetched == []
 
 
-async def test_a_platform_that_hangs_holds_nobody_up_for_long(
+async def test_a_hanging_platform_is_not_waited_for(
     world: World, platform: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(taking_in, "WITHIN_S", 0.05)
@@ -444,7 +442,7 @@ async def test_the_models_own_server_hears_when_no_other_is_named(world: World, 
         Plain(b"x" * 1_000_001), Hang(),
     ],
 )  # fmt: skip
-async def test_a_server_that_cannot_hear_is_a_line(
+async def test_a_failed_transcription_is_a_line(
     world: World, platform: Platform, reply: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     platform.files["v"] = RECORDING
@@ -468,9 +466,7 @@ async def test_without_a_server_the_model_knows_that_it_did_not_listen(world: Wo
     assert content(log[0]).endswith(": this bot cannot listen to it, no transcription is configured]")
 
 
-async def test_a_turn_without_any_of_this_asks_redis_for_nothing_more(
-    world: World, lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_turn_with_plain_text_fetches_nothing(world: World, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> Callable[..., Awaitable[None]]:
         raise AssertionError("nothing is to be fetched")
 
@@ -525,9 +521,7 @@ async def a_group_with_files(world: World, platform: Platform) -> None:
 GROUP = "pond:group:phone:g"
 
 
-async def test_a_person_is_forgotten_with_what_was_overheard_and_what_came_along(
-    world: World, platform: Platform
-) -> None:
+async def test_a_person_is_forgotten_with_overheard_messages_and_files(world: World, platform: Platform) -> None:
     await a_group_with_files(world, platform)
     waiting = Overheard(id="2", sender_id="ann", sender_name="Ann", text="Ann whistles", at=f"{DAY}T09:01:00Z")
     kept = Overheard(id="3", sender_id="eve", text="Eve whistles", at=f"{DAY}T09:02:00Z")
@@ -591,9 +585,7 @@ async def test_a_word_takes_the_files_of_its_message_along_and_of_no_other(world
     assert "canary" not in str(await world.lab.dump())
 
 
-async def test_what_waits_for_a_model_that_is_away_is_forgotten_with_its_files(
-    world: World, platform: Platform
-) -> None:
+async def test_a_message_that_waits_for_a_model_is_forgotten_with_its_files(world: World, platform: Platform) -> None:
     platform.files = {"b": PNG}
     await world.say("My canary", attachments=(picture("b", name="b.png"),))
     reader = SessionReader(world.lab.bus)
@@ -641,9 +633,7 @@ async def test_a_groups_export_holds_the_files_that_came(world: World, platform:
         assert len([name for name in packed.namelist() if "/inbox/" in name]) == 3
 
 
-async def test_people_are_shown_who_was_overheard(
-    world: World, platform: Platform, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def test_overheard_people_are_shown(world: World, platform: Platform, capsys: pytest.CaptureFixture[str]) -> None:
     await a_group_with_files(world, platform)
     state = await SessionReader(world.lab.bus).state("phone:g")
 

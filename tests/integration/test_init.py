@@ -205,9 +205,7 @@ def test_an_address_without_v1_is_mended(place: Place) -> None:
         (Failure(503), "fails (503)", 69),
     ],
 )
-def test_a_model_that_does_not_answer_is_said_and_nothing_is_written(
-    place: Place, reply: Any, said: str, code: int
-) -> None:
+def test_a_failing_model_is_reported_and_nothing_is_written(place: Place, reply: Any, said: str, code: int) -> None:
     with model(reply) as server:
         done = place("init", "--model-url", server.base_url, "--model", "m", "--model-key", KEY)
 
@@ -286,9 +284,7 @@ def test_what_is_there_is_changed_only_when_it_is_said_so(place: Place) -> None:
     assert place.files() == before
 
 
-def test_a_second_run_keeps_what_it_does_not_ask_comments_too_and_leaves_a_copy(
-    place: Place, telegram: FakeTelegram
-) -> None:
+def test_a_second_run_keeps_other_settings_and_comments_and_leaves_a_copy(place: Place, telegram: FakeTelegram) -> None:
     place("init", "--time-zone", "UTC")
     more = (
         "[queue]\nlease_s = 20.0  # slow disks",
@@ -645,9 +641,7 @@ def test_an_openclaw_is_taken_over_into_whose_memory_is_named(place: Place) -> N
     assert "allergic to nuts" in place("memory", "show", "clawd:person:terminal:ann").stdout
 
 
-def test_another_program_is_taken_over_on_a_terminal(
-    place: Place, telegram: FakeTelegram, portal: BlockingPortal
-) -> None:
+def test_a_nanobot_is_taken_over_on_a_terminal(place: Place, telegram: FakeTelegram, portal: BlockingPortal) -> None:
     ann = telegram.direct(telegram.person("Ann", id=4711))
     with model() as server:
         source = nanobot(place.folder, telegram, provider={"custom": {"apiKey": KEY, "apiBase": server.base_url}})

@@ -167,9 +167,7 @@ def test_a_script_can_wait_for_the_owner_too(
     assert "name yourself with --slack-owner ID" in deaf.stderr
 
 
-def test_the_same_again_changes_nothing_and_another_workspace_is_a_section_of_its_own(
-    place: Place, slack: FakeSlack
-) -> None:
+def test_the_same_again_changes_nothing_and_another_workspace_is_added(place: Place, slack: FakeSlack) -> None:
     flags = ("init", "--offline", "--yes", *at(slack), "--slack-owner", "U4711")
     place(*flags)
     before = place.files()

@@ -51,12 +51,9 @@ def request(*, force_tool: str = "", tools: tuple[bytes, ...] = ()) -> Request:
 async def asking(script=(), *, call_timeout_s=HANG_S, chunk_timeout_s=HANG_S, **more):
     async with fake_openai(script) as server:
         config = ModelConfig(
-            base_url=server.base_url,
-            api_key=Secret(KEY),
-            call_timeout_s=call_timeout_s,
-            chunk_timeout_s=chunk_timeout_s,
-            **{"name": "fake", **more},
-        )
+            base_url=server.base_url, api_key=Secret(KEY), call_timeout_s=call_timeout_s,
+            chunk_timeout_s=chunk_timeout_s, **{"name": "fake", **more},
+        )  # fmt: skip
         model = OpenAIModel(config)
         try:
             yield model, server
@@ -675,12 +672,8 @@ def test_the_exceptions_of_the_installed_libraries_are_found():
     names = {kind.__name__ for kind in exceptions_of("openai", "httpx2", "httpcore2")}
 
     assert {
-        "RateLimitError",
-        "APIConnectionError",
-        "ReadTimeout",
-        "StreamAlreadyConsumed",
-        "ConnectionNotAvailable",
-    } <= names
+        "RateLimitError", "APIConnectionError", "ReadTimeout", "StreamAlreadyConsumed", "ConnectionNotAvailable",
+    } <= names  # fmt: skip
     assert len(names) > 50
 
 

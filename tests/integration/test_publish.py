@@ -40,7 +40,7 @@ async def test_an_accepted_message_waits_is_due_and_ready(lab: Lab) -> None:
     assert fields == {"head": "0", "scope": "pond:workspace"}
 
 
-async def test_a_session_is_listed_though_who_spoke_in_it_has_gone(
+async def test_a_session_is_listed_after_its_publisher_has_gone(
     redis: tuple[RedisConfig, Path], prefix: str, lab: Lab
 ) -> None:
     config, data_dir = redis
