@@ -19,6 +19,7 @@ from daemon.process import Process
 from daemon.testing import FailingBus, ManualClock, ScriptedModel
 from daemon.usage import Amount, UsageBook
 from tests.conftest import QUEUE, Lab, an_inbound
+from tests.integration.test_asides import answered
 from tests.integration.test_turns import Bot, notices_of, replies_of, until, worked_off
 from workers.agent.limits import Gate
 from workers.agent.tracing import Tracing
@@ -235,11 +236,7 @@ async def test_a_stop_ends_the_wait_and_takes_no_room(process: Process, lab: Lab
     async with Bot(limited(process, messages_per_minute={"chat": 1}), ScriptedModel(then=says("answer"))).working():
         await lab.publish("a")
         await lab.publish("b")
-
-        async def b_waits() -> bool:
-            return len(await notices_of(lab)) == 1
-
-        await until(b_waits)
+        await answered(lab)
         await lab.publish("s", command="stop")
         await until(lab.is_idle)
 
@@ -276,12 +273,7 @@ async def test_usage_is_told_aside(process: Process, lab: Lab, language: str, ex
         await lab.publish("a")
         await until(lab.is_idle)
         await lab.publish("u", command="usage")
+        (notice,) = await answered(lab)
 
-        async def told() -> bool:
-            return bool(await notices_of(lab))
-
-        await until(told)
-
-    (notice,) = await notices_of(lab)
     assert (notice.kind, notice.text) == ("aside", expected)
     assert len(await lab.log()) == 2

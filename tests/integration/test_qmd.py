@@ -1,8 +1,9 @@
 """Recall by QMD, with a fake of the program: what is found, what stays whole when it misbehaves, what is left."""
 
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -49,6 +50,7 @@ TEXTS = (
 FAILS = sorted(
     HOWS.keys() - {"grumble", "log", "left", "held", "strangers", "wild", "complain", "stubborn", "silent", "child"}
 )
+EngineOf = Callable[..., QmdEngine]
 HANGS = ["child", "complain", "silent", "stubborn"]
 
 
@@ -83,7 +85,8 @@ class Remembered:
 
 
 @pytest.fixture
-def qmd(tmp_path: Path) -> Installed:
+def qmd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Installed:
+    monkeypatch.setattr("daemon.recall.qmd.wanted.DEBOUNCE_S", 0.01)
     return install(tmp_path / "bin")
 
 
@@ -103,8 +106,13 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def engine(qmd: Installed, builtin: Builtin, memory: Remembered, data: Path) -> QmdEngine:
-    return QmdEngine(builtin, memory, data, program=qmd.program)
+def engine_of(qmd: Installed, builtin: Builtin, memory: Remembered, data: Path) -> EngineOf:
+    return partial(QmdEngine, builtin, memory, data, program=qmd.program)
+
+
+@pytest.fixture
+def engine(engine_of: EngineOf) -> QmdEngine:
+    return engine_of()
 
 
 @pytest.fixture
@@ -174,9 +182,8 @@ async def test_a_full_answer_asks_nobody_else(ready: QmdEngine, builtin: Builtin
 
 
 async def test_an_index_is_made_in_the_background_and_searched_from_then_on(
-    engine: QmdEngine, builtin: Builtin, qmd: Installed, monkeypatch: pytest.MonkeyPatch
+    engine: QmdEngine, builtin: Builtin, qmd: Installed
 ) -> None:
-    monkeypatch.setattr("daemon.recall.qmd.wanted.DEBOUNCE_S", 0.01)
     async with running(engine):
         first = await ask(engine, "daughter")
         await until(lambda: qmd.told("collection")[1:])
@@ -194,10 +201,7 @@ async def running(engine: QmdEngine) -> AsyncIterator[None]:
         tg.cancel_scope.cancel()
 
 
-async def test_what_is_written_in_a_burst_is_told_once(
-    ready: QmdEngine, memory: Remembered, qmd: Installed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("daemon.recall.qmd.wanted.DEBOUNCE_S", 0.01)
+async def test_what_is_written_in_a_burst_is_told_once(ready: QmdEngine, memory: Remembered, qmd: Installed) -> None:
     async with running(ready):
         for number in range(5):
             memory.texts.append(f"[2026-05-07 12:0{number}] USER: We bought {number} canaries.")
@@ -209,9 +213,8 @@ async def test_what_is_written_in_a_burst_is_told_once(
 
 
 async def test_a_search_that_finds_the_memory_changed_has_its_index_updated(
-    ready: QmdEngine, memory: Remembered, qmd: Installed, monkeypatch: pytest.MonkeyPatch
+    ready: QmdEngine, memory: Remembered, qmd: Installed
 ) -> None:
-    monkeypatch.setattr("daemon.recall.qmd.wanted.DEBOUNCE_S", 0.01)
     memory.texts.append("[2026-05-07 12:00] USER: We bought a canary.")
     async with running(ready):
         assert "Mia" in (await ask(ready, "daughter")).hits[0].snippet, "what there is, is searched meanwhile"
@@ -252,10 +255,8 @@ async def test_two_scopes_share_nothing(ready: QmdEngine, memory: Remembered, da
     ]
 
 
-async def test_of_several_processes_one_makes_the_index(
-    qmd: Installed, builtin: Builtin, memory: Remembered, data: Path
-) -> None:
-    engines = [QmdEngine(builtin, memory, data, program=qmd.program) for _ in range(3)]
+async def test_of_several_processes_one_makes_the_index(engine_of: EngineOf, qmd: Installed) -> None:
+    engines = [engine_of() for _ in range(3)]
     reasons: list[str] = []
 
     async def bring(engine: QmdEngine) -> None:
@@ -578,10 +579,8 @@ async def test_an_unreadable_memory_is_left_to_the_builtin(
 # Vectors
 
 
-async def test_vectors_are_made_some_at_a_time(
-    qmd: Installed, builtin: Builtin, memory: Remembered, data: Path
-) -> None:
-    engine = QmdEngine(builtin, memory, data, program=qmd.program, mode="query")
+async def test_vectors_are_made_some_at_a_time(engine_of: EngineOf, qmd: Installed) -> None:
+    engine = engine_of(mode="query")
 
     with capture_logs() as logs:
         assert await engine.bring_in_step(SCOPE) == ""
@@ -604,12 +603,12 @@ async def test_without_vectors_the_builtin_engine_searches_by_meaning(ready: Qmd
 
 @pytest.mark.parametrize("how", ["stubborn", "status", "nothing"])
 async def test_vectors_that_cannot_be_made_do_not_keep_words_from_being_found(
-    qmd: Installed, builtin: Builtin, memory: Remembered, data: Path, how: str, monkeypatch: pytest.MonkeyPatch
+    engine_of: EngineOf, qmd: Installed, builtin: Builtin, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if how == "stubborn":
         monkeypatch.setattr("daemon.recall.qmd.commands.EMBED_SLICE_S", 0.4)
     qmd.misbehaves(embed=how)
-    engine = QmdEngine(builtin, memory, data, program=qmd.program, mode="query")
+    engine = engine_of(mode="query")
 
     with capture_logs() as logs:
         assert await engine.bring_in_step(SCOPE) == ""
@@ -622,9 +621,9 @@ async def test_vectors_that_cannot_be_made_do_not_keep_words_from_being_found(
 
 
 async def test_an_update_keeps_vectors_usable(
-    qmd: Installed, builtin: Builtin, memory: Remembered, data: Path, monkeypatch: pytest.MonkeyPatch
+    engine_of: EngineOf, qmd: Installed, memory: Remembered, data: Path
 ) -> None:
-    engine = QmdEngine(builtin, memory, data, program=qmd.program, mode="vsearch")
+    engine = engine_of(mode="vsearch")
     await engine.bring_in_step(SCOPE)
     memory.texts.append("[2026-05-07 12:00] USER: We bought a canary.")
     qmd.misbehaves(embed="status")
@@ -638,13 +637,13 @@ async def test_an_update_keeps_vectors_usable(
 
 
 async def test_vectors_of_an_index_that_was_made_anew_are_not_taken_for_its_own(
-    qmd: Installed, builtin: Builtin, memory: Remembered, data: Path
+    engine_of: EngineOf, memory: Remembered, data: Path
 ) -> None:
-    engine = QmdEngine(builtin, memory, data, program=qmd.program, mode="query")
+    engine = engine_of(mode="query")
     upkeep: upkeep_module.Upkeep = engine._upkeep
     await engine.bring_in_step(SCOPE)
     memory.forgets += 1
-    plain = QmdEngine(builtin, memory, data, program=qmd.program)
+    plain = engine_of()
     await plain.bring_in_step(SCOPE)
 
     upkeep._embedded(SCOPE, "another index")
@@ -800,10 +799,7 @@ def with_qmd(process: Process, program: str) -> Process:
     return replace(process, config=msgspec.structs.replace(process.config, memory_search=search))
 
 
-async def test_a_process_configured_for_it_asks_it(
-    process: Process, qmd: Installed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("daemon.recall.qmd.wanted.DEBOUNCE_S", 0.01)
+async def test_a_process_configured_for_it_asks_it(process: Process, qmd: Installed) -> None:
     process = with_qmd(process, qmd.program)
     await remember(Memories(process.bus), 0, "[2026-11-20 09:00] USER: Mia plays the cello.")
     async with anyio.create_task_group() as tg:

@@ -23,12 +23,6 @@ READS = ("", "/versions", "/versions/1", "/diff?from=0", "/history", "/notes", f
 
 
 @pytest.fixture
-async def page(process: Process) -> AsyncIterator[Page]:
-    async with page_of(process) as page:
-        yield page
-
-
-@pytest.fixture
 def memories(process: Process) -> Memories:
     return Memories(process.bus, process.archive)
 
@@ -59,15 +53,16 @@ async def remembered(memories: Memories, scope: str, word: str, session: str) ->
 
 
 @pytest.fixture
-async def both(memories: Memories) -> None:
+async def page(process: Process, memories: Memories) -> AsyncIterator[Page]:
     await remembered(memories, ANN, "heron", "web:ann")
     await remembered(memories, BOB, SECRET, "tg:%E5%B0%8F")
+    async with page_of(process) as page:
+        yield page
 
 
 # Who may read what
 
 
-@pytest.mark.usefixtures("both")
 async def test_nothing_of_one_scope_is_answered_about_another(page: Page) -> None:
     for read in READS:
         of_bob, of_ann = str(await page.get(at(BOB, read))), str(await page.get(at(ANN, read)))
@@ -75,7 +70,6 @@ async def test_nothing_of_one_scope_is_answered_about_another(page: Page) -> Non
         assert "heron" in of_ann and SECRET not in of_ann, read
 
 
-@pytest.mark.usefixtures("both")
 async def test_what_is_no_scope_opens_no_memory(page: Page) -> None:
     for name in (
         "x", "../..", "pond", "pond:person", "pond:robot:a:b", "pond:person:web:a b", "p:workspace:x", "a" * 2_000,
@@ -93,7 +87,6 @@ def test_a_scope_is_named_as_it_is_or_encoded_once_more() -> None:
         assert scope_of(quote(scope, safe="")) == scope_of(quote(scope, safe=":%")) == scope
 
 
-@pytest.mark.usefixtures("both")
 async def test_a_memory_that_was_joined_with_another_is_that_one(page: Page, process: Process) -> None:
     keys = process.bus.keys
     await process.bus.call("HSET", keys.memory(ANN), "joined", BOB)
@@ -118,7 +111,6 @@ async def test_of_whoever_began_to_talk_just_now_nothing_is_remembered_yet(page:
 # What is told
 
 
-@pytest.mark.usefixtures("both")
 async def test_memories_are_listed_with_what_is_known(page: Page) -> None:
     found = await page.get("/api/memory")
 
@@ -131,7 +123,6 @@ async def test_memories_are_listed_with_what_is_known(page: Page) -> None:
     assert (len(first["scopes"]), first["more"]) == (1, 1)
 
 
-@pytest.mark.usefixtures("both")
 async def test_a_memory_is_read_with_what_made_it(page: Page) -> None:
     found = await page.get(at(ANN))
 
@@ -142,7 +133,6 @@ async def test_a_memory_is_read_with_what_made_it(page: Page) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.usefixtures("both")
 async def test_versions_tell_what_they_changed(page: Page) -> None:
     found = (await page.get(at(ANN, "/versions")))["versions"]
 
@@ -161,7 +151,6 @@ async def test_versions_tell_what_they_changed(page: Page) -> None:
     assert await page.refused(at(ANN, "/versions/x"), 400) == "bad_request"
 
 
-@pytest.mark.usefixtures("both")
 async def test_what_changed_is_told_word_by_word(page: Page) -> None:
     found = await page.get(at(ANN, "/diff?from=1"))
     back = await page.get(at(ANN, "/diff?from=2&to=1"))
@@ -176,7 +165,6 @@ async def test_what_changed_is_told_word_by_word(page: Page) -> None:
     assert await page.refused(at(ANN, "/diff?from=9"), 404) == "no_version"
 
 
-@pytest.mark.usefixtures("both")
 async def test_the_history_is_read_backwards_page_by_page(page: Page) -> None:
     newest = (await page.get(at(ANN, "/history?limit=1")))["entries"]
     older = (await page.get(at(ANN, "/history?before=1")))["entries"]
@@ -190,7 +178,6 @@ async def test_the_history_is_read_backwards_page_by_page(page: Page) -> None:
     assert len((await page.get(at(ANN, "/history")))["entries"]) == 2
 
 
-@pytest.mark.usefixtures("both")
 async def test_the_history_goes_on_into_the_archive(page: Page, memories: Memories, process: Process) -> None:
     whole = (await page.get(at(ANN, "/history")))["entries"]
     keys = process.bus.keys
@@ -205,7 +192,6 @@ async def test_the_history_goes_on_into_the_archive(page: Page, memories: Memori
     assert (await page.get("/api/memory", q="ann"))["scopes"][0]["entries"] == 2
 
 
-@pytest.mark.usefixtures("both")
 async def test_notes_are_read_day_by_day(page: Page) -> None:
     last, first = await page.get(at(ANN, "/notes")), await page.get(at(ANN, "/notes?day=2026-11-20"))
 
@@ -215,7 +201,6 @@ async def test_notes_are_read_day_by_day(page: Page) -> None:
     assert (await page.get(at(ANN, "/notes?day=1999-01-01")))["notes"] == []
 
 
-@pytest.mark.usefixtures("both")
 async def test_words_are_found_with_scores_the_best_first(page: Page) -> None:
     found: list[dict[str, Any]] = (await page.get(at(ANN, "/search?q=Heron%20day")))["hits"]
 
