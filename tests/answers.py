@@ -25,8 +25,6 @@ Answers = Reply | Callable[[dict[str, object]], Reply]
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """A way to answer."""
-
     name: str
     reply: Answers
     memory: str = MEMORY
@@ -43,7 +41,6 @@ class Kind:
 
     @property
     def fails(self) -> bool:
-        """Whether nothing comes of it."""
         return not self.entry
 
 
@@ -145,10 +142,7 @@ UNDERSTOOD = (
         memory=LONG_MEMORY,
     ),
     Kind(
-        name="a memory of 100 kB",
-        reply=called(fields(memory_update=LONG_UPDATE)),
-        update=None,
-        rejected=LONG_UPDATE,
+        name="a memory of 100 kB", reply=called(fields(memory_update=LONG_UPDATE)), update=None, rejected=LONG_UPDATE,
     ),
     Kind(name="an entry of 100 kB", reply=called(fields(history_entry=LONG_ENTRY)), entry=LONG_ENTRY),
     Kind(
@@ -157,7 +151,7 @@ UNDERSTOOD = (
         entry=f"{ENTRY} {INJECTED}",
         update=f"{UPDATE}\n{INJECTED}",
     ),
-)
+)  # fmt: skip
 """Answers that something comes of."""
 
 REFUSED = (

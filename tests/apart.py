@@ -52,7 +52,6 @@ _named = re.compile(r"\bmsg\d+\b").findall
 
 
 def names_in(text: str) -> list[str]:
-    """Names of the messages that a text tells of."""
     return _named(text)
 
 
@@ -73,7 +72,6 @@ class NoThreads:
         """``most`` is what the real ones are given."""
 
     async def run(self, work: Callable[[], Any]) -> Any:
-        """Do it here and now."""
         await checkpoint()
         return work()
 
@@ -121,7 +119,6 @@ class Copy:
 
     @classmethod
     async def of(cls, bus: Bus) -> "Copy":
-        """As they are now."""
         keys = await all_keys(bus)
         values = await bus.each([("DUMP", key) for key in keys])
         lives = await bus.each([("PTTL", key) for key in keys])
@@ -174,13 +171,10 @@ class Apart(MemoryLab):
     def through(
         self, near: Bus, far: Bus, *, kits: Kits | None = None, files: MemoryFiles | None = None
     ) -> Consolidator:
-        """Another worker, on connections of its own."""
         stores = self._stores(near, far)
         return Consolidator(replace(stores, files=files) if files else stores, kits or self.kits)
 
     def kits_of(self, model: Teller) -> Kits:
-        """With a model of one's own."""
-
         async def connect(_config: object, *, language: str) -> Model:
             return model
 
@@ -258,7 +252,6 @@ class Apart(MemoryLab):
         assert failures <= FAILURES_MOST
 
     async def free(self) -> bool:
-        """Whether nobody has the session's lock."""
         return await self.lab.bus.call("HGET", self.lab.bus.keys.of(self.session).lock, "nonce") is None
 
     async def failures(self) -> int:
@@ -296,7 +289,6 @@ class Apart(MemoryLab):
         return sorted(await self.history(), key=lambda entry: entry.first)
 
     async def position(self) -> int:
-        """Where the memory of the session ends."""
         found = await self.far.call("HGET", self.far.keys.memory(SCOPE), f"upto:{self.session}")
         return int(found or 0)
 
@@ -309,7 +301,6 @@ class Apart(MemoryLab):
 
 
 def names_of(entries: Sequence[LogEntry]) -> Counter[str]:
-    """Names of messages."""
     return Counter(name for entry in entries for name in names_in(bytes(entry.wire).decode()))
 
 

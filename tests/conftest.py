@@ -113,7 +113,7 @@ ONE_SERVER_ONLY = {
     "test_a_server_killed_between_any_two_steps_loses_nothing_that_was_acknowledged": KILLS,
     "test_a_server_out_of_memory_is_waited_out_and_reads_go_on_meanwhile": KILLS,
     "test_after_the_server_was_killed_readers_hear_a_none_and_then_go_on": KILLS,
-    "test_a_server_that_is_stopped_is_noticed_and_heard_again": KILLS,
+    "test_a_stopped_server_is_noticed_and_heard_again": KILLS,
     "test_an_empty_session_cannot_be_claimed_and_is_due_no_more": LOOKS,
     "test_a_turn_does_not_go_on_while_other_sessions_are_ready": LOOKS,
     "test_a_refused_command_fails_its_caller_and_not_its_neighbours": LOOKS,

@@ -17,11 +17,9 @@ class CutBus(FailingBus):
     """Has every call go through ``passing``."""
 
     async def call(self, *command: Part) -> Any:
-        """See ``Bus.call``."""
         return await self.passing(lambda: Bus.call(self, *command))
 
     async def run(self, script: Script, keys: Sequence[str], args: Sequence[Part]) -> Any:
-        """See ``Bus.run``."""
         return await self.passing(lambda: Bus.run(self, script, keys, args))
 
     async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
@@ -33,7 +31,6 @@ class DyingBus(CutBus):
     """The ``at``-th call is the last that a process makes, and may or may not be carried out."""
 
     async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        """See ``CutBus.passing``."""
         self.calls += 1
         if 0 < self._at <= self.calls:
             if self.calls == self._at and self._carried_out:
@@ -46,7 +43,6 @@ class StoppingBus(CutBus):
     """Cancels before or after its ``at``-th call; what is shielded goes on all the same."""
 
     async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        """See ``CutBus.passing``."""
         assert self._cancel is not None
         hit = self._fails()
         if hit and not self._carried_out:
@@ -67,7 +63,6 @@ class InterludeBus(CutBus):
         self._interlude = interlude
 
     async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        """See ``CutBus.passing``."""
         if self._fails():
             await self._interlude()
         return await call()

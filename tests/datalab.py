@@ -46,12 +46,10 @@ async def filled(lab: Lab) -> None:
 
 
 def a_call(turn: int) -> Any:
-    """A finished step of a turn."""
     return an_entry(turn)
 
 
 def a_reply(session: str, turn: int) -> bytes:
-    """A reply as it stands in ``out``."""
     reply = Reply(id=f"{session}#{turn}", session=session, turn=turn, text="hello", correlation="c")
     return msgspec.json.encode(reply)
 
@@ -62,7 +60,6 @@ def wanted(tmp_path: Path, **more: Any) -> Wanted:
 
 
 async def backed_up(bus: Bus, tmp_path: Path, name: str = "backup") -> BackedUp:
-    """A backup of a database."""
     return await back_up(bus, wanted(tmp_path), tmp_path / name, clock=SystemClock())
 
 

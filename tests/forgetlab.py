@@ -62,7 +62,6 @@ class Pond:
     """People who talk to one bot, and all that is left of it."""
 
     def __init__(self, process: Process, lab: Lab) -> None:
-        """Nothing was said yet."""
         self.process = process
         self.lab = lab
         self.bus: Bus = lab.bus
@@ -71,7 +70,6 @@ class Pond:
         self.workspace = process.workspace("pond")
 
     async def inbound(self, session: str, text: str, **more: Any) -> str:
-        """A message that waits."""
         message = an_inbound(f"m{next(_numbers)}", session=session, text=text, **more)
         await publish(self.bus, message, scope=SCOPES[session], config=self.process.config.queue)
         return message.id
@@ -98,7 +96,6 @@ class Pond:
     async def entries(
         self, turn: int, texts: Sequence[str], *, answer: str = "", told: str = "", gave: str = "", sender: str = "ann"
     ) -> list[LogEntry]:
-        """What a turn leaves."""
         wires: list[dict[str, Any]] = [{"role": "user", "content": text} for text in texts]
         if told or gave:
             function = {"name": "write_file", "arguments": json.dumps({"path": "a", "content": told})}
@@ -113,14 +110,10 @@ class Pond:
             said = wire["role"] == "user"
             found.append(
                 LogEntry(
-                    time="2026-11-20T09:00:00.000Z",
-                    turn=turn,
-                    tokens=tokenizer.count_message(raw),
-                    id=f"u{turn}" if said else "",
-                    sender=sender if said else "",
-                    wire=msgspec.Raw(raw),
+                    time="2026-11-20T09:00:00.000Z", turn=turn, tokens=tokenizer.count_message(raw),
+                    id=f"u{turn}" if said else "", sender=sender if said else "", wire=msgspec.Raw(raw),
                 )
-            )
+            )  # fmt: skip
         return found
 
     async def consolidate(self, session: str, *summaries: Any, want: Want = NOW) -> None:
@@ -220,7 +213,6 @@ class Pond:
         await self.bus.call("PEXPIRE", key, 600_000)
 
     async def write_files(self, scope: str, canary: str) -> None:
-        """Files that tools wrote, of all kinds."""
         folder = self.workspace / "files" / folder_of(scope)
         (folder / "results").mkdir(parents=True)
         (folder / "deep" / "er").mkdir(parents=True)
@@ -259,13 +251,11 @@ class Pond:
         return Asking(self.bus, Jobs(self.bus, lease_s=0.5, worker="asking", clock=self.process.clock))
 
     async def forget(self, text: str = CANARY, **more: Any) -> JobRecord:
-        """Have it forgotten now."""
         record = await self.done(await self.order(text, **more))
         assert record.status == "done", record
         return record
 
     async def done(self, job_id: str) -> JobRecord:
-        """The job, when it has ended."""
         return await job_runner(self.process).until_ended(job_id, within_s=HANG_S)
 
     async def places(self, canary: str = CANARY, *, of: str = SCOPE) -> list[str]:
@@ -339,10 +329,8 @@ async def meanwhile(pond: Pond, job_id: str) -> AsyncIterator[list[JobRecord]]:
 
 
 def texts(log: Sequence[LogEntry]) -> str:
-    """The messages as they are stored."""
     return "\n".join(bytes(entry.wire).decode() for entry in log)
 
 
 def entry_texts(entries: Sequence[HistoryEntry]) -> str:
-    """All of them."""
     return "\n".join(entry.text for entry in entries)

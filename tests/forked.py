@@ -108,7 +108,6 @@ class Process:
         return text.decode()
 
     def poll(self) -> int | None:
-        """The exit code, if it has ended."""
         with suppress(TimeoutError):
             self.wait(0.0)
         return self.returncode
@@ -133,11 +132,9 @@ class Process:
                 os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """Send SIGKILL."""
         self.send_signal(signal.SIGKILL)
 
     def terminate(self) -> None:
-        """Send SIGTERM."""
         self.send_signal(signal.SIGTERM)
 
 

@@ -44,12 +44,8 @@ def run(file: str, functions: Sequence[str], *, seed: int, left_s: float) -> boo
     """Whether nothing was found; when the time is over, it ends where it is."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--hypothesis-profile=fuzz"]
     command += [
-        f"--hypothesis-seed={seed}",
-        "--hypothesis-show-statistics",
-        f"--timeout={HANGS_S}",
-        "--no-header",
-        "-x",
-    ]
+        f"--hypothesis-seed={seed}", "--hypothesis-show-statistics", f"--timeout={HANGS_S}", "--no-header", "-x",
+    ]  # fmt: skip
     command += [f"{file}::{function}" for function in functions]
     began = time.monotonic()
     try:

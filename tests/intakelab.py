@@ -28,7 +28,6 @@ class Silent:
 
 
 def with_channel(process: Process, *, access: AccessConfig = OPEN, admins: Sequence[str] = (), **more: Any) -> Process:
-    """The process with a push channel."""
     channel = TestingConfig(url="http://127.0.0.1:9/", access=access, **more)
     config = msgspec.structs.replace(
         process.config, channels={NAME: channel}, bots={"pond": BotConfig(admins=tuple(admins))}
@@ -37,7 +36,6 @@ def with_channel(process: Process, *, access: AccessConfig = OPEN, admins: Seque
 
 
 def intake_of(process: Process, *, shown: Shown | None = None) -> Intake:
-    """The intake of the process's push channel."""
     config = cast("TestingConfig", process.config.channels[NAME])
     return Intake(process, cast("Channel", Silent()), config, shown=shown)
 
@@ -47,26 +45,20 @@ def an_arrival(text: str = "hello", *, who: str = "ann", chat: str = "", is_bot:
     order = next(_orders)
     fields: dict[str, Any] = {"id": f"m{order}", "seen_as": f"u{order}", "order": order, **more}
     return Arrival(
-        chat=chat or who,
-        chat_kind="group" if chat else "direct",
-        sender=Sender(id=who, name=who.title(), is_bot=is_bot),
-        text=text,
-        **fields,
-    )
+        chat=chat or who, chat_kind="group" if chat else "direct",
+        sender=Sender(id=who, name=who.title(), is_bot=is_bot), text=text, **fields,
+    )  # fmt: skip
 
 
 async def accepted(bus: Bus) -> list[Inbound]:
-    """Every message that waits for its answer."""
     found = await bus.call("XRANGE", bus.keys.inbox(0), "-", "+")
     return [msgspec.json.decode(fields[b"message"], type=Inbound) for _, fields in found]
 
 
 async def texts(bus: Bus) -> list[str]:
-    """What these say."""
     return [inbound.text for inbound in await accepted(bus)]
 
 
 async def told(bus: Bus, channel: str = NAME) -> list[Reply]:
-    """What is on its way to the platform."""
     found = await bus.call("XRANGE", bus.keys.out(0, channel), "-", "+")
     return [msgspec.json.decode(fields[b"reply"], type=Reply) for _, fields in found]

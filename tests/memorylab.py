@@ -57,7 +57,6 @@ class Summaries:
         self.flushes: list[Request] = []
 
     async def stream(self, request: Request) -> Any:
-        """What is scripted for this kind of request."""
         kind = _kind(request)
         asked = {"summary": self.requests, "answer": self.prompts, "flush": self.flushes}[kind]
         asked.append(request)
@@ -85,13 +84,11 @@ def _kind(request: Request) -> str:
 
 
 def messages_of(request: Request) -> list[tuple[str, str]]:
-    """Roles and contents."""
     found = [msgspec.json.decode(wire) for wire in request.messages]
     return [(message["role"], message.get("content") or "") for message in found]
 
 
 def saves(entry: str, *, memory: str, **more: str) -> Answer:
-    """An answer that calls ``save_memory``."""
     fields = {"history_entry": entry, "memory_update": memory, **more}
     call = ToolCall(id="call-1", name="save_memory", arguments=msgspec.json.encode(fields).decode())
     return Answer(text="", tool_calls=(call,), model="summaries")
@@ -147,7 +144,6 @@ class MemoryLab:
         await self.lab.sessions.commit(claim, commit, step=0)
 
     async def entries(self, number: int, *, turn: int, words: int) -> tuple[LogEntry, LogEntry]:
-        """A question and its answer."""
         tokenizer = await load("offline")
         texts = (f"question {number} " + "why " * words, f"answer {number} " + "because " * words)
         wires = [
@@ -169,7 +165,6 @@ class MemoryLab:
         return question, answer
 
     async def state(self) -> SessionState:
-        """The session's positions."""
         return await self.lab.state(self.session)
 
     async def log(self) -> list[LogEntry]:
@@ -191,7 +186,6 @@ class MemoryLab:
         return [entry for entry in await self.memories.history(SCOPE) if not entry.lost]
 
     async def unsettled(self, bus: Bus) -> dict[str, float]:
-        """``unsettled`` of the session's partition."""
         keys = bus.keys
         found = await bus.call("ZRANGE", keys.unsettled(keys.partition(self.session)), 0, -1, "WITHSCORES")
         return {name.decode(): float(score) for name, score in _pairs(found)}

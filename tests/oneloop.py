@@ -15,8 +15,6 @@ class OneLoop:
         self._loop = asyncio.new_event_loop()
 
     def call(self, function: Callable[..., Awaitable[_T]], *args: Any, **options: Any) -> _T:
-        """The result of an async function."""
-
         async def called() -> _T:
             return await function(*args, **options)
 
@@ -49,7 +47,6 @@ class OneLoop:
 
 @contextmanager
 def one_loop() -> Iterator[OneLoop]:
-    """A loop for a test."""
     loop = OneLoop()
     try:
         yield loop

@@ -23,7 +23,6 @@ LEASE_S = 30.0
 
 
 def session_of(scope: str) -> str:
-    """The chat of a person."""
     return ":".join(scope.split(":")[2:])
 
 
@@ -46,7 +45,6 @@ class PeopleLab:
         shutil.rmtree(self.process.data_dir / "bots", ignore_errors=True)
 
     async def talk(self, scope: str) -> None:
-        """Have a session with something in it."""
         session = session_of(scope)
         inbound = msgspec.structs.replace(
             an_inbound(f"m{next(self._numbers)}", session=session), sender_id=session.split(":")[1]
@@ -64,13 +62,9 @@ class PeopleLab:
         opened = await self.memories.open(scope, session, fence=lock.fence, nonce=lock.nonce)
         time = stamp(self.process.clock.now())
         entry = HistoryEntry(
-            time=time,
-            session=session,
-            first=opened.upto,
-            upto=lock.head,
-            kind="raw" if raw else "summary",
+            time=time, session=session, first=opened.upto, upto=lock.head, kind="raw" if raw else "summary",
             text=f"[2026-11-20 09:00] {text}",
-        )
+        )  # fmt: skip
         memory = "\n".join(filter(None, (opened.text.rstrip(), f"- {text}"))) + "\n"
         update = None if raw else Version(kind="consolidation", time=time, session=session, text=memory)
         applied = await self.memories.apply(opened, entry, mark=f'{{"last":"{lock.head}"}}', update=update)
@@ -83,7 +77,6 @@ class PeopleLab:
     # Jobs
 
     def through(self, bus: Bus) -> Process:
-        """Another process, with another connection."""
         return replace(self.process, bus=bus, name=f"process-{next(self._numbers)}")
 
     async def ask(self, into: str, member: str) -> str:
@@ -142,7 +135,6 @@ class PeopleLab:
         return [entry.text.partition("] ")[2] for _, entry in await self.memories.undigested(scope, limit=100)]
 
     async def fields(self, scope: str) -> dict[str, str]:
-        """The hash of the memory."""
         found: dict[bytes, bytes] = await self.bus.call("HGETALL", self.bus.keys.memory(scope))
         return {name.decode(): value.decode() for name, value in found.items()}
 

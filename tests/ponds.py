@@ -43,7 +43,6 @@ class Pond:
                 await to_thread.run_sync(daemon.stop)
 
     async def start(self, role: str) -> Daemon:
-        """One more process."""
         daemon = await to_thread.run_sync(partial(start, self.folder, "--role", role, web=False))
         self.running.append(daemon)
         return daemon

@@ -24,8 +24,6 @@ ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
 
 class Daemon:
-    """One ``millpond run``."""
-
     def __init__(self, process: "subprocess.Popen[str] | forked.Process", started: float) -> None:
         self.process = process
         self.started = started
@@ -44,7 +42,6 @@ class Daemon:
         raise RuntimeError(f"millpond run ended with {self.process.wait()} without printing an address")
 
     def post(self, session: str, text: str, **more: str) -> dict[str, Any]:
-        """Hand in a message; what the API says."""
         body = json.dumps({"session": session, "text": text, **more}).encode()
         request = urllib.request.Request(
             f"{self.url}/api/messages", data=body, headers={"Content-Type": "application/json"}
@@ -54,7 +51,6 @@ class Daemon:
             return answer
 
     def status_of(self, path: str) -> int:
-        """The status of a GET."""
         try:
             with urllib.request.urlopen(f"{self.url}{path}", timeout=START_LIMIT_S) as response:
                 status: int = response.status
@@ -64,13 +60,11 @@ class Daemon:
         return status
 
     def get(self, path: str) -> dict[str, Any]:
-        """The JSON at an address."""
         with urllib.request.urlopen(f"{self.url}{path}", timeout=START_LIMIT_S) as response:
             found: dict[str, Any] = json.load(response)
             return found
 
     def messages(self, session: str, *, limit: int = 1_000) -> list[dict[str, Any]]:
-        """The session's log."""
         found: list[dict[str, Any]] = self.get(f"/api/sessions/{session}/messages?limit={limit}")["messages"]
         return found
 
@@ -80,7 +74,6 @@ class Daemon:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def kill(self) -> None:
-        """SIGKILL: no chance to say anything."""
         self.process.kill()
         self.process.wait(STOP_LIMIT_S)
         self._close()
@@ -111,13 +104,9 @@ def _begun(command: Sequence[str], environ: Mapping[str, str]) -> "subprocess.Po
     if "pytest" in sys.modules and not environ.get("LD_PRELOAD"):
         return forked.begin(command, environ)
     return subprocess.Popen(
-        [sys.executable, "-m", "millpond", *command],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env=environ,
-    )
+        [sys.executable, "-m", "millpond", *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, text=True, env=environ,
+    )  # fmt: skip
 
 
 @contextmanager

@@ -26,23 +26,19 @@ class ScriptedEngine:
         self.closed = 0
 
     async def search(self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None) -> Found:
-        """What it was told to find."""
         self.asked.append((scope, query, mode, limit))
         if self.before is not None:
             await self.before()
         return msgspec.structs.replace(self.found, hits=self.found.hits[:limit])
 
     async def places(self, scope: str, docids: Sequence[str]) -> dict[str, Place]:
-        """Where it was told that things stand."""
         return {docid: self.at[docid] for docid in docids if docid in self.at}
 
     async def aclose(self) -> None:
-        """Count it."""
         self.closed += 1
 
 
 def a_hit(snippet: str, *, docid: str = "0a1b2c3d", file: str = "memory/HISTORY.md", **more: Any) -> Hit:
-    """A hit, the best one unless told otherwise."""
     fields: dict[str, Any] = {"score": 1.0, **more}
     return Hit(docid=docid, file=file, snippet=snippet, **fields)
 
@@ -60,12 +56,10 @@ def recalling(process: Process, engine: ScriptedEngine, bot: BotConfig | None = 
 
 
 def engines(engine: ScriptedEngine) -> Engines:
-    """It alone."""
     return Engines(engine=engine, messages=engine, places=engine, aclose=engine.aclose)
 
 
 def settings_of(**settings: Any) -> MemorySearchConfig:
-    """``[memory_search]``."""
     return msgspec.structs.replace(MemorySearchConfig(), **settings)
 
 

@@ -13,11 +13,8 @@ from tests.processes import Daemon, answered
 SMALL = {"MILLPOND_BOTS__POND__MODEL__CONTEXT_WINDOW_TOKENS": "4096"}
 """Environment of a Millpond whose model has the smallest window."""
 STATED, ASKED, WANTED, PLANTED = (
-    "记住我的偏好：我喜欢用Python，不用JavaScript",
-    "我刚才说喜欢什么语言？",
-    "Python",
-    "我喜欢用Python",
-)
+    "记住我的偏好：我喜欢用Python，不用JavaScript", "我刚才说喜欢什么语言？", "Python", "我喜欢用Python",
+)  # fmt: skip
 CHATTER = "今天池塘的水位比昨天高了一点，北边的水泵晚上又有奇怪的声音，大家都觉得应该等到秋天再说。" * 4
 TURNS_MIN, TURNS_MAX = 20, 80
 """Between what is stated and the question; until it has been consolidated."""
@@ -51,7 +48,6 @@ def remembered_later(folder: Path, daemon: Daemon) -> Told:
 
 
 def _say(daemon: Daemon, text: str) -> str:
-    """The answer."""
     message_id = daemon.post("told", text)["id"]
     until = time.monotonic() + HANG_S
     while time.monotonic() < until:

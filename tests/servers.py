@@ -32,8 +32,6 @@ def old_redis() -> Path | None:
 
 
 class Node:
-    """One server of a cluster."""
-
     def __init__(self, folder: Path, program: Path) -> None:
         self._folder = folder
         self._program = program
@@ -48,24 +46,15 @@ class Node:
 
     @property
     def pid(self) -> int:
-        """Of its process."""
         assert self._process is not None
         return self._process.pid
 
     def start(self) -> None:
-        """Start it, with what it held before."""
         settings = {
-            "port": self.port,
-            "cluster-port": self._bus_port,
-            "bind": "127.0.0.1",
-            "dir": self._folder,
-            "save": "",
-            "appendonly": "yes",
-            "cluster-enabled": "yes",
-            "cluster-node-timeout": NODE_TIMEOUT_MS,
-            "repl-diskless-sync-delay": 0,
-            "logfile": self._folder / "log",
-        }
+            "port": self.port, "cluster-port": self._bus_port, "bind": "127.0.0.1", "dir": self._folder, "save": "",
+            "appendonly": "yes", "cluster-enabled": "yes", "cluster-node-timeout": NODE_TIMEOUT_MS,
+            "repl-diskless-sync-delay": 0, "logfile": self._folder / "log",
+        }  # fmt: skip
         words = [str(word) for name, value in settings.items() for word in (f"--{name}", value)]
         self._process = subprocess.Popen([str(self._program), *words])
         try:
@@ -102,7 +91,6 @@ class Node:
         return found["cluster_state"] == "ok" and found["cluster_known_nodes"] == str(nodes)
 
     def kill(self) -> None:
-        """End it at once, as a power cut would."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()

@@ -18,8 +18,6 @@ PRESS_S = 0.25
 
 
 class OnTerminal:
-    """``millpond ARGS`` on a pseudo-terminal."""
-
     def __init__(self, args: Sequence[str], environ: Mapping[str, str], master: int, slave: int) -> None:
         self._master = master
         self._slave = slave
@@ -39,7 +37,6 @@ class OnTerminal:
         return found
 
     def type(self, text: str = "") -> None:
-        """Type a line."""
         self.press(f"{text}\r")
 
     def press(self, keys: str) -> None:
@@ -51,12 +48,10 @@ class OnTerminal:
         return termios.tcgetattr(self._slave)[:4] == self._modes[:4]
 
     def answer(self, pattern: str, text: str = "") -> None:
-        """Wait for a question, and type the answer."""
         self.shows(pattern)
         self.type(text)
 
     def interrupt(self) -> None:
-        """What Ctrl-C does."""
         self.process.send_signal(signal.SIGINT)
 
     def ends(self, *, interrupted: str = "") -> int:

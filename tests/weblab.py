@@ -20,20 +20,16 @@ TOKEN = "an operator's token"
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """An operator's client, and one of somebody else."""
-
     process: Process
     client: httpx2.AsyncClient
     stranger: httpx2.AsyncClient
 
     async def get(self, path: str, **query: Any) -> Any:
-        """What is answered, JSON."""
         response = await self.client.get(path, params=query or None)
         assert response.status_code == 200, response.text
         return response.json()
 
     async def refused(self, path: str, status: int, *, method: str = "GET", **more: Any) -> str:
-        """The code of an error."""
         response = await self.client.request(method, path, **more)
         assert response.status_code == status, response.text
         code: str = response.json()["error"]["code"]

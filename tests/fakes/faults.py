@@ -57,7 +57,6 @@ class Slow:
     acted_first: bool = True
 
     async def wait(self) -> None:
-        """Be late."""
         await anyio.sleep(self.delay_s)
         if self.gate is not None:
             await self.gate.pass_through()
@@ -83,11 +82,9 @@ class Faults:
         self._plans.append((methods, decide))
 
     def clear(self) -> None:
-        """Nothing goes wrong any more."""
         self._plans.clear()
 
     def decide(self, call: Any) -> Any:
-        """What this one meets."""
         found = (decide(call) for methods, decide in self._plans if fnmatch.fnmatchcase(call.method, methods))
         return next((fault for fault in found if fault is not None), None)
 

@@ -20,7 +20,6 @@ class HaltingBus(CutBus):
     """Stands still before its ``at``-th call."""
 
     async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        """See ``CutBus.passing``."""
         self.calls += 1
         if self.calls == self._at:
             print("here", flush=True)
@@ -29,7 +28,6 @@ class HaltingBus(CutBus):
 
 
 async def main(server_dir: str, data_dir: str, prefix: str, job_id: str, at: int) -> None:
-    """Do the job with files below ``data_dir``."""
     config = Config(queue=HASTY, redis=RedisConfig(prefix=prefix))
     async with open_process(config, Path(server_dir)) as process:
         bus: Bus = HaltingBus(process.bus, at=at)

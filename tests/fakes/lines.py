@@ -60,7 +60,6 @@ class LinesServer:
             await self._changed.wait()
 
     async def serve(self, *, task_status: TaskStatus[None]) -> None:
-        """Listen until cancelled."""
         listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
         async with listener:
             self.port = listener.extra(SocketAttribute.local_address)[1]

@@ -17,6 +17,7 @@ import anyio.abc
 from anyio.abc import SocketStream
 
 from tests.fakes.said import said
+from tests.fakes.wire import Wire
 
 REQUEST_TIMEOUT_S = 600.0
 
@@ -57,8 +58,6 @@ class Events:
 
 @dataclass(frozen=True)
 class Failure:
-    """A response with an error status."""
-
     status: int
     message: str = "it went wrong"
     code: str | None = None
@@ -68,8 +67,6 @@ class Failure:
 
 @dataclass(frozen=True)
 class Plain:
-    """Any other response."""
-
     body: bytes
     content_type: str = "text/html"
     status: int = 200
@@ -98,8 +95,6 @@ Script = Iterable[Reply] | Callable[[dict[str, object]], Reply]
 
 @dataclass(frozen=True)
 class Received:
-    """A request as it came."""
-
     path: str
     headers: dict[str, str]
     """Names in small letters."""
@@ -109,8 +104,6 @@ class Received:
 
 
 class FakeOpenAI:
-    """A running server."""
-
     def __init__(self, port: int, script: Script) -> None:
         self.base_url = f"http://127.0.0.1:{port}/v1"
         self.requests: list[Received] = []
@@ -130,7 +123,7 @@ class FakeOpenAI:
         async with stream:
             connection = _Connection(stream)
             try:
-                while (request := await connection.request()) is not None:
+                while (request := await connection.received()) is not None:
                     if request.path.endswith("/models"):
                         await _answer(connection, self._models(), {})
                         continue
@@ -148,49 +141,27 @@ class FakeOpenAI:
         return Plain(json.dumps({"object": "list", "data": listed}).encode(), content_type="application/json")
 
 
-class _Connection:
-    def __init__(self, stream: SocketStream) -> None:
-        self._stream = stream
-        self._buffer = b""
-
-    async def request(self) -> Received | None:
+class _Connection(Wire):
+    async def received(self) -> Received | None:
         try:
-            head = await self._until(b"\r\n\r\n")
+            self._buffer = self._buffer or await self.stream.receive()
         except (anyio.EndOfStream, anyio.BrokenResourceError):
             return None  # between two requests a client may go
-        first, *lines = head.decode().split("\r\n")
-        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-        length = int(headers.get("content-length", "0"))
-        while len(self._buffer) < length:
-            self._buffer += await self._stream.receive()
-        raw, self._buffer = self._buffer[:length], self._buffer[length:]
-        is_form = headers.get("content-type", "").startswith("multipart/")
-        body = {"form": raw.decode("latin-1")} if is_form else json.loads(raw or b"{}")
-        return Received(path=first.split()[1], headers=headers, raw=raw, body=body)
-
-    async def _until(self, mark: bytes) -> bytes:
-        while mark not in self._buffer:
-            self._buffer += await self._stream.receive()
-        head, _, self._buffer = self._buffer.partition(mark)
-        return head
-
-    async def respond(self, status: int, body: bytes, headers: dict[str, str]) -> None:
-        await self.head(status, {**headers, "content-length": str(len(body))})
-        await self._stream.send(body)
-
-    async def head(self, status: int, headers: dict[str, str]) -> None:
-        lines = [f"HTTP/1.1 {status} Fake", *(f"{name}: {value}" for name, value in headers.items())]
-        await self._stream.send("\r\n".join([*lines, "", ""]).encode())
+        request = await self.request()
+        assert request is not None
+        is_form = request.headers.get("content-type", "").startswith("multipart/")
+        body = {"form": request.body.decode("latin-1")} if is_form else json.loads(request.body or b"{}")
+        return Received(path=request.path, headers=request.headers, raw=request.body, body=body)
 
     async def chunk(self, data: bytes) -> None:
         """A chunk of a chunked body; an empty one ends it."""
-        await self._stream.send(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        await self.stream.send(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
     async def pause(self, seconds: float) -> None:
         """Wait, but notice at once when the client goes."""
         with anyio.move_on_after(seconds):
             while True:
-                self._buffer += await self._stream.receive()
+                self._buffer += await self.stream.receive()
 
 
 async def _answer(connection: _Connection, reply: Reply, body: dict[str, object]) -> bool:
@@ -199,28 +170,27 @@ async def _answer(connection: _Connection, reply: Reply, body: dict[str, object]
         case Failure():
             error = {"message": reply.message, "type": "error", "param": reply.param, "code": reply.code}
             content = json.dumps({"error": error}).encode()
-            await connection.respond(reply.status, content, {"content-type": "application/json", **reply.headers})
+            await connection.respond(reply.status, content, **reply.headers)
         case Plain():
-            await connection.respond(reply.status, reply.body, {"content-type": reply.content_type})
+            await connection.respond(reply.status, reply.body, content_type=reply.content_type)
         case Hang():
             await connection.pause(REQUEST_TIMEOUT_S)
             return False
         case Embed():
             await connection.pause(reply.delay_s)
-            whole = json.dumps(embedded(reply, body)).encode()
-            await connection.respond(200, whole, {"content-type": "application/json"})
+            await connection.respond(200, json.dumps(embedded(reply, body)).encode())
         case Events():
             return await _stream(connection, reply)
         case Say() if not body.get("stream"):
-            whole = json.dumps(completion(reply)).encode()
-            await connection.respond(200, whole, {"content-type": "application/json"})
+            await connection.respond(200, json.dumps(completion(reply)).encode())
         case Say():
             return await _stream(connection, _events(reply, body))
     return True
 
 
 async def _stream(connection: _Connection, events: Events) -> bool:
-    await connection.head(200, {"content-type": "text/event-stream; charset=utf-8", "transfer-encoding": "chunked"})
+    head = "HTTP/1.1 200 Fake\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n"
+    await connection.stream.send(head.encode())
     for item in events.items:
         match item:
             case bytes():
@@ -238,13 +208,11 @@ async def _stream(connection: _Connection, events: Events) -> bool:
 
 
 def delta(finish: str | None = None, **fields: object) -> dict[str, object]:
-    """A chunk of a stream, as OpenAI writes it."""
     choice = {"index": 0, "delta": fields, "logprobs": None, "finish_reason": finish}
     return {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "fake-1", "choices": [choice]}
 
 
 def completion(reply: Say) -> dict[str, object]:
-    """The whole answer as one object."""
     calls = [
         {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}} for c in reply.calls
     ]
@@ -255,12 +223,9 @@ def completion(reply: Say) -> dict[str, object]:
         "finish_reason": _finish(reply),
     }
     return {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "model": "fake-1",
-        "choices": [choice],
+        "id": "chatcmpl-1", "object": "chat.completion", "model": "fake-1", "choices": [choice],
         "usage": _usage(reply),
-    }
+    }  # fmt: skip
 
 
 def letters(text: str) -> list[float]:
@@ -269,7 +234,6 @@ def letters(text: str) -> list[float]:
 
 
 def embedded(reply: Embed, body: dict[str, object]) -> dict[str, object]:
-    """The answer to an embeddings request."""
     asked = body["input"]
     texts = asked if isinstance(asked, list) else [asked]
     vector_of = reply.vector_of or letters
@@ -279,11 +243,8 @@ def embedded(reply: Embed, body: dict[str, object]) -> dict[str, object]:
     ]
     usage = {"prompt_tokens": len(texts), "total_tokens": len(texts)}
     return {
-        "object": "list",
-        "model": body["model"],
-        "data": data[::-1] if reply.backwards else data,
-        "usage": usage,
-    }
+        "object": "list", "model": body["model"], "data": data[::-1] if reply.backwards else data, "usage": usage,
+    }  # fmt: skip
 
 
 def _finish(reply: Say) -> str:
@@ -325,7 +286,6 @@ def _echo(body: dict[str, object]) -> Say:
 
 @asynccontextmanager
 async def fake_openai(script: Script = (), *, port: int = 0) -> AsyncIterator[FakeOpenAI]:
-    """A running fake on a port of its own."""
     async with await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=port) as listener:
         server = FakeOpenAI(listener.extra(anyio.abc.SocketAttribute.local_port), script)
         async with anyio.create_task_group() as tasks:

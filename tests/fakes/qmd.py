@@ -56,8 +56,6 @@ _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 
 
 class Installed:
-    """A fake that was made a program."""
-
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.program = str(folder / "qmd")
@@ -75,7 +73,6 @@ class Installed:
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     def told(self, command: str) -> list[dict[str, Any]]:
-        """The calls of one command."""
         return [call for call in self.calls if call["words"][0] == command]
 
     def left(self) -> list[int]:
@@ -96,7 +93,6 @@ def _runs(pid: int) -> bool:
 
 
 def install(folder: Path) -> Installed:
-    """A program ``qmd`` in ``folder``."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "qmd"
     # -S and -E: it starts in 15 ms; imported it is not compiled each time.

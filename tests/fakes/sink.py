@@ -54,8 +54,6 @@ class Cut:
 
 @dataclass(frozen=True)
 class Hang:
-    """No answer until the client goes."""
-
     delivered: bool = True
 
 
@@ -88,8 +86,6 @@ Decide = Callable[[Post], Fault | None]
 
 @dataclass(eq=False)
 class Attempt:
-    """One request."""
-
     post: Post
     delivered: bool
     answered: bool = False
@@ -100,8 +96,6 @@ class Attempt:
 
 @dataclass
 class Sink:
-    """What was delivered, and what is to go wrong."""
-
     decide: Decide
     decide_others: Decide = lambda _post: None
     url: str = ""
@@ -143,11 +137,9 @@ class Sink:
         await self._until(lambda: not self.updates, within_s)
 
     def shown(self, session: str) -> list[str]:
-        """The texts that a chat shows."""
         return [post["text"] for post in self.messages.values() if post["session"] == session]
 
     def acts_of(self, kind: str) -> list[Post]:
-        """What was asked of one kind."""
         return [post for post in self.acts if post["kind"] == kind]
 
     def texts(self, session: str = "") -> list[str]:
@@ -172,7 +164,6 @@ class Sink:
                 await self._changed.wait()
 
     async def serve(self, port: int = 0, *, task_status: TaskStatus[None]) -> None:
-        """Listen until cancelled."""
         listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=port)
         async with listener:
             host, number = listener.extra(anyio.abc.SocketAttribute.local_address)[:2]

@@ -20,8 +20,6 @@ class Garbage(Exception):
 
 @dataclass(frozen=True)
 class Upload:
-    """A file in a multipart body."""
-
     name: str
     data: bytes
 
@@ -38,8 +36,6 @@ class Request:
 
 
 class Wire:
-    """One connection."""
-
     def __init__(self, stream: SocketStream) -> None:
         self.stream = stream
         self._buffer = b""
@@ -81,7 +77,6 @@ class Wire:
         return await self.exactly(length)
 
     async def exactly(self, number: int) -> bytes:
-        """So many bytes, whatever they are."""
         parts, missing = [self._buffer], number - len(self._buffer)
         while missing > 0:
             parts.append(await self.stream.receive())

@@ -8,7 +8,7 @@ import anyio
 import msgspec
 import pytest
 
-from daemon.bus import command_of, publish
+from daemon.bus import publish
 from daemon.config import BotConfig, Config
 from daemon.errors import BusUnavailable, RateLimited, SessionFull
 from daemon.events import Notice, Reply
@@ -31,22 +31,10 @@ async def ask(lab: Lab, message_id: str, command: Any = "status", **more: Any) -
 
 
 async def answered(lab: Lab, count: int = 1, session: str = "web:ann") -> list[Notice]:
-    """The first ``count`` notices, waiting for them."""
     with anyio.fail_after(HANG_S):
         while len(found := await notices_of(lab, session)) < count:  # noqa: ASYNC110 - it comes from the server
             await anyio.sleep(0.005)
     return found
-
-
-@pytest.mark.parametrize(
-    ("text", "command"),
-    [
-        *(("/status", "status"), (" /Status\n", "status"), ("/HELP", "help"), ("/start", "help"), ("/Stop", "stop")),
-        *(("status", ""), ("/status now", ""), ("//help", "")),
-    ],
-)
-def test_a_command_is_known_by_its_whole_text_in_any_case(text: str, command: str) -> None:
-    assert command_of(text) == command
 
 
 async def test_a_status_is_answered_while_a_turn_runs_and_stands_in_no_log(process: Process, lab: Lab) -> None:
@@ -92,9 +80,7 @@ async def test_help_names_the_commands_in_the_language_of_the_bot(process: Proce
     assert "回答" in notice.text
 
 
-async def test_memory_is_shown_with_its_version_and_when_it_changed_in_the_time_of_the_bot(
-    process: Process, lab: Lab
-) -> None:
+async def test_memory_is_shown_with_its_version_and_its_change_in_the_bots_time(process: Process, lab: Lab) -> None:
     memories, scope = Memories(lab.bus), "pond:workspace"
     config = Config(queue=lab.queue, bots={"pond": BotConfig(time_zone="Asia/Shanghai")})
     await lab.publish("a")
@@ -230,9 +216,7 @@ async def test_an_answer_said_twice_or_late_changes_nothing(lab: Lab) -> None:
     assert len(await notices_of(lab, "support:eve")) == len(await replies_of(lab, "support")) == 1
 
 
-async def test_a_worker_that_fails_at_any_call_leaves_the_command_to_another_who_answers_once(
-    process: Process, lab: Lab
-) -> None:
+async def test_a_worker_that_fails_at_any_call_leaves_one_answer_to_another(process: Process, lab: Lab) -> None:
     counting = FailingBus(process.bus, at=0)
     await by_two(replace(process, bus=counting), process, lab, "m0")
 
@@ -255,7 +239,7 @@ async def by_two(first: Process, second: Process, lab: Lab, message_id: str) -> 
             continue
 
 
-async def test_what_cannot_be_read_becomes_a_dead_letter_and_what_was_deleted_by_hand_is_forgotten(
+async def test_an_unreadable_command_becomes_a_dead_letter_and_a_deleted_one_nothing(
     process: Process, lab: Lab
 ) -> None:
     keys = lab.bus.keys
@@ -272,9 +256,7 @@ async def test_what_cannot_be_read_becomes_a_dead_letter_and_what_was_deleted_by
     assert await lab.bus.call("XLEN", keys.inbox(0)) == 0
 
 
-async def test_a_command_for_a_bot_that_this_process_does_not_know_is_left_to_another(
-    process: Process, lab: Lab
-) -> None:
+async def test_a_command_for_an_unknown_bot_is_left_to_another_process(process: Process, lab: Lab) -> None:
     await ask(lab, "s")
     stranger = replace(process, config=Config(queue=lab.queue, bots={"nemo": BotConfig()}))
 

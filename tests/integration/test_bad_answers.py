@@ -92,7 +92,6 @@ async def _written(kind: Kind, memory: MemoryLab) -> None:
 
 
 async def _answered(memory: MemoryLab) -> str:
-    """What the bot answers next."""
     await memory.lab.publish("after")
     async with Bot(memory.process).working():
         await until(memory.lab.is_idle)

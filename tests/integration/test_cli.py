@@ -30,8 +30,6 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Running:
-    """A process, and what it prints."""
-
     process: Any
     stdout: IO[bytes]
     stderr: IO[bytes]
@@ -53,21 +51,15 @@ class Running:
 
 
 class Place:
-    """A data directory, and commands that work in it."""
-
     def __init__(self, folder: Path) -> None:
         self.data = folder / "data"
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("MILLPOND_", "OPENAI_"))}
         self.environ = kept | {
-            "MILLPOND_DATA_DIR": str(self.data),
-            "MILLPOND_CHANNELS__WEB__PORT": "0",
-            "XDG_RUNTIME_DIR": str(folder),
-            "PROMPT_TOOLKIT_NO_CPR": "1",
-            "TERM": "xterm",
-        }
+            "MILLPOND_DATA_DIR": str(self.data), "MILLPOND_CHANNELS__WEB__PORT": "0", "XDG_RUNTIME_DIR": str(folder),
+            "PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm",
+        }  # fmt: skip
 
     def __call__(self, *args: str, given: str | bytes = b"", **environ: str) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end."""
         text = given if isinstance(given, bytes) else given.encode()
         return forked.run(args, self.environ | environ, text)
 
@@ -160,11 +152,6 @@ def test_run_shows_a_link_that_logs_in_once_and_writes_it_nowhere_else(place: Pl
     assert code not in place("redis-cli", "KEYS", "*").stdout
 
 
-def test_run_says_where_its_data_lies_and_that_the_model_is_a_stand_in(place: Place) -> None:
-    with place.running("--role", "agent") as process:
-        process.said(rf"Data directory: {place.data}\n(.|\n)*offline stand-in")
-
-
 def test_two_runs_share_one_server(place: Place) -> None:
     with place.running() as one, place.running() as other:
         one.said("listens on")
@@ -177,19 +164,19 @@ def test_two_runs_share_one_server(place: Place) -> None:
     assert len({name.split()[0] for name in workers if name.endswith(" agent")}) == 2
 
 
-def test_an_unknown_role_is_a_usage_error(place: Place) -> None:
-    done = place("run", "--role", "cook")
+def test_what_is_wrong_with_a_run_is_one_sentence(place: Place) -> None:
+    role = place("run", "--role", "cook")
+    assert (role.returncode, "'cook' is not one of" in role.stderr) == (2, True)
 
-    assert done.returncode == 2
-    assert "'cook' is not one of" in done.stderr
+    config = place("run", MILLPOND_QUEUE__LEASE_S="soon")
+    assert config.returncode == 78
+    assert config.stderr.startswith("millpond: the configuration cannot be used")
+    assert "Traceback" not in config.stderr
 
-
-def test_a_wrong_configuration_is_one_sentence_and_78(place: Place) -> None:
-    done = place("run", MILLPOND_QUEUE__LEASE_S="soon")
-
-    assert done.returncode == 78
-    assert done.stderr.startswith("millpond: the configuration cannot be used")
-    assert "Traceback" not in done.stderr
+    tool = place("run", "--role", "agent", MILLPOND_BOTS__POND__TOOLS="time,teleport")
+    assert tool.returncode == 78
+    last = tool.stderr.splitlines()[-1]
+    assert last.startswith("millpond: bots.pond.tools: there is no tool teleport; there are: time, ")
 
 
 @pytest.mark.parametrize("roles", [(), ("--role", "web")], ids=["all roles", "web"])
@@ -206,20 +193,13 @@ def test_a_taken_port_is_one_sentence_and_78(place: Place, roles: tuple[str, ...
     assert "Traceback" not in done.stderr
 
 
-def test_a_bot_with_an_unknown_tool_is_one_sentence_and_78(place: Place) -> None:
-    done = place("run", "--role", "agent", MILLPOND_BOTS__POND__TOOLS="time,teleport")
-
-    assert done.returncode == 78
-    last = done.stderr.splitlines()[-1]
-    assert last.startswith("millpond: bots.pond.tools: there is no tool teleport; there are: time, ")
-
-
 def test_looking_at_a_folder_without_a_millpond_makes_none(place: Place, tmp_path: Path) -> None:
-    done = place("queue", "list", MILLPOND_DATA_DIR=str(tmp_path / "mistyped"))
+    for command in ("queue", "transcript"):
+        done = place(command, "list", MILLPOND_DATA_DIR=str(tmp_path / "mistyped"))
 
-    assert done.returncode == 78
-    assert "holds no Millpond yet" in done.stderr
-    assert not (tmp_path / "mistyped").exists()
+        assert done.returncode == 78
+        assert "holds no Millpond yet" in done.stderr
+        assert not (tmp_path / "mistyped").exists()
 
 
 def test_a_second_signal_ends_at_once_and_without_a_traceback(place: Place) -> None:
@@ -251,11 +231,8 @@ def test_piped_lines_are_answered_in_order(place: Place) -> None:
 
     assert done.returncode == 0
     assert done.stdout.splitlines()[2:] == [
-        "Hello! What can I do for you?",
-        "You said: one fish",
-        "You said: two fish",
-        "You said: red fish",
-    ]
+        "Hello! What can I do for you?", "You said: one fish", "You said: two fish", "You said: red fish",
+    ]  # fmt: skip
     assert "no worker is running" in done.stderr
 
 
@@ -268,17 +245,12 @@ def test_lines_that_cannot_be_accepted_are_named_and_the_others_answered(place: 
     assert done.stdout.splitlines()[-1] == "You said: last"
 
 
-def test_a_chat_with_nothing_to_say_ends(place: Place) -> None:
-    done = place("chat", "--session", "silent")
+def test_a_chat_with_nothing_to_say_ends_and_one_in_another_channels_session_is_refused(place: Place) -> None:
+    silent, foreign = place("chat", "--session", "silent"), place("chat", "--session", "web:ann", given="hello\n")
 
-    assert (done.returncode, done.stdout) == (0, "")
-
-
-def test_a_chat_in_another_channels_session_is_refused(place: Place) -> None:
-    done = place("chat", "--session", "web:ann", given="hello\n")
-
-    assert done.returncode == 65
-    assert "belongs to channel web" in done.stderr
+    assert (silent.returncode, silent.stdout) == (0, "")
+    assert foreign.returncode == 65
+    assert "belongs to channel web" in foreign.stderr
 
 
 def test_a_sent_message_is_accepted_once(place: Place) -> None:
@@ -294,6 +266,7 @@ def test_a_sent_message_is_accepted_once(place: Place) -> None:
 
 def test_send_waits_for_the_answer(place: Place) -> None:
     with place.running("--role", "agent") as process:
+        process.said(rf"Data directory: {place.data}\n(.|\n)*offline stand-in")
         process.said("process.started", stream="stderr")
 
         first = place("send", "web:ann", "hello", "--id", "w1", "--wait", str(HANG_S))
@@ -313,23 +286,18 @@ def test_an_answer_that_does_not_come_in_time_is_75(place: Place) -> None:
     assert "no answer within 0.2 s" in done.stderr
 
 
-@pytest.mark.parametrize("seconds", ["nan", "0", "-1", "soon"])
-def test_no_number_of_seconds_to_wait_is_wrong_usage(place: Place, seconds: str) -> None:
-    done = place("send", "patient", "hello", "--wait", seconds)
-
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "Error: Invalid value for '--wait'" in done.stderr
-
-
-@pytest.mark.parametrize("session", ["nowhere:x", "a:b:c:d", "terminal:", "terminal:%zz"])
-def test_a_session_that_cannot_be_is_65(place: Place, session: str) -> None:
-    done = place("send", session, "hello")
-
-    assert done.returncode == 65
-    assert done.stderr.startswith("millpond: session ")
+def test_no_number_of_seconds_to_wait_is_wrong_usage(place: Place) -> None:
+    for seconds in ("nan", "0", "-1", "soon"):
+        done = place("send", "patient", "hello", "--wait", seconds)
+        assert (done.returncode, done.stdout) == (2, ""), seconds
+        assert "Error: Invalid value for '--wait'" in done.stderr
 
 
-def test_an_empty_message_is_65(place: Place) -> None:
+def test_a_session_that_cannot_be_and_an_empty_message_are_65(place: Place) -> None:
+    for session in ("nowhere:x", "a:b:c:d", "terminal:", "terminal:%zz"):
+        done = place("send", session, "hello")
+        assert done.returncode == 65, session
+        assert done.stderr.startswith("millpond: session ")
     assert place("send", "empty", " ").returncode == 65
 
 
@@ -437,20 +405,15 @@ def test_the_doctor_finds_nothing_wrong(place: Place) -> None:
     assert not [finding for finding in findings if finding["state"] == "error"]
 
 
-def test_the_doctor_says_what_is_wrong(place: Place) -> None:
-    misspelt = place("doctor", MILLPOND_REDIS__PREFX="x")
-
-    assert misspelt.returncode == 1
-    assert re.search(r"^error +configuration: ", misspelt.stdout, re.MULTILINE)
-
-
-def test_config_check_and_doctor_find_tools_that_are_not_there(place: Place) -> None:
+def test_config_check_and_doctor_say_what_is_wrong(place: Place) -> None:
     checked = place("config", "check", MILLPOND_BOTS__POND__TOOLS="time,tme")
     examined = place("doctor", MILLPOND_BOTS__POND__TOOLS="time,tme")
 
     assert checked.returncode == 78
     assert "bots.pond.tools: there is no tool tme; there are: time," in checked.stderr
-    assert examined.returncode == 1
+    misspelt = place("doctor", MILLPOND_REDIS__PREFX="x")
+    assert (examined.returncode, misspelt.returncode) == (1, 1)
+    assert re.search(r"^error +configuration: ", misspelt.stdout, re.MULTILINE)
     assert re.search(r"^error +tools: bots\.pond\.tools: there is no tool tme", examined.stdout, re.MULTILINE)
 
 

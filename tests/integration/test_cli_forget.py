@@ -18,7 +18,6 @@ def place() -> Iterator[Place]:
 
 
 def talk(place: Place, session: str, text: str) -> None:
-    """Say it, and be answered."""
     done = place("chat", "--session", session, given=f"{text}\n")
     assert done.returncode == 0, done.stderr
 

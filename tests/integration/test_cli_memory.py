@@ -33,7 +33,6 @@ class Talk:
         self.folder = place.data / "bots" / "pond" / "memory" / self.scope.replace(":", "%3a")
 
     def __call__(self, *args: str, **more: Any) -> Any:
-        """What a command prints as JSON."""
         command, *rest = args
         done = self.place("memory", command, "talk", *rest, "--json", **more)
         assert done.returncode == 0, done.stderr

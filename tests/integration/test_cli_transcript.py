@@ -44,7 +44,6 @@ class Talk:
         self.segments: list[Segment] = []
 
     def __call__(self, *args: str, code: int = 0) -> Any:
-        """What a command prints as JSON."""
         done = self.place("transcript", *args, "--json")
         assert done.returncode == code, done.stderr
         return json.loads(done.stdout)
@@ -120,12 +119,8 @@ def test_a_session_is_shown_whole_whatever_has_left_redis(talk: Talk) -> None:
 
     assert [message["index"] for message in shown["messages"]] == list(range(20))
     assert [message["content"] for message in shown["messages"]][:5] == [
-        "message 0",
-        "message 1",
-        "message 2",
-        "message 3",
-        SAID[4],
-    ]
+        "message 0", "message 1", "message 2", "message 3", SAID[4],
+    ]  # fmt: skip
     assert shown["missing"] == []
     lines = talk.place("transcript", "show", "talk").stdout.splitlines()
     assert len(lines) == 20
@@ -180,14 +175,6 @@ def test_what_cannot_be_is_said_with_an_exit_code(talk: Talk, asked: list[str], 
 
     assert found == code, text
     assert said in text
-
-
-def test_looking_makes_no_millpond(tmp_path: Path) -> None:
-    done = Place(tmp_path)("transcript", "list")
-
-    assert done.returncode == 78
-    assert "holds no Millpond yet" in done.stderr
-    assert not (tmp_path / "data").exists()
 
 
 @pytest.mark.parametrize("spoilt", [b"", b"\x1f\x8bspoilt", gzip.compress(b"{}\n", mtime=0)])
@@ -333,12 +320,9 @@ def test_output_that_nobody_reads_any_more_ends_quietly(talk: Talk) -> None:
 
 def _piped(talk: Talk) -> Any:
     return subprocess.Popen(
-        [sys.executable, "-m", "millpond", "transcript", "show", "talk"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=ROOT,
-        env=talk.place.environ,
-    )
+        [sys.executable, "-m", "millpond", "transcript", "show", "talk"], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, cwd=ROOT, env=talk.place.environ,
+    )  # fmt: skip
 
 
 # Everything of a person

@@ -11,7 +11,6 @@ from pathlib import Path
 import anyio
 import msgspec
 import pytest
-from anyio.from_thread import start_blocking_portal
 from hypothesis.stateful import run_state_machine_as_test
 
 import daemon.bus.changes
@@ -32,6 +31,7 @@ from tests.integration.test_outbox import pushing, replica
 from tests.integration.test_session_machine import QUEUE as LONG
 from tests.integration.test_session_machine import QUICK, SESSIONS, SessionMachine
 from tests.limits import HANG_S
+from tests.oneloop import one_loop
 from tests.servers import SLOTS, Node, cluster_of
 from workers.agent.service import serve
 from workers.consolidation.grew import GrewReader
@@ -76,8 +76,6 @@ async def a_process(bus: Bus, queue: QueueConfig, tmp_path: Path) -> AsyncIterat
 
 @asynccontextmanager
 async def a_worker(bus: Bus, queue: QueueConfig, tmp_path: Path) -> AsyncIterator[None]:
-    """An agent worker that answers ``ok``."""
-
     async def connect(_config: object, *, language: str) -> Model:
         return ScriptedModel()
 
@@ -104,7 +102,7 @@ async def test_a_cluster_keeps_its_number_of_partitions(cluster: Sequence[Node],
             pass
 
 
-async def test_a_hundred_conversations_are_answered_by_two_workers(
+async def test_two_workers_answer_a_hundred_sessions(
     cluster: Sequence[Node], far: Lab, prefix: str, tmp_path: Path
 ) -> None:
     async with (
@@ -213,7 +211,7 @@ async def test_what_is_published_on_any_node_is_heard(far: Lab) -> None:
         tg.cancel_scope.cancel()
 
 
-async def test_events_of_all_partitions_are_read_once_by_one_of_the_group(
+async def test_events_of_all_partitions_are_read_once_by_a_group(
     cluster: Sequence[Node], far: Lab, prefix: str
 ) -> None:
     for partition in range(64):
@@ -255,14 +253,11 @@ class OnePlace(Keys):
 
 
 def test_the_state_machine_of_sessions_keeps_its_promises_on_a_cluster(cluster: Sequence[Node], prefix: str) -> None:
-    with (
-        start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(bus_on(cluster[0], prefix)) as bus,
-    ):
+    with one_loop() as loop, loop.entered(bus_on(cluster[0], prefix)) as bus:
         bus.keys = OnePlace(prefix=prefix, partitions=bus.keys.partitions)
-        found = type("Machine", (SessionMachine,), {"portal": portal, "lab": Lab(bus, LONG)})
+        found = type("Machine", (SessionMachine,), {"loop": loop, "lab": Lab(bus, LONG)})
         run_state_machine_as_test(found, settings=QUICK)
-        portal.call(check_and_remove_keys, bus)
+        loop.call(check_and_remove_keys, bus)
 
 
 async def publish_patiently(lab: Lab, message_id: str, session: str) -> None:
@@ -276,9 +271,7 @@ async def publish_patiently(lab: Lab, message_id: str, session: str) -> None:
             return
 
 
-async def test_a_node_that_dies_is_followed_by_its_replica_and_every_message_is_answered_once(
-    prefix: str, tmp_path: Path
-) -> None:
+async def test_a_dead_node_is_replaced_and_every_message_is_answered_once(prefix: str, tmp_path: Path) -> None:
     with cluster_of(3, replicas=1) as nodes:
         async with bus_on(nodes[0], prefix) as bus:
             lab = Lab(bus, PATIENT)
@@ -328,9 +321,7 @@ async def test_a_node_that_is_away_holds_up_no_other_and_its_calls_end(prefix: s
             assert (await reap(bus, PATIENT))[1] is not None
 
 
-async def test_a_reader_goes_to_another_node_when_its_own_says_nothing_any_more(
-    prefix: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_reader_leaves_a_node_that_says_nothing_any_more(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(daemon.bus.listen, "POLL_S", 0.3)
     channel = f"{prefix}:heard"
 

@@ -1,7 +1,5 @@
 """Bursts: what comes within a channel's debounce window is answered by one turn, each message its own log entry."""
 
-from dataclasses import replace
-
 import msgspec
 import pytest
 
@@ -10,7 +8,7 @@ from daemon.process import Process
 from daemon.testing import Gate, ScriptedModel
 from tests.conftest import Lab
 from tests.fakes.said import said as words_of
-from tests.integration.test_turns import Bot, said, until
+from tests.integration.test_turns import Bot, said, until, worked_off
 
 pytestmark = pytest.mark.anyio
 
@@ -28,21 +26,13 @@ async def the_window_ends(lab: Lab, session: str = "web:ann") -> None:
     await lab.expire(session)
 
 
-async def settled(lab: Lab) -> None:
-    async def check() -> bool:
-        state = await lab.state()
-        return state.exists and state.waiting == 0 and not state.worker
-
-    await until(check)
-
-
 async def test_a_burst_becomes_one_turn_that_lists_what_it_answers(process: Process, lab: Lab) -> None:
     model = ScriptedModel("all at once")
     async with Bot(process, model).working():
         for message_id in ("a", "b", "c"):
             await lab.publish(message_id, debounce_s=WINDOW_S)
         await the_window_ends(lab)
-        await settled(lab)
+        await until(lab.is_idle)
 
     log = await lab.log()
     assert said(log) == [*(("user", f"text of {m}") for m in "abc"), ("assistant", "all at once")]
@@ -58,7 +48,7 @@ async def test_what_comes_after_the_window_is_a_turn_of_its_own(process: Process
         for message_id in ("a", "b"):
             await lab.publish(message_id, debounce_s=WINDOW_S)
             await the_window_ends(lab)
-            await settled(lab)
+            await until(lab.is_idle)
 
     assert [entry.answers for entry in await lab.log() if entry.answers] == [("a",), ("b",)]
 
@@ -74,7 +64,7 @@ async def test_nothing_is_claimed_before_the_window_is_over_not_even_after_a_tur
         await until(lambda: answered(lab, ("a",)))
         await lab.publish("c", debounce_s=WINDOW_S)
         await the_window_ends(lab)
-        await settled(lab)
+        await until(lab.is_idle)
 
     assert [entry.answers for entry in await lab.log() if entry.answers] == [("a",), ("b", "c")]
 
@@ -124,8 +114,7 @@ async def test_a_successor_answers_the_set_that_the_journal_fixed(process: Proce
     await lab.sessions.journal(claim, step=0, entries=users)
     await lab.expire()
 
-    async with Bot(replace(process), ScriptedModel("both")).working():
-        await settled(lab)
+    await worked_off(process, lab, ScriptedModel("both"))
 
     log = await lab.log()
     assert [entry.id for entry in log] == ["a", "b", ""]

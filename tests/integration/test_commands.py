@@ -37,7 +37,6 @@ MODELS = ModelConfig(
 
 
 async def ask(lab: Lab, message_id: str, text: str, **more: Any) -> None:
-    """Hand a command in, as a channel does."""
     assert command_of(text)
     await lab.publish(message_id, text=text, command=command_of(text), **more)
 
@@ -67,7 +66,6 @@ def with_bot(process: Process, **fields: Any) -> Process:
 
 
 def prompts(model: ScriptedModel) -> list[list[str]]:
-    """What people said in each request."""
     decoded = [[msgspec.json.decode(message) for message in request.messages] for request in model.requests]
     return [[words_of(message["content"]) for message in one if message["role"] == "user"] for one in decoded]
 
@@ -85,7 +83,6 @@ class Named(ScriptedModel):
 
 
 def chain(*names: str) -> tuple[FallbackModel, dict[str, Named]]:
-    """A bot's models as the configuration has them."""
     models = {name: Named(name) for name in names}
     configs = {config.name: config for config in MODELS.chain}
     return FallbackModel([Rung(model, configs[name]) for name, model in models.items()]), models
@@ -100,7 +97,9 @@ def chain(*names: str) -> tuple[FallbackModel, dict[str, Named]]:
         *(("/new", "new", ""), (" /NEW\n", "new", ""), ("/new please", "", ""), ("/whoami", "whoami", "")),
         *(("/model", "model", ""), ("/Model  gpt-5 ", "model", "gpt-5"), ("/models", "", ""), ("/model@bot", "", "")),
         *(("/compact", "compact", ""), ("/compact the plans", "compact", "the plans"), ("/compacted", "", "")),
-        *(("say /new", "", ""), ("/", "", ""), ("/unheard-of", "", ""), ("", "", "")),
+        *(("say /new", "", ""), ("/", "", ""), ("/unheard-of", "", ""), ("", "", ""), ("/status now", "", "")),
+        *(("/status", "status", ""), (" /Status\n", "status", ""), ("/HELP", "help", ""), ("/start", "help", "")),
+        *(("/Stop", "stop", ""), ("status", "", ""), ("//help", "", ""), ("/memory what is", "memory", "what is")),
     ],
 )
 def test_only_known_words_are_commands_and_only_some_take_an_argument(text: str, command: str, argument: str) -> None:
@@ -207,9 +206,7 @@ async def test_a_stop_ends_the_turn_and_carries_out_the_command_that_waited(proc
     assert "[stopped]" in reply["text"] and "New conversation" in reply["text"]
 
 
-async def test_a_command_before_a_stop_that_finds_no_turn_is_carried_out_and_both_are_answered(
-    process: Process, lab: Lab
-) -> None:
+async def test_a_command_before_an_idle_stop_runs_and_both_are_answered(process: Process, lab: Lab) -> None:
     await lab.publish("s1", command="stop")
     await ask(lab, "n", "/new")
     await lab.publish("s2", command="stop")
@@ -275,9 +272,7 @@ async def test_the_holder_goes_on_behind_the_new_start(lab: Lab) -> None:
     assert again[0] == b"next"
 
 
-async def test_whatever_call_fails_each_command_is_carried_out_once_and_each_message_answered_once(
-    process: Process, lab: Lab
-) -> None:
+async def test_whatever_call_fails_commands_and_messages_are_handled_once(process: Process, lab: Lab) -> None:
     admin = with_bot(process, admins=("web:ann",), model=MODELS)
     counting = FailingBus(process.bus, at=0)
     await cut_short(admin, counting, lab, "web:m0")
@@ -367,9 +362,7 @@ async def test_an_admin_chooses_a_model_for_this_session_from_then_on(process: P
     assert (await preview(admin, SESSION))["model"] == "small"
 
 
-async def test_a_chosen_model_outlives_the_process_and_falls_back_and_the_first_is_the_bots_own_again(
-    process: Process, lab: Lab
-) -> None:
+async def test_a_chosen_model_outlives_the_process_and_falls_back(process: Process, lab: Lab) -> None:
     admin = with_bot(process, admins=("ann",), model=MODELS)
     await ask(lab, "m1", "/model tiny")
     await worked_off(admin, lab, chain("big", "small", "tiny")[0])
@@ -400,9 +393,7 @@ async def test_others_are_refused_and_an_unknown_model_is_not_chosen(process: Pr
     assert "options" not in await lab.fields()
 
 
-async def test_a_model_that_the_bot_has_no_longer_or_options_that_cannot_be_read_leave_the_bots_own(
-    process: Process, lab: Lab
-) -> None:
+async def test_a_removed_model_or_unreadable_options_leave_the_bots_own_model(process: Process, lab: Lab) -> None:
     for options in ('{"model":"gone"}', '{"model":3}', "\udcff garbage".encode(errors="surrogateescape"), "[]"):
         await lab.publish(f"a{options!r}"[:20])
         await lab.bus.call("HSET", lab.bus.keys.session(SESSION), "options", options)
@@ -459,7 +450,7 @@ async def test_offline_there_is_one_model(process: Process, lab: Lab) -> None:
         (("",), "web", "ann", False),
     ],
 )
-def test_an_admin_is_listed_with_the_channel_or_by_a_plain_id(
+def test_an_admin_is_listed_by_channel_or_plain_id(
     admins: tuple[str, ...], channel: str, sender: str, is_one: bool
 ) -> None:
     asking = msgspec.structs.replace(an_inbound("x", session=f"{channel}:c"), sender_id=sender)
@@ -478,13 +469,9 @@ async def test_whoami_says_who_asks_where_and_whether_that_is_an_admin(process: 
 
     (reply,) = await replies(lab, "support:c%20d:7")
     assert reply["text"].splitlines() == [
-        "You: support:ann (Ann B.)",
-        "Channel: support",
-        "Chat: c d:7",
-        "Session: support:c%20d:7",
-        "Memory: pond:person:support:ann",
-        "Administrator: yes",
-    ]
+        "You: support:ann (Ann B.)", "Channel: support", "Chat: c d:7", "Session: support:c%20d:7",
+        "Memory: pond:person:support:ann", "Administrator: yes",
+    ]  # fmt: skip
     assert (await notices(lab))[0][2].endswith("Administrator: no")
 
 

@@ -10,9 +10,9 @@ import pytest
 from daemon.bus import Bus, Keys, open_bus, pairs
 from daemon.clock import SystemClock, stamp
 from daemon.config import RedisConfig
-from daemon.data import restore, verify, verifying
+from daemon.data import Target, restore, verify, verifying
 from daemon.errors import BusError, ConfigError, DatabaseNotEmpty, DataError
-from daemon.testing import FailingBus
+from daemon.testing import FailingBus, ManualClock
 from tests.conftest import Lab, an_inbound
 from tests.datalab import SESSIONS, a_reply, backed_up, checked, contents, filled, other, restored
 
@@ -196,6 +196,22 @@ async def test_a_database_that_processes_use_is_left_alone_whatever_is_told(
 
         with pytest.raises(ConfigError, match="host-1 agent"):
             await restored(copy, folder, replaces=True)
+
+
+async def test_a_process_counts_as_running_for_half_a_minute(
+    lab: Lab, redis: Redis, tmp_path: Path, clock: ManualClock
+) -> None:
+    folder = (await backed_up(lab.bus, tmp_path)).folder
+    beat = f'{{"role":"agent","started":"","seen":"{stamp(clock.now())}","holding":0}}'
+    target = Target(workspace_of=Path, archive=None, replaces=True)
+    async with other(lab.bus, redis) as copy:
+        await copy.call("HSET", copy.keys.workers, "host-1 agent", beat)
+        clock.advance(29)
+        with pytest.raises(ConfigError, match="host-1 agent"):
+            await restore(copy, folder, target, clock=clock)
+        clock.advance(1)
+
+        await restore(copy, folder, target, clock=clock)
 
 
 async def test_a_database_that_is_half_restored_is_refused_until_it_is_restored(

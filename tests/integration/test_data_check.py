@@ -233,3 +233,13 @@ async def test_files_of_a_memory_that_redis_has_lost_are_told(lab: Lab, tmp_path
 
     assert right.flaws == ()
     assert [flaw.rule for flaw in found.flaws] == ["files.memory"]
+
+
+async def test_what_of_a_memory_left_redis_and_is_in_no_file_is_told(lab: Lab, tmp_path: Path) -> None:
+    await with_memory(lab)
+    archive = Archive(lab.bus, tmp_path, storage=LocalStorage(tmp_path, "transcripts"))
+    await lab.bus.call("HSET", lab.bus.keys.memory(SCOPE), "history_base", 2)
+
+    found = await Check(lab.bus, archive, waits_s=0.0).run()
+
+    assert [flaw.rule for flaw in found.flaws] == ["archive.gap"]

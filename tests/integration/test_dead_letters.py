@@ -21,6 +21,7 @@ from daemon.events import Reply
 from daemon.session import Commit
 from daemon.testing import FailingBus
 from tests.conftest import Lab, an_entry, an_inbound, check_and_remove_keys
+from tests.integration.test_publish import waiting_ids
 
 pytestmark = pytest.mark.anyio
 
@@ -51,14 +52,6 @@ def letters(lab: Lab) -> DeadLetters:
 async def the_letter(letters: DeadLetters) -> DeadLetter:
     (letter,) = await letters.newest(limit=10)
     return letter
-
-
-async def waiting_ids(lab: Lab, session: str = "web:ann") -> list[str]:
-    found = []
-    for stream_id in await lab.bus.call("LRANGE", lab.bus.keys.waiting(session), 0, -1):
-        ((_, fields),) = await lab.bus.call("XRANGE", lab.bus.keys.inbox(0), stream_id, stream_id)
-        found.append(fields[b"id"].decode())
-    return found
 
 
 async def test_a_replayed_message_waits_behind_the_others_under_its_own_id(lab: Lab, letters: DeadLetters) -> None:
@@ -145,7 +138,7 @@ async def test_what_cannot_be_read_cannot_be_replayed_and_says_so(lab: Lab, lett
 
 
 @pytest.mark.parametrize("change", [{"command": "status"}, {"session": "web:bob"}])
-async def test_commands_and_messages_of_other_sessions_are_not_replayed(
+async def test_commands_and_foreign_messages_are_not_replayed(
     lab: Lab, letters: DeadLetters, change: dict[str, Any]
 ) -> None:
     payload = msgspec.json.encode(an_inbound("a", **change))
@@ -182,7 +175,7 @@ async def test_a_replayed_reply_goes_back_onto_out_once(lab: Lab, letters: DeadL
     assert msgspec.json.decode(found[b"reply"], type=Reply) == reply
 
 
-async def test_all_replays_what_is_there_now_and_not_what_dies_again_meanwhile(
+async def test_all_replays_present_letters_and_none_that_die_meanwhile(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.modules[DEAD], "PAGE", 2)
@@ -212,15 +205,12 @@ async def test_all_goes_on_behind_what_cannot_be_replayed(lab: Lab, letters: Dea
 
 @pytest.fixture
 async def many(server_dir: Path, prefix: str) -> AsyncIterator[Bus]:
-    """A bus with several partitions."""
     async with open_bus(RedisConfig(prefix=f"{prefix}-many", partitions=4), server_dir) as bus:
         yield bus
         await check_and_remove_keys(bus)
 
 
-async def test_with_several_partitions_letters_are_called_by_partition_and_found_without_it(
-    many: Bus, queue: QueueConfig
-) -> None:
+async def test_letters_of_several_partitions_are_found_with_and_without_it(many: Bus, queue: QueueConfig) -> None:
     lab, letters = Lab(many, queue), DeadLetters(many, queue)
     for name in ("ann", "bob", "cho", "dan"):
         await die(lab, name, session=f"web:{name}")

@@ -15,7 +15,6 @@ import pytest
 
 import workers.agent.exporting
 from daemon.archive import Archive, Segment
-from daemon.config import BotConfig, Config
 from daemon.durable import DRAFT
 from daemon.events import Notice, Overheard
 from daemon.export import Package, export, export_here, family, person_in, person_scopes, subject_of
@@ -27,7 +26,7 @@ from daemon.testing import ScriptedModel
 from daemon.usage import Amount, UsageBook, User
 from tests.conftest import Lab, an_entry, an_inbound
 from tests.cut_short import StoppingBus
-from tests.integration.test_commands import ask, replies, worked_off
+from tests.integration.test_commands import ask, replies, with_bot, worked_off
 
 pytestmark = pytest.mark.anyio
 
@@ -323,15 +322,9 @@ async def test_a_long_conversation_takes_little_memory(
 # In a chat
 
 
-def with_bot(home: Home, **fields: Any) -> Process:
-    config = Config(queue=home.process.config.queue, bots={"pond": BotConfig(**fields)})
-    return replace(home.process, config=config)
-
-
 async def asked(
     home: Home, message_id: str, process: Process, *, session: str = "web:ann", **more: Any
 ) -> dict[str, Any]:
-    """What is said to ``/export``."""
     await ask(home.lab, message_id, "/export", session=session, **more)
     await worked_off(process, home.lab, ScriptedModel(), session)
     found = await home.lab.bus.call("XREVRANGE", home.lab.bus.keys.notices(session), "+", "-", "COUNT", 1)
@@ -387,7 +380,7 @@ async def test_what_others_said_too_is_given_to_administrators_alone(
 ) -> None:
     await home.session("web:ann", scope, 2, text="said")
 
-    notice = await asked(home, "m1", with_bot(home, admins=admins), chat_kind=chat_kind)
+    notice = await asked(home, "m1", with_bot(home.process, admins=admins), chat_kind=chat_kind)
 
     assert bool(notice.get("attachments")) is is_given
     assert ("administrators" in notice["text"]) is not is_given

@@ -1,7 +1,7 @@
 """Several models in order, each a real server that goes wrong in its own way."""
 
 from collections.abc import AsyncIterator, Iterable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 
 import anyio
 import msgspec
@@ -11,9 +11,10 @@ from structlog.testing import capture_logs
 
 from daemon.config.schema import FallbackConfig, ModelConfig
 from daemon.errors import ContextOverflow, ModelError, ModelRefused, ModelTimeout, ModelUnavailable, RateLimited
-from daemon.model import Answer, Model, Request, TextChunk, connect
+from daemon.model import Answer, Model, Request, connect
 from daemon.model.fallback import REST_MAX_S, REST_S, FallbackModel
 from tests.fakes.openai_server import Events, Failure, FakeOpenAI, Hang, Plain, Reply, Say, delta, fake_openai
+from tests.integration.test_openai_model import answer_of
 from tests.limits import HANG_S
 
 pytestmark = pytest.mark.anyio
@@ -39,19 +40,11 @@ async def chain(*scripts: Iterable[Reply], **second: object) -> AsyncIterator[tu
 
 
 async def ask(model: Model, request: Request = REQUEST) -> tuple[str, Answer]:
-    shown, answers = "", []
-    async with aclosing(model.stream(request)) as chunks:
-        async for chunk in chunks:
-            if isinstance(chunk, TextChunk):
-                shown += chunk.text
-            else:
-                answers.append(chunk)
-    (answer,) = answers
-    return shown, answer
+    texts, answer = await answer_of(model, request)
+    return "".join(texts), answer
 
 
 def skip_rests(model: Model) -> None:
-    """As if the rests of all were over."""
     assert isinstance(model, FallbackModel)
     for rung in model._rungs:
         rung._rests_until = 0.0
@@ -62,16 +55,13 @@ def skip_rests(model: Model) -> None:
     [
         *(Failure(500), Failure(429), Failure(429, headers={"Retry-After": "60"}), Failure(401), Failure(404)),
         *(
-            Failure(400, "too long", code="context_length_exceeded"),
-            Hang(),
-            Say(""),
-            Plain(b"<html>"),
+            Failure(400, "too long", code="context_length_exceeded"), Hang(), Say(""), Plain(b"<html>"),
             Say(finish="length"),
         ),
         *(Events([b"data: {broken\n\n"]), Events([delta()], abort=True), Events([delta(reasoning="hm")], done=False)),
         Events([delta(content="<think>hm"), delta(finish="length")]),
     ],
-)
+)  # fmt: skip
 async def test_whatever_is_wrong_before_any_text_the_next_model_answers(reply: Reply) -> None:
     async with chain([reply], [Say("two answers")]) as (model, _):
         with capture_logs() as logs:

@@ -143,9 +143,7 @@ async def test_what_blocks_the_event_loop_is_seen(monkeypatch: pytest.MonkeyPatc
     assert counted("millpond_loop_lag_seconds_sum") - late >= 0.15
 
 
-async def test_a_session_that_nobody_comes_to_consolidate_shows_as_lag(
-    process: Process, lab: Lab, free_port: int
-) -> None:
+async def test_a_session_that_nobody_consolidates_shows_as_lag(process: Process, lab: Lab, free_port: int) -> None:
     key = lab.bus.keys.unsettled(0)
     await lab.bus.call(
         "ZADD", key, await lab.server_ms() - 90_000, "web:late", await lab.server_ms() + 5_000, "web:soon"

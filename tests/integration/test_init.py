@@ -25,24 +25,22 @@ from tests.terminals import OnTerminal, on_terminal
 
 TOKEN = "123456789:AAbbCCddEEffGGhhIIjjKKllMMnnOOppQQr"
 KEY = "sk-very-secret-key"
+QUIET = ("--offline", "--bot", "b", "--language", "en", "--time-zone", "UTC")
 
 
 @pytest.fixture
 def portal() -> Iterator[BlockingPortal]:
-    """Where the servers run."""
     with start_blocking_portal() as portal:
         yield portal
 
 
 @pytest.fixture
 def telegram(portal: BlockingPortal) -> Iterator[FakeTelegram]:
-    """A Bot API with the bot ``pond_bot``."""
     with portal.wrap_async_context_manager(fake_telegram()) as server:
         yield server
 
 
 def at(telegram: FakeTelegram, *, token: str = "") -> tuple[str, ...]:
-    """The flags that name it."""
     return ("--telegram-token", token or telegram.bot.token, "--telegram-url", telegram.base_url)
 
 
@@ -54,8 +52,6 @@ def model(*replies: Any) -> Iterator[FakeOpenAI]:
 
 
 class Place:
-    """A home of its own, and commands in it."""
-
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.home = folder / "home"
@@ -75,12 +71,10 @@ class Place:
         return subprocess.CompletedProcess(args, done.exit_code, done.stdout, done.stderr)
 
     def sits(self, *args: str) -> "Any":
-        """Run a command on a terminal."""
         return on_terminal(*args, environ=self.environ)
 
     @property
     def tables(self) -> dict[str, Any]:
-        """The configuration that was written."""
         return tomllib.loads(self.config.read_text())
 
     def files(self) -> Mapping[str, str]:
@@ -133,14 +127,11 @@ def test_flags_alone_give_a_configuration_that_can_be_used(place: Place, telegra
         },
         "channels": {
             "telegram": {
-                "type": "telegram",
-                "bot": "pond",
-                "base_url": telegram.base_url,
-                "token_file": "telegram.token",
+                "type": "telegram", "bot": "pond", "base_url": telegram.base_url, "token_file": "telegram.token",
                 "access": {"policy": "allow", "allow": ["4711"]},
             }
         },
-    }
+    }  # fmt: skip
     assert (place.data / "telegram.token").read_text().strip() == telegram.bot.token
     assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
     for file in ("millpond.toml", "pond.model.key", "telegram.token", "bots/pond/SOUL.md"):
@@ -214,9 +205,7 @@ def test_an_address_without_v1_is_mended(place: Place) -> None:
         (Failure(503), "fails (503)", 69),
     ],
 )
-def test_a_model_that_does_not_answer_is_said_and_nothing_is_written(
-    place: Place, reply: Any, said: str, code: int
-) -> None:
+def test_a_failing_model_is_reported_and_nothing_is_written(place: Place, reply: Any, said: str, code: int) -> None:
     with model(reply) as server:
         done = place("init", "--model-url", server.base_url, "--model", "m", "--model-key", KEY)
 
@@ -295,9 +284,7 @@ def test_what_is_there_is_changed_only_when_it_is_said_so(place: Place) -> None:
     assert place.files() == before
 
 
-def test_a_second_run_keeps_what_it_does_not_ask_comments_too_and_leaves_a_copy(
-    place: Place, telegram: FakeTelegram
-) -> None:
+def test_a_second_run_keeps_other_settings_and_comments_and_leaves_a_copy(place: Place, telegram: FakeTelegram) -> None:
     place("init", "--time-zone", "UTC")
     more = (
         "[queue]\nlease_s = 20.0  # slow disks",
@@ -422,9 +409,7 @@ def test_the_owner_s_own_message_is_taken_away_when_nobody_wrote_before(
     place: Place, telegram: FakeTelegram, portal: BlockingPortal
 ) -> None:
     ann = telegram.direct(telegram.person("Ann", id=4711))
-    with place.sits(
-        "init", "--offline", "--bot", "b", "--language", "en", "--time-zone", "UTC", *at(telegram)
-    ) as terminal:
+    with place.sits("init", *QUIET, *at(telegram)) as terminal:
         code = terminal.shows(r"start=([A-Z0-9]+)")[1]
         portal.call(telegram.faults.on, "getUpdates", Refuse(429, retry_after=0))
         portal.call(ann.say, f"/start {code}")
@@ -436,8 +421,7 @@ def test_the_owner_s_own_message_is_taken_away_when_nobody_wrote_before(
 
 
 def test_ctrl_c_while_waiting_for_the_owner_goes_on_without(place: Place, telegram: FakeTelegram) -> None:
-    flags = ("--offline", "--bot", "b", "--language", "en", "--time-zone", "UTC", "--access", "open", *at(telegram))
-    with place.sits("init", *flags) as terminal:
+    with place.sits("init", *QUIET, "--access", "open", *at(telegram)) as terminal:
         terminal.shows("Ctrl-C goes on without …")
         terminal.interrupt()
         assert terminal.ends() == 0, terminal.screen
@@ -459,8 +443,7 @@ def test_another_program_that_reads_the_bot_s_messages_is_said(place: Place, tel
 def test_a_webhook_can_be_taken_away(place: Place, telegram: FakeTelegram, portal: BlockingPortal) -> None:
     telegram.bot.hook.url = "https://other.example/hook"
     ann = telegram.direct(telegram.person("Ann", id=4711))
-    flags = ("--offline", "--bot", "b", "--language", "en", "--time-zone", "UTC", "--access", "pairing", *at(telegram))
-    with place.sits("init", *flags) as terminal:
+    with place.sits("init", *QUIET, "--access", "pairing", *at(telegram)) as terminal:
         terminal.shows("Telegram calls https://other.example/hook")
         terminal.answer("Take that webhook away", "y")
         code = terminal.shows(r"start=([A-Z0-9]+)")[1]
@@ -519,8 +502,7 @@ def test_a_second_run_on_a_terminal_offers_what_is_there(place: Place, telegram:
 def test_nothing_is_written_when_the_person_says_no_in_the_end(place: Place) -> None:
     place("init", "--offline", "--no-telegram")
     before = place.files()
-    flags = ("--bot", "heron", "--language", "en", "--time-zone", "UTC", "--offline", "--no-telegram")
-    with place.sits("init", *flags) as terminal:
+    with place.sits("init", *QUIET, "--no-telegram") as terminal:
         terminal.answer("Change it", "y")
         terminal.answer("Write this", "n")
         assert terminal.ends() == 0
@@ -530,8 +512,7 @@ def test_nothing_is_written_when_the_person_says_no_in_the_end(place: Place) -> 
 
 def test_what_somebody_else_changed_meanwhile_is_not_overwritten(place: Place) -> None:
     place("init", "--offline", "--no-telegram")
-    flags = ("--bot", "heron", "--language", "en", "--time-zone", "UTC", "--offline", "--no-telegram")
-    with place.sits("init", *flags) as terminal:
+    with place.sits("init", *QUIET, "--no-telegram") as terminal:
         terminal.answer("Change it", "y")
         terminal.shows("Write this")
         place.config.write_text("# mine now\n")
@@ -540,14 +521,13 @@ def test_what_somebody_else_changed_meanwhile_is_not_overwritten(place: Place) -
 
     assert "was changed by somebody else meanwhile" in terminal.screen
     assert place.config.read_text() == "# mine now\n"
-    assert not (place.data / "bots/heron").exists()
+    assert not (place.data / "bots/b").exists()
 
 
 # From another program
 
 
 def nanobot(folder: Path, telegram: FakeTelegram | None = None, provider: dict[str, Any] | None = None) -> Path:
-    """A nanobot as it lies on a disk."""
     root = folder / ".nanobot"
     workspace = root / "workspace"
     for path, text in {
@@ -577,18 +557,13 @@ def nanobot(folder: Path, telegram: FakeTelegram | None = None, provider: dict[s
 
 
 def openclaw(folder: Path) -> Path:
-    """An OpenClaw as it lies on a disk."""
     root = folder / ".openclaw"
     workspace = root / "workspace"
     for path, text in {
-        "MEMORY.md": "- allergic to nuts",
-        "memory/2026-03-01.md": "walked",
-        "memory/2026-03-02-boat-trip.md": "sailed",
-        "memory/2026-99-99.md": "no day",
-        "memory/projects.md": "a pond",
-        "IDENTITY.md": "Clawd",
-        "BOOT.md": "x",
-    }.items():
+        "MEMORY.md": "- allergic to nuts", "memory/2026-03-01.md": "walked",
+        "memory/2026-03-02-boat-trip.md": "sailed", "memory/2026-99-99.md": "no day", "memory/projects.md": "a pond",
+        "IDENTITY.md": "Clawd", "BOOT.md": "x",
+    }.items():  # fmt: skip
         (workspace / path).parent.mkdir(parents=True, exist_ok=True)
         (workspace / path).write_text(text)
     os.utime(workspace / "memory/projects.md", (1_772_600_000, 1_772_600_000))
@@ -666,9 +641,7 @@ def test_an_openclaw_is_taken_over_into_whose_memory_is_named(place: Place) -> N
     assert "allergic to nuts" in place("memory", "show", "clawd:person:terminal:ann").stdout
 
 
-def test_another_program_is_taken_over_on_a_terminal(
-    place: Place, telegram: FakeTelegram, portal: BlockingPortal
-) -> None:
+def test_a_nanobot_is_taken_over_on_a_terminal(place: Place, telegram: FakeTelegram, portal: BlockingPortal) -> None:
     ann = telegram.direct(telegram.person("Ann", id=4711))
     with model() as server:
         source = nanobot(place.folder, telegram, provider={"custom": {"apiKey": KEY, "apiBase": server.base_url}})
@@ -691,8 +664,7 @@ def test_another_program_is_taken_over_on_a_terminal(
 
 def test_whose_memory_it_is_is_asked_until_it_can_be_used(place: Place) -> None:
     source = nanobot(place.folder)
-    flags = ("--offline", "--bot", "b", "--language", "en", "--time-zone", "UTC", "--no-telegram")
-    with place.sits("init", "--from", str(source), *flags) as terminal:
+    with place.sits("init", "--from", str(source), *QUIET, "--no-telegram") as terminal:
         terminal.answer("Whose memory is it", "ann")
         terminal.shows("is no key")
         terminal.answer("Whose memory is it", "slack:ann")

@@ -61,9 +61,7 @@ async def test_an_update_that_cannot_be_taken_away_stays(telegram: FakeTelegram,
     assert len(telegram.bot.updates) == 1
 
 
-async def test_only_a_person_who_says_the_code_in_a_direct_chat_is_the_owner(
-    telegram: FakeTelegram, api: BotApi
-) -> None:
+async def test_only_a_person_who_sends_the_code_directly_is_the_owner(telegram: FakeTelegram, api: BotApi) -> None:
     eve, bot = telegram.person("Eve"), telegram.person("Robot", is_bot=True)
     group = telegram.group()
     group.say(f"/start {CODE}", by=eve)

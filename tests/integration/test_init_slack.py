@@ -1,51 +1,30 @@
 """``millpond init`` for Slack, with flags and on a terminal, against servers of its own."""
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from anyio.from_thread import BlockingPortal, start_blocking_portal
+from anyio.from_thread import BlockingPortal
 
 import daemon.setup.slack_interview
 from tests.fakes.slack import FakeSlack, Refuse, fake_slack
 from tests.fakes.telegram import fake_telegram
-from tests.integration.test_init import Place, mode
-from tests.places import TEMPORARY
-from tests.processes import shut_down
+from tests.integration import test_init
+from tests.integration.test_init import QUIET, Place, mode
 
 TOKEN = "xoxb-123456789012-AbCdEfGhIjKlMnOpQrStUvWx"
 APP_TOKEN = "xapp-1-A0123456789-987654321098-0123456789abcdef"
 SECRET = "8f742231b10e8888abcd99yyyzzz85a5"
-QUIET = ("--offline", "--bot", "b", "--language", "en", "--time-zone", "UTC")
-
-
-@pytest.fixture
-def portal() -> Iterator[BlockingPortal]:
-    """Where the servers run."""
-    with start_blocking_portal() as portal:
-        yield portal
+portal, place = test_init.portal, test_init.place
 
 
 @pytest.fixture
 def slack(portal: BlockingPortal) -> Iterator[FakeSlack]:
-    """A Slack with an app in one workspace."""
     with portal.wrap_async_context_manager(fake_slack()) as server:
         yield server
 
 
-@pytest.fixture
-def place() -> Iterator[Place]:
-    folder = Path(tempfile.mkdtemp(prefix="mp-", dir=TEMPORARY))
-    place = Place(folder)
-    yield place
-    shut_down(place.data)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
 def at(slack: FakeSlack, *, token: str = "", app_token: str = "") -> tuple[str, ...]:
-    """The flags that name it."""
     return (
         *("--slack-token", token or slack.bot.token, "--slack-app-token", app_token or slack.app.token),
         *("--slack-url", slack.base_url),
@@ -64,14 +43,10 @@ def test_flags_alone_give_a_configuration_that_can_be_used(place: Place, slack: 
     assert place.tables["bots"]["pond"]["admins"] == ["slack:U4711"]
     assert place.tables["channels"] == {
         "slack": {
-            "type": "slack",
-            "bot": "pond",
-            "base_url": slack.base_url,
-            "bot_token_file": "slack.bot.token",
-            "app_token_file": "slack.app.token",
-            "access": {"policy": "allow", "allow": ["U4711"]},
+            "type": "slack", "bot": "pond", "base_url": slack.base_url, "bot_token_file": "slack.bot.token",
+            "app_token_file": "slack.app.token", "access": {"policy": "allow", "allow": ["U4711"]},
         }
-    }
+    }  # fmt: skip
     assert (place.data / "slack.bot.token").read_text().strip() == slack.bot.token
     assert (place.data / "slack.app.token").read_text().strip() == slack.app.token
     assert {mode(place.data / name) for name in ("slack.bot.token", "slack.app.token")} == {0o600}
@@ -192,9 +167,7 @@ def test_a_script_can_wait_for_the_owner_too(
     assert "name yourself with --slack-owner ID" in deaf.stderr
 
 
-def test_the_same_again_changes_nothing_and_another_workspace_is_a_section_of_its_own(
-    place: Place, slack: FakeSlack
-) -> None:
+def test_the_same_again_changes_nothing_and_another_workspace_is_added(place: Place, slack: FakeSlack) -> None:
     flags = ("init", "--offline", "--yes", *at(slack), "--slack-owner", "U4711")
     place(*flags)
     before = place.files()

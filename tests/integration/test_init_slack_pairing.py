@@ -79,9 +79,7 @@ async def test_another_socket_is_opened_when_slack_asks_for_it(slack: FakeSlack,
     assert [each and each.owner for each in found] == [Owner(id="U4711")]
 
 
-async def test_only_a_person_who_says_the_code_in_a_direct_message_is_the_owner(
-    slack: FakeSlack, api: SlackApi
-) -> None:
+async def test_only_a_person_who_sends_the_code_directly_is_the_owner(slack: FakeSlack, api: SlackApi) -> None:
     eve, robot = slack.person("Eve"), slack.person("Robot", is_bot=True)
     elsewhere = slack.install(slack.app, slack.new_team())
     slack.channel(eve).say(CODE)

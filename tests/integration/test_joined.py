@@ -106,12 +106,9 @@ async def test_a_server_out_of_memory_is_waited_out_and_reads_go_on_meanwhile(
 
 
 async def test_who_waits_longer_than_the_patience_is_told_that_redis_is_away() -> None:
-    async def nobody() -> None:
-        """Nothing can be revived."""
-
     away = Redis(unix_socket_path="/nowhere/at/all", retry=Retry(NoBackoff(), 0))
 
-    joined = Joined(away, revive=nobody, patience_s=0.1)
+    joined = Joined(away, revive=anyio.lowlevel.checkpoint, patience_s=0.1)
     async with anyio.create_task_group() as tg:
         tg.start_soon(joined.run)
         with anyio.fail_after(HANG_S), pytest.raises(BusUnavailable, match="No such file"):
@@ -127,9 +124,7 @@ async def test_a_closed_bus_says_so_at_once(server_dir: Path, prefix: str) -> No
         await bus.call("PING")
 
 
-async def test_what_gives_a_session_back_when_it_is_cancelled_still_reaches_the_server(
-    lab: Lab, server_dir: Path, prefix: str
-) -> None:
+async def test_a_cancelled_holder_still_hands_its_session_over(lab: Lab, server_dir: Path, prefix: str) -> None:
     """The tasks that send were cancelled together with the work, and its lease had to run out."""
     await lab.publish("m1")
     with anyio.CancelScope() as scope:

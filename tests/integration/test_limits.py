@@ -12,14 +12,15 @@ from structlog.testing import capture_logs
 from daemon.cli.usage import last_days
 from daemon.config import BotConfig, Config, EachConfig, LimitsConfig, ModelConfig, PricesConfig, QueueConfig
 from daemon.errors import ModelUnavailable
-from daemon.events import LogEntry, Reply
+from daemon.events import LogEntry
 from daemon.memory import Home
 from daemon.model import Answer, CutOff, ToolCall, Usage
 from daemon.process import Process
 from daemon.testing import FailingBus, ManualClock, ScriptedModel
 from daemon.usage import Amount, UsageBook
 from tests.conftest import QUEUE, Lab, an_inbound
-from tests.integration.test_turns import Bot, notices_of, until, worked_off
+from tests.integration.test_asides import answered
+from tests.integration.test_turns import Bot, notices_of, replies_of, until, worked_off
 from workers.agent.limits import Gate
 from workers.agent.tracing import Tracing
 from workers.agent.turn import Turns
@@ -54,11 +55,6 @@ def limited(process: Process, **bot: Any) -> Process:
     return replace(process, config=msgspec.structs.replace(process.config, bots=bots))
 
 
-async def replies(lab: Lab, channel: str) -> list[str]:
-    found = await lab.bus.call("XRANGE", lab.bus.keys.out(0, channel), "-", "+")
-    return [msgspec.json.decode(fields[b"reply"], type=Reply).text for _, fields in found]
-
-
 def text_of(entry: LogEntry) -> str:
     wire: Mapping[str, Any] = msgspec.json.decode(entry.wire)
     return str(wire.get("content"))
@@ -75,14 +71,8 @@ async def test_a_turn_is_noted_with_all_its_calls(process: Process, lab: Lab) ->
         await worked_off(process, lab, ScriptedModel(calls_time(cached_in=40), says("late", estimated=True)))
 
     assert await the_amount(lab) == Amount(
-        messages=1,
-        calls=2,
-        tokens_in=200,
-        cached_in=40,
-        tokens_out=20,
-        estimated=1,
-        costs_nano={"EUR": 2_000_000},
-    )
+        messages=1, calls=2, tokens_in=200, cached_in=40, tokens_out=20, estimated=1, costs_nano={"EUR": 2_000_000},
+    )  # fmt: skip
     assert [(log["model"], log["tokens_in"]) for log in logs if log["event"] == "turn.done"] == [("m", 200)]
     for by, name in (("person", "pond web:ann"), ("bot", "pond"), ("model", "m")):
         assert list(await UsageBook(lab.bus).read([DAY], by=by)) == [name]  # type: ignore[arg-type]
@@ -166,7 +156,7 @@ async def test_when_the_tokens_of_a_day_are_used_up_a_sentence_answers_until_the
     assert (await the_amount(lab)).messages == 1
 
 
-async def test_people_of_a_push_channel_are_told_once_a_day_that_tokens_are_used_up(
+async def test_push_channels_are_told_once_a_day_that_tokens_are_used_up(
     process: Process, lab: Lab, clock: ManualClock
 ) -> None:
     worker = limited(process, tokens_per_day={"chat": 1}, language="zh")
@@ -178,13 +168,11 @@ async def test_people_of_a_push_channel_are_told_once_a_day_that_tokens_are_used
             clock.advance(86_400)
 
     line = "这个对话今天的 token 已经用完。明天我会继续回答。"
-    assert await replies(lab, "tg") == ["answer", line, "answer", line]
+    assert [reply.text for reply in await replies_of(lab, "tg")] == ["answer", line, "answer", line]
     assert len([entry for entry in await lab.log("tg:ann") if entry.answers]) == 8
 
 
-async def test_a_turn_that_has_begun_goes_on_though_the_tokens_are_used_up_meanwhile(
-    process: Process, lab: Lab
-) -> None:
+async def test_a_turn_that_has_begun_goes_on_when_the_tokens_are_used_up(process: Process, lab: Lab) -> None:
     model = ScriptedModel(calls_time(), ModelUnavailable("away"), says("done"))
     await lab.publish("a")
     await worked_off(limited(process, tokens_per_day={"chat": 1}, messages_per_minute={"chat": 1}), lab, model)
@@ -195,9 +183,7 @@ async def test_a_turn_that_has_begun_goes_on_though_the_tokens_are_used_up_meanw
 # Messages a minute
 
 
-async def test_too_many_messages_wait_without_an_attempt_and_their_people_are_told_once(
-    process: Process, lab: Lab
-) -> None:
+async def test_too_many_messages_wait_without_an_attempt_and_it_is_said_once(process: Process, lab: Lab) -> None:
     async with Bot(limited(process, messages_per_minute={"chat": 2}), ScriptedModel(then=says("answer"))).working():
         for number in range(5):
             await lab.publish(str(number))
@@ -239,22 +225,18 @@ async def test_people_of_a_push_channel_are_told_once_that_they_have_to_wait(pro
             await lab.publish(str(number), session="tg:ann", delivery="push")
 
         async def told() -> bool:
-            return len(await replies(lab, "tg")) == 2 and (await lab.state("tg:ann")).claims > 4
+            return len(await replies_of(lab, "tg")) == 2 and (await lab.state("tg:ann")).claims > 4
 
         await until(told)
 
-    assert [text.startswith("That was more") for text in await replies(lab, "tg")] == [False, True]
+    assert [reply.text.startswith("That was more") for reply in await replies_of(lab, "tg")] == [False, True]
 
 
 async def test_a_stop_ends_the_wait_and_takes_no_room(process: Process, lab: Lab) -> None:
     async with Bot(limited(process, messages_per_minute={"chat": 1}), ScriptedModel(then=says("answer"))).working():
         await lab.publish("a")
         await lab.publish("b")
-
-        async def b_waits() -> bool:
-            return len(await notices_of(lab)) == 1
-
-        await until(b_waits)
+        await answered(lab)
         await lab.publish("s", command="stop")
         await until(lab.is_idle)
 
@@ -291,12 +273,7 @@ async def test_usage_is_told_aside(process: Process, lab: Lab, language: str, ex
         await lab.publish("a")
         await until(lab.is_idle)
         await lab.publish("u", command="usage")
+        (notice,) = await answered(lab)
 
-        async def told() -> bool:
-            return bool(await notices_of(lab))
-
-        await until(told)
-
-    (notice,) = await notices_of(lab)
     assert (notice.kind, notice.text) == ("aside", expected)
     assert len(await lab.log()) == 2

@@ -24,9 +24,7 @@ async def test_a_reader_first_hears_that_it_may_have_missed_something(process: P
             assert await reader.next() is None
 
 
-async def test_all_readers_of_a_channel_hear_everything_in_order_and_no_other_channel(
-    lab: Lab, process: Process
-) -> None:
+async def test_all_readers_of_a_channel_hear_everything_in_order_and_nothing_else(lab: Lab, process: Process) -> None:
     async with process.listener.hear("t:a") as one, process.listener.hear("t:a") as two, process.listener.hear("t:b"):
         await lab.subscribed("t:a")
         await lab.subscribed("t:b")
@@ -57,9 +55,7 @@ async def test_readers_that_come_and_go_leave_a_channel_that_can_be_heard_again(
 
 
 @pytest.mark.parametrize("steps", range(12))
-async def test_a_reader_that_comes_while_the_listener_connects_hears_everything_after(
-    lab: Lab, bus: Bus, steps: int
-) -> None:
+async def test_a_reader_who_comes_while_the_listener_connects_hears_all_after(lab: Lab, bus: Bus, steps: int) -> None:
     """A channel asked for while the first subscription was on its way was never subscribed."""
     listener = Listener(bus)
     async with anyio.create_task_group() as tg:
@@ -89,7 +85,7 @@ async def test_after_the_server_was_killed_readers_hear_a_none_and_then_go_on(la
         assert await next_heard(reader) == b"after"
 
 
-async def test_a_server_that_is_stopped_is_noticed_and_heard_again(
+async def test_a_stopped_server_is_noticed_and_heard_again(
     lab: Lab, process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(daemon.bus.listen, "POLL_S", 0.2)

@@ -52,12 +52,9 @@ def request(*, force_tool: str = "", tools: tuple[bytes, ...] = ()) -> Request:
 async def asking(script=(), *, call_timeout_s=HANG_S, chunk_timeout_s=HANG_S, **more):
     async with fake_openai(script) as server:
         config = ModelConfig(
-            base_url=server.base_url,
-            api_key=Secret(KEY),
-            call_timeout_s=call_timeout_s,
-            chunk_timeout_s=chunk_timeout_s,
-            **{"name": "fake", **more},
-        )
+            base_url=server.base_url, api_key=Secret(KEY), call_timeout_s=call_timeout_s,
+            chunk_timeout_s=chunk_timeout_s, **{"name": "fake", **more},
+        )  # fmt: skip
         model = OpenAIModel(config)
         try:
             yield model, server
@@ -296,10 +293,6 @@ async def test_a_server_that_ignores_stream_is_understood():
     assert (answer.text, answer.tool_calls[0].name, answer.usage.tokens_in) == ("all at once", "time", 10)
 
 
-async def test_an_answer_that_ends_early_is_invalid():
-    assert "broke off" in str(await failure_of([Say("one two three", cut_after=3)]))
-
-
 async def test_a_connection_cut_in_the_middle_is_an_outage():
     error = await failure_of([Events([delta(content="half")], abort=True)])
 
@@ -337,14 +330,15 @@ async def test_a_cut_off_answer_is_invalid_and_keeps_its_text(reason):
         Events([b"data: {broken\n\n"]),
         Events([b'data: {"choices": "none"}\n\n']),
         Events([delta(tool_calls=[{"index": 0, "id": "a", "function": {"arguments": "{}"}}]), delta("tool_calls")]),
+        Events([b"x" * 1_000_000] * 10),
+        Say("one two three", cut_after=3),
     ],
 )
 async def test_what_is_no_answer_is_invalid(reply):
-    assert type(await failure_of([reply])) is InvalidAnswer
+    error = await failure_of([reply])
 
-
-async def test_an_answer_without_end_is_refused_before_it_fills_the_memory():
-    assert isinstance(await failure_of([Events([b"x" * 1_000_000] * 10)]), InvalidAnswer)
+    assert type(error) is InvalidAnswer
+    assert not isinstance(reply, Say) or not reply.cut_after or "broke off" in str(error)
 
 
 async def test_silence_within_an_answer_is_a_timeout():
@@ -404,13 +398,6 @@ async def test_the_key_stands_in_no_traceback_when_the_server_repeats_it():
     assert "No tea for ********" in str(error)
 
 
-async def test_a_rate_limit_says_when_to_come_back():
-    error = await failure_of([Failure(429, headers={"Retry-After": "7"})])
-
-    assert isinstance(error, RateLimited)
-    assert error.retry_after_s == 7.0
-
-
 async def test_a_short_rate_limit_is_waited_out_once_within_the_call():
     limited = Failure(429, headers={"Retry-After-Ms": "20"})
     async with asking([limited, Say("fine"), limited, limited, Say("unheard")]) as (model, server):
@@ -430,7 +417,7 @@ async def test_a_short_rate_limit_beyond_the_deadline_is_not_waited_for():
 
 async def test_a_long_rate_limit_holds_for_all_calls_of_the_client_until_it_is_over(monkeypatch):
     async with asking([Failure(429, headers={"Retry-After": "300"}), Say("fine")]) as (model, server):
-        with pytest.raises(RateLimited):
+        with pytest.raises(RateLimited) as first:
             await answer_of(model)
         with pytest.raises(RateLimited, match="not asked for another 300 s") as caught:
             await answer_of(model)
@@ -438,7 +425,7 @@ async def test_a_long_rate_limit_holds_for_all_calls_of_the_client_until_it_is_o
         model._limited_until -= 300
         _, answer = await answer_of(model)
 
-    assert caught.value.retry_after_s == pytest.approx(300, abs=1)
+    assert (first.value.retry_after_s, caught.value.retry_after_s) == (300.0, pytest.approx(300, abs=1))
     assert (asked, answer.text) == (1, "fine")
 
 
@@ -675,12 +662,8 @@ def test_the_exceptions_of_the_installed_libraries_are_found():
     names = {kind.__name__ for kind in exceptions_of("openai", "httpx2", "httpcore2")}
 
     assert {
-        "RateLimitError",
-        "APIConnectionError",
-        "ReadTimeout",
-        "StreamAlreadyConsumed",
-        "ConnectionNotAvailable",
-    } <= names
+        "RateLimitError", "APIConnectionError", "ReadTimeout", "StreamAlreadyConsumed", "ConnectionNotAvailable",
+    } <= names  # fmt: skip
     assert len(names) > 50
 
 

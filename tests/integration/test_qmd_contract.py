@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +11,18 @@ import anyio
 import pytest
 from anyio import to_thread
 
-from daemon.recall import Chunk, Found, InPrompt, Mode
-from daemon.recall.chunks import history_chunks, lines_of
+from daemon.recall import Found, InPrompt, Mode
 from daemon.recall.qmd import Qmd, QmdEngine, State, commands, probed, remove_index
 from daemon.recall.qmd.program import Failed
 from daemon.recall.qmd.store import Store
 from daemon.scope import folder_of
 from tests.fakes.qmd import install
+from tests.integration import test_qmd
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(300)]
 
-SCOPE = "pond:person:web:ann"
-TEXTS = (
-    "[2026-05-03 10:00] USER: My daughter is called Mia, she goes to school in Basel.",
-    "[2026-05-04 09:00] USER: 我的女儿叫小雨，今年七岁。",
-    "[2026-05-05 09:00] USER: 代理配置在 config.yaml 里，端口 7890。",
-    "[2026-05-06 12:00] ASSISTANT: The invoice tool is at version v2.3.1, its field is user_id.",
+SCOPE = test_qmd.SCOPE
+TRAINS = (
     "[2026-05-07 12:00] USER: We take the train to Bern, the train at noon.",
     "[2026-05-08 12:00] USER: The train to Geneva was late.",
 )
@@ -59,19 +54,13 @@ class Nothing:
         return Found()
 
 
-class Remembered:
+class Remembered(test_qmd.Remembered):
     def __init__(self) -> None:
-        self.texts = list(TEXTS)
+        super().__init__()
+        self.texts += TRAINS
 
     async def state(self, scope: str, known: State) -> State:
         return State(text=str(self.texts))
-
-    async def chunks(self, scope: str) -> Sequence[Chunk]:
-        found, line = list[Chunk](), 1
-        for text in self.texts:
-            found += history_chunks(text, line=line)
-            line += lines_of(text)
-        return found
 
 
 @pytest.fixture
@@ -103,18 +92,16 @@ async def test_a_probe_finds_that_it_works(program: str) -> None:
 @pytest.mark.parametrize(
     ("query", "text"),
     [
-        ("What is my daughter's name?", "Mia"),
-        ("Which school does Mia go to, in which city?", "Basel"),
-        ("我的女儿叫什么名字", "小雨"),
-        ("怎么配置代理", "7890"),
-        ("which version has the invoice tool", "v2.3.1"),
-        ("v2.3.1", "v2.3.1"),
-        ("user_id", "user_id"),
-        ("user-id?", "user_id"),
+        ("What is my daughter's name?", "Mia"), ("Which school does Mia go to, in which city?", "Basel"),
+        ("我的女儿叫什么名字", "小雨"), ("怎么配置代理", "7890"), ("which version has the invoice tool", "v2.3.1"),
+        ("v2.3.1", "v2.3.1"), ("user_id", "user_id"), ("user-id?", "user_id"),
     ],
-)
+)  # fmt: skip
 async def test_plain_questions_find_their_answer(engine: QmdEngine, query: str, text: str) -> None:
-    assert text in (await ask(engine, query))[0]
+    best = (await engine.search(SCOPE, query, mode="search", limit=3)).hits[0]
+
+    assert text in best.snippet
+    assert (best.score, best.file, best.time[:9]) == (1.0, "memory/HISTORY.md", "2026-05-0")
 
 
 async def test_what_more_words_find_scores_higher(engine: QmdEngine) -> None:
@@ -125,11 +112,11 @@ async def test_what_more_words_find_scores_higher(engine: QmdEngine) -> None:
     assert "Geneva" in first.snippet
 
 
-@pytest.mark.parametrize(
-    "query", ['"', "-", "🦆", "NOT AND (", "lex: vec:", "x" * 5_000, "*", "' OR 1=1 --", "--help", "-n 3"]
-)
-async def test_strange_questions_break_nothing(engine: QmdEngine, query: str) -> None:
-    await ask(engine, query)
+async def test_strange_questions_break_nothing(engine: QmdEngine) -> None:
+    for query in ('"', "-", "🦆", "NOT AND (", "lex: vec:", "x" * 5_000, "*", "' OR 1=1 --", "--help", "-n 3"):
+        await ask(engine, query)
+    for query in ("", "?!…", "\0\0", "x" * 100_000, "\ud800", "lex:"):
+        assert await ask(engine, query) == []
 
 
 async def test_an_update_takes_in_what_is_new_and_drops_what_is_gone(engine: QmdEngine, memory: Remembered) -> None:
@@ -148,9 +135,7 @@ async def test_an_empty_memory_is_searched_too(engine: QmdEngine, memory: Rememb
     assert await ask(engine, "Mia") == []
 
 
-async def test_a_damaged_index_is_noticed_and_made_anew(
-    engine: QmdEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_damaged_index_is_made_anew(engine: QmdEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("daemon.recall.qmd.rest.REST_MIN_S", 0.0)
     [index] = (Store(tmp_path).folder(SCOPE) / "qmd").glob("*.sqlite")
     for beside in index.parent.glob("*.sqlite-*"):
@@ -191,16 +176,9 @@ async def test_an_answer_looks_as_it_is_read(engine: QmdEngine, program: str, tm
     known = Store(tmp_path).known(SCOPE)
     assert known
     words = (
-        "lex: train\nlex: geneva",
-        "--no-rerank",
-        "--explain",
-        "--format",
-        "json",
-        "-n",
-        "5",
-        "-c",
+        "lex: train\nlex: geneva", "--no-rerank", "--explain", "--format", "json", "-n", "5", "-c",
         commands.COLLECTION,
-    )
+    )  # fmt: skip
 
     qmd = Qmd(Store(tmp_path).folder(SCOPE), program)
     rows: list[dict[str, Any]] = json.loads(await qmd.run(known.told.index, "query", *words, within_s=60))

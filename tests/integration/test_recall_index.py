@@ -100,9 +100,7 @@ def index_path(world: Pond, scope: str = SCOPE) -> Path:
 # What is found
 
 
-async def test_history_notes_memory_and_messages_are_found_each_at_its_place(
-    world: Pond, engine: BuiltinEngine
-) -> None:
+async def test_history_notes_memory_and_messages_are_found_at_their_places(world: Pond, engine: BuiltinEngine) -> None:
     await write(
         world,
         "[2026-11-01 08:00] Ann bought a sailing boat.\nIt is called Heron.",
@@ -192,9 +190,7 @@ async def test_a_rejected_version_was_never_known(world: Pond, engine: BuiltinEn
     assert await files(engine, "herons coots") == ["memory/MEMORY.md"]
 
 
-async def test_what_a_tool_gave_is_found_unless_it_is_long_or_came_from_a_search(
-    world: Pond, engine: BuiltinEngine
-) -> None:
+async def test_a_tool_result_is_found_unless_it_is_long_or_from_a_search(world: Pond, engine: BuiltinEngine) -> None:
     await world.turn(ANN, "Look.", told="a", gave="the gauge shows 17 millibar")
     await world.turn(ANN, "Look again.", told="b", gave="the barometer " * 200)
     entries = await world.entries(8, ["Search."], answer="Well.", told="c", gave="an anemometer")
@@ -291,9 +287,7 @@ async def test_what_is_said_between_two_searches_is_found_by_the_second(world: P
     assert await files(engine, "wagtail") == [f"transcript/{ANNS}"]
 
 
-async def test_nothing_is_fed_twice_nor_missed_while_it_moves_to_the_archive(
-    world: Pond, engine: BuiltinEngine
-) -> None:
+async def test_no_message_is_fed_twice_or_missed_on_its_way_to_the_archive(world: Pond, engine: BuiltinEngine) -> None:
     await world.plant()
     await found(engine, KEPT)
     rows = sqlite3.connect(index_path(world)).execute("SELECT file, first, part FROM chunk").fetchall()
@@ -344,9 +338,7 @@ async def test_a_server_that_was_set_back_has_the_index_made_anew(world: Pond, e
     assert await files(engine, "swallow") == []
 
 
-async def test_who_looked_before_another_process_fed_more_does_not_take_it_for_set_back(
-    world: Pond, engine: BuiltinEngine
-) -> None:
+async def test_an_old_look_does_not_take_a_newer_index_for_one_set_back(world: Pond, engine: BuiltinEngine) -> None:
     await write(world, "[2026-11-01 08:00] A heron.")
     late = engine_of(world)
     look = await late._feeder.look(SCOPE)
@@ -483,7 +475,7 @@ sys.stdin.read()
 @pytest.mark.parametrize(
     "lock", ["BEGIN IMMEDIATE", "PRAGMA locking_mode=EXCLUSIVE;BEGIN EXCLUSIVE"], ids=["writing", "alone"]
 )
-async def test_an_index_that_another_process_has_locked_holds_nobody_up(
+async def test_an_index_locked_by_another_process_holds_nobody_up(
     world: Pond, engine: BuiltinEngine, lock: str
 ) -> None:
     await world.turn(ANN, "I have a heron.")
@@ -578,9 +570,7 @@ def test_processes_that_feed_the_same_at_the_same_time_feed_it_once(tmp_path: Pa
     index.close()
 
 
-async def test_a_search_that_is_cancelled_anywhere_leaves_an_index_that_goes_on(
-    world: Pond, engine: BuiltinEngine
-) -> None:
+async def test_a_search_cancelled_at_any_point_leaves_a_usable_index(world: Pond, engine: BuiltinEngine) -> None:
     await write(world, *(f"[2026-11-01 08:00] Entry {word(at)}." for at in range(500)))
     for number in range(3):
         await world.turn(ANN, f"I have {word(1_000 + number)}.")
@@ -611,7 +601,7 @@ async def test_a_disk_that_cannot_be_used_is_done_without(world: Pond, tmp_path:
     await engine.aclose()
 
 
-async def test_a_full_disk_leaves_what_is_there_to_be_found(
+async def test_a_full_disk_leaves_old_messages_found(
     world: Pond, engine: BuiltinEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await world.turn(ANN, "I have a heron.")
@@ -690,7 +680,7 @@ async def test_who_searches_while_it_is_forgotten_keeps_nothing(world: Pond, eng
     assert files_with(CANARY, world.process.data_dir / FOLDER / folder_of(SCOPE)) == set()
 
 
-async def test_a_process_with_a_data_directory_of_its_own_notices_what_was_forgotten(
+async def test_a_process_with_its_own_data_directory_notices_what_was_forgotten(
     world: Pond, engine: BuiltinEngine
 ) -> None:
     await world.plant()

@@ -28,7 +28,6 @@ class SlowBus:
         return getattr(self._bus, name)
 
     async def call(self, *command: Part) -> Any:
-        """As ``Bus.call``."""
         await anyio.sleep(self.takes_s)
         return await self._bus.call(*command)
 
@@ -78,9 +77,7 @@ async def test_what_was_seen_counts_while_looking_takes_long(lab: Lab, slow: Slo
     assert await book.has_other(BOB, "web:b1", within_s=0.01)
 
 
-async def test_what_was_seen_long_ago_or_never_does_not_count(
-    lab: Lab, slow: SlowBus, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_old_look_or_none_does_not_count(lab: Lab, slow: SlowBus, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions_module, "STEP_S", 0.05)
     book = book_of(slow)
     await said(lab, ANN, ["web:one"])

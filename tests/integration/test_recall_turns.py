@@ -7,7 +7,6 @@ import anyio
 import msgspec
 import pytest
 
-from daemon.bus import command_of
 from daemon.config import BotConfig
 from daemon.memory import HistoryEntry, Memories, Note, Version
 from daemon.model import Model, enclosed, without_marks
@@ -87,7 +86,7 @@ async def test_it_can_stand_beside_the_runtime_context_instead(process: Process,
 
 
 @pytest.mark.parametrize("settings", [{}, {"enabled": False}])
-async def test_without_anything_recalled_the_prompt_is_what_it_was(
+async def test_nothing_recalled_leaves_the_prompt_as_it_was(
     process: Process, lab: Lab, settings: dict[str, Any]
 ) -> None:
     engine = ScriptedEngine(*([a_hit("secret")] if settings else []))
@@ -99,9 +98,7 @@ async def test_without_anything_recalled_the_prompt_is_what_it_was(
     assert bool(engine.asked) is not bool(settings)
 
 
-async def test_few_words_are_looked_for_with_the_last_exchange_and_what_it_said_is_not_repeated(
-    process: Process, lab: Lab
-) -> None:
+async def test_few_words_are_looked_for_with_the_last_exchange(process: Process, lab: Lab) -> None:
     engine = ScriptedEngine(a_hit("ann: I met Mia at the lake in June"), a_hit("Mia plays the cello", docid="d2"))
     process, model = recalling(process, engine), ScriptedModel("How nice of her.", "Yes")
     await talk(process, lab, model, "I met Mia at the lake in June.")
@@ -195,9 +192,7 @@ async def test_a_trace_and_what_fills_the_context_tell_what_was_recalled(
 
 
 @pytest.mark.parametrize(("enabled", "alone"), [(False, False), (True, True)])
-async def test_a_turn_that_searched_nothing_traces_no_search(
-    process: Process, lab: Lab, enabled: bool, alone: bool
-) -> None:
+async def test_a_turn_without_a_search_traces_none(process: Process, lab: Lab, enabled: bool, alone: bool) -> None:
     process = recalling(process, ScriptedEngine(), enabled=enabled)
     await talk(process, lab, ScriptedModel("Mia"), ASKED, alone=alone)
 
@@ -233,7 +228,6 @@ Wired = Callable[[ScriptedEngine], Process]
 
 
 async def used(process: Process, lab: Lab, name: str, **arguments: Any) -> str:
-    """What a tool gives in a turn."""
     await talk(process, lab, ScriptedModel(calls((f"c-{name}", name, arguments)), "done"), f"{name} {arguments}")
     return str(list(results(await lab.log()).values())[-1])
 
@@ -261,13 +255,9 @@ async def remember(lab: Lab) -> None:
     opened = await memories.open(SCOPE, "web:ann", fence=1, nonce="n")
     for first, text in ((0, "# Ann\n- likes tea\n"), (2, "# Ann\n- likes coffee\n")):
         entry = HistoryEntry(
-            session="web:ann",
-            first=first,
-            upto=first + 2,
-            time=TIME,
-            kind="summary",
+            session="web:ann", first=first, upto=first + 2, time=TIME, kind="summary",
             text=f"[2026-11-20 09:0{first}] part {first}\nsecond line",
-        )
+        )  # fmt: skip
         update = Version(kind="consolidation", time=TIME, text=text)
         opened = (await memories.apply(opened, entry, mark="m", update=update)).opened
     note = Note(time=TIME, date="2026-11-20", text="rain", session="web:ann", cycle=0)
@@ -339,10 +329,6 @@ async def test_messages_of_another_scope_are_given_to_nobody(wired: Wired, lab: 
 
 
 # People
-
-
-def test_a_question_may_follow_the_command() -> None:
-    assert command_of("/memory what is my daughter called?") == "memory"
 
 
 @pytest.mark.parametrize(

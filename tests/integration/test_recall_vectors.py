@@ -163,9 +163,7 @@ async def test_who_searches_while_it_is_forgotten_keeps_no_vector(world: Pond, b
     await other.aclose()
 
 
-async def test_a_data_directory_elsewhere_keeps_no_vector_once_it_is_searched(
-    world: Pond, builtin: BuiltinEngine
-) -> None:
+async def test_another_data_directory_keeps_no_vector_once_it_is_searched(world: Pond, builtin: BuiltinEngine) -> None:
     await world.plant()
     elsewhere = world.process.data_dir / "elsewhere"
     other = builtin_of(world, data_dir=elsewhere)

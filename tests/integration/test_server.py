@@ -110,13 +110,9 @@ def _keepers(data_dir: Path) -> list[int]:
 
 def _child(data_dir: Path, idle_s: float = 60.0) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-c", ENSURE, str(data_dir), str(idle_s)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )
+        [sys.executable, "-c", ENSURE, str(data_dir), str(idle_s)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, start_new_session=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
 
 
 def _first_line(child: subprocess.Popen[bytes]) -> bytes:
@@ -152,9 +148,7 @@ async def test_what_it_writes_is_readable_by_its_owner_only_and_no_argument_hold
         assert secret not in repr(read_state(layout))
 
 
-async def test_the_server_gets_nothing_of_our_environment_but_what_it_needs(
-    data_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_server_gets_only_the_environment_it_needs(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-1234")
 
     address = await server(data_dir).ensure()
@@ -183,9 +177,7 @@ async def test_a_program_that_did_not_come_with_it_keeps_its_own_memory(data_dir
     assert not [setting for setting in _environment(address.pid) if setting.startswith("LD_PRELOAD")]
 
 
-async def test_a_running_server_is_found_again_without_the_work_of_a_start(
-    data_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_running_server_is_found_without_a_start(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = await server(data_dir).ensure()
     monkeypatch.delattr(Launcher, "lead")
 
@@ -222,7 +214,7 @@ async def test_the_server_outlives_the_interrupt_of_the_terminal_that_started_it
     assert (await server(data_dir).ensure()).pid == pid
 
 
-async def test_the_keeper_stops_the_server_after_its_last_client_and_the_data_is_there_at_the_next_start(
+async def test_the_keeper_stops_the_server_after_its_last_client_and_the_data_stays(
     data_dir: Path,
 ) -> None:
     ours = server(data_dir, idle_s=IDLE_S)
@@ -526,14 +518,9 @@ def test_replies_are_shown_as_redis_cli_shows_them() -> None:
     reply = [b"a", 1, None, [b"caf\xc3\xa9 \xff\n", [Status(b"OK")]], [], Refusal("ERR no")]
 
     assert shown(reply, readable=True).decode().splitlines() == [
-        '1) "a"',
-        "2) (integer) 1",
-        "3) (nil)",
-        '4) 1) "café \\xff\\n"',
-        "   2) 1) OK",
-        "5) (empty array)",
+        '1) "a"', "2) (integer) 1", "3) (nil)", '4) 1) "café \\xff\\n"', "   2) 1) OK", "5) (empty array)",
         "6) (error) ERR no",
-    ]
+    ]  # fmt: skip
 
 
 def test_urls_name_their_target() -> None:

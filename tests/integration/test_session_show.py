@@ -1,23 +1,20 @@
 """What is shown of a session whose older messages were consolidated: on the command line, and by ``/status``."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
-import anyio
 import msgspec
 import pytest
 
 from daemon.cli import shown as cli_shown
 from daemon.cli.prompt import print_prompt
 from daemon.errors import ModelUnavailable
-from daemon.events import LogEntry, Notice
+from daemon.events import LogEntry
 from daemon.process import Process
 from tests.conftest import Lab
-from tests.limits import HANG_S
+from tests.integration.test_turns import Bot, notices_of, until
 from tests.memorylab import MemoryLab, Summaries, saves, small_window
 from workers.agent.preview import preview
-from workers.agent.service import serve
 from workers.consolidation import Want
 
 pytestmark = pytest.mark.anyio
@@ -25,7 +22,6 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def small(process: Process) -> Process:
-    """A process whose bot has a small window."""
     return replace(process, config=small_window(process.config))
 
 
@@ -88,7 +84,7 @@ async def test_the_log_is_drawn_with_its_cursor(settled: MemoryLab, capsys: pyte
     assert max(map(len, lines[: lines.index("")])) < 80
 
 
-async def test_what_a_new_conversation_leaves_behind_is_told_apart(
+async def test_messages_before_a_new_conversation_are_marked(
     settled: MemoryLab, capsys: pytest.CaptureFixture[str]
 ) -> None:
     await answered(settled, "new", command="new", text="/new")
@@ -103,7 +99,7 @@ async def test_what_a_new_conversation_leaves_behind_is_told_apart(
     assert text.splitlines()[-1] == "──── start 20: a model sees what follows"
 
 
-async def test_who_consolidates_and_the_turn_in_progress_are_shown(
+async def test_a_consolidation_and_a_turn_in_progress_are_shown(
     settled: MemoryLab, lab: Lab, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lock = await settled.stores.locks.take("web:ann")
@@ -172,7 +168,7 @@ async def test_status_counts_memory_and_what_stands_for_older_messages(settled: 
 
     await answered(settled, "ask", command="status", text="/status")
 
-    [notice] = await notices(settled)
+    [notice] = await notices_of(settled.lab)
     assert f"memory {parts['memory']:,}, " in notice.text
     assert f"history {parts['continuity'] + parts['history']:,}, " in notice.text
     assert "Messages: 20, settled into memory up to 16" in notice.text
@@ -182,35 +178,10 @@ async def answered(memory: MemoryLab, message_id: str = "", **more: Any) -> None
     """Have what waits dealt with, and ``message_id``, if there is one, before."""
     if message_id:
         await memory.lab.publish(message_id, session=memory.session, **more)
-    process = replace(memory.process, stopping=anyio.Event())
-
-    async def run(*, task_status: anyio.abc.TaskStatus[None]) -> None:
-        await serve(process, task_status=task_status)
 
     async def done() -> bool:
-        state = await memory.state()
-        answered_aside = more.get("command") != "status" or await notices(memory)
-        return state.waiting == 0 and not state.worker and bool(answered_aside)
+        answered_aside = more.get("command") != "status" or bool(await notices_of(memory.lab))
+        return answered_aside and await memory.lab.is_idle()
 
-    async with anyio.create_task_group() as tg:
-        await tg.start(run)
+    async with Bot(memory.process).working():
         await until(done)
-        process.stopping.set()
-
-
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    with anyio.fail_after(HANG_S):
-        while not await condition():  # noqa: ASYNC110 - what is waited for happens on the server
-            await anyio.sleep(0.01)
-
-
-async def notices(memory: MemoryLab) -> list[Notice]:
-    found = await memory.lab.bus.call("XRANGE", memory.lab.bus.keys.notices(memory.session), "-", "+")
-    return [
-        msgspec.json.decode(dict(fields if isinstance(fields, dict) else pairs_of(fields))[b"notice"], type=Notice)
-        for _, fields in found
-    ]
-
-
-def pairs_of(fields: Any) -> dict[bytes, bytes]:
-    return dict(zip(fields[::2], fields[1::2], strict=True))

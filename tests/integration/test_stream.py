@@ -26,8 +26,6 @@ pytestmark = pytest.mark.anyio
 
 @dataclass(eq=False)
 class Call:
-    """One command, and what became of it."""
-
     number: int
     command: tuple[str, ...] = field(init=False)
     packed: bytes = field(init=False)
@@ -39,8 +37,6 @@ class Call:
 
 @dataclass
 class Ends:
-    """What became of calls."""
-
     answers: list[tuple[int, Any]] = field(default_factory=list[tuple[int, Any]])
     lost: list[int] = field(default_factory=list[int])
     why: list[BaseException] = field(default_factory=list[BaseException])
@@ -113,11 +109,8 @@ async def test_connections_that_are_cut_again_and_again_mix_no_answers_up(bus: B
 
 
 async def test_a_server_that_hangs_is_waited_for_no_shorter_than_the_patience_says(lab: Lab) -> None:
-    async def nobody() -> None:
-        """Nothing has to be revived."""
-
     server = (await lab.bus.call("INFO", "server"))["process_id"]
-    joined = Joined(lab.bus.client, revive=nobody, patience_s=0.2)
+    joined = Joined(lab.bus.client, revive=anyio.lowlevel.checkpoint, patience_s=0.2)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(joined.run)
         assert await joined.call("ECHO", "a") == b"a"
@@ -157,7 +150,6 @@ class Connection:
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[Connection]:
-    """Connections as they are opened."""
     found: list[Connection] = []
 
     async def connected(_client: Any) -> Connection:
@@ -213,18 +205,13 @@ async def test_a_server_that_answers_only_some_loses_the_others_once(opened: lis
     assert [type(error) for error in ends.why] == [TimeoutError]
 
 
-async def test_who_asks_while_a_connection_is_opened_is_told_that_all_is_closed(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def nobody() -> None:
-        """Nothing has to be revived."""
-
+async def test_a_caller_during_a_connection_is_told_of_the_closing(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     async def connected(_client: Any) -> Connection:
         await anyio.sleep_forever()
         raise AssertionError
 
     monkeypatch.setattr(daemon.bus.stream, "connected", connected)
-    joined = Joined(lab.bus.client, revive=nobody, patience_s=HANG_S)
+    joined = Joined(lab.bus.client, revive=anyio.lowlevel.checkpoint, patience_s=HANG_S)
 
     async def ask() -> None:
         with anyio.fail_after(HANG_S), pytest.raises(BusUnavailable, match="closing"):

@@ -43,7 +43,6 @@ async def take(memories: Memories, found: Foreign = FOUND) -> TakenOver:
 
 
 async def told(memories: Memories) -> tuple[str, list[str], list[tuple[str, str]]]:
-    """All that a scope has."""
     notes = [(note.date, note.text) for note in await memories.notes(SCOPE)]
     return (await memories.current(SCOPE)).text, [entry.text for entry in await memories.history(SCOPE)], notes
 

@@ -85,9 +85,7 @@ def test_a_late_piece_of_a_turn_that_ended_is_not_shown() -> None:
     cuts=st.sets(st.integers(1, 39)),
     order=st.lists(st.integers(0, 60), max_size=80),
 )
-def test_whatever_is_lost_doubled_or_late_the_preview_is_a_beginning_of_the_text(
-    text: str, cuts: set[int], order: list[int]
-) -> None:
+def test_a_preview_of_any_pieces_is_a_beginning_of_the_text(text: str, cuts: set[int], order: list[int]) -> None:
     ends = [0, *sorted(cut for cut in cuts if cut < len(text)), len(text)]
     pieces = [
         live(text[start:end], sequence=number, offset=start) for number, (start, end) in enumerate(pairwise(ends))
@@ -202,7 +200,6 @@ class BrieflyAway(CutBus):
     """Redis is away for the first three messages that are handed in, and may have taken them in all the same."""
 
     async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        """See ``CutBus.passing``."""
         result = await call() if self._carried_out else None
         self.calls += 1
         if self.calls <= 3:

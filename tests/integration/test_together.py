@@ -176,9 +176,7 @@ async def test_messages_published_at_once_are_each_accepted_and_answered(bus: Bu
         assert (state.head, state.waiting, state.worker, await lab.due(session)) == (2, 0, "", None)
 
 
-async def test_several_messages_of_a_session_published_at_once_keep_their_order(
-    bus: Bus, lab: Lab, queue: QueueConfig
-) -> None:
+async def test_messages_of_a_session_published_at_once_keep_their_order(bus: Bus, lab: Lab, queue: QueueConfig) -> None:
     inbounds = [an_inbound(f"m{number}") for number in range(5)]
     asking = [
         lambda inbound=inbound: publish(bus, inbound, scope="pond:workspace", config=queue)
@@ -198,9 +196,7 @@ async def test_several_messages_of_a_session_published_at_once_keep_their_order(
     assert answered == [f"m{number}" for number in range(5)]
 
 
-async def test_a_spoilt_session_and_a_lost_lease_take_no_other_commit_along(
-    bus: Bus, lab: Lab, queue: QueueConfig
-) -> None:
+async def test_a_spoilt_session_and_a_lost_lease_fail_no_other_commit(bus: Bus, lab: Lab, queue: QueueConfig) -> None:
     sessions = Sessions(bus, queue, worker="worker")
     chats = CHATS[:5]
     await publish_all(bus, queue, chats)
@@ -217,7 +213,7 @@ async def test_a_spoilt_session_and_a_lost_lease_take_no_other_commit_along(
 
 
 @pytest.mark.parametrize("field", ["base", "cursor"])
-async def test_a_session_with_a_spoilt_field_keeps_no_other_from_being_claimed(
+async def test_a_spoilt_field_keeps_no_other_session_from_a_claim(
     bus: Bus, lab: Lab, queue: QueueConfig, field: str
 ) -> None:
     await publish_all(bus, queue, CHATS[:3])
@@ -228,9 +224,7 @@ async def test_a_session_with_a_spoilt_field_keeps_no_other_from_being_claimed(
     assert sorted(claim.session for claim in claims) == [CHATS[0], CHATS[2]]
 
 
-async def test_a_spoilt_session_keeps_no_other_message_from_being_accepted(
-    bus: Bus, lab: Lab, queue: QueueConfig
-) -> None:
+async def test_a_spoilt_session_keeps_no_other_message_away(bus: Bus, lab: Lab, queue: QueueConfig) -> None:
     chats = CHATS[:4]
     await lab.bus.call("SET", lab.bus.keys.waiting(chats[2]), "spoilt")
 

@@ -8,7 +8,6 @@ import anyio
 import msgspec
 import pytest
 
-from daemon.bus import pairs
 from daemon.config import BotConfig, QueueConfig, TestingConfig
 from daemon.errors import LeaseLost
 from daemon.events import LogEntry, Notice, Reply
@@ -20,7 +19,7 @@ from daemon.testing import Gate, ScriptedModel
 from tests.conftest import Lab, with_nonce
 from tests.fakes.sink import sink
 from tests.integration.test_outbox import replica
-from tests.integration.test_turns import Bot, until, wire, worked_off
+from tests.integration.test_turns import Bot, notices_of, replies_of, until, wire, worked_off
 from tests.limits import HANG_S
 from workers.agent import kits, loop
 from workers.agent.service import serve
@@ -33,7 +32,6 @@ EVERY = ("time", "message", "read_file", "write_file", "edit_file", "list_files"
 
 
 def calls(*wanted: tuple[str, str, dict[str, Any]]) -> Answer:
-    """An answer with tool calls: id, name, arguments."""
     made = [
         ToolCall(id=i, name=name, arguments=msgspec.json.encode(arguments).decode()) for i, name, arguments in wanted
     ]
@@ -56,7 +54,6 @@ def equipped(process: Process, *tools: str, **channels: Any) -> Process:
 
 
 def with_tools(monkeypatch: pytest.MonkeyPatch, *tools: Tool) -> None:
-    """Let bots use these as well."""
     monkeypatch.setattr(kits, "BUILTIN", Registry([*BUILTIN._tools.values(), *tools]))
 
 
@@ -195,9 +192,7 @@ async def test_a_result_that_was_there_when_the_turn_was_stopped_is_on_record(
     assert results(await lab.log()) == {"a": "done a", "b": "Error: interrupted, outcome unknown"}
 
 
-async def test_a_journal_that_refuses_ends_all_calls_and_the_turn(
-    process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_refusing_journal_ends_all_calls(process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     gates, ran, ended = {"a": Gate()}, list[str](), anyio.Event()
     with_tools(monkeypatch, gated("wait", gates, ran), hanging(Gate(), ended))
     await lab.publish("m")
@@ -244,24 +239,13 @@ async def test_a_picture_stands_in_the_log_as_a_part(process: Process, lab: Lab)
 # Messages.
 
 
-async def notices(lab: Lab, session: str = "web:ann") -> list[Notice]:
-    rows = await lab.bus.call("XRANGE", lab.bus.keys.notices(session), "-", "+")
-    return [msgspec.json.decode(dict(pairs(fields))[b"notice"], type=Notice) for _, fields in rows]
-
-
-async def replies(lab: Lab, channel: str, session: str) -> list[Reply]:
-    out = lab.bus.keys.out(lab.bus.keys.partition(session), channel)
-    rows = await lab.bus.call("XRANGE", out, "-", "+")
-    return [msgspec.json.decode(dict(pairs(fields))[b"reply"], type=Reply) for _, fields in rows]
-
-
 async def test_a_message_is_a_notice_in_its_own_chat_and_the_answer_comes_after(process: Process, lab: Lab) -> None:
     model = ScriptedModel(calls(("a", "message", {"content": "one moment"})), "here it is")
     await lab.publish("m")
 
     await worked_off(equipped(process, "message"), lab, model)
 
-    (notice,) = await notices(lab)
+    (notice,) = await notices_of(lab)
     assert (notice.kind, notice.text, notice.attachments) == ("message", "one moment", ())
     assert results(await lab.log()) == {"a": "said in web:ann"}
 
@@ -288,11 +272,8 @@ async def test_a_file_reaches_a_push_channel_with_the_message(process: Process, 
     path = f"files/{folder_of(SCOPE)}/a/cat.jpg"
     [attachment] = file["attachments"]
     assert {name: value for name, value in attachment.items() if value} == {
-        "kind": "image",
-        "name": "cat.jpg",
-        "size_bytes": 4,
-        "path": path,
-    }
+        "kind": "image", "name": "cat.jpg", "size_bytes": 4, "path": path,
+    }  # fmt: skip
     assert "attachments" not in said
     assert "attachments" not in last
 
@@ -323,9 +304,9 @@ async def test_another_chat_of_the_same_scope_can_be_written_to_and_no_other(pro
     assert found["bad"].startswith("Error: chat_id: ")
     assert found["channel"].startswith("Error: this worker's configuration has no channel 'nowhere'")
     assert found["half"].startswith("Error: name the chat of terminal as well")
-    assert "hi bob" in {notice.text for notice in await notices(lab, "web:bob")}
-    assert "hi thread" in {notice.text for notice in await notices(lab, "web:bob:7")}
-    assert await notices(lab, "web:eve") == []
+    assert "hi bob" in {notice.text for notice in await notices_of(lab, "web:bob")}
+    assert "hi thread" in {notice.text for notice in await notices_of(lab, "web:bob:7")}
+    assert await notices_of(lab, "web:eve") == []
 
 
 async def everything(lab: Lab, session: str = "web:ann") -> list[LogEntry]:
@@ -355,8 +336,8 @@ async def test_a_call_speaks_once_whoever_runs_it(lab: Lab, queue: QueueConfig) 
     assert await speech.say(second, a_saying()) == "again"
     assert await speech.say(second, a_saying(call="1-1")) == "said"
 
-    assert len(await notices(lab)) == 2
-    assert len(await replies(lab, "web", "web:ann")) == 2
+    assert len(await notices_of(lab)) == 2
+    assert len(await replies_of(lab, "web")) == 2
 
 
 async def test_a_saying_under_a_stale_nonce_changes_nothing(lab: Lab, queue: QueueConfig) -> None:

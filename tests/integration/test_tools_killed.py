@@ -37,7 +37,6 @@ class Killed:
         self.starts = 0
 
     def reply(self, body: dict[str, Any]) -> Reply:
-        """What the model says next."""
         done = sum(message["role"] == "tool" for message in body["messages"])
         if self._kill == "after" and done and done not in self._after:
             self._after.add(done)
@@ -72,7 +71,6 @@ class Killed:
         return not self.worker.is_alive() or await self._lab.is_idle()
 
     def ran(self) -> Counter[int]:
-        """How often each call ran."""
         return Counter(map(int, self._marks.read_text().split())) if self._marks.exists() else Counter()
 
 

@@ -40,7 +40,6 @@ ANN, BOB = "pond:person:web:ann", "pond:person:web:bob"
 
 
 def program(how: str = "", **more: Any) -> McpConfig:
-    """The fake server as a program."""
     env = {"TOKEN": "for the server", **more.pop("env", {})}
     fields: dict[str, Any] = {"timeout_s": HANG_S, **more}
     return McpConfig(
@@ -63,8 +62,6 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Desk:
-    """A bot's tool servers, and calls of their tools."""
-
     def __init__(self, tool_servers: ToolServers, workspace: Path) -> None:
         self.servers = tool_servers
         self.workspace = workspace
@@ -87,7 +84,6 @@ class Desk:
 
 @asynccontextmanager
 async def desk(workspace: Path, **configs: McpConfig) -> AsyncGenerator[Desk]:
-    """The tool servers of one bot, in this process."""
     config = Config(bots={"pond": BotConfig(mcp=configs)})
     process = Process(config=config, data_dir=workspace, bus=None, listener=None, clock=ManualClock())  # type: ignore[arg-type]
     tool_servers = ToolServers(process)
@@ -139,7 +135,6 @@ def at_a_time(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 async def gone(*pids: int) -> None:
-    """Wait until other processes have ended."""
     with anyio.fail_after(HANG_S):
         while any(map(alive, pids)):  # noqa: ASYNC110 - nobody tells
             await anyio.sleep(0.005)
@@ -202,7 +197,7 @@ async def test_each_scope_has_a_server_of_its_own_that_knows_whose_it_is_and_no_
 
 
 @pytest.mark.parametrize("what", ["die", "garbage", "child"])
-async def test_a_server_that_breaks_in_a_call_is_an_error_and_the_next_call_has_a_new_one(
+async def test_a_server_that_breaks_is_an_error_and_the_next_call_has_a_new_one(
     tmp_path: Path, starts: Path, what: str
 ) -> None:
     async with desk(tmp_path, fake=program(env={"STARTS": str(starts)})) as found:
@@ -295,9 +290,7 @@ async def test_many_calls_at_a_time_share_one_connection(tmp_path: Path, starts:
     assert len(pids_in(starts)) == 1
 
 
-async def test_a_server_that_is_not_there_is_left_out_and_not_asked_again_by_every_turn(
-    tmp_path: Path, starts: Path
-) -> None:
+async def test_a_missing_server_is_left_out_and_not_asked_again_by_every_turn(tmp_path: Path, starts: Path) -> None:
     async with desk(tmp_path, fake=program("gone", env={"STARTS": str(starts)}), other=program()) as found:
         for scope in (ANN, BOB, ANN):
             names = (await found.tools(scope)).names
@@ -327,9 +320,7 @@ async def test_a_program_that_cannot_be_started_is_told(tmp_path: Path) -> None:
     assert "FileNotFoundError" in missing["reason"]
 
 
-async def test_a_connection_that_nobody_uses_is_closed_and_opened_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_unused_connection_is_closed_and_opened_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(servers, "LOOK_S", 0.02)
     monkeypatch.setattr(servers, "IDLE_S", 0.1)
     async with desk(tmp_path, fake=program()) as found:

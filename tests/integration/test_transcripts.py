@@ -45,7 +45,6 @@ class Shelf:
         self.raws: list[bytes] = []
 
     async def say(self, count: int) -> None:
-        """Let the log grow, without a turn."""
         keys = self.lab.bus.keys
         new = [
             msgspec.json.encode(an_entry(n, text=f"消息 {n}")) for n in range(len(self.raws), len(self.raws) + count)
@@ -148,11 +147,8 @@ async def test_a_gap_is_told_and_what_lies_around_it_can_be_read(shelf: Shelf) -
     found = await pieces_of(shelf)
 
     assert [(piece.first, piece.upto, bool(piece.reason)) for piece in found] == [
-        (0, 3, False),
-        (3, 5, True),
-        (5, 8, False),
-        (8, 10, False),
-    ]
+        (0, 3, False), (3, 5, True), (5, 8, False), (8, 10, False),
+    ]  # fmt: skip
     assert "3-6.jsonl.gz" in found[1].reason
     assert [index for index, _ in await shelf.transcripts.committed(ANN)] == [0, 1, 2]
     with pytest.raises(ArchiveError, match="3-6"):

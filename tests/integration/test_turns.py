@@ -188,9 +188,7 @@ async def test_a_call_cut_off_by_a_crash_runs_again_only_if_its_tool_is_repeatab
         ModelRefused("no"),
     ],
 )
-async def test_an_outage_parks_the_session_says_so_once_and_answers_late(
-    process: Process, lab: Lab, failure: Exception
-) -> None:
+async def test_an_outage_parks_the_session_and_says_so_once(process: Process, lab: Lab, failure: Exception) -> None:
     await lab.publish("a")
 
     async with Bot(process, ScriptedModel(failure, failure, failure, "here again")).working():  # type: ignore[arg-type]
@@ -217,9 +215,7 @@ async def test_an_outage_beyond_the_limit_becomes_a_dead_letter(process: Process
     assert (await dead_letters(lab))[0][b"reason"] == b"ModelUnavailable"
 
 
-async def test_a_message_that_waited_for_a_worker_is_not_given_up_when_the_model_is_away_for_a_moment(
-    process: Process, lab: Lab
-) -> None:
+async def test_a_message_that_waited_for_a_worker_outlives_a_short_outage(process: Process, lab: Lab) -> None:
     process = replace_queue(process, park_max_s=60.0)
     await lab.publish("a")
     process.clock.advance(8 * 3_600)  # type: ignore[attr-defined]
@@ -234,9 +230,7 @@ async def dead_letters(lab: Lab) -> list[dict[bytes, bytes]]:
     return [fields for _, fields in found]
 
 
-async def test_an_answer_that_is_never_usable_becomes_a_dead_letter_and_the_conversation_goes_on(
-    process: Process, lab: Lab
-) -> None:
+async def test_an_unusable_answer_becomes_a_dead_letter_and_the_next_is_answered(process: Process, lab: Lab) -> None:
     await lab.publish("poison")
     await lab.publish("next")
     script = [InvalidAnswer("garbage")] * process.config.queue.attempts_max
@@ -252,9 +246,7 @@ async def test_an_answer_that_is_never_usable_becomes_a_dead_letter_and_the_conv
     assert msgspec.json.decode(letter[b"message"])["text"] == "text of poison"
 
 
-async def test_a_prompt_that_the_model_refuses_as_too_long_is_tried_once_at_half_its_length(
-    process: Process, lab: Lab
-) -> None:
+async def test_a_prompt_refused_as_too_long_is_tried_once_at_half_its_length(process: Process, lab: Lab) -> None:
     model = ScriptedModel(ContextOverflow("too long"), calls_time(), "fine")
     await lab.publish("a", text="word " * 10_000)
 
@@ -465,9 +457,7 @@ async def test_a_stop_during_a_tool_leaves_no_call_without_a_result(process: Pro
     assert roles == ["user", "assistant", "tool", "assistant"]
 
 
-async def test_stopping_hands_a_turn_over_after_the_grace_time_and_its_attempt_does_not_count(
-    process: Process, lab: Lab
-) -> None:
+async def test_stopping_hands_a_turn_over_after_the_grace_time_uncounted(process: Process, lab: Lab) -> None:
     run = msgspec.structs.replace(process.config.run, grace_s=0.1)
     process = replace(process, config=msgspec.structs.replace(process.config, run=run))
     gate = Gate()
@@ -513,9 +503,7 @@ async def logged(logs: Any, event: str) -> bool:
     return any(line["event"] == event for line in logs)
 
 
-async def test_a_turn_fails_at_any_call_to_redis_and_the_message_is_answered_once_all_the_same(
-    process: Process, lab: Lab
-) -> None:
+async def test_a_turn_that_fails_at_any_redis_call_is_answered_once(process: Process, lab: Lab) -> None:
     counting = FailingBus(process.bus, at=0)
     await one_turn(replace(process, bus=counting), lab, "m0")
     expected = ["m0"]

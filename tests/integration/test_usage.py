@@ -125,17 +125,11 @@ def test_amounts_add_up_in_any_order(amounts: list[Amount]) -> None:
 @pytest.mark.parametrize(
     ("limits", "whose"),
     [
-        ({}, ""),
-        ({"person": 111, "chat": 111, "bot": 111}, ""),
-        ({"person": 110}, "person"),
-        ({"chat": 110}, "chat"),
-        ({"bot": 110}, "bot"),
-        ({"person": 110, "chat": 110, "bot": 110}, "chat"),
+        ({}, ""), ({"person": 111, "chat": 111, "bot": 111}, ""), ({"person": 110}, "person"),
+        ({"chat": 110}, "chat"), ({"bot": 110}, "bot"), ({"person": 110, "chat": 110, "bot": 110}, "chat"),
     ],
-)
-async def test_tokens_of_a_day_are_used_up_when_the_limit_is_reached(
-    bus: Bus, limits: Mapping[str, int], whose: str
-) -> None:
+)  # fmt: skip
+async def test_tokens_of_a_day_are_used_up_at_the_limit(bus: Bus, limits: Mapping[str, int], whose: str) -> None:
     await UsageBook(bus).note("a", ANN, DAY, used(100, 10))
 
     spent = await Limits(bus).spent(ANN, DAY, EachConfig(**limits), message="1-0")
@@ -166,9 +160,7 @@ async def take(limits: Limits, number: int, user: User = ANN, *, count: int = 1,
 
 
 @pytest.mark.parametrize("kind", ["chat", "person", "bot"])
-async def test_as_many_as_allowed_come_at_once_and_the_next_waits_for_its_share_of_a_minute(
-    bus: Bus, kind: str
-) -> None:
+async def test_as_many_as_allowed_come_at_once_and_the_next_one_waits(bus: Bus, kind: str) -> None:
     limits = Limits(bus)
 
     waits = [await take(limits, number, **{kind: 3}) for number in range(1, 5)]

@@ -24,10 +24,6 @@ async def test_ready_sessions_are_taken_oldest_first_and_once(lab: Lab) -> None:
     assert await take(lab.bus, at_most=2) == ["web:c"]
 
 
-async def test_nothing_ready_is_nothing_taken_after_a_short_wait(lab: Lab) -> None:
-    assert await take(lab.bus, at_most=1) == []
-
-
 async def test_a_session_stands_in_ready_once_however_often_it_is_woken(lab: Lab) -> None:
     await lab.publish("m1")
     for _ in range(3):
@@ -45,6 +41,11 @@ async def test_what_was_taken_and_not_used_can_be_given_back(lab: Lab) -> None:
     await wake(lab.bus, taken)
 
     assert await lab.ready() == ["web:ann"]
+
+
+async def test_where_nothing_waits_nothing_is_taken_or_due(lab: Lab) -> None:
+    assert await take(lab.bus, at_most=1) == []
+    assert await reap(lab.bus, lab.queue) == (0, None)
 
 
 async def test_a_session_without_messages_is_not_given_back(lab: Lab) -> None:
@@ -85,10 +86,6 @@ async def test_one_pass_wakes_a_bounded_number_and_the_next_follows_at_once(
 
     assert await reap(lab.bus, lab.queue) == (3, 0.0)
     assert (await reap(lab.bus, lab.queue))[0] == 2
-
-
-async def test_nothing_due_has_no_next_deadline(lab: Lab) -> None:
-    assert await reap(lab.bus, lab.queue) == (0, None)
 
 
 async def test_a_ready_set_deleted_by_hand_heals_by_the_deadlines(lab: Lab) -> None:

@@ -30,6 +30,7 @@ from daemon.operators import VISITOR_VALID_S, Audit, Logins, link
 from daemon.process import Process
 from daemon.testing import ManualClock
 from tests.conftest import Lab, all_keys, dump
+from tests.integration.test_web_api import error_of, sent
 from tests.limits import HANG_S
 from tests.weblab import client_of
 
@@ -38,23 +39,10 @@ pytestmark = pytest.mark.anyio
 TOKEN = "an-operators-token"
 
 AS_EVER = {
-    "/",
-    "/livez",
-    "/login",
-    "/page/{name}",
-    "/s/{rest:path}",
-    "/memory",
-    "/memory/{rest:path}",
-    "/system",
-    "/system/{rest:path}",
-    "/healthz",
-    "/readyz",
-    "/metrics",
-    "/api/messages",
-    "/api/sessions",
-    "/api/sessions/{session:path}/messages",
-    "/api/events",
-}
+    "/", "/livez", "/login", "/page/{name}", "/s/{rest:path}", "/memory", "/memory/{rest:path}", "/system",
+    "/system/{rest:path}", "/healthz", "/readyz", "/metrics", "/api/messages", "/api/sessions",
+    "/api/sessions/{session:path}/messages", "/api/events",
+}  # fmt: skip
 """What anybody may ask of a channel on loopback that has no token."""
 
 
@@ -69,11 +57,9 @@ class Web:
 
     @property
     def code(self) -> str:
-        """Of the link that was shown at the start."""
         return self.links[0].partition("#")[2]
 
     async def log_in(self, code: str | None = None, **headers: str) -> httpx2.Response:
-        """As the page does it."""
         body = {"code": self.code if code is None else code}
         return await self.browser.post("/api/login", json=body, headers={"Origin": self.address, **headers})
 
@@ -104,15 +90,7 @@ async def web(process: Process) -> AsyncIterator[Web]:
 
 
 async def keys_of(lab: Lab, kind: str) -> list[bytes]:
-    """All keys of a kind."""
     return [key for key in await all_keys(lab.bus) if f":{kind}:".encode() in key]
-
-
-def error_of(response: httpx2.Response, status: int) -> str:
-    """The code of an error."""
-    assert response.status_code == status, response.text
-    code: str = response.json()["error"]["code"]
-    return code
 
 
 # Logging in
@@ -331,7 +309,6 @@ async def test_an_outage_is_no_reason_to_log_in_again(web: Web, monkeypatch: pyt
 
 
 def asked_of(path: str) -> str:
-    """A path that a route answers."""
     return re.sub(r"\{[^}]+\}", "web:a", path)
 
 
@@ -432,15 +409,7 @@ async def test_another_site_cannot_use_a_code_up(web: Web) -> None:
 )
 async def test_no_path_leads_around_the_guard(process: Process, path: str) -> None:
     async with web_of(process, token=Secret(TOKEN)) as web:
-        host, port = web.address.removeprefix("http://").split(":")
-        async with await anyio.connect_tcp(host, int(port)) as stream:
-            await stream.send(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
-            got = b""
-            while True:
-                try:
-                    got += await stream.receive()
-                except anyio.EndOfStream:
-                    break
+        got = await sent(web, f"GET {path} HTTP/1.1")
 
     assert got.split(b" ", 2)[1] in (b"401", b"404")
 

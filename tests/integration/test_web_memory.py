@@ -11,7 +11,7 @@ from daemon.archive import Shelf
 from daemon.memory import HistoryEntry, Memories, Note, Version
 from daemon.process import Process
 from tests.conftest import Lab
-from tests.weblab import TOKEN, Page, at, page_of
+from tests.weblab import Page, at, page_of
 
 pytestmark = pytest.mark.anyio
 
@@ -20,12 +20,6 @@ SECRET = "gardenia"
 """What only Bob's memory holds."""
 
 READS = ("", "/versions", "/versions/1", "/diff?from=0", "/history", "/notes", f"/search?q={SECRET}%20heron")
-
-
-@pytest.fixture
-async def page(process: Process) -> AsyncIterator[Page]:
-    async with page_of(process) as page:
-        yield page
 
 
 @pytest.fixture
@@ -59,15 +53,16 @@ async def remembered(memories: Memories, scope: str, word: str, session: str) ->
 
 
 @pytest.fixture
-async def both(memories: Memories) -> None:
+async def page(process: Process, memories: Memories) -> AsyncIterator[Page]:
     await remembered(memories, ANN, "heron", "web:ann")
     await remembered(memories, BOB, SECRET, "tg:%E5%B0%8F")
+    async with page_of(process) as page:
+        yield page
 
 
 # Who may read what
 
 
-@pytest.mark.usefixtures("both")
 async def test_nothing_of_one_scope_is_answered_about_another(page: Page) -> None:
     for read in READS:
         of_bob, of_ann = str(await page.get(at(BOB, read))), str(await page.get(at(ANN, read)))
@@ -75,28 +70,10 @@ async def test_nothing_of_one_scope_is_answered_about_another(page: Page) -> Non
         assert "heron" in of_ann and SECRET not in of_ann, read
 
 
-@pytest.mark.usefixtures("both")
-@pytest.mark.parametrize("token", ["", TOKEN])
-async def test_who_is_no_operator_is_told_of_no_memory(process: Process, token: str) -> None:
-    async with page_of(process, token=token) as page:
-        for path in ("/api/memory", *(at(BOB, read) for read in READS)):
-            answer = await page.stranger.get(path)
-            assert (answer.status_code, answer.json()["error"]["code"]) == (401, "unauthorized"), path
-            assert SECRET not in answer.text
-
-
-@pytest.mark.usefixtures("both")
 async def test_what_is_no_scope_opens_no_memory(page: Page) -> None:
     for name in (
-        "x",
-        "../..",
-        "pond",
-        "pond:person",
-        "pond:robot:a:b",
-        "pond:person:web:a b",
-        "p:workspace:x",
-        "a" * 2_000,
-    ):
+        "x", "../..", "pond", "pond:person", "pond:robot:a:b", "pond:person:web:a b", "p:workspace:x", "a" * 2_000,
+    ):  # fmt: skip
         assert await page.refused(at(name), 400) == "bad_request", name
     for name in ("pond:person:web:nobody", "pond:group:web:ann", "other:person:web:ann", "pond:workspace"):
         for read in READS:
@@ -110,7 +87,6 @@ def test_a_scope_is_named_as_it_is_or_encoded_once_more() -> None:
         assert scope_of(quote(scope, safe="")) == scope_of(quote(scope, safe=":%")) == scope
 
 
-@pytest.mark.usefixtures("both")
 async def test_a_memory_that_was_joined_with_another_is_that_one(page: Page, process: Process) -> None:
     keys = process.bus.keys
     await process.bus.call("HSET", keys.memory(ANN), "joined", BOB)
@@ -126,11 +102,8 @@ async def test_of_whoever_began_to_talk_just_now_nothing_is_remembered_yet(page:
 
     assert (found["version"], found["text"], found["tokens"]) == (0, "", 0)
     for read, name in (
-        ("/versions", "versions"),
-        ("/history", "entries"),
-        ("/notes", "notes"),
-        ("/search?q=x", "hits"),
-    ):
+        ("/versions", "versions"), ("/history", "entries"), ("/notes", "notes"), ("/search?q=x", "hits"),
+    ):  # fmt: skip
         assert (await page.get(at("pond:workspace", read)))[name] == []
     assert await page.refused(at("pond:workspace", "/versions/1"), 404) == "no_version"
 
@@ -138,7 +111,6 @@ async def test_of_whoever_began_to_talk_just_now_nothing_is_remembered_yet(page:
 # What is told
 
 
-@pytest.mark.usefixtures("both")
 async def test_memories_are_listed_with_what_is_known(page: Page) -> None:
     found = await page.get("/api/memory")
 
@@ -151,7 +123,6 @@ async def test_memories_are_listed_with_what_is_known(page: Page) -> None:
     assert (len(first["scopes"]), first["more"]) == (1, 1)
 
 
-@pytest.mark.usefixtures("both")
 async def test_a_memory_is_read_with_what_made_it(page: Page) -> None:
     found = await page.get(at(ANN))
 
@@ -162,7 +133,6 @@ async def test_a_memory_is_read_with_what_made_it(page: Page) -> None:
     }  # fmt: skip
 
 
-@pytest.mark.usefixtures("both")
 async def test_versions_tell_what_they_changed(page: Page) -> None:
     found = (await page.get(at(ANN, "/versions")))["versions"]
 
@@ -181,7 +151,6 @@ async def test_versions_tell_what_they_changed(page: Page) -> None:
     assert await page.refused(at(ANN, "/versions/x"), 400) == "bad_request"
 
 
-@pytest.mark.usefixtures("both")
 async def test_what_changed_is_told_word_by_word(page: Page) -> None:
     found = await page.get(at(ANN, "/diff?from=1"))
     back = await page.get(at(ANN, "/diff?from=2&to=1"))
@@ -196,7 +165,6 @@ async def test_what_changed_is_told_word_by_word(page: Page) -> None:
     assert await page.refused(at(ANN, "/diff?from=9"), 404) == "no_version"
 
 
-@pytest.mark.usefixtures("both")
 async def test_the_history_is_read_backwards_page_by_page(page: Page) -> None:
     newest = (await page.get(at(ANN, "/history?limit=1")))["entries"]
     older = (await page.get(at(ANN, "/history?before=1")))["entries"]
@@ -210,7 +178,6 @@ async def test_the_history_is_read_backwards_page_by_page(page: Page) -> None:
     assert len((await page.get(at(ANN, "/history")))["entries"]) == 2
 
 
-@pytest.mark.usefixtures("both")
 async def test_the_history_goes_on_into_the_archive(page: Page, memories: Memories, process: Process) -> None:
     whole = (await page.get(at(ANN, "/history")))["entries"]
     keys = process.bus.keys
@@ -225,7 +192,6 @@ async def test_the_history_goes_on_into_the_archive(page: Page, memories: Memori
     assert (await page.get("/api/memory", q="ann"))["scopes"][0]["entries"] == 2
 
 
-@pytest.mark.usefixtures("both")
 async def test_notes_are_read_day_by_day(page: Page) -> None:
     last, first = await page.get(at(ANN, "/notes")), await page.get(at(ANN, "/notes?day=2026-11-20"))
 
@@ -235,7 +201,6 @@ async def test_notes_are_read_day_by_day(page: Page) -> None:
     assert (await page.get(at(ANN, "/notes?day=1999-01-01")))["notes"] == []
 
 
-@pytest.mark.usefixtures("both")
 async def test_words_are_found_with_scores_the_best_first(page: Page) -> None:
     found: list[dict[str, Any]] = (await page.get(at(ANN, "/search?q=Heron%20day")))["hits"]
 

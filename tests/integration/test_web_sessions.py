@@ -18,14 +18,13 @@ from daemon.session import SessionReader
 from daemon.transcripts import transcripts
 from tests.conftest import Lab
 from tests.memorylab import MemoryLab, Summaries, saves, small_window
-from tests.weblab import TOKEN, Page, page_of
+from tests.weblab import Page, page_of
 from workers.agent.preview import preview
 from workers.consolidation import Want
 
 pytestmark = pytest.mark.anyio
 
 ANN = "/api/sessions/web:ann"
-READS = ("context", "prompt", "timeline", "search?q=question")
 
 
 @pytest.fixture
@@ -102,9 +101,7 @@ async def test_a_line_tells_whose_a_session_is_and_what_it_does(page: Page, lab:
 # Pages backwards
 
 
-async def test_messages_before_an_index_are_the_newest_of_them_and_count_their_tokens(
-    page: Page, memory: MemoryLab
-) -> None:
+async def test_the_newest_messages_before_an_index_are_read_with_their_tokens(page: Page, memory: MemoryLab) -> None:
     await memory.talk(4)
 
     async def indexes(**query: Any) -> list[int]:
@@ -118,7 +115,7 @@ async def test_messages_before_an_index_are_the_newest_of_them_and_count_their_t
     assert first["tokens"] == (await memory.log())[0].tokens > 50
 
 
-async def test_a_page_backwards_of_long_messages_holds_the_newest(
+async def test_a_page_of_long_messages_holds_the_newest(
     page: Page, memory: MemoryLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await memory.talk(4)
@@ -214,9 +211,7 @@ async def test_a_turn_in_progress_counts_as_current(page: Page, memory: MemoryLa
     assert found["parts"][-1] == {"name": "current", "tokens": 70}
 
 
-async def test_a_message_that_waits_counts_as_current_about_as_much_as_in_its_prompt(
-    page: Page, memory: MemoryLab
-) -> None:
+async def test_a_waiting_message_counts_as_current_about_as_in_its_prompt(page: Page, memory: MemoryLab) -> None:
     await memory.talk(1)
     await memory.lab.publish("m9", text="Tell me about the heron. " * 40)
 
@@ -261,7 +256,7 @@ async def test_a_timeline_tells_sizes_roles_turns_and_what_became_of_which(page:
     assert entry["title"] == "[2026-11-20 09:00] They talked."
 
 
-async def test_what_became_of_another_session_of_the_same_memory_is_not_in_the_timeline(
+async def test_entries_of_another_session_of_the_memory_are_not_in_the_timeline(
     page: Page, memory: MemoryLab, lab: Lab
 ) -> None:
     await consolidated(memory)
@@ -326,17 +321,6 @@ async def test_an_address_has_no_more_parts_than_it_should(page: Page, memory: M
     for path in ("context", "timeline", "prompt", "search"):
         assert await page.refused(f"/api/sessions/web:ann/more/{path}", 404) == "not_found"
         assert await page.refused(f"/api/sessions/a:b:c:d/{path}?q=x", 400) == "bad_session"
-
-
-@pytest.mark.parametrize("token", ["", TOKEN])
-async def test_who_is_no_operator_is_told_nothing(memory: MemoryLab, token: str) -> None:
-    await consolidated(memory)
-
-    async with page_of(memory.process, token=token) as page:
-        for read in READS:
-            answer = await page.stranger.get(f"{ANN}/{read}")
-            assert (answer.status_code, answer.json()["error"]["code"]) == (401, "unauthorized"), read
-            assert "why" not in answer.text
 
 
 @given(first=st.integers(0, 30), head=st.integers(0, 30), limit=st.integers(1, 12), chunk=st.integers(1, 7))

@@ -33,7 +33,8 @@ from daemon.server import Address
 from daemon.session import Sessions
 from daemon.testing import FailingBus, ManualClock, ScriptedModel
 from tests.conftest import Lab, an_inbound
-from tests.integration.test_dead_letters import die, waiting_ids
+from tests.integration.test_dead_letters import die
+from tests.integration.test_publish import waiting_ids
 from tests.integration.test_turns import Bot, until
 from tests.limits import HANG_S
 from tests.weblab import TOKEN, Page, page_of
@@ -210,7 +211,7 @@ async def test_a_looker_gets_it_at_once_and_whenever_it_has_changed(page: Page, 
 
 
 @pytest.mark.usefixtures("_at_once")
-async def test_while_nothing_changes_only_ages_are_told_now_and_then(
+async def test_without_changes_ages_are_told_at_intervals(
     page: Page, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(endpoints, "AGES_EVERY_S", 0.3)
@@ -363,15 +364,6 @@ async def test_names_that_are_none_are_refused_and_keep_no_other_from_it(page: P
     done = (await page.client.post("/api/dead/drop", json={"ids": ["nonsense", "1-1", letter["id"]]})).json()
 
     assert (done["done"], len(done["refused"])) == (1, 2)
-
-
-async def test_nobody_else_sees_or_drops_dead_letters(page: Page, lab: Lab) -> None:
-    await die(lab, "a")
-
-    for method, path in (("GET", "/api/dead"), ("POST", "/api/dead/drop"), ("POST", "/api/dead/replay")):
-        refused = await page.stranger.request(method, path, json={"reason": "attempts"})
-        assert refused.status_code == 401
-    assert len((await page.get("/api/dead"))["dead"]) == 1
 
 
 async def test_unknown_sends_are_listed_newest_first(page: Page, lab: Lab) -> None:

@@ -163,13 +163,29 @@ MUTANTS = (
             "Nobody gives away what would leave him with less.",
             "self.count - theirs < 2",
             "self.count - theirs < 1",
-            "test_what_is_given_away_never_leaves_its_giver_with_less_than_the_other",
+            "test_who_holds_one_more_keeps_it_and_who_holds_two_more_gives_it_away",
         ),
         (
             "Leases are given away one after the other.",
             " or time.monotonic() < self._next_at",
             "",
             "test_what_is_given_away_never_leaves_its_giver_with_less_than_the_other",
+        ),
+    ),
+    *mutants_of(
+        "channels/leading/leader.py",
+        "unit/test_leases.py",
+        (
+            "The work of a leader that lost its lease is cut short.",
+            "            scope.cancel()\n\n        async def end_at_stop",
+            "            pass\n\n        async def end_at_stop",
+            "test_the_work_of_a_leader_that_lost_its_lease_is_cut_short",
+        ),
+        (
+            "A leader renews often enough for its longest step.",
+            "min(queue.renew_s, (queue.lease_s - longest_s) / 3)",
+            "queue.renew_s",
+            "test_a_leader_renews_often_enough_for_its_longest_step",
         ),
     ),
 )

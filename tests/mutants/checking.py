@@ -4,6 +4,8 @@ from tests.mutants.mutant import mutants_of
 
 _SESSION = "test_each_rule_of_a_session_is_looked_at"
 _SCOPE = "test_each_rule_of_a_memory_is_looked_at"
+_KEY = "test_each_rule_of_a_key_is_looked_at"
+_ENTRY = "test_each_field_of_an_entry_is_looked_at"
 _OTHERWISE = "test_a_backup_that_comes_back_otherwise_is_told"
 _ORDER = "self._begins <= self._base <= self._cursor <= self._head"
 
@@ -218,6 +220,89 @@ MUTANTS = (
             "if others and not target.replaces:",
             "if False:",
             "test_a_file_of_another_content_is_overwritten_only_when_told",
+        ),
+    ),
+    *mutants_of(
+        "daemon/data/restoring.py",
+        "integration/test_data_backup.py",
+        (
+            "A process counts as running for half a minute.",
+            "ALIVE_S = 30.0",
+            "ALIVE_S = 29.0",
+            "test_a_process_counts_as_running_for_half_a_minute",
+        ),
+        (
+            "A process that is long gone keeps nobody from restoring.",
+            "ALIVE_S = 30.0",
+            "ALIVE_S = 31.0",
+            "test_a_process_counts_as_running_for_half_a_minute",
+        ),
+    ),
+    *mutants_of(
+        "daemon/data/key_rules.py",
+        "unit/test_data_rules.py",
+        ("A key of nobody's is told.", "if not name.is_known:", "if False:", _KEY),
+        (
+            "A key lies in its owner's partition.",
+            "(right := bus.keys.partition(name.owner))",
+            "(right := name.partition)",
+            _KEY,
+        ),
+        ("A key lies in a partition that there is.", "name.partition >= bus.keys.partitions", "False", _KEY),
+        ("A key has the type of its kind.", 'not in (wanted, "none")', "not in (wanted, kind)", _KEY),
+        ("A key that has to end does.", 'await bus.call("PTTL", key) == -1:', "False:", _KEY),
+        (
+            "A message that waits has a text.",
+            '"in": frozenset({"session", "id", "message"})',
+            '"in": frozenset({"session", "id"})',
+            _ENTRY,
+        ),
+        (
+            "A message that waits has an id.",
+            '"in": frozenset({"session", "id", "message"})',
+            '"in": frozenset({"session", "message"})',
+            _ENTRY,
+        ),
+        (
+            "A dead letter has a reason.",
+            '"dead": frozenset({"session", "id", "reason"})',
+            '"dead": frozenset({"session", "id"})',
+            _ENTRY,
+        ),
+        (
+            "A dead letter has a session.",
+            '"dead": frozenset({"session", "id", "reason"})',
+            '"dead": frozenset({"id", "reason"})',
+            _ENTRY,
+        ),
+        ("A reply that waits can be read.", '        if name.kind == "out":\n', "        if False:\n", _ENTRY),
+    ),
+    *mutants_of(
+        "daemon/data/checking.py",
+        "integration/test_data_check.py",
+        (
+            "The archive of a memory is looked at.",
+            "        await self._archived(taken)\n        if self._workspace_of",
+            "        if self._workspace_of",
+            "test_what_of_a_memory_left_redis_and_is_in_no_file_is_told",
+        ),
+        (
+            "The files of the archive are read when asked for.",
+            "deep=self._deep",
+            "deep=False",
+            "test_what_left_redis_and_is_in_no_file_is_told",
+        ),
+        (
+            "The files of a memory are looked at.",
+            "if self._workspace_of is not None:",
+            "if False:",
+            "test_files_of_a_memory_that_redis_has_lost_are_told",
+        ),
+        (
+            "A message that waits nowhere is found.",
+            "if session and await is_stray(self._bus, session, stream_id):",
+            "if False:",
+            "test_a_message_that_is_let_wait_again_is_answered_in_its_order",
         ),
     ),
 )

@@ -190,4 +190,18 @@ MUTANTS = (
         "false",
         "tools.py::test_a_call_speaks_once_whoever_runs_it",
     ),
+    _row(
+        "What is being answered is edited no more.",
+        "daemon/session/waits.part.lua",
+        "if is_read() or is_stopped() then return nil, 'late' end",
+        "",
+        "amending.py::test_what_is_being_answered_is_left_alone_and_what_waits_behind_it_is_not",
+    ),
+    _row(
+        "A session with more to answer does not go on while others are ready.",
+        "daemon/session/commit.lua",
+        "and redis.call('ZCARD', KEYS[2]) == 0",
+        "",
+        "crowds.py::test_who_comes_while_a_flood_is_worked_off_is_answered_next",
+    ),
 )

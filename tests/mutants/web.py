@@ -4,6 +4,7 @@ from tests.mutants.mutant import mutants_of
 
 _GUARD_TESTS = "unit/test_web_guard.py"
 _TOKEN = 'secrets.compare_digest(given.strip().encode("latin-1"), self._token.reveal().encode())'
+_COOKIE = "test_the_cookie_is_kept_from_scripts_and_from_other_sites"
 _POLICY = "test_the_policy_of_the_page_allows_only_its_own_files"
 _HEADERS = "test_every_answer_has_all_security_headers"
 _NEAR_TOKEN = "test_what_is_nearly_the_token_opens_nothing"
@@ -83,5 +84,186 @@ MUTANTS = (
         ("The beginning of a token is none.", _TOKEN, "self._token.reveal().startswith(given.strip())", _NEAR_TOKEN),
         ("The end of a token is none.", _TOKEN, "self._token.reveal().endswith(given.strip())", _NEAR_TOKEN),
         ("All bytes of a token count.", 'encode("latin-1")', 'encode("ascii", "ignore")', _NEAR_TOKEN),
+    ),
+    *mutants_of(
+        "channels/web/body.py",
+        _GUARD_TESTS,
+        (
+            "A type that begins like JSON is another one.",
+            'kind != "application/json" or',
+            'not kind.startswith("application/json") or',
+            "test_a_body_that_is_not_said_to_be_json_is_not_read",
+        ),
+        (
+            "JSON comes in UTF-8.",
+            'not in ("", "charset=utf-8")',
+            'not in ("", "charset=utf-8", "charset=latin-1")',
+            "test_a_body_that_is_not_said_to_be_json_is_not_read",
+        ),
+    ),
+    *mutants_of(
+        "channels/web/access/login.py",
+        _GUARD_TESTS,
+        (
+            "Wrong codes are counted from the first of the last ten.",
+            "self._wrong[0] + WRONG_S",
+            "self._wrong[-1] + WRONG_S",
+            "test_wrong_codes_count_for_a_minute_each",
+        ),
+        (
+            "Ten wrong codes are let through.",
+            "if len(self._wrong) < WRONG_MAX:",
+            "if len(self._wrong) < WRONG_MAX - 1:",
+            "test_wrong_codes_count_for_a_minute_each",
+        ),
+    ),
+    *mutants_of(
+        "daemon/operators/logins.py",
+        _GUARD_TESTS,
+        (
+            "The name of a visitor tells nothing of its secret.",
+            "_hash(secret)[:SHORT_CHARS]",
+            "secret[:SHORT_CHARS]",
+            "test_the_name_of_a_visitor_tells_nothing_of_its_secret",
+        ),
+    ),
+    *mutants_of(
+        "channels/web/access/operators.py",
+        "integration/test_web_access.py",
+        (
+            "A cookie shows nothing to pages of others.",
+            " or not may_be_ours(headers)",
+            "",
+            "test_a_cookie_shows_nothing_to_pages_that_are_not_ours",
+        ),
+        (
+            "A visitor of another channel is nobody.",
+            " or visit.channel != self._name",
+            "",
+            "test_a_visitor_of_another_channel_is_nobody_here",
+        ),
+    ),
+    *mutants_of(
+        "channels/web/guard.py",
+        "integration/test_web_access.py",
+        (
+            "A cookie changes nothing for pages of others.",
+            "and not self._operators.has_token(headers) and not is_ours(headers)",
+            "and False",
+            "test_a_cookie_changes_nothing_for_pages_that_are_not_ours",
+        ),
+        (
+            "A cookie lasts longer when its visitor is known for longer.",
+            'headers.append("Set-Cookie", operator.renewed)',
+            "pass",
+            "test_a_visitor_is_known_for_longer_once_half_of_the_time_is_over",
+        ),
+    ),
+    *mutants_of(
+        "channels/web/access/cookies.py",
+        "integration/test_web_access.py",
+        ("No script reads the cookie.", " HttpOnly;", "", _COOKIE),
+        ("No other site sends the cookie.", " SameSite=Strict;", "", _COOKIE),
+        ("No link of another site sends the cookie.", " SameSite=Strict;", " SameSite=Lax;", _COOKIE),
+        ("The cookie goes to every path.", " Path=/;", "", _COOKIE),
+        (
+            "The cookie goes over TLS alone where there is any.",
+            '"; Secure" if self.name.startswith(ENCRYPTED) else ""',
+            '""',
+            "test_behind_tls_the_cookie_never_goes_over_the_open_wire",
+        ),
+        (
+            "Several Millponds of one machine have cookies of their own.",
+            'return f"millpond-{port}" if port',
+            'return "millpond" if port',
+            "test_several_on_one_machine_keep_their_cookies_apart",
+        ),
+    ),
+    *mutants_of(
+        "channels/web/access/origin.py",
+        "unit/test_web_origin.py",
+        (
+            "A page of another port of this host is another's.",
+            'OURS = frozenset(["same-origin", "none"])',
+            'OURS = frozenset(["same-origin", "same-site", "none"])',
+            "test_what_the_browser_says_counts_more_than_the_origin",
+        ),
+        (
+            "The port of an origin counts.",
+            'if f"{colon}{port}" in DEFAULT_PORTS else',
+            "if colon else",
+            "test_no_other_page_is",
+        ),
+        (
+            "An origin has a scheme of the web.",
+            'scheme in ("http", "https") and authority',
+            "authority",
+            "test_no_other_page_is",
+        ),
+    ),
+    *mutants_of(
+        "daemon/operators/redeem.lua",
+        "integration/test_web_access.py",
+        (
+            "A link logs in once.",
+            "redis.call('GETDEL', KEYS[1])",
+            "redis.call('GET', KEYS[1])",
+            "test_a_link_works_once_even_for_many_at_the_same_time",
+        ),
+        (
+            "A link of another channel logs nobody in.",
+            "if channel ~= ARGV[1] then return 0 end\n",
+            "",
+            "test_a_link_of_another_channel_is_none_and_used_up",
+        ),
+        (
+            "A link that was used logs nobody else in.",
+            "return redis.call('EXISTS', KEYS[2])",
+            "return 1",
+            "test_a_replayed_link_says_how_to_get_a_new_one",
+        ),
+    ),
+    *mutants_of(
+        "daemon/operators/visit.lua",
+        "integration/test_web_access.py",
+        (
+            "A visitor is known for longer once half of the time is over.",
+            "redis.call('PEXPIRE', KEYS[1], ARGV[1])\n",
+            "",
+            "test_a_visitor_is_known_for_longer_once_half_of_the_time_is_over",
+        ),
+        (
+            "A visitor is not known for longer before half of the time is over.",
+            "* 2 > tonumber",
+            "* 1 > tonumber",
+            "test_a_visitor_is_known_for_longer_once_half_of_the_time_is_over",
+        ),
+    ),
+    *mutants_of(
+        "daemon/operators/logins.py",
+        "integration/test_web_access.py",
+        (
+            "A link ends after ten minutes.",
+            '"PX", round(CODE_VALID_S * 1000)',
+            '"PX", round(CODE_VALID_S * 2000)',
+            "test_a_link_that_is_too_old_is_none",
+        ),
+        (
+            "A visitor is known for a month.",
+            "[channel, round(VISITOR_VALID_S * 1000)],",
+            "[channel, round(VISITOR_VALID_S)],",
+            "test_a_visitor_is_known_for_longer_once_half_of_the_time_is_over",
+        ),
+        (
+            "No secret stands in Redis.",
+            "return hashlib.sha256(secret.encode()).hexdigest()",
+            "return secret",
+            "test_what_opens_the_door_is_in_no_log_and_not_in_redis",
+        ),
+    ),
+    *mutants_of(
+        "daemon/operators/audit.py",
+        "integration/test_web_access.py",
+        ("The audit has a largest size.", '"MAXLEN", "~", KEPT, ', "", "test_the_audit_is_bounded"),
     ),
 )

@@ -39,25 +39,6 @@ from tests.fakes.slack.sockets import Socket
 from tests.fakes.slack.world import Channel, File, Message, Person, Team
 
 __all__ = [
-    "App",
-    "Bot",
-    "Call",
-    "Channel",
-    "Cut",
-    "Delivery",
-    "FakeSlack",
-    "Fault",
-    "File",
-    "Garbled",
-    "Hang",
-    "Message",
-    "Page",
-    "Person",
-    "Refuse",
-    "Slow",
-    "Socket",
-    "Team",
-    "every",
-    "fake_slack",
-    "signed",
-]
+    "App", "Bot", "Call", "Channel", "Cut", "Delivery", "FakeSlack", "Fault", "File", "Garbled", "Hang", "Message",
+    "Page", "Person", "Refuse", "Slow", "Socket", "Team", "every", "fake_slack", "signed",
+]  # fmt: skip

@@ -97,7 +97,6 @@ class App:
     turn: Any = field(default_factory=itertools.count)
 
     def install(self, team: "Team", *, scopes: Iterable[str] | None = None, name: str = "") -> "Bot":
-        """It gets a bot in a workspace."""
         person = team.person(name or self.name.title(), is_bot=True)
         person.app_id = self.id
         digits = "".join(self.world.dice.choices("0123456789", k=12))
@@ -157,8 +156,6 @@ class App:
 
 @dataclass(eq=False)
 class Bot:
-    """An app in a workspace."""
-
     app: App
     team: "Team"
     person: "Person"
@@ -174,7 +171,6 @@ class Bot:
         return f"<@{self.person.id}>"
 
     def direct(self, person: "Person") -> "Channel":
-        """Its direct messages with somebody."""
         return self.team.direct(person, self.person)
 
     def tell(self, subscription: str, event: Json) -> Delivery | None:
@@ -205,24 +201,15 @@ class Bot:
     def command(
         self, channel: "Channel", text: str = "", *, by: "Person | None" = None, command: str = "/millpond"
     ) -> Delivery:
-        """Somebody gives a slash command."""
         who = by or next(person for person in channel.members if not person.is_bot)
         number = (
             f"{self.app.world.dice.randrange(10**13)}.{self.app.world.dice.randrange(10**12)}.{self.app.world.id('x')}"
         )
         payload = {
-            "token": "verification",
-            "team_id": self.team.id,
-            "team_domain": self.team.domain,
-            "channel_id": channel.id,
-            "channel_name": "directmessage" if channel.kind == "im" else channel.name,
-            "user_id": who.id,
-            "user_name": who.name,
-            "command": command,
-            "text": text,
-            "api_app_id": self.app.id,
+            "token": "verification", "team_id": self.team.id, "team_domain": self.team.domain,
+            "channel_id": channel.id, "channel_name": "directmessage" if channel.kind == "im" else channel.name,
+            "user_id": who.id, "user_name": who.name, "command": command, "text": text, "api_app_id": self.app.id,
             "is_enterprise_install": "false",
-            "response_url": f"{self.app.world.base}/commands/{self.team.id}/{number}",
-            "trigger_id": number,
-        }
+            "response_url": f"{self.app.world.base}/commands/{self.team.id}/{number}", "trigger_id": number,
+        }  # fmt: skip
         return self.app.bring("slash_commands", payload, repeats=False)

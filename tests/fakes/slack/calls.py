@@ -1,12 +1,9 @@
 """A call of the Web API: its arguments as they came, each read by what the documentation says that it is."""
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
-import anyio
-
-from tests.fakes.slack.faults import Fault
+from tests.fakes import platform
 
 
 class Failed(Exception):
@@ -23,36 +20,18 @@ class Failed(Exception):
 
 
 def bad(argument: str, why: str = "missing required field") -> Failed:
-    """The arguments are not such as the documentation wants."""
     messages = [f"[ERROR] {why}: {argument}"]
     return Failed("invalid_arguments", response_metadata={"messages": messages})
 
 
 @dataclass(eq=False)
-class Call:
-    """One request, and what is known of how it went."""
+class Call(platform.Call):
+    """One request; its method is one of the Web API, or ``upload`` or ``download`` of a file, ``connect`` of a socket,
+    ``envelope`` on one, or ``acknowledge`` of one."""
 
-    token: str
-    method: str
-    """Of the Web API; ``upload`` and ``download`` of files, ``connect`` of a socket, ``envelope`` on one, and
-    ``acknowledge`` of one."""
-    params: dict[str, Any]
     content_type: str = ""
-    at: float = field(default_factory=anyio.current_time)
-    fault: Fault | None = None
-    acted: bool = False
-    """Whether what was asked for was done."""
-    answer: dict[str, Any] = field(default_factory=dict[str, Any])
-    """What was answered, or would have been."""
-    status: int = 200
+    status: int = field(default=200, kw_only=True)
     """Of HTTP."""
-    answered: bool | None = None
-    """Whether its sender took in the whole answer; None: not known yet. If not, it cannot know what became of it."""
-    used: set[str] = field(default_factory=set[str])
-
-    @property
-    def ok(self) -> bool:
-        return bool(self.answer.get("ok"))
 
     @property
     def error(self) -> str:
@@ -89,7 +68,6 @@ class Call:
         return value
 
     def integer(self, name: str, default: int) -> int:
-        """A whole number."""
         value = self._value(name)
         if value in (None, ""):
             return default
@@ -101,7 +79,6 @@ class Call:
             raise bad(name, "must be a number") from None
 
     def flag(self, name: str, *, default: bool = False) -> bool:
-        """A truth value."""
         value = self._value(name)
         if value is None:
             return default
@@ -111,24 +88,5 @@ class Call:
             return True
         raise bad(name, "must be a boolean")
 
-    def tree(self, name: str, kind: type = dict) -> Any:
-        """An object or an array, itself in a JSON body, as JSON text in a form; None: not there."""
-        value = self._value(name)
-        if isinstance(value, str) and value:
-            try:
-                value = json.loads(value)
-            except ValueError:
-                raise bad(name, "must be valid JSON") from None
-        if value in (None, ""):
-            return None
-        if not isinstance(value, kind):
-            raise bad(name, f"must be of type {kind.__name__}")
-        return value
-
-    def ignored(self, *names: str) -> None:
-        """Arguments that the method has and that change nothing here."""
-        self.used.update(names)
-
-    def _value(self, name: str) -> Any:
-        self.used.add(name)
-        return self.params.get(name)
+    def _no_tree(self, name: str, kind: type | None) -> Failed:
+        return bad(name, "must be valid JSON" if kind is None else f"must be of type {kind.__name__}")

@@ -62,7 +62,6 @@ def _again(slack: "FakeSlack", asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def _install(slack: "FakeSlack", asked: dict[str, Any]) -> dict[str, Any]:
-    """The same app in one more workspace."""
     bot = slack.install(slack.app, slack.new_team(asked["team"]))
     return {"team": bot.team.id, "token": bot.token}
 
@@ -82,13 +81,6 @@ def _channel(slack: "FakeSlack", asked: dict[str, Any]) -> Channel:
 
 
 DEEDS = {
-    "say": _say,
-    "channel": _channel_made,
-    "texts": _texts,
-    "command": _command,
-    "waiting": _waiting,
-    "acknowledged": _acknowledged,
-    "url": _url,
-    "again": _again,
-    "install": _install,
-}
+    "say": _say, "channel": _channel_made, "texts": _texts, "command": _command, "waiting": _waiting,
+    "acknowledged": _acknowledged, "url": _url, "again": _again, "install": _install,
+}  # fmt: skip

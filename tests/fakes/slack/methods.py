@@ -13,8 +13,6 @@ from tests.fakes.slack.world import Json, World
 
 @dataclass(frozen=True)
 class Method:
-    """How a method may be called."""
-
     act: Callable[[World, Any, Call], Json]
     """Given the ``Bot``, or with an app's token the ``App``."""
     scopes: tuple[str, ...] = ()
@@ -27,8 +25,6 @@ class Method:
 
 
 class Methods:
-    """All of them."""
-
     def __init__(self, world: World, floods: Floods | None) -> None:
         self.world = world
         self.floods = floods
@@ -82,7 +78,6 @@ class Methods:
         return method.act(self.world, who, call)
 
     def caller(self, token: str, method: Method) -> Bot | App:
-        """Whose token it is."""
         if not token:
             raise Failed("not_authed")
         app = next((app for app in self.world.apps.values() if app.token == token), None)
@@ -106,12 +101,10 @@ class Methods:
 
 
 def missing(scope: str, provided: set[str]) -> Failed:
-    """The token may not do that."""
     return Failed("missing_scope", needed=scope, provided=",".join(sorted(provided)))
 
 
 def limited(wait_s: int) -> Failed:
-    """429."""
     return Failed("ratelimited", 429, retry_after=wait_s)
 
 

@@ -14,16 +14,8 @@ METADATA_MAX = 16_000
 """Characters of an ``event_payload``."""
 TS = re.compile(r"\d+(\.\d+)?")
 FORMS = (
-    "as_user",
-    "icon_emoji",
-    "icon_url",
-    "username",
-    "link_names",
-    "mrkdwn",
-    "parse",
-    "unfurl_links",
-    "unfurl_media",
-)
+    "as_user", "icon_emoji", "icon_url", "username", "link_names", "mrkdwn", "parse", "unfurl_links", "unfurl_media",
+)  # fmt: skip
 
 
 def channel_of(bot: Bot, call: Call, name: str = "channel") -> Channel:

@@ -1,16 +1,15 @@
 """The fake Slack on loopback: calls, sockets, uploads and downloads; and what it brings by HTTP."""
 
 import json
-import socket
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import anyio
 import anyio.abc
-from anyio.abc import SocketStream, TaskGroup, TaskStatus
+from anyio.abc import TaskStatus
 
-from tests.fakes.faults import Cut, Faults, Garbled, Hang, Page, Slow, reset
+from tests.fakes.faults import Slow
+from tests.fakes.platform import FakeServer, served, tell
 from tests.fakes.slack.apps import App, Bot
 from tests.fakes.slack.bringing import Pressing
 from tests.fakes.slack.calls import Call, Failed
@@ -18,10 +17,9 @@ from tests.fakes.slack.faults import Fault, Floods, Refuse
 from tests.fakes.slack.methods import Methods
 from tests.fakes.slack.sockets import PING, Bringing, Socket, accepted
 from tests.fakes.slack.world import Channel, File, Message, Person, Team, World
-from tests.fakes.wire import GONE, Garbage, Request, Wire
+from tests.fakes.wire import Garbage, Request, Wire
 from tests.limits import HANG_S
 
-HANG_MAX_S = 60.0
 REPEAT_S = 0.5
 """After which time what was not acknowledged is brought again; Slack waits longer, more each time."""
 PING_S = 5.0
@@ -35,33 +33,21 @@ SIGN_IN = (
 """What who may not have a file is shown, with 200."""
 
 
-class FakeSlack:
+class FakeSlack(FakeServer):
     """A running server with one workspace, ``team``, one app, ``app``, and its bot there, ``bot``."""
 
     def __init__(self, *, floods: bool = True, repeat_s: float = REPEAT_S, ping_s: float = PING_S) -> None:
-        self.base_url = ""
-        """Of the Web API."""
+        super().__init__()
         self.world = World()
         self.floods = Floods() if floods else None
-        self.faults = Faults()
         self.methods = Methods(self.world, self.floods)
         self.repeat_s = repeat_s
         self.ping_s = ping_s
-        self.calls: list[Call] = []
-        """Every call of a method, in the order in which they came; uploads and downloads too."""
-        self.on_call: Callable[[Call], object] = lambda _call: None
-        """Called when something was done, before it is answered."""
-        self.on_answered: Callable[[Call], object] = lambda _call: None
-        """Called when it was answered."""
         self.brought_at = ""
         """Where on this machine events are listened for, ``http://127.0.0.1:port``: names are not looked up."""
-        self.connections = 0
-        self.open = 0
-        """Requests under way, but for sockets."""
         self.pressing: dict[str, Pressing] = {}
         """By the app's id: who brings by HTTP."""
         self._sockets: list[Socket] = []
-        self._tasks: TaskGroup | None = None
         self.team = self.world.team()
         self.app = self.new_app()
         self.bot = self.install(self.app, self.team)
@@ -69,24 +55,20 @@ class FakeSlack:
     # What tests and people do
 
     def new_app(self, name: str = "millpond", **more: Any) -> App:
-        """As somebody makes one from a manifest."""
         app = self.world.app(name, **more)
         self._serve_app(app)
         return app
 
     def new_team(self, name: str = "Globex") -> Team:
-        """One more workspace."""
         return self.world.team(name)
 
     def install(self, app: App, team: Team, **more: Any) -> Bot:
-        """Let an app have a bot in a workspace."""
         return app.install(team, **more)
 
     def person(self, real_name: str, *, id: str = "", is_bot: bool = False, **more: Any) -> Person:
         return self.team.person(real_name, id=id, is_bot=is_bot, **more)
 
     def direct(self, person: Person) -> Channel:
-        """The direct messages of ``bot`` with somebody."""
         return self.bot.direct(person)
 
     def channel(self, *people: Person, name: str = "lake", kind: Any = "channel", id: str = "") -> Channel:
@@ -95,12 +77,7 @@ class FakeSlack:
         return self.team.channel(*members, name=name, kind=kind, id=id)
 
     def file(self, data: bytes = b"\x89PNG", *, name: str = "said.bin", **more: Any) -> File:
-        """Something that people share."""
         return self.world.file(data, name=name, **more)
-
-    def called(self, methods: str = "", *, ok: bool | None = None) -> list[Call]:
-        """The calls of a method so far, or of those whose names begin so."""
-        return [call for call in self.calls if call.method.startswith(methods) and ok in (None, call.ok)]
 
     def sent(self) -> list[Message]:
         """What the apps' bots have said anywhere, oldest first; also what is gone again."""
@@ -118,10 +95,6 @@ class FakeSlack:
     def odd_frames(self) -> list[str]:
         """What apps have said on sockets and that is no acknowledgement of anything."""
         return [text for each in self._sockets for text in each.said]
-
-    async def until(self, true: Any, *, within_s: float = HANG_S) -> None:
-        """Wait until it is so; TimeoutError when it does not come about."""
-        await self.world.until(true, within_s=within_s)
 
     async def said(self, channel: Channel, number: int = 1, *, within_s: float = HANG_S, **where: Any) -> list[str]:
         """Wait until bots have said so much in a channel; their texts."""
@@ -153,7 +126,6 @@ class FakeSlack:
     # The server
 
     async def serve(self, port: int = 0, *, task_status: TaskStatus[None]) -> None:
-        """Listen until cancelled."""
         async with await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=port) as listener:
             self.world.base = f"http://127.0.0.1:{listener.extra(anyio.abc.SocketAttribute.local_port)}"
             self.base_url = f"{self.world.base}/api"
@@ -172,27 +144,7 @@ class FakeSlack:
             self._tasks.start_soon(Bringing(app, self.faults, self.repeat_s).run)
             self._tasks.start_soon(self.pressing[app.id].run, self._tasks)
 
-    async def _connection(self, stream: SocketStream) -> None:
-        self.connections += 1
-        stream.extra(anyio.abc.SocketAttribute.raw_socket).setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        last: list[Call] = []
-        async with stream:
-            wire = Wire(stream)
-            try:
-                while (request := await wire.request()) is not None:
-                    _know(last, answered=True)
-                    if not await self._serve(wire, request, last):
-                        return
-                _know(last, answered=True)
-            except Garbage as error:
-                await wire.respond(413 if "Large" in str(error) else 200, _json(Failed("invalid_json").said()))
-            except GONE:
-                _know(last, answered=False)
-            finally:
-                self.world.changed()
-
     async def _serve(self, wire: Wire, request: Request, last: list[Call]) -> bool:
-        """Answer one request; whether the connection can be used again."""
         first, _, rest = request.path.strip("/").partition("/")
         if first == "link":
             await self._socket(wire, request)
@@ -211,6 +163,9 @@ class FakeSlack:
         call = Call(token, kinds.get(first, rest), params, request.headers.get("content-type", ""))
         last.append(call)
         return await self._answer(wire, request, call)
+
+    def _refused_garbage(self, error: Garbage, status: int) -> tuple[int, bytes]:
+        return status or 200, _json(Failed("invalid_json").said())
 
     async def _answer(self, wire: Wire, request: Request, call: Call) -> bool:
         fault: Fault | None = self.faults.decide(call)
@@ -234,7 +189,6 @@ class FakeSlack:
             self.world.changed()
 
     def _act(self, request: Request, call: Call) -> None:
-        """Do what a call asks for."""
         try:
             if call.method == "upload":
                 found = self._upload(request, call)
@@ -248,33 +202,8 @@ class FakeSlack:
             call.answer, call.status = error.said(), error.status
 
     async def _tell(self, wire: Wire, call: Call) -> bool:
-        """Say what was answered, in the way that the fault leaves; whether the connection can be used again."""
-        whole, headers = _json(call.answer), self._headers(call)
-        if "body" in call.answer:
-            whole = call.answer["body"]
-        match call.fault:
-            case Cut(half=True):
-                call.answered = False
-                await wire.respond(call.status, whole, half=True)
-                return False
-            case Cut():
-                call.answered = False
-                reset(wire.stream)
-                return False
-            case Hang():
-                call.answered = False
-                with anyio.move_on_after(HANG_MAX_S):
-                    await wire.left()
-                return False
-            case Page(code, _, body):
-                await wire.respond(code, body, content_type="text/html")
-            case Garbled(body):
-                await wire.respond(200, body)
-            case fault:
-                if isinstance(fault, Slow) and fault.acted_first:
-                    await fault.wait()
-                await wire.respond(call.status, whole, **headers)
-        return True
+        whole = call.answer["body"] if "body" in call.answer else _json(call.answer)
+        return await tell(wire, call, call.status, whole, **self._headers(call))
 
     def _headers(self, call: Call) -> dict[str, Any]:
         headers = {"content_type": str(call.answer.get("type", "application/json; charset=utf-8"))}
@@ -347,14 +276,6 @@ class FakeSlack:
         return {"ok": True, "body": found.data, "type": found.mimetype}
 
 
-def _know(last: list[Call], *, answered: bool) -> None:
-    """What comes after an answer tells whether it was taken in."""
-    for call in last:
-        if call.answered is None:
-            call.answered = answered
-    last.clear()
-
-
 def _refuse(call: Call, fault: Refuse) -> None:
     more = {"retry_after": fault.retry_after} if fault.error == "ratelimited" else {}
     call.answer = Failed(fault.error, **more, **fault.more).said()
@@ -366,11 +287,5 @@ def _json(answer: dict[str, Any]) -> bytes:
     return json.dumps(shown, ensure_ascii=False).encode()
 
 
-@asynccontextmanager
-async def fake_slack(*, floods: bool = True, **more: Any) -> AsyncIterator[FakeSlack]:
-    """A Slack for the length of the block; without ``floods`` methods may be called as often as one likes."""
-    slack = FakeSlack(floods=floods, **more)
-    async with anyio.create_task_group() as tg:
-        await tg.start(slack.serve)
-        yield slack
-        tg.cancel_scope.cancel()
+fake_slack = partial(served, FakeSlack)
+"""A Slack for the length of a block; without ``floods`` methods may be called as often as one likes."""

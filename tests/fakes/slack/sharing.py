@@ -14,7 +14,6 @@ def info(_world: World, bot: Bot, call: Call) -> Json:
 
 
 def upload_url(world: World, bot: Bot, call: Call) -> Json:
-    """The first step."""
     name, length = call.text("filename"), call.integer("length", 0)
     call.ignored("alt_txt", "snippet_type")
     if length < 1:

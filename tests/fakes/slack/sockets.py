@@ -31,7 +31,6 @@ def accepted(request: Request) -> dict[str, str]:
 
 
 def frame(kind: int, content: bytes) -> bytes:
-    """One whole message from a server."""
     length = len(content)
     if length < 126:
         head = struct.pack("!BB", 0x80 | kind, length)
@@ -44,8 +43,6 @@ def frame(kind: int, content: bytes) -> bytes:
 
 @dataclass(eq=False)
 class Socket:
-    """One connection of an app."""
-
     app: App
     wire: Wire
     faults: Faults
@@ -77,7 +74,6 @@ class Socket:
         await self.send(TEXT, json.dumps(message).encode())
 
     async def hello(self) -> None:
-        """The first message of every connection."""
         debug = {"host": "applink-1", "build_number": 1, "approximate_connection_time": LIVES_S}
         info = {"app_id": self.app.id}
         await self.tell({"type": "hello", "num_connections": self.number, "debug_info": debug, "connection_info": info})
@@ -193,7 +189,6 @@ class Bringing:
         self.repeat_s = repeat_s
 
     async def run(self) -> None:
-        """Until cancelled."""
         while True:
             arrived, now = self.app.arrived, anyio.current_time()
             for delivery in list(self.app.waiting):

@@ -5,15 +5,13 @@ Nothing in here knows HTTP. All of it is plain functions, so that a test can say
 
 import random
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import anyio
-
+from tests.fakes.platform import Changing
 from tests.fakes.slack.apps import App, Bot
 from tests.fakes.slack.texts import as_mrkdwn
-from tests.limits import HANG_S
 
 Kind = Literal["channel", "group", "im", "mpim"]
 """As ``channel_type`` of an event: public, private, direct, direct with several."""
@@ -41,7 +39,6 @@ class Person:
     deleted: bool = False
 
     def said(self) -> Json:
-        """As ``user``."""
         profile = {
             "real_name": self.real_name,
             "real_name_normalized": self.real_name,
@@ -56,8 +53,6 @@ class Person:
 
 @dataclass(eq=False)
 class File:
-    """Something that was uploaded."""
-
     id: str
     name: str
     data: bytes
@@ -91,21 +86,10 @@ class File:
             where.setdefault(message.channel.id, []).append({"ts": message.ts, **thread})
         more = {"subtype": self.subtype} if self.subtype else {}
         return {
-            "id": self.id,
-            "name": name,
-            "title": self.title or name,
-            "mimetype": self.mimetype,
-            "filetype": kind,
-            "size": self.size,
-            "mode": "hosted",
-            "is_external": False,
-            "file_access": "visible",
-            "shares": shares,
-            **who,
-            **urls,
-            **more,
-            **self.more,
-        }
+            "id": self.id, "name": name, "title": self.title or name, "mimetype": self.mimetype, "filetype": kind,
+            "size": self.size, "mode": "hosted", "is_external": False, "file_access": "visible", "shares": shares,
+            **who, **urls, **more, **self.more,
+        }  # fmt: skip
 
 
 @dataclass(eq=False)
@@ -187,8 +171,6 @@ class Message:
 
 @dataclass(eq=False)
 class Channel:
-    """A conversation."""
-
     world: "World"
     team: "Team"
     id: str
@@ -241,7 +223,6 @@ class Channel:
         return message
 
     def edit(self, message: Message, text: str) -> None:
-        """Its author writes it anew."""
         before = message.said()
         message.edits.append(message.text)
         message.text = text
@@ -255,7 +236,6 @@ class Channel:
         self.tell_changed(message, before)
 
     def delete(self, message: Message) -> None:
-        """It is taken back."""
         before = message.said()
         message.gone = True
         if message.replies:
@@ -279,7 +259,6 @@ class Channel:
     # What is seen
 
     def bots(self) -> list[Bot]:
-        """The apps that are here."""
         return [bot for bot in self.team.bots if bot.person in self.members]
 
     def shown(self, *, by: Bot | None = None, thread: str | None = None) -> list[Message]:
@@ -297,7 +276,6 @@ class Channel:
         return [message.text for message in self.shown(thread=thread)]
 
     def said(self, who: Person | None = None) -> Json:
-        """As ``channel``."""
         kinds = {"is_channel": "channel", "is_group": "group", "is_im": "im", "is_mpim": "mpim"}
         shown: Json = {"id": self.id, **{name: self.kind == kind for name, kind in kinds.items()}}
         shown |= {"is_private": self.kind != "channel", "is_archived": self.archived, "is_member": who in self.members}
@@ -315,8 +293,6 @@ class Channel:
 
 @dataclass(eq=False)
 class Team:
-    """A workspace."""
-
     world: "World"
     id: str
     name: str
@@ -326,7 +302,6 @@ class Team:
     bots: list[Bot] = field(default_factory=list[Bot])
 
     def person(self, real_name: str, *, id: str = "", is_bot: bool = False, display_name: str = "") -> Person:
-        """Somebody joins."""
         name = real_name.lower().replace(" ", ".")
         person = Person(self, id or self.world.id("U"), name, real_name, display_name, is_bot)
         if is_bot:
@@ -344,14 +319,11 @@ class Team:
         return channel
 
     def direct(self, *members: Person) -> Channel:
-        """The direct messages between two."""
         same = (each for each in self.channels.values() if each.kind == "im" and set(each.members) == set(members))
         return next(same, None) or self.channel(*members, name="", kind="im")
 
 
-class World:
-    """Everything."""
-
+class World(Changing):
     def __init__(self, seed: int = 20261122) -> None:
         self.dice = random.Random(seed)
         self.now = time.time
@@ -362,10 +334,9 @@ class World:
         self.base = ""
         """Where files can be had."""
         self._last = 0
-        self._changed = anyio.Event()
+        super().__init__()
 
     def id(self, letter: str) -> str:
-        """An id of something new."""
         return letter + "0" + "".join(self.dice.choices(LETTERS, k=9))
 
     def next_ts(self) -> str:
@@ -389,7 +360,6 @@ class World:
         return app
 
     def file(self, data: bytes = b"\x89PNG", *, name: str = "said.bin", mimetype: str = "", **more: Any) -> File:
-        """Something that can be shared."""
         kind = mimetype or "application/octet-stream"
         file = File(self.id("F"), name, data, kind, base=self.base, **more)
         self.files[file.id] = file
@@ -399,23 +369,7 @@ class World:
         return [bot for team in self.teams.values() for bot in team.bots]
 
     def bot(self, token: str) -> Bot | None:
-        """Whose token it is."""
         return next((bot for bot in self.bots() if bot.token == token), None)
-
-    def changed(self) -> None:
-        """Wake whoever waits for something to come about."""
-        changed, self._changed = self._changed, anyio.Event()
-        changed.set()
-
-    async def until(self, true: Callable[[], bool], *, within_s: float = HANG_S) -> None:
-        """Wait until it is so.
-
-        Raises:
-            TimeoutError: it did not come about.
-        """
-        with anyio.fail_after(within_s):
-            while not true():
-                await self._changed.wait()
 
 
 def mentioned(text: str) -> set[str]:

@@ -25,22 +25,6 @@ from tests.fakes.telegram.world import Bot, Chat, File, Message, Person, Update
 from tests.fakes.wire import Upload
 
 __all__ = [
-    "Bot",
-    "Call",
-    "Chat",
-    "Cut",
-    "FakeTelegram",
-    "Fault",
-    "File",
-    "Garbled",
-    "Hang",
-    "Message",
-    "Page",
-    "Person",
-    "Refuse",
-    "Slow",
-    "Update",
-    "Upload",
-    "every",
-    "fake_telegram",
-]
+    "Bot", "Call", "Chat", "Cut", "FakeTelegram", "Fault", "File", "Garbled", "Hang", "Message", "Page", "Person",
+    "Refuse", "Slow", "Update", "Upload", "every", "fake_telegram",
+]  # fmt: skip

@@ -1,12 +1,9 @@
 """A call of the Bot API: its parameters as they came, each read by what the documentation says that it is."""
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
-import anyio
-
-from tests.fakes.telegram.faults import Fault
+from tests.fakes import platform
 from tests.fakes.wire import Upload
 
 
@@ -21,31 +18,12 @@ class Failed(Exception):
 
 
 def bad(description: str) -> Failed:
-    """400."""
     return Failed(400, f"Bad Request: {description}")
 
 
 @dataclass(eq=False)
-class Call:
-    """One request, and what is known of how it went."""
-
-    token: str
-    method: str
-    params: dict[str, Any]
-    files: dict[str, Upload]
-    at: float = field(default_factory=anyio.current_time)
-    fault: Fault | None = None
-    acted: bool = False
-    """Whether what was asked for was done."""
-    answer: dict[str, Any] = field(default_factory=dict[str, Any])
-    """What was answered, or would have been."""
-    answered: bool | None = None
-    """Whether its sender took in the whole answer; None: not known yet. If not, it cannot know what became of it."""
-    used: set[str] = field(default_factory=set[str])
-
-    @property
-    def ok(self) -> bool:
-        return bool(self.answer.get("ok"))
+class Call(platform.Call):
+    files: dict[str, Upload] = field(default_factory=dict[str, Upload])
 
     @property
     def chat(self) -> int:
@@ -75,7 +53,6 @@ class Call:
             raise bad(f'invalid value of "{name}" specified' if name != "chat_id" else "chat not found") from None
 
     def text(self, name: str, default: str = "") -> str:
-        """A string, in valid UTF-8."""
         value = self._value(name)
         if value is None:
             return default
@@ -88,7 +65,6 @@ class Call:
         return str(value)
 
     def flag(self, name: str) -> bool:
-        """A truth value."""
         value = self._value(name)
         if value in (None, False, "false", "False", "0", 0, ""):
             return False
@@ -96,24 +72,7 @@ class Call:
             return True
         raise bad(f'field "{name}" must be of type Boolean')
 
-    def tree(self, name: str, kind: type = dict) -> Any:
-        """An object or an array, itself or as JSON text; None: not there."""
-        value = self._value(name)
-        if isinstance(value, str) and value:
-            try:
-                value = json.loads(value)
-            except ValueError:
-                raise bad(f"can't parse {name} JSON object") from None
-        if value in (None, ""):
-            return None
-        if not isinstance(value, kind):
-            raise bad(f"object expected as {name}" if kind is dict else f"expected an Array of {name}")
-        return value
-
-    def ignored(self, *names: str) -> None:
-        """Parameters that the method has and that change nothing here."""
-        self.used.update(names)
-
-    def _value(self, name: str) -> Any:
-        self.used.add(name)
-        return self.params.get(name)
+    def _no_tree(self, name: str, kind: type | None) -> Failed:
+        if kind is None:
+            return bad(f"can't parse {name} JSON object")
+        return bad(f"object expected as {name}" if kind is dict else f"expected an Array of {name}")

@@ -10,20 +10,9 @@ ENTITIES_MAX = 100
 NESTABLE = {"bold", "italic", "underline", "strikethrough", "spoiler", "blockquote", "expandable_blockquote"}
 ALONE = {"code", "pre"}
 KINDS = {
-    *NESTABLE,
-    *ALONE,
-    "mention",
-    "hashtag",
-    "cashtag",
-    "bot_command",
-    "url",
-    "email",
-    "phone_number",
-    "text_link",
-    "text_mention",
-    "custom_emoji",
-    "date_time",
-}
+    *NESTABLE, *ALONE, "mention", "hashtag", "cashtag", "bot_command", "url", "email", "phone_number", "text_link",
+    "text_mention", "custom_emoji", "date_time",
+}  # fmt: skip
 
 FOUND = (
     ("bot_command", re.compile(r"(?<![\w/@])/[A-Za-z0-9_]{1,64}(?:@[A-Za-z0-9_]{3,32})?(?![\w@])")),

@@ -26,13 +26,9 @@ ACTIONS = {
 }
 SENDING = ("disable_notification", "protect_content", "allow_paid_broadcast", "message_effect_id", "reply_markup")
 MEDIA = {
-    "sendPhoto": "photo",
-    "sendDocument": "document",
-    "sendAudio": "audio",
-    "sendVideo": "video",
-    "sendVoice": "voice",
-    "sendAnimation": "animation",
-}
+    "sendPhoto": "photo", "sendDocument": "document", "sendAudio": "audio", "sendVideo": "video",
+    "sendVoice": "voice", "sendAnimation": "animation",
+}  # fmt: skip
 
 
 class Methods:

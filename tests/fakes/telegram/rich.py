@@ -18,18 +18,9 @@ COLUMNS_MAX = 20
 MEDIA_MAX = 50
 
 BLOCKS = {
-    "paragraph_open",
-    "heading_open",
-    "list_item_open",
-    "bullet_list_open",
-    "ordered_list_open",
-    "blockquote_open",
-    "table_open",
-    "tr_open",
-    "fence",
-    "code_block",
-    "hr",
-}
+    "paragraph_open", "heading_open", "list_item_open", "bullet_list_open", "ordered_list_open", "blockquote_open",
+    "table_open", "tr_open", "fence", "code_block", "hr",
+}  # fmt: skip
 NESTED = re.compile(
     r"\$\$(?=\S)(.+?)(?<=\S)\$\$|\$(?=\S)([^$\n]+?)(?<=\S)\$(?!\d)|==(?=\S)(.+?)(?<=\S)==|\|\|(.+?)\|\|"
 )
@@ -41,8 +32,6 @@ ASIDE = 0xF0000
 
 @dataclass(frozen=True)
 class Rich:
-    """What is shown."""
-
     text: str
     """As a person reads it, blocks a line each."""
     blocks: int

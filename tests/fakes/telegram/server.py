@@ -1,17 +1,16 @@
 """The fake Bot API on loopback: long polls, webhooks, calls and downloads."""
 
 import json
-import socket
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
 import anyio.abc
-from anyio.abc import SocketStream, TaskGroup, TaskStatus
+from anyio.abc import TaskStatus
 
-from tests.fakes.faults import Cut, Faults, Garbled, Hang, Page, Slow, reset
+from tests.fakes.faults import Cut, Hang, Page, Slow, reset
+from tests.fakes.platform import HANG_MAX_S, FakeServer, served, tell
 from tests.fakes.telegram.calls import Call, Failed, bad
 from tests.fakes.telegram.faults import Fault, Floods, Refuse
 from tests.fakes.telegram.methods import Methods, allow
@@ -20,7 +19,6 @@ from tests.fakes.wire import GONE, Garbage, Request, Wire
 from tests.limits import HANG_S
 
 POLL_MAX_S = 50
-HANG_MAX_S = 60.0
 HOOK_TIMEOUT_S = 10.0
 HOOK_PAUSE_S = 0.05
 """Between two tries of an update that was not taken; the real one waits longer."""
@@ -29,54 +27,35 @@ CONFLICT = "Conflict: terminated by other getUpdates request; make sure that onl
 HOOKED = "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"
 
 
-class FakeTelegram:
+class FakeTelegram(FakeServer):
     """A running server with one bot, ``bot``; more of them by ``new_bot``."""
 
     def __init__(self, *, floods: bool = True, rich: bool = True) -> None:
-        self.base_url = ""
+        super().__init__()
         self.world = World()
         self.floods = Floods() if floods else None
-        self.faults = Faults()
         self.methods = Methods(self.world, self.floods, rich_known=rich)
         self.methods.hooked = self._hooked
-        self.calls: list[Call] = []
-        """Every call that named a token, in the order in which they came."""
-        self.on_call: Callable[[Call], object] = lambda _call: None
-        """Called when something was done, before it is answered."""
-        self.on_answered: Callable[[Call], object] = lambda _call: None
-        """Called when it was answered."""
         self.webhook_at = ""
         """Where on this machine webhooks are listened for, ``http://127.0.0.1:port``: names are not looked up."""
-        self.connections = 0
-        self.open = 0
-        """Requests under way, but for long polls."""
         self.bot = self.new_bot("pond_bot")
-        self._tasks: TaskGroup | None = None
 
     # What tests and people do
 
     def new_bot(self, username: str, *, privacy: bool = False) -> Bot:
-        """As BotFather makes one."""
         return self.world.bot(username, privacy=privacy)
 
     def person(self, first_name: str, *, username: str = "", is_bot: bool = False, id: int = 0) -> Person:
         return self.world.person(first_name, username=username, is_bot=is_bot, id=id)
 
     def direct(self, person: Person) -> Chat:
-        """The private chat of ``bot`` with somebody."""
         return self.world.private(self.bot, person)
 
     def group(self, *bots: Bot, kind: Any = "supergroup", title: str = "Lake", forum: bool = False) -> Chat:
-        """A group with ``bot``, or with those named."""
         return self.world.chat(bots or [self.bot], kind=kind, title=title, forum=forum)
 
     def file(self, kind: str, data: bytes = b"\x89PNG", **more: Any) -> File:
-        """Something that people send."""
         return self.world.file(kind, data, **more)
-
-    def called(self, methods: str = "", *, ok: bool | None = None) -> list[Call]:
-        """The calls of a method so far, or of those whose names begin so."""
-        return [call for call in self.calls if call.method.startswith(methods) and ok in (None, call.ok)]
 
     def sent(self) -> list[Message]:
         """What bots have said anywhere, oldest first; also what is gone again."""
@@ -88,10 +67,6 @@ class FakeTelegram:
     def oddities(self) -> list[str]:
         """Parameters that no documentation knows, of calls so far."""
         return [f"{call.method}: {name}" for call in self.calls for name in sorted(call.unknown) if call.acted]
-
-    async def until(self, true: Any, *, within_s: float = HANG_S) -> None:
-        """Wait until it is so; TimeoutError when it does not come about."""
-        await self.world.until(true, within_s=within_s)
 
     async def said(self, chat: Chat, number: int = 1, *, within_s: float = HANG_S) -> list[str]:
         """Wait until bots have said so much in a chat; their texts."""
@@ -105,35 +80,13 @@ class FakeTelegram:
     # The server
 
     async def serve(self, port: int = 0, *, task_status: TaskStatus[None]) -> None:
-        """Listen until cancelled."""
         async with await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=port) as listener:
             self.base_url = f"http://127.0.0.1:{listener.extra(anyio.abc.SocketAttribute.local_port)}"
             async with anyio.create_task_group() as self._tasks:
                 task_status.started()
                 await listener.serve(self._connection, self._tasks)
 
-    async def _connection(self, stream: SocketStream) -> None:
-        self.connections += 1
-        stream.extra(anyio.abc.SocketAttribute.raw_socket).setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        last: list[Call] = []
-        async with stream:
-            wire = Wire(stream)
-            try:
-                while (request := await wire.request()) is not None:
-                    _know(last, answered=True)
-                    if not await self._serve(wire, request, last):
-                        return
-                _know(last, answered=True)
-            except Garbage as error:
-                code = 413 if "Large" in str(error) else 400
-                await wire.respond(code, _failed(Failed(code, str(error))))
-            except GONE:
-                _know(last, answered=False)
-            finally:
-                self.world.changed()
-
     async def _serve(self, wire: Wire, request: Request, last: list[Call]) -> bool:
-        """Answer one request; whether the connection can be used again."""
         parts = request.path.strip("/").split("/")
         if parts[0] == "file":
             return await self._download(wire, parts[1:])
@@ -148,6 +101,9 @@ class FakeTelegram:
         call = Call(parts[0].removeprefix("bot"), parts[1], request.params, request.files)
         last.append(call)
         return await self._answer(wire, call)
+
+    def _refused_garbage(self, error: Garbage, status: int) -> tuple[int, bytes]:
+        return status or 400, _failed(Failed(status or 400, str(error)))
 
     async def _answer(self, wire: Wire, call: Call) -> bool:
         fault: Fault | None = self.faults.decide(call)
@@ -164,7 +120,10 @@ class FakeTelegram:
                 self._note(call)
             elif not await self._act(wire, call):
                 return False
-            usable = await _tell(wire, call)
+            retry = call.answer.get("parameters", {}).get("retry_after")
+            headers = {"retry_after": str(retry)} if retry else {}
+            whole = json.dumps(call.answer, ensure_ascii=False).encode()
+            usable = await tell(wire, call, call.answer.get("error_code", 200), whole, **headers)
             self.on_answered(call)
             return usable
         finally:
@@ -320,44 +279,6 @@ class FakeTelegram:
         return True
 
 
-def _know(last: list[Call], *, answered: bool) -> None:
-    """What comes after an answer tells whether it was taken in."""
-    for call in last:
-        if call.answered is None:
-            call.answered = answered
-    last.clear()
-
-
-async def _tell(wire: Wire, call: Call) -> bool:
-    """Say what was answered, in the way that the fault leaves; whether the connection can be used again."""
-    whole = json.dumps(call.answer, ensure_ascii=False).encode()
-    status = call.answer.get("error_code", 200)
-    match call.fault:
-        case Cut(half=True):
-            call.answered = False
-            await wire.respond(status, whole, half=True)
-            return False
-        case Cut():
-            call.answered = False
-            reset(wire.stream)
-            return False
-        case Hang():
-            call.answered = False
-            with anyio.move_on_after(HANG_MAX_S):
-                await wire.left()
-            return False
-        case Page(code, _, body):
-            await wire.respond(code, body, content_type="text/html")
-        case Garbled(body):
-            await wire.respond(200, body)
-        case fault:
-            if isinstance(fault, Slow) and fault.acted_first:
-                await fault.wait()
-            retry = call.answer.get("parameters", {}).get("retry_after")
-            await wire.respond(status, whole, **({"retry_after": str(retry)} if retry else {}))
-    return True
-
-
 def _failed(error: Failed) -> bytes:
     said: Json = {"ok": False, "error_code": error.code, "description": error.description}
     return json.dumps(said | ({"parameters": error.parameters} if error.parameters else {})).encode()
@@ -376,11 +297,5 @@ def _refusal(fault: Refuse | Page) -> bytes:
     return fault.body if isinstance(fault, Page) else json.dumps(_refused(fault)).encode()
 
 
-@asynccontextmanager
-async def fake_telegram(*, floods: bool = True, rich: bool = True) -> AsyncIterator[FakeTelegram]:
-    """A Bot API for the length of the block; without ``floods`` as much may be sent as one likes."""
-    telegram = FakeTelegram(floods=floods, rich=rich)
-    async with anyio.create_task_group() as tg:
-        await tg.start(telegram.serve)
-        yield telegram
-        tg.cancel_scope.cancel()
+fake_telegram = partial(served, FakeTelegram)
+"""A Bot API for the length of a block; without ``floods`` as much may be sent as one likes."""

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 import anyio
 
+from tests.fakes.platform import Changing
 from tests.fakes.telegram.entities import cut_out, found_in, units
-from tests.limits import HANG_S
 
 Kind = Literal["private", "group", "supergroup", "channel"]
 Json = dict[str, Any]
@@ -35,7 +35,6 @@ class Person:
     is_bot: bool = False
 
     def said(self) -> Json:
-        """As ``User``."""
         optional = {"last_name": self.last_name, "username": self.username}
         shown = {name: value for name, value in optional.items() if value}
         return {"id": self.id, "is_bot": self.is_bot, "first_name": self.first_name, **shown}
@@ -43,8 +42,6 @@ class Person:
 
 @dataclass(eq=False)
 class File:
-    """Something that was uploaded."""
-
     id: str
     kind: str
     data: bytes
@@ -92,7 +89,6 @@ class Message:
     """Who marked it with what."""
 
     def said(self, *, deep: bool = True) -> Json:
-        """As ``Message``."""
         said: Json = {"message_id": self.id, "from": self.by.said(), "chat": self.chat.said(), "date": int(self.at)}
         if self.thread:
             said |= {"message_thread_id": self.thread, "is_topic_message": True}
@@ -140,7 +136,6 @@ class Chat:
     """When a bot showed what it does here, what, and in which topic."""
 
     def said(self) -> Json:
-        """As ``Chat``."""
         if self.person is not None:
             person = self.person.said()
             return {"id": self.id, "type": self.kind, **{k: v for k, v in person.items() if k not in {"id", "is_bot"}}}
@@ -167,17 +162,11 @@ class Chat:
             self.topics.add(thread)
         message = self.put(
             Message(
-                chat=self,
-                id=0,
-                by=by or self.person or self.world.somebody,
-                text=text,
-                entities=found_in(text) if entities is None else entities,
-                thread=thread,
-                reply_to=reply_to,
-                file=file,
-                more=more,
+                chat=self, id=0, by=by or self.person or self.world.somebody, text=text,
+                entities=found_in(text) if entities is None else entities, thread=thread, reply_to=reply_to,
+                file=file, more=more,
             )
-        )
+        )  # fmt: skip
         if tell:
             self.tell("message", message)
         return message
@@ -188,13 +177,11 @@ class Chat:
         return [self.say("" if at else text, by=by, file=file, media_group_id=group) for at, file in enumerate(files)]
 
     def edit(self, message: Message, text: str) -> None:
-        """Its author changes what it says."""
         message.edits.append(message.text)
         message.text, message.entities = text, found_in(text)
         self.tell("edited_message", message)
 
     def react(self, message: Message, emoji: str, by: Person | None = None) -> None:
-        """A person marks a message."""
         who = (by or self.person or self.world.somebody).said()
         reaction = [{"type": "emoji", "emoji": emoji}]
         for bot in self.bots:
@@ -262,8 +249,6 @@ class Hook:
 
 @dataclass(eq=False)
 class Bot:
-    """A bot and what waits for it."""
-
     world: "World"
     person: Person
     token: str
@@ -283,7 +268,6 @@ class Bot:
     numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     def direct(self, person: Person) -> Chat:
-        """Its private chat with somebody."""
         return self.world.private(self, person)
 
     def may_see(self, message: Message) -> bool:
@@ -334,9 +318,7 @@ class Poll:
     reason: str = ""
 
 
-class World:
-    """Everything."""
-
+class World(Changing):
     def __init__(self, seed: int = 20261120) -> None:
         self.dice = random.Random(seed)
         self.now = time.time
@@ -348,14 +330,13 @@ class World:
         self._groups = itertools.count(FIRST_GROUP)
         self._numbers: dict[int, Any] = {}
         self._updates: dict[int, int] = {}
-        self._changed = anyio.Event()
+        super().__init__()
         self.somebody = self.person("Somebody")
 
     def person(self, first_name: str, *, username: str = "", is_bot: bool = False, id: int = 0) -> Person:
         return Person(id or next(self._ids), first_name, username=username, is_bot=is_bot)
 
     def bot(self, username: str, *, privacy: bool = False) -> Bot:
-        """A bot as BotFather makes it."""
         person = self.person(username.removesuffix("_bot").title(), username=username, is_bot=True)
         secret = "".join(self.dice.choices("abcdefghijklmnopqrstuvwxyzABCDEFGH0123456789_-", k=35))
         bot = Bot(self, person, f"{person.id}:{secret}", privacy=privacy)
@@ -363,7 +344,6 @@ class World:
         return bot
 
     def private(self, bot: Bot, person: Person) -> Chat:
-        """The private chat of a bot with a person."""
         found = self.chats.get((bot.person.id, person.id))
         if found is None:
             found = Chat(self, person.id, "private", [bot], person=person)
@@ -371,7 +351,6 @@ class World:
         return found
 
     def chat(self, bots: Iterable[Bot], *, kind: Kind = "supergroup", title: str = "Lake", forum: bool = False) -> Chat:
-        """A group, or a channel."""
         number = next(self._groups)
         chat = Chat(self, -number if kind == "group" else SUPERGROUPS - number, kind, list(bots), title, forum=forum)
         for bot in chat.bots:
@@ -403,22 +382,6 @@ class World:
         self._updates[bot.person.id] = number
         return number
 
-    def changed(self) -> None:
-        """Wake whoever waits for something to come about."""
-        changed, self._changed = self._changed, anyio.Event()
-        changed.set()
-
-    async def until(self, true: Callable[[], bool], *, within_s: float = HANG_S) -> None:
-        """Wait until it is so.
-
-        Raises:
-            TimeoutError: it did not come about.
-        """
-        with anyio.fail_after(within_s):
-            while not true():
-                await self._changed.wait()
-
 
 def length(text: str) -> int:
-    """As Telegram counts."""
     return units(text)
