@@ -157,7 +157,7 @@ UNDERSTOOD = (
 REFUSED = (
     bad("nothing at all", Say(""), counted=False),
     bad("white space only", Say(" \n\t "), counted=False),
-    bad("thoughts only", Events([delta(reasoning_content="Tea or coffee?"), delta(finish="stop")]), counted=False),
+    bad("thoughts only", Events([delta(reasoning_content="Tea or coffee?"), delta(finish="stop")])),
     bad("no arguments", called("")),
     bad("null", called("null")),
     bad("an empty object", called("{}")),
@@ -186,7 +186,6 @@ REFUSED = (
     bad(
         "a chunk that is no UTF-8",
         Events([b'data: {"choices": [{"delta": {"content": "\xff\xfe"}}]}\n\n']),
-        counted=False,
     ),
     bad("an error in the stream", Events([delta(content="{"), {"error": {"message": "out of memory"}}]), counted=False),
     bad("a web page", Plain(b"<html><body>Sign in to the network</body></html>"), counted=False),

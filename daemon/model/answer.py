@@ -214,10 +214,10 @@ class AnswerParts:
         has_text, are_whole = bool("".join(self._text).strip()), all(call.is_whole for call in self._calls)
         if not self._finish and not (marked and are_whole and (has_text or self._calls)):
             raise InvalidAnswer(f"the answer of {self._asked} broke off before its end")
-        if self._finish == "content_filter" or (self._finish == "length" and not (self._calls and are_whole)):
+        if self._finish in ("length", "content_filter"):
             why = "max_completion_tokens was reached" if self._finish == "length" else "its content filter stopped it"
             text = f"the answer of {self._asked} is cut off: {why}"
-            raise CutOff(text, finish_reason=self._finish, answer=self._so_far(), is_call=not are_whole)
+            raise CutOff(text, finish_reason=self._finish, answer=self._so_far(), is_call=bool(self._calls))
         answer = self._so_far(self._tool_calls())
         if not (self._calls or has_text):
             if answer.reasoning.strip():

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from anyio.from_thread import BlockingPortal
 
-from tests.fakes.openai_server import FakeOpenAI, Say, fake_openai
+from tests.fakes.openai_server import Call, FakeOpenAI, Say, fake_openai
 from tests.fakes.slack import fake_slack
 from tests.fakes.telegram import fake_telegram
 from tests.integration import test_init
@@ -20,10 +20,13 @@ from tests.terminals import on_terminal
 
 portal = test_init.portal
 
+TRIED = (Say(calls=[Call("time")]), Say("nine"), Say("red"))
+"""What a model says when ``init`` tries it with a tool and a picture."""
+
 
 @pytest.fixture
 def model(portal: BlockingPortal) -> Iterator[FakeOpenAI]:
-    replies = [Say("yes"), Say("The pond is **deep**."), Say("Hello, Bob."), Say("Twelve herons.")]
+    replies = [Say("yes"), *TRIED, Say("The pond is **deep**."), Say("Hello, Bob."), Say("Twelve herons.")]
     with portal.wrap_async_context_manager(fake_openai(replies)) as server:
         yield server
 

@@ -128,7 +128,7 @@ async def slacks_uploads(base: str) -> None:
 
 
 async def slacks_socket(base: str) -> None:
-    async with socket_session() as session:
+    async with socket_session(base) as session:
         await open_socket(session, base.replace("http", "ws", 1))
 
 

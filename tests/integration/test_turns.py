@@ -169,7 +169,7 @@ async def test_a_call_cut_off_by_a_crash_runs_again_only_if_its_tool_is_repeatab
         claim, claim.begun.waiting[0].inbound, kit, Home(scope=claim.begun.scope, is_bare=True), Tracing(process.clock)
     )
     calls = (ToolCall(id="r", name="time", arguments="{}"), ToolCall(id="n", name="pay", arguments="{}"))
-    entries = [*turn.progress.entries, await turn.entries.calls("", calls)]
+    entries = [*turn.progress.entries, await turn.entries.calls(Answer(text="", tool_calls=calls))]
     await lab.sessions.journal(claim, step=0, entries=entries)
     await lab.expire()
 

@@ -17,7 +17,7 @@ CONNECTING = frozenset(
         *("AsyncClient", "AsyncHTTPTransport", "AsyncOpenAI", "AsyncWebClient", "ClientSession"),
         *("DefaultAsyncHttpxClient", "HTTPConnection", "HTTPSConnection", "Client", "urlopen", "ws_connect"),
         *("connect_tcp", "connect_unix", "create_connection", "open_connection", "open_unix_connection"),
-        *("streamable_http_client", "sse_client", "websocket_client", "from_url", "Redis"),
+        *("streamable_http_client", "sse_client", "websocket_client", "from_url", "Redis", "http_client"),
     }
 )
 """What connections are made with, in the libraries that are installed."""
@@ -25,15 +25,16 @@ CONNECTING = frozenset(
 PLACES = {
     "channels/slack/api.py": {"AsyncWebClient", "ClientSession"},  # base_url; files at Slack's alone
     "channels/slack/socket.py": {"ClientSession", "ws_connect"},  # at Slack's alone
-    "channels/telegram/api.py": {"AsyncClient"},  # base_url
+    "channels/telegram/api.py": {"http_client"},  # base_url
     "channels/testing/connecting.py": {"AsyncClient"},  # the channel's url
     "daemon/archive/objects.py": {"from_url"},  # archive.url
-    "daemon/model/sdk.py": {"AsyncOpenAI", "DefaultAsyncHttpxClient"},  # base_url
-    "daemon/model/transcribing.py": {"AsyncClient"},  # base_url
-    "daemon/setup/bot_api.py": {"AsyncClient"},  # Telegram, or what was typed
+    "daemon/model/sdk.py": {"AsyncOpenAI", "http_client"},  # base_url
+    "daemon/model/transcribing.py": {"http_client"},  # base_url
+    "daemon/proxies.py": {"from_url"},  # the proxy that the environment names
+    "daemon/setup/bot_api.py": {"http_client"},  # Telegram, or what was typed
     "daemon/setup/slack_api.py": {"ClientSession"},  # Slack, or what was typed
     "daemon/setup/slack_pairing.py": {"ws_connect"},  # at Slack's alone
-    "daemon/setup/trial.py": {"AsyncClient"},  # the model's base_url
+    "daemon/setup/trial.py": {"http_client"},  # the model's base_url
     "workers/tools/mcp/connection.py": {"AsyncClient", "Client", "streamable_http_client"},  # mcp.<name>.url
 }
 """Every module that connects to something beyond its own server, by what. A new one belongs into docs/security.md and
