@@ -106,9 +106,10 @@ def _values(value: Any) -> Iterator[str]:
     """Every text inside of a decoded JSON value but names of fields; of a depth that was written by ourselves."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict | list):
-        inner = cast("dict[str, Any]", value).values() if isinstance(value, dict) else cast("list[Any]", value)
-        for each in inner:
+    elif isinstance(value, dict):
+        yield from _values(list(cast("dict[str, Any]", value).values()))
+    elif isinstance(value, list):
+        for each in value:  # pyright: ignore[reportUnknownVariableType]
             yield from _values(each)
 
 

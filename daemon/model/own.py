@@ -49,7 +49,7 @@ def joined(so_far: object, piece: object, name: str = "") -> object:
         return _dicts(cast("dict[str, object]", so_far), cast("dict[str, object]", piece))
     if isinstance(so_far, list) and isinstance(piece, list):
         return _lists(cast("list[object]", so_far), cast("list[object]", piece))
-    return cast("object", so_far if piece is None else piece)
+    return piece
 
 
 def _dicts(so_far: dict[str, object], piece: dict[str, object]) -> dict[str, object]:
