@@ -176,15 +176,11 @@ async def test_a_server_that_repeats_id_and_name_in_every_fragment_makes_one_cal
 
 async def test_reasoning_comments_and_unknown_fields_are_no_text():
     odd = [
-        b": keep-alive\n\n",
-        {"type": "ping"},
-        delta(reasoning_content="hm"),
-        delta(reasoning="hm"),
+        b": keep-alive\n\n", {"type": "ping"}, delta(reasoning_content="hm"), delta(reasoning="hm"),
         delta(content=[{"type": "text", "text": "li"}, {"type": "text", "text": "st"}]),
         b'event: message\r\ndata:{"choices":[{"delta":{"content":"\xe2\x80\xa8en\xc2\x85d"}}],"x":[1]}\r\n\r\n',
-        delta("stop"),
-        {"choices": None, "usage": None},
-    ]
+        delta("stop"), {"choices": None, "usage": None},
+    ]  # fmt: skip
 
     async with asking([Events(odd)]) as (model, _):
         _, answer = await answer_of(model)
@@ -618,16 +614,12 @@ def test_a_key_with_a_line_break_is_not_shown():
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [
-        ({}, None),
-        ({"retry-after": "2.5"}, 2.5),
-        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
+        ({}, None), ({"retry-after": "2.5"}, 2.5), ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
         ({"retry-after": "Fri, 20 Nov 2026 09:00:30 GMT"}, 30.0),
-        ({"retry-after": "Fri, 20 Nov 2026 08:00:00 GMT"}, 0.0),
-        ({"retry-after": "-5"}, 0.0),
-        ({"retry-after": "nan"}, None),
-        ({"retry-after": "soon"}, None),
+        ({"retry-after": "Fri, 20 Nov 2026 08:00:00 GMT"}, 0.0), ({"retry-after": "-5"}, 0.0),
+        ({"retry-after": "nan"}, None), ({"retry-after": "soon"}, None),
     ],
-)
+)  # fmt: skip
 def test_retry_after_is_read_as_seconds_milliseconds_or_date(headers, seconds):
     assert retry_after_s(headers, NOW) == seconds
 

@@ -43,11 +43,9 @@ def program(how: str = "", **more: Any) -> McpConfig:
     env = {"TOKEN": "for the server", **more.pop("env", {})}
     fields: dict[str, Any] = {"timeout_s": HANG_S, **more}
     return McpConfig(
-        command=sys.executable,
-        args=(str(Path(tool_server.__file__)), how),
-        env={name: Secret(text) for name, text in env.items()},
-        **fields,
-    )
+        command=sys.executable, args=(str(Path(tool_server.__file__)), how),
+        env={name: Secret(text) for name, text in env.items()}, **fields,
+    )  # fmt: skip
 
 
 @pytest.fixture

@@ -374,11 +374,9 @@ async def test_our_own_page_and_programs_with_a_token_change_things(process: Pro
     async with web_of(process, token=Secret(TOKEN)) as web:
         await web.log_in()
         for headers in (
-            {"Origin": web.address},
-            {"Sec-Fetch-Site": "same-origin"},
-            {"Origin": web.address, "Sec-Fetch-Site": "same-origin"},
-            {"Authorization": f"Bearer {TOKEN}"},
-        ):
+            {"Origin": web.address}, {"Sec-Fetch-Site": "same-origin"},
+            {"Origin": web.address, "Sec-Fetch-Site": "same-origin"}, {"Authorization": f"Bearer {TOKEN}"},
+        ):  # fmt: skip
             done = await web.browser.post("/api/dead/drop", json=body, headers=headers)
             assert (done.status_code, done.json()) == (200, {"done": 0, "refused": []})
 
