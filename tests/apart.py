@@ -200,13 +200,10 @@ class Apart(MemoryLab):
             claim = await self.lab.claim(self.session)
             entries = [] if over else self.said(claim.begun.head, tokens)
             commit = Commit(
-                change=Change(start_over=over),
-                entries=tuple(entries),
-                tokens=sum(entry.tokens for entry in entries),
-                answered=tuple(entry.stream_id for entry in claim.begun.waiting),
-                fixed_tokens=FIXED_TOKENS,
+                change=Change(start_over=over), entries=tuple(entries), tokens=sum(entry.tokens for entry in entries),
+                answered=tuple(entry.stream_id for entry in claim.begun.waiting), fixed_tokens=FIXED_TOKENS,
                 settle_tokens=SETTLE_TOKENS,
-            )
+            )  # fmt: skip
             await self.lab.sessions.commit(claim, commit, step=0, go_on=False)
 
     def said(self, turn: int, tokens: int) -> list[LogEntry]:

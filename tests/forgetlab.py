@@ -50,11 +50,9 @@ def pond(process: Process, folder: Path) -> Process:
     """A process whose bot has a small window and a folder of its own."""
     bot = BotConfig(model=ModelConfig(context_window_tokens=4_096), workspace=str(folder / "pond"))
     config = msgspec.structs.replace(
-        process.config,
-        bots={"pond": bot},
-        channels={**Config().channels, "terminal": TerminalConfig()},
+        process.config, bots={"pond": bot}, channels={**Config().channels, "terminal": TerminalConfig()},
         consolidation=msgspec.structs.replace(ConsolidationConfig(), keep_turns=1),
-    )
+    )  # fmt: skip
     return replace(process, config=config)
 
 
@@ -86,12 +84,9 @@ class Pond:
     def commit_of(self, claim: Claim, entries: Sequence[LogEntry]) -> Commit:
         """What ends a turn without a journal."""
         return Commit(
-            entries=tuple(entries),
-            tokens=sum(entry.tokens for entry in entries),
-            answered=tuple(waiting.stream_id for waiting in claim.begun.waiting),
-            fixed_tokens=300,
-            settle_tokens=0,
-        )
+            entries=tuple(entries), tokens=sum(entry.tokens for entry in entries),
+            answered=tuple(waiting.stream_id for waiting in claim.begun.waiting), fixed_tokens=300, settle_tokens=0,
+        )  # fmt: skip
 
     async def entries(
         self, turn: int, texts: Sequence[str], *, answer: str = "", told: str = "", gave: str = "", sender: str = "ann"

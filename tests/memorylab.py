@@ -120,12 +120,10 @@ class MemoryLab:
             claim = await self.lab.claim(self.session)
             entries = await self.entries(number, turn=claim.begun.head, words=words)
             commit = Commit(
-                entries=entries,
-                tokens=sum(entry.tokens for entry in entries),
-                answered=tuple(entry.stream_id for entry in claim.begun.waiting),
-                fixed_tokens=fixed_tokens,
+                entries=entries, tokens=sum(entry.tokens for entry in entries),
+                answered=tuple(entry.stream_id for entry in claim.begun.waiting), fixed_tokens=fixed_tokens,
                 settle_tokens=settle_tokens,
-            )
+            )  # fmt: skip
             await self.lab.sessions.commit(claim, commit, step=0)
 
     async def bulk(self, turns: int, *, words: int = 50, fixed_tokens: int = 300, time: str = "") -> None:
@@ -135,12 +133,10 @@ class MemoryLab:
         found = [await self.entries(number, turn=2 * number, words=words) for number in range(turns)]
         entries = tuple(replace_time(entry, time) for turn in found for entry in turn)
         commit = Commit(
-            entries=entries,
-            tokens=sum(entry.tokens for entry in entries),
-            answered=tuple(entry.stream_id for entry in claim.begun.waiting),
-            fixed_tokens=fixed_tokens,
+            entries=entries, tokens=sum(entry.tokens for entry in entries),
+            answered=tuple(entry.stream_id for entry in claim.begun.waiting), fixed_tokens=fixed_tokens,
             settle_tokens=0,
-        )
+        )  # fmt: skip
         await self.lab.sessions.commit(claim, commit, step=0)
 
     async def entries(self, number: int, *, turn: int, words: int) -> tuple[LogEntry, LogEntry]:
@@ -152,16 +148,12 @@ class MemoryLab:
         ]
         question, answer = (
             LogEntry(
-                time=f"2026-11-20T09:{number // 60 % 60:02}:{number % 60:02}.000Z",
-                turn=turn,
-                tokens=tokenizer.count_message(wire),
-                id=f"m{number}" if at == 0 else "",
-                sender="ann" if at == 0 else "",
-                answers=(f"m{number}",) if at else (),
-                wire=msgspec.Raw(wire),
+                time=f"2026-11-20T09:{number // 60 % 60:02}:{number % 60:02}.000Z", turn=turn,
+                tokens=tokenizer.count_message(wire), id=f"m{number}" if at == 0 else "",
+                sender="ann" if at == 0 else "", answers=(f"m{number}",) if at else (), wire=msgspec.Raw(wire),
             )
             for at, wire in enumerate(wires)
-        )
+        )  # fmt: skip
         return question, answer
 
     async def state(self) -> SessionState:

@@ -149,11 +149,8 @@ class PeopleLab:
                 if name in ("joined", "joining", "receiving", "leaving") or name.startswith("upto:")
             }
             view[scope] = (
-                await self.texts(scope),
-                await self.notes(scope),
-                await self.own_text(scope),
-                await self.owed(scope),
+                await self.texts(scope), await self.notes(scope), await self.own_text(scope), await self.owed(scope),
                 kept | {"links": sorted(name for name in fields if name.startswith("links:"))},
                 (await self.people.family(scope)),
-            )
+            )  # fmt: skip
         return view

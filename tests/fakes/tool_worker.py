@@ -106,11 +106,9 @@ async def _act(arguments: Mapping[str, Any], _context: ToolContext) -> str:
 
 
 ACT = Tool(
-    name="act",
-    description="Does WHAT.",
-    parameters={"type": "object", "properties": {"what": {"type": "string"}}, "required": ["what"]},
-    run=_act,
-)
+    name="act", description="Does WHAT.",
+    parameters={"type": "object", "properties": {"what": {"type": "string"}}, "required": ["what"]}, run=_act,
+)  # fmt: skip
 
 
 def work(server_dir: Path, prefix: str, base_url: str, marks: Path) -> None:
@@ -124,11 +122,9 @@ def work(server_dir: Path, prefix: str, base_url: str, marks: Path) -> None:
 async def _work(server_dir: Path, prefix: str, base_url: str, data_dir: Path) -> None:
     bot = BotConfig(tools=("mark",), model=ModelConfig(name="fake", base_url=base_url))
     config = Config(
-        queue=QueueConfig(lease_s=600.0, backoff_min_s=0.001),
-        redis=RedisConfig(prefix=prefix),
-        memory_search=MemorySearchConfig(enabled=False),
-        bots={"pond": bot},
-    )
+        queue=QueueConfig(lease_s=600.0, backoff_min_s=0.001), redis=RedisConfig(prefix=prefix),
+        memory_search=MemorySearchConfig(enabled=False), bots={"pond": bot},
+    )  # fmt: skip
     async with open_process(config, server_dir) as process:
         await serve(replace(process, data_dir=data_dir), task_status=anyio.TASK_STATUS_IGNORED)
 

@@ -116,11 +116,9 @@ async def test_in_a_group_its_own_memory_is_shown_and_nobody_elses(
 ) -> None:
     memories = Memories(lab.bus)
     for scope, text in (
-        ("pond:person:web:ann", "of ann"),
-        ("pond:person:web:bob", "of bob"),
-        ("pond:group:web:pool", "of the group"),
+        ("pond:person:web:ann", "of ann"), ("pond:person:web:bob", "of bob"), ("pond:group:web:pool", "of the group"),
         ("pond:workspace", "of all"),
-    ):
+    ):  # fmt: skip
         await memories.edit(scope, of=0, text=text, by="test", time="2026-11-20T20:00:00.000Z")
 
     async with Bot(process, ScriptedModel()).working():

@@ -82,6 +82,7 @@ def test_a_memory_is_shown_by_its_session_or_its_scope_with_its_version(talk: Ta
     assert plain.endswith(f"\n{TWO}\n")
     assert "version     3" in plain
     assert talk("show", "--version", "1")["text"] == ONE
+    assert "\x1b" not in talk.place("memory", "show", "talk", "--version", "2").stdout, "it does not rule the terminal"
     assert not (talk.place.data / "bots").exists(), "looking makes nothing"
 
 
@@ -102,10 +103,6 @@ def test_versions_are_listed_newest_first_with_what_produced_them_rejected_ones_
     assert [(row["+"], row["-"]) for row in rows] == [(29, 11), (6, 16), (16, 0)]
     assert rows[1]["reason"] == "too short"
     assert [line.split()[0] for line in plain.stdout.splitlines()] == ["version", "3*", "2"]
-
-
-def test_what_stands_in_a_memory_does_not_rule_the_terminal(talk: Talk) -> None:
-    assert "\x1b" not in talk.place("memory", "show", "talk", "--version", "2").stdout
 
 
 def test_two_versions_are_compared(talk: Talk) -> None:
@@ -172,12 +169,8 @@ def test_an_editor_gets_the_text_and_what_it_saves_is_stored(talk: Talk, tmp_pat
     assert stored == {"scope": talk.scope, "version": 4, "changed": True}
     assert talk("show")["text"] == f"{TWO}- new\n"
     assert (talk.folder / "MEMORY.md").read_text() == f"{TWO}- new\n"
-
-
-def test_an_editor_that_saves_nothing_new_makes_no_version(talk: Talk, tmp_path: Path) -> None:
-    stored = talk("edit", EDITOR=editor(tmp_path, 'echo >> "$1"'), VISUAL="")
-
-    assert stored == {"scope": talk.scope, "version": 3, "changed": False}
+    nothing_new = talk("edit", EDITOR=editor(tmp_path, 'echo >> "$1"'), VISUAL="")
+    assert nothing_new == {"scope": talk.scope, "version": 4, "changed": False}
 
 
 def test_what_was_written_is_kept_when_it_cannot_be_stored(talk: Talk, tmp_path: Path) -> None:

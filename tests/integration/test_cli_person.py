@@ -47,12 +47,10 @@ def test_people_are_linked_shown_and_parted_by_hand(place: Place) -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("bob", "names nobody"),
-        ("phone:bob", "no channel 'phone'"),
-        ("web:bob:7", "names nobody"),
+        ("bob", "names nobody"), ("phone:bob", "no channel 'phone'"), ("web:bob:7", "names nobody"),
         ("web:stranger", "nobody of that name"),
     ],
-)
+)  # fmt: skip
 def test_who_is_nobody_is_told_so(place: Place, name: str, told: str) -> None:
     done = place("person", "show", name)
 

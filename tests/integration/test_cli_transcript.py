@@ -1,6 +1,5 @@
 """``millpond transcript``, as a real process: what it shows, finds, copies and brings back."""
 
-import contextlib
 import gzip
 import hashlib
 import json
@@ -219,23 +218,13 @@ def test_words_are_found_in_archive_and_log_in_any_case_and_width(talk: Talk) ->
     assert talk("search", "喜欢 bern")["matches"] == []
 
 
-def test_the_newest_are_found_first_and_no_more_than_asked_for(talk: Talk) -> None:
-    found = talk("search", "message", "--limit", "3")["matches"]
-
-    assert [hit["index"] for hit in found] == [16, 15, 14]
-
-
-def test_search_can_be_kept_to_a_session_or_a_scope(talk: Talk) -> None:
+def test_a_search_gives_the_newest_first_and_can_be_kept_to_a_number_a_session_or_a_scope(talk: Talk) -> None:
+    assert [hit["index"] for hit in talk("search", "message", "--limit", "3")["matches"]] == [16, 15, 14]
     assert talk("search", "hello", "--session", "talk")["matches"] == []
     assert talk("search", "python", "--session", "other")["matches"] == []
     assert len(talk("search", "python", "--scope", "pond:person:terminal:ann")["matches"]) == 2
-
-
-def test_what_was_found_does_not_rule_the_terminal(talk: Talk) -> None:
-    done = talk.place("transcript", "search", "tea")
-
-    assert "\x1b" not in done.stdout
-    assert "[18]" in done.stdout
+    plain = talk.place("transcript", "search", "tea").stdout
+    assert "[18]" in plain and "\x1b" not in plain, "it does not rule the terminal"
 
 
 # Copies
@@ -308,21 +297,15 @@ def test_a_restored_session_can_be_talked_to(talk: Talk) -> None:
 
 
 def test_output_that_nobody_reads_any_more_ends_quietly(talk: Talk) -> None:
-    with contextlib.ExitStack() as stack:
-        process = stack.enter_context(_piped(talk))
+    command = [sys.executable, "-m", "millpond", "transcript", "show", "talk"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, cwd=ROOT, env=talk.place.environ) as process:
         assert process.stdout is not None
         process.stdout.readline()
         process.stdout.close()
         assert process.wait(timeout=HANG_S) in (0, 1)
         assert process.stderr is not None
         assert b"Traceback" not in process.stderr.read()
-
-
-def _piped(talk: Talk) -> Any:
-    return subprocess.Popen(
-        [sys.executable, "-m", "millpond", "transcript", "show", "talk"], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, cwd=ROOT, env=talk.place.environ,
-    )  # fmt: skip
 
 
 # Everything of a person

@@ -35,11 +35,9 @@ async def die(lab: Lab, *ids: str, session: str = "web:ann", reason: str = "atte
         await lab.publish(message_id, session=session)
         claim = await lab.claim(session)
         given_up = Commit(
-            entries=(an_entry(claim.begun.head, dead=(message_id,)),),
-            tokens=3,
-            answered=tuple(waiting.stream_id for waiting in claim.begun.waiting),
-            dead_reason=reason,
-        )
+            entries=(an_entry(claim.begun.head, dead=(message_id,)),), tokens=3,
+            answered=tuple(waiting.stream_id for waiting in claim.begun.waiting), dead_reason=reason,
+        )  # fmt: skip
         await lab.sessions.commit(claim, given_up, step=0, go_on=False)
         await anyio.sleep(0.002)
 

@@ -46,13 +46,6 @@ async def test_without_a_key_none_is_sent() -> None:
     assert "authorization" not in server.requests[0].headers
 
 
-async def test_the_index_says_whose_a_vector_is() -> None:
-    async with asking([Embed(backwards=True)]) as (made, _):
-        vectors = await made.vectors_of(["a", "b", "c"], limit_s=HANG_S)
-
-    assert vectors == [letters("a"), letters("b"), letters("c")]
-
-
 def answer(*data: object) -> Plain:
     return Plain(json.dumps({"object": "list", "data": data}).encode(), content_type="application/json")
 
@@ -61,8 +54,9 @@ def item(index: int, *numbers: object) -> dict[str, object]:
     return {"object": "embedding", "index": index, "embedding": list(numbers)}
 
 
-async def test_without_an_index_the_order_is_that_of_the_texts() -> None:
-    async with asking([answer({"embedding": [1.0]}, {"embedding": [2]})]) as (made, _):
+async def test_the_index_says_whose_a_vector_is_and_without_one_the_order() -> None:
+    async with asking([Embed(backwards=True), answer({"embedding": [1.0]}, {"embedding": [2]})]) as (made, _):
+        assert await made.vectors_of(["a", "b", "c"], limit_s=HANG_S) == [letters("a"), letters("b"), letters("c")]
         assert await made.vectors_of(["a", "b"], limit_s=HANG_S) == [[1.0], [2.0]]
 
 

@@ -215,14 +215,6 @@ def test_a_failing_model_is_reported_and_nothing_is_written(place: Place, reply:
     assert place.files() == {}
 
 
-def test_nothing_listens_at_the_model_s_address(place: Place) -> None:
-    done = place("init", "--model-url", "http://127.0.0.1:9/v1", "--model", "m")
-
-    assert done.returncode == 69
-    assert "cannot be reached" in done.stderr
-    assert place.files() == {}
-
-
 @pytest.mark.parametrize("token", ["987:wrong", "no token at all", TOKEN[:-1]])
 def test_a_wrong_token_is_said_without_showing_it(place: Place, telegram: FakeTelegram, token: str) -> None:
     done = place("init", *at(telegram, token=token))
@@ -233,12 +225,15 @@ def test_a_wrong_token_is_said_without_showing_it(place: Place, telegram: FakeTe
     assert place.files() == {}
 
 
-def test_telegram_cannot_be_reached(place: Place) -> None:
-    done = place("init", "--telegram-token", TOKEN, "--telegram-url", "http://127.0.0.1:9")
+def test_nothing_listens_at_the_address_of_the_model_or_of_telegram(place: Place) -> None:
+    model = place("init", "--model-url", "http://127.0.0.1:9/v1", "--model", "m")
+    telegram = place("init", "--telegram-token", TOKEN, "--telegram-url", "http://127.0.0.1:9")
 
-    assert done.returncode == 1
-    assert "http://127.0.0.1:9 cannot be reached" in done.stderr
-    assert TOKEN not in done.stderr
+    assert (model.returncode, telegram.returncode) == (69, 1)
+    assert "cannot be reached" in model.stderr
+    assert "http://127.0.0.1:9 cannot be reached" in telegram.stderr
+    assert TOKEN not in telegram.stderr
+    assert place.files() == {}
 
 
 def test_no_test_tries_nothing(place: Place) -> None:
@@ -675,11 +670,13 @@ def test_whose_memory_it_is_is_asked_until_it_can_be_used(place: Place) -> None:
     assert "likes herons" in place("memory", "show", "b:person:terminal:ann").stdout
 
 
-def test_a_memory_of_nobody_s_is_told_before_anything_is_written(place: Place) -> None:
-    done = place("init", "--no-test", "--from", str(nanobot(place.folder)), "--memory-of", "slack:ann")
+def test_a_folder_and_a_memory_of_nobody_s_are_told_before_anything_is_written(place: Place) -> None:
+    folder = place("init", "--from", str(place.folder))
+    memory = place("init", "--no-test", "--from", str(nanobot(place.folder)), "--memory-of", "slack:ann")
 
-    assert done.returncode == 78
-    assert "--memory-of slack:ann" in done.stderr
+    assert (folder.returncode, memory.returncode) == (65, 78)
+    assert "neither a nanobot" in folder.stderr
+    assert "--memory-of slack:ann" in memory.stderr
     assert place.files() == {}
 
 
@@ -700,11 +697,3 @@ def test_without_an_owner_nothing_is_remembered_of_nobody(place: Place) -> None:
     assert done.returncode == 0, done.stderr
     assert "say whose it is with --memory-of" in done.stdout
     assert not (place.data / "redis").exists()
-
-
-def test_a_folder_of_nobody_is_refused(place: Place) -> None:
-    done = place("init", "--from", str(place.folder))
-
-    assert done.returncode == 65
-    assert "neither a nanobot" in done.stderr
-    assert place.files() == {}

@@ -81,12 +81,18 @@ async def test_nobody_is_reminded_of_what_somebody_else_said(process: Process, l
     assert list(results(await lab.log("web:ann")).values()) == ["No earlier messages found."]
 
 
-async def test_what_stands_in_the_same_conversation_is_not_repeated(process: Process, lab: Lab) -> None:
+def indexes(process: Process) -> list[str]:
+    return [path.name for path in (process.data_dir / FOLDER).glob("*")]
+
+
+async def test_what_stands_in_the_same_conversation_is_not_repeated_or_indexed(process: Process, lab: Lab) -> None:
     model = ScriptedModel(then="I see")
 
     await say(process, lab, "web:ann", "My daughter Mia plays the cello.", "What does my daughter play?", model=model)
 
-    assert "Relevant Memory" not in contents(model)[0]
+    assert "Relevant Memory" not in "".join(contents(model, 0) + contents(model, 1))
+    assert indexes(process) == []
+    assert await Memories(lab.bus).history("pond:person:web:ann") == []
 
 
 async def test_tools_find_history_and_messages_and_read_around_them(process: Process, lab: Lab) -> None:
@@ -122,26 +128,7 @@ async def test_a_question_of_a_person_is_answered_from_messages(process: Process
     assert notice.text.startswith("What I remember of that:\n\n1. messages, 2026-11-20: ann: My daughter Mia plays")
 
 
-async def test_a_memory_that_is_empty_changes_no_prompt(process: Process, lab: Lab) -> None:
-    model = ScriptedModel(then="I see")
-
-    await say(process, lab, "web:ann", "Which instrument does my daughter play?", model=model)
-
-    assert "Relevant Memory" not in "".join(contents(model))
-    assert await Memories(lab.bus).history("pond:person:web:ann") == []
-
-
 # Where there is nothing to search
-
-
-def indexes(process: Process) -> list[str]:
-    return [path.name for path in (process.data_dir / FOLDER).glob("*")]
-
-
-async def test_a_conversation_that_stands_in_its_prompt_as_a_whole_has_no_index(process: Process, lab: Lab) -> None:
-    await say(process, lab, "web:ann", "Mia plays the cello.", "What does Mia play?", model=ScriptedModel(then="I see"))
-
-    assert indexes(process) == []
 
 
 async def test_a_second_conversation_or_a_note_is_searched(process: Process, lab: Lab) -> None:

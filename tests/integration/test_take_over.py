@@ -141,18 +141,14 @@ async def test_an_entry_or_a_note_that_came_meanwhile_is_noticed(bus: Bus, kind:
     assert await told(memories) == ("- likes herons", list(FOUND.history), list(FOUND.notes))
 
 
-async def test_a_memory_that_is_being_joined_is_left_alone(bus: Bus) -> None:
+async def test_a_memory_that_is_being_joined_is_left_alone_and_a_joined_one_takes_it_home(bus: Bus) -> None:
     await bus.call("HSET", bus.keys.memory(SCOPE), "joining", "job")
-
     with pytest.raises(MemoryMoving):
         await take(Memories(bus))
-
     assert await told(Memories(bus)) == ("", [], [])
 
-
-async def test_a_joined_memory_takes_it_into_its_home(bus: Bus) -> None:
+    await bus.call("HDEL", bus.keys.memory(SCOPE), "joining")
     await bus.call("HSET", bus.keys.memory(SCOPE), "joined", "pond:person:web:ann")
-
     await take(Memories(bus))
 
     assert (await Memories(bus).current("pond:person:web:ann")).text == "- likes herons"

@@ -52,13 +52,16 @@ def live(text: str, *, turn: int = 0, fence: int = 1, sequence: int = 0, offset:
     return Live(session="terminal:ann", turn=turn, fence=fence, sequence=sequence, offset=offset, text=text)
 
 
-def test_pieces_make_the_text() -> None:
+def test_pieces_make_the_text_until_the_turn_ends() -> None:
     preview = Preview()
 
     assert preview.hear(live("one "))
     assert preview.hear(live("two", sequence=1, offset=4))
 
     assert preview.text == "one two"
+    preview.close(0, ended=True)
+    assert not preview.hear(live(" three", sequence=2, offset=7)), "a late piece of a turn that ended"
+    assert preview.text == ""
 
 
 def test_a_higher_fence_starts_the_preview_afresh_and_the_lower_one_is_not_heard_any_more() -> None:
@@ -69,15 +72,6 @@ def test_a_higher_fence_starts_the_preview_afresh_and_the_lower_one_is_not_heard
     assert not preview.hear(live(" stale", fence=1, sequence=1, offset=3))
 
     assert preview.text == "new"
-
-
-def test_a_late_piece_of_a_turn_that_ended_is_not_shown() -> None:
-    preview = Preview()
-    preview.hear(live("one"))
-    preview.close(0, ended=True)
-
-    assert not preview.hear(live(" two", sequence=1, offset=3))
-    assert preview.text == ""
 
 
 @given(

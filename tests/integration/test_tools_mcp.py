@@ -43,11 +43,9 @@ def program(how: str = "", **more: Any) -> McpConfig:
     env = {"TOKEN": "for the server", **more.pop("env", {})}
     fields: dict[str, Any] = {"timeout_s": HANG_S, **more}
     return McpConfig(
-        command=sys.executable,
-        args=(str(Path(tool_server.__file__)), how),
-        env={name: Secret(text) for name, text in env.items()},
-        **fields,
-    )
+        command=sys.executable, args=(str(Path(tool_server.__file__)), how),
+        env={name: Secret(text) for name, text in env.items()}, **fields,
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -311,13 +309,15 @@ async def test_a_server_that_says_nothing_is_left_out_and_not_asked_again_by_eve
     assert len(pids_in(starts)) == 1
 
 
-async def test_a_program_that_cannot_be_started_is_told(tmp_path: Path) -> None:
-    async with desk(tmp_path, fake=McpConfig(command="/no/such/program")) as found:
+async def test_a_program_that_cannot_be_started_and_an_address_where_nobody_listens_are_told(tmp_path: Path) -> None:
+    program, url = McpConfig(command="/no/such/program"), McpConfig(url="http://127.0.0.1:9/mcp")
+    async with desk(tmp_path, fake=program, sums=url) as found:
         with capture_logs() as logs:
             assert (await found.tools()).names == ("time", "read_file")
 
-    (missing,) = [log for log in logs if log["event"] == "tools.missing"]
-    assert "FileNotFoundError" in missing["reason"]
+    missing = {log["tool"]: log["reason"] for log in logs if log["event"] == "tools.missing"}
+    assert set(missing) == {"fake", "sums"}
+    assert "FileNotFoundError" in missing["fake"]
 
 
 async def test_an_unused_connection_is_closed_and_opened_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -425,11 +425,3 @@ async def test_a_flood_over_http_is_an_error(tmp_path: Path) -> None:
         said = (await found.call("sums_add", a=1, b=2)).text
 
     assert said.startswith("Error: "), said[:200]
-
-
-async def test_a_server_over_http_that_is_gone_is_an_error_and_found_again(tmp_path: Path) -> None:
-    async with desk(tmp_path, sums=McpConfig(url="http://127.0.0.1:9/mcp")) as found:
-        with capture_logs() as logs:
-            assert (await found.tools()).names == ("time", "read_file")
-
-    assert [log["tool"] for log in logs if log["event"] == "tools.missing"] == ["sums"]

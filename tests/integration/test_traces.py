@@ -145,25 +145,19 @@ async def test_steps_beyond_the_limit_are_counted(process: Process, lab: Lab, mo
     assert (len(found.trace.spans), found.trace.left_out) == (2, 3)
 
 
-async def test_a_turn_makes_no_call_more_for_its_trace(process: Process, lab: Lab, bus: Bus) -> None:
+async def test_a_turn_makes_no_call_more_for_its_trace_and_leaves_one_if_it_is_committed_twice(
+    process: Process, lab: Lab, bus: Bus
+) -> None:
     await lab.publish("a")
     claim = await lab.claim()
     before = len(lab.bus.scripts)
 
-    await lab.sessions.commit(claim, traced(claim, a_trace(0)), step=0, go_on=False)
+    commit = traced(claim, a_trace(0))
+    await lab.sessions.commit(claim, commit, step=0, go_on=False)
 
     assert [script.name for script, _, _ in lab.bus.scripts[before:]] in ([], ["commit.lua"])
     assert await bus.call("LLEN", bus.keys.traces(ANN)) == 1
-
-
-async def test_a_commit_that_arrives_twice_leaves_one_trace(process: Process, lab: Lab) -> None:
-    await lab.publish("a")
-    claim = await lab.claim()
-    commit = traced(claim, a_trace(0))
-
-    for _ in range(2):
-        await lab.sessions.commit(claim, commit, step=0, go_on=False)
-
+    await lab.sessions.commit(claim, commit, step=0, go_on=False)
     assert len(await Traces(lab.bus).of(ANN)) == 1
 
 

@@ -38,11 +38,9 @@ async def test_what_was_used_stands_in_every_account(bus: Bus) -> None:
         "2026-11-21": 2,
     }
     for by, expected in {
-        "bot": {"pond": 133},
-        "person": {"pond web:ann": 130, "pond web:bob": 3},
-        "session": {"web:ann": 130, "web:team": 3},
-        "model": {"m": 103, "org/other:1": 30},
-    }.items():
+        "bot": {"pond": 133}, "person": {"pond web:ann": 130, "pond web:bob": 3},
+        "session": {"web:ann": 130, "web:team": 3}, "model": {"m": 103, "org/other:1": 30},
+    }.items():  # fmt: skip
         rows = await book.read(days, by=by)  # type: ignore[arg-type]
         assert {name: amount.tokens_in for name, amount in rows.items()} == expected
         assert list(rows) == list(expected)

@@ -150,20 +150,16 @@ def error_of(response: httpx2.Response, status: int) -> str:
 # Handing messages in
 
 
-async def test_a_message_is_accepted_under_its_full_session_key(web: Web) -> None:
+async def test_a_message_is_accepted_under_its_full_session_key_and_its_id_or_a_new_one(web: Web) -> None:
     first = await web.post(session="anna", text="Hello", id="a1")
     again = await web.post(session="web:anna", text="Hello", id="a1")
 
     assert first.status_code == again.status_code == 202
     assert first.json() == {"id": "a1", "session": "web:anna", "status": "accepted"}
     assert again.json() == {"id": "a1", "session": "web:anna", "status": "duplicate"}
-
-
-async def test_a_message_without_an_id_gets_one(web: Web) -> None:
-    first, second = [(await web.post(session="no-id", text="same")).json() for _ in range(2)]
-
-    assert first["status"] == second["status"] == "accepted"
-    assert first["id"] and first["id"] != second["id"]
+    one, other = [(await web.post(session="no-id", text="same")).json() for _ in range(2)]
+    assert one["status"] == other["status"] == "accepted"
+    assert one["id"] and one["id"] != other["id"]
 
 
 async def test_who_writes_is_the_session_unless_a_user_is_named(web: Web) -> None:
@@ -491,12 +487,10 @@ async def show(web: Web, claim: Claim, sequence: int, before: str, piece: str) -
     """Publish ``piece`` after the text ``before``."""
     session, turn = claim.session, claim.begun.head
     await show_live(
-        web.process.bus,
-        live(session, turn, sequence, 0, before + piece, claim.fence),
-        live(session, turn, sequence, len(before), piece, claim.fence),
-        nonce=claim.nonce,
+        web.process.bus, live(session, turn, sequence, 0, before + piece, claim.fence),
+        live(session, turn, sequence, len(before), piece, claim.fence), nonce=claim.nonce,
         config=web.process.config.queue,
-    )
+    )  # fmt: skip
 
 
 async def tell(web: Web, session: str, notice: Notice) -> None:
@@ -805,18 +799,13 @@ async def test_answers_carry_security_headers(web: Web) -> None:
 # Health, ports, ends
 
 
-async def test_the_front_page_tells_how_to_talk_to_it(web: Web) -> None:
-    front = await web.client.get("/")
+async def test_the_front_page_tells_how_to_talk_to_it_and_metrics_show_counters_and_queues(web: Web) -> None:
+    await web.post(session="metrics", text="x")
+
+    front, text = await web.client.get("/"), (await web.client.get("/metrics")).text
 
     assert front.headers["content-type"].startswith("text/plain")
     assert f"{web.address}/api/messages" in front.text
-
-
-async def test_metrics_show_counters_and_the_queues(web: Web) -> None:
-    await web.post(session="metrics", text="x")
-
-    text = (await web.client.get("/metrics")).text
-
     assert 'millpond_messages_total{channel="web",status="accepted"}' in text
     for gauge in ("backlog", "ready", "due", "dead", 'workers{role="web"}'):
         assert f"\nmillpond_{gauge} " in text

@@ -1,6 +1,5 @@
 """What operators change of memories over the API: edits, older versions, what is forgotten; and who may not."""
 
-import json
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -269,20 +268,14 @@ async def test_words_have_to_be_long_enough_to_be_looked_for(page: Page, said: P
 # Who may
 
 
-async def test_a_page_of_another_site_changes_nothing(page: Page, memories: Memories) -> None:
+async def test_a_page_of_another_site_and_other_methods_change_nothing(page: Page, memories: Memories) -> None:
     await write(memories, "- old\n")
 
     for method, path in (("PUT", at(SCOPE)), ("POST", at(SCOPE, "/restore")), ("POST", at(SCOPE, "/forget"))):
         body = {"text": "x", "expect": 1} if method == "PUT" else {"words": "old"}
         answer = await page.client.request(method, path, json=body, headers={"Origin": ORIGIN})
         assert answer.status_code == 403, path
-
-    assert (await memories.current(SCOPE)).text == "- old\n"
-
-
-async def test_an_address_answers_to_its_own_methods(page: Page, memories: Memories) -> None:
-    await write(memories, "- old\n")
-
     for method, path in (("DELETE", at(SCOPE)), ("GET", at(SCOPE, "/restore")), ("PUT", at(SCOPE, "/forget"))):
         assert (await page.client.request(method, path)).status_code in (404, 405, 415), path
-    assert json.loads((await page.client.get(at(SCOPE))).text)["text"] == "- old\n"
+
+    assert (await memories.current(SCOPE)).text == (await page.get(at(SCOPE)))["text"] == "- old\n"

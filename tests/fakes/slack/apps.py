@@ -183,20 +183,13 @@ class Bot:
         return self.app.bring(
             "events_api",
             {
-                "token": "verification",
-                "team_id": self.team.id,
-                "context_team_id": self.team.id,
-                "context_enterprise_id": None,
-                "api_app_id": self.app.id,
-                "event": event,
-                "type": "event_callback",
-                "event_id": event_id or self.app.world.id("Ev"),
-                "event_time": int(self.app.world.now()),
-                "authorizations": [{**authorization, "is_enterprise_install": False}],
-                "is_ext_shared_channel": False,
+                "token": "verification", "team_id": self.team.id, "context_team_id": self.team.id,
+                "context_enterprise_id": None, "api_app_id": self.app.id, "event": event, "type": "event_callback",
+                "event_id": event_id or self.app.world.id("Ev"), "event_time": int(self.app.world.now()),
+                "authorizations": [{**authorization, "is_enterprise_install": False}], "is_ext_shared_channel": False,
                 "event_context": "4-" + self.app.world.id("x"),
             },
-        )
+        )  # fmt: skip
 
     def command(
         self, channel: "Channel", text: str = "", *, by: "Person | None" = None, command: str = "/millpond"

@@ -43,24 +43,14 @@ class Methods:
         self.local = False
         """A server of one's own: webhooks without encryption, files of any size."""
         self._table: dict[str, Callable[[Bot, Call], Any]] = {
-            "getMe": self._me,
-            "getWebhookInfo": self._webhook_info,
-            "setWebhook": self._set_webhook,
-            "deleteWebhook": self._delete_webhook,
-            "sendMessage": self._send_message,
-            "sendRichMessage": self._send_rich,
-            "sendMediaGroup": self._send_album,
-            "editMessageText": self._edit_text,
-            "deleteMessage": self._delete,
-            "sendChatAction": self._action,
-            "setMessageReaction": self._react,
-            "setMyCommands": self._set_commands,
-            "getMyCommands": self._get_commands,
-            "deleteMyCommands": self._delete_commands,
-            "getFile": self._get_file,
-            "getChat": self._get_chat,
-            **dict.fromkeys(MEDIA, self._send_media),
-        }
+            "getMe": self._me, "getWebhookInfo": self._webhook_info, "setWebhook": self._set_webhook,
+            "deleteWebhook": self._delete_webhook, "sendMessage": self._send_message,
+            "sendRichMessage": self._send_rich, "sendMediaGroup": self._send_album,
+            "editMessageText": self._edit_text, "deleteMessage": self._delete, "sendChatAction": self._action,
+            "setMessageReaction": self._react, "setMyCommands": self._set_commands,
+            "getMyCommands": self._get_commands, "deleteMyCommands": self._delete_commands, "getFile": self._get_file,
+            "getChat": self._get_chat, **dict.fromkeys(MEDIA, self._send_media),
+        }  # fmt: skip
 
     def knows(self, method: str) -> bool:
         return method in self._table and (self.rich_known or "Rich" not in method)
