@@ -404,9 +404,9 @@ def test_the_owner_s_own_message_is_taken_away_when_nobody_wrote_before(
     place: Place, telegram: FakeTelegram, portal: BlockingPortal
 ) -> None:
     ann = telegram.direct(telegram.person("Ann", id=4711))
+    portal.call(telegram.faults.on, "getUpdates", Refuse(429, retry_after=0))
     with place.sits("init", *QUIET, *at(telegram)) as terminal:
         code = terminal.shows(r"start=([A-Z0-9]+)")[1]
-        portal.call(telegram.faults.on, "getUpdates", Refuse(429, retry_after=0))
         portal.call(ann.say, f"/start {code}")
         terminal.answer("Which", "private")
         assert terminal.ends() == 0, terminal.screen
