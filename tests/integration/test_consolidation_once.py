@@ -46,10 +46,11 @@ async def past_the_flush_point(memory: MemoryLab) -> None:
     assert (await memory.state()).tokens + 300 < START
 
 
+@pytest.mark.parametrize(("said", "added"), [("Ann counts.", ["Ann counts."]), ("NO_REPLY", [])])
 async def test_a_cycle_is_flushed_once_however_often_it_is_looked_at(
-    memory_of: Callable[[Summaries], MemoryLab],
+    memory_of: Callable[[Summaries], MemoryLab], said: str, added: list[str]
 ) -> None:
-    model = Summaries(flushes=[Answer(text="Ann counts.", model="summaries")])
+    model = Summaries(flushes=[Answer(text=said, model="summaries")])
     memory = memory_of(model)
     await past_the_flush_point(memory)
 
@@ -57,7 +58,7 @@ async def test_a_cycle_is_flushed_once_however_often_it_is_looked_at(
         await memory.consolidator.consolidate(memory.session)
 
     assert (len(model.flushes), len(model.requests)) == (1, 0)
-    assert [version.added for version in await memory.memories.versions(SCOPE)] == ["Ann counts."]
+    assert [version.added for version in await memory.memories.versions(SCOPE)] == added
 
 
 async def test_below_the_flush_point_nothing_is_flushed(memory_of: Callable[[Summaries], MemoryLab]) -> None:

@@ -118,14 +118,6 @@ def test_tool_results_give_way_first_then_other_messages_and_last_what_is_said_n
     assert sum(each.tokens for each in found) <= room
 
 
-def test_no_message_becomes_longer_by_being_shortened() -> None:
-    pieces = [piece("user", 12), piece("tool", 30)]
-
-    found = fitted(pieces, 0, len, Shares())
-
-    assert all(after.tokens <= before.tokens for before, after in zip(pieces, found, strict=True))
-
-
 # Micro-compaction
 
 

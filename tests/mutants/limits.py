@@ -1,0 +1,90 @@
+"""Mutants of limits of tokens a day and messages a minute, and of accounts."""
+
+from tests.mutants.mutant import mutants_of
+
+MUTANTS = (
+    *mutants_of(
+        "daemon/usage/bucket.lua",
+        "integration/test_usage.py",
+        (
+            "A clock that was set back fills no bucket.",
+            "math.max(0, now - found[2])",
+            "(now - found[2])",
+            "test_a_clock_that_was_set_back_fills_nothing",
+        ),
+        (
+            "A bucket holds no more than a minute's.",
+            "return math.min(limit, found[1]",
+            "return (found[1]",
+            "test_whoever_waits_is_told_once_in_a_flood",
+        ),
+        (
+            "More at once than a bucket holds are let in when it is full.",
+            "math.min(wanted, limits[at])",
+            "wanted",
+            "test_more_at_once_than_a_bucket_holds_are_let_in_when_it_is_full",
+        ),
+        (
+            "A flood is over when there was room for all.",
+            "if full then redis.call('HDEL', KEYS[1], 'told') end\n",
+            "",
+            "test_whoever_waits_is_told_once_in_a_flood",
+        ),
+        (
+            "Who waits is told once in a flood.",
+            "redis.call('HSETNX', KEYS[1], 'told', ARGV[3])",
+            "redis.call('HSET', KEYS[1], 'told', ARGV[3])",
+            "test_whoever_waits_is_told_once_in_a_flood",
+        ),
+        (
+            "A bucket fills from when it was used.",
+            "'at', now)",
+            "'at', now + 60000)",
+            "test_a_bucket_fills_up_again_and_holds_no_more_than_a_minute",
+        ),
+        (
+            "A bot's messages a minute count.",
+            "if limits[3] > 0 then put(KEYS[3], left[3]) end\n",
+            "",
+            "test_many_at_once_get_exactly_what_there_is",
+        ),
+    ),
+    *mutants_of(
+        "daemon/usage/spent.lua",
+        "integration/test_usage.py",
+        (
+            "Tokens are used up when their limit is reached.",
+            "tonumber(found[2] or '0') >= limit",
+            "tonumber(found[2] or '0') > limit",
+            "test_tokens_of_a_day_are_used_up_when_the_limit_is_reached",
+        ),
+        (
+            "Tokens of answers count.",
+            " + tonumber(found[2] or '0')",
+            "",
+            "test_tokens_of_a_day_are_used_up_when_the_limit_is_reached",
+        ),
+        (
+            "A session is told once a day.",
+            "redis.call('HSETNX', KEYS[1]",
+            "redis.call('HSET', KEYS[1]",
+            "test_a_session_is_told_once_a_day_that_its_tokens_are_used_up",
+        ),
+    ),
+    *mutants_of(
+        "daemon/usage/note.lua",
+        "integration/test_usage.py",
+        (
+            "Accounts end.",
+            "kept(KEYS[4], ARGV[2])\n",
+            "",
+            "test_accounts_end_after_400_days_and_what_was_noted_after_two",
+        ),
+        (
+            "What was noted ends.",
+            "kept(KEYS[1], ARGV[3])\n",
+            "",
+            "test_accounts_end_after_400_days_and_what_was_noted_after_two",
+        ),
+    ),
+)
