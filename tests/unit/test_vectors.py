@@ -2,6 +2,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from daemon.recall.vectors.likeness import Likeness
 from daemon.recall.vectors.nearest import Block, nearest
 from daemon.recall.vectors.server import ServerEmbedder
 from daemon.recall.vectors.store import Gone, Row, Store, _prepare, hash_of, opened
-from daemon.recall.vectors.unit import unit
+from daemon.recall.vectors.unit import Vectors, unit
 from tests.fakes.openai_server import Embed, Failure, Plain, fake_openai, letters
 from tests.limits import HANG_S
 from tests.tables import each_row
@@ -241,7 +242,15 @@ async def test_what_is_missing_is_made_in_the_background(tmp_path: Path, monkeyp
 
 
 async def test_a_search_waits_for_no_slow_embedder_that_is_asked_in_the_background(tmp_path: Path) -> None:
-    index, embedder = SmallIndex(TEXTS), ScriptedEmbedder()
+    index, gate = SmallIndex(TEXTS), anyio.Event()
+
+    class Gated(ScriptedEmbedder):
+        async def embed(self, texts: Sequence[str], *, limit_s: float) -> Vectors:
+            if "dog" not in texts:  # the query's own vector is made at once
+                await gate.wait()
+            return await super().embed(texts, limit_s=limit_s)
+
+    embedder = Gated()
     embedder.quick = False
     engine = engine_of(index, embedder, tmp_path)
 
@@ -249,6 +258,7 @@ async def test_a_search_waits_for_no_slow_embedder_that_is_asked_in_the_backgrou
         tasks.start_soon(engine.keep_up)
         await anyio.lowlevel.checkpoint()
         first = await engine.search(SCOPE, "dog", mode="vsearch", limit=5)
+        gate.set()
         while engine._behind:
             await anyio.lowlevel.checkpoint()
         second = await engine.search(SCOPE, "dog", mode="vsearch", limit=5)
@@ -692,6 +702,7 @@ async def test_without_numpy_a_configured_server_is_said_to_be_useless_once(monk
 
 WITHOUT = """
 import sys
+from collections.abc import Sequence
 class Without:
     def __init__(self, finder):
         self.finder = finder
