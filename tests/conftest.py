@@ -83,10 +83,11 @@ def _logs_as_they_are() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _workers_that_look_often() -> Iterator[None]:
+def _workers_that_look_often(server_kind: str) -> Iterator[None]:
     """An agent worker in this process stops at once, and sees at once which deadlines a test let run out."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("daemon.bus.wakeups.BLOCK_S", 0.02)
+        if server_kind != "cluster":  # whose nodes have to say first where something is ready
+            patch.setattr("daemon.bus.wakeups.BLOCK_S", 0.02)
         patch.setattr("workers.upkeep.REAP_EVERY_S", 0.02)
         yield
 

@@ -95,7 +95,7 @@ async def test_a_ready_set_deleted_by_hand_heals_by_the_deadlines(lab: Lab) -> N
 
     await reap(lab.bus, lab.queue)
 
-    assert await take(lab.bus, at_most=1) == ["web:ann"]
+    assert await lab.ready() == ["web:ann"]
 
 
 async def test_deadlines_deleted_by_hand_come_back_with_the_next_message_claim_or_renewal(lab: Lab) -> None:
