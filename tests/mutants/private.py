@@ -1,0 +1,230 @@
+"""Mutants of what is nobody else's to read: modes of files, links, secrets, marks around texts of others."""
+
+from tests.mutants.mutant import mutants_of
+
+MUTANTS = (
+    *mutants_of(
+        "daemon/durable.py",
+        "unit/test_private_files.py",
+        (
+            "A folder is its owner's alone.",
+            "FOLDER_MODE, FILE_MODE = 0o700,",
+            "FOLDER_MODE, FILE_MODE = 0o755,",
+            "test_folders_and_files_are_their_owners_alone",
+        ),
+        (
+            "A file is its owner's alone.",
+            "FOLDER_MODE, FILE_MODE = 0o700, 0o600",
+            "FOLDER_MODE, FILE_MODE = 0o700, 0o644",
+            "test_folders_and_files_are_their_owners_alone",
+        ),
+        (
+            "No folder is reached by a link.",
+            "_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW",
+            "_FOLDER = os.O_RDONLY | os.O_DIRECTORY",
+            "test_no_folder_is_reached_by_a_link",
+        ),
+        (
+            "Nothing but a plain file is opened.",
+            "    _only_plain(os.stat(name, dir_fd=folder, follow_symlinks=False), name)\n",
+            "",
+            "test_nothing_but_a_plain_file_is_even_opened",
+        ),
+        (
+            "No file is reached by a link that was swapped in.",
+            "_OLD = os.O_NOFOLLOW | os.O_NONBLOCK",
+            "_OLD = os.O_NONBLOCK",
+            "test_a_link_that_is_swapped_in_after_the_look_is_not_followed",
+        ),
+        (
+            "A file is on the disk before it has its name.",
+            "            os.fsync(descriptor)\n        os.replace(DRAFT",
+            "        os.replace(DRAFT",
+            "test_a_file_is_on_the_disk_before_it_has_its_name_and_then_its_name_is",
+        ),
+        (
+            "The name of a file is on the disk.",
+            "        raise\n    os.fsync(folder)\n\n\n@contextmanager\ndef whole_file",
+            "        raise\n\n\n@contextmanager\ndef whole_file",
+            "test_a_file_is_on_the_disk_before_it_has_its_name_and_then_its_name_is",
+        ),
+        (
+            "A file that is written piece by piece is on the disk before it has its name.",
+            "            os.fsync(descriptor)\n        if replace:",
+            "        if replace:",
+            "test_a_file_is_on_the_disk_before_it_has_its_name_and_then_its_name_is",
+        ),
+    ),
+    *mutants_of(
+        "daemon/server/layout.py",
+        "unit/test_private_files.py",
+        (
+            "The folder of the server is closed to others.",
+            "            self.folder.chmod(0o700)\n",
+            "            pass\n",
+            "test_the_folder_of_the_server_and_its_locks_are_their_owners_alone",
+        ),
+        (
+            "A lock is its owner's alone.",
+            "os.O_RDWR | os.O_CREAT, 0o600",
+            "os.O_RDWR | os.O_CREAT, 0o666",
+            "test_the_folder_of_the_server_and_its_locks_are_their_owners_alone",
+        ),
+        (
+            "The mark of who wants the server is its owner's alone.",
+            "self.wanted.touch(mode=0o600)",
+            "self.wanted.touch()",
+            "test_the_folder_of_the_server_and_its_locks_are_their_owners_alone",
+        ),
+    ),
+    *mutants_of(
+        "daemon/server/private.py",
+        "unit/test_private_files.py",
+        (
+            "A folder of one's own is no link.",
+            "folder.is_symlink() or found",
+            "found",
+            "test_a_folder_of_ones_own_is_no_link_and_nobody_elses",
+        ),
+        (
+            "A folder of one's own is nobody else's.",
+            " or found.st_uid != os.geteuid()",
+            "",
+            "test_a_folder_of_ones_own_is_no_link_and_nobody_elses",
+        ),
+        (
+            "A folder of one's own is closed to others.",
+            "            folder.chmod(0o700)\n",
+            "            pass\n",
+            "test_a_folder_of_ones_own_is_no_link_and_nobody_elses",
+        ),
+        (
+            "The path of a socket is short enough.",
+            "<= MAX_SOCKET_BYTES and make_own(place)",
+            "<= 9 * MAX_SOCKET_BYTES and make_own(place)",
+            "test_the_path_of_a_socket_is_short_enough_wherever_the_runtime_folder_lies",
+        ),
+    ),
+    *mutants_of(
+        "daemon/config/secret.py",
+        "unit/test_private_files.py",
+        (
+            "A secret that a group may read is warned of.",
+            "_OTHERS_MAY_READ = 0o044",
+            "_OTHERS_MAY_READ = 0o004",
+            "test_a_secret_that_others_may_read_is_warned_of",
+        ),
+        (
+            "A secret that everybody may read is warned of.",
+            "_OTHERS_MAY_READ = 0o044",
+            "_OTHERS_MAY_READ = 0o040",
+            "test_a_secret_that_others_may_read_is_warned_of",
+        ),
+        (
+            "A password with an @ is starred whole.",
+            ':.*@", re.DOTALL)',
+            ':.*?@", re.DOTALL)',
+            "test_a_password_with_signs_of_an_address_is_starred_whole",
+        ),
+    ),
+    *mutants_of(
+        "daemon/config/secret.py",
+        "unit/test_config.py",
+        (
+            "A secret is printed as stars.",
+            'return STARS if self._text else ""',
+            "return self._text",
+            "test_a_secret_is_stars_wherever_it_is_printed",
+        ),
+        (
+            "A secret is shown as stars.",
+            "return f\"Secret('{self}')\"",
+            "return f\"Secret('{self._text}')\"",
+            "test_a_secret_is_stars_wherever_it_is_printed",
+        ),
+        (
+            "A secret is encoded as stars.",
+            "        return str(value)\n",
+            "        return value.reveal()\n",
+            "test_a_secret_is_stars_wherever_it_is_printed",
+        ),
+        (
+            "A password in a query is starred.",
+            '_QUERY_PASSWORD.sub(rf"\\1{STARS}", _USER_INFO.sub(rf"\\1:{STARS}@", url.reveal()))',
+            '_USER_INFO.sub(rf"\\1:{STARS}@", url.reveal())',
+            "test_only_the_password_of_an_address_is_starred",
+        ),
+        (
+            "An empty file holds no secret.",
+            "    if not text:\n        raise",
+            "    if False:\n        raise",
+            "test_an_unusable_secret_file_is_named_and_never_quoted",
+        ),
+    ),
+    *mutants_of(
+        "workers/tools/folders.py",
+        "unit/test_private_files.py",
+        (
+            "The folders of a scope's files are their owner's alone.",
+            "FOLDER_MODE, FILE_MODE = 0o700,",
+            "FOLDER_MODE, FILE_MODE = 0o755,",
+            "test_files_that_tools_write_are_their_owners_alone",
+        ),
+        (
+            "A path of a tool has a largest length.",
+            "PATH_MAX_CHARS = 1_024",
+            "PATH_MAX_CHARS = 1_025",
+            "test_a_path_of_a_tool_has_a_largest_length",
+        ),
+    ),
+    *mutants_of(
+        "workers/tools/folders.py",
+        "unit/test_tools_files.py",
+        (
+            "Tools follow no link that is swapped in.",
+            "_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW",
+            "_FOLDER = os.O_RDONLY | os.O_DIRECTORY",
+            "test_a_link_that_is_swapped_in_between_look_and_use_is_not_followed",
+        ),
+        (
+            "Tools write no skills.",
+            'root=("skills",), names=names[1:], writable=False)',
+            'root=("skills",), names=names[1:], writable=True)',
+            "test_skills_and_the_scopes_memory_can_be_read_and_not_written",
+        ),
+        (
+            "Tools write no memory.",
+            "root=self._memory, names=names[1:], writable=False)",
+            "root=self._memory, names=names[1:], writable=True)",
+            "test_skills_and_the_scopes_memory_can_be_read_and_not_written",
+        ),
+        (
+            "Tools of the workspace's scope see no other scope's memory.",
+            "if self._flat and len(names) > 2:",
+            "if False:",
+            "test_the_memory_of_the_workspace_holds_no_other_scopes",
+        ),
+        (
+            "Tools of a scope see its own memory.",
+            '("memory",) if self._flat else ("memory", name)',
+            '("memory",)',
+            "test_whatever_is_written_for_a_path_leads_nowhere_else",
+        ),
+    ),
+    *mutants_of(
+        "daemon/model/untrusted.py",
+        "unit/test_private_files.py",
+        (
+            "The mark around a text stands nowhere in it.",
+            "if not any(mark in text for text in lowered)",
+            "if True",
+            "test_the_mark_around_a_text_stands_nowhere_in_it",
+        ),
+        (
+            "The mark around a text stands nowhere in it in capital letters.",
+            "lowered = [text.lower() for text in texts]",
+            "lowered = list(texts)",
+            "test_the_mark_around_a_text_stands_nowhere_in_it",
+        ),
+    ),
+)
