@@ -13,7 +13,8 @@ from daemon.model import Answer, Request
 from daemon.process import Process
 from tests.conftest import HASTY, Lab
 from tests.memorylab import SCOPE, MemoryLab, Summaries, saves, small_window
-from workers.consolidation import Want
+from workers.consolidation import Want, grew
+from workers.consolidation.grew import GrewReader
 from workers.consolidation.summary import breaker
 
 pytestmark = pytest.mark.anyio
@@ -200,3 +201,14 @@ async def test_a_session_whose_call_was_skipped_rests_no_longer_than_any(process
     assert outcomes == ["failed", "skipped"]
     due_ms = (await memory.unsettled(lab.bus))[memory.session]
     assert due_ms <= await lab.server_ms() + config.queue.backoff_max_s * 1000
+
+
+async def test_an_event_whose_reader_died_is_taken_over(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grew, "ABANDONED_MS", 0)
+    await lab.bus.call("XADD", lab.bus.keys.grew(0), "*", "event", "x")
+    dead, heir = (GrewReader(lab.bus, consumer=name) for name in ("dead", "heir"))
+
+    first, second = await dead.read(), await heir.read()
+
+    assert first == second
+    assert [event for _, _, event in first] == [b"x"]

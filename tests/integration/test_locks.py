@@ -96,9 +96,12 @@ async def test_a_lock_that_ran_out_and_that_nobody_took_is_still_its_holders(lab
     locks, lock = await begun(lab)
     await run_out(lab)
 
+    await lab.bus.call("ZADD", lab.bus.keys.of(SESSION).unsettled, 1, SESSION)
+
     await locks.renew(lock)
 
     assert await locks.take(SESSION) is None
+    assert (await due(lab) or 0) > await lab.server_ms(), "nobody looks at it before it has run out again"
 
 
 async def test_a_lock_taken_before_the_clock_went_back_does_not_last_for_ever(lab: Lab) -> None:

@@ -340,6 +340,16 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "workers/consolidation/grew.py",
+        "integration/test_consolidation_once.py",
+        (
+            "An event whose reader died is taken over.",
+            "events += await self._abandoned() or await self._new()",
+            "events += await self._new()",
+            "test_an_event_whose_reader_died_is_taken_over",
+        ),
+    ),
+    *mutants_of(
         "workers/consolidation/taking.py",
         "integration/test_consolidation_rules.py",
         (
