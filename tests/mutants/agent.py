@@ -6,8 +6,8 @@ MUTANTS = (
     Mutant(
         rule="Tool calls are on record before any of them starts.",
         file="workers/agent/loop.py",
-        old="await self._record(await self._turn.entries.calls(answer.text, answer.tool_calls))",
-        new="self._progress.entries.append(await self._turn.entries.calls(answer.text, answer.tool_calls))",
+        old="await self._record(await self._turn.entries.calls(answer))",
+        new="self._progress.entries.append(await self._turn.entries.calls(answer))",
         caught_by="integration/test_tools.py::test_calls_are_on_record_before_any_of_them_starts",
     ),
     Mutant(

@@ -44,7 +44,7 @@ MUTANTS = (
         ),
         (
             "An answer is no longer than its model's window allows.",
-            "min(request.max_completion_tokens, self._config.completion_tokens)",
+            "min(request.max_completion_tokens, request.room * self._config.completion_tokens)",
             "request.max_completion_tokens",
             "test_a_fallback_is_passed_over_when_the_prompt_does_not_fit_it",
         ),
