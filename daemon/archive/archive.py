@@ -77,7 +77,7 @@ class Archive:
         """
         shelf = _shelf(shelf)
         if not raws:
-            raise ValueError(f"{shelf.what}: there is nothing to be archived")
+            raise ValueError(f"{shelf.what}: no messages are ready to be archived")
         self.is_failing = True  # until it is written
         marker = await self.files.opened()
         segment = segment_of(shelf, first, raws, time=stamp(self._clock.now()), archive=marker.archive)
@@ -86,8 +86,9 @@ class Archive:
         found = await self._lists.enter(shelf, stored, raws)
         if not found:
             raise ArchiveError(
-                f"{shelf.what}: Redis does not hold messages {first} to {stored.upto - 1} as they were archived (it "
-                f"was set back, or somebody changed them); {self.storage.where}/{stored.place} is not listed"
+                f"{shelf.what}: messages {first} to {stored.upto - 1} in Redis differ from the archived "
+                "ones. Redis was restored to an older state, or its data was changed by hand. "
+                f"{self.storage.where}/{stored.place} was not listed."
             )
         return segment_from(found, shelf.owner)
 
@@ -138,7 +139,8 @@ class Archive:
                 continue
             if missing:
                 raise failure or ArchiveMissing(
-                    f"{shelf.what}: messages {spelled(missing)} are in no listed segment of the archive"
+                    f"{shelf.what}: messages {spelled(missing)} were not found in any listed segment of the "
+                    "archive. Restore the list from a backup."
                 )
             try:
                 return await self._joined(pieces, found)
@@ -206,7 +208,7 @@ class Archive:
                 return new
         await self.storage.delete(new.place)
         raise ArchiveError(
-            f"{segment.shelf.what}: {segment.name} is not listed any more, or its list changes all the time; look again"
+            f"{segment.shelf.what}: {segment.name} is not listed any more, or its list keeps changing. Try again."
         )
 
     async def drop(self, shelf: Shelf | str) -> None:
@@ -230,7 +232,9 @@ class Archive:
             if not gone or await self._lists.swap(shelf, entry, gone):
                 break
         else:
-            raise ArchiveError(f"{shelf.what}: the list of its segments changes all the time; forget it again")
+            raise ArchiveError(
+                f"{shelf.what}: the list of its segments keeps changing. Delete the data again in a moment."
+            )
         for stored in await self.storage.list(shelf.folder):
             name = stored.name.rpartition("/")[2]
             if name.startswith(f"{shelf.word}_") or (not others and name.startswith("catalogue_")):

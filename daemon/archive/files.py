@@ -77,7 +77,9 @@ class ArchiveFiles:
                 await self.storage.put(named.place, content)
                 return named
             # After a failover that lost messages the same range holds others; these may be the last copy of the old.
-        raise ArchiveError(f"{self.storage.where}/{named.place} holds other messages than its name says; move it away")
+        raise ArchiveError(
+            f"{self.storage.where}/{named.place} contains other messages than its name says. Move the file away."
+        )
 
     async def store_anew(self, segment: Segment, lines: bytes) -> Segment:
         """Write a segment's file under a name that has a part of its checksum."""
@@ -102,11 +104,11 @@ class ArchiveFiles:
                 raise
             return rewritten
         if lines is None or not await _aside(segment.bytes, lambda: is_of(segment, lines)):
-            reason = "it cannot be unpacked" if lines is None else "its checksum is another one"
+            reason = "it cannot be decompressed" if lines is None else "its checksum does not match"
             raise ArchiveMissing(
-                f"{self.storage.where}/{segment.place} does not hold what was archived ({reason}): messages "
-                f"{segment.first} to {segment.upto - 1} of {segment.shelf.what} are not in it; put the file back from "
-                "a backup"
+                f"{self.storage.where}/{segment.place} is damaged ({reason}): messages {segment.first} to "
+                f"{segment.upto - 1} of {segment.shelf.what} cannot be read from it. Restore the file "
+                "from a backup."
             )
         return raws_of(lines)
 
@@ -129,8 +131,8 @@ class ArchiveFiles:
                 raise
         if lines is None or hashlib.sha256(lines).hexdigest() != catalogue.checksum:
             raise ArchiveError(
-                f"{where} is not the catalogue that was written: nobody knows what older parts of {shelf.what} are "
-                "archived; put the file back from a backup"
+                f"{where} does not match what was written, so the list of the older archived parts of "
+                f"{shelf.what} is lost. Restore the file from a backup."
             )
         return list(catalogued(lines, shelf.owner, where=where))
 
@@ -160,10 +162,11 @@ class ArchiveFiles:
         if not archive or (marker and archive == marker.archive):
             return
         lies = (await noted(self._bus)).get(archive)
-        told = lies.told if lies else "an archive that nobody uses any more"
+        told = lies.told if lies else "an archive that no process uses any more"
         raise ArchiveError(
-            f"{what}: archived in {told} ({archive}), which is not the archive of this process ({self.storage.where}); "
-            "read it there, or give all processes the same archive.url"
+            f"{what}: archived in {told} ({archive}), but this process uses another archive "
+            f"({self.storage.where}). Read it with that archive, or set the same archive.url in all "
+            "processes."
         )
 
     async def _lines(self, place: str, size: int) -> bytes | None:
@@ -183,7 +186,8 @@ class ArchiveFiles:
             if self._marker is None or await marker_in(self.storage) is not None:
                 raise
             raise ArchiveError(
-                f"{self.storage.where} has lost the archive that was there; see whether it is mounted"
+                f"the archive in {self.storage.where} was not found, although it was there before. Check "
+                "whether the storage is mounted."
             ) from error
         return await _aside(size, lambda: unpacked(content, size))
 

@@ -49,7 +49,9 @@ async def listing_of(bus: Bus, shelf: Shelf) -> Listing:
             catalogues=tuple((raw, catalogue_from(raw)) for raw in raws if is_catalogue(raw)),
         )
     except UNREADABLE as error:
-        raise ArchiveError(f"{key} holds what is no segment: {error}; look at it with `millpond redis-cli`") from error
+        raise ArchiveError(
+            f"{key} contains a value that is not a segment: {error}. Look at it with `millpond redis-cli`."
+        ) from error
 
 
 def catalogued(lines: bytes, owner: str, *, where: str) -> Sequence[Segment]:
@@ -61,4 +63,6 @@ def catalogued(lines: bytes, owner: str, *, where: str) -> Sequence[Segment]:
     try:
         return segments_in(lines, owner)
     except UNREADABLE as error:
-        raise ArchiveError(f"{where} holds what is no segment: {error}; put it back from a backup") from error
+        raise ArchiveError(
+            f"{where} contains a value that is not a segment: {error}. Restore the file from a backup."
+        ) from error

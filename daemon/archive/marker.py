@@ -83,7 +83,7 @@ async def marker_in(storage: Storage) -> Marker | None:
         return None
     except UNREADABLE as error:
         raise ArchiveError(
-            f"{storage.where}/{MARKER} does not say which archive this is: {error}; put it back from a backup"
+            f"{storage.where}/{MARKER} does not contain the archive's ID: {error}. Restore the file from a backup."
         ) from error
 
 
@@ -95,7 +95,9 @@ async def marked(storage: Storage, bus: Bus) -> Marker:
         await storage.create(MARKER, _encode(Marker(archive=secrets.token_hex(ID_BYTES), database=database)))
         found = await marker_in(storage)  # somebody else may have been first
     if found is None:
-        raise ArchiveError(f"{storage.where}/{MARKER} was written and is not there; somebody deletes files here")
+        raise ArchiveError(
+            f"{storage.where}/{MARKER} was written but was not found afterwards. Check what deletes files there."
+        )
     if found.database and found.database != database:
         # Also one database that began anew: what lies here may be all that is left of the old one.
         found = Marker(archive=found.archive)
@@ -131,8 +133,8 @@ def permission(archive: str, known: dict[str, Noted], *, key: str) -> Permission
     return Permission(
         is_granted=False,
         why=(
-            f"nothing leaves Redis, for other processes of this database use another archive and could not read it: "
-            f"{places}. Give all of them the same archive.url; an archive that nobody uses any more is forgotten by "
-            f"`millpond redis-cli HDEL {key} ID`"
+            "no message can leave Redis, because other processes of this database use another "
+            f"archive and could not read it: {places}. Set the same archive.url in all processes. To "
+            f"forget an archive that no process uses any more, run `millpond redis-cli HDEL {key} ID`."
         ),
     )

@@ -55,9 +55,11 @@ def opened(path: Path, *, replace: bool) -> Generator[IO[bytes]]:
         finally:
             os.close(folder)
     except FileExistsError as error:
-        raise OutputError(f"{path} is there already; name another file, or add --force to replace it") from error
+        raise OutputError(f"{path} exists already. Name another file, or add --force to replace it.") from error
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or type(error).__name__}") from error
+        raise OutputError(
+            f"{path} cannot be written: {error.strerror or type(error).__name__}. Check the folder and its permissions."
+        ) from error
 
 
 def _is_there(folder: int, name: str) -> bool:

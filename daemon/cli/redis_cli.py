@@ -72,7 +72,7 @@ def target_of(address_or_url: Address | str) -> Target:
         return _parsed(urlsplit(address_or_url))
     except ValueError:
         raise ConfigError(
-            "the Redis URL cannot be read; write redis://host:6379/0, rediss://host:6379/0 or unix:///path"
+            "redis.url cannot be read. Write redis://host:6379/0, rediss://host:6379/0 or unix:///path."
         ) from None
 
 
@@ -144,7 +144,7 @@ def _execute(link: Link, words: list[str]) -> int:
     except OSError as error:
         if words[0].lower() == "shutdown":
             return 0
-        raise BusUnavailable(f"the connection to Redis broke: {error}; run the command again") from error
+        raise BusUnavailable(f"the connection to Redis broke: {error}. Run the command again.") from error
     return int(isinstance(reply, Refusal))
 
 
@@ -158,7 +158,7 @@ def _connect(target: Target) -> Link:
             raise
     except OSError as error:
         where = target.socket or f"{target.host}:{target.port}"
-        raise BusUnavailable(f"no Redis answers at {where} ({error}); is it running?") from error
+        raise BusUnavailable(f"Redis was not found at {where} ({error}). Check that it is running.") from error
     return link
 
 

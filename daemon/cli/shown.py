@@ -21,10 +21,10 @@ RANGES = 10
 SUMMARIES, RAW, UNKNOWN, UNSEEN, SEEN, JOURNAL, FREE = "░▒", "x", "?", "▓", "█", ">", "·"
 LEGEND = {
     SUMMARIES: "░▒ summarised",
-    RAW: "x kept as it was",
+    RAW: "x saved verbatim",
     UNKNOWN: "? in no history entry",
     UNSEEN: "▓ before /new, not consolidated yet",
-    SEEN: "█ what a model sees",
+    SEEN: "█ sent to the model",
     JOURNAL: "> turn in progress",
 }
 
@@ -34,8 +34,8 @@ SHADED = 20
 
 MARKS = {
     "cursor": "consolidated up to here",
-    "start": "a model sees what follows",
-    "head": "the turn in progress follows",
+    "start": "sent to the model from here",
+    "head": "the turn in progress starts here",
 }
 
 
@@ -217,7 +217,7 @@ def _prompt(sizes: dict[str, int]) -> list[str]:
     drawn = min(prompt, budget + budget // 4)
     parts = [Part(first=0, upto=drawn, look=SEEN), Part(first=drawn, upto=max(drawn, budget), look=FREE)]
     points = [(name.replace("_", " "), tokens) for name, tokens in sizes.items() if name != "prompt"]
-    return [f"next prompt, with all that is kept: about {prompt:,} tokens of {budget:,}", *bar(parts, points)]
+    return [f"next prompt, if nothing is cut: about {prompt:,} tokens of {budget:,}", *bar(parts, points)]
 
 
 def _print_ranges(rows: Sequence[dict[str, Any]]) -> None:

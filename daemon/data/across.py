@@ -59,8 +59,8 @@ class Across:
 
     def stray(self, session: str, stream_id: str) -> Flaw:
         """A message that nobody would answer."""
-        mend = Mend(what="let it wait there", action="stray", owner=session, args=(stream_id,))
-        text = f"{stream_id} was accepted and waits nowhere: nobody would answer it"
+        mend = Mend(what="queue the message in its session", action="stray", owner=session, args=(stream_id,))
+        text = f"message {stream_id} was accepted but is in no queue, so it would never be answered"
         return Flaw(rule="in.waiting", where=session, text=text, mend=mend)
 
     def scopes_of(self, flaws: Iterable[Flaw]) -> set[str]:
@@ -83,23 +83,23 @@ class Across:
             if upto == cursor or is_expected or scope in self._moving:
                 continue
             mend = Mend(
-                what="have it looked at, now: a consolidator brings them together", action="unsettled", owner=session
+                what="schedule a consolidation now, which makes the two agree", action="unsettled", owner=session
             )
-            text = f"its cursor is {cursor} of {head}, and its memory has taken in what lies before {upto}"
+            text = f"its cursor is at {cursor} of {head}, but its memory contains the messages before {upto}"
             yield Flaw(rule="session.memory", where=session, text=text, mend=mend)
 
     async def _of_index(self, bus: Bus) -> list[Flaw]:
         key, found = bus.keys.sessions, list[Flaw]()
         listed = {member.decode("utf-8", "replace") for member in await bus.call("ZRANGE", key, 0, -1)}
         for session in sorted(self._positions.keys() - listed):
-            mend = Mend(what="put it there", action="index", key=key, args=(session,))
+            mend = Mend(what="add it to the index", action="index", key=key, args=(session,))
             found.append(
-                Flaw(rule="sessions.index", where=session, text="it is not in the index of sessions", mend=mend)
+                Flaw(rule="sessions.index", where=session, text="it is missing from the index of sessions", mend=mend)
             )
         for session in sorted(listed - self._positions.keys()):
             if not await bus.call("EXISTS", bus.keys.session(session)):
-                mend = Mend(what="take it out", action="unindex", key=key, args=(session,))
-                text = "it is in the index of sessions, and there is no such session"
+                mend = Mend(what="remove it from the index", action="unindex", key=key, args=(session,))
+                text = "it is in the index of sessions, but the session does not exist"
                 found.append(Flaw(rule="sessions.index", where=session, text=text, mend=mend))
         return found
 
@@ -109,7 +109,7 @@ class Across:
             Flaw(
                 rule="people.index",
                 where=scope,
-                text=f"its memory is a part of {home}, and `people` does not say so; link them again",
+                text=f"its memory is merged into {home}, but `people` does not list the link. Link them again.",
             )
             for scope, home in sorted(self._joined.items())
             if scope not in listed and home not in self._moving and scope not in self._moving
@@ -122,7 +122,12 @@ class Across:
             if not await bus.call("EXISTS", bus.keys.job(job)):
                 mend = Mend(what="forget it", action="unjob", key=key, args=(job,))
                 found.append(
-                    Flaw(rule="jobs.index", where=job, text="it is to be done, and nobody knows what", mend=mend)
+                    Flaw(
+                        rule="jobs.index",
+                        where=job,
+                        text="the job is listed as unfinished, but its record does not exist",
+                        mend=mend,
+                    )
                 )
         pattern = bus.keys.job("*").replace("%2A", "*")
         for job in await _names(bus, pattern):
@@ -130,9 +135,9 @@ class Across:
                 continue
             status = await bus.call("HGET", bus.keys.job(job), "status")
             if status is not None and status not in OVER:
-                mend = Mend(what="have somebody take it", action="job", key=key, args=(job,))
+                mend = Mend(what="schedule the job", action="job", key=key, args=(job,))
                 found.append(
-                    Flaw(rule="jobs.index", where=job, text="it has not ended, and nobody is to take it", mend=mend)
+                    Flaw(rule="jobs.index", where=job, text="the job is unfinished, but it is not scheduled", mend=mend)
                 )
         return found
 

@@ -80,9 +80,9 @@ async def back_up(
     copies = _Copies(folder)
     # Files of a memory that are older than Redis are brought in step; newer ones would pass for Redis having lost some.
     for bot, workspace in sorted(wanted.workspaces.items()):
-        tell(f"files of {bot}'s memory")
+        tell(f"memory files of {bot}")
         await copies.tree(workspace, BOTS, bot, only=MEMORY_FOLDER, secret=wanted.secret)
-    tell("what lies in Redis")
+    tell("data in Redis")
     taking = Taking(bus)
     records = await _redis(bus, taking, folder)
     # Files come after what names them: a message its attachment, a list its segments.
@@ -205,7 +205,8 @@ def _made(folder: Path) -> None:
         folder.mkdir(mode=FOLDER_MODE, parents=True)
     if os.listdir(folder):  # noqa: PTH208 - a name is enough
         raise OutputError(
-            f"{folder} is not empty; name another folder, or delete it: without {MANIFEST} it is no backup"
+            f"{folder} is not empty, and without {MANIFEST} it is not a complete backup. Name another "
+            "folder, or delete this one."
         )
 
 
@@ -223,4 +224,7 @@ async def _in_thread(work: Callable[[], _T], folder: Path) -> _T:
 
 def _unwritten(folder: Path, error: OSError) -> OutputError:
     name = f" ({error.filename})" if error.filename else ""
-    return OutputError(f"the backup in {folder} was not written: {error.strerror or type(error).__name__}{name}")
+    return OutputError(
+        f"the backup in {folder} was not written: {error.strerror or type(error).__name__}{name}. "
+        "Correct this and back up again."
+    )

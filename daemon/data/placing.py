@@ -101,7 +101,9 @@ class Placing:
             flat = [word for each in piece for word in each]
             status = await self._bus.run(PUT, [self._key(name)], [kind, at, ends_ms or "", *flat])
             if status != b"done":
-                raise DataError(f"{self._key(name)} is written by somebody else; end all processes and restore again")
+                raise DataError(
+                    f"{self._key(name)} is being written by another process. Stop all processes and restore again."
+                )
             at += len(piece)
 
     def _key(self, name: Name) -> str:

@@ -84,12 +84,12 @@ async def restore(
     changes = await _files(folder, target) if target.archive else []
     bus.keys = Keys(prefix=bus.keys.prefix, partitions=partitions)
     await bus.call("HSET", bus.keys.meta, "restoring", manifest.id)
-    tell("removing what was there")
+    tell("removing the existing data")
     await _emptied(bus)
     tell("files")
     for taken in changes:
         await _put(folder, taken, target)
-    tell("what lies in Redis")
+    tell("data in Redis")
     await _redis(bus, folder, manifest, partitions)
     return Restored(manifest=manifest, partitions=partitions, files=len(changes))
 
@@ -102,8 +102,8 @@ async def _check_alone(bus: Bus, clock: Clock) -> None:
                 found.append(name.decode())
     if found:
         raise ConfigError(
-            f"processes of this database run ({', '.join(sorted(found))}); stop them, wait {ALIVE_S:.0f} s after one "
-            "that was killed, and restore again"
+            f"processes of this database are running ({', '.join(sorted(found))}). Stop them and "
+            f"restore again. A process that was killed is listed for {ALIVE_S:.0f} s."
         )
 
 
@@ -118,8 +118,8 @@ async def _check_empty(bus: Bus, *, replaces: bool) -> None:
             break
     if others:
         raise DatabaseNotEmpty(
-            f"this database is not empty: it has keys that begin with {bus.keys.prefix}: . Restore into an empty one, "
-            "or add --replace, which deletes all of it first"
+            f"this database is not empty: it has keys that start with {bus.keys.prefix}: . Restore "
+            "into an empty database, or add --replace, which deletes the existing data first."
         )
 
 
@@ -145,7 +145,7 @@ async def _files(folder: Path, target: Target) -> list[FileTaken]:
     wanted, others = list[FileTaken](), list[str]()
     for taken in await to_thread.run_sync(lambda: list(files_of(folder))):
         if await to_thread.run_sync(sha256_of, folder / taken.path) != taken.sha256:
-            raise DataError(f"{folder / taken.path} is not what was backed up; take another backup")
+            raise DataError(f"{folder / taken.path} differs from what was backed up. Use another backup.")
         there = await _there(taken, target)
         if there is not None and there != taken.sha256:
             wanted.append(taken)
@@ -153,8 +153,8 @@ async def _files(folder: Path, target: Target) -> list[FileTaken]:
             others += [taken.path] if there != taken.sha256 else []
     if others and not target.replaces:
         raise DatabaseNotEmpty(
-            f"{len(others)} files are there already and are others than those of the backup, {others[0]} among them; "
-            "move them away, or add --replace, which puts those of the backup in their place"
+            f"{len(others)} files exist already and differ from the backup's files, for example "
+            f"{others[0]}. Move them away, or add --replace, which overwrites them."
         )
     return wanted
 

@@ -42,25 +42,30 @@ def _versions(taken: ScopeTaken) -> Iterator[Flaw]:
         try:
             version = _decode_version(bytes_of(raw))
         except _ERRORS as error:
-            yield _flaw(taken, "memory.versions", f"version {at} cannot be read: {error}; restore it from a backup")
+            yield _flaw(taken, "memory.versions", f"version {at} cannot be read: {error}. Restore it from a backup.")
             return
         if version.version != at:
-            yield _flaw(taken, "memory.versions", f"version {at} says that it is number {version.version}; restore it")
+            yield _flaw(
+                taken,
+                "memory.versions",
+                f"version {at} is stored under number {version.version}. Restore it from a backup.",
+            )
             return
         if at == current and version.text != text:
-            why = f"MEMORY.md is not what version {current} says: somebody changed it by hand"
-            yield _flaw(taken, "memory.text", why, "text", f"let it read as version {current} again", current, base)
+            why = f"MEMORY.md differs from version {current}: it was changed by hand in Redis"
+            yield _flaw(
+                taken, "memory.text", why, "text", f"set the text to that of version {current} again", current, base
+            )
             return
     if current > base + len(taken.versions):
         yield _flaw(
             taken,
             "memory.versions",
-            f"MEMORY.md is version {current}, and there are {base + len(taken.versions)}; restore it from a backup",
+            f"MEMORY.md is version {current}, but only {base + len(taken.versions)} versions exist. "
+            "Restore the memory from a backup.",
         )
     elif current and hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest() != taken.fields.get("checksum"):
-        yield _flaw(
-            taken, "memory.checksum", "the checksum of MEMORY.md is another one", "checksum", "work it out anew"
-        )
+        yield _flaw(taken, "memory.checksum", "the checksum of MEMORY.md does not match", "checksum", "recompute it")
 
 
 def _history(taken: ScopeTaken) -> Iterator[Flaw]:
@@ -70,7 +75,7 @@ def _history(taken: ScopeTaken) -> Iterator[Flaw]:
         try:
             entry = _decode_entry(bytes_of(raw))
         except _ERRORS as error:
-            yield _flaw(taken, "memory.history", f"entry {index} cannot be read: {error}; restore it from a backup")
+            yield _flaw(taken, "memory.history", f"entry {index} cannot be read: {error}. Restore it from a backup.")
             return
         if entry.session and not entry.lost:
             newest[entry.session] = max(newest.get(entry.session, 0), entry.upto)
@@ -85,8 +90,8 @@ def _history(taken: ScopeTaken) -> Iterator[Flaw]:
             yield _flaw(
                 taken,
                 "memory.upto",
-                f"of {session} everything before {ends} was taken in, and its history ends before {upto}; restore it "
-                "from a backup",
+                f"the memory contains {session} up to message {ends}, but its history ends before {upto}. "
+                "Restore it from a backup.",
             )
 
 
@@ -95,7 +100,7 @@ def _notes(taken: ScopeTaken) -> Iterator[Flaw]:
         try:
             _decode_note(bytes_of(raw))
         except _ERRORS as error:
-            yield _flaw(taken, "memory.notes", f"note {index} cannot be read: {error}; restore it from a backup")
+            yield _flaw(taken, "memory.notes", f"note {index} cannot be read: {error}. Restore it from a backup.")
             return
 
 
@@ -106,11 +111,11 @@ def _undigested(taken: ScopeTaken) -> Iterator[Flaw]:
     for raw in taken.undigested:
         index = _text(raw)
         if not index.isdecimal() or not base <= int(index) < ends:
-            why = f"entry {index} is to be worked into MEMORY.md, and there are {base} to {ends - 1}"
+            why = f"entry {index} is marked to be merged into MEMORY.md, but only entries {base} to {ends - 1} exist"
             yield _flaw(taken, "memory.undigested", why, "undigested", "forget that", index, 0)
         elif index in seen:
-            why = f"entry {index} is to be worked into MEMORY.md twice"
-            yield _flaw(taken, "memory.undigested", why, "undigested", "once is enough", index, 1)
+            why = f"entry {index} is marked twice to be merged into MEMORY.md"
+            yield _flaw(taken, "memory.undigested", why, "undigested", "mark it only once", index, 1)
         seen.add(index)
 
 

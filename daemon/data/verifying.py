@@ -62,12 +62,12 @@ async def verify(folder: Path, *, server: str = "", tell: Callable[[str], None] 
     manifest = await to_thread.run_sync(manifest_of, folder)
     for taken in await to_thread.run_sync(lambda: list(files_of(folder))):
         if await to_thread.run_sync(sha256_of, folder / taken.path) != taken.sha256:
-            raise DataError(f"{folder / taken.path} is not what was backed up; back up again")
+            raise DataError(f"{folder / taken.path} differs from what was backed up. Back up again.")
     async with _thrown_away(manifest, server) as bus:
         await restore(bus, folder, Target(workspace_of=Path, archive=None), tell=tell)
         tell("comparing")
         compared = await _compared(bus, folder, manifest)
-        tell("looking at every rule")
+        tell("checking every rule")
         storage = LocalStorage(folder, ARCHIVE)
         archive = Archive(bus, folder, config=ArchiveConfig(), storage=storage)
         checked = await Check(bus, archive, waits_s=0.0).run()
@@ -137,7 +137,7 @@ async def _compare(bus: Bus, record: Taken) -> None:
     if encode(found) != encode(wanted):
         what = getattr(record, "name", "") or f"{getattr(record, 'kind', '')} {getattr(record, 'rest', '')}"
         raise DataError(
-            f"the backup was restored to be sure of it, and {what} is not as it was backed up; back up again"
+            f"the backup was restored for verification, but {what} differs from the original. Back up again."
         )
 
 

@@ -189,7 +189,7 @@ class JobRunner:
                 await self.run_one(job_id, at_once=True)
                 record = await self.jobs.find(job_id)
                 if record is None:
-                    raise JobRefused(f"there is no job {job_id}")
+                    raise JobRefused(f"job {job_id} was not found")
                 if record.has_ended:
                     return record
                 await anyio.sleep(LOOK_S)
@@ -216,7 +216,9 @@ class JobRunner:
         """Whatever the handler comes to; raises JobLost when the job is somebody else's by now."""
         began, handler = self._host.clock.monotonic(), self._handlers.get(held.kind)
         if handler is None:  # a newer process put it down
-            await self._put_off(held, delay_s=REST_MAX_S, reason=f"nobody here does {held.kind}", counts=False)
+            await self._put_off(
+                held, delay_s=REST_MAX_S, reason=f"no worker here can run jobs of kind {held.kind}", counts=False
+            )
             return
         try:
             report = await self._while_held(held, handler)
@@ -266,7 +268,7 @@ class JobRunner:
         except BaseExceptionGroup as group:
             raise group.exceptions[0] from group
         if lost and not reports:
-            raise JobLost(f"job {held.id} is done by another process now; nothing more was written")
+            raise JobLost(f"job {held.id} is now run by another process. Nothing more was written.")
         return reports[0]
 
     async def _rest(self, held: Held, reason: str) -> None:

@@ -259,4 +259,4 @@ def _record(job_id: str, fields: Mapping[bytes, bytes]) -> JobRecord:
 
 
 def _lost(held: Held) -> JobLost:
-    return JobLost(f"job {held.id} is done by another process now; nothing more was written")
+    return JobLost(f"job {held.id} is now run by another process. Nothing more was written.")

@@ -170,7 +170,7 @@ def test_what_is_wrong_with_a_run_is_one_sentence(place: Place) -> None:
 
     config = place("run", MILLPOND_QUEUE__LEASE_S="soon")
     assert config.returncode == 78
-    assert config.stderr.startswith("millpond: the configuration cannot be used")
+    assert config.stderr.startswith("millpond: the configuration has errors")
     assert "Traceback" not in config.stderr
 
     tool = place("run", "--role", "agent", MILLPOND_BOTS__POND__TOOLS="time,teleport")
@@ -198,7 +198,7 @@ def test_looking_at_a_folder_without_a_millpond_makes_none(place: Place, tmp_pat
         done = place(command, "list", MILLPOND_DATA_DIR=str(tmp_path / "mistyped"))
 
         assert done.returncode == 78
-        assert "holds no Millpond yet" in done.stderr
+        assert "holds no Millpond data yet" in done.stderr
         assert not (tmp_path / "mistyped").exists()
 
 
@@ -233,7 +233,7 @@ def test_piped_lines_are_answered_in_order(place: Place) -> None:
     assert done.stdout.splitlines()[2:] == [
         "Hello! What can I do for you?", "You said: one fish", "You said: two fish", "You said: red fish",
     ]  # fmt: skip
-    assert "no worker is running" in done.stderr
+    assert "no agent worker is running" in done.stderr
 
 
 def test_lines_that_cannot_be_accepted_are_named_and_the_others_answered(place: Place) -> None:
@@ -424,7 +424,7 @@ def test_a_tool_server_whose_program_is_not_there_is_a_warning(place: Place, tmp
     checked = place("--config", str(file), "config", "check")
 
     assert checked.returncode == 0
-    assert "warning: bots.pond.mcp.gone.command: there is no program 'no-such-program'" in checked.stdout
+    assert "warning: bots.pond.mcp.gone.command: program 'no-such-program' was not found" in checked.stdout
     assert "mcp.here" not in checked.stdout
 
 

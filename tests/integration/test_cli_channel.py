@@ -73,7 +73,7 @@ def test_people_are_let_in_banned_and_listed_by_id(place: Place) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (("pair", "nope", "ABCD"), 78, "there is no channel nope; there is "),
+        (("pair", "nope", "ABCD"), 78, "channel nope was not found. Choose one of: "),
         (("pair", "support"), 2, "--id"),
         (("pair", "support", "ABCD", "--id", "7"), 2, "--id"),
     ],

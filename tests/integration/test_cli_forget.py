@@ -31,7 +31,7 @@ def test_a_text_is_listed_and_forgotten_when_it_is_meant(place: Place) -> None:
     assert refused.returncode == 1
     assert "1. messages, " in refused.stdout
     assert "I moved to Berlin, says talk." in refused.stdout
-    assert "Forget this? It cannot be undone" in refused.stdout
+    assert "Delete this? It cannot be undone" in refused.stdout
     assert "Berlin" in said(place, "talk")
 
     done = place("memory", "forget", "talk", "I moved to Berlin, says talk", "--yes")
@@ -50,7 +50,7 @@ def test_places_are_chosen_by_number(place: Place) -> None:
     for text in ("one red boat", "two red boats"):
         talk(place, "choose", text)
     wrong = place("memory", "forget", "choose", "red", "--only", "99", "--yes")
-    assert (wrong.returncode, "write numbers from 1 to " in wrong.stderr) == (65, True)
+    assert (wrong.returncode, "Write numbers from 1 to " in wrong.stderr) == (65, True)
     listed = place("memory", "forget", "choose", "one red boat", given="n\n").stdout
     number = next(line.partition(".")[0] for line in listed.splitlines() if line.endswith(": one red boat"))
 
@@ -80,9 +80,9 @@ def test_a_session_is_forgotten_and_the_other_stays(place: Place) -> None:
         (("session", "forget", "nobody", "--yes"), 65, "nobody ever wrote to it"),
         (("memory", "forget", "nobody", "tea", "--yes"), 65, "nobody ever wrote to it"),
         (("memory", "forget", "talk", "x", "--yes"), 65, "too short"),
-        (("memory", "forget", "talk", "--only", "1", "--yes"), 2, "--only chooses"),
-        (("person", "forget", "nowhere:ann", "--yes"), 65, "names no person"),
-        (("person", "forget", "terminal:a:b", "--yes"), 65, "names no person"),
+        (("memory", "forget", "talk", "--only", "1", "--yes"), 2, "--only needs WHAT"),
+        (("person", "forget", "nowhere:ann", "--yes"), 65, "is not a person's ID"),
+        (("person", "forget", "terminal:a:b", "--yes"), 65, "is not a person's ID"),
         (("person", "forget", "terminal:nobody", "--yes"), 65, "there is nothing to be forgotten"),
     ],
 )

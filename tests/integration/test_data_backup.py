@@ -83,7 +83,7 @@ async def test_a_backup_that_comes_back_otherwise_is_told(
             await bus.call(*command(bus))
 
         monkeypatch.setattr(verifying, "restore", restored_otherwise)
-        told = pytest.RaisesExc(DataError, match="is not as it was backed up")
+        told = pytest.RaisesExc(DataError, match="differs from the original")
         with pytest.RaisesGroup(told, flatten_subgroups=True):
             await verify(done.folder)
             pytest.fail(f"nobody noticed that {what}")

@@ -309,7 +309,7 @@ def test_the_same_again_changes_nothing(place: Place, telegram: FakeTelegram) ->
 
     done = place(*flags)
 
-    assert "says all of this already" in done.stdout
+    assert "has exactly these settings already" in done.stdout
     assert place.files() == before
 
 
@@ -421,7 +421,7 @@ def test_ctrl_c_while_waiting_for_the_owner_goes_on_without(place: Place, telegr
         terminal.interrupt()
         assert terminal.ends() == 0, terminal.screen
 
-    assert "Nobody is its administrator yet" in terminal.screen
+    assert "The bot has no administrator yet" in terminal.screen
     assert place.tables["channels"]["telegram"]["access"] == {"policy": "open"}
     assert "admins" not in place.tables["bots"]["b"]
 
@@ -490,7 +490,7 @@ def test_a_second_run_on_a_terminal_offers_what_is_there(place: Place, telegram:
             terminal.answer("Write this", "")
             assert terminal.ends() == 0, terminal.screen
 
-    assert "says all of this already" in terminal.screen
+    assert "has exactly these settings already" in terminal.screen
     assert place.files() == before
 
 
@@ -642,7 +642,7 @@ def test_a_nanobot_is_taken_over_on_a_terminal(place: Place, telegram: FakeTeleg
         source = nanobot(place.folder, telegram, provider={"custom": {"apiKey": KEY, "apiBase": server.base_url}})
         with place.sits("init", "--from", str(source), "--telegram-url", telegram.base_url) as terminal:
             terminal.shows("Found nanobot")
-            terminal.shows("End it before Millpond starts")
+            terminal.shows("Stop it before you start Millpond")
             for question in ("Name of the bot", "Which", r"Time zone \[Asia/Tokyo\]", "Address"):
                 terminal.answer(question)
             terminal.answer("Key", "")
@@ -660,11 +660,11 @@ def test_a_nanobot_is_taken_over_on_a_terminal(place: Place, telegram: FakeTeleg
 def test_whose_memory_it_is_is_asked_until_it_can_be_used(place: Place) -> None:
     source = nanobot(place.folder)
     with place.sits("init", "--from", str(source), *QUIET, "--no-telegram") as terminal:
-        terminal.answer("Whose memory is it", "ann")
+        terminal.answer("Person who owns this memory", "ann")
         terminal.shows("is no key")
-        terminal.answer("Whose memory is it", "slack:ann")
+        terminal.answer("Person who owns this memory", "slack:ann")
         terminal.shows("there are the channels")
-        terminal.answer("Whose memory is it", "terminal:ann")
+        terminal.answer("Person who owns this memory", "terminal:ann")
         assert terminal.ends() == 0, terminal.screen
 
     assert "likes herons" in place("memory", "show", "b:person:terminal:ann").stdout
@@ -695,5 +695,5 @@ def test_without_an_owner_nothing_is_remembered_of_nobody(place: Place) -> None:
     done = place("init", "--no-test", "--no-telegram", "--from", str(nanobot(place.folder)))
 
     assert done.returncode == 0, done.stderr
-    assert "say whose it is with --memory-of" in done.stdout
+    assert "Name its owner with --memory-of" in done.stdout
     assert not (place.data / "redis").exists()

@@ -178,7 +178,7 @@ def test_the_same_again_changes_nothing_and_another_workspace_is_added(place: Pl
     bare = place("init", "--yes")
     same = place("init", "--yes", "--slack-channel", "other", *at(slack))
 
-    assert "says all of this already" in again.stdout
+    assert "has exactly these settings already" in again.stdout
     assert bare.returncode == 0, bare.stderr
     assert same.returncode == 78
     assert "is the one of channels.slack already" in same.stderr
@@ -268,7 +268,7 @@ def test_ctrl_c_while_waiting_for_the_owner_goes_on_without(place: Place, slack:
         terminal.interrupt()
         assert terminal.ends() == 0, terminal.screen
 
-    assert "Nobody is its administrator at Slack yet" in terminal.screen
+    assert "The bot has no administrator on Slack yet" in terminal.screen
     assert place.tables["channels"]["slack"]["access"] == {"policy": "open"}
     assert "admins" not in place.tables["bots"]["b"]
 

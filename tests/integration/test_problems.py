@@ -30,7 +30,7 @@ OFFERED = json.dumps(
         {"name": "far", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "other.json"}}}},
     ]
 )
-A_FOLDER = "it is a folder, no plain file: put a plain file there, or nothing"
+A_FOLDER = "it is a folder, not a regular file: put a plain file there, or nothing"
 TOLD = {
     ("SOUL.md", "not UTF-8: save it as UTF-8"),
     ("skills/broken/SKILL.md", "the first line is not ---"),

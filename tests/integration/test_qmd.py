@@ -839,9 +839,9 @@ async def test_the_doctor_tries_it(qmd: Installed, tmp_path: Path, monkeypatch: 
     assert state == "warning"
     assert INSTALL in text
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    assert "no program qmd on the PATH" not in str(await found("qmd")), "it lies there"
+    assert "the program qmd was not found on the PATH" not in str(await found("qmd")), "it lies there"
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "there is no program qmd on the PATH" in str(await found(""))
+    assert "the program qmd was not found on the PATH" in str(await found(""))
 
 
 @pytest.mark.parametrize(

@@ -299,9 +299,9 @@ def test_what_kubernetes_says_of_a_service_called_millpond_is_no_setting(file):
     [
         ("MILLPOND_REDIS_URL", "x", "redis_url: unknown key; did you mean MILLPOND_REDIS__URL?"),
         ("MILLPOND_WEB_PORT", "9000", "web_port: unknown key; did you mean"),
-        ("MILLPOND_REDIS", "x", "redis: is a section; set its keys one by one, as MILLPOND_REDIS__URL"),
+        ("MILLPOND_REDIS", "x", "redis: is a section. Set its keys one by one, such as MILLPOND_REDIS__URL"),
         ("MILLPOND_BOTS", "x", "bots: expected sections [bots.<name>], got text (variable MILLPOND_BOTS)"),
-        ("MILLPOND_BOTS__POND", "x", "bots.pond: is a section; set its keys one by one, as MILLPOND_BOTS__POND__"),
+        ("MILLPOND_BOTS__POND", "x", "bots.pond: is a section. Set its keys one by one, such as MILLPOND_BOTS__POND__"),
         ("MILLPOND_QUEUE__LEASE_S", "abc", "queue.lease_s: expected a number of seconds above 0, got 'abc' (variable"),
         ("MILLPOND_QUEUE__LEASE_S", "inf", "expected a number of seconds above 0 and at most 31,536,000, got inf"),
         ("MILLPOND_AGENT__SLOTS", "1.5", "agent.slots: expected a whole number from 1 to"),
@@ -322,7 +322,7 @@ def test_a_variable_that_cannot_be_used_is_named(file, name, text, said):
 def test_two_variables_for_one_key_are_refused(file):
     lines = problems(file, "", MILLPOND_AGENT__SLOTS="1", millpond_agent__slots="2")
 
-    assert lines == ["millpond_agent__slots: sets the same key as MILLPOND_AGENT__SLOTS; remove one"]
+    assert lines == ["millpond_agent__slots: sets the same key as MILLPOND_AGENT__SLOTS. Remove one"]
 
 
 @settings(deadline=None)  # the machine that runs this may be busy
@@ -360,8 +360,8 @@ _LISTENING = {
 @each_row(
     ("given", "path", "text"),
     [
-        ({"NAME": ""}, "name", "missing; name the model that turns speech into text"),
-        ({"BASE_URL": ""}, "base_url", "missing: the bot's own model is offline"),
+        ({"NAME": ""}, "name", "is not set. Name the model that turns speech into text"),
+        ({"BASE_URL": ""}, "base_url", "is not set, and the bot's own model is offline"),
         ({"BASE_URL": "http://me:secret@host/v1"}, "base_url", "expected http:// or https:// and a host"),
         ({"BASE_URL": "host"}, "base_url", "expected http:// or https:// and a host"),
         ({"API_KEY": "two words"}, "api_key", "must be one line of ASCII characters without spaces"),
@@ -400,8 +400,8 @@ _EMBEDDING = {
 @each_row(
     ("given", "path", "text"),
     [
-        ({"MODEL": ""}, "model", "missing; name the model that turns texts into vectors"),
-        ({"BASE_URL": ""}, "base_url", "missing: no bot has a model whose server could be asked instead"),
+        ({"MODEL": ""}, "model", "is not set. Name the model that turns texts into vectors"),
+        ({"BASE_URL": ""}, "base_url", "is not set, and no bot has a model whose server could be used instead"),
         ({"BASE_URL": "http://me:secret@host/v1"}, "base_url", "expected http:// or https:// and a host"),
         ({"API_KEY": "two words"}, "api_key", "must be one line of ASCII characters without spaces"),
     ],
@@ -581,9 +581,9 @@ def test_any_unknown_key_is_reported_with_its_path(tmp_path_factory, key, sectio
         ("[bots.Pond]", "bots.Pond: no valid name; a name starts with"),
         ("[bots.\"a b\"]", "bots.'a b': no valid name"),
         ("[channels._x]\ntype = 'web'", "channels._x: no valid name"),
-        ("[channels.tele]\ntype = 'telegraph'", "'telegraph' is not one of this version's: terminal, web"),
-        ("[channels.tele]\ntype = 5", "channels.tele.type: 5 is not one of this version's: terminal, web"),
-        ("[channels.tele]", "channels.tele.type: missing; set it to one of terminal, web, testing"),
+        ("[channels.tele]\ntype = 'telegraph'", "'telegraph' is not a type that this version knows (terminal, web"),
+        ("[channels.tele]\ntype = 5", "channels.tele.type: 5 is not a type that this version knows (terminal, web"),
+        ("[channels.tele]", "channels.tele.type: is not set. Set it to one of terminal, web, testing"),
         ("data_dir = ''", "data_dir: the path must not be empty"),
         ("data_dir = '~nobody-at-all/x'", "data_dir: '~nobody-at-all/x' leads nowhere"),
     ],
@@ -626,11 +626,11 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
         ("[bots.pond.model]\nname = 'm'\nbase_url = 'http://u:p@h'", "without a user or password"),
         ("[bots.pond.model]\nname = 'm'\napi_key = \"a\\nb\"", "bots.pond.model.api_key: must be one line"),
         ("[bots.pond.model]\ncontext_window_tokens = 4096\nsafety_buffer_tokens = 3000", "leaves 72 tokens for"),
-        ("[bots.pond]\ntime_zone = 'Europe/Berln'", "got 'Europe/Berln'; did you mean Europe/Berlin?"),
+        ("[bots.pond]\ntime_zone = 'Europe/Berln'", "got 'Europe/Berln'. Did you mean Europe/Berlin?"),
         ("[bots.pond]\ntime_zone = 'America'", "bots.pond.time_zone: expected an IANA time zone"),
         ("[bots.pond]\ntime_zone = '../passwd'", "bots.pond.time_zone: expected an IANA time zone"),
         ("[bots.pond]\ntime_zone = ''", "bots.pond.time_zone: expected an IANA time zone"),
-        ("[channels.web]\nbot = 'heron'", "channels.web.bot: there is no bot 'heron'; there is pond (in "),
+        ("[channels.web]\nbot = 'heron'", "channels.web.bot: bot 'heron' was not found. Choose one of: pond (in "),
         ("[channels.web]\nhost = '0.0.0.0'", "channels.web.token: not set, and '0.0.0.0' can be reached"),
         ("[channels.web]\nhost = ''", "channels.web.host: must not be empty"),
         ("[channels.testing]", "channels.testing.url: expected http:// and an address of this machine"),
@@ -726,7 +726,7 @@ def test_channels_use_the_only_bot_when_none_is_called_pond(file):
 def test_with_several_bots_a_channel_has_to_choose(file):
     lines = problems(file, "[bots.heron]\n[bots.duck]\n[channels.web]\nbot = 'duck'\n")
 
-    assert lines == ["channels.terminal.bot: not set, and there are several bots: set it to one of heron, duck"]
+    assert lines == ["channels.terminal.bot: is not set, but there are several bots. Set it to one of heron, duck"]
 
 
 def test_channels_use_pond_when_it_is_one_of_several(file):
@@ -834,7 +834,7 @@ def test_a_secret_by_value_and_by_file_is_refused(file, tmp_path):
 
     [line] = problems(file, "[channels.web]\ntoken_file = 'key'\ntoken = 'hush'\n")
 
-    assert line.startswith("channels.web.token_file: set beside token; keep one of the two")
+    assert line.startswith("channels.web.token_file: token is set too. Remove one of the two")
 
 
 def test_a_secret_of_the_wrong_type_is_not_shown(file):
@@ -906,7 +906,7 @@ def test_check_says_ok_and_names_the_file_and_the_warnings(file, tmp_path):
 def test_check_without_a_context_object_uses_the_usual_places():
     result = run("check", with_obj=False)
 
-    assert (result.exit_code, result.stdout) == (0, "ok: no file, defaults and environment alone\n")
+    assert (result.exit_code, result.stdout) == (0, "ok: no file; only defaults and environment variables are used\n")
 
 
 @each_row("command", ["check", "show"])
@@ -1101,7 +1101,7 @@ def test_a_summary_model_can_be_set_by_variables_and_is_shown(tmp_path):
 
 
 def test_a_list_of_sections_cannot_be_set_by_a_variable(tmp_path):
-    with pytest.raises(ConfigError, match="got a variable, which cannot set one"):
+    with pytest.raises(ConfigError, match="got an environment variable, which cannot set a section"):
         load(environ={"MILLPOND_DATA_DIR": str(tmp_path), "MILLPOND_BOTS__POND__MODEL__FALLBACKS": "x"})
 
 
@@ -1169,7 +1169,7 @@ def test_tool_servers_without_their_package_are_an_error_that_says_what_to_insta
     (line,) = problems(file, "[bots.pond.mcp.files]\ncommand = 'x'\n")
 
     assert line.startswith(
-        "bots.pond.mcp: tool servers need a package that is not installed: pip install 'millpond[mcp]'"
+        "bots.pond.mcp: tool servers need a package that is not installed. Run: pip install 'millpond[mcp]'"
     )
 
 
@@ -1343,9 +1343,9 @@ def test_a_person_has_several_identities(file):
         ('["web:ann"]', "at least two"),
         ('["web:ann", "ann"]', "expected <channel>:<sender>"),
         ('["web:ann", "web:ann:7"]', "expected <channel>:<sender>"),
-        ('["web:ann", "phone:ann"]', "a channel that there is not; there is"),
+        ('["web:ann", "phone:ann"]', "a channel that does not exist. Choose one of"),
         ('["web:ann", "web:ann"]', "is named twice"),
-        ('["web:ann", "web:bob"]', "of people.bob too; nobody is two people"),
+        ('["web:ann", "web:bob"]', "in people.bob too. List each identity only once"),
         ('["web:ann", "other:ann"]', "whose memory.scope is 'workspace'"),
     ],
 )
