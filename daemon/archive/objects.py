@@ -42,9 +42,7 @@ def object_storage(url: Secret) -> "ObjectStorage":
     except (BaseError, ValueError) as error:
         # The library's text may quote the address.
         reason = type(error).__name__ if url.reveal() in str(error) else _first_line(error)
-        raise ConfigError(
-            f"archive.url: {where} cannot be used: {reason}. Correct the URL."
-        ) from None
+        raise ConfigError(f"archive.url: {where} cannot be used: {reason}. Correct the URL.") from None
     return ObjectStorage(store, where=where)
 
 

@@ -71,5 +71,5 @@ class ByHand:
             if own:
                 return own[0]
         raise VersionMoved(
-            f"MEMORY.md of {scope} was changed {TRIES} times while this change was tried; it was not written, try again"
+            f"MEMORY.md of {scope} was changed {TRIES} times during this edit, so nothing was written. Try again."
         )

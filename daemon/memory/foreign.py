@@ -90,7 +90,9 @@ class TakeOver:
             if status in (b"joined", b"joining"):
                 raise moving(scope)
             tried = done
-        raise VersionMoved(f"the memory of {scope} was changed {TRIES} times while it was to take something over")
+        raise VersionMoved(
+            f"the memory of {scope} was changed {TRIES} times during the import, so nothing was imported. Try again."
+        )
 
     async def _version(self, scope: str, text: str, *, by: str, time: str, reason: str) -> Version | None:
         """The version without its text; None when the same was taken over before, or there is nothing."""

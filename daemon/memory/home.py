@@ -45,4 +45,4 @@ async def home_of(bus: Bus, scope: str) -> str:
 
 def moving(scope: str) -> MemoryMoving:
     """What is said to whoever wants to write a memory that cannot be written."""
-    return MemoryMoving(f"the memory of {scope} is being joined with another one just now; try again in a moment")
+    return MemoryMoving(f"the memory of {scope} is being merged with another one. Try again in a moment.")

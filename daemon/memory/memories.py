@@ -113,8 +113,8 @@ class Memories:
             raise moving(scope)
         if status == b"behind":
             raise FenceBehind(
-                f"the memory of session {session} was opened under fence {found}, and this lock's is {fence}; "
-                "take the lock again with a higher one",
+                f"the memory of session {session} was opened with fence {found}, but this lock has fence "
+                f"{fence}. Take the lock again with a higher one.",
                 highest=int(found),
             )
         return opened_from(found, asked)
@@ -319,10 +319,8 @@ class Memories:
         found = await self._find(scope, number)
         if found is None:
             there = (await self._lists.piece("versions", scope, None, 0)).upto
-            raise NoSuchVersion(
-                f"MEMORY.md of {scope} has no version {number}; "
-                + (f"there are 1 to {there}" if there else "there is none")
-            )
+            known = f"Choose from 1 to {there}." if there else "It has no versions yet."
+            raise NoSuchVersion(f"MEMORY.md of {scope} has no version {number}. {known}")
         return found
 
     async def _find(self, scope: str, number: int) -> Version | None:
@@ -371,12 +369,14 @@ def _checked(opened: Opened, status: bytes, rest: Sequence[Any]) -> Opened:
         # That is done under the locks of all its sessions.
         status = b"lost"
     if status == b"lost":
-        raise LockLost(f"session {opened.session} is consolidated by somebody else now; its memory was not written")
+        raise LockLost(
+            f"session {opened.session} is now being consolidated by another worker. Its memory was not written."
+        )
     now = opened_from(rest[0], opened)
     if status == b"misplaced":
         raise Misplaced(
-            f"the memory of session {opened.session} ends before message {now.upto}, not {opened.upto}; "
-            "open it again and begin there",
+            f"the memory of session {opened.session} ends before message {now.upto}, not "
+            f"{opened.upto}. Open it again and start there.",
             upto=now.upto,
         )
     return now

@@ -83,11 +83,11 @@ def _look(folder: int, clean: Stat | None) -> Found:
         content = _content(folder)
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
-        return Found(stat=stat, refused="it is not UTF-8: save it as UTF-8")
+        return Found(stat=stat, refused="the file is not UTF-8. Save it as UTF-8")
     except ValueError as error:
         return Found(stat=stat, refused=str(error))
     except OSError as error:
-        return Found(stat=stat, refused=f"{error.strerror}: put a plain file there, or nothing")
+        return Found(stat=stat, refused=f"{error.strerror}. Replace it with a regular file, or remove it")
     settled = not 0 <= time.time() - stat[1] / 1e9 < SETTLE_S
     return Found(stat=stat, text=text, checksum=checksum(content), settled=settled)
 
@@ -96,5 +96,5 @@ def _content(folder: int) -> bytes:
     with plain_file(folder, MEMORY) as descriptor, open(descriptor, "rb", closefd=False) as file:
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
-        raise ValueError(f"it has more than {MAX_BYTES:,} bytes: shorten it")
+        raise ValueError(f"the file has more than {MAX_BYTES:,} bytes. Shorten it")
     return content

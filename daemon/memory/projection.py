@@ -100,7 +100,7 @@ class Projection:
         found = look(folder, clean=self.looked.clean, written=side.memory)
         if found.refused:
             if self.looked.is_new(found.refused):
-                reason = f"{found.refused}; until then nothing is written there"
+                reason = f"{found.refused}. Until then, the file is not updated."
                 _log.warning("memory.refused", path=str(self.path / MEMORY), reason=reason)
             return side
         if found.text is None or found.checksum == side.memory:
@@ -136,7 +136,7 @@ class Projection:
         elif (current.version, text) == (side.version, side.text):
             return side
         elif current.version < side.version:
-            reason = "Redis has lost the newest versions; `millpond memory edit` can store what the file holds again"
+            reason = "Redis lost the newest versions. Run `millpond memory edit` to store the file's text again."
             if self.looked.is_new(reason):
                 _log.warning("memory.behind", path=str(self.path / MEMORY), reason=reason)
             return side

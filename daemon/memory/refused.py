@@ -21,7 +21,7 @@ def refused_memories(workspace: Path) -> Iterator[tuple[str, str]]:
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
-            why = f"its folder cannot be read: {error.strerror}"
+            why = f"the file's folder cannot be read: {error.strerror}"
         if why:
             yield "/".join((*names, MEMORY)), why
 

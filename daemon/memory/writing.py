@@ -34,7 +34,9 @@ async def written(
     await files.sync(scope, at_once=True)  # a file that was edited is a version before this one
     before = (await memories.current(scope)).version
     if expect is not None and expect != before:
-        raise VersionMoved(f"MEMORY.md of {scope} is at version {before} by now, not {expect}; read it again")
+        raise VersionMoved(
+            f"MEMORY.md of {scope} is now at version {before}, not {expect}. Read it again before you change it."
+        )
     version = await change()
     await files.sync(scope, at_once=True)
     return Written(version=version, changed=version != before)

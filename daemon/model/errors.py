@@ -123,24 +123,24 @@ def translated(error: BaseException, asked: Asked, now: dt.datetime) -> ModelErr
     if isinstance(error, openai.APIStatusError):
         return by_status(error.status_code, error.body, asked, retry_after_s(error.response.headers, now))
     kind = next((KINDS[ancestor] for ancestor in type(error).__mro__ if ancestor in KINDS), ModelUnavailable)
-    return kind(f"{asked} {_SAYINGS[kind]} ({type(error).__name__}); {_ADVICE[kind]}")
+    return kind(f"{asked} {_SAYINGS[kind]} ({type(error).__name__}). {_ADVICE[kind]}")
 
 
 def by_status(status: int, body: object, asked: Asked, retry_s: float | None = None) -> ModelError:
     """The error that a status and an error body mean, whether they came as a response or inside a stream."""
     words = asked.quote(body)
     if status == 429:
-        later = f"try again in {retry_s:g} s" if retry_s is not None else "try again later"
-        return RateLimited(f"{asked} limits its rate (429): {words}; {later}", retry_after_s=retry_s)
+        later = f"Try again in {retry_s:g} s." if retry_s is not None else "Try again later."
+        return RateLimited(f"{asked} limits the request rate (429): {words}. {later}", retry_after_s=retry_s)
     if status in (400, 413, 422) and is_overflow(body):
-        return ContextOverflow(f"the prompt is too large for {asked}: {words}; check context_window_tokens")
+        return ContextOverflow(f"the prompt is too large for {asked}: {words}. Check context_window_tokens.")
     if status == 408 or status >= 500:
-        return ModelUnavailable(f"{asked} fails ({status}): {words}; it may work later")
+        return ModelUnavailable(f"{asked} failed ({status}): {words}. Try again later.")
     if status in (401, 403):
         # Without the server's words: they often repeat the key.
-        text = f"{asked} does not accept the API key ({status}); check OPENAI_API_KEY or api_key_file"
+        text = f"{asked} refused the API key ({status}). Check OPENAI_API_KEY or api_key_file."
         return ModelRefused(text, status=status)
-    text = f"{asked} refuses the request ({status}): {words}; check the bot's model settings"
+    text = f"{asked} refused the request ({status}): {words}. Check the bot's model settings."
     return ModelRefused(text, status=status)
 
 
@@ -214,14 +214,14 @@ def _words(body: object) -> str:
 
 
 _SAYINGS: Mapping[type[ModelError], str] = {
-    ModelUnavailable: "cannot be reached, or broke the connection",
+    ModelUnavailable: "cannot be reached, or closed the connection",
     ModelTimeout: "did not answer in time",
-    ModelRefused: "cannot be asked",
-    InvalidAnswer: "sent something that is no answer",
+    ModelRefused: "cannot be called",
+    InvalidAnswer: "sent an answer that cannot be parsed",
 }
 _ADVICE: Mapping[type[ModelError], str] = {
-    ModelUnavailable: "check base_url and the network",
-    ModelTimeout: "see call_timeout_s and chunk_timeout_s",
-    ModelRefused: "check base_url, the key and the proxy settings",
-    InvalidAnswer: "check that base_url names an OpenAI-compatible server",
+    ModelUnavailable: "Check base_url and the network.",
+    ModelTimeout: "See call_timeout_s and chunk_timeout_s.",
+    ModelRefused: "Check base_url, the key and the proxy settings.",
+    InvalidAnswer: "Check that base_url is an OpenAI-compatible server.",
 }

@@ -73,18 +73,18 @@ class Keeper:
         # The connection ends with the server, and a server that is gone already is as good.
         with contextlib.suppress(OSError):
             refused = self._call("SHUTDOWN")
-            _say(f"server would not stop: {refused!r}")
+            _say(f"the server refused to stop: {refused!r}")
         self._hang_up()
         deadline = time.monotonic() + STOP_TIMEOUT_S
         while not _is_free(self._layout.alive_lock):
             if time.monotonic() > deadline:
-                _say("server did not end in time")
+                _say("the server did not stop in time")
                 return False
             time.sleep(STOP_POLL_S)
         if self._state is not None:
             with contextlib.suppress(OSError):  # not empty, or gone already
                 Path(self._state.socket).parent.rmdir()
-        _say("server stopped, nobody used it")
+        _say("the server was stopped because no process used it")
         return True
 
     def _call(self, *words: str) -> Reply:

@@ -144,8 +144,9 @@ def probe(layout: Layout) -> State | None:
         return None
     if isinstance(admitted, Refusal) and not admitted.startswith("LOADING"):
         raise ServerNotReady(
-            f"a server answers on {state.socket}, but not to the password in {layout.state} ({admitted}). End that "
-            f"server (its process id is in {layout.folder / 'server.pid'}); Millpond then starts it anew."
+            f"a server answers on {state.socket}, but refuses the password in {layout.state} "
+            f"({admitted}). Stop that server (its process ID is in {layout.folder / 'server.pid'}); "
+            "Millpond then starts a new one."
         )
     pid = re.search(rb"process_id:(\d+)", about) if isinstance(about, bytes) else None
     return replace(state, pid=int(pid[1])) if pong == b"PONG" and pid else None
@@ -201,7 +202,9 @@ def spawn(command: list[str], *, log: Path, inherited: int, settings: Mapping[st
                 check=True,
             )
     except (BlockingIOError, subprocess.SubprocessError) as error:
-        raise ServerNotReady(f"{Path(command[0]).name} cannot be started: {error}; it is tried again") from error
+        raise ServerNotReady(
+            f"{Path(command[0]).name} cannot be started: {error}. Millpond tries again automatically."
+        ) from error
 
 
 def check_room(folder: Path) -> None:
@@ -214,7 +217,8 @@ def check_room(folder: Path) -> None:
     if free_bytes < MIN_FREE_BYTES:
         raise ServerNotReady(
             f"the disk of {folder} is full ({free_bytes // 1024:,} kB free, the embedded server needs "
-            f"{MIN_FREE_BYTES // 1024:,}). Nothing that was accepted is lost; make room, and it goes on by itself."
+            f"{MIN_FREE_BYTES // 1024:,}). Free some space; Millpond then continues automatically. No "
+            "accepted message is lost."
         )
 
 
@@ -229,7 +233,7 @@ class _Patience:
     def wait(self, awaited: str) -> None:
         from_thread.check_cancelled()
         if time.monotonic() > self._deadline:
-            raise ServerNotReady(f"{awaited} within {self._limit_s:g} s; it is tried again")
+            raise ServerNotReady(f"{awaited} within {self._limit_s:g} s. Millpond tries again automatically.")
         time.sleep(self._pause_s)
         self._pause_s = min(self._pause_s * 1.5, POLL_MAX_S)
 
@@ -267,7 +271,9 @@ def _free_port(wanted: int | None) -> int:
             with contextlib.suppress(OSError):
                 trial.bind(("127.0.0.1", port))
                 return int(trial.getsockname()[1])
-    raise ServerNotReady("no free port on 127.0.0.1 for the embedded server; it is tried again")
+    raise ServerNotReady(
+        "no free port was found on 127.0.0.1 for the embedded server. Millpond tries again automatically."
+    )
 
 
 def _tidy(layout: Layout) -> None:
@@ -294,15 +300,15 @@ def _ended(layout: Layout, log_start: int) -> ServerNotReady:
         lines = log.read(LOG_MAX_BYTES).decode("utf-8", "replace").split("\n")
     said = " | ".join([line.strip() for line in lines if line.strip()][-TAIL_LINES:])
     return ServerNotReady(
-        f"the embedded server ended at its start. The end of {layout.log}: {said or 'nothing'}. It is tried again; "
-        "what stands there has to be put right first."
+        f"the embedded server stopped during its start. The end of {layout.log}: "
+        f"{said or 'nothing'}. Correct that problem; Millpond tries again automatically."
     )
 
 
 def _not_answering(layout: Layout) -> str:
     return (
-        f"the embedded server of {layout.data_dir} runs, but did not answer (it reads its data back, is stopped, or "
-        f"runs in another container; see {layout.log})"
+        f"the embedded server of {layout.data_dir} is running (it may be loading its data, be "
+        f"stopped, or run in another container; see {layout.log}), but did not answer"
     )
 
 

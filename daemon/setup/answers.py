@@ -14,9 +14,9 @@ POLICIES = {"pairing": "pairing", "private": "allow", "open": "open"}
 """``access.policy`` for each."""
 
 ACCESS = (
-    ("pairing", "you, and whoever you let in: a stranger gets a code, and you write /pair CODE"),
-    ("private", "you alone; the bot says nothing to anybody else"),
-    ("open", "everybody who finds it, at your cost"),
+    ("pairing", "you and people you approve: a stranger gets a code, and you write /pair CODE"),
+    ("private", "only you; the bot ignores all other people"),
+    ("open", "anyone who finds the bot, at your cost"),
 )
 """Each as it is explained to a person."""
 

@@ -24,9 +24,9 @@ def address_problem(text: str) -> str:
         return ""
     parts = text.split("://", 1)
     if len(parts) != 2 or parts[0] not in ("http", "https") or not parts[1] or any(map(str.isspace, text)):
-        return "an address begins with https:// or http://, as https://api.openai.com/v1"
+        return "write an address that begins with https:// or http://, such as https://api.openai.com/v1"
     if "@" in parts[1].split("/")[0]:
-        return "an address without user and password, please; a key is asked for by itself"
+        return "write the address without user and password; the key is a separate question"
     return ""
 
 
@@ -110,7 +110,7 @@ class Person:
         del flag
         if given is not None:
             return given
-        known = " [Enter: the one that is there, -: none]" if default else ""
+        known = " [Enter: keep the current one, -: none]" if default else ""
         answer = str(click.prompt(f"{question}{known}", default="", show_default=False, hide_input=True)).strip()
         if answer == "-":
             return Secret("")
@@ -129,7 +129,7 @@ class Person:
         words = [word for word, _ in of]
 
         def check(answer: str) -> str:
-            return "" if _meant(answer, words) else f"one of {', '.join(words)}, please"
+            return "" if _meant(answer, words) else f"please write one of {', '.join(words)}"
 
         return _meant(self.text("Which", flag="", given=None, default=default, check=check), words)
 

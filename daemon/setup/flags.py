@@ -92,7 +92,7 @@ def given_secret(flag: str, text: str | None, file: str | None) -> Secret | None
         ConfigError: both were given, or the file cannot be read.
     """
     if text is not None and file is not None:
-        raise ConfigError(f"{flag} and {flag}-file: name one of the two")
+        raise ConfigError(f"{flag} and {flag}-file cannot be used together. Remove one of them.")
     if file is not None:
         try:
             return Secret(read_secret_file(Path(file).expanduser())[0])

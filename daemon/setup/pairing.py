@@ -46,7 +46,7 @@ async def wait_for_owner(api: BotApi, code: str, *, say: Callable[[str], None], 
             updates = await _asked(api)
             if updates is None:
                 if not is_told:
-                    say("Telegram does not answer just now; I go on asking.")
+                    say("Telegram does not answer right now. Still trying.")
                 is_told = True
                 await anyio.sleep(PAUSE_S)
                 continue
@@ -58,12 +58,12 @@ async def wait_for_owner(api: BotApi, code: str, *, say: Callable[[str], None], 
                     return owner
             if len(updates) >= FULL:
                 raise TelegramSaysNo(
-                    f"{FULL} messages wait for the bot already, so yours cannot be seen; name yourself with --owner ID "
-                    "(bots like @userinfobot tell your id), or run Millpond first"
+                    f"{FULL} messages are already pending for the bot, so yours cannot be seen. Name yourself "
+                    "with --owner ID (bots such as @userinfobot show your ID), or run Millpond first."
                 )
             if updates:
                 await anyio.sleep(LOOK_S)
-    say("Nobody sent the code in time.")
+    say("The code did not arrive in time.")
     return None
 
 
@@ -94,8 +94,9 @@ async def _asked(api: BotApi) -> list[dict[str, Any]] | None:
         if error.code != CONFLICT:
             raise
         raise TelegramSaysNo(
-            "another program reads this bot's messages just now, or a webhook is set for it: end that program "
-            "(another Millpond, nanobot, OpenClaw …) and try again, or name yourself with --owner ID",
+            "another program reads this bot's messages, or a webhook is set for it. Stop that "
+            "program (another Millpond, nanobot, OpenClaw …) and try again, or name yourself with "
+            "--owner ID.",
             code=CONFLICT,
         ) from error
 

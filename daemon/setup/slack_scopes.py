@@ -6,17 +6,17 @@ from pathlib import Path
 from daemon.errors import OutputError
 
 SCOPES = {
-    "app_mentions:read": "to hear when it is mentioned",
-    "channels:history": "to hear channels",
+    "app_mentions:read": "to receive mentions",
+    "channels:history": "to receive channel messages",
     "chat:write": "to answer",
     "commands": "for /millpond",
-    "files:read": "to get files that people send",
-    "files:write": "to send files",
-    "groups:history": "to hear private channels",
-    "im:history": "to hear direct messages",
-    "mpim:history": "to hear direct messages of several people",
-    "reactions:write": "to mark messages",
-    "users:read": "to know names",
+    "files:read": "to download files that people send",
+    "files:write": "to upload files",
+    "groups:history": "to receive messages of private channels",
+    "im:history": "to receive direct messages",
+    "mpim:history": "to receive group direct messages",
+    "reactions:write": "to add reactions",
+    "users:read": "to look up names",
 }
 """Each scope of the bot's token, and what it is for."""
 
@@ -56,4 +56,6 @@ def manifest(events_url: str = "") -> str:
         for line, other in _BY_HTTP if events_url else ():
             text = text.replace(line, other.format(url=events_url))
         return text
-    raise OutputError("the manifest is missing from this installation; it is deploy/slack/manifest.yaml in the sources")
+    raise OutputError(
+        "slack_manifest.yaml was not found in this installation. Use deploy/slack/manifest.yaml from the source code."
+    )

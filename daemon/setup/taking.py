@@ -65,8 +65,8 @@ def scope_in(config: Config, bot: str, identity: str) -> str:
     key = SessionKey.parse(identity)
     if key.channel not in config.channels or key.thread:
         raise ConfigError(
-            f"--memory-of {identity}: write <channel>:<sender>, as telegram:12345; there are the channels "
-            f"{', '.join(config.channels)}"
+            f"--memory-of {identity}: write <channel>:<sender>, such as telegram:12345. The channels "
+            f"are {', '.join(config.channels)}."
         )
     inbound = Inbound(
         id="init",
@@ -94,7 +94,7 @@ async def remember(config: Config, bot: str, scope: str, found: Elsewhere) -> Ta
             found.remembered,
             by=await to_thread.run_sync(_user),
             time=stamp(SystemClock().now()),
-            reason=f"taken over from {found.program}, {found.workspace}",
+            reason=f"imported from {found.program}, {found.workspace}",
         )
         files = MemoryFiles(memories, workspace_of=lambda name: bot_workspace(config, name))
         await files.sync(await memories.home(scope), at_once=True)

@@ -41,7 +41,7 @@ def text_of(path: Path) -> str:
         return ""
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise ConfigError(f"{path}: cannot be read: {reason}") from error
+        raise ConfigError(f"{path} cannot be read: {reason}. Check the file and its permissions.") from error
 
 
 def checked(path: Path, tables: Table, files: Sequence[SecretFile], environ: Mapping[str, str]) -> Config:
@@ -84,7 +84,7 @@ def write(path: Path, before: str, tables: Table, files: Sequence[SecretFile], *
         OutputError: something cannot be written.
     """
     if text_of(path) != before:
-        raise OutputError(f"{path} was changed by somebody else meanwhile; nothing was written, try again")
+        raise OutputError(f"{path} was changed by another program meanwhile, so nothing was written. Try again.")
     text = changed(before, tables) if before else HEAD + toml_of(tables)
     same = text == before and all(_holds(path.with_name(file.name), file) for file in files)
     if same:
@@ -148,4 +148,6 @@ def _write_bytes(path: Path, content: bytes, *, replace: bool) -> None:
         finally:
             os.close(folder)
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or type(error).__name__}") from error
+        raise OutputError(
+            f"{path} cannot be written: {error.strerror or type(error).__name__}. Check the folder and its permissions."
+        ) from error

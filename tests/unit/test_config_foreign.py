@@ -176,7 +176,8 @@ def test_of_two_packages_that_bring_one_type_neither_is_used(install: Install, t
     install()
     install(named="horn = horn:OTHER", name="other-horn")
 
-    assert "type 'horn' is provided by several packages: millpond-horn 1.2 and other-horn 1.2. Uninstall all but one" in problem(tmp_path)
+    told = "type 'horn' is provided by several packages: millpond-horn 1.2 and other-horn 1.2. Uninstall all but one"
+    assert told in problem(tmp_path)
 
 
 def test_no_package_takes_the_place_of_a_type_of_ours(install: Install, tmp_path: Path) -> None:
