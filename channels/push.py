@@ -93,6 +93,9 @@ def connect(process: Process, name: str, config: PushConfig) -> AbstractAsyncCon
     try:
         adapter: Any = load(target)
     except (ImportError, AttributeError) as error:
-        raise ConfigError(f"channels.{name}: its adapter {target} cannot be loaded: {error}") from error
+        raise ConfigError(
+            f"channels.{name}: its adapter {target} cannot be loaded: {error}. Install or update the "
+            "package that provides it."
+        ) from error
     opened: AbstractAsyncContextManager[Channel] = adapter(process, name, config)
     return opened

@@ -27,7 +27,10 @@ async def said_before(process: Process, inbound: Inbound, *, timeout_s: float) -
     """
     config = process.config.channels.get(inbound.channel)
     if not isinstance(config, PushConfig):
-        raise SendRejected(f"this process's configuration has no channel {inbound.channel[:80]!r} to look back in")
+        raise SendRejected(
+            f"channel {inbound.channel[:80]!r}, whose earlier messages are needed, was not found in "
+            "this process's configuration"
+        )
     async with connect(process, inbound.channel, config) as adapter:
         if not isinstance(adapter, LooksBack):
             return inbound.overheard

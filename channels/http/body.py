@@ -26,8 +26,8 @@ async def read_body(request: Request, *, max_bytes: int, advice: str = "") -> by
                 raise _too_large(max_bytes, advice)
             pieces.append(piece)
         return b"".join(pieces)
-    raise HTTPException(408, f"the body did not come within {BODY_TIMEOUT_S:g} s; send it again")
+    raise HTTPException(408, f"the request body did not arrive within {BODY_TIMEOUT_S:g} s. Send the request again.")
 
 
 def _too_large(max_bytes: int, advice: str) -> HTTPException:
-    return HTTPException(413, f"the body is above {max_bytes:,} bytes{advice and f'; {advice}'}")
+    return HTTPException(413, f"the request body is larger than {max_bytes:,} bytes{advice and f'. {advice}'}")

@@ -21,9 +21,9 @@ _NOT_HTTP = msgspec.json.encode(
     {
         "error": {
             "code": "bad_request",
-            "message": "this is no valid HTTP request: it needs one Host header, headers of less than 64 kB in all, "
-            "and an address in which everything but ASCII letters, digits and signs is percent-encoded (a name in "
-            "Chinese, for example)",
+            "message": "this is not a valid HTTP request. It needs one Host header, headers of less than 64 kB "
+            "in total, and an address in which all characters except ASCII letters, digits and "
+            "punctuation are percent-encoded (a Chinese name, for example).",
         }
     }
 )

@@ -193,7 +193,7 @@ class Delivery:
             with limit():
                 platform_id = await self.means.channel.send(chat, part, timeout_s=limit.seconds)
             if platform_id is None:
-                raise SendUnknown(f"no answer within {limit.seconds:g} s")
+                raise SendUnknown(f"the platform did not answer within {limit.seconds:g} s")
         except (SendRefused, SendRejected) as error:
             outcome = _outcome(error)
             self.ledger.note(step, "refused", span=self._span(step, began, outcome))
@@ -230,7 +230,7 @@ class Delivery:
                 )
                 done = True
             if not done:
-                raise SendUnknown(f"no answer to an edit within {self.means.limit.seconds:g} s")
+                raise SendUnknown(f"the platform did not answer an edit within {self.means.limit.seconds:g} s")
         except SendRejected as error:
             # Somebody has deleted it, or the platform edits no message that is so old.
             _log.info("preview.lost", session=step.place.reply.session, reason=str(error))
@@ -248,7 +248,7 @@ class Delivery:
         """
         await self.lease.outlasting(self.means.limit.seconds)
         # To take away what is gone is no error: what nobody knows is asked for again.
-        reason = f"no answer within {self.means.limit.seconds:g} s"
+        reason = f"the platform did not answer within {self.means.limit.seconds:g} s"
         try:
             with self.means.limit():
                 await self.means.channel.remove(chat, platform_id, timeout_s=self.means.limit.seconds)
@@ -258,7 +258,7 @@ class Delivery:
             return
         except SendUnknown as error:
             reason = str(error)
-        raise SendRefused(f"what was shown cannot be taken away yet: {reason}")
+        raise SendRefused(f"the preview cannot be deleted yet: {reason}")
 
     def _span(self, step: Step, began: "_Began", outcome: str) -> Span:
         return Span(

@@ -339,7 +339,7 @@ class Streamer:
             _log.info("preview.left", session=draft.session, reason=str(error))
             done = True
         if not done:
-            raise SendRefused(f"no answer within {self._timeout_s:g} s")
+            raise SendRefused(f"the platform did not answer within {self._timeout_s:g} s")
 
     async def _surely(self, note: Callable[[], Awaitable[_T]]) -> _T:
         """Note it, through an outage of Redis; whoever delivers the reply waits for it meanwhile, as for its marks."""

@@ -142,7 +142,7 @@ class Api:
         """
         self._check_address(url)
         status, _, _ = await self._fetched("POST", url, timeout_s, content=content)
-        _check_status(status, "the server of files")
+        _check_status(status, "the file server")
 
     async def download(self, url: str, *, max_bytes: int, timeout_s: float) -> tuple[bytes, str]:
         """A file of Slack's, and what Slack says it is (``Content-Type``).
@@ -154,7 +154,7 @@ class Api:
         self._check_address(url)
         headers = {"Authorization": f"Bearer {self._token.reveal()}"}
         status, kind, found = await self._fetched("GET", url, timeout_s, headers=headers, max_bytes=max_bytes)
-        _check_status(status, "the server of files")
+        _check_status(status, "the file server")
         return found, kind
 
     def is_at_home(self, url: str) -> bool:
@@ -179,7 +179,7 @@ class Api:
                 answer = Answer(found=response.data, status=response.status_code, headers=response.headers)
         except Redirected as error:
             raise SendRefused(
-                f"{self._base} answers {method} with status {error.status}; is base_url right?",
+                f"{self._base} answered {method} with status {error.status}. Check base_url.",
                 retry_after_s=LONG_REST_S,
             ) from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -190,7 +190,7 @@ class Api:
             return answer
         if not request.connected:
             raise Unreached(f"{self._base} cannot be reached: {failure or 'no connection in time'}")
-        text = f"{self._base}: {failure or f'no answer within {timeout_s:g} s'} after sending {method}"
+        text = f"{self._base}: {failure or f'no answer within {timeout_s:g} s'} after {method} was sent"
         raise SendRefused(text) if method in READS else SendUnknown(text)
 
     async def _fetched(
@@ -216,22 +216,22 @@ class Api:
                     found = await _bounded(response, max_bytes) if response.status == 200 else b""
                     return response.status, response.headers.get("Content-Type", ""), found
         except _TooLarge:
-            raise SendRejected(f"it is larger than {max_bytes:,} bytes") from None
+            raise SendRejected(f"the file is larger than {max_bytes:,} bytes") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             failure = _named(error)
         finally:
             _request.reset(marked)
-        raise SendRefused(f"the server of files gives no answer: {failure or f'nothing within {timeout_s:g} s'}")
+        raise SendRefused(f"the file server did not answer: {failure or f'nothing within {timeout_s:g} s'}")
 
     def _check_address(self, url: str) -> None:
         """The token, and what people sent, go to Slack alone."""
         if not (url.startswith(("https://", "http://")) and self.is_at_home(url)):
-            raise SendRejected("the file does not lie at Slack's")
+            raise SendRejected("the file is not stored at Slack")
 
     def _check_rest(self, method: str, key: str) -> None:
         left_s = self._resting.get((method, key), 0.0) - anyio.current_time()
         if left_s > 0:
-            raise TooMany(f"Slack wants no more of {method} just now", retry_after_s=left_s)
+            raise TooMany(f"Slack limits the rate of {method} right now", retry_after_s=left_s)
 
     def _note_rest(self, method: str, key: str, told_s: float | None) -> None:
         if told_s and method in IN_PASSING:
@@ -352,9 +352,9 @@ def _form(params: Mapping[str, Any]) -> dict[str, str]:
 
 def _check_status(status: int, who: str) -> None:
     if status == 429 or status >= 500:
-        raise SendRefused(f"{who} answers {status}")
+        raise SendRefused(f"{who} answered with status {status}")
     if not 200 <= status < 300:
-        raise SendRejected(f"{who} answers {status}")
+        raise SendRejected(f"{who} answered with status {status}")
 
 
 async def _bounded(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:

@@ -90,7 +90,7 @@ class Brought:
             if request.url.path != path:
                 return Response(status_code=404)
             if SIGNATURE not in request.headers or TIMESTAMP not in request.headers:
-                return PlainTextResponse("this is not signed, as Slack signs what it brings\n", 401)
+                return PlainTextResponse("this request has no Slack signature\n", 401)
             body = await read_body(request, max_bytes=EVENT_MAX_BYTES)
             if problem := self._problem(request, body):
                 self._note(problem)
@@ -104,11 +104,11 @@ class Brought:
         stamped, signature = request.headers[TIMESTAMP], request.headers[SIGNATURE]
         try:
             if abs(self._clock.now().timestamp() - int(stamped)) > OLD_S:
-                return f"the signature is not of these {OLD_S} seconds; is the clock of this machine right?"
+                return f"the signature is older than {OLD_S} seconds, or from the future. Check this machine's clock."
             valid = self._verifier.is_valid(body, stamped, signature)
         except (ValueError, TypeError):  # it leaves what is no number and no ASCII to whoever calls it
             valid = False
-        return "" if valid else "this is not Slack's signature; is the signing secret right?"
+        return "" if valid else "the signature is wrong. Check the signing secret."
 
     def _note(self, problem: str) -> None:
         metrics.UPDATES.labels(self._name, "refused").inc()

@@ -106,17 +106,17 @@ def judged(answer: Answer, *, method: str, base: str, reads: bool) -> dict[str, 
     ``reads``: it changes nothing, so there is nothing to be in doubt about.
     """
     if answer.status == 429 or answer.error in ("ratelimited", "rate_limited"):
-        raise TooMany(f"Slack wants no more of {method} just now", retry_after_s=answer.retry_after_s)
+        raise TooMany(f"Slack limits the rate of {method} right now", retry_after_s=answer.retry_after_s)
     if not isinstance(answer.found.get("ok"), bool):
         raise _foreign(answer.status, method, base, reads=reads)
     if answer.found["ok"] and 200 <= answer.status < 300:
         return answer.found
     error = answer.error
-    text = f"Slack answers {method} with {error or answer.status}{_detail(answer.found)}"
+    text = f"Slack answered {method} with {error or answer.status}{_detail(answer.found)}"
     if error == "missing_scope":
         raise MissingScope(text, needed=_text(answer.found.get("needed")))
     if error in TOKEN:
-        raise Unauthorized(f"{text}; is the token right?", retry_after_s=LONG_REST_S)
+        raise Unauthorized(f"{text}. Check the token.", retry_after_s=LONG_REST_S)
     if error in DOUBTFUL and not reads:
         raise SendUnknown(text)
     if error in LATER or error in DOUBTFUL or answer.status >= 500:
@@ -126,7 +126,7 @@ def judged(answer: Answer, *, method: str, base: str, reads: bool) -> dict[str, 
 
 def _foreign(status: int, method: str, base: str, *, reads: bool) -> Exception:
     """What to make of an answer that is not the Web API's: a page of something between it and us."""
-    text = f"{base} answers {method} with status {status} and no JSON of a Web API"
+    text = f"{base} answered {method} with status {status} and without the JSON of a Web API"
     if status == TOO_LARGE:
         return Rejected(text, error="")
     # A gateway that got no answer in time, and a page that says it went well: what was sent may have arrived.
@@ -134,7 +134,7 @@ def _foreign(status: int, method: str, base: str, *, reads: bool) -> Exception:
         return SendUnknown(text)
     if status >= 500:
         return SendRefused(text)
-    return SendRefused(f"{text}; is base_url right?", retry_after_s=LONG_REST_S)
+    return SendRefused(f"{text}. Check base_url.", retry_after_s=LONG_REST_S)
 
 
 def _detail(found: dict[str, Any]) -> str:
@@ -144,7 +144,7 @@ def _detail(found: dict[str, Any]) -> str:
         said = msgspec.convert(found.get("response_metadata", {}), More).messages
     except UNFITTING:
         said = ()
-    told = [f"it needs the scope {needed}"] if needed else []
+    told = [f"the scope {needed} is missing"] if needed else []
     detail = "; ".join(each for each in [*told, *said] if each)
     return f" ({detail[:DETAIL_CHARS]})" if detail else ""
 

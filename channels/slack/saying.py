@@ -32,7 +32,7 @@ def left_s(deadline: float) -> float:
     """
     seconds = deadline - anyio.current_time()
     if seconds <= 0:
-        raise SendRefused("there was no time for it")
+        raise SendRefused("the time ran out before sending")
     return seconds
 
 

@@ -58,7 +58,7 @@ CROWDED_S = 20.0
 DISABLED_S = 60.0
 """Rest when only a person can help."""
 
-DISABLED = "Socket Mode is switched off for the app: switch it on at https://api.slack.com/apps, under Socket Mode"
+DISABLED = "Socket Mode is off for the app. Turn it on at https://api.slack.com/apps, under Socket Mode."
 
 LIVELY = frozenset({aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.PING, aiohttp.WSMsgType.PONG, aiohttp.WSMsgType.BINARY})
 """Messages behind which others come; Slack sends no binary ones, which are passed over."""
@@ -205,9 +205,9 @@ class Socket:
         found = await self._api.call("apps.connections.open", timeout_s=OPEN_S)
         address = found.get("url")
         if not isinstance(address, str) or not address.startswith(("wss://", "ws://")):
-            raise SendRefused("Slack names no address for a socket")
+            raise SendRefused("Slack returned no address for a socket")
         if not self._api.is_at_home(address):
-            raise SendRefused("Slack names an address for a socket that is not Slack's")
+            raise SendRefused("Slack returned a socket address that does not belong to Slack")
         return address
 
     def _failed(self, error: ChannelError) -> float:
@@ -265,4 +265,4 @@ async def _opened(session: aiohttp.ClientSession, address: str) -> "aiohttp.Clie
             )
         except (aiohttp.ClientError, OSError, ValueError, Redirected) as error:
             failure = type(error).__name__
-    raise SendRefused(f"the socket does not open: {failure}")
+    raise SendRefused(f"the socket cannot be opened: {failure}")

@@ -99,7 +99,7 @@ class Screen:
         try:
             self._typed.send_nowait(line)
         except anyio.WouldBlock:
-            self._print(DIM, f"not sent: {UNSENT_MAX} messages wait to be sent already")
+            self._print(DIM, f"not sent: {UNSENT_MAX} messages are waiting to be sent already")
 
     async def _send(self) -> None:
         async for line in self._to_send:

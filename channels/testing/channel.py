@@ -153,9 +153,9 @@ class TestingChannel:
                     check(answer)
                     return await _bounded(answer)
         except TimeoutError as error:
-            raise SendRefused(f"{self._config.url}: the file did not come within {timeout_s:g} s") from error
+            raise SendRefused(f"{self._config.url}: the file did not arrive within {timeout_s:g} s") from error
         except httpx2.HTTPError as error:
-            raise SendRefused(f"{self._config.url}: {type(error).__name__} while fetching a file") from error
+            raise SendRefused(f"{self._config.url}: {type(error).__name__} while the file was downloaded") from error
 
     async def health(self) -> Health:
         """What the server calls itself."""
@@ -164,7 +164,7 @@ class TestingChannel:
             check(response)
             return Health(ok=True, text=_decode(response.content).name)
         except (ChannelError, msgspec.DecodeError) as error:
-            return Health(ok=False, text=f"{error}; channels.{self.name}.url has to name the test's own server")
+            return Health(ok=False, text=f"{error}. channels.{self.name}.url must be the test's own server.")
 
     async def post(self, post: msgspec.Struct, timeout_s: float) -> httpx2.Response:
         """Post it once, and have the answer.
@@ -181,7 +181,7 @@ class TestingChannel:
         except NOTHING_SENT as error:
             raise SendRefused(f"{url} cannot be reached: {error}") from error
         except httpx2.HTTPError as error:
-            raise SendUnknown(f"{url}: {type(error).__name__} after sending") from error
+            raise SendUnknown(f"{url}: {type(error).__name__} after the message was sent") from error
 
 
 def _post(chat: SessionKey, part: Part) -> _Post:
@@ -202,9 +202,9 @@ def check(response: httpx2.Response) -> None:
     """Raise what a status means; see the module's docstring."""
     status = response.status_code
     if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        raise SendRefused(f"the server answers {status}", retry_after_s=_retry_after_s(response))
+        raise SendRefused(f"the server answered with status {status}", retry_after_s=_retry_after_s(response))
     if not response.is_success:
-        raise SendRejected(f"the server answers {status}")
+        raise SendRejected(f"the server answered with status {status}")
 
 
 def _retry_after_s(response: httpx2.Response) -> float | None:
@@ -225,4 +225,4 @@ async def _bounded(response: httpx2.Response) -> bytes:
 
 
 def _too_large(size_bytes: int) -> str:
-    return f"the file has {size_bytes:,} bytes or more; {FETCH_MAX_BYTES:,} can be fetched"
+    return f"the file has {size_bytes:,} bytes or more, but at most {FETCH_MAX_BYTES:,} can be downloaded"

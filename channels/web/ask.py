@@ -54,11 +54,13 @@ def session_of(segment: str, channel: str) -> SessionKey:
     if ":" in segment:
         return SessionKey.parse(segment)
     if _BROKEN_ESCAPE.search(segment):
-        raise BadSessionKey(f"session {segment[:80]!r}: % must be followed by two hex digits; a plain % is %25")
+        raise BadSessionKey(
+            f"session {segment[:80]!r} cannot be parsed: % must be followed by two hex digits. Write a plain % as %25."
+        )
     try:
         return SessionKey.of_channel(unquote(segment, errors="strict"), channel)
     except UnicodeDecodeError:
-        raise BadSessionKey(f"session {segment[:80]!r}: its escapes are not UTF-8") from None
+        raise BadSessionKey(f"session {segment[:80]!r} cannot be parsed: its escapes are not UTF-8") from None
 
 
 def session_in_query(request: Request, channel: str) -> SessionKey:
@@ -69,7 +71,7 @@ def session_in_query(request: Request, channel: str) -> SessionKey:
         raise BadSessionKey("session: the escapes in the address are not UTF-8") from None
     text = next(iter(asked.get("session", ())), None)
     if text is None:
-        raise HTTPException(400, "which session? add ?session=<name or key>")
+        raise HTTPException(400, "the session is missing. Add ?session=<name or key>.")
     return SessionKey.of_channel(text, channel)
 
 
@@ -112,9 +114,9 @@ def words_of(request: Request) -> str:
     """
     words = request.query_params.get("q", "")
     if not words.strip():
-        raise HTTPException(400, "what is looked for? add ?q=<words>")
+        raise HTTPException(400, "the search text is missing. Add ?q=<words>.")
     if len(words) > WORDS_MAX_CHARS:
-        raise HTTPException(400, f"q may have {WORDS_MAX_CHARS} characters, this has {len(words):,}")
+        raise HTTPException(400, f"q has {len(words):,} characters, but at most {WORDS_MAX_CHARS} are allowed")
     return words
 
 
@@ -122,5 +124,5 @@ def _number(name: str, text: str | None, *, default: int, least: int, most: int)
     if not text:
         return default
     if not _NUMBER.fullmatch(text) or not least <= int(text) <= most:
-        raise HTTPException(400, f"{name} must be a whole number from {least} to {most}, got {text[:40]!r}")
+        raise HTTPException(400, f"{name} must be a whole number from {least} to {most}. Got {text[:40]!r}.")
     return int(text)

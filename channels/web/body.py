@@ -26,15 +26,17 @@ async def decoded(request: Request, kind: type[_T], form: str, *, max_bytes: int
     try:
         return msgspec.json.decode(body, type=kind)
     except UnicodeDecodeError:
-        raise HTTPException(400, "the body is not valid UTF-8") from None
+        raise HTTPException(400, "the request body is not valid UTF-8") from None
     except msgspec.ValidationError as error:
         raise HTTPException(400, f"{error}; {form}") from None
     except (msgspec.DecodeError, RecursionError) as error:
-        raise HTTPException(400, f"the body is not valid JSON: {error}") from None
+        raise HTTPException(400, f"the request body is not valid JSON: {error}") from None
 
 
 def check_type(request: Request) -> None:
     """Raise 415 unless the body is said to be JSON in UTF-8."""
     kind, *parameters = [part.strip().lower() for part in request.headers.get("content-type", "").split(";")]
     if kind != "application/json" or any(part.replace('"', "") not in ("", "charset=utf-8") for part in parameters):
-        raise HTTPException(415, "the body must be JSON in UTF-8; send the header Content-Type: application/json")
+        raise HTTPException(
+            415, "the request body must be JSON in UTF-8. Send the header Content-Type: application/json."
+        )

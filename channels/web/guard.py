@@ -28,12 +28,13 @@ SAFE = frozenset(["GET", "HEAD", "OPTIONS"])
 """Methods that change nothing."""
 
 STOPPING = (
-    "this process is stopping, so this may not have been carried out; send it again in a moment, with the same id"
+    "this process is stopping, so the request may not have been carried out. Send it again "
+    "in a moment, with the same ID."
 )
 
 FOREIGN_COOKIE = (
-    "a request with the page's cookie that changes something has to come from the page itself; "
-    "other programs send the header Authorization: Bearer <token>"
+    "the page's cookie is accepted only for changes made on the page itself. Other programs "
+    "must send the header Authorization: Bearer <token>."
 )
 
 SECURITY_HEADERS = {
@@ -127,7 +128,7 @@ class Guard:
         return problem(
             421,
             "unknown_host",
-            f"this server does not go by the name {host[:100]!r}; add it to allowed_hosts of this channel",
+            f"{host[:100]!r} is not an allowed host name of this server. Add it to allowed_hosts of this channel.",
         )
 
     def _foreign_origin(self, scope: Scope, headers: Headers) -> Response | None:
@@ -135,7 +136,7 @@ class Guard:
             return None
         origin = headers.get("origin")
         if origin is not None and origin_host(origin) not in self._hosts:
-            return problem(403, "cross_site", "this request comes from a page of another site, and is refused")
+            return problem(403, "cross_site", "the request comes from another site's page, so it is refused")
         # A browser sends the cookie along with what a page of another port of this host makes it do.
         if cookie_in(scope) and not self._operators.has_token(headers) and not is_ours(headers):
             return problem(403, "cross_site", FOREIGN_COOKIE)

@@ -68,7 +68,7 @@ class Health:
                 await self._process.bus.call("PING")
             except BusError:
                 return "Redis does not answer"
-            return "Redis takes no commands" if self._process.bus.failing else ""
+            return "Redis accepts no commands" if self._process.bus.failing else ""
         return f"Redis did not answer within {PING_S:g} s"
 
     async def _gauges(self) -> bytes:
@@ -92,19 +92,25 @@ async def _queues(process: Process) -> bytes:
     bus, clock = process.bus, process.clock
     await _lengths(registry, bus)
     await _outboxes(registry, process)
-    oldest = Gauge("millpond_oldest_waiting_seconds", "Age of the oldest unanswered message", registry=registry)
+    oldest = Gauge(
+        "millpond_oldest_waiting_seconds", "Age of the oldest unanswered message in seconds", registry=registry
+    )
     oldest.set(await oldest_s(bus, bus.keys.inbox))
     found = await standings(bus)
     in_flight = sum(standing.held for standing in found)
-    Gauge("millpond_in_flight", "Sessions that workers hold, of 1,000 looked at", registry=registry).set(in_flight)
+    Gauge("millpond_in_flight", "Sessions held by workers, of 1,000 examined", registry=registry).set(in_flight)
     parked = sum(standing.parked for standing in found)
-    Gauge("millpond_parked", "Sessions resting after a failure, of 1,000 looked at", registry=registry).set(parked)
+    Gauge("millpond_parked", "Parked sessions, paused after a failure, of 1,000 examined", registry=registry).set(
+        parked
+    )
     lag = Gauge(
-        "millpond_consolidation_lag_seconds", "How long nobody came for a session to consolidate", registry=registry
+        "millpond_consolidation_lag_seconds",
+        "Time for which no worker has taken a session due for consolidation",
+        registry=registry,
     )
     lag.set(await overdue_s(bus))
     alive = Counter(beat.role for _, beat in await workers(bus) if age_s(beat.seen, clock) <= STALE_S)
-    living = Gauge("millpond_workers", "Processes that live, by role", ["role"], registry=registry)
+    living = Gauge("millpond_workers", "Running processes, by role", ["role"], registry=registry)
     for role in ROLES:
         living.labels(role).set(alive[role])
     return generate_latest(registry)
@@ -114,11 +120,16 @@ async def _lengths(registry: CollectorRegistry, bus: Bus) -> None:
     keys = bus.keys
     for name, what, command, key in (
         ("backlog", "Messages accepted and not yet answered", "XLEN", keys.inbox),
-        ("ready", "Sessions that want a worker", "ZCARD", keys.ready),
-        ("due", "Sessions with something waiting", "ZCARD", keys.due),
-        ("unsettled", "Sessions of which older messages should be consolidated", "ZCARD", keys.unsettled),
-        ("dead", "Messages that could not be answered, and replies that could not be delivered", "XLEN", keys.dead),
-        ("unknown", "Parts of replies, cut while they were sent, that queue unknown lists", "XLEN", keys.unknown),
+        ("ready", "Sessions ready for a worker", "ZCARD", keys.ready),
+        ("due", "Sessions with pending messages", "ZCARD", keys.due),
+        ("unsettled", "Sessions whose older messages are due for consolidation", "ZCARD", keys.unsettled),
+        ("dead", "Messages that could not be answered and replies that could not be delivered", "XLEN", keys.dead),
+        (
+            "unknown",
+            "Parts of replies that may or may not have been delivered; queue unknown lists them",
+            "XLEN",
+            keys.unknown,
+        ),
     ):
         Gauge(f"millpond_{name}", what, registry=registry).set(await _total(bus, command, key))
 
@@ -128,7 +139,10 @@ async def _outboxes(registry: CollectorRegistry, process: Process) -> None:
     bus = process.bus
     out = Gauge("millpond_out", "Replies not yet delivered to a push channel", ["channel"], registry=registry)
     age = Gauge(
-        "millpond_out_oldest_seconds", "Age of the oldest reply not yet delivered", ["channel"], registry=registry
+        "millpond_out_oldest_seconds",
+        "Age of the oldest reply not yet delivered in seconds",
+        ["channel"],
+        registry=registry,
     )
     for name, channel in process.config.channels.items():
         if isinstance(channel, PushConfig):

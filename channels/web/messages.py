@@ -84,14 +84,14 @@ class Messages:
         key = SessionKey.of_channel(text, self._site.name)
         if key.channel != self._site.name:
             raise ForeignSession(
-                f"session {text[:80]!r} belongs to the channel {key.channel[:80]!r}; here only sessions of "
-                f"{self._site.name!r} can be written to"
+                f"session {text[:80]!r} belongs to channel {key.channel[:80]!r}. Only sessions of "
+                f"{self._site.name!r} accept messages here."
             )
         return key
 
     async def _body(self, request: Request) -> bytes:
         most = self._site.process.config.queue.message_max_bytes
-        advice = f"a text may have {most:,} (queue.message_max_bytes)"
+        advice = f"a text may have at most {most:,} bytes (queue.message_max_bytes)"
         return await read_body(request, max_bytes=self._max_bytes, advice=advice)
 
     async def _page(self, session: str, after: int, limit: int) -> list[Shown]:
@@ -108,8 +108,10 @@ def _decoded(body: bytes) -> _Post:
     try:
         return _decode(body)
     except UnicodeDecodeError:
-        raise HTTPException(400, "the body is not valid UTF-8") from None
+        raise HTTPException(400, "the request body is not valid UTF-8") from None
     except msgspec.ValidationError as error:
-        raise HTTPException(400, f"{error}; a message is {{session, text, id?, user?}}, all of them texts") from None
+        raise HTTPException(
+            400, f"{error}. A message is {{session, text, id?, user?}}, and all of them are strings."
+        ) from None
     except (msgspec.DecodeError, RecursionError) as error:
-        raise HTTPException(400, f"the body is not valid JSON: {error}") from None
+        raise HTTPException(400, f"the request body is not valid JSON: {error}") from None

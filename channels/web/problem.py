@@ -29,10 +29,11 @@ AWAY_RETRY_S = 5
 """What a client is told to wait while Redis is away: an embedded server is back within it."""
 
 AWAY = (
-    "Redis does not answer, or takes nothing, just now, so it is not known whether this was carried out; "
-    "send it again in a while, a message with the same id, and it will count once"
+    "Redis does not answer or accepts no writes right now, so it is unknown whether the "
+    "request was carried out. Send it again later. A message with the same ID is accepted "
+    "only once."
 )
-INTERNAL = "this is an error in Millpond; its log says more"
+INTERNAL = "an error in Millpond prevented this. Its log has the details."
 
 
 class _Kind(NamedTuple):
@@ -69,8 +70,8 @@ _CODES = {
 }
 
 _MESSAGES = {
-    404: "there is nothing at this address; GET / tells what there is",
-    405: "this address does not know that method; the Allow header names those it knows",
+    404: "this address does not exist. GET / lists the addresses.",
+    405: "this address does not support the method. The Allow header lists the supported ones.",
 }
 
 

@@ -48,7 +48,7 @@ class Streams:
             return Response(headers=HEADERS)
         if self._viewers >= VIEWERS_MAX:
             raise HTTPException(
-                503, f"{VIEWERS_MAX:,} viewers are connected already; try again later", {"Retry-After": "10"}
+                503, f"{VIEWERS_MAX:,} viewers are connected already. Try again later.", {"Retry-After": "10"}
             )
         return _Stream(self, work)
 

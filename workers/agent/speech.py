@@ -95,5 +95,5 @@ class Speech:
             return self._first.delivery == "push"
         config = self._process.config.channels.get(channel)
         if config is None:
-            raise ToolError(f"this worker's configuration has no channel {channel!r}")
+            raise ToolError(f"channel {channel!r} was not found in this worker's configuration")
         return isinstance(config, PushConfig)

@@ -28,10 +28,10 @@ CODE_MAX = 100
 """Characters of what may be a code at all."""
 
 BAD_LOGIN = (
-    "this link was used already, is older than ten minutes, or is none of this channel; "
-    "`millpond page` prints a new one"
+    "this login link is not valid: it was used already, is older than ten minutes, or "
+    "belongs to another channel. `millpond page` prints a new one."
 )
-TOO_MANY = "too many wrong codes; wait a minute, then open a new link from `millpond page`"
+TOO_MANY = "there were too many wrong codes. Wait a minute, then open a new link from `millpond page`."
 
 
 class _Login(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -51,7 +51,7 @@ class Login:
 
     async def login(self, request: Request) -> Response:
         """Exchange a code for a cookie."""
-        code = (await decoded(request, _Login, "a login is {code}, a text")).code
+        code = (await decoded(request, _Login, "the body of a login must be {code}, with a string")).code
         if wait_s := self._tries.wait_s():
             return problem(429, "too_many_logins", TOO_MANY, headers={"Retry-After": str(round(wait_s) + 1)})
         secret = ""

@@ -19,8 +19,8 @@ TOKEN = "token"  # noqa: S105 - a name in the audit
 """Who sends the channel's token, in the audit."""
 
 UNKNOWN = (
-    "this is for operators: log in with the link that `millpond page` prints, or send the header "
-    "Authorization: Bearer <token> with the channel's token"
+    "only operators may do this. Log in with the link that `millpond page` prints, or send "
+    "the header Authorization: Bearer <token> with the channel's token."
 )
 
 Handler = Callable[[Request], Awaitable[Response]]

@@ -33,7 +33,7 @@ async def scope_asked(request: Request, bus: Bus, memories: Memories, *, parts: 
     # Of whoever began to talk only just now nothing is remembered yet.
     if await bus.call("EXISTS", bus.keys.memory(home)) or await sessions_of(bus, {asked}):
         return home
-    raise NoSuchMemory(f"{asked} is no scope of which anything could be remembered; GET /api/memory lists them")
+    raise NoSuchMemory(f"{asked} is not a scope with a memory. GET /api/memory lists the scopes.")
 
 
 def scope_of(segment: str) -> str:
@@ -44,5 +44,5 @@ def scope_of(segment: str) -> str:
     """
     scope = segment if ":" in segment else unquote(segment, errors="replace")
     if len(scope) > SCOPE_MAX_CHARS or not _is_scope(scope):
-        raise HTTPException(400, "the address names no scope: GET /api/memory lists those there are")
+        raise HTTPException(400, "the address contains no scope. GET /api/memory lists the scopes.")
     return scope

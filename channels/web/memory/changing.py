@@ -18,8 +18,8 @@ from daemon.clock import stamp
 from daemon.memory import Memories, MemoryFiles, written
 from daemon.memory.memory_file import MAX_BYTES
 
-EDIT = 'the body is {"text": "…", "expect": <the version that was changed>}'
-RESTORE = 'the body is {"version": <number>, "expect": <the current version>}'
+EDIT = 'the body must be {"text": "…", "expect": <the version that was changed>}'
+RESTORE = 'the body must be {"version": <number>, "expect": <the current version>}'
 
 _Number = Annotated[int, Meta(ge=0, le=2**53)]
 
@@ -51,7 +51,11 @@ class Changing:
         """Make a text the newest version, unless another has come since the one that was read."""
         wanted = await decoded(request, _Edit, EDIT, max_bytes=MAX_BYTES * ESCAPED + BODY_EXTRA_BYTES)
         if len(wanted.text.encode()) > MAX_BYTES:
-            return problem(413, "message_too_large", f"a memory may have {MAX_BYTES:,} bytes: each prompt holds it")
+            return problem(
+                413,
+                "message_too_large",
+                f"a memory may have at most {MAX_BYTES:,} bytes, because it is part of every prompt. Shorten it",
+            )
         scope, (by, time) = await scope_asked(request, self._bus, self._memories, parts=4), self._author(request)
 
         async def change() -> int:

@@ -29,7 +29,7 @@ END_S = 5.0
 
 LOOK_AGAIN_S = 0.1
 
-FORM = 'look with {"words": "…"}; then {"token": "…", "choose": [1, 3]} or {"token": "…", "choose": "all"}'
+FORM = 'search with {"words": "…"}, then send {"token": "…", "choose": [1, 3]} or {"token": "…", "choose": "all"}'
 
 
 class _Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -66,13 +66,13 @@ class Forgetting:
 
     async def _look(self, scope: str, words: str) -> Response:
         if choice_of(words).kind in ("nothing", "short", "long"):
-            raise HTTPException(400, f"write 2 to {MOST_CHARS} characters of what is to be forgotten")
+            raise HTTPException(400, f"write 2 to {MOST_CHARS} characters of the text to delete")
         try:
             with anyio.fail_after(LOOK_S):
                 found = await matches_of(self._stores, await self._order(scope), words)
         except TimeoutError:
-            advice = f"use `millpond memory forget {scope} WHAT`, which takes its time"
-            return problem(503, "too_slow", f"looking through it took longer than {LOOK_S:.0f} s; {advice}")
+            advice = f"use `millpond memory forget {scope} WHAT`, which has no time limit"
+            return problem(503, "too_slow", f"the search took longer than {LOOK_S:.0f} s. {advice}")
         token = secrets.token_urlsafe(16)
         # Under the scope's name, so that a list of one memory chooses nothing in another.
         await self._asking.keep(scope, words, found, by=token)
@@ -89,11 +89,11 @@ class Forgetting:
     async def _chosen(self, scope: str, token: str, numbers: tuple[int, ...] | None) -> tuple[Order, Search]:
         pending = await self._asking.pending(scope, by=token)
         if pending is None:
-            raise HTTPException(409, "this list is no longer known: look for it again")
+            raise HTTPException(409, "this list has expired. Search again.")
         count = len(pending.groups)
         for number in numbers or ():
             if not 1 <= number <= count:
-                raise HTTPException(400, f"there is no number {number}: choose from 1 to {count}")
+                raise HTTPException(400, f"number {number} is not in the list. Choose from 1 to {count}.")
         groups = None if numbers is None else tuple(pending.groups[number - 1] for number in numbers)
         return await self._order(scope), Search(text=pending.text, chosen=groups)
 

@@ -78,7 +78,9 @@ class Reading:
         """What changed between two versions, word by word."""
         scope, query = await self._scope(request, 5), request.query_params
         if not query.get("from"):
-            raise HTTPException(400, "from which version? add ?from=<number>, 0 is what was before the first")
+            raise HTTPException(
+                400, "the version is missing. Add ?from=<number>; 0 is the empty memory before the first version."
+            )
         first, last = number_in(query["from"]), number_in(query["to"]) if query.get("to") else None
         old, new = await seen(self._memories, scope, first), await seen(self._memories, scope, last)
         found = await to_thread.run_sync(lines, old.text, new.text)

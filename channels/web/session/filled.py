@@ -33,12 +33,14 @@ class Filled:
         """Every word of it."""
         session = str(session_in_path(request, self._site.name))
         if not (await self._reader.state(session)).exists:
-            return problem(404, "no_session", f"nobody ever wrote to session {session}, so there is no prompt yet")
+            return problem(404, "no_session", f"session {session} has no prompt yet: nobody has sent a message to it")
         try:
             with anyio.fail_after(PROMPT_S):
                 found: dict[str, Any] = await load(PREVIEW)(self._site.process, session)
         except TimeoutError:
-            return problem(503, "too_slow", f"the prompt was not made within {PROMPT_S:.0f} s: a tool server is slow")
+            return problem(
+                503, "too_slow", f"the prompt was not ready within {PROMPT_S:.0f} s, because a tool server is slow"
+            )
         return json_response({**found, "parts": _parts(found)})
 
 

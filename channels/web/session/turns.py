@@ -15,7 +15,8 @@ TURNS = 20
 """Turns in one answer unless more are asked for."""
 
 GONE = (
-    "nothing is kept of this turn: how the last 100 turns of a session went is kept for a week, once each is committed"
+    "no trace of this turn was found. Traces of a session's last 100 turns are kept for a "
+    "week, from the moment a turn is committed."
 )
 
 

@@ -23,7 +23,7 @@ EXCERPT_CHARS = 200
 IDS_BYTES = 64 * LIMIT_MAX
 """What a body may have that names as many letters as one may."""
 
-FORM = 'which letters? {"ids": ["…"]} or {"reason": "…"}'
+FORM = 'choose dead letters with {"ids": ["…"]} or {"reason": "…"}'
 
 
 class _Chosen(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

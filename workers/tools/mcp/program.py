@@ -102,7 +102,7 @@ class Program:
             except _Flood as error:
                 why = str(error)
             except (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
-                why = f"it cannot be heard any more: {type(error).__name__}"
+                why = f"its output cannot be read any more: {type(error).__name__}"
             # Before the stream is closed: whoever waits for an answer learns of that, and asks why.
             self.ended(why)
 
@@ -127,7 +127,7 @@ class Program:
         self._bytes += len(chunk)
         self._lines += chunk.count(b"\n")
         if self._bytes > FLOOD_MAX_BYTES or self._lines > FLOOD_MAX_LINES:
-            raise _Flood("it floods its output")
+            raise _Flood("it writes too much output")
 
     async def _watch(self, process: Process) -> None:
         """Notice its end even when something that it started holds its output open."""
@@ -156,7 +156,7 @@ async def _read(line: bytes) -> SessionMessage | None:
         return None
     # Quotes inside a text are escaped, so these are the message's own keys.
     if len(line) > THREAD_BYTES and line.count(b'":') - line.count(b'\\":') > KEYS_MAX:
-        raise _Flood(f"it sent a message of more than {KEYS_MAX:,} keys")
+        raise _Flood(f"it sent a message with more than {KEYS_MAX:,} keys")
     with suppress(ValueError, RecursionError):
         if len(line) > THREAD_BYTES:
             return await to_thread.run_sync(_message, line)
