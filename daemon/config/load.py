@@ -91,7 +91,7 @@ def _assign_bots(clean: Table, reading: Reading) -> None:
             channel["bot"] = next(iter(bots))
             reading.sources[path] = "the only bot"
         elif bots:
-            text = f"is not set, but there are several bots. Set it to one of {', '.join(bots)}"
+            text = f"not set, but there are several bots. Set it to one of {', '.join(bots)}"
             reading.refuse(path, text)
 
 

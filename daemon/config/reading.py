@@ -180,7 +180,7 @@ class Reading:
         known = ", ".join([*members, *installed()])
         missing = here not in self.sources
         what = (
-            f"is not set. Set it to one of {known}"
+            f"not set. Set it to one of {known}"
             if missing
             else f"{got(tag)} is not a type that this version knows ({known}), and no installed package provides it"
         )

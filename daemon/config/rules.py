@@ -153,13 +153,10 @@ def _transcription(path: str, bot: BotConfig) -> Iterator[Finding]:
         yield Finding(f"{path}.base_url", text)
     if (given.base_url or given.api_key) and not given.name:
         needs = (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file")
-        yield Finding(
-            f"{path}.name", "is not set. Name the model that turns speech into text, such as whisper-1", needs
-        )
+        yield Finding(f"{path}.name", "not set. Name the model that turns speech into text, such as whisper-1", needs)
     if given.name and not given.base_url and not given.api_key and bot.model.offline:
         text = (
-            "is not set, and the bot's own model is offline, so its server cannot be used instead. "
-            "Set base_url or a key"
+            "not set, and the bot's own model is offline, so its server cannot be used instead. Set base_url or a key"
         )
         yield Finding(f"{path}.base_url", text, (f"{path}.api_key", f"{path}.api_key_file"))
     if text := secret_problem(given.api_key):
@@ -220,7 +217,7 @@ def _model(path: str, model: ModelConfig) -> Iterator[Finding]:
         yield Finding(f"{path}.base_url", text)
     if not model.offline and not model.name:
         needs = (f"{path}.api_key", f"{path}.base_url", f"{path}.api_key_file")
-        yield Finding(f"{path}.name", f"is not set. Set {path}.name or OPENAI_MODEL", needs)
+        yield Finding(f"{path}.name", f"not set. Set {path}.name or OPENAI_MODEL", needs)
     if text := secret_problem(model.api_key):
         yield Finding(f"{path}.api_key", text)
     yield from _budget(path, model)
@@ -232,7 +229,7 @@ def _fallback(path: str, place: int, fallback: ModelConfig) -> Iterator[Finding]
         text = f"would never be used: the offline stand-in does not fail. Set {path}.base_url or a key first"
         yield Finding(here, text, (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file"))
     elif not fallback.name:
-        yield Finding(f"{here}.name", "is not set. Name the fallback's model")
+        yield Finding(f"{here}.name", "not set. Name the fallback's model")
     else:
         yield from _model(here, fallback)
 
@@ -260,7 +257,7 @@ def _web(path: str, channel: WebConfig) -> Iterator[Finding]:
         yield Finding(f"{path}.host", "must not be empty. 0.0.0.0 listens on every address")
     elif not channel.token and not is_loopback(channel.host):
         text = (
-            f"is not set, but {got(channel.host)} can be reached from other machines. Set token_file, "
+            f"not set, but {got(channel.host)} can be reached from other machines. Set token_file, "
             "or set host to 127.0.0.1"
         )
         yield Finding(f"{path}.token", text, (f"{path}.token_file", f"{path}.host"))

@@ -75,7 +75,7 @@ def _own(path: str, channel: SlackConfig) -> Iterator[Finding]:
         if secret and (text := problem(secret)):
             yield Finding(f"{path}.{key}", text, (f"{path}.{key}_file",))
     if not channel.bot_token:
-        text = f"is not set: {WHERE_BOT_TOKEN}. Save it in a file and set {path}.bot_token_file to the file's path"
+        text = f"not set: {WHERE_BOT_TOKEN}. Save it in a file and set {path}.bot_token_file to the file's path"
         yield Finding(f"{path}.bot_token", text, (f"{path}.bot_token_file",))
     if not is_server(channel.base_url):
         yield Finding(f"{path}.base_url", SERVER)
@@ -95,13 +95,11 @@ def _heard(name: str, channel: SlackConfig, channels: Mapping[str, SlackConfig])
     """By a socket, by its own listener, or by the listener of the same app in another section."""
     path = f"channels.{name}"
     if channel.events.url and not channel.signing_secret:
-        text = f"is not set, but events.url needs it to verify every request: {WHERE_SECRET}"
+        text = f"not set, but events.url needs it to verify every request: {WHERE_SECRET}"
         yield Finding(f"{path}.signing_secret", text, (f"{path}.signing_secret_file",))
     elsewhere = any(other.events.url and _same(other, channel) for other in channels.values())
     if not (channel.events.url or channel.app_token or elsewhere):
-        text = (
-            f"is not set: {WHERE_APP_TOKEN}. Or set events.url and signing_secret, so that Slack sends events to a URL"
-        )
+        text = f"not set: {WHERE_APP_TOKEN}. Or set events.url and signing_secret, so that Slack sends events to a URL"
         yield Finding(f"{path}.app_token", text, (f"{path}.app_token_file", f"{path}.events.url"))
 
 

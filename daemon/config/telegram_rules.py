@@ -43,7 +43,7 @@ def telegram_findings(config: Config) -> Iterator[Finding]:
 
 def _own(path: str, channel: TelegramConfig) -> Iterator[Finding]:
     if not channel.token:
-        text = f"is not set. Save the token from BotFather in a file and set {path}.token_file to the file's path"
+        text = f"not set. Save the token from BotFather in a file and set {path}.token_file to the file's path"
         yield Finding(f"{path}.token", text, (f"{path}.token_file",))
     elif not _TOKEN.fullmatch(channel.token.reveal()):
         text = "is not a bot token. BotFather's tokens are a number, a colon and letters"

@@ -244,7 +244,7 @@ CASES: Mapping[str, Case] = {
         )
         for what, holds in (
             ("die", "Error: the tool server fake broke off"),
-            ("hang", "Error: fake: act was not answered within 12 s"),
+            ("hang", "Error: tool server fake did not answer act within 12 s"),
             ("flood", "Error: the tool server fake broke off"),
             ("stderr", "done"),
             ("large", "it sent a line of more than"),

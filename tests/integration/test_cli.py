@@ -176,7 +176,7 @@ def test_what_is_wrong_with_a_run_is_one_sentence(place: Place) -> None:
     tool = place("run", "--role", "agent", MILLPOND_BOTS__POND__TOOLS="time,teleport")
     assert tool.returncode == 78
     last = tool.stderr.splitlines()[-1]
-    assert last.startswith("millpond: bots.pond.tools: there is no tool teleport; there are: time, ")
+    assert last.startswith("millpond: bots.pond.tools: unknown tool teleport. The tools are: time, ")
 
 
 @pytest.mark.parametrize("roles", [(), ("--role", "web")], ids=["all roles", "web"])
@@ -410,11 +410,11 @@ def test_config_check_and_doctor_say_what_is_wrong(place: Place) -> None:
     examined = place("doctor", MILLPOND_BOTS__POND__TOOLS="time,tme")
 
     assert checked.returncode == 78
-    assert "bots.pond.tools: there is no tool tme; there are: time," in checked.stderr
+    assert "bots.pond.tools: unknown tool tme. The tools are: time," in checked.stderr
     misspelt = place("doctor", MILLPOND_REDIS__PREFX="x")
     assert (examined.returncode, misspelt.returncode) == (1, 1)
     assert re.search(r"^error +configuration: ", misspelt.stdout, re.MULTILINE)
-    assert re.search(r"^error +tools: bots\.pond\.tools: there is no tool tme", examined.stdout, re.MULTILINE)
+    assert re.search(r"^error +tools: bots\.pond\.tools: unknown tool tme", examined.stdout, re.MULTILINE)
 
 
 def test_a_tool_server_whose_program_is_not_there_is_a_warning(place: Place, tmp_path: Path) -> None:

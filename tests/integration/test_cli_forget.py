@@ -77,8 +77,8 @@ def test_a_session_is_forgotten_and_the_other_stays(place: Place) -> None:
 @pytest.mark.parametrize(
     ("args", "code", "text"),
     [
-        (("session", "forget", "nobody", "--yes"), 65, "nobody ever wrote to it"),
-        (("memory", "forget", "nobody", "tea", "--yes"), 65, "nobody ever wrote to it"),
+        (("session", "forget", "nobody", "--yes"), 65, "nobody has sent a message to it"),
+        (("memory", "forget", "nobody", "tea", "--yes"), 65, "nobody has sent a message to it"),
         (("memory", "forget", "talk", "x", "--yes"), 65, "too short"),
         (("memory", "forget", "talk", "--only", "1", "--yes"), 2, "--only needs WHAT"),
         (("person", "forget", "nowhere:ann", "--yes"), 65, "is not a person's ID"),

@@ -210,7 +210,7 @@ def test_what_is_remembered_is_found_again(talk: Talk) -> None:
     ("name", "said"),
     [
         ("tolk", "did you mean terminal:talk"),
-        ("web:nobody", "nobody ever wrote to it"),
+        ("web:nobody", "nobody has sent a message to it"),
         ("pond:person:web:bob", "is neither a scope with a memory nor a session"),
     ],
 )

@@ -286,7 +286,7 @@ async def test_who_goes_on_with_a_turn_sees_its_pictures_too(world: World, platf
         (SendRejected("it is [gone]\nfor good"), "could not be fetched: it is (gone) for good"),
         (SendRefused("busy"), "could not be fetched: busy"),
         (KeyError("a bug"), "could not be fetched: KeyError"),
-        (b"x" * 1_000_001, "could not be fetched: it is larger than is fetched from there"),
+        (b"x" * 1_000_001, "could not be fetched: the file is larger than the limit for downloads"),
     ],
 )
 async def test_a_failed_fetch_is_a_line(world: World, platform: Platform, found: bytes | Exception, told: str) -> None:
@@ -342,7 +342,7 @@ async def test_a_channel_that_is_not_configured_here_is_a_line(world: World) -> 
 
     log = await world.answered(ScriptedModel("Pity."))
 
-    assert "could not be fetched: this process's configuration has no channel 'phone'" in content(log[0])
+    assert "could not be fetched: channel 'phone', from which the files come, was not found" in content(log[0])
 
 
 async def test_only_so_many_files_are_taken_in_and_so_many_shown(world: World, platform: Platform) -> None:

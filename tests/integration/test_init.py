@@ -199,8 +199,8 @@ def test_an_address_without_v1_is_mended(place: Place) -> None:
 @pytest.mark.parametrize(
     ("reply", "said", "code"),
     [
-        (Failure(401, "no"), "does not accept the API key (401)", 1),
-        (Failure(404, "The model does not exist"), "refuses the request (404): The model does not exist", 1),
+        (Failure(401, "no"), "refused the API key (401)", 1),
+        (Failure(404, "The model does not exist"), "refused the request (404): The model does not exist", 1),
         (Plain(b"<html>a page</html>"), "no answer", 1),
         (Failure(503), "fails (503)", 69),
     ],
@@ -251,9 +251,12 @@ def test_no_test_tries_nothing(place: Place) -> None:
         (("--time-zone", "Mars/Base"), "--time-zone Mars/Base: expected an IANA time zone"),
         (("--model-url", "gpt.example", "--model", "m"), "--model-url gpt.example: an address begins with"),
         (("--model-url", "http://127.0.0.1:9/v1"), "--model: the server has to be told"),
-        (("--telegram",), "--telegram-token: missing"),
-        (("--telegram-token", TOKEN, "--owner", "ann"), "--owner ann: Telegram's id of a person is a number"),
-        (("--model-key", "a", "--model-key-file", "b", "--model-url", "http://h/v1", "--model", "m"), "name one of"),
+        (("--telegram",), "--telegram-token is not set"),
+        (("--telegram-token", TOKEN, "--owner", "ann"), "--owner ann: a Telegram user ID is a number"),
+        (
+            ("--model-key", "a", "--model-key-file", "b", "--model-url", "http://h/v1", "--model", "m"),
+            "cannot be used together",
+        ),
         (("--telegram-token-file", "/nowhere/at/all"), "--telegram-token-file: '/nowhere/at/all' cannot be read"),
     ],
 )
@@ -320,7 +323,7 @@ def test_a_second_bot_gets_sections_of_its_own(place: Place, telegram: FakeTeleg
     done = place("init", "--yes", "--bot", "heron", *at(telegram, token=telegram.new_bot("heron_bot").token))
 
     assert same.returncode == 78
-    assert "that token is the one of channels.telegram" in same.stderr
+    assert "this token is already used by channels.telegram" in same.stderr
     assert done.returncode == 0, done.stderr
     assert set(place.tables["bots"]) == {"pond", "heron"}
     assert {name: each["bot"] for name, each in place.tables["channels"].items()} == {
@@ -367,16 +370,16 @@ def test_the_whole_way_on_a_terminal(place: Place, telegram: FakeTelegram, porta
         terminal.answer("Address", server.base_url)
         terminal.answer("Key", "wrong")
         terminal.answer("Name of the model", "m")
-        terminal.shows("does not accept the API key")
+        terminal.shows("refused the API key")
         server.models = ("m", "n")
         terminal.answer("Which", "again")
         terminal.answer("Address", "")
         terminal.answer("Key", KEY)
         terminal.shows("It offers m, n.")
         terminal.answer("Name of the model", "")
-        terminal.shows("It answers")
+        terminal.shows("The model answers")
         terminal.answer("Token", "1:wrong")
-        terminal.shows("does not know this token")
+        terminal.shows("Telegram refused the token")
         terminal.answer("Which", "a")
         terminal.answer("Token", telegram.bot.token)
         code = terminal.shows(r"https://t\.me/pond_bot\?start=([A-Z0-9]+)")[1]
@@ -417,7 +420,7 @@ def test_the_owner_s_own_message_is_taken_away_when_nobody_wrote_before(
 
 def test_ctrl_c_while_waiting_for_the_owner_goes_on_without(place: Place, telegram: FakeTelegram) -> None:
     with place.sits("init", *QUIET, "--access", "open", *at(telegram)) as terminal:
-        terminal.shows("Ctrl-C goes on without …")
+        terminal.shows("Ctrl-C continues without you …")
         terminal.interrupt()
         assert terminal.ends() == 0, terminal.screen
 
@@ -440,7 +443,7 @@ def test_a_webhook_can_be_taken_away(place: Place, telegram: FakeTelegram, porta
     ann = telegram.direct(telegram.person("Ann", id=4711))
     with place.sits("init", *QUIET, "--access", "pairing", *at(telegram)) as terminal:
         terminal.shows("Telegram calls https://other.example/hook")
-        terminal.answer("Take that webhook away", "y")
+        terminal.answer("Delete that webhook", "y")
         code = terminal.shows(r"start=([A-Z0-9]+)")[1]
         portal.call(ann.say, f"/start {code}")
         assert terminal.ends() == 0, terminal.screen
@@ -514,7 +517,7 @@ def test_what_somebody_else_changed_meanwhile_is_not_overwritten(place: Place) -
         terminal.type("y")
         assert terminal.ends() == 73
 
-    assert "was changed by somebody else meanwhile" in terminal.screen
+    assert "was changed by another program meanwhile" in terminal.screen
     assert place.config.read_text() == "# mine now\n"
     assert not (place.data / "bots/b").exists()
 
@@ -594,7 +597,7 @@ def test_a_nanobot_is_taken_over_once(place: Place, telegram: FakeTelegram) -> N
     assert (home / "SOUL.md").read_text() == "a heron"
     assert (home / "skills/boats/knots/bowline.txt").read_text() == "loop"
     assert "root:" not in (home / "USER.md").read_text()
-    for left in ("HEARTBEAT.md", "sessions", "USER.md: no plain file"):
+    for left in ("HEARTBEAT.md", "sessions", "USER.md: not a regular file"):
         assert left in done.stdout
     scope = "pond:person:telegram:4711"
     assert place("memory", "show", scope, "--json").stdout.count("likes herons") == 1
@@ -661,9 +664,9 @@ def test_whose_memory_it_is_is_asked_until_it_can_be_used(place: Place) -> None:
     source = nanobot(place.folder)
     with place.sits("init", "--from", str(source), *QUIET, "--no-telegram") as terminal:
         terminal.answer("Person who owns this memory", "ann")
-        terminal.shows("is no key")
+        terminal.shows("cannot be parsed")
         terminal.answer("Person who owns this memory", "slack:ann")
-        terminal.shows("there are the channels")
+        terminal.shows("The channels are")
         terminal.answer("Person who owns this memory", "terminal:ann")
         assert terminal.ends() == 0, terminal.screen
 
@@ -675,7 +678,7 @@ def test_a_folder_and_a_memory_of_nobody_s_are_told_before_anything_is_written(p
     memory = place("init", "--no-test", "--from", str(nanobot(place.folder)), "--memory-of", "slack:ann")
 
     assert (folder.returncode, memory.returncode) == (65, 78)
-    assert "neither a nanobot" in folder.stderr
+    assert "no nanobot" in folder.stderr
     assert "--memory-of slack:ann" in memory.stderr
     assert place.files() == {}
 

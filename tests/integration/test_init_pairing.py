@@ -90,7 +90,7 @@ async def test_nobody_comes(api: BotApi) -> None:
     said: list[str] = []
 
     assert await wait_for_owner(api, CODE, say=said.append, wait_s=0.05) is None
-    assert said == ["Nobody sent the code in time."]
+    assert said == ["The code did not arrive in time."]
 
 
 async def test_a_crowd_that_waits_already_hides_the_owner(telegram: FakeTelegram, api: BotApi) -> None:

@@ -108,7 +108,7 @@ def test_scopes_that_are_missing_are_named(place: Place, slack: FakeSlack) -> No
     done = place("init", "--offline", *at(slack), "--slack-owner", "U4711")
 
     assert done.returncode == 0, done.stderr
-    assert "files:write (to send files), im:history (to hear direct messages)" in done.stdout
+    assert "files:write (to upload files), im:history (to receive direct messages)" in done.stdout
     assert "chat:write" not in done.stdout
 
 
@@ -125,18 +125,18 @@ def test_an_app_that_may_not_hear_is_said(place: Place, slack: FakeSlack) -> Non
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (("--slack",), "--slack-token: missing"),
-        (("--slack-owner", "U4711"), "--slack-token: missing"),
+        (("--slack",), "--slack-token is not set"),
+        (("--slack-owner", "U4711"), "--slack-token is not set"),
         (("--slack-token", "hunter2"), "--slack-token: is no bot token"),
         (("--slack-token", APP_TOKEN), "--slack-token: is no bot token"),
-        (("--slack-token", TOKEN), "--slack-app-token: missing"),
+        (("--slack-token", TOKEN), "--slack-app-token is not set"),
         (("--slack-token", TOKEN, "--slack-app-token", TOKEN), "--slack-app-token: is no app token"),
         (("--slack-token", TOKEN, "--slack-events-url", "http://host/x"), "--slack-events-url: expected https://"),
-        (("--slack-token", TOKEN, "--slack-events-url", "https://host/x"), "--slack-signing-secret: missing"),
+        (("--slack-token", TOKEN, "--slack-events-url", "https://host/x"), "--slack-signing-secret is not set"),
         (("--slack-token", TOKEN, "--slack-app-token", APP_TOKEN, "--slack-owner", "ann"), "--slack-owner ann: Slack"),
         (("--slack", "--slack-channel", "No Name"), "--slack-channel No Name: a name"),
         (("--slack", "--slack-url", "slack.com"), "--slack-url: an address begins with"),
-        (("--slack-token", TOKEN, "--slack-token-file", "x"), "name one of the two"),
+        (("--slack-token", TOKEN, "--slack-token-file", "x"), "cannot be used together"),
     ],
 )
 def test_an_answer_that_will_not_do_is_told_by_its_flag(place: Place, flags: tuple[str, ...], said: str) -> None:
@@ -164,7 +164,7 @@ def test_a_script_can_wait_for_the_owner_too(
     assert place.tables["bots"]["pond"]["admins"] == ["slack:U4711"]
     assert slack.app.waiting == [] or slack.app.waiting[0].payload["event"]["user"] != "U4711"
     assert deaf.returncode == 78
-    assert "name yourself with --slack-owner ID" in deaf.stderr
+    assert "Name yourself with --slack-owner ID" in deaf.stderr
 
 
 def test_the_same_again_changes_nothing_and_another_workspace_is_added(place: Place, slack: FakeSlack) -> None:
@@ -181,7 +181,7 @@ def test_the_same_again_changes_nothing_and_another_workspace_is_added(place: Pl
     assert "has exactly these settings already" in again.stdout
     assert bare.returncode == 0, bare.stderr
     assert same.returncode == 78
-    assert "is the one of channels.slack already" in same.stderr
+    assert "is already used by channels.slack" in same.stderr
     assert place.files() == before
     assert place("init", "--yes", *more).returncode == 0
     assert list(place.tables["channels"]) == ["slack", "globex"]
@@ -217,7 +217,7 @@ def test_the_whole_way_on_a_terminal(place: Place, slack: FakeSlack, portal: Blo
         terminal.answer("Bot token", slack.bot.token)
         terminal.shows("It is .* in Acme")
         terminal.answer("App token", slack.app.token)
-        terminal.shows("hear over a socket")
+        terminal.shows("receive messages over Socket Mode")
         code = terminal.shows(r"as a direct message; it tells me who you are:\s+([A-Z0-9]+)")[1]
         portal.call(slack.connected)
         portal.call(slack.direct(eve).say, "hello, anybody there?")
@@ -242,8 +242,8 @@ def test_the_whole_way_on_a_terminal(place: Place, slack: FakeSlack, portal: Blo
 
 def test_slack_is_offered_to_who_does_without_telegram(place: Place) -> None:
     with place.sits("init", *QUIET) as terminal:
-        terminal.answer(r"Token \(Enter alone: no Telegram\)", "")
-        terminal.answer(r"Bot token \(Enter alone: no Slack\)", "")
+        terminal.answer(r"Token \(Enter: do not use Telegram\)", "")
+        terminal.answer(r"Bot token \(Enter: do not use Slack\)", "")
         assert terminal.ends() == 0, terminal.screen
 
     assert "channels" not in place.tables
@@ -252,10 +252,10 @@ def test_slack_is_offered_to_who_does_without_telegram(place: Place) -> None:
 def test_who_is_called_by_http_is_asked_for_the_member_id(place: Place, slack: FakeSlack) -> None:
     flags = ("--slack-token", slack.bot.token, "--slack-url", slack.base_url, "--access", "pairing")
     with place.sits("init", *QUIET, *flags, "--slack-events-url", "https://host/slack") as terminal:
-        terminal.shows("it shows the Signing Secret")
+        terminal.shows("copy the Signing Secret")
         terminal.answer("Signing secret", SECRET)
         terminal.answer("Your member ID", "ann")
-        terminal.shows("is like U0123ABCD")
+        terminal.shows("looks like U0123ABCD")
         terminal.answer("Your member ID", "U4711")
         assert terminal.ends() == 0, terminal.screen
 
@@ -264,7 +264,7 @@ def test_who_is_called_by_http_is_asked_for_the_member_id(place: Place, slack: F
 
 def test_ctrl_c_while_waiting_for_the_owner_goes_on_without(place: Place, slack: FakeSlack) -> None:
     with place.sits("init", *QUIET, "--access", "open", *at(slack)) as terminal:
-        terminal.shows("Ctrl-C goes on without …")
+        terminal.shows("Ctrl-C continues without you …")
         terminal.interrupt()
         assert terminal.ends() == 0, terminal.screen
 

@@ -106,7 +106,7 @@ async def test_schemas_are_mended_and_what_cannot_be_is_left_out_without_the_oth
     missing = {log["tool"]: log["reason"] for log in logs if log["event"] == "tools.missing"}
     assert missing.keys() == {"s_remote", "s_text", "s_"}
     assert "https://example.org/p.json" in missing["s_remote"]
-    assert missing["s_text"] == "left out: its schema is no object's, but of the type 'string'"
+    assert missing["s_text"] == "left out: its schema has the type 'string', not object"
 
 
 async def test_no_more_tools_are_offered_than_a_request_may_have(tmp_path: Path) -> None:

@@ -478,7 +478,7 @@ async def test_nobody_there_is_an_outage():
         base_url = server.base_url
     model = OpenAIModel(ModelConfig(base_url=base_url, name="gone", api_key=Secret(KEY)))
 
-    with pytest.raises(ModelUnavailable, match="check base_url"):
+    with pytest.raises(ModelUnavailable, match="Check base_url"):
         await answer_of(model)
 
     await model.aclose()

@@ -213,7 +213,7 @@ async def test_a_server_that_dies_again_and_again_is_left_alone_for_a_while(tmp_
         said = [await found.act("die") for _ in range(5)]
 
     assert all(text.startswith("Error: the tool server fake ") for text in said)
-    assert "is away" in said[-1] and "it is tried again in" in said[-1]
+    assert "is away" in said[-1] and "the next attempt is in" in said[-1]
     assert len(pids_in(starts)) == 2
 
 
@@ -252,7 +252,7 @@ async def test_a_call_that_hangs_ends_at_its_deadline_and_with_it_the_server_tha
         said = await found.act("hang")
         msgspec.structs.force_setattr(fake, "timeout_s", HANG_S)
 
-        assert said == "Error: fake: act was not answered within 0.05 s"
+        assert said == "Error: tool server fake did not answer act within 0.05 s"
         assert (await found.call("fake_echo", text="b")).text == "b"
     first, second = pids_in(starts)
     assert not alive(first) and not alive(second)

@@ -158,7 +158,10 @@ def test_a_type_that_nobody_brings_is_told_with_those_that_there_are(install: In
             "its config has keys without a default: loudness",
         ),
         (GOOD.replace("config=HornConfig", "config=dict"), "its config is not a subclass of daemon.config.PushConfig"),
-        (GOOD.replace("horn.adapter:connect", "horn.adapter"), "its connect is 'horn.adapter', not module:name"),
+        (
+            GOOD.replace("horn.adapter:connect", "horn.adapter"),
+            "its connect is 'horn.adapter', which is not of the form module:name",
+        ),
     ],
 )
 def test_a_package_that_cannot_be_used_is_named_with_the_reason(
