@@ -1,7 +1,7 @@
-"""What this process counts; ``/metrics`` of the web role and of ``health.port`` show it, with the queues beside it.
+"""Metrics of this process. ``/metrics`` of the web role and of ``health.port`` show them together with the queues.
 
-Labels have as many values as the configuration has channels and models, or as the code has outcomes; never a person's,
-a conversation's or a message's.
+Label values come from the configuration (channels, models) or from the code (outcomes), never from persons,
+conversations or messages.
 """
 
 from typing import Literal

@@ -91,12 +91,12 @@ async def replayed(letters: DeadLetters, letter: DeadLetter) -> str:
             f"dead letter {letter.name} was not replayed: session {letter.session} does not exist any "
             "more. Send a new message."
         )
-    return "replayed" if outcome == "replayed" else "gone before"
+    return "replayed" if outcome == "replayed" else "already removed"
 
 
 async def dropped(letters: DeadLetters, letter: DeadLetter) -> str:
     """Delete a letter for good."""
-    return "dropped" if await letters.drop(letter) else "gone before"
+    return "dropped" if await letters.drop(letter) else "already removed"
 
 
 def time_of(letter: DeadLetter) -> str:

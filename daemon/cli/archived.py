@@ -1,4 +1,4 @@
-"""The doctor's checks of the archive: whether it can be used, and whether messages may leave Redis for it."""
+"""The doctor's checks of the archive: whether it can be used, and whether messages may move to it from Redis."""
 
 import secrets
 
@@ -12,7 +12,7 @@ PROBE = b"written by millpond doctor\n"
 
 
 async def examine_archive(bus: Bus, archive: Archive) -> list[Finding]:
-    """All of them; the archive is not noted as used, for whoever asks may do nothing else here.
+    """All checks. The archive is not recorded as used, because this process may not be one of Millpond's services.
 
     Raises:
         BusUnavailable: Redis went away.

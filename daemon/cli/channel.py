@@ -1,4 +1,4 @@
-"""``millpond channel``: the channels, who may speak on them, and who may not."""
+"""``millpond channel``: the channels, and the people who may or may not talk to the bot on them."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 CHECK_TIMEOUT_S = 20.0
-"""How long a platform may take to say how it is."""
+"""Limit for a platform's answer about its state."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class Row:
     bot: str
     enabled: bool
     access: str
-    """Who is heard: the policy, or ``everybody`` where there is none."""
+    """The access policy, or ``everybody`` if the channel has none."""
     paired: int = 0
     """People and groups that were let in; those that the configuration lists are not counted."""
     banned: int = 0
@@ -42,9 +42,9 @@ class Row:
     leaders: tuple[str, ...] = ()
     """Processes that send its replies."""
     receiver: str = ""
-    """The process that asks its platform for what is new, where one does."""
+    """The process that polls the platform, if one does."""
     health: str = ""
-    """What the platform says, when it was asked."""
+    """The platform's answer, if it was asked."""
     ok: bool | None = None
 
 
@@ -72,7 +72,7 @@ def list_(ctx: click.Context, *, check: bool, as_json: bool) -> None:
         "bot",
         "enabled",
         "access",
-        "let in",
+        "approved",
         "banned",
         "open codes",
         "waiting",
@@ -197,7 +197,7 @@ async def _by_code(bus: "Bus", config: "Config", name: str, channel: "PushConfig
 
 
 async def read_channels(process: "Process", *, check: bool = False) -> list[Row]:
-    """Every configured channel as it is now; with ``check`` each platform is asked.
+    """The current state of every configured channel; with ``check`` each platform is asked.
 
     Raises:
         BusUnavailable: Redis is away.

@@ -1,4 +1,4 @@
-"""``millpond chat``: the terminal channel alone, with a worker of its own as long as there is no other."""
+"""``millpond chat``: the terminal channel alone, with its own worker if no other one runs."""
 
 from functools import partial
 from typing import TYPE_CHECKING

@@ -178,7 +178,7 @@ def _say_checked(found: "Checked", *, repair: bool) -> None:
         if flaw.mend is not None and not repair:
             say(f"  --repair would {flaw.mend.what}")
     for flaw in found.mended:
-        say(f"mended: {_line(flaw)}")
+        say(f"repaired: {_line(flaw)}")
     looked = f"{found.sessions} sessions with {found.messages:,} messages, {found.scopes} memories, {found.keys:,} keys"
     say(f"{looked}: {len(found.flaws)} problems" if found.flaws else f"{looked}: no problems found")
 
@@ -193,7 +193,7 @@ def _row(flaw: "Flaw", *, mended: bool) -> dict[str, Any]:
 
 
 def _tell(as_json: bool) -> "Callable[[str], None]":
-    """Says how far it has come, to a person."""
+    """Tells a person about progress."""
 
     def tell(line: str) -> None:
         if not as_json:

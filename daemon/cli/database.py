@@ -1,4 +1,4 @@
-"""The doctor's checks of Redis and of what stands in it."""
+"""The doctor's checks of Redis and of the data in it."""
 
 import time
 from typing import Any
@@ -14,7 +14,7 @@ SLOW_S = 0.02
 """A turn makes some five round trips: slower than this and people begin to feel it."""
 ALIVE_S = 15.0
 OLD_S = 60.0
-"""A message that waits longer is answered by nobody, or there are too few workers."""
+"""If a message waits longer, no worker answers it, or there are too few workers."""
 CLOCK_S = 2.0
 """Ages are shown by both clocks; orders and leases never depend on it."""
 

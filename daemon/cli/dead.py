@@ -1,4 +1,4 @@
-"""``millpond queue dead``: what could not be answered, and what is to become of it."""
+"""``millpond queue dead``: shows, replays and deletes dead letters."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -25,7 +25,7 @@ ONE = click.argument("name", metavar="[ID]", required=False)
 REASON = click.option("--reason", metavar="R", help="All dead letters with this reason, as shown in the list.")
 ALL = click.option("--all", "everything", is_flag=True, help="All dead letters.")
 TEXT_CHARS = 60
-"""What the list shows of a text."""
+"""Characters of a text that the list shows."""
 
 _T = TypeVar("_T")
 
@@ -120,7 +120,7 @@ async def _shown(letters: "DeadLetters", name: str) -> dict[str, object]:
 
 
 async def _each(letters: "DeadLetters", choice: "Choice", work: "LetterWork") -> Counter[str]:
-    """What became of the chosen letters, counted; of one that was named, an error when nothing could be done."""
+    """Results for the chosen letters, counted. A single named letter that cannot be worked off raises an error."""
     from daemon.bus import one_letter, work_off
 
     for name in choice.names:

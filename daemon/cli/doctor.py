@@ -1,4 +1,4 @@
-"""``millpond doctor``: looks at everything, and says what to do."""
+"""``millpond doctor``: checks everything, and names remedies."""
 
 from collections import Counter
 from dataclasses import asdict

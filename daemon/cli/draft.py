@@ -41,7 +41,7 @@ def _content(path: Path) -> bytes:
 
 @contextmanager
 def edited_draft(text: str) -> Generator[str]:
-    """What a person makes of ``text`` in an editor; when the block fails, the draft stays and its name is told.
+    """The edited ``text`` from a person's editor. If the block fails, the draft is kept and its name printed.
 
     Raises:
         click.ClickException: there is no editor, or it failed.

@@ -80,7 +80,7 @@ def _language(process: "Process", scopes: "Sequence[str]") -> "Language":
 
 
 def _person(name: str) -> str:
-    """A person's id as it is spelled everywhere.
+    """A person's ID in its canonical spelling.
 
     Raises:
         BadSessionKey: it is none.

@@ -1,4 +1,4 @@
-"""``millpond session|memory|person forget``: what is there, whether it is meant, and what became of it."""
+"""``millpond session|memory|person forget``: shows the matching data, asks for confirmation, and reports the result."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ YES = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 
 WITHIN_S = 3_600.0
-"""How long the command waits; the job goes on without it wherever the role consolidation runs."""
+"""Limit for the command. After that the job continues in any process with the role consolidation."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Meant:
-    """What a person means, and what there is of it."""
+    """The requested deletion, and the amount of matching data."""
 
     order: "Order"
     extent: Mapping[str, int]

@@ -1,4 +1,4 @@
-"""``millpond session generate``: a conversation that nobody had, to try things on."""
+"""``millpond session generate``: an artificial conversation for experiments."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -75,7 +75,7 @@ async def _generate(process: "Process", key: str, messages: int, oversized: int,
 
 
 def _first(process: "Process", key: str) -> "Inbound":
-    """What the session's first message looks like, as whoever writes to it from here sends it."""
+    """The session's first message, as a sender on its channel would send it."""
     from daemon.sessionkey import SessionKey
 
     session, channels = SessionKey.parse(key), process.config.channels

@@ -80,8 +80,8 @@ def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
     """Set up a bot: ask for a model and for tokens, test them, identify you, and write the configuration.
 
     Every question has a flag. Without a terminal, no questions are asked. Existing values are offered as defaults and
-    kept unless you change them. Existing files are copied before they are changed. --slack sets up Slack; otherwise
-    init sets up Telegram.
+    kept unless you change them. Existing files are copied before they are changed. --slack sets up Slack. Without
+    it, init sets up Telegram, and offers Slack if you skip Telegram.
     """
     from daemon.setup.asking import Nobody, Person
     from daemon.setup.flags import Flags
@@ -196,7 +196,7 @@ def _fill_workspace(answers: "Answers", config: "Config", found: "Elsewhere | No
 
 
 def _whose(flags: "Flags", asker: "Asker", answers: "Answers", config: "Config", found: "Elsewhere") -> str:
-    """The scope that what another program remembered goes to; empty: nowhere."""
+    """The scope that receives the imported memory; empty: none."""
     from daemon.errors import MillpondError
     from daemon.setup.taking import scope_in
 
@@ -293,7 +293,7 @@ def _own_name() -> str:
 
 
 def _usual(name: str) -> Path:
-    """Where every command looks for the configuration by itself."""
+    """The default path of the configuration, which every command uses."""
     from daemon.config import Config
     from daemon.config.environment import variable
     from daemon.config.paths import expanded

@@ -1,4 +1,4 @@
-"""``millpond queue jobs``: what goes on in the background until it has ended, whatever dies meanwhile."""
+"""``millpond queue jobs``: background jobs, which continue in another process if theirs dies."""
 
 from typing import TYPE_CHECKING
 

@@ -44,7 +44,7 @@ def rooms() -> Finding:
 
 
 def data_directory(folder: Path) -> Finding:
-    """Whether it can be written, and has room."""
+    """Whether the data directory can be written and has free space."""
     existing = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         return error(

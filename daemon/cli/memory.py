@@ -1,4 +1,4 @@
-"""``millpond memory``: what a bot remembers of a person, a group or a session, how it came to, and changes by hand."""
+"""``millpond memory``: a bot's memory of a person, a group or a session, its versions, and changes by hand."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _T = TypeVar("_T")
 NAME = click.argument("name", metavar="SCOPE|SESSION")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 REASON_CHARS = 60
-"""What the list shows of a reason."""
+"""Characters of a reason that the list shows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,7 +277,7 @@ def _edit(seen: "Recall", text: str) -> Callable[[Named], Awaitable[int]]:
 
 
 def author() -> tuple[str, str]:
-    """Who changes something, and when."""
+    """The author and the time of a change by hand."""
     import getpass
 
     from daemon.clock import SystemClock, stamp

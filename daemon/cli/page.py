@@ -35,7 +35,7 @@ async def _links(bus: "Bus", channel: str | None) -> list[str]:
 
 
 def _chosen(found: dict[str, list[str]], channel: str | None) -> tuple[str, list[str]]:
-    """The channel that is meant, and where it listens.
+    """The chosen channel and its addresses.
 
     Raises:
         ConfigError: it is not running, or which one is meant cannot be known.

@@ -1,4 +1,4 @@
-"""``millpond person``: whom bots remember as one, and linking several identities by hand."""
+"""``millpond person``: people whose identities share a memory, and linking identities by hand."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,7 +19,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 BOT = click.option("--bot", help="The bot. Needed only if the channel is not in the configuration.")
 
 WITHIN_S = 900.0
-"""How long a command waits; the job goes on without it wherever the role consolidation runs."""
+"""Limit for a command. After that the job continues in any process with the role consolidation."""
 
 _T = TypeVar("_T")
 

@@ -1,4 +1,4 @@
-"""What ``millpond session show --prompt`` prints: the next prompt of a session, part by part."""
+"""Output of ``millpond session show --prompt``: the next prompt of a session, part by part."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from daemon.printable import printable_json
 
 
 def print_prompt(shown: dict[str, Any]) -> None:
-    """Print what ``workers.agent.preview`` found: the parts with their tokens, then every word of it."""
+    """Print the result of ``workers.agent.preview``: the parts with their tokens, then the whole text."""
     click.echo(f"{shown['session']}: bot {shown['bot']}, model {shown['model']}, for the {shown['for']}")
     click.echo()
     parts = shown["parts"]

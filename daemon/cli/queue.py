@@ -1,4 +1,4 @@
-"""``millpond queue``: what waits where."""
+"""``millpond queue``: pending messages by queue."""
 
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""``millpond memory search``: finds again what a scope remembers, as turns and tools do."""
+"""``millpond memory search``: searches a scope's memory as turns and tools do."""
 
 from typing import TYPE_CHECKING, Any
 

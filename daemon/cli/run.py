@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 PRIVATE = 0o077
-"""What others may do with files made here: nothing. Names of conversations stand in logs."""
+"""Other users get no access to files created here, because names of conversations appear in logs."""
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""The doctor's check of what searches memories."""
+"""The doctor's check of the search engine for memories."""
 
 import shutil
 import subprocess
@@ -18,7 +18,7 @@ SAID_MAX_CHARS = 200
 
 
 async def examine_search(config: MemorySearchConfig) -> list[Finding]:
-    """Whether it can do what the configuration says; QMD is tried by a search of its own."""
+    """Whether the engine can do what the configuration requires; QMD is tested with a real search."""
     if config.backend == "builtin":
         return [ok(CHECK, f"the builtin engine, {config.mode_used}")]
     found = await probed(config.qmd or PROGRAM)
@@ -42,7 +42,7 @@ def _meaning(config: MemorySearchConfig) -> list[Finding]:
 
 
 def _wrong(config: MemorySearchConfig, found: Probed) -> str:
-    """What is wrong, and what to do. Blocks."""
+    """The problem and the remedy. Blocks."""
     builtin = "Until then, the builtin engine answers."
     if not found.path:
         where = (
@@ -57,7 +57,7 @@ def _wrong(config: MemorySearchConfig, found: Probed) -> str:
 
 
 def _node() -> str:
-    """Which Node.js there is: of an older one QMD says its version, and crashes at every search."""
+    """The version of Node.js: under an older one QMD prints its version, but crashes at every search."""
     program = shutil.which("node")
     if program is None:
         return "Node.js was not found on the PATH"

@@ -1,4 +1,4 @@
-"""``millpond session``: which sessions there are, where they stand, what was said in them."""
+"""``millpond session``: lists sessions, and shows their state and messages."""
 
 import difflib
 import time
@@ -130,7 +130,7 @@ async def _found(process: "Process", key: str, *, after: int | None, limit: int)
 
 
 async def unknown(bus: "Bus", key: str) -> str:
-    """What is said of a session that is not there, with those that may have been meant."""
+    """The error for a session that does not exist, with similar names."""
     from daemon.session import SessionReader
 
     names = [name for name, _ in await SessionReader(bus).sessions(limit=NEAREST_AMONG)]

@@ -1,4 +1,4 @@
-"""What ``millpond transcript`` is about: a session, or one archived part of it, in pieces."""
+"""The source of ``millpond transcript``: a session, or one archived part of it, in pieces."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -25,11 +25,11 @@ class Spoken:
     first: int
     upto: int
     segment: "Segment | None" = None
-    """None: all that was said in the session, wherever it lies."""
+    """None: all messages of the session, in Redis and in the archive."""
 
 
 async def spoken(ctx: click.Context, process: "Process", name: str) -> Spoken:
-    """What ``name``, of a transcript or a session, means.
+    """The transcript or session called ``name``.
 
     Raises:
         InboundError, NoSuchTranscript: there is none of that name.
@@ -78,7 +78,7 @@ def _called(whole: Spoken) -> str:
 
 
 async def pieces(process: "Process", wanted: Spoken) -> "AsyncGenerator[Piece]":
-    """The messages, in pieces; a segment that is named is read itself, whatever else holds the same messages.
+    """The messages, in pieces. A named segment is read itself, even if other places hold the same messages.
 
     Raises:
         ArchiveError: the segment that was named cannot be read.

@@ -40,7 +40,7 @@ def trace(ctx: click.Context, *, name: str, as_json: bool) -> None:
 
 
 def print_trace(found: "Found") -> None:
-    """Print a turn: what it was, and its steps as a waterfall."""
+    """Print a turn: its summary, and its steps as a waterfall."""
     from daemon.traces import rows, why_missing
 
     trace, shown = found.trace, rows(found)
@@ -65,7 +65,7 @@ def _name(row: "Row") -> str:
 
 
 def lane(row: "Row", begin: int, whole_ms: float) -> str:
-    """Where in the turn it lies, drawn: at least one column."""
+    """The step's place in the turn, drawn with at least one column."""
     first = min(WIDTH - 1, max(0, int(WIDTH * (row.began_ms - begin) / whole_ms)))
     length = max(1, min(WIDTH - first, round(WIDTH * row.took_ms / whole_ms)))
     return "·" * first + "█" * length + "·" * (WIDTH - first - length)

@@ -1,4 +1,4 @@
-"""``millpond transcript``: what was said, also what has left Redis long ago: shown, searched, copied, brought back."""
+"""``millpond transcript``: shows, searches, exports and restores messages, including archived ones."""
 
 from contextlib import aclosing
 from pathlib import Path
@@ -126,7 +126,7 @@ async def _show(process: "Process", wanted: Spoken) -> list[str]:
 
 
 async def _show_json(process: "Process", wanted: Spoken) -> list[str]:
-    """Piece by piece: a session may be larger than what a machine has of memory."""
+    """Prints piece by piece, because a session may be larger than the machine's memory."""
     import msgspec
 
     from daemon.cli.shown import message_of
@@ -151,7 +151,7 @@ async def _show_json(process: "Process", wanted: Spoken) -> list[str]:
 
 
 def _end(reasons: "Sequence[str]") -> None:
-    """What could not be read is an error, once everything else was printed."""
+    """Raises an error for unreadable parts, after everything else was printed."""
     if reasons:
         raise ArchiveError("\nmillpond: ".join(dict.fromkeys(reasons)))
 
@@ -264,7 +264,7 @@ def export(ctx: click.Context, *, name: str, output: Path, force: bool, as_json:
 
 
 async def _raws(process: "Process", wanted: Spoken) -> "AsyncGenerator[Sequence[bytes]]":
-    """All of them, or ArchiveError: half a conversation must not pass for the whole."""
+    """All messages, or ArchiveError: an incomplete conversation must not look complete."""
     async with aclosing(pieces(process, wanted)) as found:
         async for piece in found:
             if piece.reason:

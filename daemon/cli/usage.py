@@ -1,4 +1,4 @@
-"""``millpond usage``: what bots were used for, and what it cost."""
+"""``millpond usage``: the usage of bots and its cost."""
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
@@ -52,7 +52,7 @@ def usage(ctx: click.Context, *, by: str, days: int, as_json: bool) -> None:
 
 
 def last_days(config: "Config", count: int, clock: "Clock") -> "Sequence[str]":
-    """The last ``count`` days, newest first, up to the latest that it is for one of the bots."""
+    """The last ``count`` days, newest first, up to the latest current date of any bot's time zone."""
     import datetime as dt
 
     from daemon.usage import day_of

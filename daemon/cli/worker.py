@@ -1,4 +1,4 @@
-"""``millpond worker``: which processes live, and what they hold."""
+"""``millpond worker``: the running processes, and the sessions that they hold."""
 
 from dataclasses import asdict
 

@@ -640,7 +640,7 @@ async def test_overheard_people_are_shown(world: World, platform: Platform, caps
     cli_shown.print_shown(await cli_shown.shown(world.process, state, after=None, limit=20))
 
     out = capsys.readouterr().out
-    assert f"[0] {DAY}T08:58:00Z user Ann (overheard): Ann hums" in out
+    assert f"[0] {DAY}T08:58:00Z user Ann (group context): Ann hums" in out
     assert "user Ann: Ann's" in out
     log = await SessionReader(world.lab.bus).log("phone:g", first=0, upto=3, base=0)
     assert [shown(index, entry).overheard for index, entry in enumerate(log)] == [True, True, False]

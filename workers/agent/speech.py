@@ -33,8 +33,8 @@ class Speech:
                 return str(chat)
         channel = repr(saying.channel) if saying.channel else "this channel"
         raise ToolError(
-            f"there is no chat {saying.chat!r} on {channel} that shares this conversation's "
-            "memory; only such chats can be written to"
+            f"chat {saying.chat!r} on {channel} does not share this conversation's memory. You can "
+            "write only to chats that do"
         )
 
     async def _shared(self, session: str) -> str:
@@ -57,7 +57,7 @@ class Speech:
             yield own
             return
         if not saying.chat:
-            raise ToolError(f"name the chat of {channel} as well: chat_id")
+            raise ToolError(f"name the chat on {channel} too: set chat_id")
         chat, _, thread = saying.chat.rpartition(":")
         try:
             # Keys are read back: what cannot stand in one is refused there.

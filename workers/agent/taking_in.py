@@ -107,7 +107,7 @@ class TakingIn:
     async def _all(self, turn: Turn, files: list[Taken], *, again: bool) -> None:
         folders = turn.context_of("").folders
         for each in files[FILES_MAX:]:
-            each.fail(f"not fetched, since more than {FILES_MAX} files came at once")
+            each.fail(f"not fetched, because more than {FILES_MAX} files arrived at once")
         async with self._fetching(turn, again=again) as fetch, anyio.create_task_group() as tg:
             for each in files[:FILES_MAX]:
                 tg.start_soon(self._take, turn, each, folders, fetch)
@@ -145,7 +145,7 @@ class TakingIn:
                 return
             content = await _fetched(fetch, each)
             if len(content) > most:
-                each.fail("too large to be kept")
+                each.fail("too large to be stored")
                 return
             saved = await _saved(folders, each.path, content)
         if each.file.kind == "voice" and fetch is not None:
@@ -160,7 +160,7 @@ class TakingIn:
         if heard is not None:
             each.heard(heard.decode(errors="replace"))
             return
-        more = ": this bot cannot listen to it, no transcription is configured"
+        more = ": this bot cannot transcribe it, because no transcription is configured"
         try:
             server = await self._transcriber(turn.first.bot)
             if server is not None:
@@ -172,7 +172,7 @@ class TakingIn:
                 return
         except ModelError as error:
             _log.warning("transcription.failed", reason=f"{type(error).__name__}: {error}")
-            more = ": it could not be turned into text"
+            more = ": it could not be transcribed"
         each.tell(content, saved=saved, can_read=READ_FILE_NAME in turn.kit.tools.names, more=more)
 
     async def _transcriber(self, bot: str) -> "Transcriber | None":

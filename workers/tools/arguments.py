@@ -101,7 +101,9 @@ class Checker:
 
 def _decoded(arguments: str) -> Mapping[str, Any]:
     if len(arguments) > ARGUMENTS_MAX_CHARS:
-        raise ToolError(f"the arguments have {len(arguments):,} characters; at most {ARGUMENTS_MAX_CHARS:,} are read")
+        raise ToolError(
+            f"the arguments have {len(arguments):,} characters, but at most {ARGUMENTS_MAX_CHARS:,} are allowed"
+        )
     try:
         return msgspec.json.decode(arguments.strip() or "{}", type=dict[str, Any])
     except msgspec.ValidationError as error:

@@ -33,9 +33,11 @@ def _edit(folders: Folders, path: str, old: str, new: str) -> str:
         try:
             changed = replaced(content.decode(), old, new).encode("utf-8", "replace")
         except UnicodeDecodeError as error:
-            raise ToolError(f"{place.shown} is no UTF-8 text") from error
+            raise ToolError(f"{place.shown} is not UTF-8 text") from error
         if len(changed) > WRITE_MAX_BYTES:
-            raise ToolError(f"{place.shown} would have {len(changed):,} bytes; at most {WRITE_MAX_BYTES:,} are written")
+            raise ToolError(
+                f"{place.shown} would have {len(changed):,} bytes, but at most {WRITE_MAX_BYTES:,} can be written"
+            )
         write_whole(folder, place.names[-1], changed)
     return f"changed {place.shown}"
 
@@ -51,8 +53,8 @@ def replaced(text: str, old: str, new: str) -> str:
         return text[: places[0]] + new + text[places[0] + len(old) :]
     if places:
         lines = ", ".join(str(text.count("\n", 0, at) + 1) for at in places[:PLACES_SHOWN])
-        raise ToolError(f"old_text stands there {len(places)} times, in lines {lines}: give more of what is around it")
-    raise ToolError(f"old_text does not stand there{_near(text, old)}; read the file again and copy it exactly")
+        raise ToolError(f"old_text occurs {len(places)} times, in lines {lines}. Give more of the surrounding text")
+    raise ToolError(f"old_text was not found{_near(text, old)}. Read the file again and copy the text exactly")
 
 
 def _places(text: str, old: str) -> list[int]:
@@ -68,11 +70,11 @@ def _near(text: str, old: str) -> str:
     """What was probably meant: the same but for blanks, or the line that is most like the first one."""
     lines, wanted = text.splitlines(), old.splitlines()
     if at := _but_for_blanks(lines, wanted):
-        return f", but for its blanks it stands in line {at}: {lines[at - 1][:LINE_SHOWN_CHARS]!r}"
+        return f"; with other whitespace it is in line {at}: {lines[at - 1][:LINE_SHOWN_CHARS]!r}"
     first = next((line for line in wanted if line.strip()), "")[:LINE_SHOWN_CHARS]
     shown = [line[:LINE_SHOWN_CHARS] for line in lines[:NEAR_LINES_MAX]]
     found = difflib.get_close_matches(first, shown, n=1, cutoff=NEAR)
-    return f"; most like it is line {shown.index(found[0]) + 1}: {found[0]!r}" if found else ""
+    return f"; the most similar line is {shown.index(found[0]) + 1}: {found[0]!r}" if found else ""
 
 
 def _but_for_blanks(lines: list[str], wanted: list[str]) -> int:

@@ -45,8 +45,8 @@ def _compiled(pattern: str, literal: bool, ignore_case: bool) -> Any:
         reason = error.args[0] if error.args else error
         text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
         raise ToolError(
-            f"the pattern cannot be used: {text} (RE2 syntax: no look-around, no back-references); "
-            "set literal to look for the text as it is"
+            f"the pattern cannot be used: {text} (RE2 syntax: no look-around, no back-references). "
+            "Set literal to search for the text itself"
         ) from error
 
 
@@ -59,9 +59,9 @@ def _searched(folders: Folders, path: str, pattern: Any) -> str:
                     raise Cut
                 lines.append(line)
     except Cut:
-        end = "there is more: narrow it down with a path or a longer pattern"
+        end = "there are more matches. Narrow them down with a path or a longer pattern"
     except TimeoutError:
-        end = f"stopped after {SEARCH_S:g} s: narrow it down with a path"
+        end = f"the search stopped after {SEARCH_S:g} s. Narrow it down with a path"
     if end:
         lines.append(f"[{end}]")
     return "\n".join(lines) or "(nothing found)"

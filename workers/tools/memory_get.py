@@ -19,7 +19,7 @@ async def _memory_get(arguments: Mapping[str, Any], context: ToolContext) -> str
     except ArchiveError as error:
         raise ToolError(str(error)) from error
     if found is None:
-        raise ToolError(f"there is no {docid!r} any more: search again")
+        raise ToolError(f"{docid!r} does not exist any more. Search again")
     place, text = found
     what = "messages" if place.session else "lines"
     return f"{place.file}, {what} {place.first} to {place.upto - 1}:\n\n{text}"

@@ -56,7 +56,7 @@ def _page(descriptor: int, offset: int, limit: int) -> str:
     lines = pieces(descriptor, LINE_MAX_CHARS)
     skipped = sum(1 for _ in islice(lines, offset - 1))
     if skipped < offset - 1:
-        raise ToolError(f"it has {skipped:,} lines; offset {offset:,} is behind its end")
+        raise ToolError(f"the file has {skipped:,} lines, so offset {offset:,} is after its end")
     page: list[str] = []
     chars, more = 0, False
     for line in lines:

@@ -153,7 +153,7 @@ class Registry:
         tool = self._tools.get(call.name)
         if tool is None:
             there = ", ".join(self._tools) or "none"
-            raise ToolError(f"there is no tool {call.name[:NAME_MAX_CHARS]!r}; there are: {there}")
+            raise ToolError(f"unknown tool {call.name[:NAME_MAX_CHARS]!r}. The tools are: {there}")
         arguments = self._checkers[tool.name].read(call.arguments)
         limit_s = timeout_s if tool.timeout_s is None else tool.timeout_s
         with anyio.move_on_after(limit_s):
@@ -161,7 +161,7 @@ class Registry:
             if not isinstance(found, str | Result):
                 raise TypeError(f"{tool.name} gave back {type(found).__name__}")
             return Result(text=found) if isinstance(found, str) else found
-        outcome = "" if tool.repeatable else "; whether it did anything is unknown"
+        outcome = "" if tool.repeatable else "; it is unknown whether it had an effect"
         raise ToolError(f"{tool.name} did not finish within {limit_s:g} s{outcome}")
 
     @property

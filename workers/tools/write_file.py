@@ -18,7 +18,7 @@ async def _write_file(arguments: Mapping[str, Any], context: ToolContext) -> str
 def _write(folders: Folders, path: str, content: str) -> str:
     place, encoded = folders.place(path), content.encode("utf-8", "replace")
     if len(encoded) > WRITE_MAX_BYTES:
-        raise ToolError(f"the content has {len(encoded):,} bytes; at most {WRITE_MAX_BYTES:,} are written")
+        raise ToolError(f"the content has {len(encoded):,} bytes, but at most {WRITE_MAX_BYTES:,} can be written")
     with changing(folders, place, make=True) as folder:
         write_whole(folder, place.names[-1], encoded)
     return f"wrote {len(encoded):,} bytes to {place.shown}"
