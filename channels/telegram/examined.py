@@ -62,9 +62,9 @@ async def examined(api: Api, config: TelegramConfig, *, name: str) -> list[Remar
         remarks.append(
             Remark(
                 state="ok",
-                text="privacy mode is on: in groups the bot receives only commands, replies to it and "
-                "mentions. It receives all group messages, which it uses as context for mentions, only "
-                "where it is an administrator. BotFather's /setprivacy changes that",
+                text="privacy mode is on: in groups where the bot is not an administrator, it receives only commands "
+                "and replies to its messages. To receive mentions and the messages before them, make the bot an "
+                "administrator, or turn privacy mode off with BotFather's /setprivacy",
             )
         )
     return remarks

@@ -77,7 +77,7 @@ def list_(ctx: click.Context, *, check: bool, as_json: bool) -> None:
         "open codes",
         "waiting",
         "sent by",
-        "asked by",
+        "polled by",
     ]
     cells = [
         [

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     help="The person as <channel>:<sender>, shown by /whoami. Exports the person's data from every bot.",
 )
 @click.option("--scope", metavar="SCOPE", help="The memory's scope, shown by `millpond session show`.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.zip", help="Where to.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE.zip", help="The zip file to write."
+)
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context

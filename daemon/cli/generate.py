@@ -28,7 +28,9 @@ OVERSIZED_SHARE = 0.6
 
 @click.command()
 @click.argument("name", metavar="SESSION")
-@click.option("--messages", type=click.IntRange(2, MESSAGES_MAX), default=100, show_default=True, help="How many.")
+@click.option(
+    "--messages", type=click.IntRange(2, MESSAGES_MAX), default=100, show_default=True, help="Number of messages."
+)
 @click.option(
     "--oversized",
     type=click.IntRange(0),

@@ -132,7 +132,9 @@ async def _shown(process: "Process", scope: str) -> dict[str, Any]:
     family = await People(process.bus).family(scope)
     sessions = await sessions_of(process.bus, set(family))
     if not sessions and len(family) == 1 and not await process.bus.call("EXISTS", process.bus.keys.memory(scope)):
-        raise InboundError(f"{scope}: this person has never sent a message. `millpond session list` shows all senders.")
+        raise InboundError(
+            f"{scope}: this person has never sent a message. `millpond session list` shows the sessions."
+        )
     identities = [
         {"scope": each, "sessions": sorted(session for session, own in sessions.items() if own == each)}
         for each in family

@@ -13,7 +13,7 @@ def print_prompt(shown: dict[str, Any]) -> None:
     click.echo(f"{shown['session']}: bot {shown['bot']}, model {shown['model']}, for the {shown['for']}")
     click.echo()
     parts = shown["parts"]
-    totals = {"in all": shown["tokens"], "free": parts["free"], "budget": shown["budget_tokens"]}
+    totals = {"total": shown["tokens"], "free": parts["free"], "budget": shown["budget_tokens"]}
     counts = {part: tokens for part, tokens in parts.items() if part != "free"} | totals
     table(("part", "tokens"), [(part, f"{tokens:,}") for part, tokens in counts.items()])
     for each in shown["missing_servers"]:

@@ -42,7 +42,13 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
 
 
 @queue.command("unknown")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=UNKNOWN_SHOWN, show_default=True, help="Newest shown.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 10_000),
+    default=UNKNOWN_SHOWN,
+    show_default=True,
+    help="Number of parts to show, the newest ones.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def unknown(ctx: click.Context, *, limit: int, as_json: bool) -> None:

@@ -120,7 +120,7 @@ class Across:
         listed = {member.decode() for member in await bus.call("ZRANGE", key, 0, -1)}
         for job in sorted(listed):
             if not await bus.call("EXISTS", bus.keys.job(job)):
-                mend = Mend(what="forget it", action="unjob", key=key, args=(job,))
+                mend = Mend(what="remove it from the list", action="unjob", key=key, args=(job,))
                 found.append(
                     Flaw(
                         rule="jobs.index",

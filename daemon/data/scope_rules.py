@@ -112,7 +112,7 @@ def _undigested(taken: ScopeTaken) -> Iterator[Flaw]:
         index = _text(raw)
         if not index.isdecimal() or not base <= int(index) < ends:
             why = f"entry {index} is marked to be merged into MEMORY.md, but only entries {base} to {ends - 1} exist"
-            yield _flaw(taken, "memory.undigested", why, "undigested", "forget that", index, 0)
+            yield _flaw(taken, "memory.undigested", why, "undigested", "remove the mark", index, 0)
         elif index in seen:
             why = f"entry {index} is marked twice to be merged into MEMORY.md"
             yield _flaw(taken, "memory.undigested", why, "undigested", "mark it only once", index, 1)

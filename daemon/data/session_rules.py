@@ -162,7 +162,7 @@ class _Look:
         for stream_id in self._taken.asides:
             if not _STREAM_ID.fullmatch(stream_id) or stream_id not in self._inbox:
                 text = f"message {stream_id} is marked for an out-of-band reply, but it is missing from `in`"
-                yield self._flaw("asides.in", text, "aside", "forget it", stream_id)
+                yield self._flaw("asides.in", text, "aside", "remove the mark", stream_id)
         for stream_id, fields in self._inbox.items():
             try:
                 _decode_inbound(fields.get("message", b""))

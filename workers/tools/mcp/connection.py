@@ -143,7 +143,7 @@ class Connection:
             await use(link.client)
         except MCPError as error:
             if link.over.is_set() or _closed(error):
-                self._lost(link, "it ended")
+                self._lost(link, "it stopped")
                 raise ToolError(
                     f"tool server {self._name} disconnected: {link.why}; {what} may have been carried out"
                 ) from error

@@ -95,7 +95,7 @@ class Program:
                 await _end(process)
 
     async def _hear(self, process: Process, heard: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
-        why = "it ended"
+        why = "it stopped"
         async with heard:
             try:
                 await self._lines_of(process, heard)
@@ -134,7 +134,7 @@ class Program:
         while process.returncode is None:  # noqa: ASYNC110 - waiting for the process would wait for its output as well
             await anyio.sleep(WATCH_S)
         await anyio.sleep(WATCH_S)  # what it said last is still being read
-        self.ended("it ended")
+        self.ended("it stopped")
 
     async def _tell(self, process: Process, told: MemoryObjectReceiveStream[SessionMessage]) -> None:
         assert process.stdin is not None  # noqa: S101 - it was opened as a pipe
