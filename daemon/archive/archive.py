@@ -1,4 +1,4 @@
-"""Writing what is old to the archive, reading it back, and letting it leave Redis."""
+"""Moving old messages to the archive, reading them back, and removing them from Redis."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -29,13 +29,13 @@ GAP_MAX = 500
 """Messages in a segment that is written only so that they can leave Redis."""
 
 TRIES = 5
-"""How often somebody who changes the same list at the same time is made way for."""
+"""Number of retries after other processes changed the same list at the same time."""
 
 _log = structlog.get_logger()
 
 
 class Archive:
-    """What is archived of one database, as far as this process' storage holds it."""
+    """The archive of one database, as far as this process' storage holds it."""
 
     def __init__(
         self,
@@ -63,11 +63,11 @@ class Archive:
         self._lists = ShelfLists(bus, self.files, most=self.config.segments_listed)
         self.orphans = Orphans(bus, self.files, self._clock, older_s=self.config.orphan_after_s)
         self.is_failing = False
-        """The storage did not take what was last written."""
+        """The last write to the storage failed."""
         self._told = ""
 
     async def write(self, shelf: Shelf | str, first: int, raws: Sequence[bytes]) -> Segment:
-        """Archive ``raws``, what Redis holds of ``shelf`` from index ``first`` on; doing so again changes nothing.
+        """Archive ``raws``, the records of ``shelf`` in Redis from index ``first`` on. A repeated call changes nothing.
 
         When this returns, the file is durable and the segment is listed. A text names the log of that session.
 
@@ -103,7 +103,7 @@ class Archive:
         return sorted(found, key=lambda segment: (segment.first, segment.upto))
 
     async def read(self, segment: Segment) -> list[bytes]:
-        """What a segment holds, each as Redis held it.
+        """The records of a segment, as Redis held them.
 
         Raises:
             ArchiveMissing: the file is not there, or does not hold what was archived.
@@ -112,7 +112,7 @@ class Archive:
         return await self.files.load(segment)
 
     async def read_range(self, shelf: Shelf | str, first: int, upto: int) -> list[bytes]:
-        """What is archived from index ``first`` to ``upto`` (exclusive), each as Redis held it.
+        """The archived records from index ``first`` to ``upto`` (exclusive), as Redis held them.
 
         Raises:
             ArchiveMissing: a part of it is nowhere; the text says which.
@@ -150,12 +150,12 @@ class Archive:
                 known = [segment for segment in known if segment not in found or found[segment]]
 
     async def permission(self) -> Permission:
-        """Whether what is archived may leave Redis. Errors as for ``write``."""
+        """Whether archived records may leave Redis. Errors as for ``write``."""
         known, marker = await self.files.known(), await self.files.opened()
         return permission(marker.archive, known, key=self._bus.keys.archives)
 
     async def trim(self, shelf: Shelf | str, upto: int) -> int:
-        """Let what is archived before index ``upto`` leave Redis; the index of the first that Redis holds then.
+        """Remove archived records before index ``upto`` from Redis; returns the index of the first one that stays.
 
         What is still needed stays (``trim.lua``), and everything when other processes could not read it back. Each
         segment is read back and compared first; what is in no segment of this archive is written to one.
@@ -187,7 +187,7 @@ class Archive:
         return int(base)
 
     async def rewrite(self, segment: Segment, raws: Sequence[bytes]) -> Segment:
-        """Put ``raws`` in the place of what a segment holds: a new file, listed in its stead, and the old one deleted.
+        """Replace the contents of a segment with ``raws``: write and list a new file, and delete the old one.
 
         Raises:
             ValueError: they are more or fewer.
@@ -212,7 +212,7 @@ class Archive:
         )
 
     async def drop(self, shelf: Shelf | str) -> None:
-        """Forget all that was archived of a shelf: what is listed, and every file, listed or not.
+        """Delete the whole archive of a shelf: its list, and every file, listed or not.
 
         What Redis itself still holds is somebody else's to remove, before: else it could be archived again.
 
@@ -281,7 +281,7 @@ class Archive:
         return await self.orphans.look(delete=True) if taken else Collected()
 
     async def scrap(self, shelf: Shelf | str) -> list[str]:
-        """Delete every file of a shelf that nothing lists, also one written just now; nobody may be archiving it.
+        """Delete every unlisted file of a shelf, even a new one. No process may be archiving the shelf.
 
         Errors as for ``collect``.
         """
@@ -290,7 +290,7 @@ class Archive:
     # What these are made of
 
     async def _joined(self, pieces: Sequence[Piece], found: dict[Segment, list[bytes]]) -> list[bytes]:
-        """What the pieces hold; ``found`` keeps what was read, and nothing for what could not be."""
+        """The records of the pieces; ``found`` keeps the readable ones."""
         joined: list[bytes] = []
         for piece in pieces:
             if piece.segment is None:
@@ -319,7 +319,7 @@ class Archive:
         return allowed.is_granted
 
     async def _verified(self, shelf: Shelf, listing: Listing, base: int, upto: int) -> int:
-        """How far what Redis holds from ``base`` on was read back from the archive; what is in none is written.
+        """The end of the records in Redis from ``base`` on that are archived and readable; missing ones are written.
 
         Up to the first that had to be written: then the list is another one.
         """

@@ -64,7 +64,7 @@ class ArchiveFiles:
         return found
 
     async def store(self, segment: Segment, lines: bytes) -> Segment:
-        """Write a segment's file, unless it is there; the segment as it is called now."""
+        """Write a segment's file unless it exists; returns the segment with its current name."""
         content = await _aside(len(lines), lambda: packed(lines))
         for named in (segment, msgspec.structs.replace(segment, name=segment.other_name)):
             if await self.storage.create(named.place, content):
@@ -88,7 +88,7 @@ class ArchiveFiles:
         return named
 
     async def load(self, segment: Segment) -> list[bytes]:
-        """What a segment holds, each as Redis held it.
+        """The records of a segment, as Redis held them.
 
         Raises:
             ArchiveMissing: there is no such file, or it does not hold what was archived.
@@ -120,7 +120,7 @@ class ArchiveFiles:
         return catalogue
 
     async def load_catalogue(self, shelf: Shelf, catalogue: Catalogue) -> list[Segment]:
-        """What a catalogue holds. Errors as for ``load``."""
+        """The segments of a catalogue. Errors as for ``load``."""
         await self._check_here(catalogue.archive, f"the catalogue of {shelf.what}")
         place = f"{shelf.folder}/{catalogue.catalogue}"
         where = f"{self.storage.where}/{place}"
@@ -137,7 +137,7 @@ class ArchiveFiles:
         return list(catalogued(lines, shelf.owner, where=where))
 
     async def _rewritten(self, segment: Segment) -> list[bytes] | None:
-        """What a segment was rewritten to, whose list a failover has set back; its name says whether it is whole."""
+        """The newer file of a segment whose list a failover has set back; the name proves that it is complete."""
         stem, found = f"{_MARKED.sub('', segment.place.removesuffix(ENDING))}~", None
         for stored in sorted(await self.storage.list(segment.shelf.folder), key=lambda stored: stored.modified_s):
             if not stored.name.startswith(stem):
@@ -149,7 +149,7 @@ class ArchiveFiles:
         return found
 
     async def _grown(self, shelf: Shelf, catalogue: Catalogue) -> bytes | None:
-        """The lines of a catalogue that was deleted since a newer one begins with them; None: there is none."""
+        """The lines of a catalogue that was deleted because a newer one begins with them; None if none does."""
         for stored in await self.storage.list(shelf.folder):
             if stored.name.rpartition("/")[2].startswith("catalogue_"):
                 lines = (await self._lines(stored.name, REWRITTEN_MAX_BYTES) or b"")[: catalogue.bytes]
@@ -170,7 +170,7 @@ class ArchiveFiles:
         )
 
     async def _lines(self, place: str, size: int) -> bytes | None:
-        """As ``_lines_or_raise``; None for one that is not there, nothing for what is no such file at all."""
+        """Like ``_lines_or_raise``, but None for a missing file and nothing for an unusable one."""
         try:
             return await self._lines_or_raise(place, size)
         except ArchiveMissing:
@@ -179,7 +179,7 @@ class ArchiveFiles:
             return b""
 
     async def _lines_or_raise(self, place: str, size: int) -> bytes | None:
-        """What a file unpacks to, and no more than one byte above ``size``; None when it cannot be unpacked."""
+        """The decompressed contents, at most one byte more than ``size``; None if decompression fails."""
         try:
             content = await self.storage.get(place, max_bytes=size + size // 100 + PACKED_EXTRA_BYTES)
         except ArchiveMissing as error:
@@ -193,5 +193,5 @@ class ArchiveFiles:
 
 
 async def _aside(size: int, work: Callable[[], _T]) -> _T:
-    """What ``work`` on so many bytes gives; done in a thread when it takes long."""
+    """The result of ``work`` on so many bytes; run in a thread if it takes long."""
     return work() if size <= INLINE_BYTES else await to_thread.run_sync(work)

@@ -1,4 +1,4 @@
-"""What a shelf's list in Redis says: its newest segments, and the catalogue of the older ones."""
+"""The list of a shelf in Redis: its newest segments, and the catalogue of the older ones."""
 
 import hashlib
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class Listing:
 
     @property
     def digest(self) -> str:
-        """What ``trim.lua`` knows it by."""
+        """Its identity for ``trim.lua``."""
         return hashlib.sha1(b"".join(raw + b"\n" for raw in self.raws), usedforsecurity=False).hexdigest()
 
     def of(self, shelf: Shelf) -> list[Segment]:
@@ -33,7 +33,7 @@ class Listing:
 
 
 async def listing_of(bus: Bus, shelf: Shelf) -> Listing:
-    """What is listed of a shelf, and of those that share its list.
+    """The listed segments of a shelf, and of the shelves that share its list.
 
     Raises:
         ArchiveError: the list cannot be read.
@@ -55,7 +55,7 @@ async def listing_of(bus: Bus, shelf: Shelf) -> Listing:
 
 
 def catalogued(lines: bytes, owner: str, *, where: str) -> Sequence[Segment]:
-    """What a catalogue's lines say.
+    """The segments in the lines of a catalogue.
 
     Raises:
         ArchiveError: they are no segments.

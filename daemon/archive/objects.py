@@ -1,4 +1,4 @@
-"""The archive in an object store: S3, Google, Azure, and what speaks their language."""
+"""The archive in an object store: S3, Google, Azure, and compatible ones."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 CONNECT_S = 5.0
 REQUEST_S = 15.0
-"""Longest that one request may take; ``STORAGE_LIMIT_S`` is for all of them together, with what is tried again."""
+"""Limit for one request; ``STORAGE_LIMIT_S`` covers all requests of a call, including retries."""
 
 RETRIES = 3
 

@@ -28,20 +28,20 @@ _NOTHING = Recall(text="", version=0)
 
 @dataclass
 class Looked:
-    """What one process remembers of a folder from one look to the next."""
+    """The state of a folder that one process remembers between two looks."""
 
     clean: Stat | None = None
-    """How MEMORY.md looked when it was last seen to be what was written."""
+    """File status of MEMORY.md when it last matched the written text."""
     seen: Recall = _NOTHING
-    """What Redis held then."""
+    """The text in Redis at that time."""
     next_at: float = 0.0
     """From when on it is worth looking again, by the event loop's clock."""
     all_at: float = 0.0
     """From when on it is worth looking at all files, not at MEMORY.md alone."""
     said: frozenset[str] = frozenset()
-    """What the last look had to complain of."""
+    """Problems of the last look."""
     saying: set[str] = field(default_factory=set[str])
-    """What this one has."""
+    """Problems of this look."""
 
     def is_new(self, complaint: str) -> bool:
         """Whether it was not logged when the files were looked at last."""
@@ -85,7 +85,7 @@ class Projection:
                     write_side_car(folder, side)
 
     def untouched(self) -> bool:
-        """Whether MEMORY.md lies there as it was last seen to be what was written; or does not, as then.
+        """Whether the state of MEMORY.md is unchanged since it last matched the written text.
 
         Raises:
             OSError: the folder cannot be read.

@@ -1,4 +1,4 @@
-"""What people make of a memory, with its files brought in step before and after."""
+"""Changes of a memory by people, with its files synchronized before and after."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from daemon.memory.memories import Memories
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """What became of a change."""
+    """The result of a change."""
 
     version: int
-    """What is current then."""
+    """The current version afterwards."""
     changed: bool
     """False: it read like that before."""
 
@@ -26,7 +26,7 @@ async def written(
     *,
     expect: int | None = None,
 ) -> Written:
-    """Carry out ``change``, which gives the number of what is current then; ``scope`` is a home.
+    """Carry out ``change``, which returns the number of the then current version; ``scope`` is a home.
 
     Raises:
         VersionMoved: the current version is not the one that is expected; nothing was changed.

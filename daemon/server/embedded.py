@@ -19,7 +19,7 @@ IDLE_S = 10.0
 """How long the server outlives its last client."""
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 UNUSABLE = frozenset({"EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST", "ENOENT", "ENAMETOOLONG", "ENOLCK", "ENOTSUP"})
-"""Errors that no waiting mends: no right to write, no folder, or a file system without locks."""
+"""Errors that do not go away with time: no permission to write, no folder, or a file system without locks."""
 
 log = structlog.get_logger()
 

@@ -1,4 +1,4 @@
-"""Which program serves the data, which one wrote it, and whether the one may open what the other left.
+"""The program that serves the data, the engine that wrote it, and whether the first may open it.
 
 The rule exists because an older engine that does not know the files of a newer one starts silently EMPTY (Redis 7.0 and
 Valkey data under Redis 6.2). So ``engine.json`` stands beside the data from before its first byte.
@@ -35,7 +35,7 @@ class Engine(msgspec.Struct, frozen=True):
 
     @property
     def release(self) -> tuple[int, int]:
-        """Major and minor version: what decides about the files' format."""
+        """Major and minor version, which determine the files' format."""
         major, minor = self.version.split(".")[:2]
         return int(major), int(minor)
 
@@ -140,7 +140,7 @@ def _bundled() -> list[Path]:
 
 
 def _examine(path: Path) -> Program | str:
-    """The program at ``path``, or what is wrong with it as the end of a sentence."""
+    """The program at ``path``, or its problem as the end of a sentence."""
     if not path.is_file():
         return "was not found"
     if not os.access(path, os.X_OK):

@@ -25,7 +25,7 @@ from daemon.server.private import socket_path, write_private, write_state
 
 REPLY_TIMEOUT_S = 2.0
 START_TIMEOUT_S = 30.0
-"""Until then a server that reads its data back is waited for; the next call goes on waiting."""
+"""Limit of one call for a server that is loading its data; the next call continues to wait."""
 SPAWN_TIMEOUT_S = 5.0
 POLL_MIN_S, POLL_MAX_S = 0.002, 0.05
 REWRITE_MIN = "256mb"
@@ -46,7 +46,7 @@ ROOT = Path(__file__).resolve().parents[2]
 """Where our packages lie, for the keeper's interpreter."""
 KEEPER = "import sys; sys.path.append(sys.argv[1]); from daemon.server.keeper import main; main(*sys.argv[2:])"
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR")
-"""What the children get of the environment: keys and tokens in it are none of their business."""
+"""Environment variables of child processes; keys and tokens are not passed on."""
 
 
 class Launcher:
@@ -58,7 +58,7 @@ class Launcher:
         self._idle_s = idle_s
 
     def join(self) -> State | None:
-        """The server that runs and answers; None when there is none, or it is being started or stopped just now.
+        """The running server, if it answers; None if it does not run, or is being started or stopped.
 
         Under the shared lock: the keeper cannot stop the server between the look at it and the note that it is wanted.
         """
@@ -277,7 +277,7 @@ def _free_port(wanted: int | None) -> int:
 
 
 def _tidy(layout: Layout) -> None:
-    """Remove what a killed server left half-written, and see to a log of bearable length."""
+    """Remove half-written files of a killed server, and shorten a long log."""
     for left in [*layout.folder.glob("temp-*.aof"), *layout.folder.glob("temp-*.rdb")]:
         left.unlink(missing_ok=True)
     layout.log.touch(mode=0o600)
@@ -287,7 +287,7 @@ def _tidy(layout: Layout) -> None:
 
 
 def _stop_unreachable(state: State) -> None:
-    """End a server whose socket was removed (a cleaned /tmp, a log-out), so that it is started anew with one."""
+    """Stop a server whose socket was removed (a cleaned /tmp, a log-out), so that a new one is started."""
     with contextlib.suppress(OSError), Link.tcp("127.0.0.1", state.port, timeout_s=REPLY_TIMEOUT_S) as link:
         # Only an answer shows that it is past its start, where the socket does not exist yet.
         if not isinstance(link.call("AUTH", state.password), Refusal) and not Path(state.socket).exists():

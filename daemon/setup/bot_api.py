@@ -18,7 +18,7 @@ from daemon.proxies import http_client
 CONFLICT = 409
 """Another program asks for the bot's messages, or a webhook is set."""
 CALL_S = 15.0
-"""How long an answer may take beyond what the call itself waits for."""
+"""Limit for an answer, in addition to the waiting time of the call itself."""
 
 
 class TelegramSaysNo(MillpondError):
@@ -27,12 +27,12 @@ class TelegramSaysNo(MillpondError):
     def __init__(self, message: str, *, code: int = 0, retry_after_s: float = 0.0) -> None:
         super().__init__(message)
         self.code = code
-        """As it was answered; 0: there was no answer."""
+        """Status of the answer; 0 without an answer."""
         self.retry_after_s = retry_after_s
 
 
 class Me(msgspec.Struct, frozen=True, kw_only=True):
-    """Who the bot is."""
+    """The bot's identity."""
 
     id: int
     username: str = ""
@@ -73,7 +73,7 @@ class BotApi:
         self._base_url = base_url.rstrip("/")
 
     async def me(self) -> Me:
-        """Who the bot is.
+        """The bot's identity.
 
         Raises:
             TelegramSaysNo: the token is none, or Telegram cannot be asked.
@@ -85,7 +85,7 @@ class BotApi:
         return msgspec.json.decode(await self.call("getWebhookInfo"), type=_Webhook).url
 
     async def updates(self, *, offset: int | None, wait_s: int) -> list[dict[str, Any]]:
-        """What waits for the bot. With ``offset`` all updates below it are gone for good. Errors as for ``me``."""
+        """The bot's pending updates. ``offset`` deletes all earlier ones permanently. Errors as for ``me``."""
         params: dict[str, object] = {"timeout": wait_s, "limit": 100}
         if offset is not None:
             params["offset"] = offset

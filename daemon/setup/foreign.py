@@ -1,4 +1,4 @@
-"""What another program kept: found in its folders, nothing of it changed. All of it blocks.
+"""Data of another program, found in its folders and never changed. All functions block.
 
 nanobot keeps ``config.json`` beside ``workspace/``, in which ``memory/`` holds MEMORY.md and HISTORY.md, newer ones
 ``history.jsonl``. OpenClaw keeps ``openclaw.json`` beside a workspace with MEMORY.md at its top and a file a day in
@@ -29,7 +29,7 @@ NOT_TAKEN = (
     *("sessions", "cron", "canvas", "prompts", "agents", "credentials"),
     *("HEARTBEAT.md", "BOOT.md", "BOOTSTRAP.md"),
 )
-"""What lies beside it and has no place here."""
+"""Other files there, for which Millpond has no equivalent."""
 
 FILE_MAX_BYTES = 1_000_000
 """As large as MEMORY.md may be."""
@@ -55,11 +55,11 @@ class Elsewhere:
     """Files by their paths below ``skills/``."""
     remembered: Foreign = field(default_factory=Foreign)
     left: list[str] = field(default_factory=list[str])
-    """What is not taken over, a line each."""
+    """Data that is not imported, a line each."""
 
 
 def find(folder: Path, environ: Mapping[str, str]) -> Elsewhere:
-    """What lies in ``folder``: the one of a nanobot or an OpenClaw, or the workspace in it.
+    """The data in ``folder``: the folder of a nanobot or an OpenClaw, or the workspace in it.
 
     Raises:
         InboundError: there is neither.
@@ -191,7 +191,7 @@ def journal_entries(text: str) -> Iterator[str]:
 
 
 def _folder(path: Path, left: list[str]) -> Path:
-    """``path``, or a folder that is never there when it is a link: that may lead to anything of this machine's."""
+    """``path``, or a folder that never exists if it is a link, which may lead anywhere on this machine."""
     if not path.is_symlink():
         return path
     left.append(f"{path.name}: this is a link. Name the link's target with --from, or copy the files by hand")
@@ -260,7 +260,7 @@ def _text(path: Path, left: list[str], most: int = FILE_MAX_BYTES) -> str:
 
 
 def _content(path: Path, left: list[str], most: int = FILE_MAX_BYTES) -> bytes | None:
-    """What a plain file holds; None when there is none, or it is not to be taken."""
+    """The contents of a regular file; None if it does not exist or must not be imported."""
     try:
         # A link may point to anything of this machine's.
         if not stat.S_ISREG(path.lstat().st_mode):

@@ -1,4 +1,4 @@
-"""The questions, in order, each with what is tried right after it."""
+"""The questions in order, each with the test of its answer."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -190,7 +190,7 @@ class Interview:
 
     @staticmethod
     def _found_out(answer: ModelAnswer) -> list[str]:
-        """What shows when the model is tried with tools and a picture; it answers, so that nothing here is an error."""
+        """Findings of a test with tools and a picture. The model answers, so none of them is an error."""
         model = ModelConfig(base_url=answer.base_url, name=answer.name, api_key=answer.key)
         try:
             return cast("list[str]", run(lambda: load(PROBE)(BotConfig(), model)))
@@ -318,7 +318,7 @@ class Interview:
         return owner
 
     def _took_webhook_away(self, answer: TelegramAnswer) -> bool:
-        """Whether there was one, and the person wants it gone; what waits for the bot stays."""
+        """Whether a webhook existed and the person had it deleted; pending messages of the bot stay."""
         try:
             if not (url := run(lambda: _webhook(answer))):
                 return False

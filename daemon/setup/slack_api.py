@@ -19,7 +19,7 @@ CALL_S = 15.0
 """How long an answer may take."""
 
 ANSWER_MAX_BYTES = 1_048_576
-"""Largest answer that is read; those that are asked for here have a few hundred bytes."""
+"""Largest answer that is read; the answers used here have a few hundred bytes."""
 
 
 class SlackSaysNo(MillpondError):
@@ -28,12 +28,12 @@ class SlackSaysNo(MillpondError):
     def __init__(self, message: str, *, code: str = "", retry_after_s: float = 0.0) -> None:
         super().__init__(message)
         self.code = code
-        """As Slack calls it; empty: there was no answer, or none of Slack's."""
+        """Slack's code for the error; empty without an answer of Slack."""
         self.retry_after_s = retry_after_s
 
 
 class Me(msgspec.Struct, frozen=True, kw_only=True):
-    """Who the app is in its workspace."""
+    """The app's identity in its workspace."""
 
     team_id: str
     team: str = ""
@@ -44,7 +44,7 @@ class Me(msgspec.Struct, frozen=True, kw_only=True):
     user: str = ""
     bot_id: str = ""
     scopes: tuple[str, ...] = ()
-    """What the token allows."""
+    """The token's permissions."""
     app_id: str = ""
     """Empty: Slack does not say."""
 
@@ -90,14 +90,14 @@ TOKEN_CODES = frozenset(
 
 
 class SlackApi:
-    """Slack's Web API, for whoever has a token."""
+    """Slack's Web API, with any token."""
 
     def __init__(self, session: aiohttp.ClientSession, base_url: str) -> None:
         self.session = session
         self._base_url = base_url.rstrip("/")
 
     async def me(self, token: Secret) -> Me:
-        """Who a bot token belongs to.
+        """The owner of a bot token.
 
         Raises:
             SlackSaysNo: the token is none, or Slack cannot be asked.
@@ -137,7 +137,7 @@ class SlackApi:
         return url
 
     async def name_of(self, token: Secret, user_id: str) -> str:
-        """What people call somebody; empty when Slack does not say."""
+        """A person's name; empty if Slack does not return it."""
         try:
             content, _ = await self._asked(token, "users.info", user=user_id)
             user = msgspec.json.decode(content, type=_UserFound).user

@@ -1,4 +1,4 @@
-"""The questions about Slack, each with what is tried right after it."""
+"""The questions about Slack, each with the test of its answer."""
 
 import re
 from collections.abc import Callable
@@ -57,13 +57,13 @@ class _Secret:
     given: Secret | None
     known: Secret | None
     problem: Callable[[Secret], str]
-    """What is wrong with its form."""
+    """The problem with its form."""
     tried: Callable[[Secret], None]
     """Raises SlackSaysNo when it does not work."""
 
 
 class SlackInterview:
-    """Asks what the configuration needs of Slack. Nothing is written."""
+    """Asks for everything that the configuration needs for Slack. Nothing is written."""
 
     def __init__(self, asker: Asker, flags: Flags, place: Place) -> None:
         self._asker = asker
@@ -72,7 +72,7 @@ class SlackInterview:
         self._me: Me | None = None
 
     def answer(self, bot: str, language: Language, *, offered: bool) -> SlackAnswer | None:
-        """Ask all of it; None when there is to be no app at Slack.
+        """Ask all questions; None if Slack is not to be set up.
 
         ``offered``: a person is asked although no flag speaks of Slack. Errors as for ``Interview.answers``.
         """
@@ -147,7 +147,7 @@ class SlackInterview:
         return replace(named, bot_token=token) if token else None
 
     def _heard(self, answer: SlackAnswer) -> SlackAnswer | None:
-        """With what it hears by: the token for a socket, or the secret of an address that Slack calls."""
+        """With the means to receive events: the token for Socket Mode, or the signing secret for an address."""
 
         def tried(token: Secret) -> None:
             app = _APP.fullmatch(token.reveal())
@@ -189,13 +189,13 @@ class SlackInterview:
         return replace(answer, app_token=token) if token else None
 
     def _go_without(self, text: str) -> None:
-        """A person may; a script is told what is missing."""
+        """Lets a person continue; a script gets an error with the missing values."""
         if not self._asker.asks:
             raise ConfigError(text)
         click.echo("  Continuing without Slack.")
 
     def _asked(self, what: _Secret) -> Secret | None:
-        """A secret that works, or that the person keeps as it is; None: there is none."""
+        """A secret that works, or that the person keeps anyway; None: none."""
         given, known = what.given, what.known
         while True:
             secret = self._asker.secret(what.question, flag=what.flag, given=given, default=known)
@@ -286,7 +286,7 @@ class SlackInterview:
 
 
 def member_problem(text: str) -> str:
-    """What is wrong with the id of a person; empty: nothing."""
+    """The problem with a person's ID; empty: none."""
     return "" if _MEMBER.fullmatch(text) else f"a Slack member ID looks like U0123ABCD: {WHERE_MEMBER}"
 
 

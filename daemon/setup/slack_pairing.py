@@ -54,7 +54,7 @@ class _Payload(msgspec.Struct, frozen=True):
 
 
 class _Frame(msgspec.Struct, frozen=True):
-    """What comes over the socket: hello, disconnect, or an envelope."""
+    """A message of the socket: hello, disconnect, or an envelope."""
 
     type: str = ""
     reason: str = ""
@@ -69,7 +69,7 @@ _decode = msgspec.json.Decoder(_Frame).decode
 async def wait_for_owner(
     api: SlackApi, app_token: Secret, me: Me, code: str, *, say: Callable[[str], None], wait_s: float = WAIT_S
 ) -> Written | None:
-    """Whoever writes ``code`` to the app in a direct message; None when nobody does in time.
+    """The person who sends ``code`` to the app in a direct message; None if that does not happen in time.
 
     Raises:
         SlackSaysNo: Slack lets nobody hear with this token.

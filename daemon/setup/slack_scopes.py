@@ -1,4 +1,4 @@
-"""What an app at Slack has to be allowed. The manifest, ``deploy/slack/manifest.yaml``, asks for exactly that."""
+"""Permissions of a Slack app. The manifest, ``deploy/slack/manifest.yaml``, requests exactly these."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,7 +18,7 @@ SCOPES = {
     "reactions:write": "to add reactions",
     "users:read": "to look up names",
 }
-"""Each scope of the bot's token, and what it is for."""
+"""Each scope of the bot's token, and its purpose."""
 
 VIEW_SCOPE = "assistant:write"
 """Comes with ``agent_view``, which only some plans of Slack have; nothing is missing without it."""
@@ -29,7 +29,7 @@ PLACES = (_HERE.with_name("slack_manifest.yaml"), _HERE.parents[2] / "deploy" / 
 
 
 def missing_of(granted: Iterable[str]) -> list[str]:
-    """What the scopes of a token do not allow, as ``scope (what it is for)``."""
+    """Scopes that a token lacks, as ``scope (purpose)``."""
     there = frozenset(granted)
     return [f"{scope} ({why})" for scope, why in SCOPES.items() if scope not in there]
 
@@ -39,11 +39,11 @@ _BY_HTTP = (
     ("  event_subscriptions:\n", "  event_subscriptions:\n    request_url: {url}\n"),
     ("socket_mode_enabled: true", "socket_mode_enabled: false"),
 )
-"""What is another line in the manifest of an app to which Slack brings everything at ``url``."""
+"""Lines of the manifest that differ if Slack sends events to ``url``."""
 
 
 def manifest(events_url: str = "") -> str:
-    """The text that Slack makes an app from: one that hears over a socket, or at ``events_url``.
+    """The manifest of an app that receives events over Socket Mode, or at ``events_url``.
 
     Raises:
         OutputError: it is not where it was installed.

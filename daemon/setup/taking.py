@@ -1,4 +1,4 @@
-"""Putting what another program kept where it belongs: files into the workspace, what it remembered into a memory."""
+"""Importing another program's data: files into the workspace, its memory into a memory."""
 
 import getpass
 from dataclasses import dataclass
@@ -24,11 +24,11 @@ PATIENCE_S = 10.0
 
 @dataclass(frozen=True, kw_only=True)
 class Copied:
-    """What became of the files."""
+    """The result for the files."""
 
     taken: tuple[str, ...]
     there: tuple[str, ...]
-    """Left alone: something else of that name is there already."""
+    """Not imported, because a different file of that name exists."""
 
 
 def copy_files(found: Elsewhere, workspace: Path) -> Copied:
@@ -56,7 +56,7 @@ def _holds(path: Path, content: bytes) -> bool:
 
 
 def scope_in(config: Config, bot: str, identity: str) -> str:
-    """The scope of somebody's direct chat with a bot; ``identity`` is ``<channel>:<sender>``.
+    """The scope of a person's direct chat with a bot; ``identity`` is ``<channel>:<sender>``.
 
     Raises:
         ConfigError: there is no such channel, or it is no identity.
@@ -82,7 +82,7 @@ def scope_in(config: Config, bot: str, identity: str) -> str:
 
 
 async def remember(config: Config, bot: str, scope: str, found: Elsewhere) -> TakenOver:
-    """Take what was remembered into the memory of ``scope``, once. Starts the embedded server if need be.
+    """Import the found memory into the memory of ``scope``, once. Starts the embedded server if necessary.
 
     Raises:
         MillpondError: Redis cannot be used, or the memory is busy; the text says what to do.
