@@ -87,7 +87,9 @@ class Api:
             # Not "from error": it holds the address, and that the token.
             raise Unreached(f"{self._base} cannot be reached: {type(error).__name__}") from None
         except httpx2.HTTPError as error:
-            raise SendUnknown(f"{self._base}: {type(error).__name__} after {method} was sent") from None
+            raise SendUnknown(
+                f"the connection to {self._base} broke after {method} was sent: {type(error).__name__}"
+            ) from None
         if content is None or status is None:
             raise SendUnknown(f"{self._base} did not answer {method} within {timeout_s:g} s")
         return judged(_read(self._masked(content)), status=status, method=method, base=self._base)

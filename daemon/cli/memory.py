@@ -307,7 +307,9 @@ def _files(named: Named, config: "Config") -> "MemoryFiles":
 
     def workspace_of(bot: str) -> Path:
         if bot not in config.bots:
-            raise ConfigError(f"bots.{bot} was not found in this configuration, but the memory belongs to that bot")
+            raise ConfigError(
+                f"bots.{bot} was not found in this configuration, but the memory belongs to that bot. Add the bot."
+            )
         return bot_workspace(config, bot)
 
     return MemoryFiles(named.memories, workspace_of=workspace_of)

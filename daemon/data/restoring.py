@@ -118,7 +118,7 @@ async def _check_empty(bus: Bus, *, replaces: bool) -> None:
             break
     if others:
         raise DatabaseNotEmpty(
-            f"this database is not empty: it has keys that start with {bus.keys.prefix}: . Restore "
+            f"this database is not empty: it has keys that start with `{bus.keys.prefix}:`. Restore "
             "into an empty database, or add --replace, which deletes the existing data first."
         )
 

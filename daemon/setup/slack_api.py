@@ -206,7 +206,7 @@ async def _body(response: aiohttp.ClientResponse) -> bytes:
 
 
 async def _refuse_redirect(_session: object, _context: object, _params: object) -> None:
-    raise aiohttp.ClientError("Slack never redirects requests")
+    raise aiohttp.ClientError("the server redirected the request, which Slack never does")
 
 
 @asynccontextmanager
