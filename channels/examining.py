@@ -1,4 +1,4 @@
-"""What ``millpond doctor`` says of the push channels."""
+"""The checks of push channels for ``millpond doctor``."""
 
 import anyio
 
@@ -16,7 +16,7 @@ from daemon.errors import MillpondError
 from daemon.run import open_process
 
 ASK_S = 15.0
-"""How long a platform may take to say who a bot is."""
+"""Limit for a platform's answer about the bot's identity."""
 
 
 async def examine(name: str, config: Config) -> list[Finding]:
@@ -49,7 +49,7 @@ async def _slack(name: str, config: SlackConfig) -> list[Finding]:
 
 
 async def _foreign(name: str, channel: PushConfig, config: Config) -> Finding:
-    """What an adapter says that another package brings."""
+    """The health of an adapter from another package."""
     health = Health(ok=False, text=f"the platform did not answer within {ASK_S:g} s")
     try:
         with anyio.move_on_after(ASK_S):

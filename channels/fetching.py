@@ -1,4 +1,4 @@
-"""Fetching what came with the messages of a push channel, for whoever answers them, in whatever process that is."""
+"""Downloading the files of a push channel's messages, in the process that answers them."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""The role ``channels``: every configured channel that has its replies sent to a platform."""
+"""The role ``channels``: every configured channel that sends its replies to a platform."""
 
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any
@@ -27,7 +27,7 @@ _log = structlog.get_logger()
 
 
 async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-    """Take in what people say on the push channels, and send the replies; returns when the process stops.
+    """Receive messages on the push channels, and send the replies; returns when the process stops.
 
     By then nothing more is taken in, and every send is over.
     """

@@ -1,4 +1,4 @@
-"""The thread in which a bot is asked something: what was said there before, for whoever answers."""
+"""The thread of a message: its earlier messages, for the process that answers."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from daemon.process import Process
 
 
 async def said_before(process: Process, inbound: Inbound, *, timeout_s: float) -> tuple[Overheard, ...]:
-    """What was said before ``inbound``, overheard or read from its platform, oldest first; as much as is overheard.
+    """The messages before ``inbound``, from the group context or the platform, oldest first, within its limits.
 
     What people say who are banned is left out.
 

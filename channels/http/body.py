@@ -9,7 +9,7 @@ BODY_TIMEOUT_S = 30.0
 
 
 async def read_body(request: Request, *, max_bytes: int, advice: str = "") -> bytes:
-    """All of it; ``advice`` says what to do about one that is too large.
+    """The whole body; ``advice`` is the remedy for one that is too large.
 
     Raises:
         HTTPException: 413, it is above ``max_bytes``; 408, it did not come in time.

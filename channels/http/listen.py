@@ -1,4 +1,4 @@
-"""The socket of a server: which port it gets, and what is said when it gets none."""
+"""The socket of a server: its port, and the errors if it gets none."""
 
 import errno
 import socket
@@ -37,7 +37,7 @@ async def listen(path: str, host: str, port: int | None) -> socket.socket:
 
 
 def address_of(listening: socket.socket, host: str) -> str:
-    """``http://host:port`` under which ``listening`` is reached, with the host as it was configured."""
+    """The address of ``listening``, ``http://host:port``, with the host as configured."""
     host, port = host.strip("[]"), listening.getsockname()[1]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 

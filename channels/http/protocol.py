@@ -15,7 +15,7 @@ SHUTDOWN_S = 2
 """Whole seconds that uvicorn waits for requests at its end; ours are over before."""
 
 CLEAR_S = 1.0
-"""How long what was cut off may take to notice."""
+"""Limit for interrupted handlers to finish."""
 
 _NOT_HTTP = msgspec.json.encode(
     {
@@ -33,7 +33,7 @@ class Protocol(H11Protocol):
     """A connection that says in JSON too that it does not understand."""
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is not HTTP, and close the connection."""
+        """Answer data that is not HTTP, and close the connection."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             headers = [("content-type", "application/json"), ("connection", "close")]
             for event in (h11.Response(status_code=400, headers=headers), h11.Data(data=_NOT_HTTP), h11.EndOfMessage()):
@@ -73,7 +73,7 @@ class Server(uvicorn.Server):
         self._on_listening()
 
     async def clear(self) -> None:
-        """Close what a cut-off client or a cancelled ``serve`` left open; every request has ended or been cancelled."""
+        """Close connections left by disconnected clients or a cancelled ``serve``, once every request has ended."""
         for server in getattr(self, "servers", ()):
             server.close()
         for connection in list(self.server_state.connections):

@@ -28,7 +28,7 @@ from daemon.sessionkey import SessionKey
 from daemon.wording import text as say
 
 ALBUM_S = 1.0
-"""How long what came as one collects: its parts arrive as updates of their own, within some tenths of a second."""
+"""Time for collecting the parts of one message, which arrive as updates within some tenths of a second."""
 
 NAME_CHARS = 128
 """Of a person's name: longer ones are made to annoy."""
@@ -37,10 +37,10 @@ _log = structlog.get_logger()
 
 
 class Shown(Protocol):
-    """Shows a chat that something is being done about what was said there."""
+    """Shows in a chat that a message is being processed."""
 
     def accepted(self, session: SessionKey, inbound: Inbound) -> None:
-        """A message was accepted; returns at once, and shows it as well as it can."""
+        """A message was accepted. Returns immediately, and shows it as well as it can."""
         ...
 
 
@@ -50,7 +50,7 @@ class _Nothing:
 
 
 class Intake:
-    """Deals with what one channel's platform says; see ``channels.base.Intake``."""
+    """Processes the messages of one channel's platform; see ``channels.base.Intake``."""
 
     def __init__(self, process: Process, channel: Channel, config: PushConfig, *, shown: Shown | None = None) -> None:
         self._process = process
@@ -66,7 +66,7 @@ class Intake:
         self._shown = shown or _Nothing()
 
     async def run(self) -> None:
-        """Hear who was let in or banned, for ever; without it that is seen some seconds later."""
+        """Follow approvals and bans, for ever; without it they take effect some seconds later."""
         await self._access.run(self._process.listener)
 
     async def take(self, arrival: Arrival) -> None:
@@ -94,7 +94,7 @@ class Intake:
         return done
 
     async def _take_plain(self, run: Sequence[Arrival]) -> int:
-        """Put a run onto the queue by one script; how many are dealt with. 0: the first one is to be taken by itself.
+        """Publish a run with one script; returns the number of processed messages. 0: handle the first one alone.
 
         Raises:
             BusUnavailable: none of them is kept.
@@ -140,7 +140,7 @@ class Intake:
         return "failed"
 
     async def _judge(self, case: Case) -> str:
-        """What became of it, in a word."""
+        """The result, in a word."""
         arrival = case.arrival
         if arrival.deleted:
             return await self._withdrawn(case)
@@ -152,7 +152,7 @@ class Intake:
         return await self._hear(case)
 
     async def _hear(self, case: Case) -> str:
-        """As ``_judge``, of somebody who is heard."""
+        """Like ``_judge``, for an allowed sender."""
         arrival = case.arrival
         place = place_of(self._config.access, arrival, command_of(arrival.text))
         if place == "nothing":
@@ -175,7 +175,7 @@ class Intake:
         )
 
     async def _stranger(self, case: Case) -> str:
-        """Somebody writes who was not let in: a code, said once a minute."""
+        """Handle a message of a stranger: send a pairing code, at most once a minute."""
         arrival = case.arrival
         if arrival.edited or arrival.sender.is_bot:
             return "silent"
@@ -201,7 +201,7 @@ class Intake:
         return True
 
     async def _edited(self, case: Case) -> str:
-        """A message was changed that may still wait for its answer; one that has been read stays as it was read."""
+        """Handle an edit of a message that may still be pending; one that was read already stays unchanged."""
         try:
             amended = await self._amendments.amend(self._inbound(case))
         except InboundError as error:
@@ -213,7 +213,7 @@ class Intake:
         return amended
 
     async def _withdrawn(self, case: Case) -> str:
-        """A message was taken back that may still wait for its answer, was overheard, or is said only after this."""
+        """Handle the deletion of a message that may be pending, in the group context, or still to be sent."""
         session, arrival = str(case.session), case.arrival
         withdrawn = await self._amendments.withdraw(session, arrival.id, sender_id=arrival.sender.id)
         if withdrawn != "unknown":
@@ -305,7 +305,7 @@ def _session(channel: str, arrival: Arrival) -> SessionKey | None:
 
 
 def _takes_overheard(inbound: Inbound) -> bool:
-    """Whether what was overheard is context of it: a command is read by no model."""
+    """Whether the group context belongs to it; no model reads a command."""
     return inbound.chat_kind == "group" and not inbound.command
 
 

@@ -1,4 +1,4 @@
-"""Events that Slack brings by HTTP, signed: every process serves the address, and answers once what came is kept."""
+"""Events that Slack sends by HTTP, signed: every process serves the address, and answers once an event is stored."""
 
 import math
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -26,10 +26,10 @@ OLD_S = 300
 """How far the time of a signature may be from ours (Slack, "Verifying requests")."""
 
 TAKE_S = 2.5
-"""How long keeping may take: Slack waits 3 s for an answer, and says it again then."""
+"""Limit for storing an event: Slack waits 3 s for an answer, and then sends the event again."""
 
 LAST_S = 0.5
-"""How long it may still take once the process stops; what is not kept by then Slack says again."""
+"""Limit for storing once the process stops; Slack sends unstored events again."""
 
 EVENT_MAX_BYTES = 4_194_304
 """Largest body that is read; the largest real ones have some 100 kB."""
@@ -38,7 +38,7 @@ FIELDS_MAX = 100
 """Most fields of a slash command; there are some 15."""
 
 RETRY_AFTER_S = 5
-"""What Slack is told to wait while Redis is away; it keeps to times of its own."""
+"""Delay that Slack is told while Redis is unavailable; Slack uses its own delays."""
 
 FORM = "application/x-www-form-urlencoded"
 
@@ -82,7 +82,7 @@ class Brought:
             take.deadline = min(take.deadline, self._until)
 
     def application(self) -> Starlette:
-        """What answers Slack's calls."""
+        """The application that answers Slack's requests."""
         # Compared and not routed: whatever stands in the address is meant as it is.
         path = unquote(urlsplit(self._config.events.url).path) or "/"
 
@@ -100,7 +100,7 @@ class Brought:
         return Starlette(routes=[Route("/{path:path}", brought, methods=["POST"])])
 
     def _problem(self, request: Request, body: bytes) -> str:
-        """What is wrong with a signature; empty: nothing."""
+        """The problem with a signature; empty: none."""
         stamped, signature = request.headers[TIMESTAMP], request.headers[SIGNATURE]
         try:
             if abs(self._clock.now().timestamp() - int(stamped)) > OLD_S:
@@ -155,7 +155,7 @@ _read_asked = msgspec.json.Decoder(_Asked).decode
 
 
 def _challenge(body: bytes) -> str:
-    """What Slack wants to hear back when a person enters the address in the app's settings; empty: no such question."""
+    """The answer that Slack expects when a person enters the address in the app's settings; empty: no such request."""
     try:
         asked = _read_asked(body)
     except (ValueError, RecursionError):
@@ -164,7 +164,7 @@ def _challenge(body: bytes) -> str:
 
 
 def _of_form(body: bytes) -> tuple[Kind, bytes]:
-    """A slash command's fields, as JSON; or what somebody clicked."""
+    """The fields of a slash command as JSON, or a clicked button."""
     try:
         fields = dict(parse_qsl(body.decode(errors="replace"), keep_blank_values=True, max_num_fields=FIELDS_MAX))
     except ValueError:  # more fields than any form has

@@ -25,7 +25,7 @@ class Remark:
 
 
 class _Tested(msgspec.Struct, frozen=True):
-    """What ``auth.test`` answers."""
+    """Result of ``auth.test``."""
 
     user: str
     team: str
@@ -38,13 +38,13 @@ class _Bot(msgspec.Struct, frozen=True):
 
 
 class _BotFound(msgspec.Struct, frozen=True):
-    """What ``bots.info`` answers."""
+    """Result of ``bots.info``."""
 
     bot: _Bot = _Bot()
 
 
 async def examined(api: Api, config: SlackConfig, *, name: str) -> list[Remark]:
-    """What Slack says of the app of the channel ``name``, and what stands in the way of its work.
+    """Slack's report on the app of the channel ``name``, and problems of the app.
 
     Never raises what ``send`` raises.
     """
@@ -75,7 +75,7 @@ def _lacking(granted: list[str]) -> Iterator[Remark]:
 
 
 async def _hearing(api: Api, config: SlackConfig, *, name: str, bot_id: str) -> list[Remark]:
-    """By which way it hears, and whether it can."""
+    """The way in which the app receives events, and whether it works."""
     if config.events.url or not config.app_token:
         where = f"at {config.events.url}" if config.events.url else "through the channel with the same signing secret"
         text = (

@@ -30,10 +30,10 @@ FETCH_MAX_BYTES = 20_971_520
 DOCUMENT_NAME = "reply.md"
 
 SHARED_S = 2.0
-"""How long Slack may take to say in which message a file is shown; without that the file's id stands for it."""
+"""Limit for Slack's answer about the message that shows a file; without it the file's ID is used."""
 
 SHARED_SHARE = 0.5
-"""Of the time that is left, what that may take: the file is sent, and whoever waits has to hear it in time."""
+"""Share of the remaining time for that: the file is sent, and the caller must get the result in time."""
 
 KINDS_OF_PAGES = ("text/html",)
 
@@ -68,7 +68,7 @@ class Files:
         return await self._shown_in(chat, brought[0]["id"], deadline)
 
     async def fetch(self, attachment: Attachment, *, timeout_s: float) -> bytes:
-        """What came with a message; ``source`` is the file's id and, behind a space, its address if it is known.
+        """An attachment of a message; ``source`` is the file's ID and, after a space, its address if known.
 
         Errors as for ``Channel.fetch``.
         """

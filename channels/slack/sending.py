@@ -23,7 +23,7 @@ MAY_STREAM = "cant_delete_message"
 
 
 class Sending:
-    """Sends what one bot says."""
+    """Sends the messages of one bot."""
 
     def __init__(self, api: Api, files: Files, streams: Streams) -> None:
         self._api = api
@@ -45,7 +45,7 @@ class Sending:
         return ts_of(found)
 
     async def edit(self, chat: SessionKey, ts: str, part: Part, *, timeout_s: float) -> None:
-        """Have a message say what ``part`` says. Errors as for ``Channel.edit``."""
+        """Replace a message's text with that of ``part``. Errors as for ``Channel.edit``."""
         if not is_ts(ts):
             raise SendRejected(f"message {ts[:80]!r} cannot be edited: it was not found")
         deadline = anyio.current_time() + timeout_s

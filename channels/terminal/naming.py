@@ -1,4 +1,4 @@
-"""Which session a person means, and who that person is."""
+"""The session that a person names, and the person's identity."""
 
 import getpass
 
@@ -65,7 +65,7 @@ def any_session(config: Config, name: str) -> SessionKey:
 
 
 def sender_of(config: Config, key: SessionKey) -> str:
-    """Who speaks in a session that is written to from here: the person at the terminal, elsewhere the chat itself."""
+    """The sender in a session that this process writes to: the person at the terminal, otherwise the chat itself."""
     return user_name() if isinstance(config.channels.get(key.channel), TerminalConfig) else key.chat
 
 

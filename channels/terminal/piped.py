@@ -17,13 +17,13 @@ from daemon.events import Notice
 from daemon.printable import printable
 
 PENDING_MAX = 100
-"""Messages sent ahead of their answers: what waits beyond them waits in the pipe."""
+"""Messages sent before their answers arrive; further lines stay in the pipe."""
 
 BEYOND_TURN_S = 60.0
-"""How long nothing at all may be heard, beyond the longest turn, before it is given up."""
+"""Limit for complete silence, in addition to the longest turn."""
 
 AWAY_PAUSE_S = 0.5
-"""Pause before a line is sent again that nobody could take."""
+"""Pause before a refused line is sent again."""
 
 READ_BYTES = 65_536
 

@@ -13,7 +13,7 @@ from daemon.process import Process
 
 @dataclass(frozen=True, kw_only=True)
 class Sent:
-    """What became of a message."""
+    """The result of sending a message."""
 
     id: str
     session: str

@@ -1,4 +1,4 @@
-"""The terminal of ``millpond run`` and ``millpond chat``: on a screen when there is one, else line by line."""
+"""The terminal of ``millpond run`` and ``millpond chat``: a screen if there is one, otherwise line by line."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What a request asks for: a session in its address, numbers in its query."""
+"""Parameters of a request: the session in its address, numbers in its query."""
 
 import re
 from urllib.parse import parse_qs, unquote
@@ -14,7 +14,7 @@ LIMIT_MAX = 1_000
 """Messages or sessions in one answer."""
 AGE_MAX_S = 60
 WORDS_MAX_CHARS = 500
-"""Of what is looked for."""
+"""Of the search text."""
 
 _NUMBER = re.compile(r"-?[0-9]{1,16}", re.ASCII)
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
@@ -64,7 +64,7 @@ def session_of(segment: str, channel: str) -> SessionKey:
 
 
 def session_in_query(request: Request, channel: str) -> SessionKey:
-    """The session in ``?session=``; errors as for ``SessionKey.of_channel``, and 400 when there is none."""
+    """The session in ``?session=``; errors as for ``SessionKey.of_channel``, and 400 if it is missing."""
     try:
         asked = parse_qs(request.scope["query_string"].decode("latin-1"), keep_blank_values=True, errors="strict")
     except UnicodeDecodeError:
@@ -107,7 +107,7 @@ def turn_in(text: str) -> int:
 
 
 def words_of(request: Request) -> str:
-    """What is looked for.
+    """The search text.
 
     Raises:
         HTTPException: 400, nothing is, or more than anybody looks for.

@@ -9,13 +9,13 @@ from starlette.requests import Request
 from channels.http import read_body
 
 SMALL_BYTES = 16_384
-"""What a body may have that holds no text of a person."""
+"""Limit for a body without a text of a person."""
 
 _T = TypeVar("_T")
 
 
 async def decoded(request: Request, kind: type[_T], form: str, *, max_bytes: int = SMALL_BYTES) -> _T:
-    """The body as a ``kind``; ``form`` says what that is, for whoever sent something else.
+    """The body as a ``kind``; ``form`` describes it in errors.
 
     Raises:
         HTTPException: 415, it is not said to be JSON; 413, it is above ``max_bytes``; 408, it did not come in time;

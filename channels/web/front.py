@@ -1,4 +1,4 @@
-"""``GET /``: what this is, for whoever opens it."""
+"""``GET /``: a short introduction."""
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response

@@ -1,4 +1,4 @@
-"""What stands before every endpoint: whose requests are let in, that each of them ends, and how.
+"""Checks before every endpoint: allowed requests, their end, and their answers.
 
 A web page of somebody else that a person has open must not reach a Millpond on that person's machine: the Host header
 has to name this server (defence against DNS rebinding), and what changes anything must not come from a foreign origin.
@@ -22,7 +22,7 @@ from channels.web.static import is_page
 from daemon.errors import MillpondError
 
 OPEN = frozenset(["/", "/livez", "/healthz", "/readyz", "/api/login"])
-"""What needs no token, beside the page's own files."""
+"""Addresses that need no token, besides the page's own files."""
 
 SAFE = frozenset(["GET", "HEAD", "OPTIONS"])
 """Methods that change nothing."""
@@ -64,7 +64,7 @@ def hosts_of(bound: str, allowed: Iterable[str]) -> frozenset[str]:
 
 
 class Requests:
-    """The requests under way, so that a stop can end those that do not end by themselves."""
+    """The requests in progress, so that a stop can end the remaining ones."""
 
     def __init__(self) -> None:
         self._scopes: set[anyio.CancelScope] = set()

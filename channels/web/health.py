@@ -1,4 +1,4 @@
-"""``/livez``, ``/healthz``, ``/readyz`` and ``/metrics``: what machines ask a process."""
+"""``/livez``, ``/healthz``, ``/readyz`` and ``/metrics``: the endpoints for monitoring."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -24,7 +24,7 @@ PING_S = 1.0
 """How long Redis may take to answer."""
 
 GAUGES_S = 2.0
-"""How long reading the queues' lengths may take; without them, /metrics still shows what this process counted."""
+"""Limit for reading the queues' lengths; without them, /metrics still shows this process' metrics."""
 
 
 class Health:
@@ -44,7 +44,7 @@ class Health:
         ]
 
     async def livez(self, _request: Request) -> Response:
-        """Whether this process does anything at all: starting it anew would mend nothing else."""
+        """Whether this process works at all; a restart would repair nothing else."""
         return _verdict("")
 
     async def healthz(self, _request: Request) -> Response:
@@ -58,7 +58,7 @@ class Health:
         return _verdict(await self._redis_problem())
 
     async def metrics(self, _request: Request) -> Response:
-        """What this process counted, and the queues' lengths."""
+        """This process' metrics, and the queues' lengths."""
         text = generate_latest() + await self._gauges()
         return Response(text, media_type=CONTENT_TYPE_LATEST)
 
@@ -77,7 +77,7 @@ class Health:
             try:
                 gauges = await _queues(self._process)
             except* BusError:
-                """What this process counted is shown all the same."""
+                """Shows this process' metrics anyway."""
         return gauges
 
 
@@ -135,7 +135,7 @@ async def _lengths(registry: CollectorRegistry, bus: Bus) -> None:
 
 
 async def _outboxes(registry: CollectorRegistry, process: Process) -> None:
-    """Labelled by channel, of which there are as many as the configuration has."""
+    """Labelled by channel, as configured."""
     bus = process.bus
     out = Gauge("millpond_out", "Replies not yet delivered to a push channel", ["channel"], registry=registry)
     age = Gauge(

@@ -1,4 +1,4 @@
-"""``/api/messages`` and ``/api/sessions/<session>/messages``: handing a message in, and reading what was said."""
+"""``/api/messages`` and ``/api/sessions/<session>/messages``: sending a message, and reading a conversation."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ from daemon.session import SessionReader
 from daemon.sessionkey import SessionKey
 
 BODY_EXTRA_BYTES = 65_536
-"""What a body may hold beside the text."""
+"""Bytes that a body may have in addition to the text."""
 
 ESCAPED = 6
 """Bytes that one byte of text may take in JSON, as ``\\u0000``."""

@@ -26,7 +26,7 @@ from daemon.errors import (
 )
 
 AWAY_RETRY_S = 5
-"""What a client is told to wait while Redis is away: an embedded server is back within it."""
+"""Delay that a client is told while Redis is unavailable: an embedded server is back within it."""
 
 AWAY = (
     "Redis does not answer or accepts no writes right now, so it is unknown whether the "
@@ -86,7 +86,7 @@ def problem(status: int, code: str, message: str, *, headers: Mapping[str, str] 
 
 
 def refusal(_request: Request, error: Exception) -> Response:
-    """The answer to an exception of our tree; what is not the client's to mend goes up, to be logged."""
+    """The answer to an exception of our tree; errors that a client cannot correct are raised again and logged."""
     for kind in _KINDS:
         if isinstance(error, kind.error):
             text = AWAY if isinstance(error, BusUnavailable) else str(error)

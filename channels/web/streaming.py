@@ -13,10 +13,10 @@ VIEWERS_MAX = 1_000
 """Streams of a kind at a time in one process and channel; each costs a few reads every five seconds, and a socket."""
 
 SEND_S = 30.0
-"""How long a client may take nothing of what is written before it is let go."""
+"""Time for which a client may read nothing before it is disconnected."""
 
 END_S = 0.2
-"""What the last byte of a stream may take."""
+"""Limit for the last byte of a stream."""
 
 HEADERS = {"Content-Type": "text/event-stream; charset=utf-8", "X-Accel-Buffering": "no"}
 """nginx would keep events back otherwise."""
@@ -74,7 +74,7 @@ class Streams:
 
 
 class _Stream(Response):
-    """The answer that does not end by itself."""
+    """An answer without a defined end."""
 
     def __init__(self, streams: Streams, work: Work) -> None:
         super().__init__(headers=HEADERS)

@@ -1,4 +1,4 @@
-"""What keys in different slots must agree about: a session and its memory, indexes and what they list."""
+"""Rules across keys in different slots: a session and its memory, indexes and their entries."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -14,12 +14,12 @@ OVER = frozenset({b"done", b"failed"})
 
 
 class Across:
-    """What was read of all sessions and scopes, as far as others must agree with it."""
+    """The parts of all sessions and scopes that others must agree with."""
 
     def __init__(self) -> None:
         """Nothing was read yet."""
         self._positions: dict[str, tuple[int, int, bool]] = {}
-        """Cursor, head, and whether somebody is at it or is expected."""
+        """Cursor, head, and whether a worker consolidates the session or will."""
         self._waiting: set[tuple[str, str]] = set()
         self._memories: dict[tuple[str, str], int] = {}
         """How far a scope has taken in a session."""
@@ -27,7 +27,7 @@ class Across:
         self._moving: set[str] = set()
 
     def note_session(self, taken: SessionTaken) -> None:
-        """A session, as it was read."""
+        """Add a session that was read."""
         is_expected = bool(taken.lock.get("nonce")) or "unsettled" in taken.scores
         if taken.fields:
             self._positions[taken.name] = (
@@ -38,7 +38,7 @@ class Across:
         self._waiting |= {(taken.name, each) for each in (*taken.waiting, *taken.asides)}
 
     def note_scope(self, taken: ScopeTaken) -> None:
-        """A scope, as it was read."""
+        """Add a scope that was read."""
         if taken.fields.get("joining") or taken.fields.get("receiving") or taken.fields.get("leaving"):
             self._moving.add(taken.name)
         if joined := taken.fields.get("joined"):
@@ -49,7 +49,7 @@ class Across:
                 self._memories[taken.name, field.removeprefix("upto:")] = number(value)
 
     def knows(self, session: str) -> bool:
-        """Whether there is such a session."""
+        """Whether the session exists."""
         return session in self._positions
 
     def stray_in(self, name: Name, stream_id: str, words: list[Any]) -> str:
@@ -58,7 +58,7 @@ class Across:
         return session if session and (session, stream_id) not in self._waiting else ""
 
     def stray(self, session: str, stream_id: str) -> Flaw:
-        """A message that nobody would answer."""
+        """A message that would never be answered."""
         mend = Mend(what="queue the message in its session", action="stray", owner=session, args=(stream_id,))
         text = f"message {stream_id} was accepted but is in no queue, so it would never be answered"
         return Flaw(rule="in.waiting", where=session, text=text, mend=mend)
@@ -69,7 +69,7 @@ class Across:
         return {scope for scope, session in self._memories if session in sessions}
 
     async def flaws(self, bus: Bus) -> list[Flaw]:
-        """What does not agree just now; some of it may be about to."""
+        """Current disagreements; some may disappear in a moment."""
         return [
             *self._of_memories(),
             *await self._of_index(bus),

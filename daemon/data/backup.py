@@ -43,7 +43,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """What is to be in a backup beside what Redis holds."""
+    """The contents of a backup besides the data in Redis."""
 
     workspaces: Mapping[str, Path]
     """Folders of the bots' files, by bot."""
@@ -119,7 +119,7 @@ async def back_up(
 
 
 async def _redis(bus: Bus, taking: Taking, folder: Path) -> int:
-    """Write what Redis holds; how many records."""
+    """Write the data in Redis; returns the number of records."""
     count = 0
     with (
         _written(folder, REDIS) as file,
@@ -165,14 +165,14 @@ class _Copies:
     async def tree(
         self, source: Path, *inside: str, only: str = "", without: str = "", secret: Collection[Path] = ()
     ) -> None:
-        """What lies in a folder."""
+        """The files in a folder."""
         self._taken += await _in_thread(
             lambda: list(copy_tree(source, self._folder, *inside, only=only, without=without, secret=secret)),
             self._folder,
         )
 
     async def archive(self, storage: Storage) -> None:
-        """All files of an archive; what is deleted meanwhile is in none of the lists that were read before."""
+        """All files of an archive; a file that is deleted meanwhile is in none of the lists read before."""
         names = [MARKER] + [stored.name for folder in await storage.folders() for stored in await storage.list(folder)]
         for name in names:
             with suppress(ArchiveMissing):

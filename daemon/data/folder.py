@@ -1,4 +1,4 @@
-"""A backup as it lies there: its manifest, its records, its files; checked before anything is made of it. It blocks."""
+"""A backup on disk: its manifest, records and files, checked before they are used. All functions block."""
 
 import gzip
 import zlib
@@ -13,7 +13,7 @@ from daemon.errors import UNREADABLE, DataError
 
 
 def manifest_of(folder: Path) -> Manifest:
-    """What a backup says of itself; its lists are what was written.
+    """The manifest of a backup; its lists describe the written files.
 
     Raises:
         DataError: it is no backup, is not whole, or a newer Millpond wrote it.

@@ -1,4 +1,4 @@
-"""What must be true of any key: that Millpond makes such ones, where it lies, its type, and that it ends in time."""
+"""Rules for every key: Millpond uses such keys, partition, type, and expiry."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ _decode_reply = msgspec.json.Decoder(Reply).decode
 
 
 async def flaws_of_key(bus: Bus, name: Name) -> list[Flaw]:
-    """Every rule that a key breaks by itself."""
+    """Every rule that a single key breaks."""
     key = key_of(bus.keys.prefix, name)
     if not name.is_known:
         text = "Millpond does not use this key. Find out where it comes from, and delete it."
@@ -41,7 +41,7 @@ async def flaws_of_key(bus: Bus, name: Name) -> list[Flaw]:
 
 
 def flaws_of_entry(name: Name, stream_id: str, words: list[Any]) -> list[Flaw]:
-    """Every rule that an entry of a stream breaks by itself."""
+    """Every rule that a single entry of a stream breaks."""
     fields, where = pairs_of(words), f"{name.kind}{':' if name.rest else ''}{name.rest} {stream_id}"
     try:
         if name.kind == "out":

@@ -26,10 +26,10 @@ from daemon.data.tree import put_file, sha256_of
 from daemon.errors import ArchiveMissing, ConfigError, DatabaseNotEmpty, DataError
 
 ALIVE_S = 30.0
-"""A process that said within this time that it lives may still write (see ``daemon/heartbeat.py``)."""
+"""A process whose last heartbeat is newer may still write (see ``daemon/heartbeat.py``)."""
 
 FIXED = (b"schema", b"partitions")
-"""What a process writes into ``mp:meta`` of an empty database as soon as it connects."""
+"""Fields that a process writes into ``mp:meta`` of an empty database when it connects."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,19 +41,19 @@ class Target:
     archive: Storage | None
     """None: files are left alone."""
     partitions: int | None = None
-    """None: as many as there were."""
+    """None: as in the backup."""
     replaces: bool = False
-    """Whether what is there already goes."""
+    """Whether existing data is deleted."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Restored:
-    """What was restored."""
+    """The result of a restore."""
 
     manifest: Manifest
     partitions: int
     files: int
-    """Of those in the backup, how many were written; the others lay there already."""
+    """Number of written files of the backup; the others existed already."""
 
 
 class _Beat(msgspec.Struct):
@@ -68,7 +68,7 @@ async def restore(
     clock: Clock | None = None,
     tell: Callable[[str], None] = lambda _line: None,
 ) -> Restored:
-    """Make the database of ``bus``, and the files of ``target``, what they were in a backup.
+    """Restore the database of ``bus``, and the files of ``target``, from a backup.
 
     Raises:
         DataError: it is no backup, or is spoilt.
@@ -124,7 +124,7 @@ async def _check_empty(bus: Bus, *, replaces: bool) -> None:
 
 
 async def _emptied(bus: Bus) -> None:
-    """Remove every key but ``mp:meta``, which says what goes on."""
+    """Remove every key except ``mp:meta``, which records the restore in progress."""
     meta = bus.keys.meta.encode()
     async for keys in scan_keys(bus, f"{bus.keys.prefix}:*"):
         for key in keys:
@@ -136,7 +136,7 @@ async def _emptied(bus: Bus) -> None:
 
 
 async def _files(folder: Path, target: Target) -> list[FileTaken]:
-    """The files of a backup that are to be written: those that do not lie there already.
+    """The files of a backup that have to be written, because they do not exist yet.
 
     Raises:
         DataError: one is not what was backed up.
@@ -160,7 +160,7 @@ async def _files(folder: Path, target: Target) -> list[FileTaken]:
 
 
 async def _there(taken: FileTaken, target: Target) -> str | None:
-    """The checksum of what lies where a file belongs; empty: nothing; None: it belongs nowhere."""
+    """The checksum of the existing file at a backup file's place; empty: none; None: no place."""
     kind, _, rest = taken.path.partition("/")
     if kind == ARCHIVE and target.archive is not None:
         return await _archived(target.archive, rest, taken)

@@ -1,4 +1,4 @@
-"""What must be true of a scope's memory whenever one looks. Pure."""
+"""Rules for a scope's memory that hold at every moment. Pure."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -69,7 +69,7 @@ def _versions(taken: ScopeTaken) -> Iterator[Flaw]:
 
 
 def _history(taken: ScopeTaken) -> Iterator[Flaw]:
-    """Every entry can be read; what was taken in of a session last ends where its memory does."""
+    """Every entry can be read; the newest entry of a session ends where the memory's part of the session ends."""
     base, newest = number(taken.fields.get("history_base")), dict[str, int]()
     for index, raw in enumerate(taken.history, base):
         try:
@@ -105,7 +105,7 @@ def _notes(taken: ScopeTaken) -> Iterator[Flaw]:
 
 
 def _undigested(taken: ScopeTaken) -> Iterator[Flaw]:
-    """They are entries that there are, in Redis, once each."""
+    """Marked entries exist in Redis and are marked once."""
     base = number(taken.fields.get("history_base"))
     ends, seen = base + len(taken.history), set[str]()
     for raw in taken.undigested:
@@ -120,7 +120,7 @@ def _undigested(taken: ScopeTaken) -> Iterator[Flaw]:
 
 
 def covered(ranges: Sequence[tuple[int, int]], first: int, upto: int) -> list[tuple[int, int]]:
-    """What of ``first`` to ``upto`` (exclusive) is in none of the ranges."""
+    """The parts of ``first`` to ``upto`` (exclusive) that are in none of the ranges."""
     gaps, at = list[tuple[int, int]](), first
     for begin, end in sorted(ranges):
         if begin > at and at < upto:

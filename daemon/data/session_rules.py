@@ -1,4 +1,4 @@
-"""What must be true of a session whenever one looks, since each script changes it in one step. Pure."""
+"""Rules for a session that hold at every moment, because each script changes it in one step. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -126,7 +126,7 @@ class _Look:
             )
 
     def waiting(self) -> Iterator[Flaw]:
-        """What waits stands in ``in``, once; waiting ⇔ due."""
+        """Pending messages are in ``in``, once; pending ⇔ due."""
         seen = set[str]()
         for stream_id in self._taken.waiting:
             if stream_id in seen:
@@ -158,7 +158,7 @@ class _Look:
         return bool(self._taken.asides)
 
     def asides(self) -> Iterator[Flaw]:
-        """What is to be answered aside stands in ``in``."""
+        """Messages marked for an out-of-band reply are in ``in``."""
         for stream_id in self._taken.asides:
             if not _STREAM_ID.fullmatch(stream_id) or stream_id not in self._inbox:
                 text = f"message {stream_id} is marked for an out-of-band reply, but it is missing from `in`"
@@ -171,7 +171,7 @@ class _Look:
                 yield self._flaw("in.message", text)
 
     def unsettled(self) -> Iterator[Flaw]:
-        """What a new conversation left behind is looked for, until memory holds it."""
+        """The rest of a finished conversation is scheduled for consolidation until memory contains it."""
         if self._start > self._cursor and "unsettled" not in self._taken.scores and not self._taken.lock.get("nonce"):
             text = (
                 f"messages {self._cursor} to {self._start - 1} belong to a finished conversation, but no "

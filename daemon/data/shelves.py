@@ -1,4 +1,4 @@
-"""What must be true of the archive and of the files of a memory, compared with what Redis says."""
+"""Rules for the archive and for a memory's files, compared with Redis."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,7 +22,7 @@ KINDS: tuple[ScopeKind, ...] = ("history", "versions", "notes")
 
 
 async def flaws_of_archive(archive: Archive, taken: SessionTaken | ScopeTaken, *, deep: bool) -> list[Flaw]:
-    """What left Redis and is in no file, and files that are not there; with ``deep``, that hold something else.
+    """Records that are neither in Redis nor in a file, and missing files; with ``deep``, files with other contents.
 
     Raises:
         BusUnavailable: Redis is away.
@@ -72,7 +72,7 @@ def _rewritten(segment: Segment, names: set[str]) -> bool:
 
 
 async def _read_all(archive: Archive, shelf: Shelf, taken: SessionTaken | ScopeTaken) -> list[Flaw]:
-    """Each file holds what was archived, and what Redis still has of it."""
+    """Each file contains the archived records, and matches those that are still in Redis."""
     found: list[Flaw] = []
     base = number(taken.fields.get(shelf.base_field))
     held = taken.log if isinstance(taken, SessionTaken) else list(getattr(taken, shelf.kind))
@@ -98,7 +98,7 @@ async def _read_all(archive: Archive, shelf: Shelf, taken: SessionTaken | ScopeT
 
 
 async def flaws_of_files(taken: ScopeTaken, workspace_of: Callable[[str], Path]) -> list[Flaw]:
-    """What the files of a memory hold that Redis does not: it was set back."""
+    """Parts of a memory's files that Redis has lost because it was restored to an older state."""
     if taken.fields.get("joined"):
         return []
     try:

@@ -37,21 +37,21 @@ STOP_S = 10.0
 LOOK_S = 0.02
 
 SOON_MS = 60_000
-"""What ends within this time may have ended."""
+"""Keys that expire within this time may be missing."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verified:
-    """What was found in a backup that was restored."""
+    """Findings in a restored backup."""
 
     records: int
-    """Compared with what was read back, all the same."""
+    """Number of records that were compared."""
     flaws: tuple[Flaw, ...]
     """Rules that the data broke before it was backed up."""
 
 
 async def verify(folder: Path, *, server: str = "", tell: Callable[[str], None] = lambda _line: None) -> Verified:
-    """Restore a backup into a server that is made for it and thrown away.
+    """Restore a backup into a temporary server.
 
     ``server`` is the program, if not the one that came with Millpond.
 
@@ -142,7 +142,7 @@ async def _compare(bus: Bus, record: Taken) -> None:
 
 
 def _alone(session: SessionTaken) -> SessionTaken:
-    """A session without what is of the backup: what was newest in other streams, and how often it was read."""
+    """A session without the fields of the backup itself: newest entries of other streams, and the number of reads."""
     return msgspec.structs.replace(session, out_upto="", dead_upto="", taken=0)
 
 

@@ -1,4 +1,4 @@
-"""How a browser becomes an operator's and ceases to be one, who asks, and what operators did."""
+"""Login and logout of browsers, the identity of a request's sender, and the audit log."""
 
 from collections import deque
 from dataclasses import asdict
@@ -25,7 +25,7 @@ WRONG_MAX = 10
 WRONG_S = 60.0
 
 CODE_MAX = 100
-"""Characters of what may be a code at all."""
+"""Characters that a code may have."""
 
 BAD_LOGIN = (
     "this login link is not valid: it was used already, is older than ten minutes, or "
@@ -77,7 +77,7 @@ class Login:
         return Response(status_code=204, headers={"Set-Cookie": cookie.taken()})
 
     async def me(self, request: Request) -> Response:
-        """Who asks, and what is here."""
+        """The sender's identity and the channel's functions."""
         operator: Operator = request.scope["operator"]
         site = self._site
         bot = site.process.config.bots.get(site.config.bot)
@@ -96,7 +96,7 @@ class Login:
         )
 
     async def audit(self, request: Request) -> Response:
-        """What operators did, the newest first."""
+        """Operators' actions, newest first."""
         deeds = await self._audit.newest(limit=limit_of(request))
         return json_response({"audit": [asdict(deed) for deed in deeds]})
 

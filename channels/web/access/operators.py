@@ -1,4 +1,4 @@
-"""Who makes a request: found out once, when somebody wants to know."""
+"""The operator who makes a request, determined once when needed."""
 
 import secrets
 from collections.abc import Awaitable, Callable
@@ -16,7 +16,7 @@ from channels.web.site import Site
 from daemon.operators import Logins, short_id
 
 TOKEN = "token"  # noqa: S105 - a name in the audit
-"""Who sends the channel's token, in the audit."""
+"""Name in the audit log of requests with the channel's token."""
 
 UNKNOWN = (
     "only operators may do this. Log in with the link that `millpond page` prints, or send "
@@ -30,7 +30,7 @@ Only = Callable[[Handler], Handler]
 
 @dataclass(frozen=True, kw_only=True)
 class Operator:
-    """Who made a request."""
+    """The sender of a request."""
 
     who: str
     """A visitor's short id, or ``token``."""
@@ -47,7 +47,7 @@ class Operators:
         self.logins = Logins(site.process.bus)
 
     async def of(self, scope: Scope) -> Operator | None:
-        """Who makes a request; None when it is no operator. Errors as for ``Logins``."""
+        """The sender of a request; None if not an operator. Errors as for ``Logins``."""
         if "operator" not in scope:
             scope["operator"] = await self._found(scope)
         operator: Operator | None = scope["operator"]
@@ -84,5 +84,5 @@ class Operators:
 
 
 def unauthorized() -> Response:
-    """The answer to who is no operator and has to be one."""
+    """The answer to a sender who is not an operator but must be."""
     return problem(401, "unauthorized", UNKNOWN, headers={"WWW-Authenticate": "Bearer"})

@@ -18,7 +18,7 @@ SCOPE_MAX_CHARS = 1_100
 _is_scope = re.compile(r"[A-Za-z0-9_.~%-]+:(workspace|(person|group|session)(:[A-Za-z0-9_.~%-]+){2,3})").fullmatch
 
 PLACE = 3
-"""Where in the address the scope stands: ``/api/memory/<scope>/…``."""
+"""The position of the scope in the address: ``/api/memory/<scope>/…``."""
 
 
 async def scope_asked(request: Request, bus: Bus, memories: Memories, *, parts: int) -> str:
@@ -37,7 +37,7 @@ async def scope_asked(request: Request, bus: Bus, memories: Memories, *, parts: 
 
 
 def scope_of(segment: str) -> str:
-    """The scope that a part of an address names: as it is, or percent-encoded once more.
+    """The scope in a part of an address: as it is, or percent-encoded once more.
 
     Raises:
         HTTPException: 400, it names none.

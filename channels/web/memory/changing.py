@@ -1,4 +1,4 @@
-"""``PUT /api/memory/<scope>`` and ``POST …/restore``: what operators make of a memory; every version stays."""
+"""``PUT /api/memory/<scope>`` and ``POST …/restore``: operators' changes of a memory; every version is kept."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated
@@ -83,5 +83,5 @@ class Changing:
         return json_response({"scope": scope, "version": done.version, "changed": done.changed})
 
     def _author(self, request: Request) -> tuple[str, str]:
-        """Who changes something, and when."""
+        """The author and the time of a change."""
         return f"operator {request.scope['operator'].who}", stamp(self._clock.now())

@@ -1,4 +1,4 @@
-"""``POST …/forget``: lists where something stands in what belongs to a memory, and has it forgotten; in two steps."""
+"""``POST …/forget``: lists the matches of a text in a memory's data, and deletes the chosen ones; in two steps."""
 
 import secrets
 from typing import Annotated, Literal
@@ -25,7 +25,7 @@ LOOK_S = 60.0
 """How long is looked."""
 
 END_S = 5.0
-"""How long is waited for the end of the job, which goes on without."""
+"""Limit for waiting for the job, which continues afterwards."""
 
 LOOK_AGAIN_S = 0.1
 
@@ -51,7 +51,7 @@ class Forgetting:
         self._asking = Asking(process.bus, self._jobs)
 
     async def post(self, request: Request) -> Response:
-        """Look, or have forgotten what was chosen of what was found."""
+        """Search, or delete the chosen matches."""
         wanted = await decoded(request, _Body, FORM)
         scope = await scope_asked(request, self._bus, self._memories, parts=5)
         if wanted.words is not None and wanted.token is None and wanted.choose is None:

@@ -1,4 +1,4 @@
-"""``GET /api/memory/…``: what is remembered of a scope, and how it came to."""
+"""``GET /api/memory/…``: the memory of a scope, and its versions."""
 
 from collections import OrderedDict
 from typing import Any
@@ -30,7 +30,7 @@ from daemon.memory.files import bot_of
 from daemon.tokens import load
 
 COUNTED_MAX = 1_024
-"""Memories of which is remembered what they count."""
+"""Memories whose token counts are cached."""
 
 
 class Reading:
@@ -51,7 +51,7 @@ class Reading:
         return json_response({"scopes": [await self._line(known) for known in found.known], "more": found.more})
 
     async def read(self, request: Request) -> Response:
-        """MEMORY.md as it reads now."""
+        """The current MEMORY.md."""
         scope = await self._scope(request, 4)
         current = await self._memories.current(scope)
         version = await self._memories.version(scope, current.version) if current.version else None
@@ -60,7 +60,7 @@ class Reading:
         return json_response({"scope": scope, **about, "tokens": tokens, "text": current.text})
 
     async def versions(self, request: Request) -> Response:
-        """What each version changed, newest first."""
+        """The changes of each version, newest first."""
         scope = await self._scope(request, 5)
         found = await changes_of(self._memories, scope, limit=limit_of(request, default=50))
         return json_response({"scope": scope, "versions": [_changed(each) for each in found]})
@@ -75,7 +75,7 @@ class Reading:
         )
 
     async def diff(self, request: Request) -> Response:
-        """What changed between two versions, word by word."""
+        """The changes between two versions, word by word."""
         scope, query = await self._scope(request, 5), request.query_params
         if not query.get("from"):
             raise HTTPException(
@@ -115,7 +115,7 @@ class Reading:
         return json_response({"scope": scope, "day": day, "days": days, "notes": chosen})
 
     async def search(self, request: Request) -> Response:
-        """The passages that hold what is looked for, the best first."""
+        """The passages that match the search text, the best first."""
         scope, words, limit = await self._scope(request, 5), words_of(request), limit_of(request, default=20)
         current = await self._memories.current(scope)
         passages = passages_of(current.text, await self._memories.history(scope), await self._memories.notes(scope))
@@ -154,7 +154,7 @@ class Reading:
 
 
 def about_version(version: Version) -> dict[str, Any]:
-    """What is told of a version beside its text."""
+    """The fields of a version besides its text."""
     told = {
         "session": version.session,
         "first": version.first if version.upto else None,

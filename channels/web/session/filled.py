@@ -1,4 +1,4 @@
-"""``GET …/context`` and ``GET …/prompt``: what the next prompt of a session would hold, in numbers and word by word."""
+"""``GET …/context`` and ``GET …/prompt``: the next prompt of a session, in numbers and word by word."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from daemon.services import FILLING, PREVIEW, load
 from daemon.session import SessionReader
 
 PROMPT_S = 30.0
-"""What making a prompt may take: servers of tools are asked what they offer."""
+"""Limit for building a prompt: tool servers are asked for their tools."""
 
 
 class Filled:
@@ -25,7 +25,7 @@ class Filled:
         self._reader = SessionReader(site.process.bus)
 
     async def context(self, request: Request) -> Response:
-        """Tokens by part, and what happens at which size."""
+        """Tokens by part, and the sizes that trigger actions."""
         session = str(session_in_path(request, self._site.name))
         return json_response(await load(FILLING)(self._site.process, session, bot=self._site.config.bot))
 

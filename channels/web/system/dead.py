@@ -1,4 +1,4 @@
-"""``/api/dead`` and ``/api/unknown``: what could not be answered or delivered, and what is to become of it."""
+"""``/api/dead`` and ``/api/unknown``: undelivered and unanswered messages, and actions on them."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -18,10 +18,10 @@ from daemon.bus import Choice, DeadLetter, DeadLetters, LetterWork, dropped, exc
 from daemon.overview import read_unknown
 
 EXCERPT_CHARS = 200
-"""What is shown of a text."""
+"""Characters of a text that are shown."""
 
 IDS_BYTES = 64 * LIMIT_MAX
-"""What a body may have that names as many letters as one may."""
+"""Limit for a body with the largest allowed number of letters."""
 
 FORM = 'choose dead letters with {"ids": ["…"]} or {"reason": "…"}'
 
@@ -46,12 +46,12 @@ class DeadPages:
         return json_response({"dead": [_row(letter) for letter in reversed(found)]})
 
     async def unknown(self, request: Request) -> Response:
-        """The newest parts of which nobody knows whether they arrived, the newest first."""
+        """The newest parts that may or may not have been delivered, newest first."""
         found = await read_unknown(self._bus, limit=limit_of(request))
         return json_response({"unknown": [asdict(outcome) for outcome in reversed(found)]})
 
     async def replay(self, request: Request) -> Response:
-        """Have messages wait for an answer again, or replies be sent again."""
+        """Queue messages again for an answer, or send replies again."""
         return await self._work(request, "dead.replay", replayed)
 
     async def drop(self, request: Request) -> Response:
