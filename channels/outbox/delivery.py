@@ -167,7 +167,7 @@ class Delivery:
             attempt = word
 
     async def _look(self, chat: SessionKey, step: Step, content: Content, doubt: Doubt) -> Asking | None:
-        """Look for a part on the platform; the next way to ask about it, or None if found. Errors as for ``deliver``."""
+        """Look for a part on the platform; returns how to continue, or None if found. Errors as for ``deliver``."""
         await self.lease.outlasting(self.means.limit.seconds)
         part = _part_of(step, content, preview=doubt.preview)
         platform_id = await found(self.means.channel, chat, part, timeout_s=self.means.limit.seconds)
