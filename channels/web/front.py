@@ -5,14 +5,21 @@ from starlette.responses import PlainTextResponse, Response
 
 from channels.web.site import Site
 
-_TEXT = "Millpond: chat bots whose conversations never run out of context.\nThis is the HTTP API "
-'of the channel "{name}". Talk to its bot, {bot}:\n\n  curl {token}-H '
-'\'Content-Type: application/json\' \\\n       -d \'{{"session": "me", "text": '
-'"Hello"}}\' {address}/api/messages\n\nRead the messages, follow them live, list '
-"all conversations:\n\n  curl {token}{address}/api/sessions/me/messages\n  curl "
-"{token}-N '{address}/api/events?session=me'\n  curl "
-"{token}{address}/api/sessions\n\nFor monitoring: {address}/healthz, /readyz and "
-"/metrics\n"
+_TEXT = """\
+Millpond: chat bots whose conversations never run out of context.
+This is the HTTP API of the channel "{name}". Talk to its bot, {bot}:
+
+  curl {token}-H 'Content-Type: application/json' \\
+       -d '{{"session": "me", "text": "Hello"}}' {address}/api/messages
+
+Read the messages, follow them live, list all conversations:
+
+  curl {token}{address}/api/sessions/me/messages
+  curl {token}-N '{address}/api/events?session=me'
+  curl {token}{address}/api/sessions
+
+For monitoring: {address}/healthz, /readyz and /metrics
+"""
 
 _AUTHORIZED = "-H 'Authorization: Bearer <token>' "
 

@@ -86,8 +86,8 @@ class Archive:
         found = await self._lists.enter(shelf, stored, raws)
         if not found:
             raise ArchiveError(
-                f"{shelf.what}: messages {first} to {stored.upto - 1} in Redis differ from the archived "
-                "ones. Redis was restored to an older state, or its data was changed by hand. "
+                f"{shelf.what}: Redis does not contain messages {first} to {stored.upto - 1} as they were archived. "
+                "It was restored to an older state, or its data was changed by hand. "
                 f"{self.storage.where}/{stored.place} was not listed."
             )
         return segment_from(found, shelf.owner)

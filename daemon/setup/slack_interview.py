@@ -38,10 +38,10 @@ _APP = re.compile(r"xapp-[0-9]+-(A[A-Z0-9]+)-.*")
 """An app token, which names its app."""
 WHERE_MEMBER = "in your Slack profile, under the three dots, Copy member ID"
 
-STEPS = "\nSlack: create an app from a manifest, which lists the app's permissions. `millpond "
-"init --slack-manifest` prints it.\n  1. https://api.slack.com/apps, Create New App, "
-"From a manifest: choose the workspace, paste the text, Create.\n  2. Install App, "
-"Install to Workspace, Allow. Copy the Bot User OAuth Token, xoxb-…"
+STEPS = """
+Slack: create an app from a manifest, which lists the app's permissions. `millpond init --slack-manifest` prints it.
+  1. https://api.slack.com/apps, Create New App, From a manifest: choose the workspace, paste the text, Create.
+  2. Install App, Install to Workspace, Allow. Copy the Bot User OAuth Token, xoxb-…"""
 STEP_SOCKET = (
     "  3. Basic Information, App-Level Tokens, Generate: add the scope connections:write. Copy the token, xapp-…"
 )

@@ -240,7 +240,7 @@ def test_lines_that_cannot_be_accepted_are_named_and_the_others_answered(place: 
     done = place("chat", "--session", "bad", given=b"good\n\xff\xfe\n" + b"x" * 300_000 + b"\nlast\n")
 
     assert done.returncode == 65
-    assert "line 2: not UTF-8" in done.stderr
+    assert "line 2: the line is not UTF-8" in done.stderr
     assert "line 3: the message is" in done.stderr
     assert done.stdout.splitlines()[-1] == "You said: last"
 
@@ -283,7 +283,7 @@ def test_an_answer_that_does_not_come_in_time_is_75(place: Place) -> None:
     done = place("send", "patient", "hello", "--id", "p1", "--wait", "0.2")
 
     assert (done.returncode, done.stdout) == (75, "p1\n")
-    assert "no answer within 0.2 s" in done.stderr
+    assert "no answer arrived within 0.2 s" in done.stderr
 
 
 def test_no_number_of_seconds_to_wait_is_wrong_usage(place: Place) -> None:
@@ -353,7 +353,7 @@ def test_an_unknown_session_is_65_and_names_the_nearest(place: Place) -> None:
     done = place("session", "show", "barnabi")
 
     assert done.returncode == 65
-    assert "did you mean terminal:barnaby" in done.stderr
+    assert "Did you mean terminal:barnaby" in done.stderr
 
 
 def test_the_queues_are_listed(place: Place) -> None:

@@ -43,7 +43,7 @@ def test_a_text_is_listed_and_forgotten_when_it_is_meant(place: Place) -> None:
     assert "[forgotten]" in said(place, "talk")
     again = place("memory", "forget", "talk", "says talk", "--yes")
     assert (again.returncode, again.stdout) == (65, "")
-    assert "there is nothing of that to be forgotten" in again.stderr
+    assert "no matching data was found" in again.stderr
 
 
 def test_places_are_chosen_by_number(place: Place) -> None:
@@ -83,7 +83,7 @@ def test_a_session_is_forgotten_and_the_other_stays(place: Place) -> None:
         (("memory", "forget", "talk", "--only", "1", "--yes"), 2, "--only needs WHAT"),
         (("person", "forget", "nowhere:ann", "--yes"), 65, "is not a person's ID"),
         (("person", "forget", "terminal:a:b", "--yes"), 65, "is not a person's ID"),
-        (("person", "forget", "terminal:nobody", "--yes"), 65, "there is nothing to be forgotten"),
+        (("person", "forget", "terminal:nobody", "--yes"), 65, "no data was found"),
     ],
 )
 def test_what_is_not_there_is_said(place: Place, args: tuple[str, ...], code: int, text: str) -> None:

@@ -209,7 +209,7 @@ def test_what_is_remembered_is_found_again(talk: Talk) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("tolk", "did you mean terminal:talk"),
+        ("tolk", "Did you mean terminal:talk"),
         ("web:nobody", "nobody has sent a message to it"),
         ("pond:person:web:bob", "is neither a scope with a memory nor a session"),
     ],

@@ -24,7 +24,7 @@ def place() -> Iterator[Place]:
 def test_people_are_linked_shown_and_parted_by_hand(place: Place) -> None:
     assert place("person", "list").stdout == "nobody is linked\n"
 
-    assert "together with web:ann" in place("person", "link", "web:ann", BOB).stdout
+    assert "now shares the memory of web:ann" in place("person", "link", "web:ann", BOB).stdout
 
     [link] = json.loads(place("person", "list", "--json").stdout)["links"]
     assert (link["home"], link["member"]) == (ANN, BOB)
@@ -47,7 +47,7 @@ def test_people_are_linked_shown_and_parted_by_hand(place: Place) -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("bob", "names nobody"), ("phone:bob", "no channel 'phone'"), ("web:bob:7", "names nobody"),
+        ("bob", "is not a person's ID"), ("phone:bob", "channel 'phone' is not in this configuration"), ("web:bob:7", "is not a person's ID"),
         ("web:stranger", "this person has never sent a message"),
     ],
 )  # fmt: skip

@@ -152,7 +152,7 @@ def test_a_transcript_is_shown_by_its_name_and_by_the_path_of_its_file(talk: Tal
     [
         (["show", "nobody"], 65, "nobody has sent a message to it"),
         (["list", "nobody"], 65, "nobody has sent a message to it"),
-        (["show", "talk", "--from", "20"], 65, "has no messages 20 to; it holds messages 0 to 19"),
+        (["show", "talk", "--from", "20"], 65, "has no messages 20 to: it holds messages 0 to 19"),
         (["show", "talk", "--from", "5", "--upto", "5"], 65, "has no messages 5 to 4"),
         (["show", "talk", "--from", "-1"], 2, "--from"),
         (["show", "talk", "--upto", "x"], 2, "--upto"),
@@ -166,7 +166,7 @@ def test_a_transcript_is_shown_by_its_name_and_by_the_path_of_its_file(talk: Tal
         (["search", "x", "--session", "nobody"], 65, "nobody has sent a message to it"),
         (["search", "x", "--scope", "pond:person:web:nobody"], 65, "no session uses it"),
         (["search", "x", "--scope", "a", "--session", "b"], 2, "--session"),
-        (["show", "a:b:c:d"], 65, "no key"),
+        (["show", "a:b:c:d"], 65, "cannot be parsed"),
     ],
 )
 def test_what_cannot_be_is_said_with_an_exit_code(talk: Talk, asked: list[str], code: int, said: str) -> None:

@@ -452,7 +452,7 @@ async def test_a_failed_transcription_is_a_line(
         log = await world.answered(ScriptedModel("Pity."))
 
     assert content(log[0]).startswith("Listen\n[voice message, 40 bytes, saved as inbox/")
-    assert content(log[0]).endswith(": it could not be turned into text]")
+    assert content(log[0]).endswith(": it could not be transcribed]")
     assert "sk-hear" not in caplog.text
     assert content(log[-1]) == "Pity."
 
@@ -463,7 +463,7 @@ async def test_without_a_server_the_model_knows_that_it_did_not_listen(world: Wo
 
     log = await world.answered(ScriptedModel())
 
-    assert content(log[0]).endswith(": this bot cannot listen to it, no transcription is configured]")
+    assert content(log[0]).endswith(": this bot cannot transcribe it, because no transcription is configured]")
 
 
 async def test_a_turn_with_plain_text_fetches_nothing(world: World, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -243,7 +243,7 @@ async def test_a_backup_that_was_cut_short_is_none(lab: Lab, redis: Redis, tmp_p
         await backed_up(FailingBus(lab.bus, at=12), tmp_path)
 
     async with other(lab.bus, redis) as copy:
-        with pytest.raises(DataError, match="no backup"):
+        with pytest.raises(DataError, match="is not a complete backup"):
             await restored(copy, tmp_path / "backup")
         assert await contents(copy) == {}
 
@@ -256,7 +256,7 @@ async def test_a_backup_of_which_a_byte_was_changed_is_refused(lab: Lab, redis: 
     (folder / "redis.jsonl.gz").write_bytes(spoilt)
 
     async with other(lab.bus, redis) as copy:
-        with pytest.raises(DataError, match="not what was written"):
+        with pytest.raises(DataError, match="differs from what was written"):
             await restored(copy, folder)
         assert await contents(copy) == {}
 

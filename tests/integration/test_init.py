@@ -201,8 +201,8 @@ def test_an_address_without_v1_is_mended(place: Place) -> None:
     [
         (Failure(401, "no"), "refused the API key (401)", 1),
         (Failure(404, "The model does not exist"), "refused the request (404): The model does not exist", 1),
-        (Plain(b"<html>a page</html>"), "no answer", 1),
-        (Failure(503), "fails (503)", 69),
+        (Plain(b"<html>a page</html>"), "an answer that cannot be parsed", 1),
+        (Failure(503), "failed (503)", 69),
     ],
 )
 def test_a_failing_model_is_reported_and_nothing_is_written(place: Place, reply: Any, said: str, code: int) -> None:
@@ -247,10 +247,10 @@ def test_no_test_tries_nothing(place: Place) -> None:
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (("--bot", "Not A Name"), "--bot Not A Name: a name starts with"),
+        (("--bot", "Not A Name"), "--bot Not A Name: a name has at most 64 characters"),
         (("--time-zone", "Mars/Base"), "--time-zone Mars/Base: expected an IANA time zone"),
-        (("--model-url", "gpt.example", "--model", "m"), "--model-url gpt.example: an address begins with"),
-        (("--model-url", "http://127.0.0.1:9/v1"), "--model: the server has to be told"),
+        (("--model-url", "gpt.example", "--model", "m"), "--model-url gpt.example: write an address that begins with"),
+        (("--model-url", "http://127.0.0.1:9/v1"), "--model: name the model to use"),
         (("--telegram",), "--telegram-token is not set"),
         (("--telegram-token", TOKEN, "--owner", "ann"), "--owner ann: a Telegram user ID is a number"),
         (
@@ -368,14 +368,14 @@ def test_the_whole_way_on_a_terminal(place: Place, telegram: FakeTelegram, porta
     with model(Failure(401), Say("yes")) as server, place.sits("init", "--telegram-url", telegram.base_url) as terminal:
         answer_the_first(terminal)
         terminal.answer("Address", server.base_url)
-        terminal.answer("Key", "wrong")
+        terminal.answer("API key", "wrong")
         terminal.answer("Name of the model", "m")
         terminal.shows("refused the API key")
         server.models = ("m", "n")
         terminal.answer("Which", "again")
         terminal.answer("Address", "")
-        terminal.answer("Key", KEY)
-        terminal.shows("It offers m, n.")
+        terminal.answer("API key", KEY)
+        terminal.shows("Models on this server: m, n.")
         terminal.answer("Name of the model", "")
         terminal.shows("The model answers")
         terminal.answer("Token", "1:wrong")
@@ -442,7 +442,7 @@ def test_a_webhook_can_be_taken_away(place: Place, telegram: FakeTelegram, porta
     telegram.bot.hook.url = "https://other.example/hook"
     ann = telegram.direct(telegram.person("Ann", id=4711))
     with place.sits("init", *QUIET, "--access", "pairing", *at(telegram)) as terminal:
-        terminal.shows("Telegram calls https://other.example/hook")
+        terminal.shows(r"A webhook is set for this bot \(https://other.example/hook")
         terminal.answer("Delete that webhook", "y")
         code = terminal.shows(r"start=([A-Z0-9]+)")[1]
         portal.call(ann.say, f"/start {code}")
@@ -452,7 +452,7 @@ def test_a_webhook_can_be_taken_away(place: Place, telegram: FakeTelegram, porta
     assert place.tables["bots"]["b"]["admins"] == ["telegram:4711"]
 
 
-QUESTIONS = ("Name of the bot", "Which", "Time zone", "Address", "Key", "Name of the model", "Token", "Which")
+QUESTIONS = ("Name of the bot", "Which", "Time zone", "Address", "API key", "Name of the model", "Token", "Which")
 
 
 @pytest.mark.parametrize("number", range(len(QUESTIONS)))
@@ -472,7 +472,7 @@ def test_ctrl_c_while_a_model_is_tried_leaves_nothing(place: Place) -> None:
     with model(Hang()) as server:
         flags = ("--bot", "b", "--language", "en", "--time-zone", "UTC", "--model-url", server.base_url, "--model", "m")
         with place.sits("init", *flags, "--model-key", KEY) as terminal:
-            terminal.shows("Asking m at")
+            terminal.shows("Testing m at")
             assert terminal.ends(interrupted="millpond: stopped") == 130, terminal.screen
 
     assert place.files() == {}
@@ -485,10 +485,18 @@ def test_a_second_run_on_a_terminal_offers_what_is_there(place: Place, telegram:
         before = place.files()
         with place.sits("init") as terminal:
             terminal.answer("Change it", "")
-            for question in ("Name of the bot", "Which", "Time zone", "Address", "Key", "Name of the model", "Token"):
+            for question in (
+                "Name of the bot",
+                "Which",
+                "Time zone",
+                "Address",
+                "API key",
+                "Name of the model",
+                "Token",
+            ):
                 terminal.answer(question, "")
-            terminal.shows("Its owner is telegram:4711")
-            terminal.answer("Somebody else", "")
+            terminal.shows("The bot's owner is telegram:4711")
+            terminal.answer("Add another owner", "")
             terminal.answer("Which", "")
             terminal.answer("Write this", "")
             assert terminal.ends() == 0, terminal.screen
@@ -611,7 +619,7 @@ def test_a_nanobot_is_taken_over_once(place: Place, telegram: FakeTelegram) -> N
     assert memory.read_text() == "# Ann\n\n- likes herons"
     log = json.loads(place("memory", "log", scope, "--json").stdout)["versions"]
     assert [(each["kind"], each["reason"]) for each in log] == [
-        ("import", f"taken over from nanobot, {source / 'workspace'}")
+        ("import", f"imported from nanobot, {source / 'workspace'}")
     ]
 
     again = place(*flags, "--yes")
@@ -648,7 +656,7 @@ def test_a_nanobot_is_taken_over_on_a_terminal(place: Place, telegram: FakeTeleg
             terminal.shows("Stop it before you start Millpond")
             for question in ("Name of the bot", "Which", r"Time zone \[Asia/Tokyo\]", "Address"):
                 terminal.answer(question)
-            terminal.answer("Key", "")
+            terminal.answer("API key", "")
             terminal.answer(r"Name of the model \[openrouter/maker/some-model\]", "m")
             terminal.answer("Token", "")
             portal.call(ann.say, f"/start {terminal.shows(r'start=([A-Z0-9]+)')[1]}")

@@ -86,7 +86,7 @@ def test_a_wrong_token_is_said_without_showing_it(place: Place, slack: FakeSlack
     other = place("init", *at(slack, app_token=APP_TOKEN))
 
     assert (wrong.returncode, other.returncode) == (1, 1)
-    assert "does not take this token (invalid_auth)" in wrong.stderr
+    assert "Slack refused the token (invalid_auth)" in wrong.stderr
     assert "the app token of another app, A0123456789" in other.stderr
     assert TOKEN not in wrong.stderr
     assert APP_TOKEN not in other.stderr
@@ -127,15 +127,18 @@ def test_an_app_that_may_not_hear_is_said(place: Place, slack: FakeSlack) -> Non
     [
         (("--slack",), "--slack-token is not set"),
         (("--slack-owner", "U4711"), "--slack-token is not set"),
-        (("--slack-token", "hunter2"), "--slack-token: is no bot token"),
-        (("--slack-token", APP_TOKEN), "--slack-token: is no bot token"),
+        (("--slack-token", "hunter2"), "--slack-token: is not a bot token"),
+        (("--slack-token", APP_TOKEN), "--slack-token: is not a bot token"),
         (("--slack-token", TOKEN), "--slack-app-token is not set"),
-        (("--slack-token", TOKEN, "--slack-app-token", TOKEN), "--slack-app-token: is no app token"),
+        (("--slack-token", TOKEN, "--slack-app-token", TOKEN), "--slack-app-token: is not an app-level token"),
         (("--slack-token", TOKEN, "--slack-events-url", "http://host/x"), "--slack-events-url: expected https://"),
         (("--slack-token", TOKEN, "--slack-events-url", "https://host/x"), "--slack-signing-secret is not set"),
-        (("--slack-token", TOKEN, "--slack-app-token", APP_TOKEN, "--slack-owner", "ann"), "--slack-owner ann: Slack"),
+        (
+            ("--slack-token", TOKEN, "--slack-app-token", APP_TOKEN, "--slack-owner", "ann"),
+            "--slack-owner ann: a Slack",
+        ),
         (("--slack", "--slack-channel", "No Name"), "--slack-channel No Name: a name"),
-        (("--slack", "--slack-url", "slack.com"), "--slack-url: an address begins with"),
+        (("--slack", "--slack-url", "slack.com"), "--slack-url: write an address that begins with"),
         (("--slack-token", TOKEN, "--slack-token-file", "x"), "cannot be used together"),
     ],
 )
@@ -210,15 +213,15 @@ def test_the_whole_way_on_a_terminal(place: Place, slack: FakeSlack, portal: Blo
     with place.sits("init", *QUIET, "--slack", "--slack-url", slack.base_url) as terminal:
         terminal.shows("Create New App, From a manifest")
         terminal.answer("Bot token", "xapp-1")
-        terminal.shows("That is no bot token")
+        terminal.shows("That is not a bot token")
         terminal.answer("Bot token", slack.bot.token)
-        terminal.shows(r"does not take this token \(token_revoked\)")
+        terminal.shows(r"Slack refused the token \(token_revoked\)")
         terminal.answer("Which", "again")
         terminal.answer("Bot token", slack.bot.token)
-        terminal.shows("It is .* in Acme")
+        terminal.shows("The bot is .* in Acme")
         terminal.answer("App token", slack.app.token)
         terminal.shows("receive messages over Socket Mode")
-        code = terminal.shows(r"as a direct message; it tells me who you are:\s+([A-Z0-9]+)")[1]
+        code = terminal.shows(r"as a direct message, so that the bot knows who you are:\s+([A-Z0-9]+)")[1]
         portal.call(slack.connected)
         portal.call(slack.direct(eve).say, "hello, anybody there?")
         portal.call(slack.channel(eve).say, code)

@@ -187,7 +187,7 @@ async def test_no_failure_shows_the_token(slack: FakeSlack, api: SlackApi, fault
 
 
 async def test_what_is_no_token_is_never_sent(slack: FakeSlack, api: SlackApi) -> None:
-    with pytest.raises(SlackSaysNo, match="no token"):
+    with pytest.raises(SlackSaysNo, match="not a Slack token"):
         await api.me(Secret("xoxb-1\r\nX-Other: 1"))
 
     assert slack.calls == []
