@@ -183,10 +183,10 @@ CASES: Mapping[str, Case] = {
     # Calls.
     "two calls with one id": Case(replies=calls(*TWICE), results=[TIME] * 2, requests=2),
     "a tool that does not exist": Case(
-        replies=calls(Call("teleport")), results=["Error: there is no tool 'teleport'"], requests=2
+        replies=calls(Call("teleport")), results=["Error: unknown tool 'teleport'"], requests=2
     ),
     "a name that is none": Case(
-        replies=calls(Call("rm -rf /\n" + "x" * 500)), results=["Error: there is no tool"], requests=2
+        replies=calls(Call("rm -rf /\n" + "x" * 500)), results=["Error: unknown tool"], requests=2
     ),
     "a call without a name": Case(replies=first(Say(calls=[Call("")])), requests=2),
     "arguments that are no JSON": Case(
@@ -243,9 +243,9 @@ CASES: Mapping[str, Case] = {
             replies=calls(act(what, tool="fake_act"), then=[ECHO]), results=[holds, "still here"], requests=3
         )
         for what, holds in (
-            ("die", "Error: the tool server fake broke off"),
-            ("hang", "Error: tool server fake did not answer act within 12 s"),
-            ("flood", "Error: the tool server fake broke off"),
+            ("die", "Error: the tool server fake disconnected"),
+            ("hang", "Error: the tool server fake did not answer act within 12 s"),
+            ("flood", "Error: the tool server fake disconnected"),
             ("stderr", "done"),
             ("large", "it sent a line of more than"),
             ("garbage", "Error: "),

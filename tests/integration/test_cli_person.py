@@ -47,10 +47,12 @@ def test_people_are_linked_shown_and_parted_by_hand(place: Place) -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("bob", "is not a person's ID"), ("phone:bob", "channel 'phone' is not in this configuration"), ("web:bob:7", "is not a person's ID"),
+        ("bob", "is not a person's ID"),
+        ("phone:bob", "channel 'phone' is not in this configuration"),
+        ("web:bob:7", "is not a person's ID"),
         ("web:stranger", "this person has never sent a message"),
     ],
-)  # fmt: skip
+)
 def test_who_is_nobody_is_told_so(place: Place, name: str, told: str) -> None:
     done = place("person", "show", name)
 

@@ -334,7 +334,7 @@ async def test_what_is_no_answer_is_invalid(reply):
     error = await failure_of([reply])
 
     assert type(error) is InvalidAnswer
-    assert not isinstance(reply, Say) or not reply.cut_after or "broke off" in str(error)
+    assert not isinstance(reply, Say) or not reply.cut_after or "was cut off before its end" in str(error)
 
 
 async def test_silence_within_an_answer_is_a_timeout():

@@ -372,7 +372,7 @@ async def test_an_unusable_data_directory_or_program_is_a_configuration_error(da
     with pytest.raises(ConfigError, match=r"data_dir .* cannot be used"):
         await server(data_dir).ensure()
     await anyio.Path(data_dir).unlink()
-    with pytest.raises(ConfigError, match="does not exist"):
+    with pytest.raises(ConfigError, match="was not found"):
         await server(data_dir, binary="/nowhere/redis-server").ensure()
 
 

@@ -69,7 +69,7 @@ async def test_tokens_that_will_not_do_are_told_by_their_keys() -> None:
     assert "channels.acme.bot_token" in wrong[0].text
     assert [[each.state for each in remarks] for remarks in (deaf, other, unscoped)] == [["ok", "error"]] * 3
     assert "channels.acme.app_token" in deaf[1].text and "connections:write" in deaf[1].text
-    assert "is of another app, A0OTHER" in other[1].text
+    assert "is for another app, A0OTHER" in other[1].text
     assert "connections:write" in unscoped[1].text
     shown = str([*wrong, *deaf, *other, *unscoped])
     assert not any(token in shown for token in (slack.bot.token, slack.app.token, "xoxb-1-wrong-and-long-enough"))
@@ -141,7 +141,7 @@ async def test_the_list_of_channels_asks_slack_how_it_is(short: Path) -> None:
         finally:
             shut_down(short / "data")
 
-    assert (fine["type"], fine["access"], fine["ok"]) == ("slack", "pairing, 1 listed", True)
+    assert (fine["type"], fine["access"], fine["ok"]) == ("slack", "pairing, 1 in the allowlist", True)
     assert (
         fine["health"] == f"{slack.bot.person.name} in Acme, https://acme.slack.com/; receives events over Socket Mode"
     )

@@ -218,7 +218,7 @@ async def test_two_calls_with_one_id_both_have_their_result(process: Process, la
     found = results(await lab.log())
     assert list(found) == ["x", "x_", "call"] or sorted(found) == ["call", "x", "x_"]
     assert "+0000" in found["x"] and "+0800" in found["x_"]
-    assert found["call"] == "Error: there is no tool 'no_such_tool_'; there are: time"
+    assert found["call"] == "Error: unknown tool 'no_such_tool_'. The tools are: time"
 
 
 async def test_a_picture_stands_in_the_log_as_a_part(process: Process, lab: Lab) -> None:
@@ -300,7 +300,7 @@ async def test_another_chat_of_the_same_scope_can_be_written_to_and_no_other(pro
 
     assert found["bob"] == "said in web:bob" and found["thread"] == "said in web:bob:7"
     for name in ("eve", "nobody"):
-        assert "shares this conversation's memory" in found[name], found[name]
+        assert "does not share this conversation's memory" in found[name], found[name]
     assert found["bad"].startswith("Error: chat_id: ")
     assert found["channel"].startswith("Error: channel 'nowhere' was not found in this worker's configuration")
     assert found["half"].startswith("Error: name the chat of terminal as well")

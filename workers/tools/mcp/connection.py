@@ -130,7 +130,7 @@ class Connection:
                 await self._asked(link, use, what)
             if scope.cancelled_caught:
                 await self._look_alive(link)
-                raise ToolError(f"tool server {self._name} did not answer {what} within {timeout_s:g} s")
+                raise ToolError(f"the tool server {self._name} did not answer {what} within {timeout_s:g} s")
             self._failures = 0
         finally:
             self._running -= 1
@@ -138,21 +138,21 @@ class Connection:
 
     async def _asked(self, link: _Link, use: Callable[[Client], Coroutine[Any, Any, None]], what: str) -> None:
         if link.client is None:
-            raise ToolError(f"tool server {self._name} cannot be used: {link.why}")
+            raise ToolError(f"the tool server {self._name} cannot be used: {link.why}")
         try:
             await use(link.client)
         except MCPError as error:
             if link.over.is_set() or _closed(error):
                 self._lost(link, "it stopped")
                 raise ToolError(
-                    f"tool server {self._name} disconnected: {link.why}; {what} may have been carried out"
+                    f"the tool server {self._name} disconnected: {link.why}; {what} may have been carried out"
                 ) from error
             raise ToolError(
-                f"tool server {self._name} refused the call: {self._stars.over(error.message)[:REASON_MAX_CHARS]}"
+                f"the tool server {self._name} refused the call: {self._stars.over(error.message)[:REASON_MAX_CHARS]}"
             ) from error
         except Exception as error:  # the edge to a library that lets out whatever its parts raise
             self._lost(link, type(error).__name__)
-            raise ToolError(f"tool server {self._name} failed during {what}: {self._reason(error)}") from error
+            raise ToolError(f"the tool server {self._name} failed during {what}: {self._reason(error)}") from error
 
     async def _look_alive(self, link: _Link) -> None:
         """End a server that answers nothing at all any more; one that only takes long goes on with other calls."""
@@ -176,7 +176,7 @@ class Connection:
         if self._link is not None and wait_s > 0:
             why = self._link.why
             raise ToolError(
-                f"tool server {self._name} is unavailable: {why}; the next attempt is in {math.ceil(wait_s)} s"
+                f"the tool server {self._name} is unavailable: {why}; the next attempt is in {math.ceil(wait_s)} s"
             )
         self._link = link = _Link()
         self._start(lambda: self._own(link))
