@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from daemon.config.schema import ModelConfig
 from daemon.model.adaptation import Form, adapted
 from daemon.model.base import Request
 from daemon.model.own import identity
@@ -28,7 +29,7 @@ _IDS = re.compile(r"tool.?call.?id|call[_ ]id|\bids?\b.*(?:length|charact|patter
 _OWN = re.compile(r"reasoning|thought|thinking|signature|extra_content")
 _STREAM = re.compile(r"\bstream(?:ing)?\b")
 _AT_MOST = re.compile(
-    r"(?:at most|up to|<=?|less than(?: or equal to)?|max(?:imum)?(?: allowed| value)?(?: is| of|:)?|,)\s*(\d{3,6})\b"
+    r"(?:at most|up to|<=?|less than(?: or equal to)?|max(?:imum)?(?: allowed| value)?(?: is| of|:)?|,|>)\s*(\d{3,6})\b"
 )
 _PLAIN = Form()
 
@@ -67,7 +68,7 @@ class Dialect:
     def _limit(self, text: str, request: Request) -> "Dialect | None":
         if self.limit not in text and "max_tokens" not in text:
             return None
-        most = [int(number) for number in _AT_MOST.findall(text) if 0 < int(number) < self._most(request)]
+        most = [int(number) for number in _AT_MOST.findall(text) if 0 < int(number) < self.most(request)]
         if most and not _UNKNOWN.search(text):
             return replace(self, limit_most=max(most))
         if self.limit == "max_completion_tokens" and self.limit in text:
@@ -93,7 +94,15 @@ class Dialect:
         )
         return None if form is None else replace(self, form=form)
 
-    def _most(self, request: Request) -> int:
+    def messages(self, request: Request, *, of: str) -> list[bytes]:
+        """The messages in this form, JSON each; ``of`` as for ``body``."""
+        messages = adapted(request.messages, self.form, of=of, current=request.current, tools=self.tools)
+        if request.force_tool and not self.tools:
+            messages.append(_described(request))
+        return messages
+
+    def most(self, request: Request) -> int:
+        """The largest answer to ask for, in tokens."""
         return min(request.max_completion_tokens, self.limit_most or request.max_completion_tokens)
 
     def body(self, model: str, request: Request, *, of: str = "") -> bytes:
@@ -104,13 +113,10 @@ class Dialect:
             request: what is asked.
             of: whose fields are sent back, see ``daemon.model.own.identity``.
         """
-        tools = request.tools if self.tools else ()
-        messages = adapted(request.messages, self.form, of=of, current=request.current, tools=self.tools)
-        if request.force_tool and not self.tools:
-            messages.append(_described(request))
+        tools, messages = request.tools if self.tools else (), self.messages(request, of=of)
         fields = [b'"model":' + _json(model), b'"messages":[' + b",".join(messages) + b"]"]
         fields.insert(1, b'"stream":true' if self.stream else b'"stream":false')
-        fields.append(f'"{self.limit}":{self._most(request)}'.encode())
+        fields.append(f'"{self.limit}":{self.most(request)}'.encode())
         if self.usage and self.stream:
             fields.append(b'"stream_options":{"include_usage":true}')
         if tools:
@@ -129,6 +135,7 @@ def _described(request: Request) -> bytes:
 
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
+ANTHROPIC_BASE_URL = "https://api.anthropic.com"
 
 PROVIDERS: Mapping[str, Dialect] = {
     "mistral.ai": Dialect(limit="max_tokens", form=Form(ids="nine", own="none")),
@@ -145,6 +152,16 @@ def host_of(base_url: str) -> str:
     with suppress(ValueError):  # who opens the model says so
         return urlsplit(base_url or DEFAULT_BASE_URL).netloc.rpartition("@")[2].lower()
     return ""
+
+
+def server_of(config: ModelConfig) -> str:
+    """The name under which a model's server is known here: its host, and its API unless that is OpenAI's.
+
+    One host may have both, each with a dialect of its own, as DeepSeek does.
+    """
+    if config.api == "anthropic":
+        return f"anthropic:{host_of(config.base_url or ANTHROPIC_BASE_URL)}"
+    return host_of(config.base_url)
 
 
 _learnt: dict[str, Dialect] = {}
