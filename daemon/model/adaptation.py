@@ -29,6 +29,7 @@ _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 _NOT_WANTED = re.compile(
     r"not (?:permitted|allowed|supported|accepted)|unexpected|unsupported|unknown|unrecogni[sz]ed|extra"
+    r"|invalid `?(?:signature|data)|cannot be modified"  # Anthropic, of thinking that was changed or is another's
 )
 
 _PICTURES = re.compile(r"image|picture|vision|multimodal")

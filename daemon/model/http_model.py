@@ -198,22 +198,29 @@ class HttpModel(ABC):
             except Refusal as refusal:
                 if refusal.status == 429:
                     raise self._limited(refusal) from self._cause(refusal)
-                asked, simpler = body, self._simpler(dialect, refusal, request)
-                body = asked if simpler is None else self._body(simpler, request)
-                if simpler is None or body == asked:
+                if (simpler := self._simpler(dialect, body, refusal, request)) is None:
                     raise
-                dialect = simpler
+                dialect, body = simpler
             else:
                 # Learnt only now that it worked: the parameter's value may have been what was refused.
                 self._learn(dialect)
                 return response
 
-    @staticmethod
-    def _simpler(dialect: Dialect, refusal: Refusal, request: Request) -> Dialect | None:
-        """The dialect to ask in after a refusal; None: the form is not what was refused."""
+    def _simpler(
+        self, dialect: Dialect, body: bytes, refusal: Refusal, request: Request
+    ) -> tuple[Dialect, bytes] | None:
+        """The dialect to ask in after a refusal, and the body in it; None: the form is not what was refused."""
         if refusal.status not in (400, 404, 422) or is_overflow(refusal.body):
             return None
-        return dialect.without(refusal.response.text, request)
+        tried = {dialect}
+        found = dialect.without(refusal.response.text, request)
+        # What makes no difference here would be refused again.
+        while found is not None and found not in tried:
+            if (other := self._body(found, request)) != body:
+                return found, other
+            tried.add(found)
+            found = found.without(refusal.response.text, request)
+        return None
 
     def _learn(self, dialect: Dialect) -> None:
         known = dialect_of(self._server, self.name)
