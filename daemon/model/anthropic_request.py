@@ -51,14 +51,16 @@ def body(model: str, request: Request, dialect: Dialect, *, of: str, thinking: T
         thinking: how it is to think.
     """
     # Only the calls of a turn follow one another so closely that what is kept pays for itself.
-    before_turn = len(request.messages) - request.current if request.current else 0
+    caches = bool(request.current) and dialect.cache
+    before_turn = len(request.messages) - request.current if caches else 0
     system, messages = conversation(dialect.messages(request, of=of), before_turn=before_turn)
     most = dialect.most(request)
     fields: dict[str, Any] = {"model": model, "max_tokens": most, "stream": dialect.stream, "messages": messages}
     if system:
-        fields["system"] = [_marked({"type": "text", "text": system}, request)]
-    if request.current:
-        _mark(messages[-1]["content"][-1])
+        fields["system"] = [_text(system)]
+    if caches:
+        for block in (*fields.get("system", ()), messages[-1]["content"][-1]):
+            _mark(block)
     thinks = _thinking(thinking, most, messages)
     if thinks:
         fields["thinking"] = thinks
@@ -273,10 +275,6 @@ def _called(messages: Sequence[Message]) -> list[str]:
 def _all(messages: Sequence[Message]) -> Iterator[Block]:
     for message in messages:
         yield from message["content"]
-
-
-def _marked(block: Block, request: Request) -> Block:
-    return block | {"cache_control": _CACHED} if request.current else block
 
 
 def _mark(block: Block) -> None:

@@ -50,13 +50,15 @@ class Dialect:
     """Whether ``tool_choice`` may force a tool."""
     tools: bool = True
     """Whether there may be tools at all."""
+    cache: bool = True
+    """Whether parts of a prompt may be marked to be cached, with Anthropic's API."""
     form: Form = _PLAIN
     """How messages are written."""
 
     def without(self, refused: str, request: Request) -> "Dialect | None":
         """The dialect to ask ``request`` in after the server's text ``refused``; None if it names nothing of it."""
         text = refused.lower()
-        changes = (self._usage, self._force, self._limit, self._stream, self._tools, self._messages)
+        changes = (self._usage, self._force, self._limit, self._stream, self._tools, self._cache, self._messages)
         return next((changed for change in changes if (changed := change(text, request)) is not None), None)
 
     def _usage(self, text: str, _request: Request) -> "Dialect | None":
@@ -84,6 +86,9 @@ class Dialect:
         if self.tools and request.tools and _TOOLS.search(text) and _NOT_TAKEN.search(text) and not _IDS.search(text):
             return replace(self, tools=False, force=False)
         return None
+
+    def _cache(self, text: str, _request: Request) -> "Dialect | None":
+        return replace(self, cache=False) if self.cache and "cache_control" in text else None
 
     def _messages(self, text: str, request: Request) -> "Dialect | None":
         form = self.form.otherwise(

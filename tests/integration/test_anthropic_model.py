@@ -129,6 +129,7 @@ async def test_nothing_of_the_environment_is_sent_in_place_of_a_key(monkeypatch:
         await answer_of(model)
 
     assert "another-secret" not in str(server.requests[0].headers)
+    assert "authorization" not in server.requests[0].headers
 
 
 # Errors
@@ -212,6 +213,11 @@ async def test_what_is_no_whole_answer_is_an_error(reply: Any, expected: type[Mo
     assert type((await failure_of([reply]))[0]) is expected
 
 
+async def test_an_answer_is_whole_at_its_last_event() -> None:
+    async with asking([Events([*events(Said("whole")), 3_600.0], done=False)]) as (model, _):
+        assert (await answer_of(model))[1].text == "whole"
+
+
 async def test_silence_within_an_answer_is_a_timeout() -> None:
     found, _ = await failure_of([Events([*events(Said("a b"))[:4], 3_600.0], done=False)], chunk_timeout_s=0.05)
 
@@ -270,6 +276,11 @@ def choosing(refused: str, holds: Any) -> Any:
             lambda body: "tool_choice" in body,
             "force=False",
         ),
+        (
+            "system.0.cache_control: Extra inputs are not permitted",
+            lambda body: "cache_control" in str(body),
+            "cache=False",
+        ),
         ("Streaming is not supported", lambda body: body["stream"], "stream=False"),
         (
             "messages.1.content.0: Invalid `signature` in `thinking` block",
@@ -298,8 +309,8 @@ async def test_one_refusal_teaches_the_dialect(refused: str, holds: Any, learnt:
         own = answer.own.replace(first.base_url.split("//")[1].encode(), server.base_url.split("//")[1].encode())
         history = [user, said[:-1] + b',"_own":' + own + b"}", result]
         for _ in range(2):
-            asked = {"messages": history, "tools": (TOOL,), "force_tool": "time", "max_completion_tokens": 8_192}
-            await answer_of(model, **asked)
+            asked = {"messages": history, "current": 3, "tools": (TOOL,), "force_tool": "time"}
+            await answer_of(model, **asked, max_completion_tokens=8_192)
 
         assert learnt_of(model._config) == learnt
     assert len(server.requests) == 3
