@@ -17,7 +17,7 @@ DECISIONS = sorted(path for path in (DOCS / "decisions").glob("*.md") if path.na
 
 TERMS = (
     *("account", "bucket", "fallback"),
-    *("aside", "attempt", "back-off", "backlog", "base", "bootstrap file", "bot", "budget", "channel instance"),
+    *("attempt", "back-off", "backlog", "base", "bootstrap file", "bot", "budget", "channel instance"),
     *("claim", "claim number", "commit", "compaction", "consolidation", "correlation id", "cursor", "dead letter"),
     "deadline",
     *("debounce", "dispatcher", "due", "fence", "flush", "grace time", "hand over", "head", "hint", "inbound"),
@@ -28,16 +28,16 @@ TERMS = (
         "lease",
         "live text",
         "log",
-        "mark",
+        "delivery mark",
         "nonce",
         "notice",
-        "nudge",
+        "out-of-band reply",
         "outbox",
         "park",
     ),
     *("part", "partition", "ready", "reaper", "release", "reply", "role", "scope", "service", "session"),
-    *("session key", "settle", "slot", "start", "step", "stop", "take", "transcript", "turn", "unknown outcome"),
-    *("wake-up", "waiting", "wire", "worker", "workspace"),
+    *("session key", "slot", "start", "step", "stop", "take", "transcript", "turn", "unknown outcome"),
+    *("wake-up", "pending", "wire", "worker", "workspace"),
 )
 """Words that stand in the code and mean one thing there."""
 
