@@ -1,8 +1,8 @@
 """Reasoning that a model writes into its text, kept apart from what it says.
 
 DeepSeek R1, Qwen 3 and others write it between ``<think>`` and ``</think>`` where the server leaves it in, others
-between marks of their own. A chat template may have written the first mark itself, so that only the second one comes. gpt-oss writes channels (OpenAI's harmony format): see ``daemon.model.harmony``. Other marks that come
-later are text.
+between marks of their own. A chat template may have written the first mark itself, so that only the second one comes.
+gpt-oss writes channels (OpenAI's harmony format): see ``daemon.model.harmony``. Other marks that come later are text.
 """
 
 import re
