@@ -4,15 +4,19 @@ import argparse
 import random
 import re
 
-from tests.style.texts import sentences, unique
+from tests.style.texts import Sentence, sentences, unique
 
 SHARES = {"readme": 15, "docs": 15, "bot": 10, "page": 8, "errors": 12}
 """How many sentences of each kind."""
 
-WORDS_MIN = {"page": 2}
-"""The fewest words of a sentence that is drawn, else ``SHORT``: the page has labels."""
+LABELS = "page"
+"""The kind of which labels of two words are drawn too."""
 
-SHORT = 5
+WORDS_MIN = 5
+WHOLE = re.compile(r"[.?!:)]$")
+"""The end of a whole sentence. Short cells of tables in README and docs have no meaning alone, and are not drawn."""
+
+CELL_WORDS_MIN = 8
 
 
 def main() -> None:
@@ -26,17 +30,20 @@ def main() -> None:
     found = unique(sentences())
     number = 0
     for kind, share in SHARES.items():
-        long = [each for each in found if each.kind == kind and words(each.text) >= WORDS_MIN.get(kind, SHORT)]
-        for each in rng.sample(long, share):
+        drawn = [each for each in found if each.kind == kind and is_judged(each)]
+        for each in rng.sample(drawn, share):
             number += 1
             print(f"{number:2}. [{kind}] {each.text}")
             if options.places:
                 print(f"      {each.path}:{each.line}")
 
 
-def words(text: str) -> int:
-    """How many words a sentence has."""
-    return len(re.findall(r"[A-Za-z][\w'’-]*", text))
+def is_judged(sentence: Sentence) -> bool:
+    """Whether a reader can judge the sentence alone."""
+    words = len(re.findall(r"[A-Za-z][\w'’-]*", sentence.text))
+    if sentence.kind in ("readme", "docs") and not WHOLE.search(sentence.text):
+        return words >= CELL_WORDS_MIN
+    return words >= (2 if sentence.kind == LABELS else WORDS_MIN) and sentence.text[0] not in ",;:)"
 
 
 if __name__ == "__main__":
