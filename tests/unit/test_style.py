@@ -47,13 +47,20 @@ BREAKING = (
         "It sums up the turns.",
     ),
     *("This is seldom said.", "It parts them.", "The job passes again.", "See what waits.", "The model names no tool."),
-    *("It tells an id.", "It reaches out of here.", "All but two stay.", "Not just now.", "The message was brought."),
+    *(
+        "It tells an id.",
+        "It reaches out of here.",
+        "Nobody but admins may.",
+        "Not just now.",
+        "The message was brought.",
+    ),
     *("Ask whoever knows.", "It takes the place of a file.", "See what stands there.", "The time ran out."),
     *("Redis is down for a while.", "Use what is there without a key."),
 )
 
 PLAIN = (
     *("What is pending?", "The worker waits until the lease expired.", "`what waits` is a key.", "Set it aside."),
+    *("{what}: the list was not found.", "What to do", "All but two stay.", "A line stands below its heading."),
     *("Log in to the page.", "Conversations never run out of context.", "The rest of the messages stays."),
 )
 
