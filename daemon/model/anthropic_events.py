@@ -10,15 +10,6 @@ import msgspec
 from daemon.model import own
 from daemon.model.answer import Choice, Payload
 
-FINISHES = {
-    "tool_use": "tool_calls",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "pause_turn": "length",  # to be continued, as after the limit
-    "refusal": "content_filter",
-}
-"""What the API's reasons to stop are there; all others are ``stop``."""
-
 _COUNTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 
 
@@ -147,4 +138,5 @@ def _added(delta: dict[str, Any]) -> Payload:
 
 
 def _finish(reason: str | None) -> str | None:
-    return FINISHES.get(reason, "stop") if reason else None
+    # It is to be continued, as after the limit.
+    return "length" if reason == "pause_turn" else reason

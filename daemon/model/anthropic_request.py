@@ -64,7 +64,7 @@ def body(model: str, request: Request, dialect: Dialect, *, of: str, thinking: T
     thinks = _thinking(thinking, most, messages)
     if thinks:
         fields["thinking"] = thinks
-    tools = [_tool(tool) for tool in request.tools] if dialect.tools else []
+    tools = [_tool(tool) for tool in dialect.offered(request)]
     # With thinking, no tool can be forced.
     if tools and request.force_tool and dialect.force and thinks.get("type", "disabled") == "disabled":
         fields["tool_choice"] = {"type": "tool", "name": request.force_tool}

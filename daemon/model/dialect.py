@@ -16,6 +16,7 @@ from daemon.config.schema import ModelConfig
 from daemon.model.adaptation import Form, adapted
 from daemon.model.base import Request
 from daemon.model.own import identity
+from daemon.model.tool_schema import plain
 
 _json = msgspec.json.encode
 
@@ -25,7 +26,13 @@ _NOT_TAKEN = re.compile(
 )
 _UNKNOWN = re.compile(r"unknown|unrecogni[sz]ed|unsupported|not supported|extra|unexpected")
 _TOOLS = re.compile(r"\btools?\b|function.?call|tool.?(?:use|choice)")
+_CHOICE = re.compile(r"tool[_ ]choice(?! requires)")
 _IDS = re.compile(r"tool.?call.?id|call[_ ]id|\bids?\b.*(?:length|charact|pattern|a-z|match|nine|\b9\b)")
+_SCHEMA = re.compile(
+    r"additional_?properties|schema|(?:any|one|all)_?of\b|(?:min|max)_?(?:length|items|properties)\b"
+    r"|exclusive_?m(?:in|ax)imum|parameters\.properties|function_declarations"
+)
+"""Keywords of JSON Schema, and the parts of a request that hold it."""
 _OWN = re.compile(r"reasoning|thought|thinking|signature|extra_content")
 _STREAM = re.compile(r"\bstream(?:ing)?\b")
 _AT_MOST = re.compile(
@@ -52,20 +59,25 @@ class Dialect:
     """Whether there may be tools at all."""
     cache: bool = True
     """Whether parts of a prompt may be marked to be cached, with Anthropic's API."""
+    schemas: Literal["full", "plain"] = "full"
+    """Whether the parameters of tools may have all of JSON Schema, or only its common keywords."""
     form: Form = _PLAIN
     """How messages are written."""
 
     def without(self, refused: str, request: Request) -> "Dialect | None":
         """The dialect to ask ``request`` in after the server's text ``refused``; None if it names nothing of it."""
         text = refused.lower()
-        changes = (self._usage, self._force, self._limit, self._stream, self._tools, self._cache, self._messages)
+        changes = (
+            *(self._usage, self._force, self._limit, self._stream, self._schemas),
+            *(self._tools, self._cache, self._messages),
+        )
         return next((changed for change in changes if (changed := change(text, request)) is not None), None)
 
     def _usage(self, text: str, _request: Request) -> "Dialect | None":
         return replace(self, usage=False) if self.usage and "stream_options" in text else None
 
     def _force(self, text: str, request: Request) -> "Dialect | None":
-        return replace(self, force=False) if self.force and request.force_tool and "tool_choice" in text else None
+        return replace(self, force=False) if self.force and request.force_tool and _CHOICE.search(text) else None
 
     def _limit(self, text: str, request: Request) -> "Dialect | None":
         if self.limit not in text and "max_tokens" not in text:
@@ -81,6 +93,11 @@ class Dialect:
 
     def _stream(self, text: str, _request: Request) -> "Dialect | None":
         return replace(self, stream=False) if self.stream and _STREAM.search(text) else None
+
+    def _schemas(self, text: str, request: Request) -> "Dialect | None":
+        if self.schemas == "full" and self.tools and request.tools and _SCHEMA.search(text):
+            return replace(self, schemas="plain")
+        return None
 
     def _tools(self, text: str, request: Request) -> "Dialect | None":
         if self.tools and request.tools and _TOOLS.search(text) and _NOT_TAKEN.search(text) and not _IDS.search(text):
@@ -98,6 +115,10 @@ class Dialect:
             is_own=_OWN.search(text) is not None,
         )
         return None if form is None else replace(self, form=form)
+
+    def offered(self, request: Request) -> list[bytes]:
+        """The definitions of the tools in this form, JSON each; none if the server takes none."""
+        return [plain(tool) if self.schemas == "plain" else tool for tool in request.tools] if self.tools else []
 
     def messages(self, request: Request, *, of: str) -> list[bytes]:
         """The messages in this form, JSON each; ``of`` as for ``body``."""
@@ -118,7 +139,7 @@ class Dialect:
             request: what is asked.
             of: whose fields are sent back, see ``daemon.model.own.identity``.
         """
-        tools, messages = request.tools if self.tools else (), self.messages(request, of=of)
+        tools, messages = self.offered(request), self.messages(request, of=of)
         fields = [b'"model":' + _json(model), b'"messages":[' + b",".join(messages) + b"]"]
         fields.insert(1, b'"stream":true' if self.stream else b'"stream":false')
         fields.append(f'"{self.limit}":{self.most(request)}'.encode())
@@ -187,13 +208,17 @@ def learn(host: str, model: str, dialect: Dialect) -> None:
     _learnt[identity(host, model)] = dialect
 
 
+def differences(known: Dialect, learnt: Dialect) -> dict[str, object]:
+    """The new values in a dialect, by name: ``{"tools": False, "form.ids": "nine"}``."""
+    before, after = _flat(known), _flat(learnt)
+    return {name: value for name, value in after.items() if value != before[name]}
+
+
 def changes(known: Dialect, learnt: Dialect) -> str:
-    """What is new in a dialect, in a line: ``tools=False, form.ids='nine'``."""
-    pairs = [
-        (name, getattr(known, name), getattr(learnt, name)) for name in known.__dataclass_fields__ if name != "form"
-    ]
-    pairs += [
-        (f"form.{name}", getattr(known.form, name), getattr(learnt.form, name))
-        for name in known.form.__dataclass_fields__
-    ]
-    return ", ".join(f"{name}={after!r}" for name, before, after in pairs if before != after)
+    """The new values in a dialect, in a line for logs: ``tools=False, form.ids='nine'``."""
+    return ", ".join(f"{name}={value!r}" for name, value in differences(known, learnt).items())
+
+
+def _flat(dialect: Dialect) -> dict[str, object]:
+    own = {name: value for name, value in vars(dialect).items() if name != "form"}
+    return own | {f"form.{name}": value for name, value in vars(dialect.form).items()}

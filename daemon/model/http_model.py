@@ -17,10 +17,11 @@ import structlog
 from daemon.clock import Clock, SystemClock
 from daemon.config.schema import ModelConfig
 from daemon.errors import ConfigError, ModelError, ModelTimeout, RateLimited
-from daemon.model.answer import AnswerParts, EventLines, Read
+from daemon.model.answer import AnswerParts, Read
 from daemon.model.base import Answer, Chunk, CutOff, OnlyThought, Request, TextChunk, Unsaid
 from daemon.model.dialect import Dialect, changes, dialect_of, learn, server_of
 from daemon.model.errors import KINDS, Asked, Refusal, is_overflow, shows, translated
+from daemon.model.event_lines import EventLines
 from daemon.model.meter import Meter
 from daemon.model.own import identity
 from daemon.model.places import places_of

@@ -25,8 +25,9 @@ from daemon.errors import (
     ModelUnavailable,
     RateLimited,
 )
-from daemon.model import Answer, CutOff, OnlyThought, Request, TextChunk, connect, learnt_of
+from daemon.model import Answer, CutOff, OnlyThought, Request, TextChunk, connect
 from daemon.model.anthropic_model import AnthropicModel
+from daemon.model.dialect import changes, dialect_of, known_of, server_of
 from daemon.process import Process
 from tests.conftest import Lab
 from tests.fakes.anthropic_server import KEY, Claude, FakeAnthropic, Said, error, event, events, fake_anthropic, fault
@@ -312,7 +313,7 @@ async def test_one_refusal_teaches_the_dialect(refused: str, holds: Any, learnt:
             asked = {"messages": history, "current": 3, "tools": (TOOL,), "force_tool": "time"}
             await answer_of(model, **asked, max_completion_tokens=8_192)
 
-        assert learnt_of(model._config) == learnt
+        assert changes(known_of(server_of(model._config)), dialect_of(server_of(model._config), "claude")) == learnt
     assert len(server.requests) == 3
 
 

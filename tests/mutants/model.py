@@ -91,9 +91,9 @@ MUTANTS = (
             "test_a_stream_and_a_whole_message_are_the_same_answer_however_they_are_torn",
         ),
         (
-            "A refusal is told as a content filter's.",
-            '    "refusal": "content_filter",\n',
-            "",
+            "An answer that pauses is not whole.",
+            'return "length" if reason == "pause_turn" else reason',
+            "return reason",
             "test_an_answer_that_is_not_whole_is_cut_off",
         ),
         (

@@ -48,7 +48,7 @@ async def probe(bot: BotConfig, model: ModelConfig) -> list[str]:
     try:
         tokens = TOKENS + model.thinking.budget_tokens
         found = [*await _tools(asked, tools, tokens), *(await _picture(asked, tokens) if model.vision else ())]
-        return [*found, *([f"learnt: {learnt}"] if (learnt := learnt_of(model)) else [])]
+        return [*found, *learnt_of(model).lines(model)]
     finally:
         await asked.aclose()
 
