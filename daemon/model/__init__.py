@@ -26,9 +26,10 @@ from daemon.model.base import (
     Unsaid,
     Usage,
 )
-from daemon.model.dialect import changes, dialect_of, host_of, known_of
+from daemon.model.dialect import dialect_of, host_of
 from daemon.model.failures import Failures, note_failure, read_failures
 from daemon.model.fallback import FallbackModel, Rung
+from daemon.model.learnt import Learnt, learnt_of, recall, remember, stored
 from daemon.model.offline import OfflineModel
 from daemon.model.thinking import said
 from daemon.model.untrusted import enclosed, ends, without_marks
@@ -45,6 +46,7 @@ __all__ = [
     "CutOff",
     "Failures",
     "FallbackModel",
+    "Learnt",
     "Model",
     "OfflineModel",
     "OnlyThought",
@@ -60,18 +62,15 @@ __all__ = [
     "learnt_of",
     "note_failure",
     "read_failures",
+    "recall",
+    "remember",
     "said",
     "sends_all_own",
+    "stored",
     "transcriber",
     "with_own",
     "without_marks",
 ]
-
-
-def learnt_of(config: ModelConfig) -> str:
-    """What this process has learnt of a model's server by its refusals, in a line; empty: nothing."""
-    host = host_of(config.base_url)
-    return changes(known_of(host), dialect_of(host, config.name))
 
 
 def sends_all_own(config: ModelConfig) -> bool:

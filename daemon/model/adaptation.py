@@ -47,13 +47,15 @@ class Form:
     """Beside calls without a text."""
     own: Literal["turn", "window", "none"] = "turn"
     """Which messages are sent with their model's own fields: those of the turn in progress, all, or none."""
+    foreign: Literal["calls", "text"] = "calls"
+    """How calls of another model are sent where ``own`` applies: as calls, or as text to a server that accepts no call
+    without its own fields."""
     pictures: bool = True
 
     def otherwise(self, refused: str, messages: Sequence[bytes], *, is_id: bool, is_own: bool) -> "Form | None":
         """The form to try for ``messages`` after a refusal in lower case; None: there is none that it speaks of."""
-        if is_own and self.own != "none" and any(MARK in message for message in messages):
-            turned_away = _NOT_WANTED.search(refused) is not None or self.own == "window"
-            return replace(self, own="none" if turned_away else "window")
+        if is_own and self.own != "none" and (changed := self._own(refused, messages)):
+            return changed
         if self.pictures and _PICTURES.search(refused) and any(_PICTURE in message for message in messages):
             return replace(self, pictures=False)
         if not any(_CALLS in message for message in messages):
@@ -62,6 +64,16 @@ class Form:
             return replace(self, ids="nine")
         if "content" in refused and self.content != "null":
             return replace(self, content="empty" if self.content == "absent" else "null")
+        return None
+
+    def _own(self, refused: str, messages: Sequence[bytes]) -> "Form | None":
+        any_own = any(MARK in message for message in messages)
+        if any_own and (_NOT_WANTED.search(refused) or (self.own == "window" and self.foreign == "text")):
+            return replace(self, own="none")
+        if any_own and self.own == "turn":
+            return replace(self, own="window")
+        if self.foreign == "calls" and any(_CALLS in message for message in messages):
+            return replace(self, foreign="text")
         return None
 
 
@@ -84,9 +96,10 @@ def adapted(messages: Sequence[bytes], form: Form, *, of: str, current: int = 0,
     if not current:
         turn = next((at for at in range(len(messages) - 1, -1, -1) if messages[at].startswith(_USER)), 0)
     first = {"turn": turn, "window": 0, "none": len(messages)}[form.own]
-    as_is = form.ids == "any" and form.content == "absent" and tools
+    as_is = form.ids == "any" and form.content == "absent" and form.foreign == "calls" and tools
+    told: set[str] = set()
     return [
-        _written(message, form, of=of if at >= first else "", tools=tools)
+        _written(message, form, of=of if at >= first else "", tools=tools, told=told)
         if MARK in message or not (as_is or _is_plain(message)) or (not form.pictures and _PICTURE in message)
         else message
         for at, message in enumerate(messages)
@@ -97,14 +110,19 @@ def _is_plain(message: bytes) -> bool:
     return not (message.startswith(_RESULT) or (message.startswith(_ANSWER) and _CALLS in message))
 
 
-def _written(message: bytes, form: Form, *, of: str, tools: bool) -> bytes:
+def _written(message: bytes, form: Form, *, of: str, tools: bool, told: set[str]) -> bytes:
+    """A message in its form; ``told`` holds the ids of calls that were told as text, and takes more of them."""
     bare, _, kept = message.partition(MARK)
     if kept and not of and form == Form(own=form.own) and tools:
         return bare + b"}"
     fields = _decode(bare + b"}" if kept else message)
     calls = cast("list[dict[str, Any]]", fields.get("tool_calls") or [])
-    if kept and of:
-        _give_back(own.decode(kept[:-1]), fields, calls, of=of)
+    is_given_back = bool(kept and of) and _give_back(own.decode(kept[:-1]), fields, calls, of=of)
+    if calls and of and form.foreign == "text" and not is_given_back:
+        told |= {str(call.get("id")) for call in calls}
+    as_text = not tools or not told.isdisjoint(
+        str(each.get("id", each.get("tool_call_id"))) for each in (fields, *calls)
+    )
     if calls and not fields.get("content"):
         fields.pop("content", None)
         if form.content != "absent":
@@ -116,15 +134,17 @@ def _written(message: bytes, form: Form, *, of: str, tools: bool) -> bytes:
             fields["tool_call_id"] = nine(str(fields["tool_call_id"]))
     if not form.pictures:
         fields["content"] = _without_pictures(fields.get("content"))
-    return _encode(fields if tools else _as_text(fields, calls))
+    return _encode(_as_text(fields, calls) if as_text else fields)
 
 
-def _give_back(kept: own.Own, fields: dict[str, Any], calls: Sequence[dict[str, Any]], *, of: str) -> None:
+def _give_back(kept: own.Own, fields: dict[str, Any], calls: Sequence[dict[str, Any]], *, of: str) -> bool:
+    """Add a model's own fields to its message; whether they are its own."""
     if kept.of != of:
-        return
+        return False
     fields |= {name: value for name, value in kept.message.items() if name not in fields}
     for call, more in zip(calls, kept.calls, strict=False):
         call |= {name: value for name, value in more.items() if name not in call}
+    return True
 
 
 @lru_cache(maxsize=1_024)

@@ -165,13 +165,17 @@ def learn(host: str, model: str, dialect: Dialect) -> None:
     _learnt[identity(host, model)] = dialect
 
 
+def differences(known: Dialect, learnt: Dialect) -> dict[str, object]:
+    """The new values in a dialect, by name: ``{"tools": False, "form.ids": "nine"}``."""
+    before, after = _flat(known), _flat(learnt)
+    return {name: value for name, value in after.items() if value != before[name]}
+
+
 def changes(known: Dialect, learnt: Dialect) -> str:
-    """What is new in a dialect, in a line: ``tools=False, form.ids='nine'``."""
-    pairs = [
-        (name, getattr(known, name), getattr(learnt, name)) for name in known.__dataclass_fields__ if name != "form"
-    ]
-    pairs += [
-        (f"form.{name}", getattr(known.form, name), getattr(learnt.form, name))
-        for name in known.form.__dataclass_fields__
-    ]
-    return ", ".join(f"{name}={after!r}" for name, before, after in pairs if before != after)
+    """The new values in a dialect, in a line for logs: ``tools=False, form.ids='nine'``."""
+    return ", ".join(f"{name}={value!r}" for name, value in differences(known, learnt).items())
+
+
+def _flat(dialect: Dialect) -> dict[str, object]:
+    own = {name: value for name, value in vars(dialect).items() if name != "form"}
+    return own | {f"form.{name}": value for name, value in vars(dialect.form).items()}

@@ -39,7 +39,9 @@ class Rung:
 
     def fits(self, request: Request) -> bool:
         """Whether the prompt is within its budget."""
-        return request.tokens <= calibration(self._config.name).lowered(self._config.budget_tokens)
+        return request.tokens <= calibration(self._config.name, self._config.base_url).lowered(
+            self._config.budget_tokens
+        )
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """As ``Model.stream``, with an answer no longer than its window allows."""

@@ -117,7 +117,7 @@ async def test_a_large_prompt_that_is_refused_for_no_known_reason_is_halved_once
 
     assert await answered(configured, lab, model) == "ok"
     assert [request.tokens > 4_000 for request in model.requests] == [True, False]
-    assert calibration(name).lowered(50_000) == model.requests[1].tokens
+    assert calibration(name, "http://127.0.0.1:9/v1").lowered(50_000) == model.requests[1].tokens
 
 
 async def test_a_small_prompt_that_is_refused_is_not_sent_again(process: Process, lab: Lab) -> None:

@@ -53,7 +53,7 @@ def test_what_was_learnt_is_not_tried_again() -> None:
     refusals = {
         "does not support tools": {"tools": False, "force": False, "form": Form(own="none")},
         "Streaming is not supported": {"stream": False},
-        "The reasoning_content must be passed back": {"form": Form(own="none", content="null")},
+        "The reasoning_content must be passed back": {"form": Form(own="none", foreign="text", content="null")},
         "Unknown parameter: 'max_tokens'": {"limit": "max_tokens"},
         "messages.1.content: Input should be valid": {"form": Form(content="null", own="none")},
     }

@@ -104,8 +104,10 @@ class ModelCalls:
             answer = await self._streamed(shorter, goes_on=bool(cut_off))
         except (ModelRefused, ContextOverflow):
             raise error from None
-        calibration(self._kit.model.name).fits(shorter.tokens)
-        _log.warning("model.window_learnt", model=self._kit.model.name, tokens_in=shorter.tokens, reason=str(error))
+        taker = next((each for each in self._kit.prompts.bot.model.chain if each.name == answer.model), None)
+        if taker is not None:
+            calibration(taker.name, taker.base_url).fits(shorter.tokens)
+            _log.warning("model.window_learnt", model=taker.name, tokens_in=shorter.tokens, reason=str(error))
         return answer
 
     async def _request(self, cut_off: Sequence[LogEntry]) -> Request:

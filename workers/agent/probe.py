@@ -47,7 +47,7 @@ async def probe(bot: BotConfig, model: ModelConfig) -> list[str]:
     asked = await connect(model)
     try:
         found = [*await _tools(asked, tools), *(await _picture(asked) if model.vision else ())]
-        return [*found, *([f"learnt: {learnt}"] if (learnt := learnt_of(model)) else [])]
+        return [*found, *learnt_of(model).lines(model)]
     finally:
         await asked.aclose()
 
