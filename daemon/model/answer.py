@@ -4,13 +4,13 @@ Servers that call themselves compatible differ in small ways; what was met is ha
 """
 
 import uuid
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Literal, cast
 
 import msgspec
 
-from daemon.errors import UNREADABLE, InvalidAnswer
+from daemon.errors import UNREADABLE, InvalidAnswer, ModelUnavailable
 from daemon.model import characters, own
 from daemon.model.base import Answer, CutOff, OnlyThought, ToolCall, Usage
 from daemon.model.errors import Asked, reported
@@ -19,6 +19,25 @@ from daemon.model.thinking import Thinking, is_thinker
 
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 """Largest response that is read; far above any answer, it bounds what a broken server can make us keep."""
+
+
+_CUT_OFF: Mapping[str, Literal["length", "content_filter"]] = {
+    "length": "length",
+    "max_tokens": "length",  # servers in front of Anthropic's and Gemini's APIs
+    "max_output_tokens": "length",
+    "model_length": "length",  # Mistral: the window is full
+    "model_context_window_exceeded": "length",  # GLM
+    "content_filter": "content_filter",
+    "sensitive": "content_filter",  # GLM
+    "safety": "content_filter",  # Gemini's, where they are passed on
+    "recitation": "content_filter",
+    "prohibited_content": "content_filter",
+    "blocklist": "content_filter",
+    "refusal": "content_filter",
+}
+"""Reasons for which an answer ends early, in lower case, as servers name them."""
+_BROKEN = frozenset({"error", "network_error", "insufficient_system_resource"})
+"""The server failed in the middle: Mistral and OpenRouter, GLM, DeepSeek."""
 
 
 class EventLines:
@@ -86,6 +105,13 @@ class _Call(msgspec.Struct):
 
 class _Part(msgspec.Struct):
     text: str = ""
+    thinking: "str | list[_Part]" = ""
+    """Reasoning of Mistral's models."""
+
+    @property
+    def thought(self) -> str:
+        """The reasoning in it."""
+        return self.thinking if isinstance(self.thinking, str) else "".join(part.text for part in self.thinking)
 
 
 class _Message(msgspec.Struct):
@@ -123,6 +149,10 @@ class _Payload(msgspec.Struct):
     """Read apart: an answer is not the worse for a count that cannot be read."""
     model: str | None = None
     error: object = None
+    kind: str | None = msgspec.field(default=None, name="object")
+    """``error`` where vLLM's and SGLang's older versions report one without a field of that name."""
+    message: str | None = None
+    code: object = None
 
 
 _payloads = msgspec.json.Decoder(_Payload, strict=False)
@@ -179,8 +209,8 @@ class AnswerParts:
             InvalidAnswer: it is not JSON of the right shape.
         """
         said = self._decoded(payload)
-        if said.error:
-            raise reported(said.error, self._asked)
+        if said.error or said.kind == "error":
+            raise reported(said.error or {"message": said.message, "code": said.code}, self._asked)
         if said.usage:
             self._usage = _usage(said.usage) or self._usage
         self._version = said.model or self._version
@@ -214,10 +244,12 @@ class AnswerParts:
         has_text, are_whole = bool("".join(self._text).strip()), all(call.is_whole for call in self._calls)
         if not self._finish and not (marked and are_whole and (has_text or self._calls)):
             raise InvalidAnswer(f"the answer of {self._asked} broke off before its end")
-        if self._finish in ("length", "content_filter"):
-            why = "max_completion_tokens was reached" if self._finish == "length" else "its content filter stopped it"
+        if self._finish in _BROKEN:
+            raise ModelUnavailable(f"{self._asked} ended its answer with an error ({self._finish}); it may work later")
+        if reason := _CUT_OFF.get(self._finish):
+            why = "max_completion_tokens was reached" if reason == "length" else "its content filter stopped it"
             text = f"the answer of {self._asked} is cut off: {why}"
-            raise CutOff(text, finish_reason=self._finish, answer=self._so_far(), is_call=bool(self._calls))
+            raise CutOff(text, finish_reason=reason, answer=self._so_far(), is_call=bool(self._calls))
         answer = self._so_far(self._tool_calls())
         if not (self._calls or has_text):
             if answer.reasoning.strip():
@@ -259,7 +291,7 @@ class AnswerParts:
             raise InvalidAnswer(f"{self._asked} sent something that is no answer: {quoted}") from error
 
     def _choice(self, choice: _Choice) -> str:
-        self._finish = choice.finish_reason or self._finish
+        self._finish = (choice.finish_reason or self._finish).lower()
         fields = choice.delta or choice.message or {}
         try:
             message = msgspec.convert(fields, _Message, strict=False)
@@ -273,6 +305,8 @@ class AnswerParts:
         if isinstance(thought, str):
             self._thought.append(thought)
         content = message.content or ""
+        if isinstance(content, list):
+            self._thought += [part.thought for part in content if part.thinking]
         piece = content if isinstance(content, str) else "".join(part.text for part in content)
         return self._said(self._thinking.feed(self._characters.feed(piece))) if piece else ""
 

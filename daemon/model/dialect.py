@@ -15,6 +15,7 @@ import msgspec
 from daemon.model.adaptation import Form, adapted
 from daemon.model.base import Request
 from daemon.model.own import identity
+from daemon.model.tool_schema import plain
 
 _json = msgspec.json.encode
 
@@ -24,7 +25,13 @@ _NOT_TAKEN = re.compile(
 )
 _UNKNOWN = re.compile(r"unknown|unrecogni[sz]ed|unsupported|not supported|extra|unexpected")
 _TOOLS = re.compile(r"\btools?\b|function.?call|tool.?(?:use|choice)")
+_CHOICE = re.compile(r"tool[_ ]choice(?! requires)")
 _IDS = re.compile(r"tool.?call.?id|call[_ ]id|\bids?\b.*(?:length|charact|pattern|a-z|match|nine|\b9\b)")
+_SCHEMA = re.compile(
+    r"additional_?properties|schema|(?:any|one|all)_?of\b|(?:min|max)_?(?:length|items|properties)\b"
+    r"|exclusive_?m(?:in|ax)imum|parameters\.properties|function_declarations"
+)
+"""Keywords of JSON Schema, and the parts of a request that hold it."""
 _OWN = re.compile(r"reasoning|thought|thinking|signature|extra_content")
 _STREAM = re.compile(r"\bstream(?:ing)?\b")
 _AT_MOST = re.compile(
@@ -49,20 +56,22 @@ class Dialect:
     """Whether ``tool_choice`` may force a tool."""
     tools: bool = True
     """Whether there may be tools at all."""
+    schemas: Literal["full", "plain"] = "full"
+    """Whether the parameters of tools may have all of JSON Schema, or only its common keywords."""
     form: Form = _PLAIN
     """How messages are written."""
 
     def without(self, refused: str, request: Request) -> "Dialect | None":
         """The dialect to ask ``request`` in after the server's text ``refused``; None if it names nothing of it."""
         text = refused.lower()
-        changes = (self._usage, self._force, self._limit, self._stream, self._tools, self._messages)
+        changes = (self._usage, self._force, self._limit, self._stream, self._schemas, self._tools, self._messages)
         return next((changed for change in changes if (changed := change(text, request)) is not None), None)
 
     def _usage(self, text: str, _request: Request) -> "Dialect | None":
         return replace(self, usage=False) if self.usage and "stream_options" in text else None
 
     def _force(self, text: str, request: Request) -> "Dialect | None":
-        return replace(self, force=False) if self.force and request.force_tool and "tool_choice" in text else None
+        return replace(self, force=False) if self.force and request.force_tool and _CHOICE.search(text) else None
 
     def _limit(self, text: str, request: Request) -> "Dialect | None":
         if self.limit not in text and "max_tokens" not in text:
@@ -78,6 +87,11 @@ class Dialect:
 
     def _stream(self, text: str, _request: Request) -> "Dialect | None":
         return replace(self, stream=False) if self.stream and _STREAM.search(text) else None
+
+    def _schemas(self, text: str, request: Request) -> "Dialect | None":
+        if self.schemas == "full" and self.tools and request.tools and _SCHEMA.search(text):
+            return replace(self, schemas="plain")
+        return None
 
     def _tools(self, text: str, request: Request) -> "Dialect | None":
         if self.tools and request.tools and _TOOLS.search(text) and _NOT_TAKEN.search(text) and not _IDS.search(text):
@@ -104,7 +118,7 @@ class Dialect:
             request: what is asked.
             of: whose fields are sent back, see ``daemon.model.own.identity``.
         """
-        tools = request.tools if self.tools else ()
+        tools = [plain(tool) if self.schemas == "plain" else tool for tool in request.tools] if self.tools else []
         messages = adapted(request.messages, self.form, of=of, current=request.current, tools=self.tools)
         if request.force_tool and not self.tools:
             messages.append(_described(request))

@@ -6,7 +6,7 @@ Texts name the model, the host and what to do. A server's own words are quoted, 
 import datetime as dt
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import cast
@@ -17,6 +17,7 @@ import openai
 
 from daemon.config.secret import Secret
 from daemon.errors import (
+    ContentFiltered,
     ContextOverflow,
     InvalidAnswer,
     ModelError,
@@ -99,6 +100,23 @@ _OVERFLOW = (
 )
 
 
+_FILTERED = (
+    "content_filter",  # Azure's and Kimi's code
+    "content management policy",  # Azure
+    "content_policy_violation",  # OpenAI
+    "usage policy",
+    "usage policies",
+    "data_inspection_failed",  # Qwen
+    "datainspectionfailed",
+    "inappropriate content",
+    "content exists risk",  # DeepSeek
+    "considered high risk",  # Kimi
+    "prohibited_content",  # Gemini
+    "sensitive content",
+    "敏感",  # GLM
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Asked:
     """Who was asked; what the texts of errors begin with."""
@@ -134,6 +152,8 @@ def by_status(status: int, body: object, asked: Asked, retry_s: float | None = N
         return RateLimited(f"{asked} limits its rate (429): {words}; {later}", retry_after_s=retry_s)
     if status in (400, 413, 422) and is_overflow(body):
         return ContextOverflow(f"the prompt is too large for {asked}: {words}; check context_window_tokens")
+    if status in (400, 403, 422, 451) and is_filtered(body):
+        return ContentFiltered(f"the content filter of {asked} refuses the request ({status}): {words}", status=status)
     if status == 408 or status >= 500:
         return ModelUnavailable(f"{asked} fails ({status}): {words}; it may work later")
     if status in (401, 403):
@@ -148,7 +168,7 @@ def reported(body: object, asked: Asked) -> ModelError:
     """The error that a server reports inside an answer it had begun with status 200."""
     fields = _fields(body)
     code, text = fields.get("code"), _words(body).lower()
-    if is_overflow(body):
+    if is_overflow(body) or is_filtered(body):
         return by_status(400, body, asked)
     if isinstance(code, int) and 400 <= code < 600:
         return by_status(code, body, asked)
@@ -160,9 +180,12 @@ def reported(body: object, asked: Asked) -> ModelError:
 
 def is_overflow(body: object) -> bool:
     """Whether an error body says that the prompt does not fit, in the common servers' words."""
-    fields = _fields(body)
-    text = f"{fields.get('code')} {fields.get('type')} {_words(body)}".lower()
-    return any(wording in text for wording in _OVERFLOW)
+    return _says(body, _OVERFLOW)
+
+
+def is_filtered(body: object) -> bool:
+    """Whether an error body says that a filter refuses the prompt for its content, in the common servers' words."""
+    return _says(body, _FILTERED)
 
 
 def retry_after_s(headers: Mapping[str, str], now: dt.datetime) -> float | None:
@@ -182,6 +205,12 @@ def retry_after_s(headers: Mapping[str, str], now: dt.datetime) -> float | None:
 def shows(error: BaseException, key: Secret) -> bool:
     """Whether the key stands in the text of ``error`` or of what it came from."""
     return bool(key) and any(key.reveal() in f"{link} {link!r}" for link in _chain(error))
+
+
+def _says(body: object, wordings: Iterable[str]) -> bool:
+    fields = _fields(body)
+    text = f"{fields.get('code')} {fields.get('type')} {_words(body)}".lower()
+    return any(wording in text for wording in wordings)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

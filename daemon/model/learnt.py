@@ -47,11 +47,14 @@ _WORDS = {
     "usage": "no stream_options",
     "force": "no forced tool_choice",
     "tools": "no tools",
+    "schemas": "tool schemas of the common keywords only ({})",
     "form.ids": "call ids of nine letters and digits",
     "form.content": "{} content beside tool calls",
     "form.own": "reasoning fields of: {}",
     "form.foreign": "calls of other models as {}",
     "form.pictures": "no pictures",
+    "form.system": "the instructions in a {} message",
+    "form.alternate": "neighbouring messages of one role merged",
 }
 """Facts in words, with the new value."""
 

@@ -8,7 +8,7 @@ import pytest
 
 from daemon.config import BotConfig
 from daemon.config.schema import ModelConfig
-from daemon.errors import ModelRefused
+from daemon.errors import ContentFiltered, ModelRefused
 from daemon.model import Answer, CutOff, OnlyThought, Usage
 from daemon.process import Process
 from daemon.testing import ScriptedModel
@@ -82,6 +82,12 @@ async def test_a_content_filter_is_told_after_one_request(process: Process, lab:
     text, model = await said(process, lab, ["Well, ", cut("Well, ", reason="content_filter")])
 
     assert (text, len(model.requests)) == (f"Well,\n\n{say('filtered', 'en')}", 1)
+
+
+async def test_a_prompt_that_a_content_filter_refuses_is_told_after_one_request(process: Process, lab: Lab) -> None:
+    text, model = await said(process, lab, ContentFiltered("the content filter refuses the request", status=400))
+
+    assert (text, len(model.requests)) == (say("prompt_filtered", "en"), 1)
 
 
 async def test_an_answer_of_reasoning_alone_is_asked_for_once_more_and_then_told(process: Process, lab: Lab) -> None:

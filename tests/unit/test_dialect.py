@@ -9,13 +9,14 @@ from daemon.model.dialect import Dialect, changes, dialect_of, host_of
 TOOL = b'{"type":"function","function":{"name":"save_memory"}}'
 CALLS = b'{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"time","arguments":"{}"}}]}'
 PICTURE = b'{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:,"}}]}'
+SYSTEM, USER = b'{"role":"system","content":"be kind"}', b'{"role":"user","content":"hi"}'
 REQUEST = Request(
-    messages=[b'{"role":"user","content":"hi"}', with_own(CALLS, b'{"of":"h m"}'), PICTURE],
+    messages=[SYSTEM, USER, USER, with_own(CALLS, b'{"of":"h m"}'), PICTURE],
     tools=[TOOL],
     force_tool="save_memory",
     max_completion_tokens=8_192,
 )
-BARE = Request(messages=[b'{"role":"user","content":"hi"}'], max_completion_tokens=8_192)
+BARE = Request(messages=[USER], max_completion_tokens=8_192)
 
 
 def learnt(refusal: str, *, request: Request = REQUEST, **known: object) -> str:
@@ -44,6 +45,14 @@ def test_a_refusal_teaches_what_it_names() -> None:
         "messages.2.reasoning_content: Extra inputs are not permitted": "form.own='none'",
         "Function call is missing a thought_signature in functionCall parts.": "form.own='window'",
         "This model does not support image input": "form.pictures=False",
+        "System role not supported": "form.system='user'",
+        "Unsupported value: 'messages[0].role' does not support 'system' with this model.": "form.system='user'",
+        "Developer instruction is not enabled for models/gemma-3-27b-it": "form.system='user'",
+        "Conversation roles must alternate user/assistant/user/assistant/...": "form.alternate=True",
+        'roles must alternate between "user" and "assistant", but found multiple "user"': "form.alternate=True",
+        "Invalid JSON payload received. Unknown name \"additionalProperties\" at 'tools[0]'": "schemas='plain'",
+        "Invalid schema for function 'time': 'oneOf' is not permitted": "schemas='plain'",
+        "Tool choice must be auto": "force=False",
     }
 
     assert {refusal: learnt(refusal) for refusal in expected} == expected
@@ -68,6 +77,9 @@ def test_a_refusal_of_what_was_not_sent_teaches_nothing() -> None:
         "images are not supported",
         "reasoning_content missing",
         "tools are not supported",
+        "System role not supported",
+        "roles must alternate",
+        "additionalProperties is not supported",
     ]
 
     assert [text for text in texts if learnt(text, request=BARE)] == []
