@@ -128,7 +128,7 @@ async def test_a_large_prompt_that_is_refused_for_no_known_reason_is_halved_once
 
 async def test_a_small_prompt_that_is_refused_is_not_sent_again(process: Process, lab: Lab) -> None:
     model = Sized("tiny", most_tokens=0, status=400)
-    await lab.publish("a")
+    await lab.publish("a", text="heron " * 400)
 
     async with Bot(process, model).working():
         await model.asked_once()

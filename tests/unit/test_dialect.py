@@ -40,6 +40,7 @@ def test_a_refusal_teaches_what_it_names() -> None:
         "Invalid max_completion_tokens value, the valid range is [1, 8000]": "limit_most=8000",
         "tool_choice 'specified' is not supported in thinking mode": "force=False",
         "Tool call id was call_12 but must be a-z, A-Z, 0-9, with a length of 9.": "form.ids='nine'",
+        "Invalid tool call id: it must have a length of 9 characters": "form.ids='nine'",
         "messages.1.content: Input should be a valid string": "form.content='empty'",
         "The reasoning_content in the thinking mode must be passed back to the API.": "form.own='window'",
         "messages.2.reasoning_content: Extra inputs are not permitted": "form.own='none'",

@@ -141,12 +141,12 @@ def test_instructions_and_neighbouring_messages_are_merged_where_a_chat_template
     system, picture = {"role": "system", "content": "be kind"}, [{"type": "image_url", "image_url": {"url": "x"}}]
     said, seen = {"role": "assistant", "content": "nine"}, {"role": "user", "content": picture}
 
-    whole = [system, USER, said, said, seen, USER, CALLS, RESULT]
+    whole = [system, USER, said, said, CALLS, RESULT, seen, USER]
 
     assert [message["role"] for message in sent(*whole, alternate=True)] == [
-        *("system", "user", "assistant", "user", "assistant", "tool")
+        *("system", "user", "assistant", "assistant", "tool", "user")
     ]
-    assert sent(*whole, alternate=True)[3]["content"] == [*picture, {"type": "text", "text": USER["content"]}]
+    assert sent(*whole, alternate=True)[5]["content"] == [*picture, {"type": "text", "text": USER["content"]}]
     assert sent(*whole, system="user")[:2] == [
         {"role": "user", "content": f"be kind\n\n{USER['content']}"},
         said,
