@@ -153,7 +153,7 @@ def _merged(messages: Sequence[bytes]) -> list[bytes]:
 
 
 def _both(before: object, after: object) -> object:
-    if isinstance(before, list) or isinstance(after, list):
+    if any(isinstance(content, list) for content in (before, after)):
         return [*_parts(before), *_parts(after)]
     return "\n\n".join(str(text) for text in (before, after) if text)
 
