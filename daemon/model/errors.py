@@ -1,5 +1,7 @@
 """Every exception of the openai SDK and of httpx2, its HTTP library, in Millpond's terms: one table, one place.
 
+Other SDKs add theirs to the table where they are used (``daemon.model.anthropic_model``).
+
 Texts name the model, the host and what to do. A server's own words are quoted, shortened, with the key cut out.
 """
 
@@ -70,6 +72,18 @@ KINDS: Mapping[type[BaseException], type[ModelError]] = {
 FOREIGN = tuple(KINDS)
 """What is caught around a call."""
 
+
+class Refusal(Exception):
+    """A response with an error status, whichever SDK read it."""
+
+    def __init__(self, response: httpx2.Response, body: object) -> None:
+        super().__init__(f"status {response.status_code}")
+        self.response = response
+        self.status = response.status_code
+        self.body = body
+        """The error that the server describes, decoded where it is JSON."""
+
+
 QUOTE_CHARS = 300
 """Longest quotation of a server's words."""
 
@@ -92,6 +106,7 @@ _OVERFLOW = (
     "maximum model length",  # vLLM
     "request body too large",  # Anthropic, GitHub: 413
     "request too large",
+    "request_too_large",  # Anthropic's type
     "too many tokens",
     "token limit",
     "tokens exceed",
@@ -124,6 +139,10 @@ class Asked:
     model: str
     host: str
     key: Secret
+    variable: str = "OPENAI_API_KEY"
+    """Names the key where the configuration does not."""
+    of: str = ""
+    """Whose fields an answer's own ones are, see ``daemon.model.own.identity``; empty: those of host and model."""
 
     def __str__(self) -> str:
         return f"model {self.model!r} at {self.host}"
@@ -136,11 +155,25 @@ class Asked:
         return text if len(text) <= QUOTE_CHARS else text[:QUOTE_CHARS] + "…"
 
 
-def translated(error: BaseException, asked: Asked, now: dt.datetime) -> ModelError:
-    """``error`` as one of ours; ``now`` is for servers that say when to come back as a date."""
+def translated(
+    error: BaseException,
+    asked: Asked,
+    now: dt.datetime,
+    kinds: Mapping[type[BaseException], type[ModelError]] = KINDS,
+) -> ModelError:
+    """``error`` as one of ours.
+
+    Args:
+        error: of a library.
+        asked: who was asked.
+        now: for servers that say when to come back as a date.
+        kinds: what each class of errors means.
+    """
     if isinstance(error, openai.APIStatusError):
-        return by_status(error.status_code, error.body, asked, retry_after_s(error.response.headers, now))
-    kind = next((KINDS[ancestor] for ancestor in type(error).__mro__ if ancestor in KINDS), ModelUnavailable)
+        error = Refusal(error.response, error.body)
+    if isinstance(error, Refusal):
+        return by_status(error.status, error.body, asked, retry_after_s(error.response.headers, now))
+    kind = next((kinds[ancestor] for ancestor in type(error).__mro__ if ancestor in kinds), ModelUnavailable)
     return kind(f"{asked} {_SAYINGS[kind]} ({type(error).__name__}); {_ADVICE[kind]}")
 
 
@@ -158,7 +191,7 @@ def by_status(status: int, body: object, asked: Asked, retry_s: float | None = N
         return ModelUnavailable(f"{asked} fails ({status}): {words}; it may work later")
     if status in (401, 403):
         # Without the server's words: they often repeat the key.
-        text = f"{asked} does not accept the API key ({status}); check OPENAI_API_KEY or api_key_file"
+        text = f"{asked} does not accept the API key ({status}); check {asked.variable} or api_key_file"
         return ModelRefused(text, status=status)
     text = f"{asked} refuses the request ({status}): {words}; check the bot's model settings"
     return ModelRefused(text, status=status)
@@ -173,9 +206,20 @@ def reported(body: object, asked: Asked) -> ModelError:
     if isinstance(code, int) and 400 <= code < 600:
         return by_status(code, body, asked)
     names = f"{code} {fields.get('type')}".lower()
+    if status := next((_TYPES[name] for name in _TYPES if name in names), None):
+        return by_status(status, body, asked)
     if "rate_limit" in names or "rate limit" in text:
         return by_status(429, body, asked)
     return by_status(400 if "invalid_request" in names else 500, body, asked)
+
+
+_TYPES: Mapping[str, int] = {
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+}
+"""Statuses of Anthropic's types of errors that no later call gets around (https://platform.claude.com/docs/en/api/errors)."""
 
 
 def is_overflow(body: object) -> bool:
@@ -252,5 +296,5 @@ _ADVICE: Mapping[type[ModelError], str] = {
     ModelUnavailable: "check base_url and the network",
     ModelTimeout: "see call_timeout_s and chunk_timeout_s",
     ModelRefused: "check base_url, the key and the proxy settings",
-    InvalidAnswer: "check that base_url names an OpenAI-compatible server",
+    InvalidAnswer: "check that base_url and api fit the server",
 }
