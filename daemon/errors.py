@@ -19,6 +19,7 @@
       + RateLimited
       + ModelTimeout
     - ModelRefused
+      + ContentFiltered
     - ContextOverflow
     - InvalidAnswer
   x ConsolidationError
@@ -171,6 +172,10 @@ class ModelRefused(ModelError):
         super().__init__(message)
         self.status = status
         """Status of the HTTP response; 0 without a response."""
+
+
+class ContentFiltered(ModelRefused):
+    """A content filter of the model's server refuses the prompt."""
 
 
 class ContextOverflow(ModelError):

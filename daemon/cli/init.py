@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 @click.option("--time-zone", metavar="ZONE", help="IANA time zone, such as Europe/Berlin. Default: this machine's.")
 @click.option("--workspace", metavar="DIR", help="The bot's folder. Default: bots/NAME in the data directory.")
 @click.option("--offline", is_flag=True, help="Use no model: the offline stand-in answers.")
-@click.option("--model-url", metavar="URL", help="OpenAI-compatible server, such as https://api.openai.com/v1.")
+@click.option("--model-api", type=click.Choice(["openai", "anthropic"]), help="API of the model's server.")
+@click.option("--model-url", metavar="URL", help="Address of the model's server, such as https://api.openai.com/v1.")
 @click.option("--model", metavar="NAME", help="Name of the model.")
 @click.option(
     "--model-key", metavar="KEY", help="API key of the model. A file is safer: other users can see command lines."

@@ -50,7 +50,7 @@ def set_up(
     """Answer all questions of ``millpond init``; ``say`` gets the code that its owner writes."""
     questions = {
         "Name of the bot": "", "Which": "en", "Time zone": "Europe/Berlin", "Address": model.base_url,
-        "Key": "some-key", "Name of the model": "m", **tokens,
+        "API key": "some-key", "Name of the model": "m", **tokens,
     }  # fmt: skip
     with on_terminal("init", *flags, environ=environment_of(folder, {})) as terminal:
         for question, answer in questions.items():

@@ -6,6 +6,7 @@ All of them talk the same way: a user's message with ``clock`` in it is answered
 result with ``done``, a request for a summary with one. A refusal is counted in ``refusals``.
 """
 
+import itertools
 import json
 import re
 from collections.abc import Sequence
@@ -181,6 +182,20 @@ class Ollama(Provider):
 
     def summary(self, body: dict[str, Any]) -> Reply:
         return Say(SUMMARY)
+
+
+class ChatTemplate(Provider):
+    """A model whose chat template knows no system message and wants roles to alternate, with a strict tool parser."""
+
+    def refusal(self, body: dict[str, Any]) -> str:
+        roles = [message["role"] for message in body["messages"]]
+        if "system" in roles:
+            return "System role not supported"
+        if any(one == other == "user" for one, other in itertools.pairwise(roles)):
+            return "Conversation roles must alternate user/assistant/user/assistant/..."
+        if "additionalProperties" in json.dumps(body.get("tools")):
+            return "Invalid JSON payload received. Unknown name \"additionalProperties\" at 'tools[0].parameters'"
+        return ""
 
 
 class NoStream(Provider):

@@ -137,6 +137,23 @@ def test_content_beside_calls_is_left_out_or_empty_or_null() -> None:
     assert said == {"absent": "left out", "empty": "", "null": None}
 
 
+def test_instructions_and_neighbouring_messages_are_merged_where_a_chat_template_wants_it() -> None:
+    system, picture = {"role": "system", "content": "be kind"}, [{"type": "image_url", "image_url": {"url": "x"}}]
+    said, seen = {"role": "assistant", "content": "nine"}, {"role": "user", "content": picture}
+
+    whole = [system, USER, said, said, CALLS, RESULT, seen, USER]
+
+    assert [message["role"] for message in sent(*whole, alternate=True)] == [
+        *("system", "user", "assistant", "assistant", "tool", "user")
+    ]
+    assert sent(*whole, alternate=True)[5]["content"] == [*picture, {"type": "text", "text": USER["content"]}]
+    assert sent(*whole, system="user")[:2] == [
+        {"role": "user", "content": f"be kind\n\n{USER['content']}"},
+        said,
+    ]
+    assert sent(system, said, system="user") == [{"role": "user", "content": "be kind"}, said]
+
+
 def test_pictures_become_a_word_where_none_are_taken() -> None:
     picture = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:,"}}]}
 
