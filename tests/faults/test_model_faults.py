@@ -226,7 +226,8 @@ CASES: Mapping[str, Case] = {
     ),
     # Tools.
     "a tool that hangs": Case(
-        replies=calls(act("hang")), results=["Error: act did not finish within 6 s; whether it did anything is unknown"]
+        replies=calls(act("hang")),
+        results=["Error: act did not finish within 6 s; it is unknown whether it had an effect"],
     ),
     "a tool that raises": Case(
         replies=calls(act("raise")), results=["Error: act failed: _Bug: a bug in a tool"], requests=2

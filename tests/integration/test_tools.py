@@ -303,7 +303,7 @@ async def test_another_chat_of_the_same_scope_can_be_written_to_and_no_other(pro
         assert "does not share this conversation's memory" in found[name], found[name]
     assert found["bad"].startswith("Error: chat_id: ")
     assert found["channel"].startswith("Error: channel 'nowhere' was not found in this worker's configuration")
-    assert found["half"].startswith("Error: name the chat of terminal as well")
+    assert found["half"].startswith("Error: name the chat on terminal too")
     assert "hi bob" in {notice.text for notice in await notices_of(lab, "web:bob")}
     assert "hi thread" in {notice.text for notice in await notices_of(lab, "web:bob:7")}
     assert await notices_of(lab, "web:eve") == []

@@ -829,7 +829,7 @@ def test_speech_and_vectors_are_not_asked_of_anthropic(file):
     bot = load_text(file, text + own).config.bots["pond"]
     search = MemorySearchConfig(embeddings=EmbeddingsConfig(model="e"))
 
-    assert "transcription.base_url: missing: the bot's own model is behind Anthropic's API" in line
+    assert "transcription.base_url: not set, and the bot's own model uses Anthropic's API" in line
     assert transcription_of(bot).api_key.reveal() == "own"
     assert embeddings_of(search, bot) is None
 

@@ -128,7 +128,7 @@ async def test_skills_and_the_scopes_memory_can_be_read_and_not_written(use: Use
     assert "skills/ (to read only)" in await use("list_files")
     for path in ("skills/tea/SKILL.md", "memory/note.md", "memory/new.md", "skills", "memory"):
         said = await use("write_file", path=path, content="x")
-        assert said.startswith("Error: ") and "read but not written" in said
+        assert said.startswith("Error: ") and "is read-only" in said
 
 
 async def test_the_memory_of_the_workspace_holds_no_other_scopes(use: Use) -> None:
@@ -160,7 +160,7 @@ async def test_the_bootstrap_files_can_be_read_in_full_and_not_written(
     assert await use("grep", pattern="rule 2", path="AGENTS.md") == "AGENTS.md:2: rule 2"
     for tool in ("write_file", "edit_file"):
         arguments = {"content": "x"} if tool == "write_file" else {"old_text": "rule 1", "new_text": "x"}
-        assert "read but not written" in await use(tool, path="AGENTS.md", **arguments)
+        assert "is read-only" in await use(tool, path="AGENTS.md", **arguments)
     for path in ("USER.md", "TOOLS.md", "TOOLS.md/inner.txt", "SOUL.md", "IDENTITY.md", "other.md", "AGENTS.md/x"):
         for tool, more in (
             ("read_file", {}),
@@ -191,7 +191,7 @@ async def test_a_long_file_is_read_in_pages_that_tell_where_to_go_on(use: Use, f
     assert "go on with offset 1001" in await use("read_file", path="long.txt")
     assert (
         await use("read_file", path="long.txt", offset=5002)
-        == "Error: it has 5,000 lines; offset 5,002 is behind its end"
+        == "Error: the file has 5,000 lines, so offset 5,002 is after its end"
     )
 
 
@@ -296,7 +296,7 @@ async def test_a_search_that_takes_too_long_gives_what_it_found(
     (files / "a.txt").write_text("x\n")
     monkeypatch.setattr(grep_module, "SEARCH_S", -1.0)
 
-    assert await use("grep", pattern="x") == "[stopped after -1 s: narrow it down with a path]"
+    assert await use("grep", pattern="x") == "[the search stopped after -1 s. Narrow it down with a path]"
 
 
 async def test_searches_and_lists_are_cut(use: Use, files: Path) -> None:
