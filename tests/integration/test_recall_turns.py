@@ -325,7 +325,7 @@ async def test_messages_of_another_scope_are_given_to_nobody(wired: Wired, lab: 
     await lab.bus.call("HSET", lab.bus.keys.session("web:bob"), "scope", "pond:person:web:bob")
 
     assert await used(process, lab, "conversation_search", query="secret") == "No earlier messages found."
-    assert (await used(process, lab, "memory_get", docid="d1")).startswith("Error: there is no 'd1'")
+    assert (await used(process, lab, "memory_get", docid="d1")).startswith("Error: 'd1' does not exist any more")
 
 
 # People

@@ -177,7 +177,7 @@ async def test_a_scope_without_files_has_empty_lists_and_nothing_found(tmp_path:
 
     assert (await result_of(context, "list_files")).text == "(empty)"
     assert (await result_of(context, "grep", pattern="x")).text == "(nothing found)"
-    assert (await result_of(context, "read_file", path="a")).text == "Error: there is no a"
+    assert (await result_of(context, "read_file", path="a")).text == "Error: a was not found"
 
 
 async def test_a_long_file_is_read_in_pages_that_tell_where_to_go_on(use: Use, files: Path) -> None:
@@ -224,7 +224,7 @@ async def test_a_picture_is_read_as_a_picture(workspace: Path, files: Path) -> N
 @each_row(
     ("name", "content", "said"),
     [
-        ("big.png", b"\x89PNG\r\n\x1a\n" + bytes(1_000_000), "at most 1,000,000 can be taken"),
+        ("big.png", b"\x89PNG\r\n\x1a\n" + bytes(1_000_000), "at most 1,000,000 can be read"),
         ("x.bin", b"\0\1\2", "neither text nor a picture"),
         ("a.txt", b"caf\xe9\n", "caf\ufffd"),
         ("empty.txt", b"", "(empty)"),
@@ -241,11 +241,11 @@ async def test_what_is_no_text_is_told_or_made_readable(
 @each_row(
     ("text", "old", "said"),
     [
-        ("a\nb\na\n", "a", "stands there 2 times, in lines 1, 3"),
-        ("aaa", "aa", "stands there 2 times"),
-        ("x\n\tif  a:\n\t\tgo()\n", "if a:\n    go()", "but for its blanks it stands in line 2: '\\tif  a:'"),
-        ("the quick brown fox\nnothing\n", "the quikc brown fox", "most like it is line 1: 'the quick brown fox'"),
-        ("", "x", "does not stand there; read the file again"),
+        ("a\nb\na\n", "a", "occurs 2 times, in lines 1, 3"),
+        ("aaa", "aa", "occurs 2 times"),
+        ("x\n\tif  a:\n\t\tgo()\n", "if a:\n    go()", "with other whitespace it is in line 2: '\\tif  a:'"),
+        ("the quick brown fox\nnothing\n", "the quikc brown fox", "the most similar line is 1: 'the quick brown fox'"),
+        ("", "x", "was not found. Read the file again"),
     ],
 )
 def test_a_passage_that_is_not_there_once_is_told_with_what_is_like_it(text: str, old: str, said: str) -> None:
@@ -305,7 +305,7 @@ async def test_searches_and_lists_are_cut(use: Use, files: Path) -> None:
         (files / f"{number}.md").write_text("")
 
     assert (await use("grep", pattern="X", ignore_case=True)).endswith(
-        "narrow it down with a path or a longer pattern]"
+        "Narrow them down with a path or a longer pattern]"
     )
     assert "[... more than 500; list a folder of these]" in await use("list_files")
     assert len(await use("grep", pattern="x")) < RESULT_MAX_CHARS

@@ -117,7 +117,7 @@ async def test_a_tool_that_does_not_exist_is_told_with_those_that_do(tmp_path: P
     result = await run(BUILTIN.only(["time"]), tmp_path, name="teleport" * 1_000)
 
     assert result.failed
-    assert result.text.startswith("Error: unknown tool 'teleport") and result.text.endswith("there are: time")
+    assert result.text.startswith("Error: unknown tool 'teleport") and result.text.endswith("The tools are: time")
     assert len(result.text) < 200
 
 
