@@ -332,6 +332,10 @@ class Keys:
         """``learnt``, string, TTL 7 days: what a server's model was found to take (JSON)."""
         return f"{self.prefix}:learnt:{encode_part(server)}:{encode_part(model)}"
 
+    def failing(self, server: str, model: str) -> str:
+        """``failing``, hash, TTL a day: why a server's model cannot be asked, and when it is asked next."""
+        return f"{self.prefix}:failing:{encode_part(server)}:{encode_part(model)}"
+
     # Who may speak on a push channel; what one script touches lies in one slot.
 
     def access(self, channel: str) -> str:

@@ -27,6 +27,7 @@ from daemon.model.base import (
     Usage,
 )
 from daemon.model.dialect import dialect_of, host_of
+from daemon.model.failing import LASTS_S, Failing, failing, note_failing, note_working, read_failing
 from daemon.model.failures import Failures, note_failure, read_failures
 from daemon.model.fallback import FallbackModel, Rung
 from daemon.model.learnt import Learnt, learnt_of, recall, remember, stored
@@ -40,10 +41,12 @@ if TYPE_CHECKING:
     from daemon.model.transcribing import Transcriber
 
 __all__ = [
+    "LASTS_S",
     "RUNTIME_CONTEXT",
     "Answer",
     "Chunk",
     "CutOff",
+    "Failing",
     "Failures",
     "FallbackModel",
     "Learnt",
@@ -59,8 +62,12 @@ __all__ = [
     "embeddings",
     "enclosed",
     "ends",
+    "failing",
     "learnt_of",
+    "note_failing",
     "note_failure",
+    "note_working",
+    "read_failing",
     "read_failures",
     "recall",
     "remember",
