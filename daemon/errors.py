@@ -19,6 +19,7 @@
       + RateLimited
       + ModelTimeout
     - ModelRefused
+      + SetupFault
       + ContentFiltered
     - ContextOverflow
     - InvalidAnswer
@@ -171,6 +172,10 @@ class ModelRefused(ModelError):
         super().__init__(message)
         self.status = status
         """Of the HTTP response; 0: there was none."""
+
+
+class SetupFault(ModelRefused):
+    """The model cannot be asked before somebody mends the set-up: its key, name, address or certificate."""
 
 
 class ContentFiltered(ModelRefused):

@@ -6,7 +6,7 @@ A sentence is found by its key and the language of the bot's configuration; ``{n
 from collections.abc import Mapping
 from typing import Literal
 
-from daemon import accesswords, linkwords, modelwords, recallwords, sendwords, setupwords, toolwords
+from daemon import accesswords, failurewords, linkwords, modelwords, recallwords, sendwords, setupwords, toolwords
 
 Language = Literal["en", "zh"]
 
@@ -170,7 +170,6 @@ _ENGLISH: dict[str, str] = {
     ),
     "partition_full": "Too many messages are waiting just now. Please send this one again in {seconds} s.",
     "too_large": "This message is too large: {size} bytes, at most {limit} are accepted. Please send it in parts.",
-    "parked": "The model does not answer just now. Your message is kept and will be answered when it is back.",
     "spent_person": "You have used up your tokens for today. I answer again tomorrow.",
     "spent_chat": "This conversation has used up its tokens for today. I answer again tomorrow.",
     "spent_bot": "I have used up my tokens for today. I answer again tomorrow.",
@@ -345,7 +344,6 @@ _CHINESE: dict[str, str] = {
     "session_full": "这个对话里等待的消息太多，这一条没有被接收。请在 {seconds} 秒后重新发送。",
     "partition_full": "现在等待的消息太多。请在 {seconds} 秒后重新发送这一条。",
     "too_large": "这条消息太大：{size} 字节，最多接收 {limit} 字节。请分成几条发送。",
-    "parked": "模型暂时没有回应。你的消息已经保存，等它恢复后会得到回答。",
     "spent_person": "你今天的 token 已经用完。明天我会继续回答。",
     "spent_chat": "这个对话今天的 token 已经用完。明天我会继续回答。",
     "spent_bot": "我今天的 token 已经用完。明天我会继续回答。",
@@ -380,7 +378,7 @@ _CHINESE: dict[str, str] = {
     "offline_empty": "这条消息里没有文字。",
 }
 
-_OTHERS = (accesswords, linkwords, modelwords, recallwords, sendwords, setupwords, toolwords)
+_OTHERS = (accesswords, failurewords, linkwords, modelwords, recallwords, sendwords, setupwords, toolwords)
 
 SENTENCES: Mapping[Language, Mapping[str, str]] = {
     "en": _ENGLISH | {key: said for each in _OTHERS for key, said in each.ENGLISH.items()},

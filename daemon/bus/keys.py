@@ -336,6 +336,10 @@ class Keys:
         """``failing``, hash, TTL a day: why a server's model cannot be asked, and when it is asked next."""
         return f"{self.prefix}:failing:{encode_part(server)}:{encode_part(model)}"
 
+    def warned(self, bot: str) -> str:
+        """``warned``, string, TTL an hour: a bot's administrators were told of its set-up fault."""
+        return f"{self.prefix}:warned:{encode_part(bot)}"
+
     # Who may speak on a push channel; what one script touches lies in one slot.
 
     def access(self, channel: str) -> str:

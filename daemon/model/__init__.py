@@ -27,7 +27,7 @@ from daemon.model.base import (
     Usage,
 )
 from daemon.model.dialect import dialect_of, host_of
-from daemon.model.failing import LASTS_S, Failing, failing, note_failing, note_working, read_failing
+from daemon.model.failing import LASTS_S, RETRY_AFTER_MAX_S, Failing, failing, note_failing, note_working, read_failing
 from daemon.model.failures import Failures, note_failure, read_failures
 from daemon.model.fallback import FallbackModel, Rung
 from daemon.model.learnt import Learnt, learnt_of, recall, remember, stored
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LASTS_S",
+    "RETRY_AFTER_MAX_S",
     "RUNTIME_CONTEXT",
     "Answer",
     "Chunk",
