@@ -3,18 +3,18 @@
 from collections.abc import Mapping
 
 ENGLISH: Mapping[str, str] = {
-    "parked": "The model is not available right now. Your message is saved and will be answered when the model is back.",
+    "parked": "The model is unavailable right now. Your message is saved and will be answered when the model is back.",
     "still_parked": "{count} messages are queued. The model has not answered for {time}.",
-    "setup_fault": "The bot cannot use its model: {reason} Your message is saved and will be answered after the repair.",
+    "setup_fault": "The bot cannot use its model: {reason} Your message is saved and will be answered after that.",
     "setup_fault_others": (
-        "The bot is not set up correctly right now. Its administrators have been told. Your message is saved and will be "
-        "answered."
+        "The bot is not set up correctly right now. Its administrators have been told. Your message is saved and will "
+        "be answered."
     ),
     "still_setup_fault": "{count} messages are queued. The bot is not set up correctly.",
     "setup_fault_told": "The bot {bot} cannot use its model: {reason} People's messages are saved and wait.",
     "message_refused": (
-        "The model's server refused this message ({status}), so I cannot answer it. Later messages are answered as usual. "
-        "Administrators find the message under {correlation}."
+        "The model's server refused this message ({status}), so I cannot answer it. Later messages are answered as "
+        "usual. Administrators find the message under {correlation}."
     ),
     "refused_before": "[This message is left out: the model's server refused it.]",
     "seconds": "{count} seconds",
@@ -32,7 +32,8 @@ CHINESE: Mapping[str, str] = {
     "still_setup_fault": "有 {count} 条消息在排队。机器人没有正确配置。",
     "setup_fault_told": "机器人 {bot} 无法使用它的模型：{reason} 用户的消息已保存，正在等待。",
     "message_refused": (
-        "模型服务器拒绝了这条消息（{status}），所以我无法回答。之后的消息会照常回答。管理员可以凭 {correlation} 找到这条消息。"
+        "模型服务器拒绝了这条消息（{status}），所以我无法回答。之后的消息会照常回答。"
+        "管理员可以凭 {correlation} 找到这条消息。"
     ),
     "refused_before": "[此消息已略去：模型服务器拒绝了它。]",
     "seconds": "{count} 秒",

@@ -8,7 +8,7 @@ PARK_SHARE = 0.25
 """A parked message rests for this share of the time that it has been parked: tries thin out as an outage goes on."""
 
 LOOK_S, LOOK_MAX_S, LOOK_SHARE = 5.0, 15.0, 0.1
-"""A message that waits for a model which one caller tries out looks after so long whether it works: a claim, no call."""
+"""Seconds after which a message looks whether a model works that another caller tries out: a claim, no call."""
 
 
 def after_attempts(attempts: int, config: QueueConfig) -> float:

@@ -1,7 +1,7 @@
 """Models whose servers fail, known to all processes: who asks them meanwhile, and what is reported of them.
 
-A failed call notes the failure (``note_failing``). While an outage has lasted for ``LASTS_S``, or a server is not set up
-right, one caller at a time asks it (``failing``); all others wait. The first answer ends it (``note_working``).
+A failed call notes the failure (``note_failing``). After ``LASTS_S`` of an outage, and at once for a fault in the set-up,
+one caller at a time asks the server (``failing``), and all others wait. The first answer ends it (``note_working``).
 """
 
 from dataclasses import dataclass

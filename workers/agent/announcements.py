@@ -1,7 +1,7 @@
 """What people are told while their messages wait for a model: the cause to those who can remove it, the rest to all.
 
-The terminal, the page and administrators get the exact sentence of a set-up fault. Other people hear that the bot is not
-set up right, and its administrators are told in their own chats, once an hour.
+The terminal, the page and administrators get the exact sentence of a set-up fault. Other people are told that the bot
+is not set up correctly, and its administrators get the sentence in their own chats, once an hour.
 """
 
 import math

@@ -149,21 +149,20 @@ class Turns:
         refusal = None if turn.progress.step or hold.stop_upto else await self._gate.refusal(turn)
         if refusal is not None:
             return await self._ending.refused(turn, refusal, go_on=go_on)
-        obstacle = (
-            None
-            if hold.stop_upto
-            else await self._health.obstacle(turn.kit.prompts.bot.model, was_parked=turn.claim.begun.parked_s > 0)
-        )
+        return await self._asked(turn, hold, go_on=go_on)
+
+    async def _asked(self, turn: Turn, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
+        model, parked_s = turn.kit.prompts.bot.model, turn.claim.begun.parked_s
+        obstacle = None if hold.stop_upto else await self._health.obstacle(model, was_parked=parked_s > 0)
         if obstacle is not None:
-            delay_s = after_looking(turn.claim.begun.parked_s)
-            return await self._ending.parked(turn, obstacle, delay_s=delay_s, go_on=go_on)
+            return await self._ending.parked(turn, obstacle, delay_s=after_looking(parked_s), go_on=go_on)
         try:
             answer = await hold.until(lambda: self._run(turn), limit=self._limit)
         except (ModelUnavailable, SetupFault) as error:
             return await self._failed(turn, error, go_on=go_on)
         except (InvalidAnswer, ContextOverflow, ModelRefused, TimeoutError) as error:
             return await self._ending.failed(turn, error, go_on=go_on)
-        await self._health.works(turn.kit.prompts.bot.model, was_parked=turn.claim.begun.parked_s > 0)
+        await self._health.works(model, was_parked=parked_s > 0)
         if answer is None:
             return await self._ending.stopped(turn, hold.stop_upto, go_on=go_on)
         return await self._ending.done(turn, answer, go_on=go_on)
