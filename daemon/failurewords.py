@@ -16,7 +16,6 @@ ENGLISH: Mapping[str, str] = {
         "The model's server refused this message ({status}), so I cannot answer it. Later messages are answered as "
         "usual. Administrators find the message under {correlation}."
     ),
-    "refused_before": "[This message is left out: the model's server refused it.]",
     "seconds": "{count} seconds",
     "minute": "1 minute",
     "minutes": "{count} minutes",
@@ -35,7 +34,6 @@ CHINESE: Mapping[str, str] = {
         "模型服务器拒绝了这条消息（{status}），所以我无法回答。之后的消息会照常回答。"
         "管理员可以凭 {correlation} 找到这条消息。"
     ),
-    "refused_before": "[此消息已略去：模型服务器拒绝了它。]",
     "seconds": "{count} 秒",
     "minute": "1 分钟",
     "minutes": "{count} 分钟",

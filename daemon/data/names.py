@@ -30,7 +30,7 @@ REPLIES = frozenset({"sent", "said"})
 
 PASSING = frozenset(
     {"live", "clearing", "restoring", "collecting", "retaining", "workers", "pace", "bucket", "errors"}
-    | {"login", "visitor", "learnt", "failing", "warned"}
+    | {"login", "visitor", "learnt", "failing"}
 )
 """What is true for a minute or an hour, and of running processes: in no backup. Nor is who has logged in."""
 
@@ -61,7 +61,6 @@ TTL_S = {
     "traces": 7 * DAY_S,
     "deliveries": 7 * DAY_S,
     "failing": DAY_S,
-    "warned": HOUR_S,
     "learnt": 7 * DAY_S,
     "visitor": 30 * DAY_S,
     "ended": 30 * DAY_S,
@@ -85,7 +84,7 @@ DATABASE = frozenset(
         "tries",
     }
     | {"poller", "moved", "access", "codes", "guesses", "paused", "usage", "bucket", "pace"}
-    | {"login", "visitor", "audit", "errors", "learnt", "failing", "warned"}
+    | {"login", "visitor", "audit", "errors", "learnt", "failing"}
 )
 """Kinds of which there is one a database, or one a bot, a channel, a day."""
 

@@ -1,7 +1,7 @@
 """Models whose servers fail, known to all processes: who asks them meanwhile, and what is reported of them.
 
-A failed call notes the failure (``note_failing``). After ``LASTS_S`` of an outage, and at once for a fault in the set-up,
-one caller at a time asks the server (``failing``), and all others wait. The first answer ends it (``note_working``).
+A failed call notes the failure (``note_failing``). After ``LASTS_S`` of an outage, and at once after a set-up fault, one
+caller at a time asks the server (``failing``), and all others wait. The first answer ends it (``note_working``).
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Literal
 
 from daemon.bus import Bus, load_script, pairs
 from daemon.config.schema import ModelConfig
-from daemon.model.dialect import host_of
+from daemon.model.dialect import server_of
 
 NOTE = load_script(__file__, "failing.lua")
 PROBE = load_script(__file__, "probe.lua")
@@ -24,6 +24,8 @@ RETRY_AFTER_MAX_S = 60.0
 """A server that asks for a longer pause is asked after this: some name an hour by mistake."""
 PROBING_S = 120.0
 """How long the call that finds out keeps all others waiting, in case that its process ends."""
+TELL_AGAIN_S = 3_600.0
+"""Administrators are told of a set-up fault once in so long."""
 KEPT_S = 86_400.0
 """How long a failure is reported after it happened last."""
 
@@ -37,6 +39,8 @@ class Failing:
     """One sentence for administrators: what fails, and what to do."""
     since_s: float
     """For how long it has failed."""
+    tell_admins: bool = False
+    """Nobody has told the administrators of a set-up fault within the hour, and the caller does."""
 
 
 async def note_failing(
@@ -44,8 +48,9 @@ async def note_failing(
 ) -> Failing:
     """Note a failed call; errors as for ``Bus.call``."""
     pause_s = min(RETRY_AFTER_MAX_S, max(PROBE_S[kind], retry_after_s or 0.0))
-    since_ms = await bus.run(NOTE, [_key(bus, model)], [kind, reason, round(pause_s * 1000), round(KEPT_S * 1000)])
-    return Failing(kind=kind, reason=reason, since_s=since_ms / 1000)
+    times = [round(seconds * 1000) for seconds in (pause_s, KEPT_S, TELL_AGAIN_S)]
+    since_ms, tell = await bus.run(NOTE, [_key(bus, model)], [kind, reason, *times])
+    return Failing(kind=kind, reason=reason, since_s=since_ms / 1000, tell_admins=bool(tell))
 
 
 async def failing(bus: Bus, model: ModelConfig) -> Failing | None:
@@ -77,4 +82,4 @@ def _kind(value: bytes) -> Kind:
 
 
 def _key(bus: Bus, model: ModelConfig) -> str:
-    return bus.keys.failing(host_of(model.base_url), model.name)
+    return bus.keys.failing(server_of(model), model.name)

@@ -10,7 +10,7 @@ import msgspec
 
 from daemon.bus import Bus
 from daemon.config.schema import ModelConfig
-from daemon.model.dialect import Dialect, dialect_of, differences, host_of, known_of, learn
+from daemon.model.dialect import Dialect, dialect_of, differences, known_of, learn, server_of
 from daemon.tokens import calibration
 
 KEPT_S = 7 * 86_400
@@ -35,7 +35,7 @@ class Learnt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
                 f"the server refused larger prompts than {self.window_tokens} tokens, so prompts of this model stay "
                 f"below; set model.context_window_tokens (now {model.context_window_tokens}) to its real window"
             )
-        if self.dialect and (words := _words(known_of(host_of(model.base_url)), self.dialect)):
+        if self.dialect and (words := _words(known_of(server_of(model)), self.dialect)):
             found.append(f"after refusals of the server, requests have {', '.join(words)}")
         return found
 
@@ -47,6 +47,7 @@ _WORDS = {
     "usage": "no stream_options",
     "force": "no forced tool_choice",
     "tools": "no tools",
+    "cache": "no marks for the prompt cache",
     "schemas": "tool schemas of the common keywords only ({})",
     "form.ids": "call ids of nine letters and digits",
     "form.content": "{} content beside tool calls",
@@ -68,7 +69,7 @@ async def recall(bus: Bus, model: ModelConfig) -> None:
     async for each, learnt in _stored(bus, model):
         _saved[_identity(each)] = learnt
         if learnt.dialect:
-            learn(host_of(each.base_url), each.name, learnt.dialect)
+            learn(server_of(each), each.name, learnt.dialect)
         if learnt.window_tokens is not None and learnt.configured_tokens == each.context_window_tokens:
             calibration(each.name, each.base_url).fits(learnt.window_tokens)
 
@@ -84,10 +85,10 @@ async def remember(bus: Bus, model: ModelConfig) -> None:
 
 def learnt_of(model: ModelConfig) -> Learnt:
     """What this process knows about one model."""
-    host = host_of(model.base_url)
-    dialect, window_tokens = dialect_of(host, model.name), calibration(model.name, model.base_url).window_tokens
+    server = server_of(model)
+    dialect, window_tokens = dialect_of(server, model.name), calibration(model.name, model.base_url).window_tokens
     return Learnt(
-        dialect=None if dialect == known_of(host) else dialect,
+        dialect=None if dialect == known_of(server) else dialect,
         window_tokens=window_tokens,
         configured_tokens=0 if window_tokens is None else model.context_window_tokens,
     )
@@ -118,7 +119,7 @@ def _read(value: bytes) -> Learnt:
 
 
 def _identity(model: ModelConfig) -> tuple[str, str]:
-    return host_of(model.base_url), model.name
+    return server_of(model), model.name
 
 
 def _key(bus: Bus, model: ModelConfig) -> str:

@@ -26,7 +26,7 @@ from daemon.wording import text as say
 from workers.agent.outcome import answered_as
 
 HOUR_S = 3_600
-"""A set-up fault is told once in so long: in each chat, and to each administrator."""
+"""A set-up fault is told once in so long in each chat."""
 PENDING_MAX = 100
 """Chats whose people are to be told how many messages wait; more at once are not told."""
 
@@ -59,12 +59,10 @@ class Announcements:
         return f"setup-{math.floor(self._process.clock.now().timestamp() / HOUR_S)}"
 
     async def tell_admins(self, name: str, bot: BotConfig, failing: Failing) -> None:
-        """Tell the administrators on push channels of a set-up fault, unless that was done within the hour."""
-        if failing.kind != "setup":
+        """Tell the administrators on push channels of a set-up fault, when nobody has within the hour."""
+        if not failing.tell_admins:
             return
         with suppress(BusError):
-            if not await self._bus.call("SET", self._bus.keys.warned(name), "1", "NX", "EX", HOUR_S):
-                return
             text = say("setup_fault_told", bot.language, bot=name, reason=failing.reason)
             for admin in filter(_is_chat, bot.admins):
                 channel = SessionKey.parse(admin).channel
