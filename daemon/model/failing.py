@@ -1,6 +1,6 @@
 """Models whose servers fail, known to all processes: who asks them meanwhile, and what is reported of them.
 
-A failed call notes the failure (``note_failing``). After ``LASTS_S`` of an outage, and at once after a set-up fault, one
+A failed call notes the failure (``note_failing``). After ``LASTS_S`` of an outage, and after any set-up fault, one
 caller at a time asks the server (``failing``), and all others wait. The first answer ends it (``note_working``).
 """
 
