@@ -25,9 +25,9 @@ def after_waiting(parked_s: float, config: QueueConfig, *, at_least_s: float = 0
     return min(config.backoff_max_s, max(rest_s, at_least_s))
 
 
-def after_looking(parked_s: float) -> float:
+def after_looking(parked_s: float, config: QueueConfig) -> float:
     """Seconds of rest for a message whose model another one is trying out: the longer it waits, the more seldom."""
-    return _jittered(min(LOOK_MAX_S, max(LOOK_S, parked_s * LOOK_SHARE)))
+    return _jittered(min(config.backoff_max_s, LOOK_MAX_S, max(LOOK_S, parked_s * LOOK_SHARE)))
 
 
 def _jittered(seconds: float) -> float:

@@ -34,12 +34,12 @@ if delay > 0 then
     redis.call('HSETNX', KEYS[1], 'parked_at', now)
     redis.call('HSET', KEYS[1], 'parked_why', ARGV[12])
     local parked_at, told = unpack(redis.call('HMGET', KEYS[1], 'parked_at', 'parked_told'))
-    if now - parked_at + delay >= tonumber(ARGV[13]) and ARGV[7] ~= '' then
+    if now - parked_at + delay >= tonumber(ARGV[13]) then
       if not told then
         redis.call('HSET', KEYS[1], 'parked_told', 1)
         status = 'parked'
       end
-      tells = not told or ARGV[11] ~= ''
+      tells = ARGV[7] ~= '' and (not told or ARGV[11] ~= '')
     end
   end
   if tells and ARGV[11] ~= '' then

@@ -420,7 +420,7 @@ async def test_a_turn_that_a_model_fails_is_counted(process: Process, lab: Lab, 
 
 
 async def test_a_summary_that_a_model_fails_is_counted(process: Process) -> None:
-    model = Noted(ScriptedModel(ModelTimeout("slow"), "fine"), process)
+    model = Noted(ScriptedModel(ModelTimeout("slow"), "fine"), ModelConfig(), process)
     request = Request(messages=[], tokens=1, max_completion_tokens=10)
 
     with pytest.raises(ModelTimeout):

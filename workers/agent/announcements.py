@@ -5,12 +5,12 @@ is not set up correctly, and its administrators get the sentence in their own ch
 """
 
 import math
+from collections import deque
 from contextlib import suppress
 
 import anyio
 import msgspec
 import structlog
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from daemon.access import is_admin
 from daemon.clock import stamp
@@ -40,9 +40,8 @@ class Announcements:
     def __init__(self, process: Process) -> None:
         self._process = process
         self._bus, self._queue = process.bus, process.config.queue
-        self._send: MemoryObjectSendStream[StillParked]
-        self._receive: MemoryObjectReceiveStream[StillParked]
-        self._send, self._receive = anyio.create_memory_object_stream[StillParked](PENDING_MAX)
+        self._pending: deque[StillParked] = deque(maxlen=PENDING_MAX)
+        self._came = anyio.Event()
 
     def parked(self, bot: BotConfig, inbound: Inbound, failing: Failing) -> str:
         """What is said in the chat of a message that is parked."""
@@ -71,20 +70,26 @@ class Announcements:
 
     def still_parked(self, session: StillParked) -> None:
         """Have the people of a parked session told how many messages wait; ``run`` does it."""
-        with suppress(anyio.WouldBlock):
-            self._send.send_nowait(session)
+        self._pending.append(session)
+        self._came.set()
 
     async def run(self) -> None:
         """Tell them, for ever."""
-        async for session in self._receive:
-            try:
-                inbound = _decode(session.newest)
-                bot = self._process.bot(inbound.bot)
-                await tell(self._bus, self._queue, session.session, self._count(session, inbound, bot))
-            except UNREADABLE as error:
-                _log.warning("notice.unreadable", session=session.session, reason=type(error).__name__)
-            except (BusError, ConfigError) as error:
-                _log.warning("notice.failed", session=session.session, reason=str(error))
+        while True:
+            await self._came.wait()
+            self._came = anyio.Event()
+            while self._pending:
+                await self._tell_count(self._pending.popleft())
+
+    async def _tell_count(self, session: StillParked) -> None:
+        try:
+            inbound = _decode(session.newest)
+            bot = self._process.bot(inbound.bot)
+            await tell(self._bus, self._queue, session.session, self._count(session, inbound, bot))
+        except UNREADABLE as error:
+            _log.warning("notice.unreadable", session=session.session, reason=type(error).__name__)
+        except (BusError, ConfigError) as error:
+            _log.warning("notice.failed", session=session.session, reason=str(error))
 
     def _count(self, session: StillParked, inbound: Inbound, bot: BotConfig) -> Word:
         kind, _, _ = session.reason.partition(":")

@@ -155,7 +155,9 @@ class Turns:
         model, parked_s = turn.kit.prompts.bot.model, turn.claim.begun.parked_s
         obstacle = None if hold.stop_upto else await self._health.obstacle(model, was_parked=parked_s > 0)
         if obstacle is not None:
-            return await self._ending.parked(turn, obstacle, delay_s=after_looking(parked_s), go_on=go_on)
+            return await self._ending.parked(
+                turn, obstacle, delay_s=after_looking(parked_s, self._process.config.queue), go_on=go_on
+            )
         try:
             answer = await hold.until(lambda: self._run(turn), limit=self._limit)
         except (ModelUnavailable, SetupFault) as error:
@@ -179,7 +181,7 @@ class Turns:
             retry_after_s=retry_after_s,
         )
         at_least_s = min(RETRY_AFTER_MAX_S, retry_after_s or 0.0)
-        delay_s = after_looking(parked_s)
+        delay_s = after_looking(parked_s, self._process.config.queue)
         if kind == "outage":
             delay_s = after_waiting(parked_s, self._process.config.queue, at_least_s=at_least_s)
         return await self._ending.parked(turn, failing, delay_s=delay_s, go_on=go_on)
