@@ -279,7 +279,7 @@ class Intake:
         language = self._bot.language
         if isinstance(error, MessageTooLarge):
             return say("too_large", language, size=f"{error.size_bytes:,}", limit=f"{error.max_bytes:,}")
-        return say("arrival_refused", language, reason=error)
+        return say("arrival_refused", language, reason=str(error).rstrip("."))
 
     def _now(self) -> str:
         return stamp(self._process.clock.now())

@@ -325,7 +325,7 @@ async def test_people_of_a_push_channel_are_told_once_that_they_have_to_wait(pro
     await worked_off(process, lab, ScriptedModel(*[ModelUnavailable("away")] * 3, "here"), "support:eve")
 
     first, second = await replies_of(lab, "support")
-    assert first.text.startswith("The model does not answer just now")
+    assert first.text.startswith("The model is not responding right now")
     assert (first.correlation, second.text) == ("c-a", "here")
     assert first.id != second.id
 
@@ -335,7 +335,9 @@ async def test_people_of_a_push_channel_are_told_that_there_is_nothing_to_stop(p
 
     await worked_off(process, lab, ScriptedModel(), "support:eve")
 
-    assert [reply.text for reply in await replies_of(lab, "support")] == ["There is nothing to stop."]
+    assert [reply.text for reply in await replies_of(lab, "support")] == [
+        "There is nothing to stop: no answer is in progress."
+    ]
 
 
 async def test_steps_of_predecessors_count_against_the_turns_limit(process: Process, lab: Lab) -> None:
@@ -442,7 +444,7 @@ async def test_a_stop_with_nothing_to_stop_is_said_aside_and_stands_in_no_log(pr
         await until(lab.is_idle)
 
     assert await lab.log() == []
-    assert [notice.text for notice in await notices_of(lab)] == ["There is nothing to stop."]
+    assert [notice.text for notice in await notices_of(lab)] == ["There is nothing to stop: no answer is in progress."]
 
 
 async def test_a_stop_during_a_tool_leaves_no_call_without_a_result(process: Process, lab: Lab) -> None:
