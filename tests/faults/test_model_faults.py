@@ -183,10 +183,10 @@ CASES: Mapping[str, Case] = {
     # Calls.
     "two calls with one id": Case(replies=calls(*TWICE), results=[TIME] * 2, requests=2),
     "a tool that does not exist": Case(
-        replies=calls(Call("teleport")), results=["Error: there is no tool 'teleport'"], requests=2
+        replies=calls(Call("teleport")), results=["Error: The tool 'teleport' was not found"], requests=2
     ),
     "a name that is none": Case(
-        replies=calls(Call("rm -rf /\n" + "x" * 500)), results=["Error: there is no tool"], requests=2
+        replies=calls(Call("rm -rf /\n" + "x" * 500)), results=["Error: The tool 'rm"], requests=2
     ),
     "a call without a name": Case(replies=first(Say(calls=[Call("")])), requests=2),
     "arguments that are no JSON": Case(

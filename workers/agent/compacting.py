@@ -18,7 +18,7 @@ async def compacted(requests: Requests, focus: str) -> str:
     except (BusError, ConfigError) as error:
         raise ToolError(f"the conversation could not be compacted now: {error}") from error
     if report.outcome in ("failed", "skipped", "busy"):
-        raise ToolError("the conversation could not be compacted now; it stays as it is, go on without")
+        raise ToolError("The conversation could not be compacted right now and stays as it is. Continue without compaction.")
     return told(report, "en")
 
 

@@ -93,23 +93,23 @@ class Checker:
         try:
             errors = [error for error, _ in zip(self._validator.iter_errors(found), range(PROBLEMS_MAX), strict=False)]
         except Exception as error:  # a schema that cannot be followed can raise anything
-            raise ToolError(f"the arguments cannot be checked: {type(error).__name__}: {error}") from error
+            raise ToolError(f"The arguments cannot be checked: {type(error).__name__}: {error}") from error
         if errors:
-            raise ToolError("the arguments are wrong: " + "; ".join(map(_told, errors)))
+            raise ToolError("The arguments are not valid: " + "; ".join(map(_told, errors)))
         return found
 
 
 def _decoded(arguments: str) -> Mapping[str, Any]:
     if len(arguments) > ARGUMENTS_MAX_CHARS:
-        raise ToolError(f"the arguments have {len(arguments):,} characters; at most {ARGUMENTS_MAX_CHARS:,} are read")
+        raise ToolError(f"The arguments have {len(arguments):,} characters. The limit is {ARGUMENTS_MAX_CHARS:,}.")
     try:
         return msgspec.json.decode(arguments.strip() or "{}", type=dict[str, Any])
     except msgspec.ValidationError as error:
-        raise ToolError(f"the arguments must be a JSON object: {error}") from error
+        raise ToolError(f"The arguments must be a JSON object: {error}") from error
     except ValueError as error:
-        raise ToolError(f"the arguments are not JSON: {error}") from error
+        raise ToolError(f"The arguments are not valid JSON: {error}") from error
     except RecursionError as error:
-        raise ToolError("the arguments are nested too deeply") from error
+        raise ToolError("The arguments are nested too deeply. Use fewer levels.") from error
 
 
 def _told(error: ValidationError) -> str:

@@ -89,11 +89,11 @@ class Folders:
             return Place(shown=shown, root=("skills",), names=names[1:], writable=False)
         if names[:1] == ("memory",):
             if self._flat and len(names) > 2:
-                raise ToolError(f"there is no {shown}")
+                raise ToolError(f"{shown} was not found. List the files to see which exist.")
             return Place(shown=shown, root=self._memory, names=names[1:], writable=False)
         if names and names[0] in BOOTSTRAP_FILES:
             if len(names) > 1:
-                raise ToolError(f"there is no {shown}")
+                raise ToolError(f"{shown} was not found. List the files to see which exist.")
             return Place(shown=shown, root=(), names=names, writable=False)
         return Place(shown=shown, root=self._files, names=names, writable=True)
 
@@ -108,9 +108,9 @@ class Folders:
             ToolError: it is no folder that can be read.
         """
         if self._hidden(place) and place.names:
-            raise ToolError(f"there is no {place.shown}")
+            raise ToolError(f"{place.shown} was not found. List the files to see which exist.")
         if not place.root:
-            raise ToolError(f"{place.shown} is no folder")
+            raise ToolError(f"{place.shown} is not a folder.")
         with translated(place), self._walk((*place.root, *place.names)) as folder:
             found = [entry for name in sorted(_names_in(folder)) if (entry := _entry(name, folder)) is not None]
         return [entry for entry in found if not (entry.folder and self._hidden(place))]
@@ -137,9 +137,9 @@ class Folders:
             ToolError: nothing may be written there.
         """
         if not place.writable:
-            raise ToolError(f"{place.shown} can be read but not written: it is kept by others")
+            raise ToolError(f"{place.shown} is read-only.")
         if not place.names:
-            raise ToolError("name a file, as notes/today.md")
+            raise ToolError("The path must name a file, for example notes/today.md.")
         with translated(place):
             if make:
                 self._workspace.mkdir(parents=True, exist_ok=True)
@@ -183,25 +183,27 @@ class Folders:
 
 def _names(path: str) -> tuple[str, ...]:
     if len(path) > PATH_MAX_CHARS:
-        raise ToolError(f"the path has {len(path):,} characters; at most {PATH_MAX_CHARS:,} are taken")
+        raise ToolError(f"The path has {len(path):,} characters. The limit is {PATH_MAX_CHARS:,}.")
     if path.startswith("/"):
-        raise ToolError(f"{path!r} is no path here: paths begin in the folder of your files, as notes/today.md")
+        raise ToolError(
+            f"{path!r} is not a valid path. Use one relative to the folder of your files, for example notes/today.md."
+        )
     names = tuple(name for name in path.split("/") if name not in ("", "."))
     for name in names:
         _check(name)
     if len(names) > DEPTH_MAX:
-        raise ToolError(f"the path has {len(names)} parts; at most {DEPTH_MAX} are taken")
+        raise ToolError(f"The path has {len(names)} parts. The limit is {DEPTH_MAX}.")
     return names
 
 
 def _check(name: str) -> None:
     if name == "..":
-        raise ToolError("'..' leads out of the folder of your files: write the path from its beginning")
+        raise ToolError("'..' is not allowed in a path. Write the path relative to the folder of your files.")
     # Of what cannot be printed are NUL and newlines, lone surrogates, and marks that turn the direction of writing.
     if not name.isprintable():
-        raise ToolError(f"{name!r} holds characters that cannot stand in a name")
+        raise ToolError(f"{name!r} contains characters that are not allowed in a name.")
     if len(name.encode()) > NAME_MAX_BYTES:
-        raise ToolError(f"{name[:40]!r}… is too long for a name: {NAME_MAX_BYTES} bytes at most")
+        raise ToolError(f"The name {name[:40]!r}… is too long. The limit is {NAME_MAX_BYTES} bytes.")
 
 
 def _names_in(folder: int) -> list[str]:
@@ -223,7 +225,7 @@ def _only_plain(found: os.stat_result, place: Place) -> None:
         raise IsADirectoryError(errno.EISDIR, "a folder")
     # A second name outside would be a way out as well; among what an administrator keeps it may be a backup's.
     if not stat.S_ISREG(found.st_mode) or (place.writable and found.st_nlink > 1):
-        raise ToolError(f"{place.shown} is no plain file")
+        raise ToolError(f"{place.shown} is not a plain file.")
 
 
 def _make(name: str, folder: int) -> None:
@@ -238,12 +240,12 @@ def translated(place: Place) -> Generator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        raise ToolError(f"there is no {shown}") from error
+        raise ToolError(f"{shown} was not found. List the files to see which exist.") from error
     except IsADirectoryError as error:
-        raise ToolError(f"{shown} is a folder") from error
+        raise ToolError(f"{shown} is a folder, not a file.") from error
     except (NotADirectoryError, FileExistsError) as error:
-        raise ToolError(f"{shown} leads through something that is no folder") from error
+        raise ToolError(f"{shown} is not a valid path: one of its parts is not a folder.") from error
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise ToolError(f"{shown} is a link, which is not followed") from error
+            raise ToolError(f"{shown} is a link. Links are not followed.") from error
         raise ToolError(f"{shown}: {error.strerror or type(error).__name__}") from error

@@ -153,7 +153,7 @@ class Registry:
         tool = self._tools.get(call.name)
         if tool is None:
             there = ", ".join(self._tools) or "none"
-            raise ToolError(f"there is no tool {call.name[:NAME_MAX_CHARS]!r}; there are: {there}")
+            raise ToolError(f"The tool {call.name[:NAME_MAX_CHARS]!r} was not found. Available tools: {there}")
         arguments = self._checkers[tool.name].read(call.arguments)
         limit_s = timeout_s if tool.timeout_s is None else tool.timeout_s
         with anyio.move_on_after(limit_s):

@@ -41,7 +41,7 @@ def _cut(result: Result, folders: Folders, where: str) -> Result:
             _keep(folders, where, text)
             left_out += f"; the whole result is in the file {where}"
         except ToolError as error:
-            left_out += f"; it could not be kept: {error}"
+            left_out += f"; the whole result could not be saved: {error}"
     return Result(text=ends_of(text, RESULT_MAX_CHARS, f"{left_out} ...]"), images=result.images, failed=result.failed)
 
 
