@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 SHUTDOWN_S = 2
-"""Whole seconds that uvicorn waits for requests at its end; ours are over before."""
+"""Whole seconds that uvicorn waits for requests when it stops; ours end before."""
 
 CLEAR_S = 1.0
 """How long what was cut off may take to notice."""
@@ -21,16 +21,16 @@ _NOT_HTTP = msgspec.json.encode(
     {
         "error": {
             "code": "bad_request",
-            "message": "this is no valid HTTP request: it needs one Host header, headers of less than 64 kB in all, "
-            "and an address in which everything but ASCII letters, digits and signs is percent-encoded (a name in "
-            "Chinese, for example)",
+            "message": "This is not a valid HTTP request. Send one Host header and less than 64 kB of headers, and "
+            "percent-encode all characters of the address except ASCII letters, digits and signs (a name in Chinese, "
+            "for example).",
         }
     }
 )
 
 
 class Protocol(H11Protocol):
-    """A connection that says in JSON too that it does not understand."""
+    """A connection that also returns invalid requests as JSON errors."""
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is not HTTP, and close the connection."""

@@ -90,7 +90,9 @@ class Brought:
             if request.url.path != path:
                 return Response(status_code=404)
             if SIGNATURE not in request.headers or TIMESTAMP not in request.headers:
-                return PlainTextResponse("this is not signed, as Slack signs what it brings\n", 401)
+                return PlainTextResponse(
+                    "The request has no Slack signature. Send the headers that Slack signs requests with.\n", 401
+                )
             body = await read_body(request, max_bytes=EVENT_MAX_BYTES)
             if problem := self._problem(request, body):
                 self._note(problem)
@@ -104,11 +106,11 @@ class Brought:
         stamped, signature = request.headers[TIMESTAMP], request.headers[SIGNATURE]
         try:
             if abs(self._clock.now().timestamp() - int(stamped)) > OLD_S:
-                return f"the signature is not of these {OLD_S} seconds; is the clock of this machine right?"
+                return f"The signature's time is more than {OLD_S} s away. Check the clock of this machine."
             valid = self._verifier.is_valid(body, stamped, signature)
         except (ValueError, TypeError):  # it leaves what is no number and no ASCII to whoever calls it
             valid = False
-        return "" if valid else "this is not Slack's signature; is the signing secret right?"
+        return "" if valid else "The signature is not valid. Check the signing secret."
 
     def _note(self, problem: str) -> None:
         metrics.UPDATES.labels(self._name, "refused").inc()

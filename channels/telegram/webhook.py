@@ -85,7 +85,11 @@ class Webhook:
                 return Response(status_code=404)
             shown = request.headers.get(HEADER, "")
             if not secrets.compare_digest(shown.encode(), self._secret.encode()):
-                return Response("this is not the platform's secret\n", 403, media_type="text/plain")
+                return Response(
+                    "The secret token is not valid. Only the platform may send requests here.\n",
+                    403,
+                    media_type="text/plain",
+                )
             body = await read_body(request, max_bytes=UPDATE_MAX_BYTES)
             try:
                 await inlet.take(body)

@@ -300,10 +300,10 @@ async def test_another_chat_of_the_same_scope_can_be_written_to_and_no_other(pro
 
     assert found["bob"] == "sent to web:bob" and found["thread"] == "sent to web:bob:7"
     for name in ("eve", "nobody"):
-        assert "shares this conversation's memory" in found[name], found[name]
+        assert "was not found among the chats that share the memory" in found[name], found[name]
     assert found["bad"].startswith("Error: chat_id: ")
-    assert found["channel"].startswith("Error: this worker's configuration has no channel 'nowhere'")
-    assert found["half"].startswith("Error: name the chat of terminal as well")
+    assert found["channel"].startswith("Error: The channel 'nowhere' was not found in the configuration")
+    assert found["half"].startswith("Error: chat_id is missing")
     assert "hi bob" in {notice.text for notice in await notices_of(lab, "web:bob")}
     assert "hi thread" in {notice.text for notice in await notices_of(lab, "web:bob:7")}
     assert await notices_of(lab, "web:eve") == []

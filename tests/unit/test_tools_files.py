@@ -243,7 +243,11 @@ async def test_what_is_no_text_is_told_or_made_readable(
     [
         ("a\nb\na\n", "a", "occurs 2 times, in lines 1, 3"),
         ("aaa", "aa", "occurs 2 times"),
-        ("x\n\tif  a:\n\t\tgo()\n", "if a:\n    go()", "A passage that differs only in whitespace is in line 2: '\\tif  a:'"),
+        (
+            "x\n\tif  a:\n\t\tgo()\n",
+            "if a:\n    go()",
+            "A passage that differs only in whitespace is in line 2: '\\tif  a:'",
+        ),
         (
             "the quick brown fox\nnothing\n",
             "the quikc brown fox",

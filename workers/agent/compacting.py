@@ -18,7 +18,9 @@ async def compacted(requests: Requests, focus: str) -> str:
     except (BusError, ConfigError) as error:
         raise ToolError(f"the conversation could not be compacted now: {error}") from error
     if report.outcome in ("failed", "skipped", "busy"):
-        raise ToolError("The conversation could not be compacted right now and stays as it is. Continue without compaction.")
+        raise ToolError(
+            "The conversation could not be compacted right now and stays as it is. Continue without compaction."
+        )
     return told(report, "en")
 
 

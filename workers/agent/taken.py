@@ -40,7 +40,7 @@ class Taken:
 
     def heard(self, text: str) -> None:
         """Tell what is said in a voice message."""
-        self.told = f"[voice message] {own(text)}" if text else line_of(self.file, ": nothing was said in it")
+        self.told = f"[voice message] {own(text)}" if text else line_of(self.file, ": contains no speech")
 
     def tell(self, content: bytes, *, saved: bool, can_read: bool, more: str = "") -> None:
         """Tell of a file that is there.

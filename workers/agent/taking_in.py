@@ -107,7 +107,7 @@ class TakingIn:
     async def _all(self, turn: Turn, files: list[Taken], *, again: bool) -> None:
         folders = turn.context_of("").folders
         for each in files[FILES_MAX:]:
-            each.fail(f"not fetched, since more than {FILES_MAX} files came at once")
+            each.fail(f"not fetched because more than {FILES_MAX} files arrived at once")
         async with self._fetching(turn, again=again) as fetch, anyio.create_task_group() as tg:
             for each in files[:FILES_MAX]:
                 tg.start_soon(self._take, turn, each, folders, fetch)
@@ -145,7 +145,7 @@ class TakingIn:
                 return
             content = await _fetched(fetch, each)
             if len(content) > most:
-                each.fail("too large to be kept")
+                each.fail("too large to be stored")
                 return
             saved = await _saved(folders, each.path, content)
         if each.file.kind == "voice" and fetch is not None:
