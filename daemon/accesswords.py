@@ -32,8 +32,8 @@ ENGLISH: Mapping[str, str] = {
         "/ban to ban its sender. /unban ID lifts the ban."
     ),
     "ban_done": (
-        "{name} is banned from {channel}. I no longer accept new messages from there, but I still answer earlier "
-        "ones. /unban {id} lifts the ban."
+        "{name} is banned from {channel}. New messages are no longer accepted, and earlier messages are still "
+        "answered. /unban {id} lifts the ban."
     ),
     "ban_admin": (
         "{name} is an administrator and cannot be banned. Remove {name} from bots.<name>.admins in the configuration "
@@ -58,7 +58,7 @@ ENGLISH: Mapping[str, str] = {
         "arrived in the meantime."
     ),
     "resume_none": "I am not paused here.",
-    "resume_but_all": "All of my chats are paused. This chat resumes with the others: send /resume all.",
+    "resume_but_all": "All of my chats are paused. This chat resumes when you send /resume all.",
     "paused": "I am paused right now. Your message is saved and will be answered when I resume.",
     "help_admins": (
         "For administrators:\n"

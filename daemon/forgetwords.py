@@ -19,11 +19,11 @@ ENGLISH: Mapping[str, str] = {
         "/forget 1 3 deletes entries 1 and 3 and every copy of them. /forget all deletes every entry. Deleted text "
         "cannot be restored."
     ),
-    "forget_stale": "Start with /forget WORDS. The list that it shows can be chosen from for 10 minutes.",
+    "forget_stale": "Send /forget WORDS first. You can choose from its list for 10 minutes.",
     "forget_number": "The list has no entry {number}. Choose numbers from 1 to {count}.",
     "forget_length": "Write 2 to {most} characters of the text that you want me to forget.",
-    "forget_began": "I am deleting this now. I will tell you here when it is done.",
-    "forget_done": "This is forgotten now. Deleted:",
+    "forget_began": "I am deleting the text now, and will report here when the deletion is done.",
+    "forget_done": "The text was forgotten. Deleted:",
     "forget_nothing_left": "The text was already gone. Nothing had to be deleted.",
     "forget_removed": "- {tier}: {count}",
     "forget_failed": "These steps failed:",

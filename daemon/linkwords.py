@@ -15,21 +15,19 @@ ENGLISH: Mapping[str, str] = {
         "get a new one."
     ),
     "link_often": "There were too many wrong codes. Try again in {minutes} minutes.",
-    "link_own": "This code comes from this chat or from a chat that is already linked with it. Send it in another one.",
-    "link_bot": (
-        "This code was created by another bot. Send it in a chat with that bot. Bots do not share their memories."
-    ),
+    "link_own": "This code comes from this chat or from a chat linked with it. Send the code in another chat.",
+    "link_bot": ("This code was created by another bot. Send the code there. Bots do not share their memories."),
     "link_group": "Only direct chats can be linked, not groups. Send /link to me in a direct chat.",
     "link_not_person": "I do not keep a memory per person here, only {kind}, so there is nothing to link.",
     "link_kind_session": "a memory per conversation",
     "link_kind_workspace": "one memory for all conversations",
     "unlink_begun": "I am separating the memories, and will tell you when it is done.",
     "unlink_done": (
-        "This chat and {other} are no longer linked. Each keeps the memory it had before linking, plus what it learned "
-        "in its own chats since then."
+        "This chat and {other} are no longer linked. Each chat keeps the memory it had before linking, plus everything "
+        "it learned itself since then."
     ),
     "unlink_none": "This chat is not linked with any other chat.",
-    "unlink_config": "The configuration links this chat. Ask an administrator to change it there.",
+    "unlink_config": "The configuration links this chat. Ask an administrator to change the configuration.",
 }
 
 CHINESE: Mapping[str, str] = {

@@ -87,8 +87,8 @@ _ENGLISH: dict[str, str] = {
         "`millpond session export {session}`."
     ),
     "admins_only": (
-        "Only administrators of this bot can do that. They are listed in bots.<name>.admins. /whoami shows your ID "
-        "for this list."
+        "Only administrators of this bot can do that. The setting bots.<name>.admins lists their IDs, and /whoami "
+        "shows your ID."
     ),
     "model_used": "Model: {model}\nAvailable models: {models}\n/model NAME selects a model for this conversation.",
     "model_chosen": "From now on, {model} answers in this conversation.",

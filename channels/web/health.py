@@ -96,15 +96,17 @@ async def _queues(process: Process) -> bytes:
     oldest.set(await oldest_s(bus, bus.keys.inbox))
     found = await standings(bus)
     in_flight = sum(standing.held for standing in found)
-    Gauge("millpond_in_flight", "Sessions that workers hold, of 1,000 looked at", registry=registry).set(in_flight)
+    Gauge("millpond_in_flight", "Sessions held by workers, of 1,000 examined", registry=registry).set(in_flight)
     parked = sum(standing.parked for standing in found)
-    Gauge("millpond_parked", "Sessions resting after a failure, of 1,000 looked at", registry=registry).set(parked)
+    Gauge("millpond_parked", "Sessions that back off after a failure, of 1,000 examined", registry=registry).set(parked)
     lag = Gauge(
-        "millpond_consolidation_lag_seconds", "How long nobody came for a session to consolidate", registry=registry
+        "millpond_consolidation_lag_seconds",
+        "Longest time for which a session to consolidate has been overdue",
+        registry=registry,
     )
     lag.set(await overdue_s(bus))
     alive = Counter(beat.role for _, beat in await workers(bus) if age_s(beat.seen, clock) <= STALE_S)
-    living = Gauge("millpond_workers", "Processes that live, by role", ["role"], registry=registry)
+    living = Gauge("millpond_workers", "Live processes by role", ["role"], registry=registry)
     for role in ROLES:
         living.labels(role).set(alive[role])
     return generate_latest(registry)
@@ -114,11 +116,11 @@ async def _lengths(registry: CollectorRegistry, bus: Bus) -> None:
     keys = bus.keys
     for name, what, command, key in (
         ("backlog", "Messages accepted and not yet answered", "XLEN", keys.inbox),
-        ("ready", "Sessions that want a worker", "ZCARD", keys.ready),
-        ("due", "Sessions with something waiting", "ZCARD", keys.due),
-        ("unsettled", "Sessions of which older messages should be consolidated", "ZCARD", keys.unsettled),
+        ("ready", "Sessions that are ready for a worker", "ZCARD", keys.ready),
+        ("due", "Sessions with pending work", "ZCARD", keys.due),
+        ("unsettled", "Sessions with older messages to consolidate", "ZCARD", keys.unsettled),
         ("dead", "Messages that could not be answered, and replies that could not be delivered", "XLEN", keys.dead),
-        ("unknown", "Parts of replies, cut while they were sent, that queue unknown lists", "XLEN", keys.unknown),
+        ("unknown", "Parts of replies that may or may not have been delivered", "XLEN", keys.unknown),
     ):
         Gauge(f"millpond_{name}", what, registry=registry).set(await _total(bus, command, key))
 

@@ -84,7 +84,7 @@ async def test_two_chats_are_linked_and_parted_by_their_people(people: PeopleLab
     await people.done(job.id)
 
     assert await people.text(BOB) == "- ann has a cat\n\n- bob rows\n"
-    assert "comes from this chat or from a chat that is already linked" in await bob.says(f"/link {await ann.code()}")
+    assert "comes from this chat or from a chat linked with it" in await bob.says(f"/link {await ann.code()}")
 
     assert "separating" in await bob.says("/unlink")
     [parting] = [job for job in await people.jobs.all() if job.kind == "unlink"]

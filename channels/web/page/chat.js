@@ -364,7 +364,7 @@ export class Chat extends HTMLElement {
     if (!nothing) return;
     const first = this.foreign ? empty("No messages yet")
       : empty(`Talk to ${this.#me?.bot ?? "the bot"}`,
-        h("p", null, "Write below and press Enter. The bar above shows the contents of the context. When it is full, older messages are consolidated into ",
+        h("p", null, "Write a message below and press Enter. The bar above shows the contents of the context. When the context is full, older messages are consolidated into ",
           h("a", {href: "/memory"}, "memory"), ", and the conversation continues."),
         h("p.row.wrap.tries", null, ["/help", "/status"].map((name) => h("button.button", {type: "button", onclick: () => this.outbox?.send(name)}, name))));
     first.classList.add("first");

@@ -15,7 +15,7 @@ export const SAYS = {
   recalled: "Memories found for the newest message",
   continuity: "Summary of the consolidated messages of this conversation",
   history: "The messages that are not consolidated yet",
-  current: "The newest messages",
+  current: "The messages of the current or next turn",
 };
 const MARKS = {
   flush: "From this size on, the bot saves important facts in notes",

@@ -181,7 +181,7 @@ function code({language, text}) {
       await navigator.clipboard.writeText(text);
       copy.textContent = "Copied";
     } catch {
-      copy.textContent = "Not allowed";
+      copy.textContent = "Copying failed";
     }
     setTimeout(() => { copy.textContent = "Copy"; }, 1500);
   }}, "Copy");

@@ -78,7 +78,7 @@ export class Memory extends View {
           h("div.row", null,
             press("Edit", () => { this.#draft = {scope, text: memory.text, expect: memory.version}; fill(body, this.editor(body, memory)); body.querySelector("textarea").focus(); }))),
         memory.text.trim() ? h("article.card", null, prose(memory.text))
-          : empty("MEMORY.md is empty", h("p", null, "It is written when older messages are consolidated. To consolidate now, send ", h("code", null, "/compact"), " in the conversation. You can also write the text yourself.")),
+          : empty("MEMORY.md is empty", h("p", null, "MEMORY.md is written when older messages are consolidated. To consolidate now, send ", h("code", null, "/compact"), " in the conversation. You can also write the text yourself.")),
       ];
     });
   }
@@ -219,7 +219,7 @@ export class Memory extends View {
     };
     const form = wordsForm("Text to forget", "Find", "", look);
     fill(body, h("div.stack", null,
-      h("p", null, "Finds a text in all stored data: messages, MEMORY.md and its versions, history and notes. Nothing is deleted until you choose entries from the list."),
+      h("p", null, "This search covers all stored data: messages, MEMORY.md and its versions, history and notes. Nothing is deleted until you choose entries from the list."),
       form, found));
   }
 
@@ -229,7 +229,7 @@ export class Memory extends View {
     const form = h("form.stack", {onsubmit: (event) => event.preventDefault()});
     const forget = async (choose) => {
       await post(api(scope, "/forget"), {token: list.token, choose}, this.signal);
-      toast("The chosen texts are being forgotten in all stored data");
+      toast("The selected texts are being forgotten");
       close();
     };
     const chosen = () => [...form.querySelectorAll("input:checked")].map((box) => Number(box.value));
@@ -252,7 +252,7 @@ function lineOf({scope, version, time, tokens, entries, notes}) {
   return h("li", null, h("a", {href: page(scope)},
     h("span.name", {title: scope}, name),
     h("span.row.wrap", null, h("span.badge", null, kind), channel && h("span.badge", null, channel)),
-    h("span.soft.small.grow", null, [version ? `version ${version}` : "no text yet", `${short(tokens)} tokens`,
+    h("span.soft.small.grow", null, [version ? `version ${version}` : "no version yet", `${short(tokens)} tokens`,
       `${count(entries)} history entr${entries === 1 ? "y" : "ies"}`, `${count(notes)} note${notes === 1 ? "" : "s"}`].join(" · ")),
     h("span.soft.small", null, time && ago(time))));
 }

@@ -95,7 +95,7 @@ export function messageElement(message, {calls, session, foreign}) {
     add(element, line.element);
   }
   if (message.stopped) add(element, h("p.remark", null, "stopped"));
-  if (message.dead?.length) add(element, h("p.remark.bad", null, "This message could not be answered. It is now a ", h("a", {href: "/system/dead"}, "dead letter"), "."));
+  if (message.dead?.length) add(element, h("p.remark.bad", null, "This message could not be answered and is now a ", h("a", {href: "/system/dead"}, "dead letter"), "."));
   if (text || own || message.answers?.length) add(element, foot(message, session, own));
   return element;
 }

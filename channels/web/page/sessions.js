@@ -145,7 +145,7 @@ export class Sessions extends HTMLElement {
     const group = (title, lines) => [h("h2", null, title), h("ul", null, lines)];
     const made = h("div", null,
       this.#hits?.length > 0 && group("In this conversation", this.#hits.map((hit) => this.hit(hit))),
-      own.length > 0 && group("Yours", own.map((each) => this.line(each))),
+      own.length > 0 && group("Your conversations", own.map((each) => this.line(each))),
       others.length > 0 && group("Other channels", others.map((each) => this.line(each))),
       !own.length && !others.length && !this.#hits?.length && h("p", null,
         this.field.value ? "No results in the names of conversations or in the messages of the open one." : "No conversations yet. Write the first message."));

@@ -145,7 +145,7 @@ function overview({workers, leaders, leases, queue, paused = [], parked = [], pr
       problems.map((each) => [each.bot, h("code", null, each.name), each.reason]))),
     (parked.length > 0 || paused.length > 0) && card("Parked and paused conversations", table("Parked and paused conversations", ["Conversation", "Since", "Until"], [
       ...parked.map((each) => [toSession(each.session, plain(each.session)), each.since && when(each.since), each.until && when(each.until)]),
-      ...paused.map((each) => [each.chat ? plain(each.chat) : `all of ${each.bot}`, "", h("code", null, "/resume")]),
+      ...paused.map((each) => [each.chat ? plain(each.chat) : `all chats of ${each.bot}`, "", h("code", null, "/resume")]),
     ])),
   ];
 }
