@@ -1,4 +1,4 @@
-"""Saying something while a turn goes on: which chat is meant, whether it may be, and in what form it gets there."""
+"""Sending messages during a turn: finding the chat, checking that it is allowed, and the form of the message."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ from workers.tools import Saying, ToolContext
 
 
 class Speech:
-    """Says things in the name of one turn."""
+    """Sends messages for one turn."""
 
     def __init__(self, process: Process, sessions: Sessions, memories: Memories, claim: Claim, first: Inbound) -> None:
         self._process = process
@@ -60,7 +60,7 @@ class Speech:
             raise ToolError(f"chat_id is missing. Name a chat of {channel}.")
         chat, _, thread = saying.chat.rpartition(":")
         try:
-            # Keys are read back: what cannot stand in one is refused there.
+            # The key is parsed again, which refuses characters that a key cannot contain.
             yield SessionKey.parse(str(SessionKey(channel=channel, chat=saying.chat)))
             if chat and thread:
                 yield SessionKey.parse(str(SessionKey(channel=channel, chat=chat, thread=thread)))
