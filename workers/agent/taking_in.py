@@ -63,7 +63,7 @@ class TakingIn:
         self._transcribers: dict[str, Transcriber] = {}
 
     async def take_in(self, turn: Turn) -> None:
-        """Fetch the files of the messages that ``turn`` answers. Its entries describe them, its requests show the pictures."""
+        """Fetch the files of the messages of ``turn``. Its entries describe them, its requests show the pictures."""
         said = inbounds(turn.covered)
         if not any(inbound.attachments for inbound in said):
             return
