@@ -106,7 +106,7 @@ def fill_models(bots: Table, environ: Mapping[str, str]) -> None:
             for other in (*others, bot.get("summary_model")):
                 # One of the same API is at the model's own server; one with an address has a key of its own.
                 if is_table(other) and _api_of(other, api) != api and "base_url" not in other:
-                    _fill_model(other, environ, _api_of(other), only="api_key")
+                    _fill_model(other, environ, _api_of(other), without="name")
 
 
 def _api_of(model: Table, usual: str = "openai") -> str:
@@ -114,10 +114,10 @@ def _api_of(model: Table, usual: str = "openai") -> str:
     return given.text.strip() if isinstance(given, Variable) else str(given)
 
 
-def _fill_model(model: Table, environ: Mapping[str, str], api: str, *, only: str = "") -> None:
+def _fill_model(model: Table, environ: Mapping[str, str], api: str, *, without: str = "") -> None:
     for name, key in MODEL_VARIABLES.get(api, {}).items():
         text = environ.get(name, "").strip()
-        if text and key not in model and f"{key}_file" not in model and only in ("", key):
+        if text and key not in model and f"{key}_file" not in model and key != without:
             model[key] = Variable(name, text)
 
 

@@ -133,9 +133,15 @@ def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
     first, *fallbacks = bot.model.chain
     yield from _model(f"{path}.model", first)
     for place, fallback in enumerate(fallbacks, 1):
-        yield from _fallback(f"{path}.model", place, fallback)
+        if fallback.api == first.api or not fallback.offline:
+            yield from _fallback(f"{path}.model", place, fallback)
     if bot.summary_model != FallbackConfig():
         yield from _model(f"{path}.summary_model", summary_model_of(bot))
+    others = [(f"{path}.model.fallbacks[{place}]", each) for place, each in enumerate(fallbacks, 1)]
+    for here, other in (*others, (f"{path}.summary_model", summary_model_of(bot))):
+        if other.offline and other.api != first.api:
+            text = f"missing; set it, {other.api.upper()}_API_KEY or base_url: the bot's own model has another API"
+            yield Finding(f"{here}.api_key", text, (f"{here}.api_key_file", f"{here}.base_url"))
     yield from _transcription(f"{path}.transcription", bot)
     yield from _tool_servers(f"{path}.mcp", bot.mcp)
 

@@ -68,8 +68,8 @@ class Dialect:
         """The dialect to ask ``request`` in after the server's text ``refused``; None if it names nothing of it."""
         text = refused.lower()
         changes = (
-            *(self._usage, self._force, self._limit, self._stream, self._schemas),
-            *(self._tools, self._cache, self._messages),
+            *(self._usage, self._force, self._limit, self._stream, self._cache),
+            *(self._schemas, self._tools, self._messages),
         )
         return next((changed for change in changes if (changed := change(text, request)) is not None), None)
 

@@ -29,6 +29,7 @@ from daemon.model import Answer, CutOff, OnlyThought, Request, TextChunk, connec
 from daemon.model.anthropic_model import AnthropicModel
 from daemon.model.dialect import changes, dialect_of, known_of, server_of
 from daemon.process import Process
+from daemon.wording import text as sentence
 from tests.conftest import Lab
 from tests.fakes.anthropic_server import KEY, Claude, FakeAnthropic, Said, error, event, events, fake_anthropic, fault
 from tests.fakes.openai_server import Call, Events, Plain, fake_openai
@@ -340,6 +341,18 @@ async def test_the_probe_exercises_tools_thinking_and_a_picture() -> None:
     assert (found, server.refusals) == ([], [])
     assert [server.requests[at].body["thinking"]["type"] for at in range(3)] == ["enabled"] * 3
     assert [claude.prompts[at][-1]["content"][-1]["type"] for at in range(3)] == ["text", "tool_result", "image"]
+
+
+async def test_a_bot_continues_a_truncated_answer_and_reports_a_refusal(process: Process, lab: Lab) -> None:
+    script = [Said("half an", stop="max_tokens"), Said(" answer"), Said("I", stop="refusal")]
+
+    async with fake_anthropic(script) as server:
+        conversation = Conversation(process, lab, config_of(server))
+        said = [await conversation.say("one"), await conversation.say("two")]
+
+    assert said == ["half an answer", f"I\n\n{sentence('filtered', 'en')}"]
+    assert server.requests[1].body["messages"][-2]["content"][0]["text"] == "half an"
+    assert server.refusals == []
 
 
 @pytest.mark.parametrize("thinking", [ThinkingConfig(), THINKING], ids=["default", "enabled"])

@@ -757,7 +757,9 @@ def test_openai_variables_fill_what_a_bot_leaves_open(file):
 def test_anthropic_s_variables_are_for_models_behind_its_api_alone(file):
     text = """
         [bots.pond]
-        model = { name = "gpt", base_url = "https://host/v1", api_key = "own" }
+        model.name = "gpt"
+        model.base_url = "https://host/v1"
+        model.api_key = "own"
         summary_model = { api = "anthropic", name = "claude" }
         [[bots.heron.model.fallbacks]]
         name = "other"
@@ -767,8 +769,13 @@ def test_anthropic_s_variables_are_for_models_behind_its_api_alone(file):
         [[bots.heron.model.fallbacks]]
         api = "openai"
         name = "gpt"
+        [[bots.pond.model.fallbacks]]
+        api = "anthropic"
+        name = "claude"
+        base_url = "https://gateway"
     """
     variables = {"OPENAI_API_KEY": "theirs", "ANTHROPIC_API_KEY": "hush", "ANTHROPIC_MODEL": "claude-x"}
+    variables["OPENAI_BASE_URL"] = "https://proxy/v1"
 
     bots = load_text(file, text, **variables).config.bots
     first, same, other = bots["heron"].model.chain
@@ -776,9 +783,10 @@ def test_anthropic_s_variables_are_for_models_behind_its_api_alone(file):
 
     assert (first.api, first.name, first.api_key.reveal()) == ("anthropic", "claude-x", "hush")
     assert (same.api, same.api_key.reveal(), same.thinking) == ("anthropic", "hush", first.thinking)
-    assert (other.api, other.api_key.reveal(), other.base_url) == ("openai", "theirs", "")
+    assert (other.api, other.api_key.reveal(), other.base_url) == ("openai", "theirs", "https://proxy/v1")
     assert (summary.api, summary.api_key.reveal(), summary.base_url) == ("anthropic", "hush", "")
     assert bots["pond"].model.api_key.reveal() == "own"
+    assert bots["pond"].model.chain[1].api_key.reveal() == ""
 
 
 @pytest.mark.parametrize(
@@ -798,6 +806,17 @@ def test_a_model_behind_anthropic_s_api_is_checked(file, model, problem):
     lines = problems(file, f"[bots.pond.model]\n{rest}{model}\napi_key = 'hush'\n")
 
     assert any(problem in line for line in lines), lines
+
+
+def test_a_model_of_another_api_needs_a_key_of_its_own(file):
+    text = "[bots.pond.model]\nname = 'gpt'\napi_key = 'hush'\n"
+    fallback = "[[bots.pond.model.fallbacks]]\napi = 'anthropic'\nname = 'claude'\n"
+    summary = "[bots.pond.summary_model]\napi = 'anthropic'\nname = 'claude'\n"
+
+    for other, path in ((fallback, "bots.pond.model.fallbacks[1]"), (summary, "bots.pond.summary_model")):
+        (line,) = problems(file, text + other)
+
+        assert line.startswith(f"{path}.api_key: missing; set it, ANTHROPIC_API_KEY or base_url"), line
 
 
 def test_speech_and_vectors_are_not_asked_of_anthropic(file):
