@@ -269,7 +269,7 @@ _CHINESE: dict[str, str] = {
     "status_context": (
         "{used} / {budget} 个 token：系统 {system}，记忆 {memory}，工具 {tools}，历史 {history}，剩余 {free}"
     ),
-    "status_overflow": "每次提示中的固定部分已超过 {budget} 个 token 的上限",
+    "status_overflow": "每次提示词中的固定部分已超过 {budget} 个 token 的上限",
     "status_running": "正在生成回答，已用 {seconds} 秒。",
     "status_parked": "上一次尝试失败，{seconds} 秒后重试。",
     "status_queued": "正在等待空闲的工作进程。",
