@@ -11,7 +11,7 @@ ENGLISH: Mapping[str, str] = {
     "memory": "Show my memory of this chat",
     "forget": "Delete something from my memory",
     "export": "Get everything I have stored about you as one file",
-    "usage": "Show today's usage and what is left",
+    "usage": "Show today's usage and your remaining limits",
     "model": "Choose a model (administrators)",
     "link": "Share one memory between several chats",
     "unlink": "Separate linked chats",

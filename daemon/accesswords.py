@@ -52,10 +52,10 @@ ENGLISH: Mapping[str, str] = {
         "still work."
     ),
     "pause_already": "I am already paused.",
-    "resume_chat": "I am active in this chat again, and answer the messages that arrived in the meantime.",
+    "resume_chat": "I am active in this chat again, and will answer the messages that arrived during the pause.",
     "resume_all": (
-        "I am active again in all chats, except those that were paused individually. I answer the messages that "
-        "arrived in the meantime."
+        "I am active again in all chats, except those that were paused individually. I will answer the messages that "
+        "arrived during the pause."
     ),
     "resume_none": "I am not paused here.",
     "resume_but_all": "All of my chats are paused. This chat resumes when you send /resume all.",

@@ -13,8 +13,8 @@ ENGLISH: Mapping[str, str] = {
     ),
     "cut_short": "[This answer was cut off at the length limit. Ask me to continue if you want the rest.]",
     "call_too_long": (
-        "I wanted to use a tool, but the text for it exceeded the length limit of one answer. Please ask for it in "
-        "smaller steps."
+        "I wanted to use a tool, but the text for it exceeded the length limit of one answer. Please split "
+        "your request into smaller steps."
     ),
     "too_many_steps": "I stopped after {count} steps without finishing. Ask me to continue if you want me to.",
 }

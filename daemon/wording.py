@@ -59,7 +59,7 @@ _ENGLISH: dict[str, str] = {
         "/forget WORDS lists all stored texts that contain these words, and deletes those that you choose\n"
         "/status shows the state of this conversation and how full its context is\n"
         "/export gives you everything I have stored about you, as one file\n"
-        "/usage shows today's usage and what is left of your limits\n"
+        "/usage shows today's usage and your remaining limits\n"
         "/model shows the available models and selects one for this conversation (administrators)\n"
         "/memory shows my memory of this chat; /memory QUESTION searches everything I have stored about it\n"
         "/link creates a code; send /link CODE in your other chat, and both chats share one memory\n"
