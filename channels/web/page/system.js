@@ -143,9 +143,9 @@ function overview({workers, leaders, leases, queue, paused = [], parked = [], pr
         : h("p.soft", null, "No chat platform is connected. Set one up with ", h("code", null, "millpond init"), "."))),
     problems.length > 0 && card("Unavailable files and tools", table("Unavailable files and tools", ["Bot", "File, tool or tool server", "Reason"],
       problems.map((each) => [each.bot, h("code", null, each.name), each.reason]))),
-    (parked.length > 0 || paused.length > 0) && card("Parked and paused conversations", table("Parked and paused conversations", ["Conversation", "Since", "Until"], [
-      ...parked.map((each) => [toSession(each.session, plain(each.session)), each.since && when(each.since), each.until && when(each.until)]),
-      ...paused.map((each) => [each.chat ? plain(each.chat) : `all chats of ${each.bot}`, "", h("code", null, "/resume")]),
+    (parked.length > 0 || paused.length > 0) && card("Parked and paused conversations", table("Parked and paused conversations", ["Conversation", "Since", "Until", "Reason"], [
+      ...parked.map((each) => [toSession(each.session, plain(each.session)), each.since && when(each.since), each.until && when(each.until), each.reason ?? ""]),
+      ...paused.map((each) => [each.chat ? plain(each.chat) : `all chats of ${each.bot}`, "", h("code", null, "/resume"), "paused by an administrator"]),
     ])),
   ];
 }
