@@ -19,6 +19,7 @@
       + RateLimited
       + ModelTimeout
     - ModelRefused
+      + SetupFault
       + ContentFiltered
     - ContextOverflow
     - InvalidAnswer
@@ -148,6 +149,11 @@ class Trimmed(SessionError):
 class ModelError(MillpondError):
     """A model call returned no usable answer."""
 
+    def __init__(self, message: str, *, brief: str = "") -> None:
+        super().__init__(message)
+        self.brief = brief or message
+        """The message without the server's own words, which may quote the conversation."""
+
 
 class ModelUnavailable(ModelError):
     """The model cannot be reached or answers with 5xx. A later call may succeed."""
@@ -156,8 +162,8 @@ class ModelUnavailable(ModelError):
 class RateLimited(ModelUnavailable):
     """The model answers with 429."""
 
-    def __init__(self, message: str, *, retry_after_s: float | None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, retry_after_s: float | None, brief: str = "") -> None:
+        super().__init__(message, brief=brief)
         self.retry_after_s = retry_after_s
 
 
@@ -168,10 +174,14 @@ class ModelTimeout(ModelUnavailable):
 class ModelRefused(ModelError):
     """The model's server refused the request or the key. Retrying does not help."""
 
-    def __init__(self, message: str, *, status: int = 0) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, status: int = 0, brief: str = "") -> None:
+        super().__init__(message, brief=brief)
         self.status = status
         """Status of the HTTP response; 0 without a response."""
+
+
+class SetupFault(ModelRefused):
+    """The model cannot be asked before somebody mends the set-up: its key, name, address or certificate."""
 
 
 class ContentFiltered(ModelRefused):

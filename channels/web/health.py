@@ -1,4 +1,4 @@
-"""``/livez``, ``/healthz``, ``/readyz`` and ``/metrics``: the endpoints for monitoring."""
+"""``/livez``, ``/healthz``, ``/readyz`` and ``/metrics``: the state of a process, for machines."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -21,10 +21,10 @@ from daemon.services import ROLES
 from daemon.session import oldest_s, overdue_s, standings
 
 PING_S = 1.0
-"""How long Redis may take to answer."""
+"""Time limit for a response of Redis."""
 
 GAUGES_S = 2.0
-"""Limit for reading the queues' lengths; without them, /metrics still shows this process' metrics."""
+"""Time limit for reading the lengths of queues. Without them, /metrics still has the counters of this process."""
 
 
 class Health:
@@ -35,7 +35,7 @@ class Health:
 
     @property
     def routes(self) -> list[Route]:
-        """Where each is found."""
+        """The address of each endpoint."""
         return [
             Route("/livez", self.livez),
             Route("/healthz", self.healthz),
@@ -44,21 +44,21 @@ class Health:
         ]
 
     async def livez(self, _request: Request) -> Response:
-        """Whether this process works at all; a restart would repair nothing else."""
+        """Whether this process responds at all. A restart would help only if it does not."""
         return _verdict("")
 
     async def healthz(self, _request: Request) -> Response:
-        """Whether Redis answers."""
+        """Whether Redis responds."""
         return _verdict(await self._redis_problem())
 
     async def readyz(self, _request: Request) -> Response:
-        """As ``healthz``, and whether this process takes requests for longer than a moment."""
+        """As ``healthz``, and whether this process is not stopping."""
         if self._process.stopping.is_set():
             return _verdict("this process is stopping", status="stopping")
         return _verdict(await self._redis_problem())
 
     async def metrics(self, _request: Request) -> Response:
-        """This process' metrics, and the queues' lengths."""
+        """The counters of this process, and the lengths of the queues."""
         text = generate_latest() + await self._gauges()
         return Response(text, media_type=CONTENT_TYPE_LATEST)
 
@@ -67,9 +67,9 @@ class Health:
             try:
                 await self._process.bus.call("PING")
             except BusError:
-                return "Redis does not answer"
+                return "Redis does not respond"
             return "Redis accepts no commands" if self._process.bus.failing else ""
-        return f"Redis did not answer within {PING_S:g} s"
+        return f"Redis did not respond within {PING_S:g} s"
 
     async def _gauges(self) -> bytes:
         gauges = b""
@@ -77,7 +77,7 @@ class Health:
             try:
                 gauges = await _queues(self._process)
             except* BusError:
-                """Shows this process' metrics anyway."""
+                """The counters of this process are shown without them."""
         return gauges
 
 
@@ -92,25 +92,21 @@ async def _queues(process: Process) -> bytes:
     bus, clock = process.bus, process.clock
     await _lengths(registry, bus)
     await _outboxes(registry, process)
-    oldest = Gauge(
-        "millpond_oldest_waiting_seconds", "Age of the oldest unanswered message in seconds", registry=registry
-    )
+    oldest = Gauge("millpond_oldest_waiting_seconds", "Age of the oldest unanswered message", registry=registry)
     oldest.set(await oldest_s(bus, bus.keys.inbox))
     found = await standings(bus)
     in_flight = sum(standing.held for standing in found)
     Gauge("millpond_in_flight", "Sessions held by workers, of 1,000 examined", registry=registry).set(in_flight)
     parked = sum(standing.parked for standing in found)
-    Gauge("millpond_parked", "Parked sessions, paused after a failure, of 1,000 examined", registry=registry).set(
-        parked
-    )
+    Gauge("millpond_parked", "Sessions that back off after a failure, of 1,000 examined", registry=registry).set(parked)
     lag = Gauge(
         "millpond_consolidation_lag_seconds",
-        "Time for which no worker has taken a session due for consolidation",
+        "Longest time for which a session to consolidate has been overdue",
         registry=registry,
     )
     lag.set(await overdue_s(bus))
     alive = Counter(beat.role for _, beat in await workers(bus) if age_s(beat.seen, clock) <= STALE_S)
-    living = Gauge("millpond_workers", "Running processes, by role", ["role"], registry=registry)
+    living = Gauge("millpond_workers", "Live processes by role", ["role"], registry=registry)
     for role in ROLES:
         living.labels(role).set(alive[role])
     return generate_latest(registry)
@@ -120,29 +116,21 @@ async def _lengths(registry: CollectorRegistry, bus: Bus) -> None:
     keys = bus.keys
     for name, what, command, key in (
         ("backlog", "Messages accepted and not yet answered", "XLEN", keys.inbox),
-        ("ready", "Sessions ready for a worker", "ZCARD", keys.ready),
-        ("due", "Sessions with pending messages", "ZCARD", keys.due),
-        ("unsettled", "Sessions whose older messages are due for consolidation", "ZCARD", keys.unsettled),
-        ("dead", "Messages that could not be answered and replies that could not be delivered", "XLEN", keys.dead),
-        (
-            "unknown",
-            "Parts of replies that may or may not have been delivered; queue unknown lists them",
-            "XLEN",
-            keys.unknown,
-        ),
+        ("ready", "Sessions that are ready for a worker", "ZCARD", keys.ready),
+        ("due", "Sessions with pending work", "ZCARD", keys.due),
+        ("unsettled", "Sessions with older messages to consolidate", "ZCARD", keys.unsettled),
+        ("dead", "Messages that could not be answered, and replies that could not be delivered", "XLEN", keys.dead),
+        ("unknown", "Parts of replies that may or may not have been delivered", "XLEN", keys.unknown),
     ):
         Gauge(f"millpond_{name}", what, registry=registry).set(await _total(bus, command, key))
 
 
 async def _outboxes(registry: CollectorRegistry, process: Process) -> None:
-    """Labelled by channel, as configured."""
+    """Labelled by channel; the configuration bounds their number."""
     bus = process.bus
     out = Gauge("millpond_out", "Replies not yet delivered to a push channel", ["channel"], registry=registry)
     age = Gauge(
-        "millpond_out_oldest_seconds",
-        "Age of the oldest reply not yet delivered in seconds",
-        ["channel"],
-        registry=registry,
+        "millpond_out_oldest_seconds", "Age of the oldest reply not yet delivered", ["channel"], registry=registry
     )
     for name, channel in process.config.channels.items():
         if isinstance(channel, PushConfig):
@@ -152,7 +140,7 @@ async def _outboxes(registry: CollectorRegistry, process: Process) -> None:
 
 
 async def _total(bus: Bus, command: str, key: Callable[[int], str]) -> int:
-    """The answers of all partitions together."""
+    """The sum over all partitions."""
     total = 0
     for answer in await bus.each([(command, key(partition)) for partition in range(bus.keys.partitions)]):
         if isinstance(answer, BaseException):

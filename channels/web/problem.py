@@ -1,4 +1,4 @@
-"""Errors as the API shows them: ``{"error": {"code", "message"}}``, whoever raised them."""
+"""Errors in the form of the API, ``{"error": {"code", "message"}}``, for all exceptions."""
 
 import math
 from collections.abc import Mapping
@@ -26,14 +26,13 @@ from daemon.errors import (
 )
 
 AWAY_RETRY_S = 5
-"""Delay that a client is told while Redis is unavailable: an embedded server is back within it."""
+"""``Retry-After`` while Redis is unavailable: an embedded server restarts within this time."""
 
 AWAY = (
-    "Redis does not answer or accepts no writes right now, so it is unknown whether the "
-    "request was carried out. Send it again later. A message with the same ID is accepted "
-    "only once."
+    "Redis does not respond or does not accept writes right now, so it is unknown whether the request was carried out. "
+    "Send it again later. A message that is sent again with the same id counts once."
 )
-INTERNAL = "an error in Millpond prevented this. Its log has the details."
+INTERNAL = "Millpond failed with an internal error. The log has the details under request.failed."
 
 
 class _Kind(NamedTuple):
@@ -56,7 +55,7 @@ _KINDS = (
     _Kind(VersionMoved, 409, "changed"),
     _Kind(MemoryMoving, 409, "moving"),
 )
-"""The first that fits counts."""
+"""The first match counts."""
 
 _CODES = {
     400: "bad_request",
@@ -70,8 +69,8 @@ _CODES = {
 }
 
 _MESSAGES = {
-    404: "this address does not exist. GET / lists the addresses.",
-    405: "this address does not support the method. The Allow header lists the supported ones.",
+    404: "This address was not found. GET / shows how to use the API.",
+    405: "This address does not support the method. The Allow header lists the supported methods.",
 }
 
 
@@ -86,7 +85,7 @@ def problem(status: int, code: str, message: str, *, headers: Mapping[str, str] 
 
 
 def refusal(_request: Request, error: Exception) -> Response:
-    """The answer to an exception of our tree; errors that a client cannot correct are raised again and logged."""
+    """The response to a ``MillpondError``. An error that the client cannot fix is raised again, to be logged."""
     for kind in _KINDS:
         if isinstance(error, kind.error):
             text = AWAY if isinstance(error, BusUnavailable) else str(error)
@@ -95,7 +94,7 @@ def refusal(_request: Request, error: Exception) -> Response:
 
 
 def http_refusal(_request: Request, error: Exception) -> Response:
-    """The answer to an ``HTTPException``, the framework's or one of this room."""
+    """The response to an ``HTTPException`` of the framework or of this package."""
     if not isinstance(error, HTTPException):
         raise error
     code = _CODES.get(error.status_code, "error")

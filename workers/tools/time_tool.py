@@ -1,4 +1,4 @@
-"""The ``time`` tool: what the clock says where the bot is, or anywhere else."""
+"""The ``time`` tool: the time in the bot's time zone, or in another one."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ async def _time(arguments: Mapping[str, Any], context: ToolContext) -> str:
         zone = ZoneInfo(str(name))
     except (KeyError, ValueError, OSError) as error:
         raise ToolError(
-            f"{name!r} is not an IANA time zone. Write one such as Europe/Berlin or Asia/Shanghai"
+            f"{name!r} is not an IANA time zone. Use a name like Europe/Berlin or Asia/Shanghai."
         ) from error
     now = context.clock.now().astimezone(zone)
     return f"{now:%A, %Y-%m-%d %H:%M:%S} {now:%z} ({name})"

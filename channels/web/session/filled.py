@@ -14,7 +14,7 @@ from daemon.services import FILLING, PREVIEW, load
 from daemon.session import SessionReader
 
 PROMPT_S = 30.0
-"""Limit for building a prompt: tool servers are asked for their tools."""
+"""Time limit for a prompt: tool servers are asked for their tools."""
 
 
 class Filled:
@@ -25,27 +25,31 @@ class Filled:
         self._reader = SessionReader(site.process.bus)
 
     async def context(self, request: Request) -> Response:
-        """Tokens by part, and the sizes that trigger actions."""
+        """Tokens by part, and the sizes at which the session is flushed and consolidated."""
         session = str(session_in_path(request, self._site.name))
         return json_response(await load(FILLING)(self._site.process, session, bot=self._site.config.bot))
 
     async def prompt(self, request: Request) -> Response:
-        """Every word of it."""
+        """The exact prompt."""
         session = str(session_in_path(request, self._site.name))
         if not (await self._reader.state(session)).exists:
-            return problem(404, "no_session", f"session {session} has no prompt yet: nobody has sent a message to it")
+            return problem(
+                404, "no_session", f"Session {session} has no messages, so it has no prompt yet. Send a message first."
+            )
         try:
             with anyio.fail_after(PROMPT_S):
                 found: dict[str, Any] = await load(PREVIEW)(self._site.process, session)
         except TimeoutError:
             return problem(
-                503, "too_slow", f"the prompt was not ready within {PROMPT_S:.0f} s, because a tool server is slow"
+                503,
+                "too_slow",
+                f"The prompt was not ready within {PROMPT_S:.0f} s because a tool server is slow. Try again later.",
             )
         return json_response({**found, "parts": _parts(found)})
 
 
 def _parts(found: dict[str, Any]) -> list[dict[str, Any]]:
-    """The parts in the prompt's order: text where they stand in the system message, else a stretch of the messages."""
+    """The parts in the order of the prompt: parts of the system message as text, the others as ranges of messages."""
     parts: list[dict[str, Any]] = [
         {"name": section["part"], "tokens": section["tokens"], "text": section["text"]} for section in found["system"]
     ]
