@@ -198,10 +198,10 @@ def by_status(status: int, body: object, asked: Asked, retry_s: float | None = N
         return RateLimited(f"{text}: {words}. {later}", retry_after_s=retry_s, brief=f"{text}. {later}")
     if status == 408 or status >= 500:
         text = f"{asked} failed ({status})"
-        return ModelUnavailable(f"{text}: {words}; it may work later", brief=f"{text}; it may work later")
-    text = f"{asked} refuses the request ({status})"
+        return ModelUnavailable(f"{text}: {words}. Try again later.", brief=f"{text}. Try again later.")
+    text = f"{asked} refused the request ({status})"
     brief = ", ".join((text, *_codes(body)))
-    return ModelRefused(f"{text}: {words}; check the bot's model settings", status=status, brief=brief)
+    return ModelRefused(f"{text}: {words}. Check the bot's model settings.", status=status, brief=brief)
 
 
 def _setup_fault(status: int, asked: Asked, words: str) -> SetupFault:
