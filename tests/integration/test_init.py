@@ -216,7 +216,7 @@ def test_an_address_without_v1_is_mended(place: Place) -> None:
     ("reply", "said", "code"),
     [
         (Failure(401, "no"), "refused the API key (401)", 1),
-        (Failure(404, "The model does not exist"), "refused the request (404): The model does not exist", 1),
+        (Failure(404, "The model does not exist"), "was not found (404). Check model.name and model.base_url.", 1),
         (Plain(b"<html>a page</html>"), "an answer that cannot be parsed", 1),
         (Failure(503), "failed (503)", 69),
     ],
