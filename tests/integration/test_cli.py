@@ -241,7 +241,7 @@ def test_lines_that_cannot_be_accepted_are_named_and_the_others_answered(place: 
 
     assert done.returncode == 65
     assert "line 2: the line is not UTF-8" in done.stderr
-    assert "line 3: the message is" in done.stderr
+    assert "line 3: the message has" in done.stderr
     assert done.stdout.splitlines()[-1] == "You said: last"
 
 
@@ -439,5 +439,5 @@ def test_the_doctor_asks_every_model_by_itself(place: Place, tmp_path: Path) -> 
     done = place("--config", str(file), "doctor", "--probe-model")
 
     assert done.returncode == 1
-    assert re.search(r"^error +model of pond: first: .*127\.0\.0\.1:1 ", done.stdout, re.MULTILINE)
-    assert re.search(r"^error +fallback of pond: second: .*127\.0\.0\.1:2 ", done.stdout, re.MULTILINE)
+    assert re.search(r"^error +model of pond: first: .*127\.0\.0\.1:1\. ", done.stdout, re.MULTILINE)
+    assert re.search(r"^error +fallback of pond: second: .*127\.0\.0\.1:2\. ", done.stdout, re.MULTILINE)
