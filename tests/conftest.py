@@ -1,5 +1,6 @@
 """Fixtures of all tests."""
 
+import gc
 import itertools
 import os
 import re
@@ -94,8 +95,15 @@ def _workers_that_look_often(server_kind: str) -> Iterator[None]:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Limits of tests, and what is printed of those that failed."""
+    gc.disable()  # nothing is garbage until all tests are collected
     config.pluginmanager.register(time_limit)
     config.pluginmanager.register(failures)
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over the modules and the tests: they stay until the end."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
