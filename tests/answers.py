@@ -183,10 +183,7 @@ REFUSED = (
     bad("a stream cut short", called(FIELDS, cut_after=3), counted=False),
     bad("a connection cut", Events([delta(content="{"), b"data: {"], abort=True), counted=False),
     bad("a chunk that is no JSON", Events([delta(content="{"), b"data: {nonsense\n\n"]), counted=False),
-    bad(
-        "a chunk that is no UTF-8",
-        Events([b'data: {"choices": [{"delta": {"content": "\xff\xfe"}}]}\n\n']),
-    ),
+    bad("a chunk that is no UTF-8", Events([b'data: {"choices": [{"delta": {"content": "\xff\xfe"}}]}\n\n'])),
     bad("an error in the stream", Events([delta(content="{"), {"error": {"message": "out of memory"}}]), counted=False),
     bad("a web page", Plain(b"<html><body>Sign in to the network</body></html>"), counted=False),
     bad("a web page with an error status", Plain(b"<html>Bad gateway</html>", status=502), counted=False),

@@ -33,12 +33,7 @@ class Voice:
     """Speaks for everybody in the run."""
 
     def __init__(
-        self,
-        process: Process,
-        client: httpx2.AsyncClient,
-        urls: Mapping[str, str],
-        platform: Sink,
-        findings: Findings,
+        self, process: Process, client: httpx2.AsyncClient, urls: Mapping[str, str], platform: Sink, findings: Findings
     ) -> None:
         self.client = client
         self._process = process

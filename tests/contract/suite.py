@@ -101,7 +101,6 @@ def chat_of(lab: Lab, row: int | Fault = 1) -> SessionKey:
     return SessionKey(channel=lab.channel.name, chat=lab.a_chat(number))
 
 
-@pytest.mark.anyio
 class ChannelContract:
     """Inherit, and give the fixture ``lab``."""
 
@@ -652,10 +651,7 @@ class ChannelContract:
 
         assert [
             (each.text, each.chat, each.thread) for each in heard.arrivals if each.text in ("within", "outside")
-        ] == [
-            ("within", lab.group.chat, thread.thread),
-            ("outside", lab.group.chat, lab.thread_outside(outside)),
-        ]
+        ] == [("within", lab.group.chat, thread.thread), ("outside", lab.group.chat, lab.thread_outside(outside))]
 
     @needs(Feature.QUOTING)
     async def test_it_says_which_message_is_answered(self, lab: Lab) -> None:

@@ -208,7 +208,6 @@ def test_the_command_line_knows_it(installed: Path, tmp_path: Path) -> None:
     assert 'type = "lines"' in shown.stdout and "port = 7071" in shown.stdout and KEY not in shown.stdout
 
 
-@pytest.mark.anyio
 async def test_doctor_asks_it_how_it_fares(
     installed: Path, process: Process, redis: tuple[RedisConfig, Path], prefix: str, tmp_path: Path
 ) -> None:
@@ -253,7 +252,6 @@ def test_the_command_line_names_it_when_it_is_broken(installed: Path, tmp_path: 
     assert "Traceback" not in checked.stderr
 
 
-@pytest.mark.anyio
 async def test_a_bot_answers_on_it(installed: Path, process: Process, tmp_path: Path) -> None:
     """The whole way, with nothing of it named anywhere but in the configuration."""
 

@@ -217,7 +217,6 @@ class TestSlack(ChannelContract, missing=SlackLab.missing):
             yield lab
 
 
-@pytest.mark.anyio
 class TestBrought:
     """What is heard where Slack brings it; the rest is the same."""
 

@@ -19,7 +19,7 @@ from daemon.services import ROLES
 from tests.conftest import Lab
 from tests.deploy.documents import documents
 
-pytestmark = [pytest.mark.deploy, pytest.mark.anyio]
+pytestmark = pytest.mark.deploy
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"

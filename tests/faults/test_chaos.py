@@ -37,8 +37,6 @@ from tests.limits import HANG_S
 from tests.ports import free_port
 from tests.soak.findings import OF_CHAOS
 
-pytestmark = pytest.mark.anyio
-
 PUSHES = b"redis.call('RPUSH', KEYS[1], ARGV[1]); return 'pushed'"
 SMALL = ("--messages", "200", "--sessions", "10", "--seconds", "10", "--late-max-s", "4", "--drain-s", "6")
 SETTLED = ("--memory-kills", "0", "--memory-pauses", "0", "--doomed", "0")

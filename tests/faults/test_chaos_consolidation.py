@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from redis.asyncio import Redis
@@ -26,8 +25,6 @@ from tests.chaos.shown import COMPRESSED, Gallery, Shown, orphaned, shown
 from tests.chaos.tally import Record, Watched, tally
 from tests.chaos.waits import SERVER, Halt, impatient, waits
 from tests.fakes.openai_server import Hang, Say
-
-pytestmark = pytest.mark.anyio
 
 SESSION, CHAT, SCOPE = "web:s01", "s01", "pond:person:web:p0"
 BUDGET = 1_000

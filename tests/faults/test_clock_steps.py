@@ -35,7 +35,7 @@ from tests.fakes.sink import Sink, Slow, sink
 from tests.limits import HANG_S
 from tests.processes import Daemon, shut_down, start
 
-pytestmark = [pytest.mark.anyio, pytest.mark.faketime, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.faketime, pytest.mark.timeout(900)]
 
 HOUR_S = 3_600
 STEPS = [

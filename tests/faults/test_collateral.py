@@ -8,20 +8,12 @@ import msgspec
 import pytest
 
 from tests.fakes.openai_server import Hang, Reply, Say, fake_openai
-from tests.faults.test_promptness import (
-    EVIL,
-    SHORT,
-    Poison,
-    folder,
-    is_dead,
-    kill_and_replace,
-    place,
-)
+from tests.faults.test_promptness import EVIL, SHORT, Poison, folder, is_dead, kill_and_replace, place
 from tests.limits import HANG_S
 
 __all__ = ["folder"]  # a fixture
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 class SlowPoison(Poison):

@@ -31,8 +31,6 @@ from tests.limits import HANG_S
 from workers.agent.service import serve as serve_agent
 from workers.consolidation.service import serve as serve_consolidation
 
-pytestmark = pytest.mark.anyio
-
 SESSION, SCOPE, MODEL = "web:ann", "pond:workspace", "long-life"
 MARK = re.compile(r"#(\d+)#")
 """Stands at the beginning of what a person says."""

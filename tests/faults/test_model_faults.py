@@ -153,10 +153,7 @@ def half(text: str = "half of an answer") -> Say:
 CASES: Mapping[str, Case] = {
     # Answers.
     "nothing": Case(
-        replies=always(Events([delta(finish="stop")])),
-        people_read=[GIVEN_UP],
-        requests=ATTEMPTS,
-        dead="attempts",
+        replies=always(Events([delta(finish="stop")])), people_read=[GIVEN_UP], requests=ATTEMPTS, dead="attempts"
     ),
     "nothing once": Case(replies=first(Events([delta(finish="stop")])), requests=2),
     "garbage": Case(
@@ -208,11 +205,7 @@ CASES: Mapping[str, Case] = {
         replies=calls(*(Call("time", id=f"call_{number}") for number in range(100))), results=[TIME] * 100, requests=2
     ),
     # Refusals.
-    "too large a prompt": Case(
-        replies=always(OVERFLOW),
-        people_read=[TOO_LONG],
-        dead="ContextOverflow",
-    ),
+    "too large a prompt": Case(replies=always(OVERFLOW), people_read=[TOO_LONG], dead="ContextOverflow"),
     "too large a prompt, once\n" + "word " * 20_000: Case(replies=first(OVERFLOW), requests=2),
     "a short limit": Case(replies=first(Failure(429, headers={"Retry-After": "0.2"})), people_read=[FINE], requests=2),
     "a long limit": Case(

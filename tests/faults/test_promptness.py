@@ -31,8 +31,6 @@ from tests.limits import HANG_S
 from tests.processes import STOP_LIMIT_S, environment_of, shut_down
 from workers.tools import Registry, Tool, ToolContext
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def queue() -> QueueConfig:
@@ -370,10 +368,7 @@ async def test_a_worker_that_is_to_end_hands_its_turns_over_after_the_grace_time
     folder: Path,
 ) -> None:
     asked = Asked()
-    async with (
-        fake_openai(asked) as server,
-        place(folder, server, LONG, MILLPOND_RUN__GRACE_S="0.3") as here,
-    ):
+    async with fake_openai(asked) as server, place(folder, server, LONG, MILLPOND_RUN__GRACE_S="0.3") as here:
         ending, held, ids = await loaded(here, asked)
 
         assert await ending.end(signal.SIGTERM) == 0
@@ -495,11 +490,7 @@ async def test_a_message_that_kills_its_worker_each_time_becomes_a_dead_letter_a
     poison, quiet = Poison(), list[str]()
     poison.beside = 3
     queue = msgspec.structs.replace(SHORT, attempts_max=ATTEMPTS)
-    async with (
-        fake_openai(poison) as server,
-        place(folder, server, queue) as here,
-        anyio.create_task_group() as tg,
-    ):
+    async with fake_openai(poison) as server, place(folder, server, queue) as here, anyio.create_task_group() as tg:
         await here.start(2)
         tg.start_soon(kill_and_replace, here, poison)
         await here.lab.publish("poison", session=EVIL)

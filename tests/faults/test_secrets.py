@@ -323,11 +323,7 @@ class Stage:
         self.found.texts[f"command {len(self.found.texts)}: {' '.join(words)}"] = text
 
     def environment(self, more: Mapping[str, str]) -> dict[str, str]:
-        return {
-            **environment_of(self.folder / "data", {}),
-            "OPENAI_API_KEY": self.found.planted["environment"],
-            **more,
-        }
+        return {**environment_of(self.folder / "data", {}), "OPENAI_API_KEY": self.found.planted["environment"], **more}
 
     def keep_files(self) -> None:
         """Keep what lies in the data directory, and what anybody on the machine sees of the processes."""

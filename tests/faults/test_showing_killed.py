@@ -6,7 +6,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import anyio
-import pytest
 from anyio import to_thread
 
 from daemon.bus import Bus, open_bus
@@ -17,8 +16,6 @@ from tests.integration.test_showing import commit, write
 from tests.limits import HANG_S
 from tests.places import TEMPORARY
 from tests.processes import Daemon, shut_down, start
-
-pytestmark = pytest.mark.anyio
 
 ROUNDS = [(pieces, sending, aside) for pieces in range(4) for sending, aside in ((False, True), (True, False))]
 """How much of a text was shown, whether sending the reply has begun when the process is killed, what is said aside."""

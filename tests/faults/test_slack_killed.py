@@ -18,7 +18,7 @@ from tests.limits import HANG_S
 from tests.ponds import Pond, pond
 from tests.processes import Daemon
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 
 NAME = "lake"
 LEASE_S = 1.5

@@ -15,7 +15,7 @@ from tests.integration.test_slack_walk import Walk, session, walking
 from tests.limits import HANG_S
 from tests.speaking import Slow
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 ACTS = 60
 CALLS_FAIL, WIRE_FAILS = 0.12, 0.01

@@ -34,8 +34,6 @@ from tests.soak.plan import DISK, KILL, MODEL, PAUSE, ROLL, SERVER, SERVER_UNTIL
 from tests.soak.readers import Reader, unseen
 from tests.soak.sent import Reply, Talk
 
-pytestmark = pytest.mark.anyio
-
 RUN = Span(began_s=0.0, seconds=200.0)
 FEW = 30
 """Examples of what is looked at hundreds of times in each."""

@@ -52,7 +52,6 @@ def test_hangs_in_plain_code() -> None:
 
 
 @HANGS
-@pytest.mark.anyio
 async def test_hangs_in_an_async_test() -> None:
     with anyio.CancelScope(shield=True):
         await anyio.sleep_forever()
@@ -69,7 +68,6 @@ def test_hangs_in_the_end_of_a_fixture(hanging_at_its_end: None) -> None:
 
 
 @HANGS
-@pytest.mark.anyio
 async def test_hangs_in_a_thread() -> None:
     await to_thread.run_sync(threading.Event().wait)
 
@@ -92,7 +90,6 @@ def test_fails() -> None:
     assert not "a heron"
 
 
-@pytest.mark.anyio
 async def test_fails_with_the_limit_of_its_own_code() -> None:
     with anyio.fail_after(0):
         await anyio.sleep_forever()

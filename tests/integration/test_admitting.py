@@ -22,8 +22,6 @@ from tests.intakelab import NAME, OPEN, an_arrival, intake_of, texts, told, with
 from tests.integration.test_turns import Bot, until
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 BOSS = f"{NAME}:boss"
 PAIRING = AccessConfig(policy="pairing")
 

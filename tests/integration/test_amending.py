@@ -13,8 +13,6 @@ from daemon.session import Amendments
 from tests.conftest import Lab, an_entry, an_inbound, commit_of
 from tests.intakelab import accepted, an_arrival, intake_of, texts, with_channel
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def amendments(lab: Lab) -> Amendments:

@@ -19,8 +19,6 @@ from daemon.errors import ArchiveError
 from daemon.testing import START, ManualClock
 from tests.conftest import Lab
 
-pytestmark = pytest.mark.anyio
-
 ANN = "web:ann"
 TIME = stamp(START)
 

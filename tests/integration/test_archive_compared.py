@@ -20,8 +20,6 @@ from daemon.errors import ArchiveError, ArchiveMissing
 from daemon.testing import ManualClock
 from tests.conftest import Lab, an_entry
 
-pytestmark = pytest.mark.anyio
-
 ANN = "web:ann"
 LOG = Shelf.log(ANN)
 

@@ -33,8 +33,6 @@ from daemon.transcripts import Transcripts
 from tests.apart import Copy
 from tests.conftest import Lab, an_entry
 
-pytestmark = pytest.mark.anyio
-
 ANN = "web:ann"
 SCOPE = "pond:person:web:ann"
 

@@ -23,8 +23,6 @@ from workers.agent.asides import Speaker
 from workers.agent.equipment import Equipment
 from workers.agent.kits import Kits
 
-pytestmark = pytest.mark.anyio
-
 
 async def ask(lab: Lab, message_id: str, command: Any = "status", **more: Any) -> None:
     await lab.publish(message_id, command=command, **{"text": f"/{command}", **more})

@@ -21,8 +21,6 @@ from tests.limits import HANG_S
 from tests.memorylab import WINDOW_TOKENS, MemoryLab, Summaries, messages_of, saves, small_window
 from workers.agent.service import serve
 
-pytestmark = pytest.mark.anyio
-
 BUDGET_TOKENS = WINDOW_TOKENS // 2
 
 

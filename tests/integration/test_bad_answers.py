@@ -16,8 +16,6 @@ from tests.limits import HANG_S
 from tests.memorylab import SCOPE, WINDOW_TOKENS, MemoryLab
 from workers.consolidation import Want
 
-pytestmark = pytest.mark.anyio
-
 TURNS = 8
 NOW = Want(at="now")
 

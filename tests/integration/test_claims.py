@@ -8,8 +8,6 @@ from daemon.errors import LeaseLost
 from daemon.session import Sessions, after
 from tests.conftest import QUEUE, Lab, with_nonce
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_claim_tells_where_the_turn_begins_and_what_it_answers(lab: Lab) -> None:
     await lab.publish("m1")

@@ -36,7 +36,7 @@ from tests.servers import SLOTS, Node, cluster_of
 from workers.agent.service import serve
 from workers.consolidation.grew import GrewReader
 
-pytestmark = [pytest.mark.anyio, pytest.mark.servers]
+pytestmark = pytest.mark.servers
 
 NAMES = [f"web:{number}" for number in range(100)]
 PATIENT = msgspec.structs.replace(QUEUE, partition_max=1_000, lease_s=30.0, renew_s=10.0, wakeup_s=2.0)

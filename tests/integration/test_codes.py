@@ -15,8 +15,6 @@ from daemon.people import codes
 from daemon.people.codes import Codes, Redeemed
 from tests.conftest import Lab, server_ms
 
-pytestmark = pytest.mark.anyio
-
 ANN = Stranger(id="7", name="Ann", session="tele:7")
 BOB = Stranger(id="8", name="Bob", session="tele:8")
 SCOPE = "pond:person:tele:7"

@@ -26,8 +26,6 @@ from workers.agent.preview import preview
 from workers.agent.turn import Turns
 from workers.hold import Hold
 
-pytestmark = pytest.mark.anyio
-
 SESSION = "web:ann"
 MODELS = ModelConfig(
     base_url="http://127.0.0.1:1/v1",

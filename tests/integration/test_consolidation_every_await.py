@@ -24,9 +24,6 @@ from tests.limits import HANG_S
 from tests.memorylab import SCOPE
 from workers.consolidation import BACKGROUND, Want
 
-pytestmark = pytest.mark.anyio
-
-
 MOST = 300
 """No consolidation makes so many calls: a loop that gets there goes on for ever."""
 KINDS = ("versions", "history", "notes")

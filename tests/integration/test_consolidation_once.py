@@ -17,8 +17,6 @@ from workers.consolidation import Want, grew
 from workers.consolidation.grew import GrewReader
 from workers.consolidation.summary import breaker
 
-pytestmark = pytest.mark.anyio
-
 FLUSH_POINT, START = 1_536, 1_792
 """Of the small window (section 5 of the specification): 4,096 − 1,024 − 1,536, and halfway to the budget of 2,048."""
 

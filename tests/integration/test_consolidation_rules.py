@@ -30,8 +30,6 @@ from workers.consolidation import Want
 from workers.consolidation.service import serve
 from workers.consolidation.summary import breaker
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def queue() -> QueueConfig:
@@ -503,11 +501,7 @@ async def test_a_model_with_a_smaller_window_is_shown_as_much_of_the_summary_as_
 
 @pytest.mark.parametrize(
     ("scope", "second", "named"),
-    [
-        ("pond:workspace", "ann", b""),
-        ("pond:workspace", "bob", b"[bob] "),
-        ("pond:group:web%3Aann", "ann", b"[ann] "),
-    ],
+    [("pond:workspace", "ann", b""), ("pond:workspace", "bob", b"[bob] "), ("pond:group:web%3Aann", "ann", b"[ann] ")],
 )
 async def test_in_a_group_the_summary_is_asked_for_with_names(
     small: Process, lab: Lab, scope: str, second: str, named: bytes

@@ -42,8 +42,6 @@ from workers.agent import taking_in
 from workers.agent.preview import preview
 from workers.consolidation.summary.render import lines_of
 
-pytestmark = pytest.mark.anyio
-
 PNG = b"\x89PNG\r\n\x1a\n" + zlib.compress(b"a picture of a heron")
 DAY = "2026-11-20"
 HUMS = Overheard(id="1", sender_id="bob", sender_name="Bob", text="Bob hums", at=f"{DAY}T08:59:00Z")
@@ -103,9 +101,7 @@ class World:
     def configure(self, **bot: Any) -> None:
         own = BotConfig(**{"workspace": str(self.workspace), "tools": ("time", "read_file"), **bot})
         config = msgspec.structs.replace(
-            self.process.config,
-            bots={"pond": own},
-            channels={"phone": TestingConfig(url="http://127.0.0.1:9/")},
+            self.process.config, bots={"pond": own}, channels={"phone": TestingConfig(url="http://127.0.0.1:9/")}
         )
         self.process = replace(self.process, config=config)
 

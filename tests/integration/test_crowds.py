@@ -15,8 +15,6 @@ from tests.fakes.said import said
 from tests.integration.test_turns import Bot, replace_agent
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 FLOOD = "web:z"
 """Of two sessions that become ready in one millisecond, the one whose name comes first is taken first."""
 

@@ -17,8 +17,6 @@ from daemon.wording import text as say
 from tests.conftest import Lab
 from tests.integration.test_turns import Bot, calls_time, until, wire
 
-pytestmark = pytest.mark.anyio
-
 
 async def answered(process: Process, lab: Lab, model: ScriptedModel) -> str:
     """What the log ends with when nothing waits any more."""

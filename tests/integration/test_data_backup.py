@@ -16,8 +16,6 @@ from daemon.testing import FailingBus, ManualClock
 from tests.conftest import Lab, an_inbound
 from tests.datalab import SESSIONS, a_reply, backed_up, checked, contents, filled, other, restored
 
-pytestmark = pytest.mark.anyio
-
 Redis = tuple[RedisConfig, Path]
 
 

@@ -15,8 +15,6 @@ from daemon.memory import Memories, MemoryFiles
 from tests.conftest import Lab, an_entry
 from tests.datalab import checked, contents, filled
 
-pytestmark = pytest.mark.anyio
-
 ANN, BOB, SCOPE = "web:ann", "web:bob:t", "pond:workspace"
 Break = Callable[[Bus], Awaitable[Any]]
 

@@ -3,8 +3,6 @@
 import datetime as dt
 from pathlib import Path
 
-import pytest
-
 from daemon.archive import Archive
 from daemon.archive.local import LocalStorage
 from daemon.clock import stamp
@@ -15,8 +13,6 @@ from daemon.testing import ManualClock
 from daemon.transcripts import Transcripts
 from tests.conftest import Lab
 from tests.datalab import contents, filled
-
-pytestmark = pytest.mark.anyio
 
 ANN, DAY_MS = "web:ann", 86_400_000
 

@@ -23,8 +23,6 @@ from daemon.testing import FailingBus
 from tests.conftest import Lab, an_entry, an_inbound, check_and_remove_keys
 from tests.integration.test_publish import waiting_ids
 
-pytestmark = pytest.mark.anyio
-
 DEAD = "daemon.bus.dead"
 EVERYTHING = Choice(everything=True)
 
@@ -256,7 +254,7 @@ async def test_the_command_lists_shows_replays_and_drops(lab: Lab, command: Comm
 
     listed = json.loads((await in_thread(command, "list", "--json")).stdout)["dead"]
     assert [(row["message"], row["reason"]) for row in listed] == [
-        *(("a", "attempts"), ("b", "attempts"), ("c", "attempts"), ("d", "ModelTimeout")),
+        *(("a", "attempts"), ("b", "attempts"), ("c", "attempts"), ("d", "ModelTimeout"))
     ]
     assert "text of a" in (await in_thread(command, "list")).stdout
     shown = json.loads((await in_thread(command, "show", listed[0]["id"], "--json")).stdout)

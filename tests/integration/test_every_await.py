@@ -35,9 +35,6 @@ from workers.agent.turn import Turns
 from workers.consume import Consumer
 from workers.tools import Registry, Tool, ToolContext
 
-pytestmark = pytest.mark.anyio
-
-
 SESSION = "web:ann"
 MOST = 1_000
 """No turn has so many awaits: a loop that gets there goes on for ever."""

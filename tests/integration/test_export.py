@@ -28,8 +28,6 @@ from tests.conftest import Lab, an_entry, an_inbound
 from tests.cut_short import StoppingBus
 from tests.integration.test_commands import ask, replies, with_bot, worked_off
 
-pytestmark = pytest.mark.anyio
-
 ANN, BOB = "pond:person:web:ann", "pond:person:web:bob"
 TIME = "2026-11-20T09:00:00.000Z"
 CANARY = "canary-of-bob"
@@ -219,11 +217,7 @@ async def test_a_person_is_known_in_all_bots(home: Home) -> None:
     await home.session("web:annika", "pond:person:web:annika", 2, text="a")
     await home.remember("third:person:web:ann", "web:gone", "a")
 
-    assert await person_scopes(home.process.bus, "web:ann") == [
-        "other:person:web:ann",
-        ANN,
-        "third:person:web:ann",
-    ]
+    assert await person_scopes(home.process.bus, "web:ann") == ["other:person:web:ann", ANN, "third:person:web:ann"]
 
 
 async def test_a_person_is_exported_with_what_they_said_in_groups(home: Home, tmp_path: Path) -> None:

@@ -19,8 +19,6 @@ from tests.forgetlab import ANN, CANARY, KEPT, SCOPE, Pond, files_with, pond, st
 from tests.integration.test_commands import notices, worked_off
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def world(process: Process, lab: Lab, tmp_path: Path) -> Pond:

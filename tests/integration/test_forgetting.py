@@ -42,8 +42,6 @@ from tests.limits import HANG_S
 from tests.memorylab import saves
 from tests.unit.test_forgetting_inventory import rows
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def world(process: Process, lab: Lab, tmp_path: Path) -> Pond:

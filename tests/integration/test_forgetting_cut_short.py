@@ -15,8 +15,6 @@ from tests.cut_short import Died, DyingBus, StoppingBus
 from tests.forgetlab import ANN, ANNS, CANARY, KEPT, SCOPE, Pond, pond, texts
 from tests.memorylab import saves
 
-pytestmark = pytest.mark.anyio
-
 CALLS_MAX = 400
 """More than any of these jobs makes."""
 

@@ -15,8 +15,6 @@ from tests.conftest import Lab, dump
 from tests.forgetlab import ANN, ANNS, BOB, BOBS, CANARY, KEPT, SCOPE, SCOPES, Pond, pond, stands_in, texts
 from tests.memorylab import saves
 
-pytestmark = pytest.mark.anyio
-
 SESSION = Order(whole="session", name=ANN, session=ANN, scopes=(SCOPE,))
 WHOLE = Order(whole="scope", name=SCOPE, scopes=(SCOPE,))
 PERSON = Order(whole="person", name=SCOPE, scopes=(SCOPE,), people=("web:ann", "terminal:ann"), bot="pond")

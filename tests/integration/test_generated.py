@@ -20,8 +20,6 @@ from tests.limits import HANG_S
 from tests.memorylab import SCOPE, MemoryLab
 from workers.consolidation.summary.split import is_oversized
 
-pytestmark = pytest.mark.anyio
-
 WINDOW_TOKENS = 65_536
 
 

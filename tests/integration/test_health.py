@@ -24,8 +24,6 @@ from tests.limits import HANG_S
 from tests.weblab import client_of
 from workers.agent.service import serve as answer
 
-pytestmark = pytest.mark.anyio
-
 
 def watched(process: Process, port: int) -> Process:
     config = msgspec.structs.replace(process.config, health=HealthConfig(port=port))

@@ -26,8 +26,6 @@ from tests.conftest import Lab
 from tests.intakelab import NAME, OPEN, accepted, an_arrival, intake_of, texts, told, with_channel
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 GROUP = "-100"
 SESSION = f"{NAME}:{GROUP}"
 

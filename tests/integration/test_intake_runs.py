@@ -16,8 +16,6 @@ from daemon.testing import FailingBus
 from tests.conftest import RecordingBus
 from tests.intakelab import NAME, accepted, an_arrival, intake_of, texts, told, with_channel
 
-pytestmark = pytest.mark.anyio
-
 SESSION = f"{NAME}:ann"
 
 

@@ -19,8 +19,6 @@ from tests.conftest import Lab
 from tests.cut_short import Died, DyingBus, StoppingBus
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 LEASE_S = 0.5
 
 

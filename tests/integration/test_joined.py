@@ -26,8 +26,6 @@ from daemon.server import Address
 from tests.conftest import Lab, an_entry
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_thousand_calls_at_once_get_each_its_own_answer(bus: Bus) -> None:
     answers: dict[int, bytes] = {}

@@ -7,8 +7,6 @@ from daemon.session import Sessions
 from daemon.testing import FailingBus
 from tests.conftest import Lab, an_entry, with_nonce
 
-pytestmark = pytest.mark.anyio
-
 STEPS = [an_entry(0, text=f"step {number}") for number in range(4)]
 
 

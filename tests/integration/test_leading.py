@@ -19,8 +19,6 @@ from daemon.process import Process
 from tests.conftest import server_ms
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 COUNT = 6
 
 

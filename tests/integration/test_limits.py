@@ -25,8 +25,6 @@ from workers.agent.limits import Gate
 from workers.agent.tracing import Tracing
 from workers.agent.turn import Turns
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def queue() -> QueueConfig:

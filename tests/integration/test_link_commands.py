@@ -19,8 +19,6 @@ from tests.conftest import Lab, an_inbound
 from tests.peoplelab import ANN, BOB, CAT, PeopleLab, session_of
 from workers.agent.linking import Linking
 
-pytestmark = pytest.mark.anyio
-
 ROOT = Path(__file__).parents[2]
 
 

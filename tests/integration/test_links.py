@@ -27,8 +27,6 @@ from tests.cut_short import Died, DyingBus, InterludeBus, StoppingBus
 from tests.limits import HANG_S
 from tests.peoplelab import ANN, BOB, CAT, PeopleLab, session_of
 
-pytestmark = pytest.mark.anyio
-
 MOST = 400
 """No job makes so many calls."""
 

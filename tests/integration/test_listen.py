@@ -15,8 +15,6 @@ from daemon.process import Process
 from tests.conftest import Lab, next_heard
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_reader_first_hears_that_it_may_have_missed_something(process: Process) -> None:
     async with process.listener.hear("t:a") as reader:

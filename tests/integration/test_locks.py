@@ -7,8 +7,6 @@ from daemon.events import Continuity
 from daemon.session import Lock, Locks
 from tests.conftest import Lab
 
-pytestmark = pytest.mark.anyio
-
 SESSION = "web:ann"
 NOTED = ("failures", "flushed", "unflushed")
 

@@ -30,8 +30,6 @@ from tests.limits import HANG_S
 from workers.agent import looking_back
 from workers.agent.service import serve as serve_agents
 
-pytestmark = pytest.mark.anyio
-
 LAKE, THREAD = "lake", "40"
 SESSION = f"{NAME}:{LAKE}:{THREAD}"
 

@@ -30,8 +30,6 @@ from tests.limits import HANG_S
 from tests.unit.test_mcp_schema import strictly
 from workers.tools.mcp import servers
 
-pytestmark = pytest.mark.anyio
-
 ANYTHING: dict[str, Any] = {"type": "object"}
 
 

@@ -18,8 +18,6 @@ from daemon.memory.by_hand import WRITE
 from daemon.memory.records import version_parts
 from tests.conftest import RecordingBus, dump
 
-pytestmark = pytest.mark.anyio
-
 SCOPE, ANN, BOB = "pond:workspace", "web:ann", "web:bob"
 TIME = "2026-11-20T09:00:00.000Z"
 

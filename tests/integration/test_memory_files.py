@@ -31,8 +31,6 @@ from daemon.memory.stored import Stored
 from daemon.testing import FailingBus, ManualClock
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 SCOPE = "pond:person:web:ann"
 FOLDER = "pond%3aperson%3aweb%3aann"
 TIME = "2026-11-20T09:00:00.000Z"

@@ -12,8 +12,6 @@ from daemon.config import RedisConfig
 from daemon.errors import BusUnavailable, ConfigError
 from tests.conftest import Lab
 
-pytestmark = pytest.mark.anyio
-
 
 def steps(lab: Lab, *, fails_at: int = 0) -> list[Migration]:
     """Two migrations that count how often they ran."""

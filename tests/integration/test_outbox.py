@@ -45,8 +45,6 @@ from tests.fakes.sink import Cut, Fault, Garbled, Hang, Post, Refuse, Sink, Slow
 from tests.limits import HANG_S
 from workers.agent.service import serve as serve_agents
 
-pytestmark = pytest.mark.anyio
-
 NAME = "support"
 ANN, BOB = f"{NAME}:ann", f"{NAME}:bob"
 

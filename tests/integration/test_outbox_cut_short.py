@@ -24,8 +24,6 @@ from daemon.testing import FailingBus
 from tests.cut_short import Died, DyingBus, InterludeBus, StoppingBus
 from tests.integration.test_outbox import ANN, BOB, NAME, put, unknown, until_empty
 
-pytestmark = pytest.mark.anyio
-
 CALLS = 7
 """Calls of such a dispatch at least: lease, marks before and after of three parts in a row, resignation."""
 
@@ -60,12 +58,7 @@ class Platform:
     refused: bool = False
 
     limits = Limits(
-        part_max=5,
-        edit_every_s=1.0,
-        group_edit_every_s=1.0,
-        typing_lasts_s=0.0,
-        fetch_max_bytes=0,
-        send_max_bytes=0,
+        part_max=5, edit_every_s=1.0, group_edit_every_s=1.0, typing_lasts_s=0.0, fetch_max_bytes=0, send_max_bytes=0
     )
 
     def length(self, text: str) -> int:

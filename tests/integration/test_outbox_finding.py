@@ -48,8 +48,6 @@ from tests.integration.test_outbox_cut_short import (
     suppress_death,
 )
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def queue() -> QueueConfig:

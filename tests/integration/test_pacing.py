@@ -28,7 +28,6 @@ from tests.fakes.telegram import faults as telegram
 from tests.integration.test_outbox import ANN, BOB, NAME, Room, pushing, put, replica, room, unknown, until, until_empty
 from tests.integration.test_showing import TEXT, commit, leads, write
 
-pytestmark = pytest.mark.anyio
 __all__ = ["room"]
 
 ALL = Rate(bucket="all", count=5, per_s=0.05)

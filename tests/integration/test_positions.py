@@ -30,8 +30,6 @@ from daemon.testing import ManualClock
 from daemon.transcripts.restoring import Source, restore
 from tests.conftest import Lab, RecordingBus, an_entry, commit_of
 
-pytestmark = pytest.mark.anyio
-
 ANN, SCOPE, TIME = "web:ann", "pond:workspace", "2026-11-20T09:00:00.000Z"
 REPLY = Reply(id=f"{ANN}#0", session=ANN, turn=0, text="hi", correlation="c")
 

@@ -17,8 +17,6 @@ from tests.integration.test_tools_mcp import program
 from tests.integration.test_turns import Bot, until
 from workers.agent.preview import preview
 
-pytestmark = pytest.mark.anyio
-
 
 async def answered(process: Process, lab: Lab, model: ScriptedModel) -> None:
     async def nothing_waits() -> bool:

@@ -8,8 +8,6 @@ from tests.fakes.openai_server import Failure, Script, fake_openai
 from tests.fakes.providers import DeepSeek, Mistral, Ollama, Provider
 from workers.agent.probe import probe
 
-pytestmark = pytest.mark.anyio
-
 
 class Blind(Provider):
     """Takes no pictures."""

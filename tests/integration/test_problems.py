@@ -21,8 +21,6 @@ from tests.integration.test_tools_mcp import program
 from tests.integration.test_turns import until
 from workers.agent import service
 
-pytestmark = pytest.mark.anyio
-
 OFFERED = json.dumps(
     [
         {"name": "fine.one", "inputSchema": {"type": "object"}},

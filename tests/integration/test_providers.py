@@ -18,8 +18,6 @@ from tests.fakes.openai_server import fake_openai
 from tests.fakes.providers import Gemini, Ollama, Provider
 from tests.integration.test_turns import Bot, until, wire
 
-pytestmark = pytest.mark.anyio
-
 STRICT = [each for each in vars(providers).values() if isinstance(each, type) and issubclass(each, Provider)]
 REFUSALS_MOST = 3
 """In a process, of a server that takes none of three things: a request for each is refused, and none ever again."""

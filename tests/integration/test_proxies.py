@@ -11,8 +11,6 @@ from daemon.proxies import connector_of, http_client, http_proxy_of, proxy_of
 from tests.fakes.openai_server import FakeOpenAI, Say, fake_openai
 from tests.fakes.socks import fake_socks
 
-pytestmark = pytest.mark.anyio
-
 NAMES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 

@@ -16,8 +16,6 @@ from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus
 from tests.conftest import Lab, an_inbound, next_heard
 
-pytestmark = pytest.mark.anyio
-
 
 async def waiting_ids(lab: Lab, session: str = "web:ann") -> list[str]:
     """The ids that wait in a session, in order, each with its entry in the stream."""

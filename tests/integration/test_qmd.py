@@ -38,8 +38,6 @@ from tests.limits import HANG_S
 from tests.memorylab import MemoryLab, Summaries, small_window
 from workers.consolidation import Want
 
-pytestmark = pytest.mark.anyio
-
 SCOPE = "pond:person:web:ann"
 TEXTS = (
     "[2026-05-03 10:00] USER: My daughter is called Mia, she goes to school in Basel.",

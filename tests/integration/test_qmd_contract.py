@@ -19,7 +19,7 @@ from daemon.scope import folder_of
 from tests.fakes.qmd import install
 from tests.integration import test_qmd
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.timeout(300)
 
 SCOPE = test_qmd.SCOPE
 TRAINS = (

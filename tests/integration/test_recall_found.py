@@ -22,8 +22,6 @@ from tests.integration.test_recall_turns import calls, contents, remember, resul
 from tests.integration.test_turns import Bot, until, worked_off
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 TOOLS = ("memory_search", "memory_get", "conversation_search")
 
 

@@ -37,8 +37,6 @@ from tests.conftest import Lab
 from tests.forgetlab import ANN, ANNS, BOB, BOBS, CANARY, KEPT, SCOPE, Pond, files_with, pond
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def world(process: Process, lab: Lab, tmp_path: Path) -> Pond:

@@ -11,8 +11,6 @@ from daemon.recall import sessions as sessions_module
 from daemon.recall.sessions import SessionBook
 from tests.conftest import Lab
 
-pytestmark = pytest.mark.anyio
-
 ANN, BOB = "pond:person:web:ann", "pond:person:web:bob"
 LONG_S = 30.0
 

@@ -22,8 +22,6 @@ from tests.recalllab import ScriptedEngine, a_hit, recalling
 from workers.agent.filling import filling
 from workers.agent.preview import preview
 
-pytestmark = pytest.mark.anyio
-
 SCOPE = "pond:workspace"
 HIT = "- **[d1]** (memory/HISTORY.md) [1.00]\n  Mia plays the cello."
 ASKED = "What is the name of my daughter who plays the cello?"

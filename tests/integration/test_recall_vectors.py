@@ -23,8 +23,6 @@ from tests.conftest import Lab
 from tests.forgetlab import ANN, CANARY, KEPT, SCOPE, Pond, pond
 from tests.vectorlab import ScriptedEmbedder
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def world(process: Process, lab: Lab, tmp_path: Path) -> Pond:

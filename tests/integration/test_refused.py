@@ -11,8 +11,6 @@ from daemon.testing import ScriptedModel
 from tests.conftest import Lab
 from tests.integration.test_turns import Bot, until
 
-pytestmark = pytest.mark.anyio
-
 
 async def a_hash_that_is_a_string(bus: Bus) -> None:
     await bus.call("SET", bus.keys.session("web:bad"), "foo")

@@ -25,8 +25,6 @@ from daemon.setup.bot_api import bot_api
 from daemon.setup.slack_api import slack_api
 from workers.tools.mcp.connection import Connection
 
-pytestmark = pytest.mark.anyio
-
 TIMEOUT_S = 5.0
 TOKEN = Secret("123456:not-a-real-token")
 

@@ -19,8 +19,6 @@ from daemon.errors import ConfigError
 from tests import weblab
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 
 class App:
     """``/now`` answers, ``/gate`` once it may, ``/bug`` raises, ``/body`` takes 100 bytes."""

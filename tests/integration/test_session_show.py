@@ -17,8 +17,6 @@ from tests.memorylab import MemoryLab, Summaries, saves, small_window
 from workers.agent.preview import preview
 from workers.consolidation import Want
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def small(process: Process) -> Process:

@@ -36,7 +36,6 @@ from tests.integration.test_outbox import (
 )
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
 __all__ = ["room"]
 
 TEXT = "The answer begins with words that are many enough to be shown at once"

@@ -26,8 +26,6 @@ from tests.integration.test_outbox_cut_short import Bug, Steps, a_moment, suppre
 from tests.integration.test_showing import commit, leads, write
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 TEXT = "The answer begins with words that are shown,"
 WHOLE = f"{TEXT} and here it ends. "
 FIRST, SECOND = WHOLE, "What comes then is a part of its own."

@@ -25,8 +25,6 @@ from tests.integration.test_showing import TEXT, commit, end_turn, leads, write
 from tests.integration.test_showing_cut_short import EXPECTED, MOST, Platform, StepsOfShowing, end, prepare, talk
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 def queue() -> QueueConfig:

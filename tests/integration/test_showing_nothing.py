@@ -10,8 +10,6 @@ from tests.fakes.sink import sink
 from tests.integration.test_outbox import ANN, NAME, pushing, replica, until, until_empty
 from tests.integration.test_showing import TEXT, commit, leads, write
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_what_cannot_be_changed_is_sent_when_it_is_finished(
     process: Process, monkeypatch: pytest.MonkeyPatch

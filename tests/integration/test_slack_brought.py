@@ -25,8 +25,6 @@ from tests.limits import HANG_S
 from tests.ports import reserved_port
 from tests.slackwire import Wire, command, message, slack_wire
 
-pytestmark = pytest.mark.anyio
-
 SECRET = "8f742231b10e8888abcd99yyyzzz85a5"
 FORM = "application/x-www-form-urlencoded"
 

@@ -17,8 +17,6 @@ from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.fakes.slack import Cut, FakeSlack, Garbled, Hang, Page, Refuse, fake_slack
 
-pytestmark = pytest.mark.anyio
-
 TIMEOUT_S = 10.0
 SEND_S = 0.5
 """How long a send may take; one call in each test is answered by nothing."""

@@ -23,8 +23,6 @@ from tests.fakes.slack import Channel, Cut, FakeSlack, Garbled, Page, Refuse, fa
 from tests.limits import HANG_S
 from tests.ports import free_port
 
-pytestmark = pytest.mark.anyio
-
 WAYS = ["socket", "http"]
 
 

@@ -20,8 +20,6 @@ from tests.hearlab import Heard, hear_one, replica
 from tests.limits import HANG_S
 from tests.ports import reserved_port
 
-pytestmark = pytest.mark.anyio
-
 PATH = "/slack/events"
 
 

@@ -20,8 +20,6 @@ from daemon.sessionkey import SessionKey
 from tests.contract.lab import Heard
 from tests.fakes.slack import Channel, FakeSlack, Fault, Garbled, Page, Refuse, fake_slack
 
-pytestmark = pytest.mark.anyio
-
 NAME = "lake"
 TIMEOUT_S = 2.0
 SHORT_CHARS = 10

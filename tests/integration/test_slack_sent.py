@@ -16,8 +16,6 @@ from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.fakes.slack import Channel, Cut, FakeSlack, Message, Person, Refuse, fake_slack
 
-pytestmark = pytest.mark.anyio
-
 NAME = "lake"
 TIMEOUT_S = 5.0
 LONG = "The tide turns. " * 400

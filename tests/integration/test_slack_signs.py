@@ -13,8 +13,6 @@ from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.fakes.slack import Channel, FakeSlack, Person, fake_slack
 
-pytestmark = pytest.mark.anyio
-
 NAME = "lake"
 TIMEOUT_S = 5.0
 

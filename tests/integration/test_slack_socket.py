@@ -20,8 +20,6 @@ from tests.hearlab import Heard, hear_one, replica
 from tests.limits import HANG_S
 from tests.slackwire import TEAMS, Wire, command, message, slack_wire
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture(autouse=True)
 def short_rests(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,8 +21,6 @@ from daemon.errors import BusUnavailable
 from tests.conftest import Lab
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 
 @dataclass(eq=False)
 class Call:

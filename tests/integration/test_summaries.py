@@ -25,8 +25,6 @@ from workers.consolidation.summary.flush import Flush
 from workers.consolidation.summary.render import raw_entry
 from workers.consolidation.summary.summarize import Summarizer
 
-pytestmark = pytest.mark.anyio
-
 START = dt.datetime.fromisoformat(f"{FIRST}:00+00:00")
 CONFIG = Config(consolidation=ConsolidationConfig(call_deadline_s=0.5))
 

@@ -32,8 +32,6 @@ from tests.fakes.telegram import Bot, Chat, Cut, FakeTelegram, Garbled, Hang, Pa
 from tests.fakes.telegram.world import SUPERGROUPS
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 NAME = "pond_bot"
 TIMEOUT_S = 5.0
 

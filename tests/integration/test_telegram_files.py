@@ -11,8 +11,6 @@ from tests.fakes.telegram import FakeTelegram, fake_telegram
 from tests.integration.test_telegram_walk import NAME, walking
 from tests.speaking import Speaking
 
-pytestmark = pytest.mark.anyio
-
 JPEG = b"\xff\xd8\xff\xe0a heron"
 OGG = b"OggS water the plants"
 PATIENT = QueueConfig(lease_s=6.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)

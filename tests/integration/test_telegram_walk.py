@@ -31,7 +31,6 @@ from tests.integration.test_outbox import Room, room
 from tests.speaking import ODD, WORDS, Slow, Speaking, Watched
 from workers.agent.service import serve as serve_agents
 
-pytestmark = pytest.mark.anyio
 __all__ = ["room"]
 
 NAME = "lake"

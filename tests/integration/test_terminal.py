@@ -41,7 +41,6 @@ from tests.integration.test_cli import Place, place
 from tests.limits import HANG_S
 from tests.terminals import OnTerminal, on_terminal
 
-pytestmark = pytest.mark.anyio
 __all__ = ["place"]
 
 READY = r"\x1b\[\?2004h[^\n]*>"

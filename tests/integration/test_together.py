@@ -18,8 +18,6 @@ from daemon.session import Sessions
 from tests.conftest import Lab, an_inbound, commit_of
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 SCRIPT = Script(name="some.lua", text=b"", sha=b"0")
 SHARED = Shared(("all",), ("shared",))
 CHATS = [f"web:chat{number}" for number in range(MOST + 8)]

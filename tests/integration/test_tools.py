@@ -25,8 +25,6 @@ from workers.agent import kits, loop
 from workers.agent.service import serve
 from workers.tools import BUILTIN, Registry, Tool, ToolContext
 
-pytestmark = pytest.mark.anyio
-
 SCOPE = "pond:workspace"
 EVERY = ("time", "message", "read_file", "write_file", "edit_file", "list_files", "grep")
 
@@ -46,9 +44,7 @@ def results(log: Sequence[LogEntry]) -> dict[str, Any]:
 def equipped(process: Process, *tools: str, **channels: Any) -> Process:
     """The same process with a bot that may use these tools."""
     config = msgspec.structs.replace(
-        process.config,
-        bots={"pond": BotConfig(tools=tools)},
-        channels={**process.config.channels, **channels},
+        process.config, bots={"pond": BotConfig(tools=tools)}, channels={**process.config.channels, **channels}
     )
     return replace(process, config=config)
 
@@ -153,11 +149,7 @@ async def test_results_that_are_there_survive_a_worker_that_is_lost_and_the_othe
     gates["c"].open()
     await worked_off(equipped(process, "wait", "look"), lab, ScriptedModel("done"))
 
-    assert results(await lab.log()) == {
-        "a": "done a",
-        "b": "Error: interrupted, outcome unknown",
-        "c": "done c",
-    }
+    assert results(await lab.log()) == {"a": "done a", "b": "Error: interrupted, outcome unknown", "c": "done c"}
     assert sorted(ran) == ["a", "b", "c", "c"]
 
 

@@ -15,8 +15,6 @@ from tests.fakes.openai_server import Call, Hang, Reply, Say, fake_openai
 from tests.fakes.tool_worker import work
 from tests.integration.test_turns import until, wire
 
-pytestmark = pytest.mark.anyio
-
 CALLS = 5
 INTERRUPTED = "Error: interrupted, outcome unknown"
 FORKS = multiprocessing.get_context("forkserver")

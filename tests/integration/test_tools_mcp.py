@@ -31,7 +31,7 @@ from workers.tools.mcp import ToolServers, bounded, connection, servers
 from workers.tools.mcp import program as mcp_program
 from workers.tools.mcp.program import Program
 
-pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("hurried")]
+pytestmark = pytest.mark.usefixtures("hurried")
 
 CHUNKS_AT_A_TIME = 3
 """As many as the reader of a pipe holds."""

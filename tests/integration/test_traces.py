@@ -35,8 +35,6 @@ from tests.integration.test_turns import Bot, calls_time, until, worked_off
 from tests.weblab import Page, page_of
 from workers.agent import tracing
 
-pytestmark = pytest.mark.anyio
-
 ANN = "web:ann"
 
 

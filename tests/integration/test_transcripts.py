@@ -27,8 +27,6 @@ from tests.conftest import QUEUE, Lab, RecordingBus, an_entry, check_and_remove_
 from tests.memorylab import MemoryLab, Summaries, small_window
 from workers.consolidation import Want
 
-pytestmark = pytest.mark.anyio
-
 ANN = "web:ann"
 
 Range = tuple[int, int]

@@ -28,8 +28,6 @@ from workers.agent.turn import Turns
 from workers.consume import Consumer
 from workers.hold import Hold
 
-pytestmark = pytest.mark.anyio
-
 
 def wire(entry: LogEntry) -> dict[str, Any]:
     found: dict[str, Any] = msgspec.json.decode(entry.wire)
@@ -289,9 +287,7 @@ async def test_a_turn_that_takes_too_long_counts_and_becomes_a_dead_letter(proce
 
 
 async def test_a_message_that_cannot_even_be_given_up_as_a_turn_becomes_a_dead_letter_all_the_same(
-    process: Process,
-    lab: Lab,
-    monkeypatch: pytest.MonkeyPatch,
+    process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def broken(_self: Entries, inbound: Inbound, lines: Sequence[str] | None = None) -> LogEntry:
         if inbound.id == "poison":

@@ -13,8 +13,6 @@ from daemon.config import EachConfig
 from daemon.usage import Amount, Limits, UsageBook, User, day_of
 from tests.conftest import Lab
 
-pytestmark = pytest.mark.anyio
-
 DAY = "2026-11-20"
 ANN = User(bot="pond", session="web:ann", channel="web", sender_id="ann")
 BOB = User(bot="pond", session="web:team", channel="web", sender_id="bob")
@@ -225,7 +223,7 @@ async def test_whoever_waits_is_told_once_in_a_flood(lab: Lab) -> None:
         return (await limits.take(ANN, each, message=message, count=1, claim=claim)).tell
 
     assert [await told("1-0", "1"), await told("2-0", "2"), await told("2-0", "2"), await told("2-0", "3")] == [
-        *(False, True, True, False),
+        *(False, True, True, False)
     ]
     await age(lab.bus, lab.bus.keys.bucket("pond", "chat", "web:ann"), 3_600)
     assert [await told("2-0", "4"), await told("3-0", "5")] == [False, True]

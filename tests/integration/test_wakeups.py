@@ -12,8 +12,6 @@ from daemon.errors import ConfigError
 from daemon.server import Address
 from tests.conftest import Lab, check_and_remove_keys
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_ready_sessions_are_taken_oldest_first_and_once(lab: Lab) -> None:
     for name in "abc":

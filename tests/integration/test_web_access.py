@@ -34,8 +34,6 @@ from tests.integration.test_web_api import error_of, sent
 from tests.limits import HANG_S
 from tests.weblab import client_of
 
-pytestmark = pytest.mark.anyio
-
 TOKEN = "an-operators-token"
 
 AS_EVER = {
@@ -396,8 +394,7 @@ async def test_a_wrong_host_and_another_site_open_nothing(web: Web) -> None:
 
 
 @pytest.mark.parametrize(
-    "path",
-    ["/page/../guard.py", "/page/..%2fguard.py", "/page/%2e%2e/guard.py", "/page/%2e%2e%2fapi%2fme", "//api/me"],
+    "path", ["/page/../guard.py", "/page/..%2fguard.py", "/page/%2e%2e/guard.py", "/page/%2e%2e%2fapi%2fme", "//api/me"]
 )
 async def test_no_path_leads_around_the_guard(process: Process, path: str) -> None:
     async with web_of(process, token=Secret(TOKEN)) as web:

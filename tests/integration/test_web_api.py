@@ -42,8 +42,6 @@ from tests.limits import HANG_S
 from tests.places import TEMPORARY
 from tests.weblab import client_of
 
-pytestmark = pytest.mark.anyio
-
 SMALL = QueueConfig(message_max_bytes=1_000, waiting_max=3)
 
 
@@ -124,9 +122,7 @@ async def commit(process: Process, claim: Claim, text: str) -> None:
     entries = [entry(turn, "user", each.text, id=each.id, sender=each.sender_id) for each in said]
     entries.append(entry(turn, "assistant", text, answers=tuple(each.id for each in said)))
     done = Commit(
-        entries=tuple(entries),
-        tokens=len(entries),
-        answered=tuple(each.stream_id for each in claim.begun.waiting),
+        entries=tuple(entries), tokens=len(entries), answered=tuple(each.stream_id for each in claim.begun.waiting)
     )
     sessions = Sessions(process.bus, process.config.queue, worker="test")
     await sessions.commit(claim, done, step=0, go_on=False)

@@ -13,8 +13,6 @@ from daemon.process import Process
 from tests.conftest import Lab
 from tests.weblab import Page, at, page_of
 
-pytestmark = pytest.mark.anyio
-
 ANN, BOB = "pond:person:web:ann", "pond:person:tg:%E5%B0%8F"
 SECRET = "gardenia"
 """What only Bob's memory holds."""

@@ -17,8 +17,6 @@ from tests.forgetlab import ANN, BOB, BOBS, CANARY, SCOPE, Pond, pond
 from tests.limits import HANG_S
 from tests.weblab import Page, at, page_of
 
-pytestmark = pytest.mark.anyio
-
 ORIGIN = "https://elsewhere.example"
 
 

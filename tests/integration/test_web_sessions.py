@@ -22,8 +22,6 @@ from tests.weblab import Page, page_of
 from workers.agent.preview import preview
 from workers.consolidation import Want
 
-pytestmark = pytest.mark.anyio
-
 ANN = "/api/sessions/web:ann"
 
 

@@ -40,8 +40,6 @@ from tests.limits import HANG_S
 from tests.weblab import TOKEN, Page, page_of
 from workers.failures import Noted
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 async def page(process: Process) -> AsyncIterator[Page]:
@@ -64,7 +62,7 @@ async def test_an_empty_system_is_all_zeros(page: Page) -> None:
     system = await page.get("/api/system")
 
     assert set(system) == {
-        *("workers", "leaders", "leases", "queue", "parked", "parked_chats", "model_errors", "problems"),
+        *("workers", "leaders", "leases", "queue", "parked", "parked_chats", "model_errors", "problems")
     }
     assert system["leases"] == system["leaders"] == system["parked"] == system["parked_chats"] == []
     queue = dict(system["queue"])

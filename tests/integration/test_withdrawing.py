@@ -15,8 +15,6 @@ from tests.conftest import Lab, an_entry
 from tests.intakelab import NAME, accepted, an_arrival, intake_of, texts, with_channel
 from tests.integration.test_amending import given, shift_debounce
 
-pytestmark = pytest.mark.anyio
-
 ANN = "web:ann"
 
 

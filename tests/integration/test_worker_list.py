@@ -19,8 +19,6 @@ from daemon.session import oldest_s, standings
 from tests.conftest import Lab
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 LEASE_S = 60.0
 REST_S = 50.0
 

@@ -43,8 +43,6 @@ from tests.integration.test_links import begun
 from tests.limits import HANG_S
 from tests.peoplelab import ANN, BOB, CAT, PeopleLab
 
-pytestmark = pytest.mark.anyio
-
 ROOT = Path(__file__).parents[2]
 SESSION, SCOPE, TIME = "web:ann", "pond:workspace", "2026-11-20T09:00:00.000Z"
 

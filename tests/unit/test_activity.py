@@ -3,12 +3,9 @@
 from collections.abc import Sequence
 
 import anyio
-import pytest
 
 from daemon.bus.activity import Activity
 from daemon.errors import BusUnavailable
-
-pytestmark = pytest.mark.anyio
 
 
 class Index:

@@ -79,9 +79,7 @@ def test_a_turn_that_begins_without_a_person_is_not_cut_off_the_one_before() -> 
 def test_a_bootstrap_file_needs_the_least_room_and_no_more(room: int, names: list[str]) -> None:
     first = "## A\n\nx"
     parts = bootstrap(
-        [("A", "x"), ("B", "y")],
-        BootstrapConfig(min_budget_chars=64),
-        total_chars=len(first) + len(JOIN) + room,
+        [("A", "x"), ("B", "y")], BootstrapConfig(min_budget_chars=64), total_chars=len(first) + len(JOIN) + room
     )
 
     assert [part.name for part in parts if part.text] == names

@@ -37,12 +37,7 @@ def entry(turn: int, wire: dict[str, Any], *, sender: str = "", message_id: str 
     encoded = msgspec.json.encode(wire)
     tokens = TOKENIZER.count_message(encoded)
     return LogEntry(
-        time="2026-11-20T09:00:00Z",
-        turn=turn,
-        tokens=tokens,
-        sender=sender,
-        id=message_id,
-        wire=msgspec.Raw(encoded),
+        time="2026-11-20T09:00:00Z", turn=turn, tokens=tokens, sender=sender, id=message_id, wire=msgspec.Raw(encoded)
     )
 
 

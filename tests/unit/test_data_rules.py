@@ -4,7 +4,6 @@ import hashlib
 from typing import Any
 
 import msgspec
-import pytest
 
 from daemon.bus import Keys
 from daemon.data.key_rules import flaws_of_entry, flaws_of_key
@@ -20,8 +19,6 @@ from tests.tables import each_row
 ANN, BOB = "web:ann", "web:bob"
 TIME = "2026-11-20T09:00:00.000Z"
 NOBODYS = SessionTaken(name=ANN)
-
-pytestmark = pytest.mark.anyio
 
 
 def text(value: msgspec.Struct) -> str:
@@ -91,10 +88,7 @@ BROKEN_SESSIONS: list[tuple[SessionTaken, list[str]]] = [
     (fields(begins="3"), ["session.positions"]),
     (fields(cursor="1", tokens="1111"), ["session.positions"]),
     (fields(cursor="2", tokens="1111"), []),
-    (
-        fields(cursor="7", start="7", tokens="0", tokens_start="0"),
-        ["session.positions", "session.positions"],
-    ),
+    (fields(cursor="7", start="7", tokens="0", tokens_start="0"), ["session.positions", "session.positions"]),
     (fields(start="6", tokens_start="0"), []),
     (fields(start="7", tokens_start="0"), ["session.positions"]),
     (fields(start="3", tokens_start="1110"), []),

@@ -21,8 +21,6 @@ from tests.fakes.slack.texts import as_mrkdwn
 from tests.fakes.wire import Wire
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 
 class Client:
     """Calls the fake as an adapter would."""

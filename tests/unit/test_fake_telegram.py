@@ -15,8 +15,6 @@ from tests.fakes.telegram.rich import Unreadable, read
 from tests.limits import HANG_S
 from tests.tables import each_row
 
-pytestmark = pytest.mark.anyio
-
 
 class Client:
     """Calls the fake as an adapter would."""

@@ -8,8 +8,6 @@ from daemon.limit import Limit
 from tests.limits import HANG_S
 from tests.loop_clock import put_forward
 
-pytestmark = pytest.mark.anyio
-
 SHORT_S = 0.02
 
 

@@ -93,10 +93,7 @@ NODE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}, "at":
             {"properties": {"p": {"$ref": "#/$defs/point", "description": "where"}}, "$defs": {"point": POINT}},
             {"p": {**POINT, "description": "where"}},
         ),
-        (
-            {"$ref": "#/$defs/node", "$defs": {"node": NODE, "point": POINT}},
-            {"next": {"type": "object"}, "at": POINT},
-        ),
+        ({"$ref": "#/$defs/node", "$defs": {"node": NODE, "point": POINT}}, {"next": {"type": "object"}, "at": POINT}),
         ({"properties": {"a": {"type": "array"}}}, {"a": {"type": "array", "items": {}}}),
         (
             {"properties": {"a": {"type": "array", "items": [{"type": "string"}, {"type": "integer"}]}}},

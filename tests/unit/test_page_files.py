@@ -33,8 +33,6 @@ MARKUP = re.compile(
 )
 """Ways in which a text could become markup or a script."""
 
-pytestmark = pytest.mark.anyio
-
 
 def files(*kinds: str) -> list[Path]:
     return sorted(path for path in FILES.iterdir() if path.suffix in kinds)

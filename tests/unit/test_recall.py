@@ -2,7 +2,6 @@
 
 import anyio
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
@@ -17,8 +16,6 @@ from daemon.recall.written import hit_text, hits_text
 from tests.limits import HANG_S
 from tests.recalllab import ScriptedEngine, a_hit, recaller_of
 from tests.tables import each_row
-
-pytestmark = pytest.mark.anyio
 
 SCOPE = "pond:person:web:ann"
 LONG = "What is the name of my daughter who plays the cello?"

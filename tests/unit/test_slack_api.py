@@ -27,8 +27,6 @@ from tests.limits import HANG_S
 from tests.loop_clock import put_forward, put_forward_when, run_fast
 from tests.tables import each_row
 
-pytestmark = pytest.mark.anyio
-
 TOKEN = "xoxb-1234567890-abcdefghijklmnopqrstuvwx"
 SHORT_CHARS = 10
 """So much of a token counts as the token."""
@@ -336,8 +334,7 @@ def own_tasks() -> set[str]:
 REPEATING = {
     "code": http(200, json.dumps({"ok": False, "error": f"bad_{TOKEN}"}).encode()),
     "messages": http(
-        200,
-        json.dumps({"ok": False, "error": "no", "response_metadata": {"messages": [f"[ERROR] {TOKEN}"]}}).encode(),
+        200, json.dumps({"ok": False, "error": "no", "response_metadata": {"messages": [f"[ERROR] {TOKEN}"]}}).encode()
     ),
     "scope": http(200, json.dumps({"ok": False, "error": "missing_scope", "needed": TOKEN}).encode()),
     "page": http(502, f"<h1>{TOKEN}</h1>".encode(), "text/html"),

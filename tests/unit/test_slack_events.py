@@ -264,13 +264,7 @@ def test_a_message_that_was_edited_before_it_was_heard_of_is_no_edit_in_itself()
     assert not arrived(event(edited={"user": "U7", "ts": "1700000005.000000"})).edited
 
 
-@each_row(
-    "before",
-    [
-        {"text": "hello"},
-        {"text": "hello", "edited": {"user": "U7", "ts": "1700000005.000000"}},
-    ],
-)
+@each_row("before", [{"text": "hello"}, {"text": "hello", "edited": {"user": "U7", "ts": "1700000005.000000"}}])
 def test_a_link_that_is_shown_or_a_reply_that_is_counted_is_no_edit(before):
     now = event(attachments=[{"title": "Frogs"}], reply_count=2, edited=before.get("edited"))
 

@@ -22,8 +22,6 @@ from daemon.sessionkey import SessionKey
 from tests.fakes.slack import Channel, FakeSlack, fake_slack
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 NOW = 1_800_000_000.0
 ME = Me(team="T1", user="U1", bot="B1", name="pond")
 REPLY = "lake:C1:1#7"

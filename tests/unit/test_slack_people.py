@@ -7,8 +7,6 @@ from channels.slack.people import CALL_S, FAILED_S, KEPT_MAX, KEPT_S, People
 from daemon.errors import SendRefused, SendRejected
 from tests.tables import each_row
 
-pytestmark = pytest.mark.anyio
-
 
 class Api:
     """Answers at once, unless told to wait or to fail."""

@@ -28,8 +28,6 @@ from tests.limits import HANG_S
 from tests.loop_clock import put_forward
 from tests.tables import each_row
 
-pytestmark = pytest.mark.anyio
-
 REPLY = "lake:C1:1#7"
 
 
@@ -114,10 +112,7 @@ async def test_a_text_goes_as_markdown_into_its_thread_and_says_of_which_reply_i
 
     [message] = room.lake.shown(thread=room.root)
     assert (message.ts, message.text, message.form) == (ts, "**two** metres", "markdown")
-    assert message.metadata == {
-        "event_type": PART,
-        "event_payload": {"reply": REPLY, "part": 0, "attempt": "a"},
-    }
+    assert message.metadata == {"event_type": PART, "event_payload": {"reply": REPLY, "part": 0, "attempt": "a"}}
     [call] = room.slack.called("chat.postMessage")
     assert (call.params["unfurl_links"], call.params["unfurl_media"]) == (False, False)
 

@@ -2,7 +2,6 @@
 
 import datetime as dt
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -101,7 +100,6 @@ def test_texts_stay_text_and_a_list_makes_all_a_list():
     assert merged(["a", parts]) == [{"type": "text", "text": "a"}, *parts]
 
 
-@pytest.mark.anyio
 async def test_the_offline_model_sees_through_context_and_names():
     context = runtime_context([inbound()], NOW, time_zone="UTC", language="en")
     wire = message("user", merged([context, named("Ann", "hello there")]))

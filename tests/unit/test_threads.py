@@ -19,9 +19,6 @@ from daemon.recall.index import indexes
 from daemon.threads import Threads, _Job
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
-
 Run = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 

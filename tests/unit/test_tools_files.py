@@ -25,8 +25,6 @@ from workers.tools.edit_file import replaced
 from workers.tools.read_file import LINE_MAX_CHARS
 from workers.tools.results import RESULT_MAX_CHARS
 
-pytestmark = pytest.mark.anyio
-
 SCOPE = "pond:person:web:ann"
 OTHER = "pond:person:web:bob"
 SECRET = "the secret of somebody else"

@@ -32,8 +32,6 @@ from tests.limits import HANG_S
 from tests.tables import each_row
 from tests.vectorlab import SCOPE, ScriptedEmbedder, SmallIndex, engine_of, snippets
 
-pytestmark = pytest.mark.anyio
-
 TEXTS = ("I would learn 编程语言偏好", "my cat sleeps", "rain again", "noodles for lunch")
 
 

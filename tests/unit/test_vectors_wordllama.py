@@ -15,7 +15,6 @@ from tests.vectorlab import SCOPE
 
 wordllama = pytest.importorskip("daemon.recall.vectors.wordllama", reason="the extra wordllama is not installed here")
 pytestmark = [
-    pytest.mark.anyio,
     pytest.mark.skipif(find_spec("wordllama") is None, reason="the extra wordllama is not installed here"),
 ]
 

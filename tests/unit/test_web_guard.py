@@ -22,8 +22,6 @@ from tests.tables import each_row
 
 TOKEN = "An-operators-token-1"
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 async def client() -> AsyncIterator[httpx2.AsyncClient]:

@@ -18,8 +18,6 @@ SECRET = "A-Secret_of-32-signs-0123456789z"
 BODY = b'{"type": "event_callback"}'
 PATHS = ("/hook/", "/hook/x", "/hooks", "/Hook", "/", "/x/hook", "//hook", "/hoo")
 
-pytestmark = pytest.mark.anyio
-
 
 class Taken:
     """What was brought."""
