@@ -57,7 +57,6 @@ def names_in(text: str) -> list[str]:
 
 @contextmanager
 def another_server() -> Iterator[Path]:
-    """The data directory of one more embedded server."""
     with tempfile.TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as folder:
         data = Path(folder) / "data"
         address = anyio.run(EmbeddedServer(data, idle_s=600.0).ensure)
@@ -125,7 +124,6 @@ class Copy:
         return cls({key: (value, max(0, ttl)) for key, value, ttl in zip(keys, values, lives, strict=True)})
 
     async def takes_over(self, bus: Bus) -> None:
-        """What came since is lost, and nobody is told."""
         # One by one: on a cluster they lie in several slots.
         for answer in await bus.each([("UNLINK", key) for key in await all_keys(bus)]):
             assert not isinstance(answer, BaseException), answer
@@ -277,7 +275,6 @@ class Apart(MemoryLab):
         assert (current.text, current.version) == newest
 
     async def flushed(self) -> Counter[int]:
-        """How often each cycle was flushed into MEMORY.md."""
         versions = await self.memories.versions(SCOPE, limit=100_000)
         return Counter(version.first for version in versions if version.kind == "flush")
 

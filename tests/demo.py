@@ -41,8 +41,6 @@ COLOURS = {RED: "#f47067", GREEN: "#8ddb8c", BLUE: "#6cb6ff", GREY: "#909dab", "
 
 
 class Stage:
-    """Shows lines on the terminal, and knows when each came."""
-
     def __init__(self) -> None:
         self._began = time.monotonic()
         self.lines: list[tuple[float, str, str]] = []
@@ -57,8 +55,6 @@ class Stage:
 
 
 class Pond:
-    """One data directory, and the processes that work on it."""
-
     def __init__(self, folder: Path, stage: Stage) -> None:
         self._folder = folder
         self._stage = stage
@@ -70,7 +66,6 @@ class Pond:
         return self._running["web"]
 
     def start(self, name: str) -> None:
-        """A process of the role that its name begins with."""
         role = name.partition(" ")[0]
         self._running[name] = start(self._folder, "--role", role, web=role == "web", **QUICK)
         self._stage.say(f"started {name} (process {self._running[name].process.pid})", BLUE)

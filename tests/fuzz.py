@@ -33,7 +33,6 @@ def listed(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def by_file(text: str) -> Mapping[str, Sequence[str]]:
-    """The functions to run, by file."""
     files = defaultdict[str, dict[str, None]](dict)
     for file, function, _ in listed(text):
         files[file][function] = None

@@ -64,13 +64,11 @@ class Heard:
 
 
 def replica(process: Process, **channels: SlackConfig) -> Process:
-    """A process of its own with these sections."""
     config = Config(queue=process.config.queue, channels=dict(channels), bots={"pond": BotConfig()})
     return replace(process, config=config, stopping=anyio.Event())
 
 
 async def hear_one(process: Process, name: str, heard: Heard) -> None:
-    """One section hears, as the adapter has it."""
     config = process.config.channels[name]
     assert isinstance(config, SlackConfig)
     async with connect(config.base_url, config.bot_token) as api:

@@ -71,7 +71,6 @@ class NoReader:
 
 
 def recaller_of(engine: ScriptedEngine, **settings: Any) -> Recaller:
-    """One that asks this engine, and reads nowhere."""
     reader: Any = NoReader()
     nobody: Any = NoReader()
     return Recaller(settings_of(**settings), lambda: engines(engine), reader, ManualClock(), sessions=nobody)

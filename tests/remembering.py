@@ -22,8 +22,6 @@ TURNS_MIN, TURNS_MAX = 20, 80
 
 @dataclass(kw_only=True)
 class Told:
-    """What became of what a person wanted to be remembered."""
-
     stands: int
     """In how many files MEMORY.md."""
     recalled: bool

@@ -86,7 +86,6 @@ class Node:
         return Link.tcp("127.0.0.1", self.port, timeout_s=HANG_S)
 
     def ok(self, nodes: int) -> bool:
-        """Whether it knows all nodes and finds the cluster whole."""
         found = dict(line.split(":") for line in self.call("CLUSTER", "INFO").decode().split())
         return found["cluster_state"] == "ok" and found["cluster_known_nodes"] == str(nodes)
 

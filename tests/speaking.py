@@ -35,7 +35,6 @@ class Speaking:
         pass
 
     def asked(self, number: int = -1) -> str:
-        """All that a request says, as one text."""
         return "\n".join(json.dumps(json.loads(each), ensure_ascii=False) for each in self.requests[number].messages)
 
 
@@ -61,8 +60,6 @@ class Watched(Speaking):
 
 @dataclass
 class Slow(Speaking):
-    """Says its answer word by word."""
-
     pause_s: float = 0.05
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:

@@ -40,7 +40,6 @@ class OnTerminal:
         self.press(f"{text}\r")
 
     def press(self, keys: str) -> None:
-        """Press keys, without the one that ends a line."""
         os.write(self._master, keys.encode())
 
     def restored(self) -> bool:

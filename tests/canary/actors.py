@@ -49,8 +49,6 @@ _CODE = re.compile(r"/link ([A-Z0-9-]{8,12})")
 
 @dataclass(kw_only=True)
 class World:
-    """What all have in common."""
-
     data: Path
     dice: random.Random
     voice: Voice
@@ -74,12 +72,10 @@ class World:
             self.knowledge.say(who.scope, self.heirlooms[who.scope])
 
     def note(self, what: str) -> None:
-        """Write it down."""
         with self.diary.open("a") as lines:
             lines.write(f"{dt.datetime.now(dt.UTC):%H:%M:%S.%f} {self.counts.operations} {what}\n")
 
     def new_word(self, who: Identity) -> str:
-        """A canary that was never said."""
         self.counts.said += 1
         return canary(who.label, self.counts.said, self.dice)
 
@@ -95,7 +91,6 @@ class Actor:
         self._wrong_codes = 0
 
     async def act(self) -> None:
-        """Do something."""
         dice = self._world.dice
         acts: list[tuple[Callable[[Identity], Awaitable[None]], int]] = [
             (self._say, 4 * OFTEN),
@@ -266,7 +261,6 @@ class Actor:
         world.note(f"{member.scope} is a part of no other")
 
     async def _whole(self, session: str) -> str:
-        """What stands in a chat, with what was said aside."""
         world = self._world
         shown = await world.looks.chat(world.voice.client, world.voice.url(session), session)
         return "\n".join([shown, *(notice.text for notice in await world.voice.notices(session))])

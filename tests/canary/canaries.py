@@ -19,18 +19,15 @@ ANYBODYS = rf"cn[a-z]+\d{{{NUMBER_CHARS}}}"
 
 
 def canary(label: str, number: int, dice: random.Random) -> str:
-    """A new one."""
     tail = "".join(dice.choice(string.ascii_lowercase) for _ in range(TAIL_CHARS))
     return f"cn{label}{number:0{NUMBER_CHARS}}{tail}"
 
 
 def words_in(text: str) -> set[str]:
-    """All canaries of a text."""
     return set(_WORD.findall(text))
 
 
 def words_in_bytes(raw: bytes) -> set[str]:
-    """All canaries of what need be no text."""
     return {word.decode() for word in _WORD_IN_BYTES.findall(raw)}
 
 
@@ -40,7 +37,6 @@ def blurred(word: str) -> str:
 
 
 def beginning(word: str) -> str:
-    """What tells a canary from all others, and is no canary."""
     return word[: 2 + LABEL_CHARS + NUMBER_CHARS]
 
 

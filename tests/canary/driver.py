@@ -55,8 +55,6 @@ PLAIN_AGAIN = 20
 
 @dataclass(kw_only=True)
 class Run:
-    """One run under way."""
-
     plan: Plan
     folder: Path
     process: Process
@@ -69,7 +67,6 @@ class Run:
     deaths: set[int] = field(default_factory=set[int])
 
     async def storm(self) -> None:
-        """Do everything, then wait until the rest is answered."""
         most = self.plan.operations
         self.deaths = set(self.dice.sample(range(most), min(most, self.plan.deaths)))
         persons = [list(each) for _, each in groupby(IDENTITIES, key=lambda identity: identity.person)]
@@ -139,7 +136,6 @@ class Run:
             await world.terminal.look(scope)
 
     async def scan(self, redis: Redis) -> None:
-        """Look for what is forgotten in all that is kept."""
         world, gone, data = self.world, self.world.knowledge.gone(), self.folder / "data"
         self.counts.forgotten = len(gone)
         unplant(workspace(data))

@@ -39,7 +39,6 @@ class Findings:
         return end_of({kind: list(found) for kind, found in self._found.items()}, undecided)
 
     def add(self, kind: str, finding: str) -> None:
-        """Note one, once, with the time."""
         found = self._found[kind]
         if finding in found or len(found) == KEPT:
             return
@@ -47,7 +46,6 @@ class Findings:
         print(f"{time} {kind}: {finding}", file=sys.stderr)
 
     def report(self) -> str:
-        """A line a kind, and the first findings of each."""
         lines: list[str] = []
         for kind, text in KINDS.items():
             found = self._found[kind]

@@ -30,8 +30,6 @@ Wish = tuple[str, Arguments]
 
 
 class Hostile:
-    """Makes calls for the turns of any scope."""
-
     def __init__(self, dice: random.Random, data: Path) -> None:
         """``data``: the data directory of the run."""
         self._dice = dice
@@ -68,7 +66,6 @@ class Hostile:
         ]
 
     def search(self, scope: str, foreign: Sequence[str]) -> Wish:
-        """A search for what others know."""
         return self._searching(scope, "", foreign)
 
     def _reading(self, scope: str, word: str, foreign: Sequence[str]) -> Wish:
@@ -145,7 +142,6 @@ class Hostile:
         return self._dice.choice(wishes)
 
     def path(self, scope: str) -> str:
-        """A path out of the scope, or so it hopes."""
         other = self._dice.choice([each.scope for each in IDENTITIES if each.scope != scope])
         folder, own, chat = folder_of(other), folder_of(scope), self._dice.choice(OF_SCOPE[other].sessions)
         memory, files = folders_of(self._data, other)
@@ -199,7 +195,6 @@ class Hostile:
 
 
 def call_of(wish: Wish, name: str) -> Call:
-    """A wish as a model says it."""
     tool, arguments = wish
     return Call(tool, json.dumps(arguments), id=name)
 

@@ -71,7 +71,6 @@ class Minds:
         self._heard: set[str] = set()
 
     def plan(self, rounds: list[list[Wish]]) -> str:
-        """What a message has to hold so that its turn does this."""
         number = len(self._plans)
         self._plans[number] = rounds
         return f"do={number}"

@@ -24,14 +24,12 @@ class Identity:
 
     @property
     def scope(self) -> str:
-        """Whose memory it is, as long as nothing is linked."""
         if self.is_group:
             return f"{BOT}:group:{self.sessions[0]}"
         return f"{BOT}:person:{self.channel}:{self.sender}"
 
     @property
     def sessions(self) -> tuple[str, ...]:
-        """Keys of its sessions."""
         return tuple(f"{self.channel}:{chat}" for chat in self.chats)
 
 
@@ -53,10 +51,8 @@ MEMBERS = ("ann", "bob")
 
 
 def workspace(data: Path) -> Path:
-    """The bot's."""
     return data / "bots" / BOT
 
 
 def folders_of(data: Path, scope: str) -> tuple[Path, Path]:
-    """Where a scope's memory lies, and its own files."""
     return workspace(data) / "memory" / folder_of(scope), workspace(data) / "files" / folder_of(scope)

@@ -8,8 +8,6 @@ from tests.limits import HANG_S
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How large a run is, and how bad."""
-
     operations: int = 10_000
     """What a release has to stand."""
     kills: int = -1
@@ -25,12 +23,10 @@ class Plan:
 
     @property
     def drain(self) -> Drain:
-        """The wait for the rest."""
         return Drain(limit_s=self.patience * self.drain_s, still_s=self.patience * self.still_s)
 
     @property
     def deaths(self) -> int:
-        """How many processes are killed."""
         return self.operations // OPERATIONS_A_KILL if self.kills < 0 else self.kills
 
 
@@ -39,8 +35,6 @@ OPERATIONS_A_KILL = 40
 
 @dataclass(kw_only=True)
 class Counts:
-    """What was done."""
-
     operations: int = 0
     said: int = 0
     """Canaries."""

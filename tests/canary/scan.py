@@ -45,7 +45,6 @@ def paths_below(folder: Path) -> Iterator[Path]:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether it is a folder itself, and no link to one."""
     return path.is_dir() and not path.is_symlink()
 
 
@@ -64,7 +63,6 @@ def contents(path: Path) -> bytes:
 
 
 async def keys_of(redis: Redis) -> AsyncIterator[tuple[str, bytes]]:
-    """Each key, and all that is in it."""
     async for key in redis.scan_iter(count=500):
         match await redis.type(key):
             case b"string":

@@ -82,8 +82,6 @@ PAUSE_S = (1.3 * LEASE_S, 2.0 * LEASE_S)
 
 @dataclass(kw_only=True)
 class Run:
-    """One run under way."""
-
     plan: Plan
     process: Process
     fleet: Fleet
@@ -227,7 +225,6 @@ class Run:
 
 
 def sessions_of(plan: Plan) -> dict[str, list[str]]:
-    """The sessions of a run, without a message yet."""
     return {f"{(PUSH, PULL)[number % 2]}:s{number:02}": [] for number in range(plan.sessions)}
 
 

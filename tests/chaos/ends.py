@@ -33,8 +33,6 @@ class Inconclusive(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class End:
-    """How a run ended."""
-
     code: int
     text: str
 

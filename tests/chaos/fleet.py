@@ -46,12 +46,10 @@ class Member:
 
     @property
     def pid(self) -> int:
-        """Of the process that fills it now."""
         return self._process.pid
 
     @property
     def has_started(self) -> bool:
-        """Whether the process that fills it now said so."""
         with self._log.open("rb") as lines:
             lines.seek(self._began)
             return STARTED in lines.read()
@@ -67,12 +65,10 @@ class Member:
         self._process.wait(HANG_S)
 
     def replace(self) -> None:
-        """Kill it, and start another at once."""
         self.kill()
         self.start()
 
     def start(self) -> None:
-        """Start another, where one has ended."""
         self._process = self._start()
         self.paused = False
 
@@ -101,8 +97,6 @@ class Member:
 
 
 class Fleet:
-    """All processes but the server's."""
-
     def __init__(self, folder: Path, configs: Mapping[str, Path], *, sabotage: str, module: str = WORKER) -> None:
         """Start them.
 
@@ -151,7 +145,6 @@ class Fleet:
             raise Inconclusive(f"not all processes had started after {within_s:g} s, so nothing was tried")
 
     def kill(self) -> None:
-        """End all."""
         for member in self.members.values():
             member.kill()
 

@@ -40,12 +40,10 @@ _TODAY = re.compile(r"today is (\d{4}-\d\d-\d\d)")
 
 
 def is_summary(body: Mapping[str, Any]) -> bool:
-    """Whether a request asks for a summary."""
     return any(tool["function"]["name"] == SAVE_MEMORY for tool in body.get("tools", ()))
 
 
 def is_flush(body: Mapping[str, Any]) -> bool:
-    """Whether it asks what to keep."""
     return str(body["messages"][0]["content"]).startswith(FLUSH)
 
 

@@ -40,11 +40,9 @@ class Conversation:
 
     @property
     def chat(self) -> str:
-        """What its marks begin with."""
         return self.name or self.session.rpartition(":")[2]
 
     def numbers(self, first: int, upto: int) -> Numbers:
-        """The numbers of the messages in a range of its log."""
         return together(*(marked(raw.decode()) for raw in self.raws[first:upto])).get(self.chat, NONE)
 
     def places(self) -> dict[int, int]:
@@ -74,8 +72,6 @@ class Memory:
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """Everything that was kept."""
-
     conversations: Sequence[Conversation] = ()
     memories: Mapping[str, Memory] = field(default_factory=dict[str, Memory])
     doomed: Sequence[str] = ()
@@ -183,8 +179,6 @@ def unraw(kept: Kept) -> Iterator[str]:
 
 
 class Accounts:
-    """Where the messages of one conversation were at any time."""
-
     def __init__(self, conversation: Conversation, memory: Memory) -> None:
         self._places = conversation.places()
         self._entries = conversation.entries
@@ -208,7 +202,6 @@ class Accounts:
         return gaps + [number for number in before if not self._is_settled(number, call)]
 
     def _turn_tokens(self, number: int) -> int:
-        """What the whole turn of a message counts."""
         turn = self._entries[self._places[number]].turn
         return sum(entry.tokens for entry in self._entries if entry.turn == turn)
 

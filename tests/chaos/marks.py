@@ -18,7 +18,6 @@ _RANGES = re.compile(r"\b(s\d{2,}):((?: \d+-\d+)+)")
 
 
 def mark(chat: str, number: int) -> str:
-    """What a chat's message of that number carries."""
     return f"@{chat}.{number}"
 
 
@@ -39,7 +38,6 @@ def heard(text: str) -> Marked:
 
 
 def together(*parts: Marked) -> Marked:
-    """The messages of all of them."""
     return {chat: NONE.union(*(part.get(chat, NONE) for part in parts)) for part in parts for chat in part}
 
 

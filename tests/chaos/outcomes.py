@@ -13,8 +13,6 @@ RESENT, GIVEN_UP = "resent", "given up"
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """One attempt at sending one part."""
-
     reply: str
     part: int
     number: int
@@ -22,7 +20,6 @@ class Place:
 
     @property
     def key(self) -> tuple[str, int]:
-        """Names the part of the reply."""
         return self.reply, self.part
 
     def __str__(self) -> str:
@@ -31,8 +28,6 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """One request, as the platform saw it."""
-
     place: Place
     leader: str
     """Nonce of who sent it."""
@@ -55,8 +50,6 @@ class Outcome:
 
 @dataclass(kw_only=True)
 class Book:
-    """What the server was told of attempts."""
-
     asked: dict[str, Place] = field(default_factory=dict[str, Place])
     """By its mark, each attempt that somebody wanted to begin."""
     leaders: dict[Place, str] = field(default_factory=dict[Place, str])

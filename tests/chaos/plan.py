@@ -8,8 +8,6 @@ from tests.limits import HANG_S
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How large a run is, and how bad."""
-
     messages: int = 400
     sessions: int = 20
     seconds: float = 30.0
@@ -36,14 +34,11 @@ class Plan:
 
     @property
     def drain(self) -> Drain:
-        """The wait for the rest."""
         return Drain(limit_s=self.patience * self.drain_s, still_s=self.patience * self.still_s)
 
 
 @dataclass(kw_only=True)
 class Counts:
-    """What was done to it."""
-
     kills: int = 0
     server_kills: int = 0
     pauses: int = 0

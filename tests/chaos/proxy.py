@@ -65,7 +65,6 @@ class Commands:
         self._reader = hiredis.Reader(notEnoughData=_NOTHING)
 
     def feed(self, received: bytes) -> list[Any]:
-        """What is complete now."""
         self._reader.feed(received)
         found = []
         while (value := self._reader.gets()) is not _NOTHING:
@@ -79,7 +78,6 @@ def packed(command: Command) -> bytes:
 
 
 def is_script_call(command: Command) -> bool:
-    """Whether a copy of it may arrive late."""
     return command[0].upper() == b"EVALSHA"
 
 
@@ -119,7 +117,6 @@ class Proxy:
                 await _Connection(self, client, server).run()
 
     def remember(self, command: Command) -> None:
-        """Let a copy of the command arrive later."""
         assert self._tasks is not None
         self.pending += 1
         # As many soon as late: most of what a copy could spoil is over within a second.
@@ -148,8 +145,6 @@ class Proxy:
 
 
 class _Connection:
-    """One client's."""
-
     def __init__(self, proxy: Proxy, client: ByteStream, server: ByteStream) -> None:
         self._proxy = proxy
         self._client = client
@@ -174,7 +169,6 @@ class _Connection:
             tg.cancel_scope.cancel()
 
     async def _commands(self) -> None:
-        """Forward until the client is gone, or is cut off."""
         reader = Commands()
         try:
             while not self._deaf:

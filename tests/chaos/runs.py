@@ -23,8 +23,6 @@ INTERRUPTED = "Error: interrupted, outcome unknown"
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """One call of a tool."""
-
     session: str
     turn: int
     place: str
@@ -36,7 +34,6 @@ class Run:
 
     @property
     def result(self) -> str:
-        """What its tool gives back."""
         return f"{NOTED} {self.call}"
 
     def __str__(self) -> str:
@@ -45,8 +42,6 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Runs:
-    """Everything that tools did."""
-
     began: tuple[Run, ...] = ()
     ended: frozenset[Run] = frozenset()
 
@@ -62,8 +57,6 @@ class Called:
 
 @dataclass(kw_only=True)
 class Told:
-    """What the model was told of its calls."""
-
     results: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     """By call."""
 
@@ -114,7 +107,6 @@ _decode = msgspec.json.Decoder(_Message).decode
 
 
 def called(log: Sequence[LogEntry]) -> list[Called]:
-    """A log's calls with their results."""
     found, _ = _matched(log)
     return [Called(call=call, results=results) for call, results in found]
 
@@ -142,7 +134,6 @@ def _matched(log: Sequence[LogEntry]) -> tuple[list[tuple[str, list[str]]], list
 
 
 def rerun(runs: Runs) -> list[str]:
-    """What was done, or begun, more than once."""
     jobs: dict[tuple[str, str], list[Run]] = defaultdict(list)
     for run in runs.began:
         jobs[run.session, run.job].append(run)

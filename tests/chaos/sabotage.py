@@ -31,8 +31,6 @@ from workers.agent.loop import Loop
 
 @dataclass(frozen=True)
 class Cut:
-    """One change to a script."""
-
     script: Script
     pattern: str
     """Regular expression that matches once."""
@@ -58,8 +56,6 @@ class Cut:
 
 @dataclass(frozen=True)
 class Swap:
-    """One change to a class, or to a module."""
-
     owner: Any
     name: str
     instead: Any

@@ -23,8 +23,6 @@ Message = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What one call of a turn showed of its chat."""
-
     chat: str
     time: float
     """Seconds since 1970."""
@@ -40,8 +38,6 @@ class Shown:
 
 @dataclass(kw_only=True)
 class Gallery:
-    """Everything that was shown."""
-
     tokenizer: Tokenizer
     window_tokens: int
     budget_tokens: int

@@ -37,7 +37,6 @@ class Talker:
         self._numbers = itertools.count()
 
     def __call__(self, body: Mapping[str, Any]) -> Say:
-        """The answer to a request's body."""
         messages: Sequence[Message] = body["messages"]
         for message in messages:
             if message["role"] == "tool":
@@ -60,6 +59,5 @@ class Talker:
 
 
 def _rounds(counts: Sequence[str], name: str) -> Iterator[list[str]]:
-    """The jobs of each round."""
     for at, count in enumerate(counts):
         yield [f"{name}-{at}-{number}" for number in range(int(count))]

@@ -20,8 +20,6 @@ SHOWN = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Watched:
-    """What was seen of consolidation while messages flowed."""
-
     calls: Sequence[Shown] = ()
     """What each model call of a turn was shown."""
     budget_tokens: int = 0
@@ -33,8 +31,6 @@ class Watched:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What a run left behind."""
-
     accepted: Mapping[str, Sequence[str]]
     """Session → the ids of its messages, in the order in which they were accepted."""
     logs: Mapping[str, Sequence[LogEntry]]
@@ -100,11 +96,9 @@ class Tally:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
         return not any(getattr(self, each.name) for each in fields(self))
 
     def report(self) -> str:
-        """A line a kind, and the first findings of each."""
         lines: list[str] = []
         for each in fields(self):
             found: list[str] = getattr(self, each.name)
@@ -114,7 +108,6 @@ class Tally:
 
 
 def tally(record: Record) -> Tally:
-    """Everything that is wrong with what a run left."""
     return Tally(
         lost=[each for name, ids in record.accepted.items() for each in _lost(name, ids, record)],
         doubled=[each for name in record.accepted for each in _doubled(name, record.logs[name])],
@@ -138,7 +131,6 @@ def tally(record: Record) -> Tally:
 
 
 def _consolidated(found: Kept, watched: Watched) -> dict[str, list[str]]:
-    """What is wrong with what was consolidated."""
     checks = (
         *(kept.untiled, kept.unsaid, kept.unraw, kept.unversioned, kept.unfiled),
         *(kept.unarchived, kept.untrimmed, kept.unreleased),
@@ -154,12 +146,10 @@ def _consolidated(found: Kept, watched: Watched) -> dict[str, list[str]]:
 
 
 def said(log: Iterable[LogEntry]) -> list[str]:
-    """The ids of a log's user messages."""
     return [entry.id for entry in log if entry.id]
 
 
 def answered(log: Iterable[LogEntry]) -> list[str]:
-    """The ids that a log's turns answer."""
     return [message_id for entry in log for message_id in entry.answers]
 
 
@@ -200,7 +190,6 @@ def _unsent(record: Record) -> list[str]:
 
 
 def _due(session: str, log: Sequence[LogEntry], part_max_chars: int) -> list[tuple[str, int]]:
-    """Every part that a session's turns owe the platform."""
     return [
         (f"{session}#{entry.turn}", part)
         for entry in log

@@ -21,19 +21,15 @@ PATIENCE = ("1", "2")
 
 @dataclass(frozen=True)
 class Trial:
-    """What a run printed, and its exit code."""
-
     code: int
     output: str
 
     @property
     def found(self) -> dict[str, int]:
-        """Numbers of findings by kind."""
         return {text: int(count) for count, text in re.findall(r"^ *(\d+)  (\w.*)$", self.output, re.MULTILINE)}
 
     @property
     def counts(self) -> dict[str, int]:
-        """What was done."""
         counts = self.output.partition("Counts(")[2]
         return {name: int(count) for name, count in re.findall(r"(\w+)=(\d+)", counts)}
 

@@ -30,8 +30,6 @@ class Halt:
 
 @dataclass(frozen=True, kw_only=True)
 class Wait:
-    """One turn's wait."""
-
     turn: str
     process: str
     ended: float
@@ -51,7 +49,6 @@ class _Line(msgspec.Struct):
 
 
 def waits(folder: Path) -> Iterator[Wait]:
-    """Each wait in a run's logs."""
     for log in sorted(folder.glob("*.log")):
         for line in log.read_bytes().splitlines():
             if WAITED in line:
@@ -61,5 +58,4 @@ def waits(folder: Path) -> Iterator[Wait]:
 
 
 def impatient(found: Sequence[Wait], halts: Sequence[Halt], *, most_s: float) -> list[str]:
-    """Turns that waited longer."""
     return [f"{wait.turn} waited {wait.waited_s:.1f} s" for wait in found if wait.own_s(halts) > most_s]

@@ -65,7 +65,6 @@ class Witness:
         """What was said of the parts of replies."""
 
     def asked(self, command: Sequence[bytes]) -> None:
-        """A command is about to be sent."""
         call = self._call(command)
         if call is None:
             return
@@ -79,7 +78,6 @@ class Witness:
             self._begun[name] = -1 if name in self._begun else self._highest.get(key, 0)
 
     def answered(self, command: Sequence[bytes], reply: Any) -> None:
-        """What the server said to it."""
         call = self._call(command)
         if call is None:
             return
@@ -149,7 +147,6 @@ def _holders(call: _Call) -> list[tuple[bytes, bytes]]:
 
 
 def _memory(keys: Sequence[bytes], args: Sequence[bytes]) -> bytes:
-    """Names a session's part of a memory."""
     return keys[0] + b" for " + args[0]
 
 

@@ -20,8 +20,6 @@ RETRY_AFTER_S = 7.0
 
 
 class Fault(Enum):
-    """How a request goes wrong."""
-
     TOO_MANY = "the platform wants nothing for RETRY_AFTER_S"
     SERVER_ERROR = "the platform fails, and says so"
     PAGE = "something in between answers with an error and a page for people"
@@ -54,8 +52,6 @@ class Feature(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """A message of ours as people see it."""
-
     id: str
     text: str
     files: tuple[str, ...] = ()
@@ -65,8 +61,6 @@ class Shown:
 
 @dataclass(frozen=True, kw_only=True)
 class Said:
-    """A message of a person's, to be said."""
-
     text: str = "hello"
     chat: str = ""
     """As ``Lab.a_chat`` names it; empty: the lab's ``chat``."""
@@ -126,7 +120,6 @@ class Lab(ABC):
 
     @property
     def typed_in(self) -> SessionKey:
-        """Where it can be shown that an answer is being written."""
         return self.chat
 
     async def begin_thread(self) -> str:
@@ -214,13 +207,11 @@ class Heard:
         return [arrival.text for arrival in self.arrivals]
 
     async def until(self, reached: Callable[[], bool]) -> None:
-        """Wait for something that changes with what is taken."""
         with anyio.fail_after(HANG_S):
             while not reached():
                 await self._changed.wait()
 
     async def count(self, number: int) -> None:
-        """Wait until so many were taken."""
         await self.until(lambda: len(self.arrivals) >= number)
 
     def _tell(self) -> None:

@@ -64,7 +64,6 @@ def each_fault(*faults: Fault) -> Callable[[Any], Any]:
 
 
 def a_part(text: str = PLAIN, *, number: int = 0, **more: object) -> Part:
-    """A part of a reply, the attempt named after its text."""
     given: dict[str, Any] = {"reply": "here:1#7", "attempt": f"a-{number}-{abs(hash(text))}", **more}
     return Part(number=number, text=text, **given)
 
@@ -79,8 +78,6 @@ async def receiving(channel: Channel, heard: Heard) -> AsyncIterator[anyio.Cance
 
 
 def needs(*features: Feature) -> Callable[[Any], Any]:
-    """A test for platforms alone that have these features."""
-
     def note(test: Any) -> Any:
         test.needs = frozenset(features)
         return test
@@ -96,7 +93,6 @@ def go_wrong(lab: Lab, fault: Fault) -> None:
 
 
 def chat_of(lab: Lab, row: int | Fault = 1) -> SessionKey:
-    """A direct chat for one row of a table, or for one fault."""
     number = list(Fault).index(row) if isinstance(row, Fault) else row
     return SessionKey(channel=lab.channel.name, chat=lab.a_chat(number))
 
@@ -370,7 +366,6 @@ class ChannelContract:
 
     @needs(Feature.EDITS)
     async def test_a_text_that_is_being_written_can_begin_afresh(self, lab: Lab) -> None:
-        """Another worker has taken the turn over."""
         for chat in await its_chats(lab):
             shown = await grown(lab, chat, ["High at noon", "Let me see"], "There is no tide in a lake.")
 
@@ -901,7 +896,6 @@ class ChannelContract:
 
 
 async def a_thread(lab: Lab) -> SessionKey:
-    """A new thread of the lab's group."""
     return SessionKey(channel=lab.channel.name, chat=lab.group.chat, thread=await lab.begin_thread())
 
 
@@ -976,7 +970,6 @@ async def _unknown(lab: Lab) -> None:
 
 
 async def _shown(lab: Lab) -> None:
-    """Wait until something is shown in the lab's chat."""
     while not lab.shown(lab.chat):  # noqa: ASYNC110 - the request arrives when it does
         await anyio.sleep(0.005)
 

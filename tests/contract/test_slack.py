@@ -48,8 +48,6 @@ HEARS = ("apps.connections.open",)
 
 
 class SlackLab(Lab):
-    """One workspace, one app in it, one channel."""
-
     missing = frozenset({Feature.QUOTING, Feature.ALBUMS})
 
     def __init__(
@@ -164,7 +162,6 @@ class SlackLab(Lab):
 
 
 def _read(message: Message) -> str:
-    """As people see it."""
     return message.text if message.form == "markdown" else unescaped(message.text)
 
 
@@ -200,7 +197,6 @@ async def a_lab(process: Process, *, brought: bool = False) -> AsyncIterator[Sla
 
 
 def _brought_to(slack: FakeSlack, config: SlackConfig) -> SlackConfig:
-    """Let events be brought to a port that is free."""
     port = free_port()
     slack.app.url = "https://pond.example/slack/events"
     slack.brought_at = f"http://127.0.0.1:{port}"

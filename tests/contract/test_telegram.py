@@ -35,8 +35,6 @@ DOES = ("send", "edit", "delete", "setMessageReaction", "getFile", "download")
 
 
 class TelegramLab(Lab):
-    """One bot, one person, one group."""
-
     missing = frozenset({Feature.DELETING, Feature.FINDING, Feature.LOOKING_BACK})
 
     def __init__(

@@ -32,7 +32,6 @@ SUFFIXES = {"counter": ("_total",), "histogram": ("_bucket", "_sum", "_count"), 
 
 
 def expressions() -> dict[str, str]:
-    """Every expression by where it stands."""
     found = {}
     [alerts] = documents(DEPLOY / "prometheus" / "alerts.yaml")
     for group in alerts["groups"]:
@@ -69,7 +68,6 @@ async def existing(process: Process, lab: Lab) -> dict[str, set[str]]:
 
 
 def within(expression: Any) -> Iterator[Any]:
-    """A parsed expression and all inside it."""
     import promql_parser as promql
 
     yield expression
@@ -81,7 +79,6 @@ def within(expression: Any) -> Iterator[Any]:
 
 
 def selectors(expression: Any) -> list[Any]:
-    """Every selection of a series in a parsed expression."""
     import promql_parser as promql
 
     return [each for each in within(expression) if isinstance(each, promql.VectorSelector)]

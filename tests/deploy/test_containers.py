@@ -33,7 +33,6 @@ NAMES = {"bots": ("pond",), "channels": ("telegram", "web")}
 
 
 def known_variable(name: str) -> bool:
-    """Whether Millpond reads the variable."""
     return name == "MILLPOND_CONFIG" or name in {variable_of(key) for key in all_keys(NAMES)}
 
 
@@ -68,7 +67,6 @@ def test_the_image_runs_as_nobody_in_particular_and_says_whether_it_lives() -> N
 
 
 def taken() -> Iterator[Path]:
-    """The files that are given to the building of the image."""
     rules = (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines()
     wanted = [rule.removeprefix("!") for rule in rules if rule.startswith("!")]
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout

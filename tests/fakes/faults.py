@@ -42,15 +42,11 @@ class Cut:
 
 @dataclass(frozen=True)
 class Hang:
-    """No answer until the client goes."""
-
     acted: bool = True
 
 
 @dataclass(frozen=True)
 class Slow:
-    """Done at once, answered late."""
-
     delay_s: float = 0.0
     gate: Gate | None = None
     """Answered when it is opened."""

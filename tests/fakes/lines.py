@@ -25,8 +25,6 @@ class Answered:
 
 @dataclass(frozen=True)
 class Dropped:
-    """The connection is cut, or left open without an answer."""
-
     done: bool
     hangs: bool = False
 
@@ -55,7 +53,6 @@ class LinesServer:
         self._tell()
 
     async def until(self, reached: Callable[[], bool]) -> None:
-        """Wait for something that changes with a request."""
         while not reached():
             await self._changed.wait()
 

@@ -118,7 +118,6 @@ class FakeOpenAI:
         self._choose = script if callable(script) else lambda body: next(replies, None) or _natural(body)
 
     async def serve(self, stream: SocketStream) -> None:
-        """One connection, kept alive over several requests."""
         self.connections += 1
         async with stream:
             connection = _Connection(stream)
@@ -158,7 +157,6 @@ class _Connection(Wire):
         await self.stream.send(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
     async def pause(self, seconds: float) -> None:
-        """Wait, but notice at once when the client goes."""
         with anyio.move_on_after(seconds):
             while True:
                 self._buffer += await self.stream.receive()

@@ -23,13 +23,10 @@ Served = TypeVar("Served", bound="FakeServer")
 
 
 class Changing:
-    """Something that can be waited for."""
-
     def __init__(self) -> None:
         self._changed = anyio.Event()
 
     def changed(self) -> None:
-        """Wake whoever waits for something to come about."""
         changed, self._changed = self._changed, anyio.Event()
         changed.set()
 
@@ -48,8 +45,6 @@ class _Bucket:
 
 @dataclass
 class Buckets:
-    """How often something may be done."""
-
     clock: Callable[[], float] = time.monotonic
     refused: int = 0
     """How often somebody was told to wait."""
@@ -78,8 +73,6 @@ class Buckets:
 
 @dataclass(eq=False)
 class Call:
-    """One request, and what is known of how it went."""
-
     token: str
     method: str
     params: dict[str, Any]
@@ -125,8 +118,6 @@ class Call:
 
 
 class FakeServer:
-    """A platform on loopback."""
-
     world: Changing
 
     def __init__(self) -> None:
@@ -214,7 +205,6 @@ async def tell(wire: Wire, call: Call, status: int, whole: bytes, **headers: Any
 
 @asynccontextmanager
 async def served(kind: type[Served], **options: Any) -> AsyncIterator[Served]:
-    """A platform for the length of the block."""
     server: Any = kind(**options)
     async with anyio.create_task_group() as tg:
         await tg.start(server.serve)

@@ -38,7 +38,6 @@ class Provider:
         """Own fields of message and call, by the call's id."""
 
     def __call__(self, body: dict[str, Any]) -> Reply:
-        """The answer to a request."""
         messages: list[dict[str, Any]] = body["messages"]
         reason = self.refusal(body) or self._foreign(messages) or self._missing(messages)
         if reason:
@@ -56,11 +55,9 @@ class Provider:
         return ""
 
     def say(self, text: str, body: dict[str, Any]) -> Reply:
-        """An answer."""
         return Say(text)
 
     def summary(self, body: dict[str, Any]) -> Reply:
-        """A summary, by the tool."""
         return Say(calls=[Call("save_memory", SUMMARY, id=self.call_id.format(number=len(self.prompts)))])
 
     def calls(self, body: dict[str, Any]) -> Reply:
@@ -106,8 +103,6 @@ class DeepSeek(Provider):
 
 
 class Kimi(DeepSeek):
-    """Wants it back with every call in the window."""
-
     wants = "window"
 
 
@@ -152,8 +147,6 @@ class EmptyContent(Provider):
 
 
 class NullContent(Provider):
-    """Wants null beside calls."""
-
     def refusal(self, body: dict[str, Any]) -> str:
         bare = [message for message in body["messages"] if "tool_calls" in message]
         wrong = any("content" not in message or message["content"] == "" for message in bare)
@@ -161,8 +154,6 @@ class NullContent(Provider):
 
 
 class Ollama(Provider):
-    """A model without tools."""
-
     def refusal(self, body: dict[str, Any]) -> str:
         told = any(message["role"] == "tool" or message.get("tool_calls") for message in body["messages"])
         return "registry.ollama.ai/library/gemma:2b does not support tools" if "tools" in body or told else ""
@@ -175,8 +166,6 @@ class Ollama(Provider):
 
 
 class NoStream(Provider):
-    """Answers whole."""
-
     def refusal(self, body: dict[str, Any]) -> str:
         return "Streaming is not supported for this model" if body.get("stream") else ""
 
@@ -205,8 +194,6 @@ class ShortAnswers(Provider):
 
 
 class CallsAsText(Provider):
-    """Its template writes calls into the text (Qwen)."""
-
     def calls(self, body: dict[str, Any]) -> Reply:
         return Say('<tool_call>\n{"name": "time", "arguments": {}}\n</tool_call>')
 

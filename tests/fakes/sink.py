@@ -46,8 +46,6 @@ class Refuse:
 
 @dataclass(frozen=True)
 class Cut:
-    """The connection is cut instead of an answer."""
-
     delivered: bool = True
     """Whether it was delivered before."""
 
@@ -59,8 +57,6 @@ class Hang:
 
 @dataclass(frozen=True)
 class Slow:
-    """Delivered at once, answered late."""
-
     delay_s: float = 0.0
     gate: Gate | None = None
     """Answered when it is opened."""
@@ -121,7 +117,6 @@ class Sink:
 
     @property
     def updates_url(self) -> str:
-        """Where it says what people said."""
         return f"{self.url}updates"
 
     def say(self, arrival: Arrival | Any) -> None:
@@ -133,7 +128,6 @@ class Sink:
         self._tell()
 
     async def heard(self, *, within_s: float = 20.0) -> None:
-        """Wait until all that people said is dealt with."""
         await self._until(lambda: not self.updates, within_s)
 
     def shown(self, session: str) -> list[str]:
@@ -147,15 +141,12 @@ class Sink:
         return [post["text"] for post in self.delivered if session in ("", post["session"])]
 
     async def count(self, number: int, *, within_s: float = 20.0) -> None:
-        """Wait until so many were delivered."""
         await self._until(lambda: len(self.delivered) >= number, within_s)
 
     async def asked(self, number: int, *, within_s: float = 20.0) -> None:
-        """Wait until there were so many requests."""
         await self._until(lambda: len(self.posts) >= number, within_s)
 
     async def settled(self, *, within_s: float = 20.0) -> None:
-        """Wait until of no request more can become known."""
         await self._until(lambda: not self._open, within_s)
 
     async def _until(self, reached: Callable[[], bool], within_s: float) -> None:
@@ -269,7 +260,6 @@ class Sink:
         changed.set()
 
     async def _answer(self, stream: SocketStream, attempt: "_Decided") -> bool:
-        """Whether something was answered."""
         match attempt.fault:
             case Cut():
                 return False
@@ -318,7 +308,6 @@ def _json(answer: Any) -> bytes:
 
 
 async def _request(stream: SocketStream) -> tuple[str, bytes]:
-    """What is asked for, and the body."""
     received = b""
     while b"\r\n\r\n" not in received:
         received += await stream.receive()
@@ -356,7 +345,6 @@ async def _respond(stream: SocketStream, status: int, body: bytes | None, more: 
 async def sink(
     script: Iterable[Fault | None] | Decide = (), *, others: Iterable[Fault | None] | Decide = ()
 ) -> AsyncIterator[Sink]:
-    """A platform for the length of the block."""
     platform = Sink(_decision(script), _decision(others))
     async with anyio.create_task_group() as tg:
         await tg.start(platform.serve)

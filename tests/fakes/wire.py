@@ -107,7 +107,6 @@ class Wire:
         await self.stream.send(head + (body[: len(body) // 2] if half else body))
 
     async def switch(self, headers: Mapping[str, str]) -> None:
-        """Speak another protocol from here on."""
         lines = [f"{name}: {value}" for name, value in headers.items()]
         await self.stream.send("\r\n".join(["HTTP/1.1 101 Switching Protocols", *lines, "", ""]).encode())
 

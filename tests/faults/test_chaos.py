@@ -148,14 +148,12 @@ async def proxied(address: Address, faults: Faults) -> AsyncIterator[tuple[Proxy
 
 @asynccontextmanager
 async def direct(address: Address) -> AsyncIterator[ByteStream]:
-    """A client of the shared server itself."""
     async with await anyio.connect_tcp("127.0.0.1", address.port) as client:
         await asked(client, (b"AUTH", address.password.reveal().encode()))
         yield client
 
 
 async def asked(client: ByteStream, *commands: Sequence[bytes]) -> list[Any]:
-    """The answers to a pipeline of commands."""
     await client.send(b"".join(map(packed, commands)))
     replies, reader = [], Commands()
     with anyio.fail_after(HANG_S):
@@ -344,7 +342,6 @@ CLEAN = Record(
 
 
 def wrong(record: Record) -> set[str]:
-    """Kinds of what is wrong."""
     found = tally(record)
     assert found.ok == (not any(vars(found).values()))
     return {kind for kind, findings in vars(found).items() if findings}

@@ -227,7 +227,6 @@ def wrong(
     calls: Sequence[Shown] = (),
     **watched: Any,
 ) -> set[str]:
-    """Kinds of what is wrong."""
     kept = Kept(conversations=[conversation], memories={SCOPE: memory}, doomed=doomed)
     seen = Watched(calls=calls, budget_tokens=BUDGET, **watched)
     found = tally(Record(accepted={}, logs={}, kept=kept, watched=seen))

@@ -46,8 +46,6 @@ FACTS_KEPT = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Life:
-    """How long it is, and how narrow its window."""
-
     messages: int
     window_tokens: int
     call_deadline_s: float = 0.6
@@ -59,8 +57,6 @@ class Life:
 
 
 class Words:
-    """Texts of any size, in English and Chinese."""
-
     def __init__(self, tokenizer: Tokenizer, life: Life) -> None:
         self._chance, self._shares = random.Random(life.seed), life.shares
         english = "the pond is deep and cold in March, but carp and reeds return when rain fills it again; we wait "
@@ -69,14 +65,12 @@ class Words:
         self._chars = [len(text) / tokenizer.count(text) for text in (english, chinese)]
 
     def of(self, tokens: int) -> str:
-        """About so many tokens."""
         which = self._chance.random() < 0.4
         text, chars = self._texts[which], int(self._chars[which] * tokens) or 1
         first = self._chance.randrange(min(len(text) - chars, 5_000))
         return text[first : first + chars]
 
     def size(self) -> int:
-        """Most are small, a few as large as can be."""
         [(least, most)] = self._chance.choices(list(pairwise(SIZES)), self._shares)
         return round(exp(self._chance.uniform(log(least), log(most))))
 
@@ -115,7 +109,6 @@ class StrictModel:
         return self._answer(messages, tokens)
 
     def _tokens(self, body: dict[str, Any]) -> int:
-        """As providers count, message by message."""
         tools = sum(self._count(json.dumps(tool["function"], ensure_ascii=False)) for tool in body.get("tools", ()))
         return tools + sum(MESSAGE_TOKENS + sum(map(self._count, _texts(message))) for message in body["messages"])
 
@@ -170,12 +163,10 @@ def _texts(message: dict[str, Any]) -> Iterator[str]:
 
 
 def marks(message: dict[str, Any]) -> list[int]:
-    """The numbers of what people said in a message."""
     return [int(number) for number in MARK.findall(message["content"])]
 
 
 def problems(messages: list[dict[str, Any]]) -> list[str]:
-    """What a strict provider would refuse."""
     found = [] if [m["role"] for m in messages[:2]] == ["system", "user"] else ["does not begin with a user message"]
     found += ["two user messages side by side"] * any(a["role"] == b["role"] == "user" for a, b in pairwise(messages))
     waiting: list[str] = []
@@ -193,7 +184,6 @@ def problems(messages: list[dict[str, Any]]) -> list[str]:
 
 
 def living(process: Process, life: Life, base_url: str) -> Process:
-    """The process of such a life."""
     model = ModelConfig(base_url=base_url, name=MODEL, context_window_tokens=life.window_tokens, chunk_timeout_s=5.0)
     bot = BotConfig(model=model, tools=("time", "read_file"), memory=MemoryConfig(scope="workspace"))
     config = Config(
@@ -209,7 +199,6 @@ def living(process: Process, life: Life, base_url: str) -> Process:
 
 @asynccontextmanager
 async def working(process: Process) -> AsyncGenerator[None]:
-    """Both roles in this process."""
     async with anyio.create_task_group() as tg:
         for serve in (serve_agent, serve_consolidation):
 
@@ -240,7 +229,6 @@ async def talk(process: Process, life: Life, words: Words, forget: Any) -> None:
 
 
 async def whole_log(process: Process) -> list[LogEntry]:
-    """All of it, a thousand entries at a time."""
     found: list[LogEntry] = []
     while more := await process.transcripts.committed(SESSION, after=len(found) - 1, limit=1_000):
         found += [entry for _, entry in more]
@@ -254,7 +242,6 @@ def tiles(entries: list[HistoryEntry], cursor: int) -> bool:
 
 
 async def lived(process: Process, lab: Lab, life: Life) -> None:
-    """Live it, and look at everything."""
     tokenizer = await load(MODEL)
     words = Words(tokenizer, life)
     model = StrictModel(life, tokenizer, words)

@@ -132,8 +132,6 @@ UNTIL_NEXT = Call("read_file", '{"path": "results/turn-0-call-1-0.txt", "offset"
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A fault, and what becomes of the message that meets it."""
-
     replies: Replies
     people_read: Sequence[str] = (FINE,)
     """What each line holds that its people get."""
@@ -250,8 +248,6 @@ CASES: Mapping[str, Case] = {
 
 @dataclass(kw_only=True)
 class Seen:
-    """What became of it."""
-
     logs: dict[str, list[LogEntry]] = field(default_factory=dict[str, list[LogEntry]])
     read: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     """What people got, by case."""
@@ -273,7 +269,6 @@ class Talker:
         self._seen = seen
 
     def __call__(self, body: Mapping[str, Any]) -> Reply:
-        """The answer to a request's body."""
         messages: Sequence[Mapping[str, Any]] = body["messages"]
         self._seen.illegal += illegal(messages)
         at = max(place for place, message in enumerate(messages) if message["role"] == "user")
@@ -313,7 +308,6 @@ def session_of(name: str) -> str:
 
 
 def configured(folder: Path, *, model: str, platform: str) -> Config:
-    """The configuration, also in its file."""
     general = CONFIG.format(
         data_dir=folder / "data",
         attempts=ATTEMPTS,
@@ -329,7 +323,6 @@ def configured(folder: Path, *, model: str, platform: str) -> Config:
 
 
 def started(folder: Path) -> subprocess.Popen[bytes]:
-    """The process under test."""
     with (folder / "log").open("wb") as log:
         return subprocess.Popen(
             [
@@ -375,7 +368,6 @@ async def publish(process: Process) -> None:
 
 
 async def left(process: Process) -> int:
-    """How much waits for an answer, or to be sent."""
     keys, bus = process.bus.keys, process.bus
     lengths = [await bus.call("XLEN", key) for key in (keys.inbox(0), *(keys.out(0, bot) for bot in BOTS))]
     return sum(map(int, lengths))
@@ -393,7 +385,6 @@ async def look(process: Process, platform: Sink, seen: Seen) -> None:
 
 @pytest.fixture(scope="module")
 def seen() -> Iterator[Seen]:
-    """What became of all conversations."""
     with TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as name:
         try:
             yield anyio.run(converse, Path(name))

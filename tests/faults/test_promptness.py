@@ -34,7 +34,6 @@ from workers.tools import Registry, Tool, ToolContext
 
 @pytest.fixture
 def queue() -> QueueConfig:
-    """What is lost is found when its time has run out."""
     return HASTY
 
 
@@ -70,7 +69,6 @@ async def talking(process: Process, *script: Reply, renew_s: float = NEVER_S) ->
 
 
 async def stop(lab: Lab) -> None:
-    """Publish a stop and see it obeyed."""
     with anyio.fail_after(HANG_S):
         await lab.publish("s", command="stop")
         await until(lambda: stopped(lab))
@@ -214,13 +212,11 @@ class Worker:
             self.process = forked.Process(words, environment_of(folder / "data", environment), *streams)
 
     async def end(self, number: signal.Signals) -> int:
-        """Send a signal, and wait for the exit code."""
         self.process.send_signal(number)
         return await to_thread.run_sync(self.process.wait, STOP_LIMIT_S)
 
     @property
     def is_stopping(self) -> bool:
-        """Whether it knows that it is to end."""
         return b'"process.stopping"' in self._log.read_bytes()
 
     def logged(self, event: str) -> dict[str, float]:
@@ -243,7 +239,6 @@ class Place:
     workers: list[Worker] = field(default_factory=list)
 
     async def start(self, count: int = 1) -> None:
-        """Start so many more workers, and wait until they work."""
         self.workers += [Worker(self.folder, self.environment) for _ in range(count)]
         with anyio.fail_after(HANG_S):
             while not {worker.process.pid for worker in self.alive} <= await self._beating():  # noqa: ASYNC110
@@ -257,7 +252,6 @@ class Place:
         return {pid_of(name.split()[0]) for name, _ in await workers(self.lab.bus)}
 
     async def held(self, sessions: Sequence[str]) -> dict[int, list[str]]:
-        """The sessions by the process that holds them."""
         found: dict[int, list[str]] = defaultdict(list)
         for session in sessions:
             if worker := (await self.lab.state(session)).worker:
@@ -275,7 +269,6 @@ class Place:
 
 
 def pid_of(worker: str) -> int:
-    """A worker's name is host, process id and a random part."""
     return int(worker.rsplit("-", 2)[1])
 
 
@@ -325,7 +318,6 @@ class Asked:
 
 
 def last_user(body: dict[str, Any]) -> str:
-    """The id of the message that a request is about."""
     texts = [said(message["content"]) for message in body["messages"] if message["role"] == "user"]
     return str(texts[-1].removeprefix("text of "))
 

@@ -158,8 +158,6 @@ CHATS = {"pond": 2, "refused": 8, "nobody": 1, "plain": 1}
 
 @dataclass(kw_only=True)
 class Found:
-    """All that anybody could read, by where it stood."""
-
     planted: dict[str, str]
     texts: dict[str, str] = field(default_factory=dict[str, str])
     used: set[str] = field(default_factory=set[str])
@@ -178,7 +176,6 @@ class Found:
 
 
 def pieces(secret: str) -> Iterator[str]:
-    """What gives a secret away."""
     yield from (secret[at : at + SHORT_CHARS] for at in range(len(secret) - SHORT_CHARS + 1))
     yield quote(secret, safe="")
     yield base64.b64encode(secret.encode()).decode().rstrip("=")
@@ -190,7 +187,6 @@ def around(text: str, piece: str) -> str:
 
 
 def plant() -> dict[str, str]:
-    """A secret for each place, none of them like another."""
     planted = {name: f"sk-{secrets.token_hex(6)}+{secrets.token_hex(8)}" for name in NAMES}
     # Of these it is known what they are made of.
     signs = {"telegram": str.maketrans("+", "_"), "slack": str.maketrans("+", "x", "-")}
@@ -227,7 +223,6 @@ class Talker:
         self._seconds = everyway(found.planted["fallback"])
 
     def __call__(self, body: Mapping[str, Any]) -> Reply:
-        """The answer to a request's body."""
         if "model" not in body:
             return Failure(404)  # whoever followed us elsewhere
         messages: Sequence[Mapping[str, Any]] = body["messages"]
@@ -279,15 +274,12 @@ def files_of(folder: Path, planted: Mapping[str, str], *, repeating: str, **more
 
 @dataclass(kw_only=True)
 class Stage:
-    """A process under test, and how it is asked."""
-
     folder: Path
     found: Found
     worker: subprocess.Popen[bytes]
     url: str = ""
 
     async def address(self) -> str:
-        """Where it listens, once it does."""
         with anyio.fail_after(START_LIMIT_S):
             while not (match := ADDRESS.search((self.folder / "output").read_text())):  # noqa: ASYNC110 - its own time
                 await anyio.sleep(0.05)
@@ -295,7 +287,6 @@ class Stage:
         return self.url
 
     def ask(self, method: str, path: str, *, token: str, body: object = None, max_bytes: int = 1_000_000) -> None:
-        """Keep what the API answers."""
         headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.url}{path}", data=data, headers=headers, method=method)
@@ -309,7 +300,6 @@ class Stage:
         self.found.texts[f"HTTP {method} {path} {'with' if token else 'without'} token"] = text
 
     def command(self, *words: str, **environment: str) -> None:
-        """Keep what a command prints."""
         done = subprocess.run(
             [sys.executable, "-m", "millpond", "--config", str(self.folder / "millpond.toml"), *words],
             env=self.environment(environment),
@@ -355,7 +345,6 @@ PATHS = (
 
 
 async def play(folder: Path) -> Found:
-    """Everything, from the start of the process to its end."""
     found, heard = Found(planted=plant()), list[str]()
     redis = await EmbeddedServer(folder / "server", idle_s=600.0).ensure()
     found.planted["redis_password"] = redis.password.reveal()
@@ -453,7 +442,6 @@ def wrong_settings(stage: Stage, secret: str) -> list[Callable[[], None]]:
 
 
 async def in_threads(*works: Callable[[], None]) -> None:
-    """All of them, a few at a time."""
     limiter = anyio.CapacityLimiter(6)
     async with anyio.create_task_group() as tg:
         for work in works:
@@ -461,7 +449,6 @@ async def in_threads(*works: Callable[[], None]) -> None:
 
 
 def chats() -> Iterator[str]:
-    """The sessions of the push channels."""
     for channel, count in CHATS.items():
         yield from (f"{channel}:ann{number}" for number in range(count))
 
@@ -477,7 +464,6 @@ async def talk(process: Process) -> None:
 
 
 async def until_quiet(process: Process) -> None:
-    """Until everything is answered or given up, and sent."""
     keys, bus = process.bus.keys, process.bus
     streams = [keys.inbox(0), *(keys.out(0, channel) for channel in CHATS)]
     with anyio.move_on_after(LIMIT_S):
@@ -526,7 +512,6 @@ def keep_requests(found: Found, models: Sequence[FakeOpenAI], heard: Sequence[st
 
 @pytest.fixture(scope="module")
 def found() -> Iterator[Found]:
-    """What there is to read when all is over."""
     with TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as name:
         try:
             yield anyio.run(play, Path(name))

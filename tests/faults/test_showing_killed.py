@@ -83,7 +83,6 @@ async def round_with_a_kill(folder: Path, bus: Bus, platform: Sink, number: int,
 
 
 def sent(platform: Sink) -> int:
-    """How often a text was sent or changed."""
     return len(platform.posts) + len(platform.acts_of("edit"))
 
 

@@ -61,7 +61,6 @@ class Talk:
     """Ids of what was said."""
 
     def say(self, text: str) -> None:
-        """Somebody asks the bot."""
         asked = text if self.chat.kind == "im" else f"{self.slack.bot.mention} {text}"
         self.said.append(self.chat.say(asked, thread=self.root).ts)
         if self.chat.kind != "im":
@@ -72,7 +71,6 @@ class Talk:
         return str(SessionKey(channel=NAME, chat=self.chat.id, thread=self.root))
 
     def shown(self) -> list[str]:
-        """What the bot says there now."""
         return self.chat.texts(thread=self.root)
 
 
@@ -152,15 +150,12 @@ async def lake(
 
 
 def slowly(body: dict[str, object]) -> Say:
-    """An answer that takes its time."""
     words = " ".join(words_of(m["content"]) for m in body["messages"][-1:])  # type: ignore[index, union-attr]
     return Say(f"You said: {words}, and so on and so forth, for a while", delay_s=0.05)
 
 
 @dataclass(frozen=True)
 class Point:
-    """Where a replica dies."""
-
     when: str
     """``asked``: as the call comes; ``acted``: once that is done; ``answered``: once it is answered."""
     methods: tuple[str, ...]

@@ -30,7 +30,6 @@ WIRES: list[Any] = [Cut(), Cut(acted=False), Cut(half=True)]
 
 @pytest.fixture
 def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
     return QueueConfig(lease_s=6.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
@@ -47,7 +46,6 @@ class Storm:
         self.regretted: list[Message] = []
 
     def let_fail(self) -> None:
-        """From now on things go wrong."""
         for methods in ("chat.*", "conversations.*", "reactions.*", "assistant.*", "users.*"):
             self.slack.faults.when(methods, lambda _call: self._fault(CALLS, CALLS_FAIL))
         for methods in ("envelope", "acknowledge"):
@@ -98,7 +96,6 @@ def place_of(message: Message) -> tuple[Channel, str]:
 
 
 async def answers(walk: Walk, place: tuple[Channel, str]) -> list[tuple[str, ...]]:
-    """The messages that each reply in a place answers."""
     return [entry.answers for entry in await walk.log(session(*place)) if entry.answers]
 
 

@@ -202,14 +202,12 @@ def test_the_time_used_is_that_of_all_who_filled_a_place() -> None:
 
 
 def a_talk(count: int, **more: Any) -> Talk:
-    """A conversation in which all is well."""
     replies = [Reply(turn=2 * at, text=HEARD + told({"s01": frozenset({at})}), answers=[at]) for at in range(count)]
     shown = [reply.text for reply in replies]
     return replace(Talk(session="lake:1", name="s01", replies=replies, shown=shown), **more)
 
 
 def wrong_with(talk: Talk) -> set[str]:
-    """Kinds of what is wrong."""
     return {check.__name__ for check in sent.CHECKS if list(check(talk))}
 
 

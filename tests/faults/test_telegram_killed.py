@@ -58,7 +58,6 @@ class Lake(Pond):
     """Ids of what people said, by chat."""
 
     async def first(self) -> Daemon:
-        """A replica of the role channels that leads everything."""
         daemon = await self.start("channels")
         await self.telegram.polled(within_s=HANG_S)
         await self.led(NAME)

@@ -51,7 +51,6 @@ class Place:
         self.raws: list[bytes] = []
 
     def archive_of(self, bus: Bus | None = None, storage: Storage | None = None) -> Archive:
-        """Another process's."""
         return Archive(
             bus or self.lab.bus, self.data_dir, storage=storage or self.storage, clock=ManualClock(),
             config=ArchiveConfig(segments_listed=2),
@@ -70,7 +69,6 @@ class Place:
         await self.lab.bus.call("HSET", self.keys.session(ANN), "cursor", cursor, "start", cursor)
 
     async def in_redis(self) -> tuple[int, list[bytes]]:
-        """The base, and the log from there on."""
         base = int(await self.lab.bus.call("HGET", self.keys.session(ANN), "base") or 0)
         return base, await self.lab.bus.call("LRANGE", self.keys.log(ANN), 0, -1)
 
@@ -83,7 +81,6 @@ class Place:
         assert await archive.read_range(ANN, 0, base) == self.raws[:base]
 
     async def files(self, shelf: Shelf | None = None) -> list[str]:
-        """Names of the session's files."""
         return [each.name.rpartition("/")[2] for each in await self.storage.list((shelf or Shelf.log(ANN)).folder)]
 
 
@@ -100,7 +97,6 @@ def storage_in(kind: str, folder: Path) -> Storage:
 
 @pytest.fixture(params=["local", "memory", "file"])
 def anywhere(request: pytest.FixtureRequest, lab: Lab, tmp_path: Path) -> Place:
-    """On each kind of storage."""
     return Place(lab, tmp_path, request.param)
 
 

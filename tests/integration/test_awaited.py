@@ -32,7 +32,6 @@ def small(process: Process) -> Process:
 
 @pytest.fixture
 def hasty(process: Process) -> Process:
-    """The same, but its turns hardly wait."""
     return replace(process, config=small_window(process.config, turn_wait_s=0.3))
 
 
@@ -50,7 +49,6 @@ async def working(memory: MemoryLab) -> AsyncGenerator[None]:
 
 
 async def answered(memory: MemoryLab, message_id: str, **more: Any) -> None:
-    """Say something and wait for its answer."""
     await memory.lab.publish(message_id, session=memory.session, **more)
     async with working(memory):
         await until(lambda: _nobody_waits(memory))

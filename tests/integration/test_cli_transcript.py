@@ -48,7 +48,6 @@ class Talk:
         return json.loads(done.stdout)
 
     def fails(self, *args: str) -> tuple[int, str]:
-        """The exit code of a command, and what it says is wrong."""
         done = self.place("transcript", *args)
         assert "Traceback" not in done.stderr
         return done.returncode, done.stderr

@@ -73,8 +73,6 @@ def answers(log: list[LogEntry]) -> list[tuple[str, ...]]:
 
 
 class Named(ScriptedModel):
-    """A scripted model that bears a name of the configuration."""
-
     def __init__(self, name: str, *calls: Any) -> None:
         super().__init__(*calls, then=f"{name} says")
         self.name = name

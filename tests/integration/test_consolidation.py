@@ -15,7 +15,6 @@ from workers.consolidation import Want
 
 @pytest.fixture
 def small(process: Process) -> Process:
-    """A process whose bot has a small window."""
     return replace(process, config=small_window(process.config))
 
 

@@ -33,7 +33,6 @@ CALLS = 10
 
 @pytest.fixture(scope="module")
 def far_dir() -> Iterator[Path]:
-    """A server for memories alone."""
     with another_server() as data:
         yield data
 
@@ -106,7 +105,6 @@ async def ahead(apart: Apart) -> Want:
 
 
 async def forgotten(apart: Apart) -> Want:
-    """A failover took back what the memory had of the session."""
     copy = await Copy.of(apart.far)
     await apart.grow(2)
     await apart.consolidator.consolidate(SESSION)
@@ -145,7 +143,6 @@ def together(kind: type[FailingBus], near: Bus, far: Bus, **options: Any) -> tup
 async def cut_short(
     apart: Apart, want: Want, kind: type[FailingBus], *, at: int, carried_out: bool = False
 ) -> FailingBus:
-    """One worker, which is cut short at one of its calls."""
     with anyio.CancelScope() as scope, capture_logs(), suppress(Died, BusUnavailable):
         cancel = scope if kind is StoppingBus else None
         near, far = together(kind, apart.process.bus, apart.far, at=at, carried_out=carried_out, cancel=cancel)

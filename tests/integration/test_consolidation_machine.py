@@ -76,7 +76,6 @@ class Gate:
         self._idle = anyio.Event()
 
     async def passing(self, call: Callable[[], Awaitable[Any]]) -> Any:
-        """A call to a server."""
         await self.stand()
         if self.doomed == "after":
             await call()
@@ -86,7 +85,6 @@ class Gate:
         return await call()
 
     async def stand(self) -> None:
-        """Wait until one more call may be made."""
         while not self.left and not self.doomed:
             self._idle.set()
             self._moved = anyio.Event()
@@ -101,7 +99,6 @@ class Gate:
             await self._idle.wait()
 
     def end(self) -> None:
-        """He is gone."""
         self.ended = True
         self._idle.set()
 
@@ -133,8 +130,6 @@ class NoFiles:
 
 @dataclass
 class World:
-    """What a machine runs on."""
-
     loop: OneLoop
     apart: Apart
 
@@ -149,8 +144,6 @@ class Replica:
 
 
 class ConsolidationMachine(RuleBasedStateMachine):
-    """See above."""
-
     world: World
     """Set by ``machine``."""
 
@@ -168,7 +161,6 @@ class ConsolidationMachine(RuleBasedStateMachine):
         """A server was set back, and nobody has made it good yet."""
 
     def do(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        """The result of an async function."""
         return self.world.loop.call(function, *args, **options)
 
     @initialize()
@@ -208,7 +200,6 @@ class ConsolidationMachine(RuleBasedStateMachine):
 
     @rule(number=st.sampled_from(WORKERS), want=st.sampled_from(WANTS), calls=st.sampled_from([1, 3, 9, TO_THE_END]))
     def begin(self, number: int, want: Want, calls: int) -> None:
-        """A worker hears of the session, or a turn waits for it."""
         if number not in self.gates:
             self.gates[number] = gate = Gate()
             gate.work = self.world.loop.start(self._work(gate, want))
@@ -291,7 +282,6 @@ class ConsolidationMachine(RuleBasedStateMachine):
 
     @rule(number=st.sampled_from(WORKERS))
     def sweep(self, number: int) -> None:
-        """A worker looks for what nobody came for in time."""
         self.do(lock_shifted, self.apart.lab.bus, SESSION, -HOUR_MS)
         for session in self.do(self.apart.stores.locks.due, 0):
             assert session == SESSION
@@ -380,15 +370,12 @@ THOROUGH = settings(QUICK, max_examples=1_000, stateful_step_count=80)
 
 @pytest.fixture(scope="module")
 def far_dir() -> Iterator[Path]:
-    """A server for memories alone."""
     with another_server() as data:
         yield data
 
 
 @dataclass(frozen=True)
 class Ground:
-    """Where machines run."""
-
     near_dir: Path
     far_dir: Path
     prefix: str
@@ -403,7 +390,6 @@ def ground(server_dir: Path, far_dir: Path, prefix: str, tmp_path: Path) -> Iter
 
 @contextmanager
 def machine(ground: Ground) -> Iterator[type[ConsolidationMachine]]:
-    """The machine, on buses of its own."""
     with ExitStack() as stack:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         patch.setattr("daemon.archive.local.Threads", NoThreads)

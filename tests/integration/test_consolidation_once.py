@@ -28,13 +28,11 @@ def queue() -> QueueConfig:
 
 @pytest.fixture(autouse=True)
 def fresh_breakers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What other tests let fail opens no breaker here."""
     monkeypatch.setattr(breaker, "_breakers", {})
 
 
 @pytest.fixture
 def memory_of(process: Process, lab: Lab) -> Callable[[Summaries], MemoryLab]:
-    """A session of a bot with a small window."""
     return lambda model: MemoryLab(replace(process, config=small_window(process.config)), lab, model)
 
 

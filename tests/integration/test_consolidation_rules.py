@@ -33,7 +33,6 @@ from workers.consolidation.summary import breaker
 
 @pytest.fixture
 def queue() -> QueueConfig:
-    """What failed rests, and is tried again."""
     return msgspec.structs.replace(HASTY, lease_s=60.0, renew_s=5.0)
 
 
@@ -43,18 +42,15 @@ _numbers = itertools.count()
 
 @pytest.fixture(autouse=True)
 def fresh_breakers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What other tests let fail opens no breaker here."""
     monkeypatch.setattr(breaker, "_breakers", {})
 
 
 @pytest.fixture
 def small(process: Process) -> Process:
-    """A process whose bot has a small window."""
     return replace(process, config=small_window(process.config))
 
 
 def keeps(text: str) -> Answer:
-    """The answer of a silent turn that has something to store."""
     return Answer(text=text, model="summaries")
 
 
@@ -89,7 +85,6 @@ async def failures(memory: MemoryLab) -> str:
 
 
 async def sums_are_true(memory: MemoryLab) -> None:
-    """The session's token sums are those of its messages."""
     state, log = await memory.state(), await memory.log()
     assert state.tokens == sum(entry.tokens for entry in log[state.cursor :])
     assert state.tokens_start == sum(entry.tokens for entry in log[state.start :])
@@ -420,7 +415,6 @@ async def test_what_many_sessions_of_one_scope_come_to_is_all_remembered(small: 
 
 
 def _adds_who_spoke(request: Request) -> Answer:
-    """As a model does that keeps what there is."""
     said = msgspec.json.decode(request.messages[1])["content"]
     memory, _, spoken = said.partition("\n\n## Conversation to Process")
     memory = memory.partition("## Current Long-term Memory")[2].partition("\n")[2]
@@ -899,14 +893,12 @@ class _Interrupted:
         return getattr(self._bus, name)
 
     async def call(self, *parts: Any) -> Any:
-        """As the bus."""
         if self._left == 0:
             await self._first()
         self._left -= 1
         return await self._bus.call(*parts)
 
     async def run(self, *parts: Any) -> Any:
-        """As the bus."""
         if self._left == 0:
             await self._first()
         self._left -= 1

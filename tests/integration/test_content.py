@@ -58,8 +58,6 @@ class Platform:
 
 
 class Adapter:
-    """As much of a channel as fetching needs."""
-
     limits = Limits(
         part_max=1_000, edit_every_s=1, group_edit_every_s=1, typing_lasts_s=0, fetch_max_bytes=1_000_000,
         send_max_bytes=1_000_000,
@@ -130,7 +128,6 @@ class World:
         return [reply for reply in found if reply.session == session]
 
     async def forget(self, order: Order, search: Search | None = None) -> Any:
-        """The job, done."""
         asking = Asking(self.lab.bus, Jobs(self.lab.bus, lease_s=0.5, worker="asking", clock=self.process.clock))
         job = await asking.order(order, search, name="1", tell=None)
         return await job_runner(self.process).until_ended(job, within_s=HANG_S)

@@ -19,8 +19,6 @@ from tests.integration.test_turns import Bot, calls_time, until, wire
 
 
 async def answered(process: Process, lab: Lab, model: ScriptedModel) -> str:
-    """What the log ends with when nothing waits any more."""
-
     async def nobody_waits() -> bool:
         state = await lab.state()
         return state.exists and state.waiting == 0 and not state.worker

@@ -160,7 +160,6 @@ async def test_messages_of_two_partitions_with_one_id_both_wait_in_one(lab: Lab,
 
 
 async def a_waiting_message(bus: Bus, session: str, stream_id: str) -> None:
-    """A stop that waits under an id of the test's choice."""
     keys = bus.keys.of(session)
     message = msgspec.json.encode(an_inbound("m", session=session))
     await bus.call("XADD", keys.inbox, stream_id, "session", session, "id", "m", "message", message)
@@ -268,8 +267,6 @@ async def test_what_was_said_and_answered_since_a_session_was_read_is_in_no_back
     keys, partition = lab.bus.keys, lab.bus.keys.partition("support:7")
 
     class Meanwhile(FailingBus):
-        """Answers while the backup is between its sessions."""
-
         async def run(self, script: Any, named: Any, args: Any) -> Any:
             found = await super().run(script, named, args)
             if script.name == "scope.lua" and not done:

@@ -52,7 +52,6 @@ async def wake_for_nothing(bus: Bus) -> None:
 
 
 def command(*words: Any) -> Break:
-    """A command whose key is made of the bus's keys."""
     name, key, *rest = words
     return lambda bus: bus.call(name, key(bus.keys), *rest)
 

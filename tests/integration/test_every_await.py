@@ -171,7 +171,6 @@ async def see_all_in_order(lab: Lab, expected: Sequence[str]) -> None:
 
 
 async def a_whole_turn(shop: Shop, lab: Lab, bus: FailingBus) -> None:
-    """One that nothing cuts short."""
     await lab.publish("first")
     await limited(work(shop.process, bus))
     assert await left_over(lab) == NOTHING

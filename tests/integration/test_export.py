@@ -38,8 +38,6 @@ def raws_of(count: int, text: str) -> list[bytes]:
 
 
 class Home:
-    """Two people, of whom everything is kept that can be."""
-
     def __init__(self, process: Process, lab: Lab) -> None:
         self.process, self.lab = process, lab
         self.memories = Memories(process.bus)
@@ -62,7 +60,6 @@ class Home:
         await bus.call("HSET", keys.session(key), "base", first, "cursor", first, "start", first)
 
     async def remember(self, scope: str, session: str, text: str) -> None:
-        """Two versions, an entry of the history, a note."""
         opened = await self.memories.open(scope, session, fence=1, nonce="n")
         for first in (0, 4):
             found: dict[str, Any] = {"session": session, "first": first, "upto": first + 4, "time": TIME}
@@ -79,7 +76,6 @@ class Home:
         return path
 
     async def all_of_it(self) -> None:
-        """Everything of Ann in two sessions, and as much of Bob."""
         bus, keys = self.lab.bus, self.lab.bus.keys
         await self.session("web:ann", ANN, 20, text="说 ann", archived=(4, 10))
         await self.session("web:ann:t", ANN, 2, text="thread")

@@ -26,7 +26,6 @@ def world(process: Process, lab: Lab, tmp_path: Path) -> Pond:
 
 
 async def asked(world: Pond, message_id: str, text: str, *, session: str = ANN, scope: str = SCOPE, **more: str) -> str:
-    """What is answered to a command."""
     message = an_inbound(message_id, session=session, text=text)
     message = msgspec.structs.replace(message, command="forget", **more)
     await publish(world.bus, message, scope=scope, config=world.process.config.queue)

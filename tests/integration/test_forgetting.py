@@ -171,7 +171,6 @@ async def test_what_a_running_turn_says_afterwards_is_forgotten_too(world: Pond)
 
 
 async def job_holds(world: Pond, job_id: str, field: str, value: bytes) -> None:
-    """Wait until a job has come so far."""
     with anyio.fail_after(HANG_S):
         while value not in (await world.bus.call("HGET", world.bus.keys.job(job_id), field) or b""):  # noqa: ASYNC110 - nobody tells
             await anyio.sleep(0.01)
@@ -179,8 +178,6 @@ async def job_holds(world: Pond, job_id: str, field: str, value: bytes) -> None:
 
 @asynccontextmanager
 async def renewed(world: Pond, claim: Claim) -> AsyncIterator[None]:
-    """The claim is held for the block."""
-
     async def renew() -> None:
         while True:
             await anyio.sleep(0.1)

@@ -39,7 +39,6 @@ async def a_little(world: Pond) -> None:
 
 
 async def left_by_the_dead(world: Pond, job_id: str) -> None:
-    """Let every lock and lease of a process that died end."""
     keys = world.bus.keys
     for session in (ANN, ANNS):
         if await world.bus.call("HEXISTS", keys.lock(session), "lease"):
@@ -105,7 +104,6 @@ async def dies(process: Process, lab: Lab, tmp_path: Path, order: Order, *, stri
 
 
 async def go_on(world: Pond) -> None:
-    """The conversation goes on, and is consolidated."""
     before = await world.lab.state(ANN)
     for word in ("one", "two"):
         await world.turn(ANN, word)

@@ -125,7 +125,6 @@ def test_a_hundred_messages_with_three_oversized_ones_are_consolidated_and_the_c
 
 
 def settled(place: Place, session: str) -> int:
-    """The session's cursor once it has moved."""
     until = time.monotonic() + HANG_S
     while not (cursor := json.loads(place("session", "show", session, "--json").stdout)["positions"]["cursor"]):
         assert time.monotonic() < until, "it was not consolidated"

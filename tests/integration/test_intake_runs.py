@@ -21,7 +21,6 @@ SESSION = f"{NAME}:ann"
 
 @pytest.fixture
 def queue() -> QueueConfig:
-    """Room for a rush."""
     return QueueConfig()
 
 

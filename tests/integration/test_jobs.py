@@ -23,8 +23,6 @@ LEASE_S = 0.5
 
 
 class Counting(msgspec.Struct, frozen=True, kw_only=True):
-    """How far the handler of these tests has come."""
-
     done: tuple[int, ...] = ()
 
 
@@ -35,7 +33,6 @@ async def jobs(lab: Lab, clock: ManualClock) -> AsyncIterator[Jobs]:
 
 
 async def shift(bus: Bus, by_ms: int) -> None:
-    """Move the deadline of every job."""
     for job_id in await bus.call("ZRANGE", bus.keys.jobs, 0, -1):
         await bus.call("ZADD", bus.keys.jobs, "XX", "INCR", by_ms, job_id)
 

@@ -148,7 +148,6 @@ async def test_a_bus_that_cannot_be_used_says_why_in_one_error(address: Address)
 
 
 async def walk(lab: Lab, disturb: Callable[[], Awaitable[None]]) -> None:
-    """A whole conversation, disturbed before every step."""
     for number in range(3):
         await disturb()
         await lab.publish(f"m{number}")

@@ -24,13 +24,11 @@ COUNT = 6
 
 @pytest.fixture
 def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, renewed often."""
     return QueueConfig(lease_s=60.0, renew_s=0.02)
 
 
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leases are asked for and given away without long rests."""
     monkeypatch.setattr(leader, "STANDBY_S", 0.02)
     monkeypatch.setattr(leader, "CEDED_PAUSE_S", 0.1)
     monkeypatch.setattr(leads, "CEDE_EVERY_S", 0.2)
@@ -39,8 +37,6 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @dataclass
 class Replica:
-    """A process that would lead everything."""
-
     process: Process
     led: set[str] = field(default_factory=set[str])
     taken: int = 0
@@ -121,7 +117,6 @@ async def test_alone_a_replica_keeps_everything(process: Process) -> None:
 
 
 def leases_of(bus: Bus, queue: QueueConfig, *counts: int) -> list[Lease]:
-    """Attempts of processes that hold so many leases."""
     found: list[Lease] = []
     for number, count in enumerate(counts):
         held_now = Leads()

@@ -45,7 +45,6 @@ def calls_time(**more: Any) -> Answer:
 
 
 def limited(process: Process, **bot: Any) -> Process:
-    """The process with limits, or other settings, for its bot."""
     limits = LimitsConfig(
         **{name: EachConfig(**bot.pop(name)) for name in list(bot) if name in LimitsConfig.__struct_fields__}
     )

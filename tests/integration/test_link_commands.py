@@ -31,8 +31,6 @@ def people(process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Peopl
 
 
 class Chat:
-    """A chat in which commands are said."""
-
     def __init__(self, people: PeopleLab, scope: str, *, bot: BotConfig | None = None, **more: Any) -> None:
         self.people, self.scope, self.more = people, scope, more
         self.bot = bot or BotConfig()
@@ -40,7 +38,6 @@ class Chat:
         self.number = 0
 
     async def says(self, text: str) -> str:
-        """What the bot answers."""
         claim, inbound = await self.claimed(text)
         said = await Linking(self.people.process).said(claim, inbound, self.bot)
         # A worker that died after it: its successor says the same, and asks for nothing more.

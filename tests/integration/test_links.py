@@ -42,7 +42,6 @@ def people(process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Peopl
 
 
 async def two(people: PeopleLab) -> None:
-    """Ann and Bob, of whom something is remembered."""
     await people.remember(ANN, "ann has a cat")
     await people.remember(BOB, "bob rows")
     await people.remember(BOB, "bob was in Rome", raw=True)
@@ -479,7 +478,6 @@ async def test_codes_that_are_wrong_or_not_meant_link_nothing(people: PeopleLab)
 
 
 async def test_a_memory_is_one_jobs_at_a_time(people: PeopleLab) -> None:
-    """Two jobs with the same memory at once."""
     first, second = (joining.Joining(people.bus, ScopeLists(people.bus, None), job=name) for name in ("a", "b"))
     assert (await first.mark(ANN, "receiving")).status == "marked"
     found = await second.mark(ANN, "joining")

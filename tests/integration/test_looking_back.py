@@ -36,12 +36,10 @@ SESSION = f"{NAME}:{LAKE}:{THREAD}"
 
 @pytest.fixture
 def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
     return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 def words(number: int, text: str, *, who: str = "ann", mentioned: bool = False, **more: Any) -> Arrival:
-    """Something said in the thread."""
     fields: dict[str, Any] = {"chat": LAKE, "thread": THREAD, "chat_kind": "group", **more}
     return Arrival(
         seen_as=f"u{number}",
@@ -78,12 +76,10 @@ async def answering(
 
 
 def asked(model: ScriptedModel, number: int = -1) -> str:
-    """All that a request says."""
     return "\n".join(each.decode() for each in model.requests[number].messages)
 
 
 async def senders(process: Process) -> list[tuple[str, str]]:
-    """Who said what stands in the log, and under which id."""
     entries = [entry for _, entry in await SessionReader(process.bus).committed(SESSION, limit=100)]
     return [(entry.sender, entry.id) for entry in entries if entry.sender]
 

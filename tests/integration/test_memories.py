@@ -67,7 +67,6 @@ async def taken_in(
     raw: bool = False,
     entry_text: str = "x",
 ) -> Opened:
-    """A range that goes in."""
     update = None if memory is None or rejected else a_version(memory)
     refused = a_version(memory or "", "rejected") if rejected else None
     entry = an_entry(at.upto, upto, at.session, kind="raw" if raw else "summary", text=entry_text)
@@ -891,7 +890,6 @@ def shelved(recorded: RecordingBus, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 async def kept(recorded: RecordingBus, kind: str) -> int:
-    """How many records of a list Redis has."""
     key = recorded.keys.memory(SCOPE).replace(":memory:", f":{kind}:")
     return int(await recorded.call("LLEN", key))
 

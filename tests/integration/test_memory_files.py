@@ -50,7 +50,6 @@ class Memory:
         self._positions: dict[str, int] = {}
 
     def process(self) -> MemoryFiles:
-        """Another process's view of the same."""
         return self.process_of(Memories(self.bus, self.archive))
 
     def process_of(self, memories: Memories) -> MemoryFiles:
@@ -62,7 +61,6 @@ class Memory:
     async def consolidated(
         self, text: str | None, entry: str = "[2026-11-20 09:00] x", session: str = "web:ann"
     ) -> None:
-        """As a consolidation writes."""
         first = self._positions.get(session, 0)
         opened = await self.memories.open(self.scope, session, fence=1, nonce="n")
         update = None if text is None else Version(kind="consolidation", time=TIME, session=session, text=text)
@@ -72,7 +70,6 @@ class Memory:
         self._positions[session] = first + 4
 
     async def flushed(self, added: str, notes: Sequence[tuple[str, str]] = (), *, cycle: int = 0) -> None:
-        """As a flush writes."""
         opened = await self.memories.open(self.scope, "web:ann", fence=1, nonce="n")
         update = Version(kind="flush", time=TIME, session="web:ann", added=added) if added else None
         written = [Note(time=TIME, date=date, text=text, session="web:ann", cycle=cycle) for date, text in notes]
@@ -89,7 +86,6 @@ class Memory:
         return (self.folder / name).read_bytes().decode()
 
     def write(self, text: str | bytes, name: str = "MEMORY.md") -> None:
-        """As a person who saved a while ago."""
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / name
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -424,8 +420,6 @@ async def test_many_who_write_at_once_leave_the_newest_version_and_each_entry_on
 
 async def test_what_comes_while_a_missing_file_is_written_is_written_once(memory: Memory) -> None:
     class Meanwhile(Memories):
-        """To which an entry and a note come behind every read."""
-
         async def history(self, scope: str, *, first: int = 0) -> Any:
             found = await super().history(scope, first=first)
             number = len(found) + first
@@ -528,7 +522,6 @@ async def test_files_that_are_written_again_while_more_goes_to_the_archive_are_w
 async def test_without_the_archive_a_file_is_left_as_it_is_told_once_and_what_can_be_is_written(
     aged: Memory, log: list[Any]
 ) -> None:
-    """As on another machine, whose files are far behind."""
     await age(aged)
     elsewhere = aged.process_of(Memories(aged.bus))
     for _ in range(2):
@@ -570,7 +563,6 @@ with folder_below(pathlib.Path(sys.argv[1]), make=False) as folder, folder_lock(
 
 @contextmanager
 def held_by_another_process(folder: Path) -> Iterator[None]:
-    """Until it is killed at the end of the block."""
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )

@@ -52,8 +52,6 @@ DIES_AT = st.sampled_from([0] * 10 + list(range(1, 41)))
 
 @dataclass
 class Side:
-    """What a memory should know of one session."""
-
     fence: int = 0
     nonce: str = ""
     upto: int = 0
@@ -75,8 +73,6 @@ class Entry:
 
 @dataclass
 class Model:
-    """What a scope's memory should hold."""
-
     versions: list[Version] = field(default_factory=list)
     version: int = 0
     rejected: int = 0
@@ -162,11 +158,9 @@ class MemoryMachine(RuleBasedStateMachine):
         self.folder.cleanup()
 
     def process(self, bus: RecordingBus | ShelvingBus) -> Memories:
-        """Another process of the same database and archive."""
         return Memories(bus, Archive(bus, Path(self.folder.name)))
 
     def do(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        """The result of an async function."""
         return self.loop.call(function, *args, **options)
 
     @initialize()
@@ -208,7 +202,6 @@ class MemoryMachine(RuleBasedStateMachine):
         return self.model.appended_since(opened) if max(1, opened.version) > self.base("versions") else None
 
     def base(self, kind: str) -> int:
-        """How many records of a list are in the archive."""
         return int(self.do(self.bus.call, "HGET", self.bus.keys.memory(SCOPE), f"{kind}_base") or 0)
 
     def refused(self, call: Callable[[], Any], error: type[Exception]) -> None:
@@ -520,7 +513,6 @@ THOROUGH = settings(QUICK, max_examples=1_000, stateful_step_count=80)
 
 @contextmanager
 def machine(server_dir: Path, prefix: str) -> Iterator[type[MemoryMachine]]:
-    """The machine on a bus of its own."""
     with one_loop() as loop, pytest.MonkeyPatch.context() as patch:
         patch.setattr("daemon.memory.shelving.KEPT", KEPT)
         patch.setattr("daemon.memory.shelving.SHELVED", SHELVED)

@@ -14,8 +14,6 @@ from tests.conftest import Lab
 
 
 def steps(lab: Lab, *, fails_at: int = 0) -> list[Migration]:
-    """Two migrations that count how often they ran."""
-
     def step(schema: int) -> Migration:
         async def run(bus: Bus) -> None:
             await bus.call("HINCRBY", bus.keys.people, f"ran-{schema}", 1)

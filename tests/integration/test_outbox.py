@@ -51,12 +51,10 @@ ANN, BOB = f"{NAME}:ann", f"{NAME}:bob"
 
 @pytest.fixture
 def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
     return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 def pushing(process: Process, platform: Sink, **more: Any) -> Process:
-    """A replica of the process with a push channel."""
     fields: dict[str, Any] = {"send_timeout_s": 20.0, **more}
     channel = TestingConfig(url=platform.url, **fields)
     config = Config(queue=process.config.queue, channels={NAME: channel})
@@ -95,7 +93,6 @@ async def until_empty(bus: Bus) -> None:
 
 
 async def unknown(bus: Bus) -> list[tuple[str, str, str]]:
-    """Reply, part and action of every unknown outcome."""
     found = await bus.call("XRANGE", bus.keys.unknown(0), "-", "+")
     return [(fields[b"reply"].decode(), fields[b"part"].decode(), fields[b"action"].decode()) for _, fields in found]
 
@@ -108,8 +105,6 @@ async def marks(bus: Bus, reply: str) -> dict[str, str]:
 
 @dataclass
 class Room:
-    """How often room for a message was taken."""
-
     taken: int = 0
     waited: set[str] = field(default_factory=set[str])
     """Chats that had to wait."""
@@ -130,7 +125,6 @@ class Room:
 
 @pytest.fixture
 def room(monkeypatch: pytest.MonkeyPatch) -> Room:
-    """Told of all that is asked of every pace."""
     room, take, take_spare = Room(), Pace.take, Pace.take_spare
 
     async def noted(pace: Pace, chat: str, rates: Sequence[Rate]) -> float:
@@ -293,7 +287,6 @@ PARTITIONS = 64
 
 @asynccontextmanager
 async def many_partitions(process: Process, prefix: str) -> AsyncGenerator[Process]:
-    """The process on a database of many partitions."""
     config = RedisConfig(prefix=f"{prefix}-many", partitions=PARTITIONS)
     async with open_bus(config, process.data_dir) as bus, anyio.create_task_group() as tg:
         listener = Listener(bus)
@@ -312,7 +305,6 @@ async def put_everywhere(bus: Bus, chats: Sequence[str], *texts: str) -> None:
 
 
 async def readers(bus: Bus) -> int:
-    """Connections on which somebody waits for replies."""
     clients: bytes = await bus.call("CLIENT", "LIST")
     return clients.count(b" cmd=xread ")
 
@@ -386,7 +378,6 @@ async def test_a_new_leader_reads_at_once_though_the_reader_waits_for_others(
 
 
 async def until(reached: Callable[[], bool]) -> None:
-    """Wait until something that sends no event is so."""
     with anyio.fail_after(HANG_S):
         while not reached():  # noqa: ASYNC110 - see above
             await anyio.sleep(0.002)

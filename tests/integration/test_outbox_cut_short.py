@@ -38,7 +38,6 @@ EXPECTED = {ANN: ["one ", "two", "three"], BOB: ["four"]}
 
 @pytest.fixture
 def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
     return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.002)
 
 
@@ -77,7 +76,6 @@ class Platform:
         return f"m{len(self.arrived)}"
 
     def times(self) -> Counter[tuple[str, str]]:
-        """How often each part arrived."""
         return Counter((reply, str(part)) for _, reply, part, _ in self.arrived)
 
     def order(self) -> dict[str, list[str]]:
@@ -141,7 +139,6 @@ async def see_all_is_well(process: Process, platform: Platform, *, resent: bool 
 
 
 async def calls_of_a_dispatch(process: Process) -> int:
-    """Calls of one that nothing cuts short."""
     bus, platform = FailingBus(process.bus, at=0), Platform()
     await prepare(process)
     await dispatch(process, platform, bus)
@@ -269,8 +266,6 @@ class Steps:
 
     @contextmanager
     def counted(self) -> Iterator[None]:
-        """Count those of tasks that begin in this block."""
-
         def make(loop: asyncio.AbstractEventLoop, work: Any, **more: Any) -> "asyncio.Task[Any]":
             return asyncio.Task(Stepped(work, self._wait), loop=loop, **more)
 

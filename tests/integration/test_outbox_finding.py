@@ -51,7 +51,6 @@ from tests.integration.test_outbox_cut_short import (
 
 @pytest.fixture
 def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
     return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1, attempts_max=4)
 
 
@@ -287,8 +286,6 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Remembering(Platform):
-    """A platform that can be asked what it was sent."""
-
     async def find(self, chat: SessionKey, part: Part, *, timeout_s: float) -> str:
         await a_moment()
         there = [(session, reply, number) for session, reply, number, _ in self.arrived]

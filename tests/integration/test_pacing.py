@@ -35,7 +35,6 @@ ALL = Rate(bucket="all", count=5, per_s=0.05)
 
 @pytest.fixture
 def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
     return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
@@ -153,7 +152,6 @@ async def test_many_chats_share_a_script(bus: Bus) -> None:
 
 
 async def test_two_platforms_are_asked_about_apart(bus: Bus) -> None:
-    """On a cluster their buckets lie in two slots."""
     answers: list[float] = []
 
     async def ask(channel: str) -> None:
@@ -187,7 +185,6 @@ def kept_to(monkeypatch: pytest.MonkeyPatch, *rates: Rate) -> None:
 
 
 def hourly(count: int, *, bucket: str = "all") -> Rate:
-    """A rate whose bucket no test sees filled again."""
     return Rate(bucket=bucket, count=count, per_s=3_600.0)
 
 

@@ -10,8 +10,6 @@ from workers.agent.probe import probe
 
 
 class Blind(Provider):
-    """Takes no pictures."""
-
     def refusal(self, body: dict[str, object]) -> str:
         return "this model does not support image input" if "image_url" in str(body["messages"]) else ""
 

@@ -744,7 +744,6 @@ async def test_a_memory_is_given_as_it_stands_in_its_files(bus: Bus) -> None:
 
 
 async def remember(memories: Memories, first: int, text: str) -> Opened:
-    """A range that is consolidated, and a flush with a note."""
     moment = "2026-11-20T09:00:00.000Z"
     opened = await memories.open("pond:workspace", "web:ann", fence=first + 1, nonce=str(first))
     entry = HistoryEntry(time=moment, session="web:ann", first=first, upto=first + 2, kind="summary", text=text)

@@ -27,7 +27,6 @@ TOOLS = ("memory_search", "memory_get", "conversation_search")
 
 @pytest.fixture
 def process(process: Process) -> Process:
-    """One whose turns wait for a search on a busy machine too."""
     search = msgspec.structs.replace(process.config.memory_search, turn_deadline_s=HANG_S)
     return replace(process, config=msgspec.structs.replace(process.config, memory_search=search))
 

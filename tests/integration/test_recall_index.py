@@ -67,7 +67,6 @@ async def found(engine: BuiltinEngine, query: str, *, scope: str = SCOPE, limit:
 
 
 async def files(engine: BuiltinEngine, query: str, **more: Any) -> list[str]:
-    """Of the hits, the places."""
     return [hit.file for hit in (await found(engine, query, **more)).hits]
 
 

@@ -65,7 +65,6 @@ def about_canaries(text: str) -> list[float]:
 
 
 def vectors_in(path: Path) -> int:
-    """Vectors of what is to be forgotten that are kept."""
     with closing(sqlite3.connect(path)) as connection:
         found = [row[0] for table in ("rows", "known") for row in connection.execute(f"SELECT vector FROM {table}")]
     return sum([*memoryview(vector).cast("f")] == about_canaries(CANARY) for vector in found)

@@ -50,8 +50,6 @@ _encode = msgspec.json.Encoder().encode
 
 @dataclass
 class Talk:
-    """What one session should hold."""
-
     accepted: list[str] = field(default_factory=list)
     """Ids in the order of their acceptance."""
     settled: list[str] = field(default_factory=list)
@@ -84,7 +82,6 @@ class Talk:
 
     @property
     def taken(self) -> list[str]:
-        """What the next turn is to answer."""
         return self.waiting[: self.waiting.index(self.stop) + 1] if self.stop else self.waiting[:1]
 
 
@@ -101,8 +98,6 @@ class Held:
 
 @dataclass
 class Seen:
-    """Everything in Redis at one moment."""
-
     now: int
     due: dict[str, int]
     ready: list[str]
@@ -114,7 +109,6 @@ class Seen:
     notices: dict[str, list[str]]
 
     def ahead(self, session: str, name: str) -> bool:
-        """Whether a deadline keeps others away."""
         return self.now < int(self.hashes[session].get(name, "0")) <= self.now + LONGEST_MS
 
     def state(self, *but: str) -> dict[str, Any]:
@@ -177,7 +171,6 @@ class SessionMachine(RuleBasedStateMachine):
         self.late: list[tuple[Any, ...]] = []
 
     def do(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        """The result of an async function."""
         return self.loop.call(function, *args, **options)
 
     @initialize()
@@ -232,7 +225,6 @@ class SessionMachine(RuleBasedStateMachine):
 
     @rule(session=st.sampled_from(SESSIONS), pick=st.integers(0, 99))
     def amend(self, session: str, pick: int) -> None:
-        """Somebody edits a message, whatever has become of it."""
         talk, before = self.talks[session], self.see()
         if not talk.accepted:
             return
@@ -323,7 +315,6 @@ class SessionMachine(RuleBasedStateMachine):
             self.claim(session)
 
     def begin(self, session: str, claim: Claim) -> None:
-        """A worker has a turn."""
         talk, begun = self.talks[session], claim.begun
         assert (begun.claims, begun.attempts) == (talk.claims, talk.attempts)
         assert (begun.head, begun.step) == (len(talk.log), len(talk.journal))
@@ -626,7 +617,6 @@ THOROUGH = settings(QUICK, max_examples=1_000, stateful_step_count=80)
 
 @contextmanager
 def machine(server_dir: Path, prefix: str) -> Iterator[type[SessionMachine]]:
-    """The machine on a bus of its own."""
     with one_loop() as loop:
         opened = open_bus(RedisConfig(prefix=prefix), server_dir)
         with loop.entered(opened) as bus:

@@ -25,7 +25,6 @@ def small(process: Process) -> Process:
 
 @pytest.fixture
 def model() -> Summaries:
-    """Sums up once, and then fails three times."""
     said = saves("[2026-11-20 09:00] They talked.", memory="Ann asks.", continuity="Ann wants to know why.")
     return Summaries(said, *[ModelUnavailable("away")] * 3)
 

@@ -43,12 +43,10 @@ TEXT = "The answer begins with words that are many enough to be shown at once"
 
 @pytest.fixture
 def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
     return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 async def write(bus: Bus, text: str, *, session: str = ANN, turn: int = 0, fence: int = 1, sequence: int = 0) -> None:
-    """A worker publishes all that it has written so far."""
     live = msgspec.json.encode(Live(session=session, turn=turn, fence=fence, sequence=sequence, offset=0, text=text))
     await bus.call("SET", bus.keys.live(session), live, "PX", 60_000)
     await bus.call("PUBLISH", bus.keys.events(session), live)
@@ -69,7 +67,6 @@ async def end_turn(bus: Bus, *, session: str = ANN, head: int = 2) -> None:
 
 
 async def leads(process: Process) -> None:
-    """Wait until somebody leads, and hears what is written."""
     bus = process.bus
     with anyio.fail_after(HANG_S):
         while not await bus.call("HEXISTS", bus.keys.leader(0, NAME), "nonce"):  # noqa: ASYNC110 - no event tells of it
@@ -96,7 +93,6 @@ async def test_what_is_being_written_is_shown_and_becomes_the_reply(process: Pro
 
 
 async def shown(process: Process, platform: Sink, text: str = TEXT, **more: Any) -> None:
-    """Have a text written, and wait until the chat shows it."""
     await write(process.bus, text, **more)
     await until(lambda: text in platform.shown(more.get("session", ANN)))
 

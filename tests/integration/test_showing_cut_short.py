@@ -43,7 +43,6 @@ SOON_S = 0.03
 
 @pytest.fixture
 def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
     return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.002)
 
 
@@ -59,8 +58,6 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @dataclass
 class Platform:
-    """An adapter and its platform in one."""
-
     name: str = NAME
     messages: dict[str, str] = field(default_factory=dict[str, str])
     """What the chat shows, by id."""
@@ -144,7 +141,6 @@ async def talk(process: Process, platform: Platform, bus: Bus) -> None:
 
 
 async def say(process: Process, platform: Platform, text: str, *, kind: str = "") -> None:
-    """Once, whoever dies."""
     if text not in platform.committed:
         with anyio.CancelScope(shield=True):
             await commit(process.bus, text, kind=kind)
@@ -152,7 +148,6 @@ async def say(process: Process, platform: Platform, text: str, *, kind: str = ""
 
 
 async def prepare(process: Process) -> None:
-    """Forget what was."""
     keys = process.bus.keys
     for key in (keys.unknown(0), *await process.bus.call("KEYS", f"{keys.prefix}:*:sent:*")):
         await process.bus.call("UNLINK", key)
@@ -186,7 +181,6 @@ async def see_all_is_well(process: Process, platform: Platform, *, listed: bool 
 
 
 async def calls_of_a_talk(process: Process) -> int:
-    """Calls of one that nothing cuts short."""
     bus, platform = FailingBus(process.bus, at=0), Platform(struck=lambda: False)
     await prepare(process)
     await talk(process, platform, bus)

@@ -28,7 +28,6 @@ from tests.limits import HANG_S
 
 @pytest.fixture
 def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
     return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.02)
 
 
@@ -227,8 +226,6 @@ async def test_every_script_arriving_again_at_the_end_changes_nothing(process: P
 
 @dataclass
 class Remembering(Platform):
-    """A platform that can be asked what it shows."""
-
     names: dict[str, tuple[str, int, bool]] = field(default_factory=dict[str, tuple[str, int, bool]])
     """Reply, number and whether it is still being written, by id."""
 

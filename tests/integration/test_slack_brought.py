@@ -30,13 +30,10 @@ FORM = "application/x-www-form-urlencoded"
 
 
 def signature(body: bytes, stamped: str, secret: str = SECRET) -> str:
-    """As Slack's documentation has it, without the library."""
     return "v0=" + hmac.new(secret.encode(), f"v0:{stamped}:".encode() + body, hashlib.sha256).hexdigest()
 
 
 class Caller:
-    """Slack, which calls the address."""
-
     def __init__(self, process: Process, port: int, client: httpx2.AsyncClient) -> None:
         self.url = f"http://127.0.0.1:{port}/slack/events"
         self._process = process

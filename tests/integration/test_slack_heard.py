@@ -56,12 +56,10 @@ class Heard:
 
     @property
     def once(self) -> list[Arrival]:
-        """Without repetitions."""
         return list({each.seen_as: each for each in reversed(self.arrivals)}.values())[::-1]
 
 
 def section(slack: FakeSlack, *, way: str, **more: Any) -> SlackConfig:
-    """The bot of a fake Slack, heard in one way."""
     given: dict[str, Any] = {"access": AccessConfig(policy="open"), "bot_token": Secret(slack.bot.token), **more}
     if way == "socket":
         return SlackConfig(base_url=slack.base_url, app_token=Secret(slack.app.token), **given)
@@ -74,7 +72,6 @@ def section(slack: FakeSlack, *, way: str, **more: Any) -> SlackConfig:
 
 @asynccontextmanager
 async def hearing(process: Process, slack: FakeSlack, *, way: str, **more: Any) -> AsyncGenerator[Heard]:
-    """One bot that hears, for the length of the block."""
     config = section(slack, way=way, **more)
     here = replace(
         process,

@@ -224,7 +224,6 @@ async def test_workspaces_of_one_app_hear_what_is_theirs(process: Process) -> No
 
 @asynccontextmanager
 async def called(process: Process, slack: FakeSlack, heard: Heard) -> AsyncGenerator[None]:
-    """One replica that is brought events."""
     true_time = replace(process, clock=SystemClock())  # which Slack signs by
     with reserved_port() as port:
         async with hearing(true_time, heard, by_http(slack, port)):

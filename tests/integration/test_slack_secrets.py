@@ -65,7 +65,6 @@ async def heard(channel: SlackChannel) -> None:
 
 
 def repeating(*secrets: str) -> list[Fault]:
-    """Answers that quote them."""
     all_of_them = " ".join(secrets)
     quoted = {"response_metadata": {"messages": [f"[ERROR] {all_of_them}"]}, "needed": all_of_them, "user": all_of_them}
     return [

@@ -39,7 +39,6 @@ class Pond:
         return SessionKey(channel=NAME, chat=self.lake.id, thread=self.root.ts)
 
     def another(self) -> AbstractAsyncContextManager[SlackChannel]:
-        """The adapter in another process."""
         return connect(self.process, NAME, self.config)
 
     def part(self, text: str = "3 m.", *, number: int = 0, **more: Any) -> Part:
@@ -60,11 +59,9 @@ class Pond:
         return await self.channel.find(self.thread, part, timeout_s=TIMEOUT_S)
 
     def texts(self) -> list[str]:
-        """What stands in the thread."""
         return self.lake.texts(thread=self.root.ts)
 
     def asked(self) -> list[tuple[str, str]]:
-        """What was to be shown, and Slack's refusals."""
         return [(call.method, call.error) for call in self.slack.called("chat.")]
 
 

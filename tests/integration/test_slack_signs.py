@@ -19,8 +19,6 @@ TIMEOUT_S = 5.0
 
 @dataclass
 class Room:
-    """A channel, a thread in it and a direct chat."""
-
     slack: FakeSlack
     channel: SlackChannel
     lake: Channel

@@ -40,7 +40,6 @@ def section(wire: Wire, name: str = "acme", **more: Any) -> SlackConfig:
 
 @asynccontextmanager
 async def hearing(process: Process, wire: Wire, heard: Heard) -> AsyncGenerator[anyio.CancelScope]:
-    """One section that hears for the length of the block."""
     here = replica(process, acme=section(wire))
     async with anyio.create_task_group() as tg:
         tg.start_soon(hear_one, here, "acme", heard)

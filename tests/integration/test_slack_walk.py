@@ -48,25 +48,20 @@ ACCENTED = "e\u0301\u0323"
 
 @pytest.fixture
 def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
     return QueueConfig(lease_s=6.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 def session(chat: Channel, thread: str = "", *, channel: str = NAME) -> str:
-    """The key of a conversation."""
     return str(SessionKey(channel=channel, chat=chat.id, thread=thread))
 
 
 @dataclass
 class Walk:
-    """A process with channels and agents, on a fake Slack."""
-
     slack: FakeSlack
     process: Process
     model: Speaking
 
     async def shows(self, chat: Channel, *texts: str, thread: str | None = None) -> None:
-        """Wait until the bots' messages in a chat are these."""
         try:
             await self.slack.until(lambda: chat.texts(thread=thread) == [*texts])
         except TimeoutError:
@@ -101,7 +96,6 @@ class Walk:
         return [words_of(wire["content"]) for wire in wires if wire["role"] == "user"]
 
     async def unknown(self) -> list[str]:
-        """What was done about each outcome that nobody knows."""
         keys = self.process.bus.keys
         streams = [keys.unknown(partition) for partition in range(keys.partitions)]
         found = await self.process.bus.each([("XRANGE", stream, "-", "+") for stream in streams])
@@ -791,8 +785,6 @@ async def test_a_voice_message_is_answered_as_what_was_said(process: Process, sl
 
 @dataclass
 class Sending(Speaking):
-    """Draws a map and sends it, by tools, before it answers."""
-
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         calls = (
             ("write_file", {"path": "map.txt", "content": MAP}),

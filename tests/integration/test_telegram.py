@@ -38,7 +38,6 @@ TIMEOUT_S = 5.0
 
 @pytest.fixture
 def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
     return QueueConfig(lease_s=2.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
@@ -52,8 +51,6 @@ def short_rests(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @dataclass
 class Heard:
-    """An intake that keeps what it is given."""
-
     arrivals: list[Arrival] = field(default_factory=list[Arrival])
     away: int = 0
     """How often it says that it cannot keep anything."""
@@ -79,7 +76,6 @@ class Heard:
 
 
 def configured(process: Process, telegram: FakeTelegram, bot: Bot | None = None, **more: Any) -> Process:
-    """A replica of the process with a bot."""
     token = Secret((bot or telegram.bot).token)
     given: dict[str, Any] = {"access": AccessConfig(policy="open"), "send_timeout_s": 1.0, **more}
     channel = TelegramConfig(base_url=telegram.base_url, token=token, **given)

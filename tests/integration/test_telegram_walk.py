@@ -44,20 +44,16 @@ ACCENTED = "e\u0301\u0323"
 
 @pytest.fixture
 def queue() -> QueueConfig:
-    """Leases that a busy machine keeps, and short rests."""
     return QueueConfig(lease_s=6.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 @dataclass
 class Walk:
-    """A process with channels and agents, on a fake Bot API."""
-
     telegram: FakeTelegram
     process: Process
     model: Speaking
 
     async def shows(self, chat: Chat, *texts: str, thread: int | None = None) -> None:
-        """Wait until the bots' messages in a chat are these."""
         try:
             await self.telegram.until(lambda: chat.texts(thread=thread) == [*texts])
         except TimeoutError:

@@ -202,7 +202,6 @@ class BrieflyAway(CutBus):
         return result or await call()
 
     async def call(self, *command: Part) -> Any:
-        """Reading goes on."""
         return await Bus.call(self, *command)
 
 

@@ -24,7 +24,6 @@ CHATS = [f"web:chat{number}" for number in range(MOST + 8)]
 
 
 async def gathered(*asking: Callable[[], Awaitable[Any]]) -> list[Any]:
-    """What each gives or raises, begun in the same tick."""
     results: list[Any] = [None] * len(asking)
 
     async def one(number: int, ask: Callable[[], Awaitable[Any]]) -> None:

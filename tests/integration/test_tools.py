@@ -42,7 +42,6 @@ def results(log: Sequence[LogEntry]) -> dict[str, Any]:
 
 
 def equipped(process: Process, *tools: str, **channels: Any) -> Process:
-    """The same process with a bot that may use these tools."""
     config = msgspec.structs.replace(
         process.config, bots={"pond": BotConfig(tools=tools)}, channels={**process.config.channels, **channels}
     )

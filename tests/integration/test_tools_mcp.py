@@ -101,7 +101,6 @@ def alive(pid: int) -> bool:
 
 @pytest.fixture
 def starts(tmp_path: Path) -> Path:
-    """Where each started server notes its process id."""
     path = tmp_path / "starts"
     path.touch()
     return path

@@ -40,7 +40,6 @@ ANN = "web:ann"
 
 @pytest.fixture
 def queue() -> QueueConfig:
-    """Leases that outlast the sending of a part."""
     return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
@@ -195,7 +194,6 @@ async def test_the_newest_turns_are_kept_for_a_week(lab: Lab, monkeypatch: pytes
 
 
 async def keep_a_trace(bus: Bus) -> None:
-    """As the turn that is about to be delivered has left it."""
     await bus.call("RPUSH", bus.keys.traces(PUSHED), records.encode(a_trace(0)))
     await bus.call("PEXPIRE", bus.keys.traces(PUSHED), 60_000)
 

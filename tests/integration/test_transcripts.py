@@ -52,7 +52,6 @@ class Shelf:
         await self.lab.bus.call("HSET", keys.session(ANN), "head", len(self.raws), "scope", "pond:workspace")
 
     async def store(self, *ranges: Range) -> list[Segment]:
-        """Archive ranges, which the log still holds."""
         return [await self.archive.write(ANN, first, self.raws[first:upto]) for first, upto in ranges]
 
     async def trim(self, base: int) -> None:
@@ -74,7 +73,6 @@ async def pieces_of(shelf: Shelf, first: int = 0, upto: int | None = None, **mor
 
 
 def joined(pieces: Sequence[Piece]) -> list[bytes]:
-    """The messages of pieces, which must follow on each other."""
     for one, two in itertools.pairwise(pieces):
         assert one.upto == two.first
     assert all(len(piece.raws) == piece.upto - piece.first for piece in pieces if not piece.reason)
@@ -209,8 +207,6 @@ async def test_what_a_consolidation_lets_go_of_is_read_as_before(process: Proces
 
 
 class Meddling(RecordingBus):
-    """Lets something happen before a call of its choice."""
-
     def __init__(self, lab: Lab, at: int, happens: Callable[[], Awaitable[None]]) -> None:
         super().__init__(lab.bus)  # type: ignore[arg-type]
         self._left = at

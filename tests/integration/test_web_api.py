@@ -68,8 +68,6 @@ def data_dir() -> Iterator[Path]:
 
 @dataclass
 class Web:
-    """A process with a web channel, and a client of it."""
-
     process: Process
     address: str
     client: httpx2.AsyncClient
@@ -133,7 +131,6 @@ async def answer(web: Web, session: str, text: str) -> None:
 
 
 def error_of(response: httpx2.Response, status: int) -> str:
-    """The code of an error, whose form is checked."""
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/json"
     assert response.headers["x-content-type-options"] == "nosniff"

@@ -49,7 +49,6 @@ async def page(process: Process) -> AsyncIterator[Page]:
 
 @pytest.fixture
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing shown is older than a moment."""
     monkeypatch.setattr(snapshots, "FRESH_S", 0.0)
     monkeypatch.setattr(snapshots, "SHARE", 0)
     monkeypatch.setattr(endpoints, "FRESH_S", 0.02)

@@ -130,8 +130,6 @@ class Successor(FailingBus):
 
 
 class Tenure:
-    """A lease on something."""
-
     def __init__(self, lab: Lab, folder: Path) -> None:
         self.lab, self.bus, self.keys, self.folder, self._taken = lab, lab.bus, lab.bus.keys, folder, 0
 
@@ -142,11 +140,9 @@ class Tenure:
 
     @property
     def queue(self) -> QueueConfig:
-        """With such a lease."""
         return msgspec.structs.replace(self.lab.queue, lease_s=self.lease_s())
 
     async def prepare(self) -> None:
-        """What is there before anybody holds it."""
         await self.lab.publish("m1")
 
     async def take(self, bus: Bus) -> Any:
@@ -158,8 +154,6 @@ class Tenure:
 
 
 class OfTurn(Tenure):
-    """The lease on a session."""
-
     async def take(self, bus: Bus) -> Any:
         sessions = Sessions(bus, self.queue, worker="worker")
         claim = await sessions.claim(SESSION)
@@ -222,8 +216,6 @@ class OfArchive(Tenure):
 
 
 class OfLeader(Tenure):
-    """The lease of whoever sends the replies of a channel."""
-
     async def prepare(self) -> None:
         reply = Reply(id=f"{SESSION}#0", session=SESSION, turn=0, text="hi", correlation="c")
         await self.bus.call("XADD", self.keys.out(0, "web"), "*", "reply", msgspec.json.encode(reply))
@@ -242,8 +234,6 @@ class OfLeader(Tenure):
 
 
 class OfJob(Tenure):
-    """The lease on a job."""
-
     def jobs(self, bus: Bus) -> Jobs:
         return Jobs(bus, lease_s=self.lease_s(), worker="worker", clock=ManualClock())
 
@@ -269,8 +259,6 @@ class OfMark(Tenure):
 
 
 class OfSchema(Tenure):
-    """The right to bring a database to a newer schema."""
-
     async def take(self, bus: Bus) -> Any:
         held = SimpleNamespace(bus=bus, nonce=secrets.token_hex(8))
         assert await ask_for_2(held) == b"mine"
@@ -366,13 +354,11 @@ async def archive(held: Any) -> int:
 
 
 async def expire(held: Any) -> int:
-    """What was archived before this holder's time."""
     await held.archive.trim(SESSION, 4)
     return int(await held.archive.expire(SESSION, before=held.before))
 
 
 async def unmark(held: Any) -> str:
-    """The memory is marked for the next job at once."""
     await held.joining.unmark(SCOPE, "receiving")
     return (await Joining(held.bus, ScopeLists(held.bus, None), job="b").mark(SCOPE, "receiving")).status
 
@@ -405,8 +391,6 @@ async def outcome_of(call: Awaitable[Any]) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A script, and the call of its holder's that runs it."""
-
     tenure: type[Tenure]
     step: Callable[[Any], Awaitable[Any]]
     refused: Any
@@ -564,12 +548,10 @@ class Flow:
 
 
 async def joins(lab: Lab, process: Process, folder: Path) -> Flow:
-    """Two memories become one, one of which is two already."""
     return await moves(PeopleLab(process, lab), parts=False)
 
 
 async def parts(lab: Lab, process: Process, folder: Path) -> Flow:
-    """One memory of three people becomes two."""
     return await moves(PeopleLab(process, lab), parts=True)
 
 
@@ -593,8 +575,6 @@ async def moves(people: PeopleLab, *, parts: bool) -> Flow:
 
 
 def forgets(**order: Any) -> Callable[[Lab, Process, Path], Awaitable[Flow]]:
-    """Something is forgotten."""
-
     async def begin(lab: Lab, process: Process, folder: Path) -> Flow:
         world = Pond(pond(process, folder), lab)
         await a_little(world)

@@ -44,7 +44,6 @@ def chromium() -> str:
 
 
 def launch(playwright: Playwright) -> Browser:
-    """A browser without a screen."""
     return playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
 
 
@@ -58,8 +57,6 @@ def login_link(folder: Path) -> str:
 
 @dataclass(kw_only=True)
 class Visit:
-    """One tab, and what it complained of since it was opened."""
-
     page: Page
     url: str
     """Address of the Millpond; what is opened begins there."""
@@ -73,7 +70,6 @@ class Visit:
         self.page.on("dialog", lambda dialog: (self._complain(f"a script ran: {dialog.message}"), dialog.dismiss()))
 
     def open(self, path: str = "/") -> Page:
-        """Go to a path of the Millpond."""
         self.page.goto(f"{self.url}{path}")
         return self.page
 
@@ -109,7 +105,6 @@ class Visit:
         ]
 
     def shoot(self, name: str) -> Path:
-        """A picture of what is seen, for a person to look at."""
         SHOTS.mkdir(parents=True, exist_ok=True)
         path = SHOTS / f"{name}.png"
         self.page.screenshot(path=path)

@@ -41,7 +41,6 @@ SLOW_S = 0.15
 
 
 def answer(body: Mapping[str, Any]) -> Reply:
-    """What a request is answered with."""
     if is_summary(body):
         fields = {
             "history_entry": "Pumps and the mill race\n\nThey went through the notes.",

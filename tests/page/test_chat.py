@@ -46,7 +46,6 @@ def environment(portal: BlockingPortal) -> Iterator[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def plant(portal: BlockingPortal) -> Callable[[Path], None]:
-    """A conversation of ten thousand messages."""
     return lambda folder: portal.call(lambda: long_conversation(folder, "long", messages=MESSAGES, settled=9_800))
 
 
@@ -65,7 +64,6 @@ def say(page: Page, text: str) -> None:
 
 
 def answers(page: Page) -> Locator:
-    """The answers that are committed, each with its foot."""
     return page.locator("article.assistant:not(.live):has(footer)")
 
 

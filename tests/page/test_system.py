@@ -18,8 +18,6 @@ Bury = Callable[[str, str, str], None]
 
 @pytest.fixture
 def bury(millpond: Pond, portal: BlockingPortal) -> Bury:
-    """Make a dead letter of a session that there is."""
-
     def buried(name: str, text: str, reason: str) -> None:
         portal.call(lambda: dead_letter(millpond.folder, f"web:{name}", text, reason=reason))
 

@@ -54,8 +54,6 @@ Say = Callable[["Chat", str], Awaitable[None]]
 
 @dataclass(eq=False, kw_only=True)
 class Chat:
-    """One conversation."""
-
     name: str
     """What its marks begin with."""
     channel: str
@@ -72,13 +70,10 @@ class Chat:
 
     @property
     def home(self) -> str:
-        """Whose memory it is."""
         return self.household or self.name
 
 
 class Crowd:
-    """All who talk."""
-
     def __init__(self, chats: Sequence[Chat], dice: random.Random) -> None:
         self.chats = chats
         self.said: Counter[str] = Counter()
@@ -102,7 +97,6 @@ class Crowd:
         return found, self._dice.choice(BURST)
 
     async def speak(self, chat: Chat, count: int) -> None:
-        """Let it say its next messages, one after the other."""
         self.rest += count
         for _ in range(count):
             text = self._text(chat)
@@ -134,11 +128,9 @@ class Site:
         self.bad_inputs = 0
 
     def url(self) -> str:
-        """Of the next one."""
         return next(self._urls)
 
     async def say(self, chat: Chat, text: str) -> None:
-        """Hand it in until it is accepted, under one id."""
         name = f"m{chat.count:06}"
         body = {"session": chat.session, "text": text, "id": name, "user": chat.home}
         while not await self._accepted(body):  # noqa: ASYNC110 - nobody tells
@@ -218,7 +210,6 @@ class _OnTelegram:
     dice: random.Random
 
     async def say(self, chat: Chat, text: str) -> None:
-        """One of its people says it, in a group to the bot."""
         asked = text
         if len(self.people) > 1:
             asked = f"@{self.telegram.bot.person.username} {text}"
@@ -246,7 +237,6 @@ class _OnSlack:
     dice: random.Random
 
     async def say(self, chat: Chat, text: str) -> None:
-        """Its person says it, in a channel to the bot."""
         if self.place.kind == "im":
             chat.ids.append(self.place.say(text).ts)
             chat.session = str(SessionKey(channel=WORK, chat=self.place.id))

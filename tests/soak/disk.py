@@ -23,8 +23,6 @@ UNSHARE = ("unshare", "--user", "--map-root-user", "--mount")
 
 
 class Disk:
-    """The file system."""
-
     def __init__(self, folder: Path, size_mb: int) -> None:
         self._folder = folder
         self._size_mb = size_mb
@@ -39,7 +37,6 @@ class Disk:
         self._sized(f"{used_kb + LEFT_KB}k")
 
     def empty(self) -> None:
-        """There is room again."""
         self._sized(f"{self._size_mb}m")
 
     def _sized(self, size: str) -> None:

@@ -72,8 +72,6 @@ PUSHES = (PUSH, LAKE, WORK)
 
 @dataclass(kw_only=True)
 class Run:
-    """One run under way, and what is known of it at its end."""
-
     plan: Plan
     folder: Path
     process: Process
@@ -218,7 +216,6 @@ class Run:
         self.check = "" if done.returncode == 0 else f"exit code {done.returncode}\n{done.stdout.decode()}"
 
     async def end(self) -> None:
-        """Tell all processes to end, at once."""
         self.harm.over = True
         async with anyio.create_task_group() as tg:
             for member in self.harm.fleet.members.values():
@@ -335,5 +332,4 @@ def module(plan: Plan) -> str:
 
 
 def cores() -> int:
-    """Those that this process may use."""
     return len(os.sched_getaffinity(0))

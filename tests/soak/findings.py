@@ -40,8 +40,6 @@ NOT_LOOKED_AT = frozenset(
 
 @dataclass(kw_only=True)
 class Line:
-    """One kind."""
-
     promise: str
     text: str
     found: list[str] = field(default_factory=list[str])
@@ -73,8 +71,6 @@ OWN = {
 
 
 class Findings:
-    """All of it."""
-
     def __init__(self) -> None:
         self.lines = {
             each.name: Line(promise=OF_CHAOS[each.name], text=str(each.metadata["text"]))
@@ -84,11 +80,9 @@ class Findings:
         self.lines |= {name: Line(promise=line.promise, text=line.text) for name, line in OWN.items()}
 
     def add(self, kind: str, found: Iterable[str]) -> None:
-        """Of one kind."""
         self.lines[kind].found += found
 
     def take(self, tally: Tally) -> None:
-        """What the chaos run's checks found."""
         for each in fields(tally):
             if each.name not in NOT_LOOKED_AT:
                 self.add(each.name, getattr(tally, each.name))
@@ -98,7 +92,6 @@ class Findings:
         return end_of({kind: line.found for kind, line in self.lines.items()}, undecided)
 
     def report(self) -> str:
-        """A table, and the first findings of each kind."""
         rows = ["promise  found"]
         for line in sorted(self.lines.values(), key=lambda line: line.promise.replace("-", "9")):
             rows.append(f"{line.promise:>7} {len(line.found):6}  {line.text}")

@@ -28,8 +28,6 @@ SAMPLES_A_SLICE = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """What a process held at a time."""
-
     name: str
     """Of its place, ``agent-0``."""
     pid: int
@@ -60,30 +58,23 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """The time in which messages flowed."""
-
     began_s: float
     seconds: float
 
     def of(self, samples: Sequence[Sample]) -> list[Sample]:
-        """Those of this time."""
         return [sample for sample in samples if self.began_s <= sample.at_s <= self.began_s + self.seconds]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Life:
-    """One process, from its first sample to its last."""
-
     samples: Sequence[Sample]
 
     @property
     def name(self) -> str:
-        """Of its place."""
         return self.samples[0].name
 
     @property
     def seconds(self) -> float:
-        """How long it is known to have lived."""
         return self.samples[-1].at_s - self.samples[0].at_s
 
     def settled(self, run: "Span") -> "Life | None":
@@ -94,7 +85,6 @@ class Life:
 
 
 def lives(samples: Sequence[Sample]) -> list[Life]:
-    """Each process that was sampled."""
     whose = sorted(samples, key=lambda sample: (sample.name, sample.pid, sample.at_s))
     return [Life(samples=list(own)) for _, own in groupby(whose, key=lambda sample: (sample.name, sample.pid))]
 
@@ -110,7 +100,6 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
 
 
 def least(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The lowest point of each slice."""
     count = max(1, min(SLICES, len(points) // SAMPLES_A_SLICE))
     cuts = [len(points) * at // count for at in range(count + 1)]
     return [min(points[first:upto], key=lambda point: point[1]) for first, upto in pairwise(cuts) if first < upto]
@@ -149,15 +138,12 @@ def growing(samples: Sequence[Sample], run: Span, limits: Mapping[str, Limits]) 
 
 
 def growths(samples: Sequence[Sample], run: Span) -> "list[Growth]":
-    """How each process did that was old enough."""
     settled = (life.settled(run) for life in lives(run.of(samples)))
     return [Growth.of(life) for life in settled if life is not None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Growth:
-    """How one process did after its warm-up."""
-
     name: str
     seconds: float
     memory: float
@@ -171,7 +157,6 @@ class Growth:
 
     @classmethod
     def of(cls, settled: Life) -> "Growth":
-        """Of a life without its warm-up."""
         samples = settled.samples
         own = [(sample.at_s, float(sample.memory - sample.keys)) for sample in samples]
         return cls(

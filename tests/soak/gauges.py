@@ -19,8 +19,6 @@ SERVER, DRIVER = "server-0", "driver-0"
 
 
 class Gauges:
-    """Samples of all processes of a run."""
-
     def __init__(self, pids: Callable[[], Mapping[str, int]], data: Path, redis: Callable[[], Redis | None]) -> None:
         """Nothing is read yet.
 
@@ -41,7 +39,6 @@ class Gauges:
             await anyio.sleep(EVERY_S)
 
     async def look(self) -> None:
-        """Read once."""
         pids = {**self._pids(), DRIVER: os.getpid()}
         with suppress(OSError, ValueError):
             pids[SERVER] = server_pid(self._data)

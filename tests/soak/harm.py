@@ -178,7 +178,6 @@ class Harm:
         self.counts.rolls += 1
 
     async def stop(self, member: Member) -> None:
-        """Tell one to end, and see that it does so in its time."""
         ready, began = member.has_started, anyio.current_time()
         self._at_work.add(member.name)
         try:

@@ -91,7 +91,6 @@ def _judge_watched(run: Run, found: Findings) -> None:
 
 
 def growth_of(messages: int, *, is_slow: bool) -> str:
-    """The kind of a growth in a run of so many messages."""
     return "warming" if is_slow or messages < MESSAGES_LEAST else "growing"
 
 

@@ -38,8 +38,6 @@ MOODS = ("slow", "429", "500", "cut", "garbage", "hanging")
 
 
 class Mind:
-    """A script of the model's server."""
-
     server: FakeOpenAI
 
     def __init__(self, tokenizer: Tokenizer, households: Mapping[str, str], dice: random.Random) -> None:

@@ -21,8 +21,6 @@ KILL, PAUSE, SERVER, ROLL, MODEL, DISK = "kill", "pause", "server", "roll", "mod
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How large a run is, and how bad."""
-
     seconds: float = 3_600.0
     """How long messages flow."""
     rate: float = 50.0
@@ -42,14 +40,11 @@ class Plan:
 
     @property
     def drain(self) -> Drain:
-        """The wait for the rest."""
         return Drain(limit_s=self.patience * self.drain_s, still_s=self.patience * self.still_s)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trouble:
-    """Something that goes wrong."""
-
     at_s: float
     """After the beginning of the run."""
     kind: str
@@ -59,8 +54,6 @@ class Trouble:
 
 @dataclass(kw_only=True)
 class Counts:
-    """What was done."""
-
     kills: int = 0
     pauses: int = 0
     server_kills: int = 0

@@ -17,8 +17,6 @@ STAY_S = (10.0, 40.0)
 
 
 class Reader:
-    """One of them."""
-
     def __init__(self, site: Site, chat: Chat, dice: random.Random) -> None:
         self.chat = chat
         self.last = -1
@@ -59,7 +57,6 @@ class Reader:
                     self.see(number)
 
     def see(self, index: int) -> None:
-        """A message is shown."""
         if index != self.last + 1:
             self.wrong.append(f"{self.chat.session}: message {index} was shown after {self.last}")
         self.last = max(self.last, index)

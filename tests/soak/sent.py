@@ -11,8 +11,6 @@ from tests.soak.mind import SHORTENED
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What a turn answered."""
-
     turn: int
     text: str
     answers: Sequence[int]
@@ -41,7 +39,6 @@ def unsent(talk: Talk) -> Iterator[str]:
 
 
 def made_up(talk: Talk) -> Iterator[str]:
-    """What was shown and stands in no log."""
     known = {reply.text for reply in talk.replies}
     yield from (f"{talk.session}: {text}" for text in dict.fromkeys(talk.shown or ()) if text not in known)
 
@@ -74,12 +71,10 @@ def unheard(talk: Talk) -> Iterator[str]:
 
 
 def doubled(talk: Talk) -> int:
-    """Replies that stand there more than once."""
     return sum(times > 1 for times in Counter(talk.shown or ()).values())
 
 
 def given_up(talk: Talk) -> int:
-    """Replies of which nobody knows."""
     return sum(_given_up(talk, reply.turn) for reply in talk.replies)
 
 

@@ -93,8 +93,6 @@ access = {{ policy = "open" }}
 
 @dataclass(frozen=True, kw_only=True)
 class Around:
-    """What stands around the bots, by its addresses."""
-
     model: str
     sink: str
     telegram: str

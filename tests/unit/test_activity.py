@@ -9,8 +9,6 @@ from daemon.errors import BusUnavailable
 
 
 class Index:
-    """Takes what is written once it is allowed to."""
-
     def __init__(self) -> None:
         self.activity = Activity(self._write)
         self.allowed = anyio.Event()

@@ -155,7 +155,6 @@ def test_a_flush_is_shown_a_mark_for_a_line_above_half_of_the_room(tokens: int, 
 
 @pytest.fixture
 def evenly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without jitter."""
     monkeypatch.setattr(backoff, "_jittered", float)
 
 

@@ -388,7 +388,6 @@ def test_the_head_messages_stand_before_the_history_at_every_call_and_are_never_
 
 
 def see_cut(built: Prompt) -> list[bool]:
-    """For each tool result whether it is cut."""
     return [without_marks(text_of(wire["content"])).endswith(MARK) for wire in read(built) if wire["role"] == "tool"]
 
 

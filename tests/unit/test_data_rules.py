@@ -150,7 +150,6 @@ SOUND_SCOPE = ScopeTaken(
 
 
 def scope(**changed: Any) -> ScopeTaken:
-    """The sound memory with other fields of its own."""
     return msgspec.structs.replace(SOUND_SCOPE, fields={**MEMORY, **changed.pop("fields", {})}, **changed)
 
 
@@ -190,8 +189,6 @@ def test_each_rule_of_a_memory_is_looked_at(taken: ScopeTaken, rules: list[str])
 
 
 class Stored:
-    """A database in which every key has one type and no end."""
-
     def __init__(self, kind: str) -> None:
         self.keys = Keys(prefix="mp", partitions=4)
         self._answers: dict[str, Any] = {"TYPE": kind.encode(), "PTTL": -1}

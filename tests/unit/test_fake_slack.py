@@ -23,8 +23,6 @@ from tests.limits import HANG_S
 
 
 class Client:
-    """Calls the fake as an adapter would."""
-
     def __init__(self, slack: FakeSlack, http: aiohttp.ClientSession) -> None:
         self.slack = slack
         self.http = http
@@ -55,13 +53,10 @@ class Client:
 
 
 class Ear:
-    """A client's end of a socket."""
-
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self.socket = socket
 
     async def hear(self) -> dict[str, Any]:
-        """The next message, whatever it is."""
         with anyio.fail_after(HANG_S):
             return dict(await self.socket.receive_json())
 
@@ -230,8 +225,6 @@ async def test_a_command_comes_once_and_to_whoever_listens(client: Client) -> No
 
 
 class Listener:
-    """What an app answers at its URL, and what it was brought."""
-
     def __init__(self, *statuses: int) -> None:
         self.statuses = list(statuses)
         self.requests: list[tuple[dict[str, str], bytes]] = []

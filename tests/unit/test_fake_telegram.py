@@ -17,8 +17,6 @@ from tests.tables import each_row
 
 
 class Client:
-    """Calls the fake as an adapter would."""
-
     def __init__(self, telegram: FakeTelegram, http: httpx2.AsyncClient) -> None:
         self.telegram = telegram
         self.http = http

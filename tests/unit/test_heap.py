@@ -57,7 +57,6 @@ print(json.dumps({{"arenas": arenas, "mapped": libc.mallinfo2().number_3 - befor
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a process found that had its heap shared."""
     file = tmp_path_factory.mktemp("heap") / "info"
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(file)], capture_output=True, text=True, timeout=HANG_S, check=True

@@ -53,7 +53,6 @@ def test_names_are_taken_by_models_one_a_tool_and_do_not_depend_on_the_order(giv
 
 
 def strictly(schema: Any) -> None:
-    """Refuse what strict servers refuse, wherever it stands."""
     assert schema["type"] == "object"
     assert isinstance(schema["properties"], dict)
     assert not {"anyOf", "oneOf", "allOf", "enum", "not", "const"} & schema.keys()

@@ -22,7 +22,6 @@ from workers.tools.folders import Folders
 
 @pytest.fixture(autouse=True)
 def open_umask() -> Iterator[None]:
-    """Whatever a user lets others do with new files."""
     before = os.umask(0)
     yield
     os.umask(before)

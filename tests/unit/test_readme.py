@@ -13,7 +13,6 @@ LINES_MAX = 400
 
 
 def sections(path: Path) -> list[tuple[int, str]]:
-    """The level of each heading, and what stands below it."""
     parts = re.split(r"^(#+) .*$", FENCE.sub("", path.read_text(encoding="utf-8")), flags=re.MULTILINE)
     return [(len(level), text) for level, text in zip(parts[1::2], parts[2::2], strict=True)]
 
@@ -33,7 +32,6 @@ def commands(text: str) -> str:
 
 
 def rows(text: str) -> list[int]:
-    """How many cells each row of each table has."""
     return [line.count(" | ") for line in text.splitlines() if line.strip().startswith("|")]
 
 

@@ -126,7 +126,6 @@ def test_however_little_is_read_something_is_found_and_two_words_together_come_b
 
 
 def said(*texts: str, session: str = "web:ann", first: int = 0) -> list[Chunk]:
-    """A message each, of one conversation."""
     return [
         chunk
         for index, text in enumerate(texts, first)

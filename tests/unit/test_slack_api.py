@@ -374,7 +374,6 @@ async def test_no_error_and_no_log_holds_the_token(
 
 
 def chain(error: BaseException | None) -> Iterator[BaseException]:
-    """An error with all that led to it."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__

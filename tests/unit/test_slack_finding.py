@@ -54,7 +54,6 @@ def said(text: str = "two metres", *, ago_s: float = 1.0, kind: str = "", reply:
 
 
 def found(*ours: Said, part: Part) -> int | None:
-    """Which of them it is."""
     ts = found_in(list(ours), Looking(part=part, me=ME, now=NOW))
     return next((number for number, each in enumerate(ours) if each.ts == ts), None)
 
@@ -90,7 +89,6 @@ def test_where_no_metadata_is_kept_the_words_tell() -> None:
 
 
 def test_where_metadata_is_kept_words_tell_nothing() -> None:
-    """A bot may say the same twice."""
     assert found(said(), said("else", kind=PART, reply="another"), part=part()) is None
 
 

@@ -9,8 +9,6 @@ from tests.tables import each_row
 
 
 class Api:
-    """Answers at once, unless told to wait or to fail."""
-
     def __init__(self):
         self.calls: list[tuple[str, str]] = []
         self.answers: dict[str, object] = {}
@@ -40,8 +38,6 @@ def people(api):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """The time by which names are kept, to be turned by hand."""
-
     class Clock:
         now = 1_000.0
 

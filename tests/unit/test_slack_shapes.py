@@ -54,15 +54,11 @@ ODD = [
 
 
 class Api:
-    """Answers something odd to everything."""
-
     async def call(self, method, params=None, *, timeout_s, key=""):
         return {"ok": True, "user": ["odd"]}
 
 
 class Intake:
-    """Keeps what can be stored."""
-
     def __init__(self):
         self.taken: list[Arrival] = []
 

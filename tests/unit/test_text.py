@@ -56,7 +56,6 @@ texts = prose | st.text(max_size=200) | st.text(st.sampled_from("ab \n.。我`~#
 
 
 def utf16(text: str) -> int:
-    """As Telegram counts."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 

@@ -23,8 +23,6 @@ Run = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 
 class Disk:
-    """Hangs until it is told to go on."""
-
     def __init__(self) -> None:
         self.begun = 0
         self.goes_on = threading.Event()
@@ -132,8 +130,6 @@ async def test_a_bot_whose_disk_hangs_holds_up_no_other(tmp_path: Path, monkeypa
     disks["quick"].goes_on.set()
 
     class Read:
-        """A projection that reads the disk of its bot."""
-
         def __init__(self, root: Path, *_: Any, **__: Any) -> None:
             self.looked = memory_files.Looked()
             self._disk = disks[root.name]

@@ -63,7 +63,6 @@ async def result_of(context: ToolContext, name: str, **arguments: Any) -> Result
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """What nobody may reach."""
     folder = tmp_path / "outside"
     folder.mkdir()
     (folder / "secret.txt").write_text(SECRET)
@@ -87,7 +86,6 @@ def workspace(tmp_path: Path, outside: Path) -> Path:
 
 @pytest.fixture
 def files(workspace: Path) -> Path:
-    """The folder of the scope's own files."""
     return workspace / "files" / folder_of(SCOPE)
 
 
@@ -336,7 +334,6 @@ ATTACKS = (
 
 @pytest.fixture
 def traps(workspace: Path, files: Path, outside: Path) -> Iterator[Path]:
-    """Links, pipes and sockets where the tools look."""
     (files / "link").symlink_to(outside / "secret.txt")
     (files / "folder-link").symlink_to(outside)
     (files / "deep").mkdir()

@@ -20,8 +20,6 @@ PATHS = ("/hook/", "/hook/x", "/hooks", "/Hook", "/", "/x/hook", "//hook", "/hoo
 
 
 class Taken:
-    """What was brought."""
-
     def __init__(self) -> None:
         self.bodies: list[bytes] = []
 
@@ -59,7 +57,6 @@ async def slack(taken: Taken, clock: ManualClock) -> AsyncIterator[httpx2.AsyncC
 def signed(
     clock: ManualClock, *, off_s: float = 0, body: bytes = BODY, stamp: str = "", **changed: str
 ) -> dict[str, str]:
-    """The headers of a call, as Slack's documentation has it."""
     time = stamp or str(int(clock.now().timestamp() + off_s))
     digest = hmac.new(SECRET.encode(), f"v0:{time}:".encode() + body, hashlib.sha256).hexdigest()
     headers = {"X-Slack-Request-Timestamp": time, "X-Slack-Signature": f"v0={digest}"}

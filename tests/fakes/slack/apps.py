@@ -106,7 +106,6 @@ class App:
         return bot
 
     def bring(self, kind: str, payload: Json, *, repeats: bool = True) -> Delivery:
-        """Let anything wait for it, also such as nobody has seen."""
         delivery = Delivery(kind, payload, repeats)
         self.waiting.append(delivery)
         self.arrive()
@@ -148,7 +147,6 @@ class App:
             self.world.changed()
 
     def arrive(self) -> None:
-        """Wake who brings things."""
         arrived, self.arrived = self.arrived, anyio.Event()
         arrived.set()
         self.world.changed()
@@ -167,7 +165,6 @@ class Bot:
 
     @property
     def mention(self) -> str:
-        """As people's texts have it."""
         return f"<@{self.person.id}>"
 
     def direct(self, person: "Person") -> "Channel":

@@ -27,8 +27,6 @@ def signed(secret: str, body: bytes, *, at: float) -> dict[str, str]:
 
 
 class Pressing:
-    """Brings what waits for an app to its URL."""
-
     def __init__(self, app: App, repeat_s: float, brought_at: Callable[[], str]) -> None:
         self.app = app
         self.repeat_s = repeat_s

@@ -280,7 +280,6 @@ def set_prompts(_world: World, bot: Bot, call: Call) -> Json:
 
 
 def _clear_status(channel: Channel, thread: str) -> None:
-    """What is posted takes the sign away."""
     standing = [status for _, where, status in channel.statuses if where == thread]
     if standing and standing[-1]:
         channel.statuses.append((anyio.current_time(), thread, ""))

@@ -108,7 +108,6 @@ class FakeSlack(FakeServer):
         return of.sockets
 
     async def settled(self, *, app: App | None = None, within_s: float = HANG_S) -> None:
-        """Wait until an app has acknowledged all that there is."""
         of = app or self.app
         await self.until(lambda: not of.waiting, within_s=within_s)
 

@@ -24,7 +24,6 @@ LIVES_S = 18_060
 
 
 def accepted(request: Request) -> dict[str, str]:
-    """The headers that accept a WebSocket."""
     key = request.headers.get("sec-websocket-key", "") + GUID
     answer = base64.b64encode(hashlib.sha1(key.encode()).digest()).decode()
     return {"upgrade": "websocket", "connection": "Upgrade", "sec-websocket-accept": answer}
@@ -91,7 +90,6 @@ class Socket:
         await self.close()
 
     async def close(self, code: int = 1000) -> None:
-        """End it as the RFC says."""
         await self.send(CLOSE, struct.pack("!H", code))
         await self._end()
 
@@ -119,7 +117,6 @@ class Socket:
     # What its client says
 
     async def listen(self) -> None:
-        """Read what the client says until it goes."""
         try:
             while not self.closed.is_set():
                 kind, content = await self._read()
@@ -199,7 +196,6 @@ class Bringing:
                 await arrived.wait()
 
     def _socket(self) -> Socket | None:
-        """One of those that are open, in turn."""
         usable = [socket for socket in self.app.sockets if not socket.leaving and not socket.closed.is_set()]
         return usable[next(self.app.turn) % len(usable)] if usable and not self.app.url else None
 

@@ -206,7 +206,6 @@ class Channel:
         return self.put(new)
 
     def put(self, message: Message) -> Message:
-        """Let a message stand here, and tell the apps."""
         message.ts = message.ts or self.world.next_ts()
         self.messages[message.ts] = message
         if message.thread:
@@ -248,7 +247,6 @@ class Channel:
         self.world.changed()
 
     def tell_changed(self, message: Message, before: Json) -> None:
-        """Tell the apps that a message is another one now."""
         ts = self.world.next_ts()
         event = {"type": "message", "subtype": "message_changed", "message": message.said(), "hidden": True}
         event |= {"previous_message": before, **self._where(), "ts": ts, "event_ts": ts}
@@ -373,7 +371,6 @@ class World(Changing):
 
 
 def mentioned(text: str) -> set[str]:
-    """The ids of whom a text names."""
     return {part.split("|")[0].split(">")[0] for part in text.split("<@")[1:]}
 
 

@@ -70,7 +70,6 @@ class Methods:
         return {**bot.person.said(), **abilities, "supports_inline_queries": False, "has_topics_enabled": False}
 
     def chat(self, bot: Bot, call: Call) -> Chat:
-        """The chat that a call is about, if it may be sent to."""
         chat = self.world.chats.get((bot.person.id, call.integer("chat_id")))
         if chat is None:
             raise bad("chat not found")

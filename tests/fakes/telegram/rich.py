@@ -111,7 +111,6 @@ def _inline(token: Token) -> str:
 
 
 def _spoken(token: Token) -> str:
-    """Without code, in which nothing is looked for."""
     return "".join(child.content for child in token.children or () if child.type in {"text", "text_special"})
 
 

@@ -65,7 +65,6 @@ class FakeTelegram(FakeServer):
         return sorted(said, key=lambda message: message.at)
 
     def oddities(self) -> list[str]:
-        """Parameters that no documentation knows, of calls so far."""
         return [f"{call.method}: {name}" for call in self.calls for name in sorted(call.unknown) if call.acted]
 
     async def said(self, chat: Chat, number: int = 1, *, within_s: float = HANG_S) -> list[str]:
@@ -74,7 +73,6 @@ class FakeTelegram(FakeServer):
         return chat.texts()
 
     async def polled(self, *, within_s: float = HANG_S) -> None:
-        """Wait until the bot asks and there is nothing new."""
         await self.until(lambda: self.bot.poll is not None, within_s=within_s)
 
     # The server

@@ -189,13 +189,11 @@ class Chat:
             bot.push("message_reaction", {**body, "old_reaction": [], "new_reaction": reaction})
 
     def tell(self, kind: str, message: Message) -> None:
-        """Give the bots that may see a message an update of it."""
         for bot in self.bots:
             if message.by is not bot.person and bot.may_see(message):
                 bot.push(kind, message.said())
 
     def put(self, message: Message) -> Message:
-        """Let it appear here under the next number."""
         counter = self.bots[0].numbers if self.kind == "private" else self.world.numbers(self.id)
         message.id, message.at = next(counter), self.world.now()
         self.messages[message.id] = message
@@ -203,7 +201,6 @@ class Chat:
         return message
 
     def shown(self, *, by: "Bot | None" = None, thread: int | None = None) -> list[Message]:
-        """What stands here now, of bots or of one of them."""
         authors = {bot.person for bot in ([by] if by else self.bots)}
         return [
             message
@@ -297,7 +294,6 @@ class Bot:
         self._arrive()
 
     def confirm_below(self, update_id: int) -> None:
-        """Forget what came before this one."""
         done = [update for update in self.updates if update.id < update_id]
         self.confirmed += done
         self.updates = [update for update in self.updates if update.id >= update_id]
@@ -373,7 +369,6 @@ class World(Changing):
         return found
 
     def numbers(self, chat: int) -> Any:
-        """The message numbers of a group."""
         return self._numbers.setdefault(chat, itertools.count(1))
 
     def next_update(self, bot: Bot) -> int:
