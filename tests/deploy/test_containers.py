@@ -42,9 +42,6 @@ def role_of(command: list[str]) -> str:
     return command[2]
 
 
-# The image
-
-
 def instructions() -> list[tuple[str, str]]:
     """Of the Dockerfile: instruction and its words."""
     text = (DEPLOY / "Dockerfile").read_text()
@@ -96,9 +93,6 @@ def test_what_the_image_is_built_of_is_enough_for_the_wheel(tmp_path: Path) -> N
     [wheel] = tmp_path.glob("*.whl")
     packed = set(zipfile.ZipFile(wheel).namelist())
     assert {"millpond.py", "daemon/run.py", "daemon/bus/publish.lua", "daemon/setup/slack_manifest.yaml"} <= packed
-
-
-# compose.yaml
 
 
 @pytest.fixture(scope="module")
@@ -173,9 +167,6 @@ def test_prometheus_asks_every_process_where_it_answers(compose: Any) -> None:
 def seconds(text: str) -> float:
     assert text.endswith("s")
     return float(text.removesuffix("s"))
-
-
-# Kubernetes
 
 
 def objects(kind: str) -> dict[str, Any]:

@@ -49,9 +49,6 @@ BRIEF = ("--messages", "120", "--sessions", "6", "--seconds", "7", "--drain-s", 
 """What is to be found is found while messages flow; nobody has to wait for the rest."""
 
 
-# The run.
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(2_500)
 def test_a_short_run_loses_doubles_and_reorders_nothing() -> None:
@@ -129,9 +126,6 @@ def test_leaders_that_do_not_know_that_they_lost_their_lease_are_stopped_by_its_
     run = tried("tests.chaos", *SMALL, *CALM, "--drain-s", "300", "--sabotage", "lead-by-clock", least={})
 
     assert run.code == HELD, run.output
-
-
-# The proxy.
 
 
 @asynccontextmanager
@@ -219,8 +213,6 @@ def test_however_commands_are_cut_into_pieces_they_come_out_whole(
     assert found == commands
 
 
-# The witness.
-
 NAMES = {
     b"c": "claim.lua",
     b"m": "commit.lua",
@@ -307,8 +299,6 @@ def test_who_writes_a_memory_that_another_has_opened_since_is_noticed() -> None:
     assert seen(opened[0], (late, [b"done", []]), opened[1]) == [], "nobody had opened it yet"
 
 
-# The tally.
-
 CHAT = "support:ann"
 
 
@@ -375,9 +365,6 @@ def test_a_message_that_is_still_queued_is_not_lost() -> None:
 
 def test_work_that_has_stopped_is_found() -> None:
     assert wrong(replace(CLEAN, stopped="1 message")) == {"stopped"}
-
-
-# The end of a run.
 
 
 def test_a_run_without_findings_holds_when_its_work_has_ended_and_is_inconclusive_before() -> None:
@@ -455,9 +442,6 @@ def test_what_is_wrong_at_the_platform_is_found() -> None:
     assert wrong(replace(CLEAN, attempts=[sent(3), sent(0)])) == {"shuffled"}
     assert wrong(replace(CLEAN, stale=["somebody"])) == {"stale"}
     assert wrong(replace(CLEAN, unmarked=["something"])) == {"unmarked"}
-
-
-# What tools did.
 
 
 def message(**fields: Any) -> LogEntry:
@@ -555,9 +539,6 @@ def test_the_model_of_a_run_calls_at_once_and_one_after_the_other_and_no_id_twic
     assert talker.told == Told(results={f"call_{number}": {f"noted call_{number}"} for number in range(3)})
 
 
-# What is listed as unknown.
-
-
 def listing(attempts: Sequence[Attempt], *lines: Outcome, noted: Sequence[Place] = (), **leaders: str) -> set[str]:
     """What is wrong when the first reply was sent like that; ``leaders``: who began those that did not arrive."""
     began = {attempt.place: attempt.leader for attempt in attempts}
@@ -625,9 +606,6 @@ def test_of_a_part_that_was_given_up_no_order_is_expected() -> None:
     assert wrong(replace(CLEAN, attempts=[sent(3), CUT], unknown=[line(0, 1, GIVEN_UP)])) == {"unlisted", "unfounded"}
 
 
-# What the platform knows.
-
-
 async def test_the_platform_knows_whether_its_answer_was_taken_in() -> None:
     leave_early, in_time = 0.05, 5.0
     async with (
@@ -654,9 +632,6 @@ async def test_the_platform_knows_that_its_answer_lay_unread_when_its_sender_was
         await platform.settled()
 
     assert [(attempt.delivered, attempt.answered) for attempt in platform.attempts] == [(True, False)]
-
-
-# The marks that the witness sees.
 
 
 def marking(nonce: bytes, *steps: tuple[str, int, str]) -> Sequence[bytes]:

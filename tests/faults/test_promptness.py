@@ -41,9 +41,6 @@ NEVER_S = 10_000.0
 """Within a test such a time does not run out: what it would bring about has to come in another way."""
 
 
-# Stops
-
-
 @pytest.fixture
 async def hanging(monkeypatch: pytest.MonkeyPatch) -> Gate:
     """A tool of the name ``hang`` that stands at this gate."""
@@ -132,9 +129,6 @@ async def test_a_stop_that_no_worker_heard_comes_with_the_next_renewal(
         await stop(lab)
 
 
-# Wake-ups deleted by hand
-
-
 async def answered(lab: Lab, session: str = "web:ann") -> list[str]:
     return [message_id for entry in await lab.log(session) for message_id in entry.answers]
 
@@ -196,9 +190,6 @@ async def test_deadlines_deleted_while_a_turn_is_in_progress_are_back_after_a_re
             await until(lambda: nobody_waits(lab))
 
     assert await answered(lab) == ["a", "b"]
-
-
-# Real processes
 
 
 class Worker:
@@ -418,9 +409,6 @@ async def test_the_turns_of_a_killed_worker_are_begun_by_others_when_their_lease
 
         assert [asked.times[f"{session}-1"] for session in held] == [2] * len(held)
         assert all(times == 1 for message_id, times in asked.times.items() if message_id[:-2] not in held)
-
-
-# A message that kills whoever touches it
 
 
 class Poison:

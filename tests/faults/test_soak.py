@@ -41,9 +41,6 @@ FEW = 30
 LIMITS = {"agent": Limits(memory=10 * MIB, files=8.0)}
 
 
-# What processes hold.
-
-
 def samples(
     memory: Sequence[float],
     files: Sequence[int] = (),
@@ -198,9 +195,6 @@ def test_the_time_used_is_that_of_all_who_filled_a_place() -> None:
     assert gauges.cpu_s(5.0) == {"agent-0": pytest.approx(5.0 + 4.5)}
 
 
-# What chats show.
-
-
 def a_talk(count: int, **more: Any) -> Talk:
     replies = [Reply(turn=2 * at, text=HEARD + told({"s01": frozenset({at})}), answers=[at]) for at in range(count)]
     shown = [reply.text for reply in replies]
@@ -268,9 +262,6 @@ def test_of_what_has_no_room_the_newest_is_to_be_shown() -> None:
 
     assert answering(0, 1, 5, 9) == set()
     assert answering(0, 1, 5) == {"unheard"}
-
-
-# What stands in logs.
 
 
 def entry(content: str, turn: int, **more: Any) -> LogEntry:
@@ -344,9 +335,6 @@ def test_twice_the_patience_is_as_many_messages_in_twice_the_time() -> None:
     assert plan.drain.limit_s == 2 * Plan().drain.limit_s
 
 
-# What readers are shown.
-
-
 def shown(*indexes: int) -> Reader:
     async def say(_chat: Chat, _text: str) -> None: ...
 
@@ -361,9 +349,6 @@ def test_a_reader_who_misses_a_message_or_sees_one_twice_is_found() -> None:
     assert len(shown(0, 2, 3).wrong) == 1
     assert len(shown(0, 1, 1, 2).wrong) == 1
     assert len(unseen([shown(0, 1), shown(0, 1), shown()], [2, 3, 0])) == 1
-
-
-# What goes wrong when.
 
 
 @settings(max_examples=FEW)
@@ -385,9 +370,6 @@ def test_a_seed_tells_what_goes_wrong_and_everything_does(seconds: float, seed: 
 @given(st.floats(1.0, 60.0))
 def test_however_short_a_run_is_it_has_a_plan(seconds: float) -> None:
     assert all(0.0 <= trouble.at_s <= seconds for trouble in troubles(Plan(seconds=seconds)))
-
-
-# Who talks, and to whom.
 
 
 async def test_a_chat_says_one_thing_after_the_other() -> None:
@@ -448,9 +430,6 @@ async def test_a_bad_mood_shows_in_some_answers_and_in_none_afterwards(mind: Min
 
     assert 5 <= sum(answer != good for answer in bad) <= 45
     assert server.ask(mind, mark("s01", 3)) == good
-
-
-# The disk.
 
 
 def test_a_small_disk_gets_full_and_has_room_again(tmp_path: Path) -> None:

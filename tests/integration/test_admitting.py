@@ -77,9 +77,6 @@ def test_what_administrators_say_is_known_as_a_command(text: str, command: str) 
     assert command_of(text) == command
 
 
-# Letting in
-
-
 async def test_a_stranger_is_let_in_by_the_code_and_told_so(process: Process) -> None:
     async with Room(process, ScriptedModel(then="welcome indeed")).working() as room:
         code = code_in(await room.says("hi", who="ann"))
@@ -137,9 +134,6 @@ async def test_a_code_used_twice_by_the_same_message_lets_in_once(process: Proce
     assert (await Access(process.bus, NAME).read())["ann"].state == "banned"
 
 
-# Banning
-
-
 async def test_who_is_banned_is_heard_no_more_until_the_ban_is_lifted(process: Process) -> None:
     async with Room(process, ScriptedModel(then="yes"), access=OPEN).working() as room:
         assert await room.says("one", who="ann") == "yes"
@@ -194,9 +188,6 @@ async def test_what_a_hand_has_spoilt_counts_as_nothing(process: Process) -> Non
     assert await access.entries() == {}
     assert await access.decide("ann", "banned", by="test", time="t") == "done"
     assert set(await access.entries()) == {"ann"}
-
-
-# Resting
 
 
 async def test_what_is_written_in_a_pause_is_kept_told_once_and_answered_after(process: Process) -> None:

@@ -105,9 +105,6 @@ def place(lab: Lab, tmp_path: Path) -> Place:
     return Place(lab, tmp_path, "local")
 
 
-# Trimming
-
-
 async def test_what_is_archived_leaves_redis_and_is_read_back(anywhere: Place) -> None:
     await anywhere.say(10, cursor=6)
     await anywhere.archive.write(ANN, 0, anywhere.raws[:4])
@@ -259,9 +256,6 @@ async def test_other_messages_that_came_after_a_failover_are_kept_beside_the_los
     assert len([name for name in await anywhere.files() if "_6-10" in name or "_0-10" in name]) == 2
 
 
-# Several hosts
-
-
 async def test_with_two_local_archives_nothing_leaves_and_it_is_said_why(place: Place, tmp_path: Path) -> None:
     other = place.archive_of(storage=LocalStorage(tmp_path / "another host", "transcripts"))
     await place.say(10, cursor=6)
@@ -310,9 +304,6 @@ async def test_an_archive_that_was_copied_with_its_marker_is_the_same(place: Pla
     await place.whole()
 
 
-# Lists that stay short
-
-
 async def test_a_list_stays_short_however_much_is_archived(anywhere: Place) -> None:
     for _ in range(20):
         await anywhere.say(2)
@@ -357,9 +348,6 @@ async def test_a_catalogue_that_is_spoilt_is_told(place: Place) -> None:
         await place.archive.segments(ANN)
     assert catalogue.exists()
     assert await place.archive.read_range(ANN, 14, 16) == place.raws[14:], "the newest are listed in Redis"
-
-
-# Rewriting and dropping
 
 
 @pytest.mark.parametrize("at", [0, 9])
@@ -487,9 +475,6 @@ async def test_of_a_scope_what_is_still_needed_stays(
     assert await place.lab.bus.call("HGET", place.keys.memory(SCOPE), f"{kind}_base") == str(expected).encode()
 
 
-# Orphans
-
-
 async def test_files_that_nothing_lists_are_deleted_once_they_are_old(anywhere: Place) -> None:
     for _ in range(8):
         await anywhere.say(2)
@@ -568,9 +553,6 @@ async def test_one_process_an_hour_looks_for_orphans(place: Place) -> None:
     assert 0 < await place.lab.bus.call("TTL", place.keys.collecting) <= 3_600
 
 
-# Cut short
-
-
 async def test_cut_short_at_any_call_every_message_is_somewhere_and_the_next_one_goes_on(
     lab: Lab, tmp_path: Path
 ) -> None:
@@ -600,9 +582,6 @@ async def test_cut_short_at_any_call_every_message_is_somewhere_and_the_next_one
     assert number > 10
 
 
-# Reading while messages leave
-
-
 async def test_a_part_of_the_log_that_has_left_is_told_and_not_mistaken_for_another(place: Place) -> None:
     await place.say(10)
     reader = SessionReader(place.lab.bus)
@@ -615,9 +594,6 @@ async def test_a_part_of_the_log_that_has_left_is_told_and_not_mistaken_for_anot
     entries = await reader.log(ANN, first=7, upto=9, base=state.base)
     assert [entry.turn for entry in entries] == [7, 8]
     assert [index for index, _ in await reader.committed(ANN, after=-1, limit=3)] == [6, 7, 8]
-
-
-# Which segment
 
 
 ranges = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 12)), max_size=8)
@@ -687,9 +663,6 @@ async def test_whatever_is_archived_trimmed_and_set_back_nothing_is_lost(lab: La
             elif step == "scrap" and copy is None:
                 await place.archive_of().scrap(ANN)
             await place.whole()
-
-
-# What is said of it
 
 
 async def told(place: Place, storage: Storage | None = None) -> dict[str, str]:

@@ -84,9 +84,6 @@ def chain(*names: str) -> tuple[FallbackModel, dict[str, Named]]:
     return FallbackModel([Rung(model, configs[name]) for name, model in models.items()]), models
 
 
-# What is a command.
-
-
 @pytest.mark.parametrize(
     ("text", "command", "argument"),
     [
@@ -101,9 +98,6 @@ def chain(*names: str) -> tuple[FallbackModel, dict[str, Named]]:
 def test_only_known_words_are_commands_and_only_some_take_an_argument(text: str, command: str, argument: str) -> None:
     assert command_of(text) == command
     assert not command or argument_of(text) == argument
-
-
-# /new
 
 
 async def test_a_new_conversation_begins_where_its_command_stood_and_keeps_the_log(process: Process, lab: Lab) -> None:
@@ -330,9 +324,6 @@ async def test_a_command_that_always_fails_becomes_a_dead_letter_and_the_convers
     assert [message for _, message, _ in await notices(lab)] == ["n"]
 
 
-# /model
-
-
 async def test_an_admin_chooses_a_model_for_this_session_from_then_on(process: Process, lab: Lab) -> None:
     admin = with_bot(process, admins=("web:ann",), model=MODELS)
     models, each = chain("big", "small", "tiny")
@@ -427,9 +418,6 @@ async def test_offline_there_is_one_model(process: Process, lab: Lab) -> None:
     await worked_off(with_bot(process, admins=("ann",)), lab, ScriptedModel())
 
     assert (await notices(lab))[0][2].startswith("Model: offline\nTo choose from: offline\n")
-
-
-# Who is who
 
 
 @pytest.mark.parametrize(

@@ -62,9 +62,6 @@ def aged(apart: Apart, monkeypatch: pytest.MonkeyPatch) -> Apart:
     return apart
 
 
-# What there is to do when a worker begins
-
-
 async def grown(apart: Apart) -> Want:
     """More was said than a prompt should hold: flush, summary, cursor."""
     await apart.grow(2)
@@ -232,9 +229,6 @@ def held_too_long(held: list[str], kind: type[FailingBus], carried_out: bool) ->
     # The lock waits for its end only when its holder died, never heard that he has it, or could not give it back.
     if kind is not DyingBus:
         assert held == (["took"] if carried_out else ["gives back"] if kind is FailingBus else [])
-
-
-# Something else happens before any call
 
 
 class EventfulBus(CutBus):
@@ -507,9 +501,6 @@ async def test_a_log_read_after_a_failover_is_not_taken_for_what_follows_in_the_
     await disturbed(apart, happening)
     assert not happening
     await apart.settle()
-
-
-# What the model does
 
 
 async def test_a_worker_that_is_stopped_while_the_model_answers_has_not_failed(apart: Apart) -> None:

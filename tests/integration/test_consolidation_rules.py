@@ -90,9 +90,6 @@ async def sums_are_true(memory: MemoryLab) -> None:
     assert state.tokens_start == sum(entry.tokens for entry in log[state.start :])
 
 
-# Flush
-
-
 async def test_what_a_turn_had_no_time_to_flush_is_flushed_soon_afterwards(small: Process, lab: Lab) -> None:
     model = Summaries(flushes=[keeps("Ann counts questions.")])
     memory = MemoryLab(small, lab, model)
@@ -171,9 +168,6 @@ async def test_a_cycle_whose_flush_a_killed_worker_wrote_is_not_flushed_again(sm
     assert len(model.flushes) == asked
 
 
-# /new
-
-
 async def test_a_new_conversation_begun_beside_a_look_at_the_session_is_not_forgotten(small: Process, lab: Lab) -> None:
     memory = MemoryLab(small, lab, Summaries())
     await memory.talk(3)
@@ -210,9 +204,6 @@ async def test_a_cursor_that_follows_the_memory_over_the_start_keeps_the_sums_tr
     assert (await memory.state()).cursor >= state.cursor
     await sums_are_true(memory)
     await memory.whole()
-
-
-# Failures
 
 
 async def test_a_memory_that_was_set_back_far_is_taken_in_again_and_that_is_no_failure(
@@ -294,9 +285,6 @@ async def test_what_was_cut_short_is_told_and_accounted_for(small: Process, lab:
     assert (done["status"], done["upto"], done["tokens_in"]) == ("settled", (await memory.state()).cursor, 1_000)
 
 
-# Raw entries
-
-
 async def test_what_stands_for_raw_entries_grows_no_longer_than_it_may(small: Process, lab: Lab) -> None:
     long = "They spoke of it. " * 2_000
     memory = MemoryLab(small, lab, Summaries(saves("[2026-11-20 09:00] A.", memory="m", continuity=long)))
@@ -372,9 +360,6 @@ async def test_a_digest_that_kills_its_workers_is_given_up(small: Process, lab: 
     await memory.whole()
 
 
-# Memory that others write too
-
-
 async def test_what_many_sessions_of_one_scope_come_to_is_all_remembered(small: Process, lab: Lab) -> None:
     names = [f"web:{name}" for name in ("ann", "bob", "cat", "dan", "eve", "fay", "gus", "hal")]
     all_asked = anyio.Event()
@@ -448,9 +433,6 @@ async def test_what_a_person_writes_while_the_model_sums_up_stays_and_the_model_
     await memory.whole()
 
 
-# /new, again
-
-
 async def test_what_lies_before_a_new_conversation_is_taken_whole_and_alone(small: Process, lab: Lab) -> None:
     model = Summaries(saves("[2026-11-20 09:00] A.", memory="m", continuity="Before."))
     memory = MemoryLab(small, lab, model)
@@ -469,9 +451,6 @@ async def test_what_lies_before_a_new_conversation_is_taken_whole_and_alone(smal
     assert b"question 5 " not in asked
     await sums_are_true(memory)
     await memory.whole()
-
-
-# What stands in prompts
 
 
 async def test_a_model_with_a_smaller_window_is_shown_as_much_of_the_summary_as_fits(small: Process, lab: Lab) -> None:
@@ -527,9 +506,6 @@ async def test_a_memory_file_of_a_megabyte_stops_nothing(small: Process, lab: La
     await memory.whole()
 
 
-# Who cannot
-
-
 async def test_a_session_whose_bot_is_not_configured_here_rests(small: Process, lab: Lab) -> None:
     memory = MemoryLab(small, lab, Summaries())
     await memory.talk(14)
@@ -557,9 +533,6 @@ async def test_any_scope_and_session_will_do(small: Process, lab: Lab, scope: st
     assert (await memory.memories.history(scope))[-1].upto == (await memory.state()).cursor
     [segment, *_] = await memory.stores.archive.segments(memory.session)
     assert len(await memory.stores.archive.read(segment)) == segment.upto
-
-
-# Worker
 
 
 async def test_a_worker_that_stops_gives_its_session_to_the_next_at_once(small: Process, lab: Lab) -> None:
@@ -667,9 +640,6 @@ async def serve_until_settled(memory: MemoryLab) -> None:
             ):
                 await anyio.sleep(0.02)
         process.stopping.set()
-
-
-# Beside a turn
 
 
 async def test_a_turn_misses_nothing_that_moves_into_memory_while_it_reads(small: Process, lab: Lab) -> None:
@@ -903,9 +873,6 @@ class _Interrupted:
             await self._first()
         self._left -= 1
         return await self._bus.run(*parts)
-
-
-# Sums
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -469,9 +469,6 @@ async def test_a_turn_with_plain_text_fetches_nothing(world: World, lab: Lab, mo
     assert content(log[0]) == "hello"
 
 
-# With a real channel, from what a platform says to what is sent
-
-
 async def test_a_picture_from_a_platform_is_seen_and_answered(process: Process, lab: Lab, tmp_path: Path) -> None:
     async with sink() as chats:
         chats.files["f1"] = PNG
@@ -496,9 +493,6 @@ async def test_a_picture_from_a_platform_is_seen_and_answered(process: Process, 
         f'[In reply to Bob: "A bird"]\nWho is this?\n[image: heron.png, {len(PNG)} bytes, saved as inbox/{name}]'
     )
     assert b"data:image/png" in b"".join(model.requests[0].messages)
-
-
-# Looked at, exported, forgotten
 
 
 async def a_group_with_files(world: World, platform: Platform) -> None:

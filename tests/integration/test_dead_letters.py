@@ -226,9 +226,6 @@ async def test_letters_of_several_partitions_are_found_with_and_without_it(many:
     assert await letters.named("9:1-1") == await letters.named("1-1") == []
 
 
-# The command
-
-
 Command = Callable[..., Result]
 
 

@@ -167,9 +167,6 @@ async def see_all_in_order(lab: Lab, expected: Sequence[str]) -> None:
     assert [entry.id for entry in log if entry.id] == expected
 
 
-# Every call to Redis
-
-
 async def a_whole_turn(shop: Shop, lab: Lab, bus: FailingBus) -> None:
     await lab.publish("first")
     await limited(work(shop.process, bus))
@@ -229,9 +226,6 @@ async def test_a_script_cache_flushed_and_a_server_killed_between_any_two_steps_
     assert len(happened) == counting.calls
     assert len(set(happened)) == (1 if what == "flush" else counting.calls)
     await see_all_in_order(lab, ["first", *(f"m{at}" for at in range(1, counting.calls + 1))])
-
-
-# Every await
 
 
 class Stepped:
@@ -313,9 +307,6 @@ async def test_a_turn_that_fails_at_any_await_is_tried_again_and_ended_by_the_ne
     assert held == [1], "only a claim whose answer was lost has to wait for its lease to run out"
 
 
-# Other ends than an answer
-
-
 class Away(PayThenLook):
     """A model that cannot be reached."""
 
@@ -369,9 +360,6 @@ async def test_a_turn_that_ends_otherwise_and_is_cancelled_at_any_await_is_ended
     assert letters == [ids[0] for ids in expected if begin is given_up]
     told = Counter(notice.message_id for notice in await notices_of(lab))
     assert set(told.values()) == ({1} if begin is parked else set())
-
-
-# Several sessions at once
 
 
 TOGETHER = [f"web:t{number}" for number in range(3)]

@@ -309,9 +309,6 @@ async def test_a_long_conversation_takes_little_memory(
     assert max(sizes) < 1_000_000
 
 
-# In a chat
-
-
 async def asked(
     home: Home, message_id: str, process: Process, *, session: str = "web:ann", **more: Any
 ) -> dict[str, Any]:

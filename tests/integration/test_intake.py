@@ -35,9 +35,6 @@ def aside(text: str, **more: Any) -> Any:
     return an_arrival(text, chat=GROUP, mentioned=False, **more)
 
 
-# What is accepted
-
-
 async def test_what_is_said_on_an_open_channel_is_accepted_with_all_that_belongs_to_it(process: Process) -> None:
     here = with_channel(process)
     quote = Quote(text="older", sender_name="Bob", sender_id="bob")
@@ -85,9 +82,6 @@ async def test_what_was_accepted_is_shown_once(process: Process) -> None:
     await intake.take(arrival)
 
     assert [inbound.id for inbound in shown] == [arrival.id]
-
-
-# Who is heard
 
 
 @pytest.mark.parametrize(
@@ -178,9 +172,6 @@ async def test_a_ban_is_heard_of_at_once_and_costs_an_arrival_no_read(
 
     assert await texts(process.bus) == ["one"]
     assert lab.bus.calls == calls
-
-
-# Groups
 
 
 async def test_what_was_said_before_a_mention_comes_with_it_once(process: Process) -> None:
@@ -298,9 +289,6 @@ async def test_a_bare_mention_is_a_message(process: Process) -> None:
     assert await texts(process.bus) == ["@pond"]
 
 
-# Bots
-
-
 async def test_bots_are_answered_a_few_times_until_a_human_speaks(process: Process) -> None:
     robots = AccessConfig(policy="open", bots=True)
     config = structs.replace(process.config, queue=structs.replace(process.config.queue, waiting_max=20))
@@ -340,9 +328,6 @@ async def test_bots_are_ignored_unless_the_configuration_wants_them(process: Pro
     assert inbound.overheard == ()
 
 
-# Bursts
-
-
 async def test_an_album_collects_although_the_channel_has_no_window(process: Process) -> None:
     intake = intake_of(with_channel(process))
     photos = [Attachment(kind="image", source=f"f{number}") for number in range(3)]
@@ -353,9 +338,6 @@ async def test_an_album_collects_although_the_channel_has_no_window(process: Pro
     assert await process.bus.call("ZCARD", keys.ready(0)) == 0
     assert await process.bus.call("HGET", keys.session(f"{NAME}:ann"), "debounce") == b"1000"
     assert len(await accepted(process.bus)) == 3
-
-
-# What goes wrong
 
 
 async def test_a_message_that_cannot_be_taken_is_answered_with_a_line_a_minute(process: Process) -> None:

@@ -154,9 +154,6 @@ def flat(parts: Sequence[Any]) -> list[Any]:
     return [leaf for part in parts for leaf in (flat(part) if isinstance(part, list | tuple) else [part])]
 
 
-# Doing them
-
-
 class Counter:
     """A handler that counts to three and notes each number in Redis, saving after each."""
 

@@ -129,9 +129,6 @@ async def test_a_day_is_that_of_the_bot(process: Process, lab: Lab, clock: Manua
     assert last_days(config, 2, clock) == ["2026-11-21", DAY]
 
 
-# Tokens a day
-
-
 @pytest.mark.parametrize(("whose", "line"), [("person", "You have"), ("chat", "This conversation"), ("bot", "I have")])
 async def test_when_the_tokens_of_a_day_are_used_up_a_sentence_answers_until_the_next(
     process: Process, lab: Lab, clock: ManualClock, whose: str, line: str
@@ -175,9 +172,6 @@ async def test_a_turn_that_has_begun_goes_on_when_the_tokens_are_used_up(process
     await worked_off(limited(process, tokens_per_day={"chat": 1}, messages_per_minute={"chat": 1}), lab, model)
 
     assert text_of((await lab.log())[-1]) == "done"
-
-
-# Messages a minute
 
 
 async def test_too_many_messages_wait_without_an_attempt_and_it_is_said_once(process: Process, lab: Lab) -> None:
@@ -238,9 +232,6 @@ async def test_a_stop_ends_the_wait_and_takes_no_room(process: Process, lab: Lab
         await until(lab.is_idle)
 
     assert (await lab.log())[-1].stopped
-
-
-# Asked for
 
 
 PRICES = PricesConfig(input=1.0, currency="EUR")

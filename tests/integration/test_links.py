@@ -152,9 +152,6 @@ async def test_nobody_and_nothing_but_people_is_linked(people: PeopleLab) -> Non
     assert await Asking(people.process).unlink(CAT, by="test") is None
 
 
-# Something is under way
-
-
 async def test_a_consolidation_under_way_is_waited_for_and_its_memory_comes_along(people: PeopleLab) -> None:
     await two(people)
     await people.talk(BOB)
@@ -242,9 +239,6 @@ async def test_links_that_cross_at_any_call_end(people: PeopleLab) -> None:
     assert 20 < at < MOST - 1
 
 
-# Cut short
-
-
 def slowly(*values: Any) -> Any:
     return pytest.param(*values, marks=pytest.mark.slow)
 
@@ -296,9 +290,6 @@ async def begun(people: PeopleLab, *, parts: bool) -> None:
             await people.remember(scope, f"since then {scope}")
 
 
-# Late
-
-
 async def test_copies_that_come_late_change_nothing(people: PeopleLab) -> None:
     recording = RecordingBus(people.bus)
     # Copies of the journeys there and back.
@@ -313,9 +304,6 @@ async def test_copies_that_come_late_change_nothing(people: PeopleLab) -> None:
         await people.expire()  # a lock that was taken by a copy which came very late
         if await people.memories.home(BOB) == ANN:
             await people.remember(BOB, f"bob says {job}")
-
-
-# Files
 
 
 def written(people: PeopleLab, scope: str, name: str, text: str) -> Path:
@@ -426,9 +414,6 @@ async def test_a_turn_that_began_before_is_waited_for_and_what_it_wrote_comes_al
     assert (people.process.workspace("pond") / "files" / folder_of(ANN) / "late.txt").read_text() == "late"
 
 
-# Codes
-
-
 def chat_of(scope: str, message_id: str = "m") -> Tell:
     return Tell(session=session_of(scope), message_id=message_id)
 
@@ -474,9 +459,6 @@ async def test_codes_that_are_wrong_or_not_meant_link_nothing(people: PeopleLab)
     assert job.spec["member"] == CAT
 
 
-# One job at a time
-
-
 async def test_a_memory_is_one_jobs_at_a_time(people: PeopleLab) -> None:
     first, second = (joining.Joining(people.bus, ScopeLists(people.bus, None), job=name) for name in ("a", "b"))
     assert (await first.mark(ANN, "receiving")).status == "marked"
@@ -484,9 +466,6 @@ async def test_a_memory_is_one_jobs_at_a_time(people: PeopleLab) -> None:
     assert (found.status, found.by) == ("busy", "a")
     await first.unmark(ANN, "receiving")
     assert (await second.mark(ANN, "joining")).status == "marked"
-
-
-# Parting under way
 
 
 async def test_a_consolidation_under_way_is_waited_for_before_two_part(people: PeopleLab) -> None:
@@ -548,9 +527,6 @@ async def test_a_turn_that_began_before_they_parted_is_waited_for(
 
     await lab.commit(claim, go_on=False)
     await people.done(job)
-
-
-# By configuration
 
 
 async def test_the_configuration_links_at_the_start_and_once(people: PeopleLab) -> None:

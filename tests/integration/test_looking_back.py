@@ -176,8 +176,6 @@ async def test_a_successor_goes_on_with_what_its_predecessor_has_read(process: P
     assert "Said before all that." not in asked(model)
 
 
-# What is kept
-
 TIME = st.integers(0, 100_000).map(lambda seconds: f"{datetime.fromtimestamp(seconds / 10, UTC).isoformat()}")
 SAID = st.builds(
     Overheard,

@@ -75,9 +75,6 @@ async def taken_in(
     return applied.opened
 
 
-# Taking in
-
-
 async def test_a_range_goes_into_history_memory_and_position_together(memories: Memories) -> None:
     at = await opened(memories)
     assert (at.text, at.version, at.upto, at.mark, at.flushed, at.rejected) == ("", 0, 0, "", -1, "")
@@ -177,9 +174,6 @@ async def test_a_text_comes_back_as_it_went_in(memories: Memories, text: str) ->
     assert (await opened(memories)).rejected == ""
 
 
-# Fences
-
-
 async def test_a_memory_opened_under_a_later_lock_is_closed_to_earlier_ones(
     memories: Memories, recorded: RecordingBus
 ) -> None:
@@ -239,9 +233,6 @@ async def test_a_memory_that_forgot_the_lock_in_a_failover_lets_it_go_on_and_kno
 
     with pytest.raises(FenceBehind):
         await opened(memories, fence=4)
-
-
-# Versions
 
 
 async def test_a_memory_that_moved_since_it_was_opened_is_not_overwritten(
@@ -367,9 +358,6 @@ async def test_a_person_decides_on_a_rejected_version(memories: Memories) -> Non
     assert (now.text, now.version, now.rejected) == ("short", 3, "")
 
 
-# What comes twice or late
-
-
 async def test_whatever_comes_late_changes_nothing(memories: Memories, recorded: RecordingBus) -> None:
     at = await taken_in(memories, await opened(memories), 10, "one")
     at = (await memories.append(at, a_flush("kept"), cycle=10, notes=[a_note("n")])).opened
@@ -469,9 +457,6 @@ async def test_a_holder_who_works_on_with_a_memory_from_before_a_set_back_is_ref
         await memories.append(old, a_flush("x"), cycle=0)
 
 
-# What a session lost
-
-
 async def test_entries_that_hold_messages_a_session_lost_are_marked_and_the_position_goes_back(
     memories: Memories, recorded: RecordingBus
 ) -> None:
@@ -550,9 +535,6 @@ async def test_a_history_that_was_deleted_by_hand_keeps_nobody_from_going_back(
     assert (back.lost, back.opened.upto) == ((), 5)
 
 
-# Flushes
-
-
 def a_note(text: str) -> Note:
     return Note(time=TIME, date="2026-11-20", session=ANN, cycle=0, text=text)
 
@@ -602,9 +584,6 @@ async def test_the_script_appends_as_python_does(memories: Memories, text: str) 
     at = await taken_in(memories, await opened(memories), 5, text)
 
     assert (await memories.append(at, a_flush("b"), cycle=5)).opened.text == joined(text, "b")
-
-
-# Raw entries
 
 
 async def test_a_raw_entry_waits_until_it_is_worked_in(memories: Memories, recorded: RecordingBus) -> None:
@@ -664,9 +643,6 @@ async def test_a_raw_entry_that_was_lost_is_not_worked_in(memories: Memories) ->
 
     assert back.opened.undigested == 0
     assert await memories.undigested(SCOPE) == []
-
-
-# People
 
 
 async def test_a_persons_edit_becomes_the_newest_version(memories: Memories) -> None:
@@ -787,9 +763,6 @@ async def test_a_version_that_never_was_is_refused_with_those_that_are(memories:
         await memories.version("pond:group:web:team", number)
 
 
-# Prompts
-
-
 class CountingBus(RecordingBus):
     def __init__(self, bus: Bus) -> None:
         super().__init__(bus)
@@ -843,9 +816,6 @@ async def test_a_process_keeps_the_memories_of_the_last_scopes_at_hand(
     assert counting.texts == 4
 
 
-# What the server holds
-
-
 async def test_the_newest_versions_come_first_and_not_all_at_once(memories: Memories) -> None:
     for number in range(5):
         await memories.edit(SCOPE, of=number, text=f"text {number + 1}", by="ann", time=TIME)
@@ -876,9 +846,6 @@ async def test_the_server_is_refused_nothing_by_a_command_too_large_for_lua(memo
 
     assert len(applied.opened.text) == 300_000
     assert len(await memories.notes(SCOPE)) == 9_000
-
-
-# Lists whose beginning is in the archive
 
 
 @pytest.fixture

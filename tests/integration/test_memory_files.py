@@ -103,9 +103,6 @@ def log() -> Iterator[list[Any]]:
         yield captured
 
 
-# What Redis holds
-
-
 async def test_memory_history_and_notes_become_files_that_only_their_owner_reads(memory: Memory) -> None:
     await memory.consolidated("# Ann\n- likes Python\n", "[2026-11-20 09:00] Ann said hello.")
     await memory.flushed("- lives in Bern", [("2026-11-20", "talked"), ("2026-11-21", "more"), ("2026-11-20", "again")])
@@ -238,9 +235,6 @@ async def test_a_note_whose_day_is_no_day_becomes_no_file(memory: Memory) -> Non
 
     assert sorted(path.name for path in memory.folder.iterdir()) == [".millpond.json", "2026-11-20.md"]
     assert not list(memory.workspace.parent.rglob("evil*"))
-
-
-# A person's edits
 
 
 async def test_an_edit_becomes_a_version_that_stands_in_the_next_prompt(memory: Memory, log: list[Any]) -> None:
@@ -382,9 +376,6 @@ async def test_a_file_that_is_being_saved_is_waited_for(memory: Memory) -> None:
     assert [text for _, _, text in await memory.versions()] == ["- one\n", "- one and a half\n"]
 
 
-# Several processes
-
-
 async def test_of_many_who_look_at_once_one_takes_an_edit_in(memory: Memory) -> None:
     await memory.consolidated("- likes tea\n")
     await memory.sync()
@@ -444,9 +435,6 @@ async def test_what_comes_while_a_missing_file_is_written_is_written_once(memory
         found = memory.read(name).split("\n\n")
         assert len(found) == len(set(found)) >= many
         assert found == sorted(found)
-
-
-# What is old lies in the archive
 
 
 @pytest.fixture
@@ -589,9 +577,6 @@ async def test_a_folder_that_another_process_holds_is_left_and_its_end_gives_it_
     assert memory.read() == "one"
 
 
-# Redis was set back
-
-
 async def set_back(memory: Memory, dump: dict[str, Any]) -> None:
     """As a failover that lost what came after ``dump``."""
     keys = memory.bus.keys
@@ -662,9 +647,6 @@ async def test_history_that_redis_lost_stays_in_the_file_and_what_comes_then_is_
 
     entries = [line for line in memory.read("HISTORY.md").split("\n\n") if line]
     assert [entry.strip()[-1] for entry in entries] == ["a", "b", "c", "d", "e", "f"]
-
-
-# What may lie in the files' place
 
 
 @pytest.mark.parametrize("what", ["link", "pipe", "folder", "large", "not UTF-8", "no rights"])
@@ -839,8 +821,6 @@ async def test_a_turn_does_not_wait_for_a_disk_that_hangs(
     # Its thread goes on once the disk does: not while the event loop is closed.
     assert await to_thread.run_sync(ended.wait, 10)
 
-
-# Growing files alone
 
 texts = st.lists(st.text("ab \n", min_size=1, max_size=6).filter(lambda text: text.strip("\n")), min_size=1, max_size=5)
 

@@ -145,9 +145,6 @@ def room(monkeypatch: pytest.MonkeyPatch) -> Room:
     return room
 
 
-# Channels beside each other
-
-
 @pytest.mark.parametrize("fails", [False, True])
 async def test_an_adapter_that_does_not_open_holds_up_no_other_channel(
     process: Process, monkeypatch: pytest.MonkeyPatch, fails: bool
@@ -172,9 +169,6 @@ async def test_an_adapter_that_does_not_open_holds_up_no_other_channel(
                 await platform.count(1)
 
         assert platform.texts(ANN) == ["hello"]
-
-
-# Delivery
 
 
 async def test_replies_are_delivered_in_order_for_each_chat_and_leave_nothing_behind(process: Process) -> None:
@@ -275,8 +269,6 @@ async def test_what_cannot_be_read_becomes_a_dead_letter_and_holds_up_nobody(pro
     [(_, dead)] = await process.bus.call("XRANGE", process.bus.keys.dead(0), "-", "+")
     assert (dead[b"reason"], dead[b"reply"]) == (b"unreadable", b"{}")
 
-
-# Many partitions
 
 NEVER_MS = 300_000
 """Longer than any test waits."""
@@ -381,9 +373,6 @@ async def until(reached: Callable[[], bool]) -> None:
     with anyio.fail_after(HANG_S):
         while not reached():  # noqa: ASYNC110 - see above
             await anyio.sleep(0.002)
-
-
-# Faults of the platform
 
 
 async def test_a_refused_chat_rests_in_order_and_holds_up_nobody(process: Process) -> None:
@@ -563,9 +552,6 @@ def a_part() -> Any:
     from channels.base import Part  # noqa: PLC0415 - for two tests
 
     return Part(reply="r", number=0, text="x", attempt="a")
-
-
-# Replicas
 
 
 async def test_two_replicas_never_double(process: Process) -> None:
@@ -749,9 +735,6 @@ async def test_while_leaders_change_for_the_sake_of_a_fair_share_every_reply_com
                 await anyio.sleep(0.01)
 
 
-# Scripts
-
-
 def a_lease(bus: Bus, queue: QueueConfig) -> Lease:
     terms = Terms(key=bus.keys.leader(0, NAME), lease_s=queue.lease_s, renew_s=queue.renew_s, worker="w")
     return Lease(bus=bus, terms=terms)
@@ -860,9 +843,6 @@ async def test_every_script_arriving_again_at_the_end_changes_nothing(process: P
     assert [await process.bus.call(*read) for read in (*reads, *hashes)] == before
 
 
-# The server
-
-
 async def test_a_flushed_script_cache_and_a_killed_server_go_unnoticed(process: Process, server_dir: Path) -> None:
     async with sink([Slow(gate=(gate := Gate()))]) as platform:
         await put(process.bus, "a1", "a2")
@@ -877,9 +857,6 @@ async def test_a_flushed_script_cache_and_a_killed_server_go_unnoticed(process: 
 
         assert platform.texts() == ["a1", "a2"]
         assert await unknown(process.bus) == []
-
-
-# What people see
 
 
 async def test_the_queues_show_what_is_not_delivered_and_what_nobody_knows(process: Process) -> None:

@@ -135,9 +135,6 @@ async def see_all_is_well(process: Process, platform: Platform, *, resent: bool 
     return len(listed)
 
 
-# Every call to Redis
-
-
 async def calls_of_a_dispatch(process: Process) -> int:
     bus, platform = FailingBus(process.bus, at=0), Platform()
     await prepare(process)
@@ -197,9 +194,6 @@ async def test_a_script_cache_flushed_and_a_server_killed_between_any_two_steps_
 
     assert len(happened) >= CALLS
     assert len(set(happened)) == (1 if what == "flush" else len(happened))
-
-
-# Every await
 
 
 class Bug(Exception):

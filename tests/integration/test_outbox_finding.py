@@ -208,9 +208,6 @@ async def test_what_was_found_is_counted(process: Process) -> None:
     assert counted == {"sent": 1, "unknown": 2, "resent": 1, "found": 1, "given_up": 0}
 
 
-# Scripts
-
-
 async def test_asking_about_what_is_in_doubt_changes_nothing(bus: Bus, queue: QueueConfig) -> None:
     _, new, step = await taken_over(bus, queue)
     sent = bus.keys.sent(ANN, step.place.reply.id)
@@ -274,9 +271,6 @@ async def test_every_script_arriving_again_at_the_end_changes_nothing(process: P
 
     assert steps >= {"asking", "looked", "sent", "found", "refused", "unseen"}
     assert [await process.bus.call(*read) for read in (*reads, *hashes)] == before
-
-
-# Cut short
 
 
 @pytest.fixture

@@ -176,9 +176,6 @@ async def test_names_of_chats_that_wait_no_more_are_forgotten(bus: Bus, monkeypa
     assert len(pace._queues) + len(pace._promised) < 40
 
 
-# Through the outbox
-
-
 def kept_to(monkeypatch: pytest.MonkeyPatch, *rates: Rate) -> None:
     """Have the platform of the tests say how often something may be sent, and another part of a reply shown."""
     monkeypatch.setattr(TestingChannel, "rates", lambda _self, _chat, _purpose="send": rates)
@@ -265,9 +262,6 @@ async def test_a_chat_that_the_platform_wants_left_alone_parks_no_other(process:
             await until_empty(process.bus)
 
     assert platform.texts() == ["b1", "a1"]
-
-
-# What platforms say
 
 
 def of_slack(floods: slack.Floods, chat: str, purpose: Purpose, *, streams: bool) -> int:

@@ -43,9 +43,6 @@ async def talk(lab: Lab, *messages: str) -> list[bytes]:
     return found
 
 
-# Turns
-
-
 async def test_a_session_that_is_given_back_twice_tells_the_same_and_changes_nothing(lab: Lab) -> None:
     await lab.publish("m1")
     assert await lab.sessions.park(await lab.claim(), delay_s=9.0)
@@ -76,9 +73,6 @@ async def test_a_commit_that_counts_to_the_same_end_from_another_turn_is_refused
         await lab.sessions.commit(other, commit_of(claim, [an_entry(0)]), step=0)
 
     assert await lab.dump() == before
-
-
-# Memory and archive
 
 
 async def test_a_cursor_does_not_pass_other_messages_than_were_taken_in(lab: Lab) -> None:
@@ -192,9 +186,6 @@ async def test_a_stream_that_is_put_together_anew_never_gives_an_id_twice(bus: B
     assert await bus.run(STRIKE, [out, out, out], [10, "", "9999999999999-0"]) == [1, 1]
 
     assert await bus.call("XADD", out, "*", "reply", "c") > b"9999999999999-0"
-
-
-# Sending
 
 
 async def leading(bus: Bus) -> Lease:

@@ -146,9 +146,6 @@ def documents(data: Path, scope: str = SCOPE) -> list[str]:
     return sorted(path.read_text() for path in folder.iterdir()) if folder.exists() else []
 
 
-# What is found
-
-
 async def test_a_hit_is_named_as_the_builtin_engine_names_its_place(ready: QmdEngine, memory: Remembered) -> None:
     wanted = next(chunk for chunk in await memory.chunks(SCOPE) if "invoice" in chunk.text)
 
@@ -171,9 +168,6 @@ async def test_what_qmd_lacks_comes_from_the_builtin_engine_behind_it(ready: Qmd
     assert builtin.asked == [(SCOPE, "invoice", "search", 3)]
     assert len((await ask(ready, "daughter school version", limit=2)).hits) == 2
     assert len(builtin.asked) == 1, "a full answer asks nobody else"
-
-
-# Its indexes
 
 
 async def test_an_index_is_made_in_the_background_and_searched_from_then_on(
@@ -307,9 +301,6 @@ async def test_a_disk_that_cannot_be_written_leaves_the_builtin_engine(
     assert [line["event"] for line in logs] == ["qmd.failed"]
 
 
-# What is forgotten
-
-
 async def test_a_forgotten_entry_is_not_found_and_the_index_is_new(
     ready: QmdEngine, memory: Remembered, data: Path
 ) -> None:
@@ -361,9 +352,6 @@ async def test_forgetting_fails_on_a_held_index(ready: QmdEngine, data: Path, mo
 
 def holds(data: Path, text: str) -> bool:
     return any(text.encode() in path.read_bytes() for path in data.rglob("*") if path.is_file())
-
-
-# What goes wrong
 
 
 @pytest.mark.parametrize("how", FAILS)
@@ -571,9 +559,6 @@ async def test_an_unreadable_memory_is_left_to_the_builtin(
         await ask(ready, "daughter")
 
 
-# Vectors
-
-
 async def test_vectors_are_made_some_at_a_time(engine_of: EngineOf, qmd: Installed) -> None:
     engine = engine_of(mode="query")
 
@@ -648,9 +633,6 @@ async def test_vectors_of_an_index_that_was_made_anew_are_not_taken_for_its_own(
     assert not known.told.has_vectors
 
 
-# The program
-
-
 async def test_it_learns_no_secret_and_keeps_everything_in_its_folder(
     qmd: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -714,9 +696,6 @@ async def test_a_probe_believes_nothing_but_its_own_document(qmd: Installed, how
     qmd.misbehaves(query=how)
 
     assert (await probed(qmd.program)).why
-
-
-# What it is given
 
 
 async def test_a_memory_is_given_as_it_stands_in_its_files(bus: Bus) -> None:
@@ -783,9 +762,6 @@ async def test_the_hook_of_forgetting_takes_it_away(ready: QmdEngine, bus: Bus, 
 
     assert not holds(data, "Mia")
     assert failed == []
-
-
-# Where it belongs
 
 
 def with_qmd(process: Process, program: str) -> Process:

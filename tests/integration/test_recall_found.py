@@ -125,9 +125,6 @@ async def test_a_question_of_a_person_is_answered_from_messages(process: Process
     assert notice.text.startswith("What I remember of that:\n\n1. messages, 2026-11-20: ann: My daughter Mia plays")
 
 
-# Where there is nothing to search
-
-
 async def test_a_second_conversation_or_a_note_is_searched(process: Process, lab: Lab) -> None:
     model, scope = ScriptedModel(then="I see"), "pond:person:web:bob"
     note = Note(time="2026-11-20T09:00:00.000Z", date="2026-11-20", session="web:b", cycle=0, text="- rain at the pond")

@@ -94,9 +94,6 @@ def index_path(world: Pond, scope: str = SCOPE) -> Path:
     return path
 
 
-# What is found
-
-
 async def test_history_notes_memory_and_messages_are_found_at_their_places(world: Pond, engine: BuiltinEngine) -> None:
     await write(
         world,
@@ -271,9 +268,6 @@ async def test_scopes_are_apart_and_linked_ones_are_one(world: Pond, engine: Bui
     assert await files(engine, "herons") == [f"transcript/{ANN}"]
 
 
-# In step
-
-
 async def test_what_is_said_between_two_searches_is_found_by_the_second(world: Pond, engine: BuiltinEngine) -> None:
     await world.turn(ANN, "I have a heron.")
     assert await files(engine, "swallow") == []
@@ -392,9 +386,6 @@ async def test_redis_away_is_said_at_every_point(world: Pond, engine: BuiltinEng
             await found(failing, "heron")
         assert await files(failing, "heron") == [f"transcript/{ANN}"]
         await failing.aclose()
-
-
-# Files that are not what they should be
 
 
 @pytest.mark.parametrize("spoilt", ["garbage", "cut", "empty", "page", "older", "folder"])
@@ -632,9 +623,6 @@ async def test_the_files_are_nobody_elses_to_read(world: Pond, engine: BuiltinEn
     assert index_path(world).parent.stat().st_mode & 0o077 == 0
 
 
-# Forgetting
-
-
 async def test_what_was_forgotten_is_in_no_index_and_found_no_more(world: Pond, engine: BuiltinEngine) -> None:
     await world.plant()
     other = engine_of(world)
@@ -750,9 +738,6 @@ def test_a_generation_never_takes_away_what_belongs_to_the_next(tmp_path: Path) 
     with index_file(tmp_path, SCOPE, "words") as path:
         assert path == new.path
     new.close()
-
-
-# In turns
 
 
 IN_TURN = InPrompt(file=f"transcript/{ANN}", first=1_000)

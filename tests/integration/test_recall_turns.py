@@ -46,9 +46,6 @@ def contents(model: ScriptedModel, at: int = -1) -> list[str]:
     return [msgspec.json.decode(wire).get("content") or "" for wire in model.requests[at].messages]
 
 
-# In the prompt
-
-
 async def test_what_is_recalled_stands_last_in_the_system_message_and_in_no_log(process: Process, lab: Lab) -> None:
     engine, model = ScriptedEngine(a_hit("Mia plays the cello.", docid="d1")), ScriptedModel("Mia")
 
@@ -210,9 +207,6 @@ async def test_a_turn_that_searched_and_found_nothing_traces_the_search(process:
     assert [recall.prompt_tokens for recall in trace.recalls] == [0]
 
 
-# Tools
-
-
 @pytest.fixture
 def wired(process: Process) -> Callable[[ScriptedEngine], Process]:
     def wire(engine: ScriptedEngine) -> Process:
@@ -324,9 +318,6 @@ async def test_messages_of_another_scope_are_given_to_nobody(wired: Wired, lab: 
 
     assert await used(process, lab, "conversation_search", query="secret") == "No earlier messages found."
     assert (await used(process, lab, "memory_get", docid="d1")).startswith("Error: there is no 'd1'")
-
-
-# People
 
 
 @pytest.mark.parametrize(

@@ -505,9 +505,6 @@ async def test_a_predecessor_that_died_in_the_middle_of_the_first_message_is_lis
         assert await unknown(process.bus) == [(reply, "0", "preview")]
 
 
-# Signs
-
-
 async def accept_one(process: Process, session: str) -> None:
     inbound = an_inbound("m1", session=session, text="hello", delivery="push")
     await publish(process.bus, inbound, scope="pond:workspace", config=process.config.queue)

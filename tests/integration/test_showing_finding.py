@@ -221,9 +221,6 @@ async def test_every_script_arriving_again_at_the_end_changes_nothing(process: P
     assert await unknown(process.bus) == []
 
 
-# Cut short
-
-
 @dataclass
 class Remembering(Platform):
     names: dict[str, tuple[str, int, bool]] = field(default_factory=dict[str, tuple[str, int, bool]])

@@ -219,9 +219,6 @@ async def test_workspaces_of_one_app_hear_what_is_theirs(process: Process) -> No
     assert sorted(globex.texts) == ["/status", "in globex"]
 
 
-# Events that are brought
-
-
 @asynccontextmanager
 async def called(process: Process, slack: FakeSlack, heard: Heard) -> AsyncGenerator[None]:
     true_time = replace(process, clock=SystemClock())  # which Slack signs by

@@ -47,9 +47,6 @@ async def hearing(process: Process, wire: Wire, heard: Heard) -> AsyncGenerator[
         tg.cancel_scope.cancel()
 
 
-# What is acknowledged
-
-
 async def test_an_envelope_is_acknowledged_once_it_is_kept_and_not_before(process: Process) -> None:
     heard = Heard(slow="D0ANN")
     async with slack_wire() as wire, hearing(process, wire, heard):
@@ -182,9 +179,6 @@ async def test_garbage_on_the_wire_changes_nothing(process: Process) -> None:
 
     assert heard.texts == ["still here"]
     assert len(wire.links) == 1
-
-
-# Connections
 
 
 @pytest.mark.parametrize("reason", ["warning", "refresh_requested", "of_tomorrow"])
@@ -420,9 +414,6 @@ async def test_slack_tells_how_long_to_wait(process: Process) -> None:
             assert anyio.current_time() - began >= 0.9
 
 
-# The end
-
-
 @pytest.mark.parametrize("deaf", [False, True])
 async def test_a_stop_waits_long_for_no_closing_and_leaves_no_task(
     process: Process, monkeypatch: pytest.MonkeyPatch, deaf: bool
@@ -445,9 +436,6 @@ async def test_a_stop_waits_long_for_no_closing_and_leaves_no_task(
         left = {task for task in asyncio.all_tasks() - before if "RequestHandler" not in repr(task.get_coro())}
 
     assert not left, "but for the server's own"
-
-
-# Several workspaces of one app
 
 
 async def test_sections_of_one_app_share_a_socket_and_each_hears_its_own_workspace(process: Process) -> None:

@@ -163,9 +163,6 @@ async def slack() -> AsyncGenerator[FakeSlack]:
         yield slack
 
 
-# Direct messages
-
-
 async def test_what_a_person_says_is_answered_once_and_its_envelope_acknowledged(
     process: Process, slack: FakeSlack
 ) -> None:
@@ -250,9 +247,6 @@ async def test_a_message_taken_back_after_its_answer_changes_nothing(process: Pr
         await walk.shows(ann, "echo: answered", "echo: next")
 
     assert await walk.said(session(ann)) == ["answered", "next"]
-
-
-# Channels and threads
 
 
 async def test_a_mention_that_comes_as_two_events_is_answered_once_and_in_a_thread(
@@ -366,9 +360,6 @@ async def test_a_thread_of_direct_messages_is_a_conversation_of_its_own(process:
     assert await walk.said(session(ann, root.ts)) == ["aside"]
 
 
-# Commands
-
-
 async def test_commands_are_heard_with_a_slash_and_behind_a_mention(process: Process, slack: FakeSlack) -> None:
     ann = slack.person("Ann")
     direct, lake = slack.direct(ann), slack.channel(ann)
@@ -400,9 +391,6 @@ async def test_a_conversation_begins_anew_when_it_is_told_to(process: Process, s
         await walk.answered(direct, "echo: What is it?")
 
     assert "blue" not in walk.model.asked()
-
-
-# Who may speak
 
 
 async def test_a_stranger_is_answered_once_an_administrator_has_let_them_in(process: Process, slack: FakeSlack) -> None:
@@ -447,9 +435,6 @@ async def test_other_bots_are_not_answered_at_all(process: Process, slack: FakeS
     assert lake.texts() == ["echo: hello"]
 
 
-# Several workspaces, several replicas
-
-
 async def test_an_app_in_two_workspaces_answers_in_each_as_its_bot_there(process: Process, slack: FakeSlack) -> None:
     other = slack.install(slack.app, slack.new_team("Other"))
     here, there = slack.direct(slack.person("Ann")), other.direct(other.team.person("Ann"))
@@ -482,9 +467,6 @@ async def test_two_replicas_answer_everything_once_between_them(process: Process
         assert len(chat.texts()) == len(answers)
 
 
-# Sockets
-
-
 async def test_sockets_that_end_in_every_way_lose_nothing(process: Process, slack: FakeSlack) -> None:
     ann = slack.direct(slack.person("Ann"))
     texts: list[str] = []
@@ -508,9 +490,6 @@ async def test_sockets_that_end_in_every_way_lose_nothing(process: Process, slac
         await walk.taken()
 
     assert await walk.said(session(ann)) == texts
-
-
-# HTTP
 
 
 async def test_events_that_are_brought_are_answered_and_such_as_are_signed_wrong_or_late_are_sent_away(
@@ -561,9 +540,6 @@ async def test_an_app_in_two_workspaces_is_brought_its_events_at_one_address(
         await walk.taken()
 
     assert await walk.said(session(there, channel="marsh")) == ["you are another"]
-
-
-# What goes wrong
 
 
 async def test_a_channel_that_is_told_to_wait_holds_up_no_other(process: Process, slack: FakeSlack) -> None:
@@ -659,9 +635,6 @@ async def test_an_app_with_too_many_sockets_hears_when_one_is_free(process: Proc
         await walk.shows(ann, "echo: is it full?")
 
 
-# Texts
-
-
 async def test_a_reply_of_200_000_characters_comes_as_a_file_beside_its_beginning(
     process: Process, slack: FakeSlack
 ) -> None:
@@ -720,9 +693,6 @@ async def test_a_text_that_slack_refuses_as_markdown_comes_as_plain_text(process
         await walk.shows(ann, "echo: many blocks")
 
 
-# Floods
-
-
 async def test_a_flood_in_one_channel_loses_nothing_and_holds_up_no_other(process: Process, slack: FakeSlack) -> None:
     eve, ann = (slack.direct(slack.person(name)) for name in ("Eve", "Ann"))
     async with walking(process, slack, debounce_s=0.2) as walk:
@@ -733,9 +703,6 @@ async def test_a_flood_in_one_channel_loses_nothing_and_holds_up_no_other(proces
         await walk.taken()
 
     assert ann.texts() == ["echo: hello"]
-
-
-# Files
 
 
 async def test_a_picture_is_shown_to_a_model_that_sees(process: Process, slack: FakeSlack) -> None:
@@ -817,9 +784,6 @@ async def test_a_file_of_the_bot_is_shared_once_in_the_thread(
 
     files = [file for message in lake.shown(thread=asked.ts) for file in message.files]
     assert [(file.name, file.data.decode()) for file in files] == [("map.txt", MAP)]
-
-
-# While it is written
 
 
 def telling(slack: FakeSlack, chat: Channel) -> Watched:

@@ -112,9 +112,6 @@ def part(text: str, **more: Any) -> Part:
     return Part(reply="r", number=0, text=text, attempt="a", **more)
 
 
-# What comes in
-
-
 async def test_what_people_say_comes_in_order_and_once(process: Process) -> None:
     heard = Heard()
     async with fake_telegram() as telegram, receiving(process, telegram, heard):
@@ -307,9 +304,6 @@ async def test_a_move_that_another_process_heard_of_is_known(process: Process) -
     assert heard.arrivals[0].chat == "-7"
 
 
-# The webhook
-
-
 async def test_the_platform_brings_updates_to_those_who_know_the_secret(
     process: Process, free_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -337,9 +331,6 @@ async def test_the_platform_brings_updates_to_those_who_know_the_secret(
             status, _ = await telegram.press_hook(telegram.bot, b" " * 10_001)
             assert status == 413
     assert len(heard.arrivals) == 2
-
-
-# What goes out
 
 
 async def test_markdown_goes_out_as_a_rich_message(process: Process) -> None:
@@ -568,9 +559,6 @@ async def test_health_says_who_the_bot_is(process: Process) -> None:
     assert not wrong.ok
     assert "token" in wrong.text
     assert "1:wrong" not in wrong.text
-
-
-# What the doctor says
 
 
 async def test_the_doctor_says_who_a_bot_is_and_what_stands_in_its_way(process: Process) -> None:

@@ -146,9 +146,6 @@ async def telegram() -> AsyncGenerator[FakeTelegram]:
         yield telegram
 
 
-# One chat
-
-
 async def test_what_a_person_says_is_answered_once_and_its_update_confirmed(
     process: Process, telegram: FakeTelegram
 ) -> None:
@@ -225,9 +222,6 @@ async def test_an_album_is_one_question(process: Process, telegram: FakeTelegram
     assert len([entry for entry in await walk.log(f"{NAME}:{ann.id}") if entry.answers]) == 1
 
 
-# Groups
-
-
 async def test_in_a_group_it_answers_whom_it_is_asked_by_and_has_heard_what_came_before(
     process: Process, telegram: FakeTelegram
 ) -> None:
@@ -279,9 +273,6 @@ async def test_a_group_that_becomes_a_supergroup_goes_on_as_the_same_conversatio
     assert old.texts() == []
     said = await walk.said(f"{NAME}:{old.id}")
     assert ["before" in said[0], "after" in said[1]] == [True, True]
-
-
-# Who may speak
 
 
 async def test_a_stranger_is_answered_once_an_administrator_has_let_them_in(
@@ -336,9 +327,6 @@ async def test_other_bots_are_not_answered_at_all(process: Process, telegram: Fa
         await walk.shows(group, "echo: hello")
 
 
-# Several bots
-
-
 async def test_several_bots_are_channels_of_their_own(process: Process, telegram: FakeTelegram) -> None:
     ann = telegram.person("Ann")
     more = [telegram.new_bot(f"bot_{name}_bot") for name in ("b", "c")]
@@ -350,9 +338,6 @@ async def test_several_bots_are_channels_of_their_own(process: Process, telegram
             await walk.shows(chat, f"echo: you are {number}")
 
     assert await walk.said(f"bot_b_bot:{ann.id}") == ["you are 1"]
-
-
-# Webhook
 
 
 async def test_with_a_webhook_updates_are_brought_and_a_wrong_secret_is_sent_away(
@@ -371,9 +356,6 @@ async def test_with_a_webhook_updates_are_brought_and_a_wrong_secret_is_sent_awa
 
     assert status in (401, 403)
     assert telegram.called("getUpdates") == []
-
-
-# What goes wrong
 
 
 async def test_a_chat_that_is_told_to_wait_holds_up_no_other(process: Process, telegram: FakeTelegram) -> None:
@@ -415,9 +397,6 @@ async def test_servers_that_fail_for_a_while_lose_nothing(process: Process, tele
         await walk.shows(ann, "echo: still there?")
 
     assert await walk.unknown() == []
-
-
-# Texts
 
 
 async def test_a_reply_of_200_000_characters_comes_as_a_file_beside_its_beginning(
@@ -473,9 +452,6 @@ async def test_markdown_that_no_parser_likes_arrives_with_all_of_its_words(proce
         assert sum(WORDS[kind][0] in text for text in chat.texts()) == 1, kind
 
 
-# Floods
-
-
 async def test_a_flood_in_one_chat_loses_nothing_and_holds_up_no_other(
     process: Process, telegram: FakeTelegram
 ) -> None:
@@ -488,9 +464,6 @@ async def test_a_flood_in_one_chat_loses_nothing_and_holds_up_no_other(
         await telegram.until(lambda: not telegram.bot.updates)
 
     assert [message.text for message in ann.shown()] == ["echo: hello"]
-
-
-# Files
 
 
 async def test_a_picture_is_shown_to_a_model_that_sees(process: Process, telegram: FakeTelegram) -> None:
@@ -535,9 +508,6 @@ async def test_a_voice_message_is_answered_as_what_was_said(process: Process, te
         async with walking(process, telegram, bot=hears) as walk:
             ann.say("", file=voice)
             await walk.answered(ann, "How deep is it?")
-
-
-# While it is written
 
 
 async def test_an_answer_is_shown_while_it_is_written_in_one_message(process: Process, telegram: FakeTelegram) -> None:

@@ -76,9 +76,6 @@ def hanging(gate: Gate, ended: anyio.Event) -> Tool:
     return Tool(name="hang", description="x", run=run)
 
 
-# Side by side.
-
-
 async def test_calls_of_one_answer_run_side_by_side_and_each_result_is_journalled_when_it_is_there(
     process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,9 +222,6 @@ async def test_a_picture_stands_in_the_log_as_a_part(process: Process, lab: Lab)
     assert text["text"].startswith("dot.png: image/png")
     assert image["image_url"]["url"].startswith("data:image/png;base64,")
     assert b"data:image/png" in model.requests[1].messages[-1]
-
-
-# Messages.
 
 
 async def test_a_message_is_a_notice_in_its_own_chat_and_the_answer_comes_after(process: Process, lab: Lab) -> None:

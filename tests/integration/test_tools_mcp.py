@@ -375,9 +375,6 @@ async def test_a_turn_calls_a_server_and_the_worker_that_ends_ends_it(process: P
     assert not alive(json.loads(where)["pid"])
 
 
-# Over HTTP.
-
-
 @asynccontextmanager
 async def http_server(tmp_path: Path, *, flood: bool = False) -> AsyncGenerator[tuple[str, list[dict[str, str]]]]:
     """A server of the library's own making on loopback; its address, and the headers of every request."""

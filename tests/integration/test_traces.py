@@ -69,9 +69,6 @@ async def committed(lab: Lab, message_id: str, **more: Any) -> None:
     await lab.sessions.commit(claim, commit, step=0, go_on=False)
 
 
-# Written with the turn
-
-
 async def test_a_turn_leaves_what_it_waited_for_asked_and_called(process: Process, lab: Lab) -> None:
     usage = Usage(tokens_in=900, cached_in=300, tokens_out=12, cost_nano=1_500_000, currency="EUR")
     said = Answer(text="it is late", model="little", usage=usage)
@@ -190,9 +187,6 @@ async def test_the_newest_turns_are_kept_for_a_week(lab: Lab, monkeypatch: pytes
     assert (KEPT_MAX, KEPT_MS) == (300, 604_800_000)
 
 
-# Deliveries
-
-
 async def keep_a_trace(bus: Bus) -> None:
     await bus.call("RPUSH", bus.keys.traces(PUSHED), records.encode(a_trace(0)))
     await bus.call("PEXPIRE", bus.keys.traces(PUSHED), 60_000)
@@ -290,9 +284,6 @@ async def test_a_turn_of_a_push_channel_is_told_from_its_message_to_its_delivery
     assert [row.kind for row in rows(found)] == ["waiting", "claim", "model", "commit", "delivery"]
 
 
-# Found
-
-
 async def test_a_turn_is_found_by_its_name_a_message_or_a_correlation_id(lab: Lab) -> None:
     for message_id in ("a", "b", 'c"#1'):
         await committed(lab, message_id)
@@ -349,9 +340,6 @@ async def test_what_is_forgotten_as_a_whole_leaves_no_trace(process: Process, la
 
     keys = lab.bus.keys
     assert [await lab.bus.call("EXISTS", keys.traces(each)) for each in (ANN, "web:bob")] == [0, 1]
-
-
-# Shown
 
 
 @pytest.fixture

@@ -203,9 +203,6 @@ async def test_what_a_consolidation_lets_go_of_is_read_as_before(process: Proces
     assert (await memory.process.transcripts.read(ANN, 0, 100))[:24] == before
 
 
-# At the moment of trimming
-
-
 class Meddling(RecordingBus):
     def __init__(self, lab: Lab, at: int, happens: Callable[[], Awaitable[None]]) -> None:
         super().__init__(lab.bus)  # type: ignore[arg-type]
@@ -297,9 +294,6 @@ async def follow(shelf: Shelf, steps: list[Any]) -> None:
         assert joined(await pieces_of(shelf, chunk=chunk)) == shelf.raws
 
 
-# In a terminal
-
-
 async def test_on_entering_what_was_said_is_shown_also_what_has_left_redis(process: Process, lab: Lab) -> None:
     shelf = Shelf(lab, process.data_dir)
     await shelf.say(8)
@@ -330,9 +324,6 @@ async def test_what_was_said_and_left_while_a_terminal_was_away_is_shown(process
     shown = await conversation._new_entries()
     assert [one.index if isinstance(one, Said) else one.kind for one in shown] == [4, "aside", 7]
     assert await conversation._new_entries() == []
-
-
-# Of any length
 
 
 async def test_a_session_of_forty_thousand_messages_is_searched_with_little_memory(lab: Lab, tmp_path: Path) -> None:

@@ -115,9 +115,6 @@ def test_amounts_add_up_in_any_order(amounts: list[Amount]) -> None:
     assert one == other
 
 
-# Tokens a day
-
-
 @pytest.mark.parametrize(
     ("limits", "whose"),
     [
@@ -147,9 +144,6 @@ async def test_a_session_is_told_once_a_day_that_its_tokens_are_used_up(lab: Lab
     assert told == [True, True, False, True]
     assert (await lab.bus.repeat("spent.lua", back=4))[1] == 1
     assert (await limits.spent(ANN, "2026-11-21", some, message="3-0")).tell
-
-
-# Messages a minute
 
 
 async def take(limits: Limits, number: int, user: User = ANN, *, count: int = 1, claim: str = "", **each: int) -> float:

@@ -91,9 +91,6 @@ async def keys_of(lab: Lab, kind: str) -> list[bytes]:
     return [key for key in await all_keys(lab.bus) if f":{kind}:".encode() in key]
 
 
-# Logging in
-
-
 async def test_a_link_logs_a_browser_in_and_tells_it_what_is_here(web: Web) -> None:
     assert web.links == [f"{web.address}/login#{web.code}"]
     assert error_of(await web.browser.get("/api/me"), 401) == "unauthorized"
@@ -242,9 +239,6 @@ async def test_what_opens_the_door_is_in_no_log_and_not_in_redis(
     assert hashlib.sha256(given.encode()).hexdigest() in kept
 
 
-# Being known
-
-
 async def test_a_visitor_is_known_for_longer_once_half_of_the_time_is_over(web: Web, lab: Lab) -> None:
     await web.log_in()
     [key] = await keys_of(lab, "visitor")
@@ -303,9 +297,6 @@ async def test_an_outage_is_no_reason_to_log_in_again(web: Web, monkeypatch: pyt
     assert error_of(await web.browser.get("/api/me"), 503) == "unavailable"
 
 
-# What needs an operator
-
-
 def asked_of(path: str) -> str:
     return re.sub(r"\{[^}]+\}", "web:a", path)
 
@@ -334,9 +325,6 @@ async def test_with_a_token_all_but_the_page_needs_an_operator(process: Process)
                 for method in route.methods or set():
                     answer = await web.browser.request(method, asked_of(route.path))
                     assert answer.status_code == 401, f"{method} {route.path}"
-
-
-# Other pages
 
 
 PAGES = [
@@ -403,9 +391,6 @@ async def test_no_path_leads_around_the_guard(process: Process, path: str) -> No
     assert got.split(b" ", 2)[1] in (b"401", b"404")
 
 
-# What is written down
-
-
 async def test_who_did_what_is_written_down(web: Web) -> None:
     await web.log_in("wrong")
     await web.log_in()
@@ -445,9 +430,6 @@ async def test_an_outage_of_the_audit_does_not_undo_what_was_done(web: Web, monk
     monkeypatch.setattr(Audit, "note", away)
     done = await web.browser.post("/api/dead/drop", json={"reason": "x"}, headers={"Origin": web.address})
     assert done.status_code == 200
-
-
-# The command
 
 
 async def run(*args: str) -> Any:

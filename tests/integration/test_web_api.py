@@ -140,9 +140,6 @@ def error_of(response: httpx2.Response, status: int) -> str:
     return code
 
 
-# Handing messages in
-
-
 async def test_a_message_is_accepted_under_its_full_session_key_and_its_id_or_a_new_one(web: Web) -> None:
     first = await web.post(session="anna", text="Hello", id="a1")
     again = await web.post(session="web:anna", text="Hello", id="a1")
@@ -324,9 +321,6 @@ async def test_what_is_no_http_is_refused_in_json(web: Web) -> None:
     assert "percent-encoded" in json.loads(body)["error"]["message"]
 
 
-# Reading
-
-
 async def test_a_turn_is_read_as_it_was_committed(web: Web) -> None:
     await web.post(session="read", text="Hello", id="m1", user="anna")
     await answer(web, "web:read", "Hi")
@@ -434,9 +428,6 @@ async def test_sessions_are_listed_newest_first(web: Web) -> None:
     assert {key: listed[0][key] for key in ("head", "cursor", "waiting")} == {"head": 2, "cursor": 0, "waiting": 0}
     assert listed[0]["last_activity"].endswith("Z")
     assert error_of(await web.client.get("/api/sessions?limit=x"), 400) == "bad_request"
-
-
-# Events
 
 
 Event = tuple[str, str, Any]
@@ -723,9 +714,6 @@ def test_a_preview_shows_each_piece_of_the_newest_writer_once() -> None:
     assert preview.judge(live("s", 3, 1, 9, "!", 2), upto=5) == "old"
 
 
-# Who is let in
-
-
 @pytest.mark.parametrize(
     ("authority", "host"),
     [
@@ -787,9 +775,6 @@ async def test_answers_carry_security_headers(web: Web) -> None:
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["cache-control"] == "no-store"
         assert "server" not in headers
-
-
-# Health, ports, ends
 
 
 async def test_the_front_page_tells_how_to_talk_to_it_and_metrics_show_counters_and_queues(web: Web) -> None:

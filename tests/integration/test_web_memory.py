@@ -58,9 +58,6 @@ async def page(process: Process, memories: Memories) -> AsyncIterator[Page]:
         yield page
 
 
-# Who may read what
-
-
 async def test_nothing_of_one_scope_is_answered_about_another(page: Page) -> None:
     for read in READS:
         of_bob, of_ann = str(await page.get(at(BOB, read))), str(await page.get(at(ANN, read)))
@@ -104,9 +101,6 @@ async def test_of_whoever_began_to_talk_just_now_nothing_is_remembered_yet(page:
     ):  # fmt: skip
         assert (await page.get(at("pond:workspace", read)))[name] == []
     assert await page.refused(at("pond:workspace", "/versions/1"), 404) == "no_version"
-
-
-# What is told
 
 
 async def test_memories_are_listed_with_what_is_known(page: Page) -> None:

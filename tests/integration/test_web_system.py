@@ -54,9 +54,6 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoints, "FRESH_S", 0.02)
 
 
-# One moment
-
-
 async def test_an_empty_system_is_all_zeros(page: Page) -> None:
     system = await page.get("/api/system")
 
@@ -127,9 +124,6 @@ async def test_who_sends_and_who_asks_a_platform_are_shown_while_they_do(process
     assert all(0 < one["left_s"] <= 5 for one in system["leaders"])
     assert system["queue"]["out"] == {"support": 1}
     assert [one["does"] for one in later["leaders"]] == ["asks"]
-
-
-# Once for all
 
 
 async def test_however_many_look_it_is_computed_once(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,9 +277,6 @@ def test_ages_alone_are_no_news(fields: dict[str, int]) -> None:
     assert (shape(fields) == shape(newer)) == (fields == newer)
 
 
-# Dead letters
-
-
 async def test_dead_letters_are_listed_newest_first_with_the_beginning_of_their_text(page: Page, lab: Lab) -> None:
     await die(lab, "old")
     await lab.publish("x", text="many\nwords " * 100)
@@ -381,9 +372,6 @@ async def test_unknown_sends_are_listed_newest_first(page: Page, lab: Lab) -> No
     }  # fmt: skip
 
 
-# Failures of models
-
-
 async def test_failures_are_counted_by_the_minute_and_forgotten(lab: Lab) -> None:
     clock = ManualClock()
     await note_failure(lab.bus, clock, RateLimited("slow down", retry_after_s=None))
@@ -428,8 +416,6 @@ async def test_a_summary_that_a_model_fails_is_counted(process: Process) -> None
     assert [answer.text for answer in answers] == ["fine"]
     assert (await read_failures(process.bus, process.clock)).kinds == {"ModelTimeout": 1}
 
-
-# Secrets
 
 API_KEY = "sk-planted-key"
 PAGE_PATHS = re.compile(r"\{[^}]+\}")

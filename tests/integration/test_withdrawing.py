@@ -166,9 +166,6 @@ async def test_what_rests_and_is_taken_back_leaves_no_rest_behind(lab: Lab, amen
     assert (given(claim), claim.begun.parked_s) == ([("b", "text of b")], 0)
 
 
-# Through the intake
-
-
 async def test_what_a_platform_says_was_deleted_is_taken_out_and_counted(process: Process) -> None:
     intake, first = intake_of(with_channel(process)), an_arrival("never mind")
     counted = metrics.ARRIVALS.labels(NAME, "withdrawn")

@@ -126,9 +126,6 @@ class Successor(FailingBus):
         return found
 
 
-# Leases: what is there before, how they begin and how they end
-
-
 class Tenure:
     def __init__(self, lab: Lab, folder: Path) -> None:
         self.lab, self.bus, self.keys, self.folder, self._taken = lab, lab.bus, lab.bus.keys, folder, 0
@@ -266,9 +263,6 @@ class OfSchema(Tenure):
 
     async def run_out(self) -> None:
         await self.bus.call("HSET", self.keys.meta, "migrating_until", 1)
-
-
-# What holders do
 
 
 def entry_of(first: int, upto: int, kind: Any = "summary") -> HistoryEntry:
@@ -532,9 +526,6 @@ async def test_a_call_that_arrives_in_a_successors_time_changes_nothing(
                 assert await zombie.arrives() == set()
     assert obeyed == row.obeyed
     assert outcomes == [row.refused]
-
-
-# Whole jobs, whose scripts know the job and not who does it: the next process runs the same ones
 
 
 @dataclass

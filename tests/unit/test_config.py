@@ -68,9 +68,6 @@ def problems(file: Path, text: str, **environ: str) -> list[str]:
     return [line.strip() for line in str(caught.value).splitlines()[1:]]
 
 
-# Defaults
-
-
 def test_without_a_file_and_variables_everything_is_the_default():
     loaded = load(environ={})
 
@@ -143,9 +140,6 @@ def test_a_default_is_the_specified_number(path, value):
         found = getattr(found, key)
 
     assert found == value
-
-
-# The file
 
 
 def test_the_file_of_the_data_directory_is_used_when_it_is_there(tmp_path):
@@ -234,9 +228,6 @@ def test_deeply_nested_sections_are_an_unknown_key_not_a_crash(file):
     [line] = problems(file, ".".join(["zzz"] * 3_000) + " = 1")
 
     assert line.startswith("zzz: unknown key")
-
-
-# Environment
 
 
 def test_a_variable_wins_over_the_file_in_whatever_case_it_is_written(file):
@@ -522,9 +513,6 @@ def _kind(path: str) -> object:
     return bare(section)[0]
 
 
-# Unknown keys and wrong values in the file
-
-
 plain_keys = st.text(string.ascii_letters + string.digits + "_-", min_size=1, max_size=30)
 
 
@@ -606,9 +594,6 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
         "bots.pond.model.base_url",
         "bots.pond.model.name",
     ]
-
-
-# Rules between keys
 
 
 @each_row(
@@ -696,9 +681,6 @@ def test_only_loopback_addresses_need_no_token(host, loopback):
     assert is_loopback(host) is loopback
 
 
-# Bots and channels
-
-
 def test_configured_channels_are_added_to_the_default_ones(file):
     channels = load_text(file, "[channels.web]\nport = 9000\n[channels.page]\ntype = 'web'\n").config.channels
 
@@ -754,9 +736,6 @@ def test_a_model_name_alone_leaves_a_bot_offline():
     assert load(environ={"OPENAI_MODEL": "some"}).config.bots["pond"].model.offline
 
 
-# Paths
-
-
 def test_paths_start_at_the_file_and_in_the_home_folder(file, home):
     config = load_text(file, "data_dir = 'kept'\n[bots.pond]\nworkspace = '~/pond'\n[bots.heron]\n").config
 
@@ -768,9 +747,6 @@ def test_paths_start_at_the_file_and_in_the_home_folder(file, home):
 
 def test_a_path_in_a_variable_starts_at_the_current_folder(tmp_path):
     assert data_path(load(environ={"MILLPOND_DATA_DIR": "kept"}).config) == tmp_path / "kept"
-
-
-# Secrets
 
 
 def secret_file(path: Path, content: bytes = b" hush \n", mode: int = 0o600) -> Path:
@@ -882,9 +858,6 @@ def test_no_traceback_of_an_error_holds_a_secret(file, tmp_path):
 
     assert "hush" not in "".join(traceback.format_exception(caught.value))
     assert len(str(caught.value).splitlines()) == 6
-
-
-# The commands
 
 
 def run(*args: str, config_path: Path | None = None, with_obj: bool = True, env: dict[str, str] | None = None):
@@ -1184,9 +1157,6 @@ def test_show_prints_json(file):
     assert content["warnings"] == []
 
 
-# Documentation and start-up
-
-
 def test_the_documentation_has_every_key_of_every_section_with_its_default():
     tables = _documented()
 
@@ -1314,9 +1284,6 @@ def test_the_examples_of_the_documentation_load(file):
 def test_an_unknown_section_in_the_environment_is_named_by_its_variable(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"queu: unknown key; .*MILLPOND_QUEU__LEASE_S"):
         load(environ={"MILLPOND_DATA_DIR": str(tmp_path), "MILLPOND_QUEU__LEASE_S": "3"})
-
-
-# People
 
 
 PEOPLE = """

@@ -40,9 +40,6 @@ async def client() -> AsyncIterator[Client]:
         yield Client(telegram, http)
 
 
-# Updates
-
-
 async def test_updates_come_again_until_a_higher_offset_confirms_them(client: Client) -> None:
     ann = client.telegram.direct(client.telegram.person("Ann", username="ann"))
     ann.say("one")
@@ -140,9 +137,6 @@ async def test_in_privacy_mode_a_bot_sees_what_is_meant_for_it(client: Client) -
 
     found = (await client("getUpdates", token=bot.token))["result"]
     assert [update["message"]["text"] for update in found] == ["hello @Shy_bot", "/help"]
-
-
-# Sending
 
 
 async def test_a_message_is_shown_and_answered_with_its_id(client: Client) -> None:
@@ -260,9 +254,6 @@ async def test_commands_and_reactions_are_looked_at(client: Client) -> None:
     assert (await client("getMyCommands"))["result"] == []
 
 
-# Faults
-
-
 async def test_faults_are_met_in_order_and_say_whether_it_was_done(client: Client) -> None:
     ann = client.telegram.direct(client.telegram.person("Ann"))
     script = (Refuse(429, retry_after=3), Refuse(500), Page(), Garbled(), Cut(), Cut(acted=False), Cut(half=True))
@@ -280,9 +271,6 @@ async def test_faults_are_met_in_order_and_say_whether_it_was_done(client: Clien
     assert ann.texts() == ["3", "4", "6", "7"]
     assert [call.acted for call in client.telegram.calls] == [False, False, False, True, True, False, True, True]
     assert client.telegram.calls[4].answered is False
-
-
-# Text
 
 
 def test_lengths_and_places_are_counted_in_utf_16() -> None:

@@ -177,9 +177,6 @@ def test_any_bytes_are_read_or_refused(name: str, data: st.DataObject) -> None:
         parser.parse(data.draw(parser.junk))
 
 
-# What comes over HTTP
-
-
 def request(*, query: bytes = b"", path: bytes = b"/", body: bytes = b"", **headers: bytes) -> Request:
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": body, "more_body": False}
@@ -247,9 +244,6 @@ def test_any_headers_are_read(cookie: bytes, host: bytes, kind: bytes) -> None:
     new_cookie("secret", asked.headers)
     with suppress(HTTPException):
         check_type(asked)
-
-
-# What models and tool servers say
 
 
 @SOON
@@ -357,9 +351,6 @@ def test_any_offer_of_a_tool_server_is_tools_or_none(offered: list[dict[str, Any
         tool.definition()
 
 
-# What lies on the disk
-
-
 SECTIONS = [*Config.__struct_encode_fields__, "pond", "ann", "web", "model", "base_url", "api_key", "type", "token"]
 EXAMPLE = b'[bots.pond.model]\nname = "x"\nbase_url = "http://h/v1"\n[channels.web]\nport = 0\n'
 
@@ -456,8 +447,6 @@ def test_any_edit_of_a_memory_is_read_or_told(tmp_path: Path, found: bytes) -> N
     finally:
         os.close(folder)
 
-
-# Dates, names and codes
 
 DATES = st.one_of(
     TEXTS,

@@ -95,9 +95,6 @@ def test_what_is_meant_is_asked_as_it_was_said() -> None:
     assert typed_lines("how -fast\nis it?", "vsearch") == "vec: how fast is it?"
 
 
-# Answers
-
-
 def row(name: str, *, by: int = 1, **more: Any) -> dict[str, Any]:
     found = [{"weight": 1, "rrfContribution": 1 / 61}] * by
     return {"file": f"qmd://zqm/{name}.md?index=i", "score": 1, "explain": {"rrf": {"contributions": found}}, **more}
@@ -170,9 +167,6 @@ def test_an_answer_is_understood_or_refused(out: bytes, mode: Any) -> None:
     assert all(0 <= each.score <= 1 for each in found)
     assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
     assert len({each.name for each in found}) == len(found)
-
-
-# Times
 
 
 def test_what_fails_is_left_alone_for_longer_and_longer_and_told_once() -> None:

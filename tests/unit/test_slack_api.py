@@ -73,8 +73,6 @@ def http(status: int, body: bytes, kind: str = "application/json", more: str = "
     return head.encode() + body
 
 
-# What became of a call
-
 POSTED: list[tuple[str, Fault, type[ChannelError]]] = [
     ("too many", Refuse(retry_after=3), TooMany),
     ("fails", Refuse("service_unavailable", status=503), SendRefused),
@@ -230,9 +228,6 @@ def test_any_answer_is_a_result_or_one_of_the_known_errors(found: dict[str, obje
         assert isinstance(error, SendRefused | SendRejected | SendUnknown)
 
 
-# Files
-
-
 @each_row(
     "url",
     [
@@ -254,9 +249,6 @@ async def test_a_file_that_is_sent_on_to_a_page_for_people_is_none() -> None:
     async with answering(answer) as address, connect(address, Secret(TOKEN)) as api:
         with pytest.raises(SendRejected):
             await api.download(f"{address}/f", max_bytes=100, timeout_s=HANG_S)
-
-
-# What it leaves behind
 
 
 async def test_no_task_is_left_by_what_went_well_badly_or_not_at_all(slack: FakeSlack) -> None:
@@ -329,8 +321,6 @@ def own_tasks() -> set[str]:
     }
 
 
-# Secrets
-
 REPEATING = {
     "code": http(200, json.dumps({"ok": False, "error": f"bad_{TOKEN}"}).encode()),
     "messages": http(
@@ -381,9 +371,6 @@ def chain(error: BaseException | None) -> Iterator[BaseException]:
 
 def pieces(secret: str) -> list[str]:
     return [secret[at : at + SHORT_CHARS] for at in range(len(secret) - SHORT_CHARS + 1)]
-
-
-# Proxies
 
 
 async def test_a_proxy_is_for_the_world_outside(slack: FakeSlack, monkeypatch: pytest.MonkeyPatch) -> None:

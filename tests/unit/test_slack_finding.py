@@ -58,9 +58,6 @@ def found(*ours: Said, part: Part) -> int | None:
     return next((number for number, each in enumerate(ours) if each.ts == ts), None)
 
 
-# What it is
-
-
 def test_what_says_of_which_reply_it_is_is_that_whatever_it_says() -> None:
     assert found(said("x", kind=PART), said(kind=PART, reply="another"), part=part()) == 0
     assert found(said("x", kind=PART, ago_s=80_000), part=part()) == 0
@@ -127,9 +124,6 @@ def test_the_newest_is_taken() -> None:
     assert found(said(kind=PART, ago_s=9), said(kind=PART, ago_s=1), said(kind=PART, ago_s=5), part=part()) == 1
 
 
-# Where it is looked for
-
-
 def talk(slack: FakeSlack) -> tuple[Channel, SessionKey]:
     lake = slack.channel(slack.person("Ann"))
     return lake, SessionKey(channel="acme", chat=lake.id, thread=lake.say("how deep?").ts)
@@ -189,9 +183,6 @@ async def test_who_may_not_read_is_told_so_for_good(slack: FakeSlack, api: Api) 
 
     with pytest.raises(SendRejected, match="channels:history"):
         await Finding(api, SystemClock()).find(chat, part(), me_on(slack), timeout_s=HANG_S)
-
-
-# What was said before
 
 
 def asked(chat: SessionKey, ts: str) -> Inbound:

@@ -104,9 +104,6 @@ async def room(tmp_path: Path) -> AsyncIterator[Room]:
         assert slack.oddities() == []
 
 
-# Forms
-
-
 async def test_a_text_goes_as_markdown_into_its_thread_and_says_of_which_reply_it_is(room: Room) -> None:
     ts = await room.send("**two** metres")
 
@@ -203,9 +200,6 @@ def test_the_words_of_a_text_are_the_same_in_all_forms(text: str) -> None:
 def test_what_is_cut_by_slack_without_a_word_is_not_offered() -> None:
     assert [list(form) for form in forms_of("<" * (TEXT_MAX // 3))] == [["markdown_text"]]
     assert len(escaped("<" * (TEXT_MAX // 4))) <= TEXT_MAX
-
-
-# Streams
 
 
 async def test_a_text_grows_in_a_stream_until_it_is_the_reply(room: Room) -> None:
@@ -394,9 +388,6 @@ async def test_what_is_no_message_cannot_be_changed_and_is_gone(room: Room, plat
     assert room.methods() == []
 
 
-# Files
-
-
 def a_file(room: Room, name: str = "tides.csv", content: bytes = b"time,height\n") -> Attachment:
     room.workspace.mkdir(parents=True, exist_ok=True)
     (room.workspace / name).write_bytes(content)
@@ -482,9 +473,6 @@ async def test_what_does_not_lie_at_slack_is_not_fetched(room: Room, source: str
         await room.files.fetch(Attachment(kind="document", source=source), timeout_s=HANG_S)
 
     assert room.slack.called("download") == []
-
-
-# Marks
 
 
 async def test_a_mark_is_put_once_and_taken_away_by_its_name(room: Room) -> None:

@@ -194,9 +194,6 @@ def test_it_is_cut_at_the_best_place_that_keeps_parts_long(text: str, parts: lis
     assert split(text, 10) == parts
 
 
-# Blocks
-
-
 def test_paragraphs_lists_and_tables_are_kept_whole_where_they_fit():
     paragraph, items, table = (
         "word " * 8 + "end.\n\n",
@@ -246,9 +243,6 @@ def test_links_and_inline_code_are_not_cut():
     assert "".join(parts) == text
     assert any(link in part for part in parts)
     assert any(code in part for part in parts)
-
-
-# Cost
 
 
 @each_row(

@@ -103,9 +103,6 @@ def names_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-# What they do.
-
-
 async def test_what_was_written_can_be_read_changed_listed_and_found(use: Use, files: Path) -> None:
     assert await use("write_file", path="notes/today.md", content="one\ntwo\n") == "wrote 8 bytes to notes/today.md"
     assert await use("read_file", path="./notes//today.md") == "one\ntwo\n"
@@ -306,8 +303,6 @@ async def test_searches_and_lists_are_cut(use: Use, files: Path) -> None:
     assert "[... more than 500; list a folder of these]" in await use("list_files")
     assert len(await use("grep", pattern="x")) < RESULT_MAX_CHARS
 
-
-# What they must not reach.
 
 ATTACKS = (
     *("../outside/secret.txt", "..", "a/../../note.md", "skills/../config.toml", "memory/../../config.toml"),
