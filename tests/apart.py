@@ -40,13 +40,10 @@ SESSION = "web:ann"
 TURN_TOKENS = 600
 """Of each turn, as the log says: four of them are more than what a window of 4,096 begins to consolidate at."""
 FIXED_TOKENS = 300
-SETTLE_TOKENS = 1_500
-"""Of the history: less than where a worker begins, as a commit would ask for it."""
+SETTLE_TOKENS = 1_500  # of the history: less than where a worker begins, as a commit would ask for it
 FAILURES_MOST = 3
-AGES_MS = 1_000_000_000
-"""Longer than any deadline, however often a clock was set back."""
-LOOKS_MOST = 12
-"""So many consolidations settle any session here."""
+AGES_MS = 1_000_000_000  # longer than any deadline, however often a clock was set back
+LOOKS_MOST = 12  # so many consolidations settle any session here
 
 _named = re.compile(r"\bmsg\d+\b").findall
 
@@ -113,8 +110,7 @@ async def at_once() -> None:
 class Copy:
     """All keys of a bus, as a replica has them that lags behind."""
 
-    found: dict[bytes, tuple[bytes, int]]
-    """Each key's value, and how long it lives (ms)."""
+    found: dict[bytes, tuple[bytes, int]]  # each key's value, and how long it lives (ms)
 
     @classmethod
     async def of(cls, bus: Bus) -> "Copy":

@@ -293,8 +293,7 @@ def _kinds_for_ever() -> frozenset[str]:
     return frozenset(kind[1] for kind in kinds if kind and not kind[3])
 
 
-FOR_EVER = _kinds_for_ever()
-"""Kinds of keys whose line in ``Keys`` names no TTL."""
+FOR_EVER = _kinds_for_ever()  # kinds of keys whose line in ``Keys`` names no TTL
 
 
 @pytest.fixture

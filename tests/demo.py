@@ -24,10 +24,8 @@ ROOT = Path(__file__).parents[1]
 CAST, PICTURE = ROOT / "docs" / "demo" / "kill-9.cast", ROOT / "docs" / "images" / "kill-9.svg"
 
 CHATS = ("ann", "bob", "cem", "dou")
-EACH = 4
-"""Messages of a chat; they are answered one after the other."""
-COUNT = 20
-"""The offline model counts aloud, ten numbers a second: an answer takes two seconds, and a kill meets it."""
+EACH = 4  # messages of a chat; they are answered one after the other
+COUNT = 20  # the offline model counts aloud, ten numbers a second: an answer takes two seconds, and a kill meets it
 MID_TURN_S = 0.5
 LINE = "\n"
 LIMIT_S = 60.0

@@ -35,8 +35,7 @@ from tests.memorylab import MemoryLab, Summaries, saves
 from workers.consolidation import Want
 
 CANARY = "Kanarienvogel 黄雀"
-KEPT = "Rotkehlchen"
-"""What is not to be forgotten, and stands beside it."""
+KEPT = "Rotkehlchen"  # what is not to be forgotten, and stands beside it
 
 ANN, ANNS, BOB = "web:ann", "terminal:ann", "web:bob"
 SCOPE, BOBS = "pond:person:web:ann", "pond:person:web:bob"

@@ -31,8 +31,7 @@ from daemon import tokens
 from tests.limits import HANG_S
 
 ROOT = Path(__file__).resolve().parents[1]
-REQUEST_MAX = 128 * 1024
-"""Bytes of a command with its environment."""
+REQUEST_MAX = 128 * 1024  # bytes of a command with its environment
 
 IMPORTED = (
     *("daemon.cli", "daemon.run", "daemon.overview", "daemon.people", "daemon.transcripts", "daemon.recall"),
@@ -202,8 +201,7 @@ def main() -> None:
             os.close(fd)
 
 
-_running: dict[int, int] = {}
-"""Where the end of each process is told."""
+_running: dict[int, int] = {}  # where the end of each process is told
 
 
 def _tell_ends(_number: int, _frame: object) -> None:

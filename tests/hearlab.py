@@ -20,10 +20,8 @@ class Heard:
     """An intake that keeps what it is given, as soon as it may."""
 
     arrivals: list[Arrival] = field(default_factory=list[Arrival])
-    away: int = 0
-    """How often it says that it cannot keep anything."""
-    slow: str = ""
-    """A chat whose messages wait for ``go``."""
+    away: int = 0  # how often it says that it cannot keep anything
+    slow: str = ""  # A chat whose messages wait for ``go``
     go: anyio.Event = field(default_factory=anyio.Event)
     begun: int = 0
     _changed: anyio.Event = field(default_factory=anyio.Event)

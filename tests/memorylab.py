@@ -21,8 +21,7 @@ from tests.conftest import Lab
 from workers.consolidation import Consolidator, Kits, stores_of
 
 SCOPE = "pond:workspace"
-WINDOW_TOKENS = 4_096
-"""A small window: its budget is 2,048 tokens, its target 1,024."""
+WINDOW_TOKENS = 4_096  # A small window: its budget is 2,048 tokens, its target 1,024
 
 
 def small_window(config: Config, **consolidation: Any) -> Config:

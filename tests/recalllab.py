@@ -76,5 +76,4 @@ def recaller_of(engine: ScriptedEngine, **settings: Any) -> Recaller:
     return Recaller(settings_of(**settings), lambda: engines(engine), reader, ManualClock(), sessions=nobody)
 
 
-NO_RECALL = recaller_of(ScriptedEngine())
-"""Finds nothing."""
+NO_RECALL = recaller_of(ScriptedEngine())  # finds nothing

@@ -16,10 +16,8 @@ from tests.limits import HANG_S
 from tests.ports import free_port
 
 SLOTS = 16_384
-LOG_TAIL = 2_000
-"""Characters of a node's log that tell why it did not start."""
-NODE_TIMEOUT_MS = 500
-"""After this long without a word of it a node is taken to have failed."""
+LOG_TAIL = 2_000  # characters of a node's log that tell why it did not start
+NODE_TIMEOUT_MS = 500  # after this long without a word of it a node is taken to have failed
 
 
 def old_redis() -> Path | None:

@@ -15,8 +15,7 @@ from aiohttp import WSMsgType, web
 
 from tests.limits import HANG_S
 
-TEAMS = {"xoxb-acme": "T0ACME", "xoxb-beta": "T0BETA"}
-"""The workspaces of the app, by the bot's token in each."""
+TEAMS = {"xoxb-acme": "T0ACME", "xoxb-beta": "T0BETA"}  # the workspaces of the app, by the bot's token in each
 
 
 def message(text: str, *, channel: str = "D0ANN", team: str = "T0ACME", ts: str = "", **more: Any) -> dict[str, Any]:
@@ -87,8 +86,7 @@ class Link:
 class Wire:
     base_url: str = ""
     links: list[Link] = field(default_factory=list[Link])
-    greets: bool = True
-    """Whether a new connection is told ``hello`` at once."""
+    greets: bool = True  # whether a new connection is told ``hello`` at once
     asked: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """The calls of methods: which, with which token."""
     answers: dict[str, list[web.Response]] = field(default_factory=dict[str, list[web.Response]])

@@ -42,8 +42,7 @@ class Speaking:
 class Watched(Speaking):
     """Says its answer in three pieces, and goes on after each of the first two when ``seen`` returns."""
 
-    seen: Callable[[str], Awaitable[object]] = field(kw_only=True)
-    """Waits until people have seen the text so far."""
+    seen: Callable[[str], Awaitable[object]] = field(kw_only=True)  # waits until people have seen the text so far
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         async for each in super().stream(request):

@@ -26,8 +26,7 @@ import pytest
 GRACE_S = 60.0
 """A thread that never gives up the interpreter keeps the handler from running: the process is ended so much later."""
 
-_notes = Path()
-"""The folder of the notes, one file a process."""
+_notes = Path()  # the folder of the notes, one file a process
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -24,21 +24,16 @@ from tests.canary.voice import Voice
 BALLAST_WORDS = (60, 260)
 """What a message carries besides: the window is small, and every conversation is consolidated several times."""
 
-WAITING_MAX = 3
-"""Messages of a session that wait, before whoever speaks in it does."""
+WAITING_MAX = 3  # messages of a session that wait, before whoever speaks in it does
 
-TOGETHER = 0.6
-"""How often everything is answered before somebody asks for something to be forgotten."""
+TOGETHER = 0.6  # how often everything is answered before somebody asks for something to be forgotten
 
-WRONG_CODES_MAX = 3
-"""Tries of a person: after a few more no code is looked at for minutes."""
+WRONG_CODES_MAX = 3  # tries of a person: after a few more no code is looked at for minutes
 
 ASIDES = ("/status", "/usage", "/memory", "/whoami", "/help")
-OFTEN = 10
-"""What happens once, when other things happen so many times."""
+OFTEN = 10  # what happens once, when other things happen so many times
 
-FILES = f"bots/{BOT}/files/"
-"""Below the data directory: scopes' own files."""
+FILES = f"bots/{BOT}/files/"  # below the data directory: scopes' own files
 
 FOUND_NOTHING = "I have found nothing"
 FORGOTTEN = ("It is forgotten", "Nothing of it was there any more")
@@ -61,8 +56,7 @@ class World:
     counts: Counts
     heirlooms: dict[str, str] = field(default_factory=dict[str, str])
     """By scope, the canary of a file of its own; these are never forgotten."""
-    diary: Path
-    """What was linked, parted and forgotten, and when, for whoever looks into a finding."""
+    diary: Path  # what was linked, parted and forgotten, and when, for whoever looks into a finding
     said_in: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     """Canaries that stand in each session's log, as long as they are not forgotten."""
 

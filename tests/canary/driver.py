@@ -46,11 +46,9 @@ WORKER = "tests.canary.sabotage"
 IDLE_S = 600.0
 LOOK_S = 0.2
 FILES_EVERY_S = 1.5
-SERVER_KILLS = 0.2
-"""Of all kills."""
+SERVER_KILLS = 0.2  # of all kills
 
-PLAIN_AGAIN = 20
-"""How often a server that has just started is asked to write plainly."""
+PLAIN_AGAIN = 20  # how often a server that has just started is asked to write plainly
 
 
 @dataclass(kw_only=True)

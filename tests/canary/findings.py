@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from tests.chaos.ends import End, end_of
 
-SHOWN = 8
-"""Findings of each kind that a report names."""
+SHOWN = 8  # findings of each kind that a report names
 
 KEPT = 1_000
 

@@ -13,20 +13,17 @@ from tests.canary.people import IDENTITIES, OF_SCOPE, folders_of, workspace
 from tests.canary.scan import paths_below
 from tests.fakes.openai_server import Call
 
-PLANTED = "planted"
-"""Names in a scope's files that begin so were put there by the run, from outside."""
+PLANTED = "planted"  # names in a scope's files that begin so were put there by the run, from outside
 
 HARD = f"{PLANTED}-hard"
 """The one that is a second name of another's file, and no link: whoever walks over files has to know it."""
 
 HEIRLOOM = "heirloom.md"
 
-MESSAGES = 60
-"""Of a session so many are asked for by name."""
+MESSAGES = 60  # of a session so many are asked for by name
 
 Arguments = Mapping[str, object]
-Wish = tuple[str, Arguments]
-"""A tool, and what it is asked."""
+Wish = tuple[str, Arguments]  # A tool, and what it is asked
 
 
 class Hostile:

@@ -14,8 +14,7 @@ WEB, PAGE, CLUB = "web", "page", "support"
 class Identity:
     """Somebody, as one channel knows them; or a group."""
 
-    label: str
-    """Stands in its canaries."""
+    label: str  # stands in its canaries
     person: str
     channel: str
     sender: str
@@ -46,8 +45,7 @@ SCOPE_OF = {session: each.scope for each in IDENTITIES for session in each.sessi
 """Of each session, the scope that it had when it began; it keeps it."""
 
 OF_SCOPE = {each.scope: each for each in IDENTITIES}
-MEMBERS = ("ann", "bob")
-"""Who speaks in the group."""
+MEMBERS = ("ann", "bob")  # who speaks in the group
 
 
 def workspace(data: Path) -> Path:

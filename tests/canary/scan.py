@@ -12,8 +12,7 @@ from pathlib import Path
 from redis.asyncio import Redis
 
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
-DEPTH_MAX = 4
-"""Archives inside each other."""
+DEPTH_MAX = 4  # archives inside each other
 
 
 def unpacked(raw: bytes, depth: int = DEPTH_MAX) -> Iterator[bytes]:

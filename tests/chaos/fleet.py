@@ -15,11 +15,9 @@ from tests.chaos.ends import Inconclusive
 from tests.limits import HANG_S
 from tests.processes import environment_of
 
-WORKER = "tests.fakes.tool_worker"
-"""Millpond with tools of tests."""
+WORKER = "tests.fakes.tool_worker"  # millpond with tools of tests
 
-NOTES_FILE = "notes"
-"""Where tools note what they do."""
+NOTES_FILE = "notes"  # where tools note what they do
 
 STARTED = b'"process.started"'
 LOOK_S = 0.2

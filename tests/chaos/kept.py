@@ -11,8 +11,7 @@ from daemon.memory import HistoryEntry, Note, Version
 from tests.chaos.marks import NONE, Numbers, heard, marked, together
 from tests.chaos.shown import Shown
 
-SLACK_TOKENS = 64
-"""How far our count of a prompt and of what might have been added may be off the bot's own."""
+SLACK_TOKENS = 64  # how far our count of a prompt and of what might have been added may be off the bot's own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,21 +21,16 @@ class Conversation:
     session: str
     scope: str
     cursor: int
-    base: int
-    """Where what Redis holds of its log begins."""
+    base: int  # where what Redis holds of its log begins
     head: int
-    entries: Sequence[LogEntry]
-    """From the first to the head, those that have left Redis from the archive."""
-    raws: Sequence[bytes]
-    """The same as they are stored."""
+    entries: Sequence[LogEntry]  # from the first to the head, those that have left Redis from the archive
+    raws: Sequence[bytes]  # the same as they are stored
     archived: Mapping[int, frozenset[bytes]]
     """Index → the message, as the archive's segments have it; one, if all is well."""
-    upto: int
-    """Where its memory ends."""
+    upto: int  # where its memory ends
     is_locked: bool = False
     is_unsettled: bool = False
-    name: str = ""
-    """What its marks begin with; empty: the last part of its key."""
+    name: str = ""  # what its marks begin with; empty: the last part of its key
 
     @property
     def chat(self) -> str:
@@ -58,11 +52,9 @@ class Memory:
     text: str
     version: int
     history: Sequence[HistoryEntry]
-    versions: Sequence[Version]
-    """Oldest first."""
+    versions: Sequence[Version]  # oldest first
     notes: Sequence[Note]
-    files: Mapping[str, str]
-    """Name → content."""
+    files: Mapping[str, str]  # name → content
 
     def of(self, session: str) -> list[HistoryEntry]:
         """A session's entries, in the order of its messages, without those that were lost."""
@@ -74,8 +66,7 @@ class Memory:
 class Kept:
     conversations: Sequence[Conversation] = ()
     memories: Mapping[str, Memory] = field(default_factory=dict[str, Memory])
-    doomed: Sequence[str] = ()
-    """Chats whose workers were killed over a summary until it was given up."""
+    doomed: Sequence[str] = ()  # chats whose workers were killed over a summary until it was given up
 
     def each(self) -> Iterator[tuple[Conversation, Memory, list[HistoryEntry]]]:
         """Each conversation, the memory it went to, and its entries there."""

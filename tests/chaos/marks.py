@@ -10,8 +10,7 @@ from itertools import groupby
 Numbers = frozenset[int]
 NONE: Numbers = frozenset()
 
-Marked = Mapping[str, Numbers]
-"""Chat → the numbers of its messages."""
+Marked = Mapping[str, Numbers]  # chat → the numbers of its messages
 
 _MARK = re.compile(r"@(s\d{2,})\.(\d+)\b")
 _RANGES = re.compile(r"\b(s\d{2,}):((?: \d+-\d+)+)")

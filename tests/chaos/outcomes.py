@@ -15,8 +15,7 @@ RESENT, GIVEN_UP = "resent", "given up"
 class Place:
     reply: str
     part: int
-    number: int
-    """From 1."""
+    number: int  # from 1
 
     @property
     def key(self) -> tuple[str, int]:
@@ -29,22 +28,17 @@ class Place:
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
     place: Place
-    leader: str
-    """Nonce of who sent it."""
-    taken: bool = True
-    """Whether it was delivered."""
-    answered: bool = True
-    """Whether its sender took in the whole answer."""
-    in_time: bool = True
-    """Whether it did so well before it would have given up waiting."""
+    leader: str  # nonce of who sent it
+    taken: bool = True  # whether it was delivered
+    answered: bool = True  # whether its sender took in the whole answer
+    in_time: bool = True  # whether it did so well before it would have given up waiting
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """One line of ``queue unknown``."""
 
-    place: Place
-    """The attempt of which nobody knows."""
+    place: Place  # the attempt of which nobody knows
     action: str
 
 
@@ -54,8 +48,7 @@ class Book:
     """By its mark, each attempt that somebody wanted to begin."""
     leaders: dict[Place, str] = field(default_factory=dict[Place, str])
     """Who was allowed to begin it, or gave the part up in its stead."""
-    noted: set[Place] = field(default_factory=set[Place])
-    """Attempts whose outcome was noted."""
+    noted: set[Place] = field(default_factory=set[Place])  # attempts whose outcome was noted
 
 
 def unlisted(attempts: Sequence[Attempt], listed: Sequence[Outcome], book: Book) -> list[str]:

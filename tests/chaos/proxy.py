@@ -20,17 +20,13 @@ GONE = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError,
 
 LOOPBACK = "127.0.0.1"
 
-DRAIN_S = 2.0
-"""How long the server's answers are awaited for a client that is gone: what it sent is carried out."""
+DRAIN_S = 2.0  # how long the server's answers are awaited for a client that is gone: what it sent is carried out
 
-LATE_MIN_S = 0.1
-"""The soonest that a copy arrives."""
+LATE_MIN_S = 0.1  # the soonest that a copy arrives
 
-AWAY_PAUSE_S = 0.2
-"""Before a late copy is offered again to a server that is away."""
+AWAY_PAUSE_S = 0.2  # before a late copy is offered again to a server that is away
 
-LATE_LIMIT_S = 30.0
-"""How long it is offered."""
+LATE_LIMIT_S = 30.0  # how long it is offered
 
 _NOTHING = object()
 
@@ -51,10 +47,8 @@ class Observer(Protocol):
 class Faults:
     """How often what goes wrong; may be changed at any time."""
 
-    drop: float = 0.0
-    """Chance that the reply to a script call is dropped."""
-    late: float = 0.0
-    """Chance that a copy of a script call arrives later."""
+    drop: float = 0.0  # chance that the reply to a script call is dropped
+    late: float = 0.0  # chance that a copy of a script call arrives later
     late_max_s: float = 20.0
 
 

@@ -25,12 +25,9 @@ INTERRUPTED = "Error: interrupted, outcome unknown"
 class Run:
     session: str
     turn: int
-    place: str
-    """Where the call stands in its turn."""
-    call: str
-    """The model's id of it."""
-    job: str
-    """What is done, once in a session."""
+    place: str  # where the call stands in its turn
+    call: str  # the model's id of it
+    job: str  # what is done, once in a session
 
     @property
     def result(self) -> str:
@@ -51,14 +48,12 @@ class Called:
     """A call as it stands in a log."""
 
     call: str
-    results: Sequence[str]
-    """Those that follow it before the next answer; one, if all is well."""
+    results: Sequence[str]  # those that follow it before the next answer; one, if all is well
 
 
 @dataclass(kw_only=True)
 class Told:
-    results: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    """By call."""
+    results: dict[str, set[str]] = field(default_factory=dict[str, set[str]])  # by call
 
 
 def append(file: Path, word: str, run: Run) -> None:

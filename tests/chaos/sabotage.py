@@ -32,8 +32,7 @@ from workers.agent.loop import Loop
 @dataclass(frozen=True)
 class Cut:
     script: Script
-    pattern: str
-    """Regular expression that matches once."""
+    pattern: str  # regular expression that matches once
     instead: str
 
     def cut(self) -> str:

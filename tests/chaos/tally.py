@@ -14,14 +14,12 @@ from tests.chaos.outcomes import GIVEN_UP, Attempt, Book, Outcome, unfounded, un
 from tests.chaos.runs import Runs, Told, invented, mismatched, rerun, unrecorded, untold
 from tests.chaos.shown import Shown
 
-SHOWN = 5
-"""Findings of a kind that the report shows."""
+SHOWN = 5  # findings of a kind that the report shows
 
 
 @dataclass(frozen=True, kw_only=True)
 class Watched:
-    calls: Sequence[Shown] = ()
-    """What each model call of a turn was shown."""
+    calls: Sequence[Shown] = ()  # what each model call of a turn was shown
     budget_tokens: int = 0
     overfull: Sequence[str] = ()
     orphaned: Sequence[str] = ()
@@ -31,32 +29,22 @@ class Watched:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    accepted: Mapping[str, Sequence[str]]
-    """Session → the ids of its messages, in the order in which they were accepted."""
+    accepted: Mapping[str, Sequence[str]]  # session → the ids of its messages, in the order in which they were accepted
     logs: Mapping[str, Sequence[LogEntry]]
     waiting: frozenset[tuple[str, str]] = frozenset()
     """Session and id of each message that is still queued for an answer."""
-    stopped: str = ""
-    """The work that makes no progress any more."""
-    attempts: Sequence[Attempt] = ()
-    """In the order of arrival."""
-    unmarked: Sequence[str] = ()
-    """What was sent under a mark that nobody had asked for."""
-    unknown: Sequence[Outcome] = ()
-    """What ``queue unknown`` lists, oldest first."""
+    stopped: str = ""  # the work that makes no progress any more
+    attempts: Sequence[Attempt] = ()  # in the order of arrival
+    unmarked: Sequence[str] = ()  # what was sent under a mark that nobody had asked for
+    unknown: Sequence[Outcome] = ()  # what ``queue unknown`` lists, oldest first
     book: Book = field(default_factory=Book)
-    push: frozenset[str] = frozenset()
-    """Sessions whose replies are sent."""
+    push: frozenset[str] = frozenset()  # sessions whose replies are sent
     part_max_chars: int = 4_000
-    stale: Sequence[str] = ()
-    """Writes by somebody who had lost the lease."""
-    runs: Runs = field(default_factory=Runs)
-    """What tools did."""
+    stale: Sequence[str] = ()  # writes by somebody who had lost the lease
+    runs: Runs = field(default_factory=Runs)  # what tools did
     told: Told = field(default_factory=Told)
-    kept: Kept = field(default_factory=Kept)
-    """What was consolidated."""
-    watched: Watched = field(default_factory=Watched)
-    """What was seen while it was."""
+    kept: Kept = field(default_factory=Kept)  # what was consolidated
+    watched: Watched = field(default_factory=Watched)  # what was seen while it was
 
 
 @dataclass(frozen=True, kw_only=True)

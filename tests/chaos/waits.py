@@ -18,8 +18,7 @@ SERVER = "server"
 class Halt:
     """Somebody did nothing for a while; seconds since 1970."""
 
-    name: str
-    """One of the run's processes, or the server."""
+    name: str  # one of the run's processes, or the server
     began: float
     ended: float
 

@@ -12,8 +12,7 @@ import msgspec
 
 from tests.chaos.outcomes import Book, Place
 
-ARGUMENTS = 2
-"""Words of an EVALSHA before the number of its keys, that number not counted."""
+ARGUMENTS = 2  # words of an EVALSHA before the number of its keys, that number not counted
 
 PACKED = {"claim.lua": 4, "commit.lua": 7, "marks.lua": 7}
 """Scripts that do the same for several: which argument is that of each, packed in one list."""
@@ -21,11 +20,9 @@ PACKED = {"claim.lua": 4, "commit.lua": 7, "marks.lua": 7}
 AHEAD, STEP_KEYS, FIELDS = 3, 2, 8
 """Keys of ``marks.lua`` before those of its steps, and the keys and arguments of each step."""
 
-BEGINS = ("sending", "asking", "looked")
-"""Steps that may mark a part."""
+BEGINS = ("sending", "asking", "looked")  # steps that may mark a part
 
-SHARED_KEYS, COMMIT_KEYS = 6, 7
-"""Keys of ``commit.lua`` before those of its turns, and of each turn."""
+SHARED_KEYS, COMMIT_KEYS = 6, 7  # keys of ``commit.lua`` before those of its turns, and of each turn
 
 COMMIT_ARGS = 14
 """Packed arguments of each turn; the ids that follow, whose number is the last but one, are not counted."""

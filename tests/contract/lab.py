@@ -15,8 +15,7 @@ from channels.batch import one_by_one
 from daemon.sessionkey import SessionKey
 from tests.limits import HANG_S
 
-RETRY_AFTER_S = 7.0
-"""What ``Fault.TOO_MANY`` asks for."""
+RETRY_AFTER_S = 7.0  # what ``Fault.TOO_MANY`` asks for
 
 
 class Fault(Enum):
@@ -54,46 +53,34 @@ class Feature(Enum):
 class Shown:
     id: str
     text: str
-    files: tuple[str, ...] = ()
-    """Their names."""
+    files: tuple[str, ...] = ()  # their names
     reply_to: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Said:
     text: str = "hello"
-    chat: str = ""
-    """As ``Lab.a_chat`` names it; empty: the lab's ``chat``."""
-    thread: str = ""
-    """In the lab's ``group``, one that ``Lab.begin_thread`` gave."""
-    answers: str = ""
-    """Id of a message that it answers, of the bot's or of a person's."""
+    chat: str = ""  # as ``Lab.a_chat`` names it; empty: the lab's ``chat``
+    thread: str = ""  # in the lab's ``group``, one that ``Lab.begin_thread`` gave
+    answers: str = ""  # id of a message that it answers, of the bot's or of a person's
     sender: str = "1001"
     is_bot: bool = False
-    mentioned: bool = True
-    """In a group."""
-    edits: str = ""
-    """Id of the message of which it is a new version."""
-    deletes: str = ""
-    """Id of the message of the same sender, chat and thread that is taken back; then nothing is said."""
+    mentioned: bool = True  # in a group
+    edits: str = ""  # id of the message of which it is a new version
+    deletes: str = ""  # id of the message of the same sender, chat and thread that is taken back; then nothing is said
     album: str = ""
-    file: bytes | None = None
-    """Something that comes with it."""
+    file: bytes | None = None  # something that comes with it
 
 
 class Lab(ABC):
     """A platform with one bot on it, and the adapter that is tested."""
 
     channel: Channel
-    chat: SessionKey
-    """A direct chat."""
+    chat: SessionKey  # A direct chat
     group: SessionKey
-    workspace: Path
-    """Where the files lie that the bot sends."""
-    missing: frozenset[Feature] = frozenset()
-    """What there is not on this platform."""
-    impossible: frozenset[Fault] = frozenset()
-    """What cannot go wrong on this platform."""
+    workspace: Path  # where the files lie that the bot sends
+    missing: frozenset[Feature] = frozenset()  # what there is not on this platform
+    impossible: frozenset[Fault] = frozenset()  # what cannot go wrong on this platform
     _threads = 40
 
     def __init__(self) -> None:
@@ -180,10 +167,8 @@ class Heard:
     """Called before something is noted; what it raises, ``take`` raises."""
     arrivals: list[Arrival] = field(default_factory=list)
     _changed: anyio.Event = field(default_factory=anyio.Event)
-    gates: dict[str, anyio.Event] = field(default_factory=dict)
-    """By text: what is taken only once the event is set."""
-    held: set[str] = field(default_factory=set)
-    """Texts that wait at their gates."""
+    gates: dict[str, anyio.Event] = field(default_factory=dict)  # by text: what is taken only once the event is set
+    held: set[str] = field(default_factory=set)  # texts that wait at their gates
 
     async def take_run(self, arrivals: Sequence[Arrival]) -> int:
         return await one_by_one(self, arrivals)

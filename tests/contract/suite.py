@@ -40,13 +40,11 @@ ERRORS = {
     Fault.CUT_AFTER: SendUnknown,
     Fault.HANG: SendUnknown,
 }
-DONE = frozenset({Fault.CUT_AFTER, Fault.HANG})
-"""Faults after which it was done all the same."""
+DONE = frozenset({Fault.CUT_AFTER, Fault.HANG})  # faults after which it was done all the same
 
 PURPOSES: tuple[Purpose, ...] = ("send", "begin", "edit")
 
-IN_NO_DOUBT = {fault: SendRejected if fault is Fault.REJECTED else SendRefused for fault in Fault}
-"""Of what only reads."""
+IN_NO_DOUBT = {fault: SendRejected if fault is Fault.REJECTED else SendRefused for fault in Fault}  # of what only reads
 
 
 def each_fault(*faults: Fault) -> Callable[[Any], Any]:

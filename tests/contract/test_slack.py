@@ -28,10 +28,8 @@ from tests.ports import free_port
 
 NAME = "lake"
 SIGNS = {"eyes": "👀"}
-REPEAT_S = HANG_S / 2
-"""After which what was not acknowledged over a socket comes again."""
-BRING_AGAIN_S = 0.05
-"""After which what was not taken by HTTP is brought again: when nobody listens yet."""
+REPEAT_S = HANG_S / 2  # after which what was not acknowledged over a socket comes again
+BRING_AGAIN_S = 0.05  # after which what was not taken by HTTP is brought again: when nobody listens yet
 
 WRONG: dict[Fault, Wrong] = {
     Fault.TOO_MANY: Refuse(retry_after=round(RETRY_AFTER_S)),

@@ -23,8 +23,7 @@ pytestmark = pytest.mark.deploy
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
-OF_PROMETHEUS = {"instance", "job"}
-"""Labels that it adds itself."""
+OF_PROMETHEUS = {"instance", "job"}  # labels that it adds itself
 NOT_OURS = {"up"}
 OF_THE_CODE = {"status", "outcome", "stage", "attempt", "direction", "purpose"}
 """Labels whose values stand in the code; those of all others stand in the configuration."""

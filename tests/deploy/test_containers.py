@@ -27,8 +27,7 @@ ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 KUBERNETES = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
 HEALTH_PORT = 9464
-STOP_S = Config().run.grace_s + LAST_S
-"""After that a process has ended by itself."""
+STOP_S = Config().run.grace_s + LAST_S  # after that a process has ended by itself
 NAMES = {"bots": ("pond",), "channels": ("telegram", "web")}
 
 

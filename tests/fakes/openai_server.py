@@ -37,12 +37,9 @@ class Say:
 
     text: str = ""
     calls: Sequence[Call] = ()
-    delay_s: float = 0.0
-    """Before each event."""
-    finish: str = ""
-    """finish_reason; empty: ``stop`` or ``tool_calls``."""
-    cut_after: int | None = None
-    """Close the connection properly after so many events: the stream ends early."""
+    delay_s: float = 0.0  # before each event
+    finish: str = ""  # finish_reason; empty: ``stop`` or ``tool_calls``
+    cut_after: int | None = None  # close the connection properly after so many events: the stream ends early
     usage: tuple[int, int] = (10, 5)
 
 
@@ -52,8 +49,7 @@ class Events:
 
     items: Sequence[dict[str, object] | float | bytes]
     done: bool = True
-    abort: bool = False
-    """Cut the connection in the middle of the body instead of ending it."""
+    abort: bool = False  # cut the connection in the middle of the body instead of ending it
 
 
 @dataclass(frozen=True)
@@ -82,10 +78,8 @@ class Embed:
     """Vectors for the texts of an embeddings request, by default as ``letters`` makes them."""
 
     vector_of: Callable[[str], Sequence[float]] | None = None
-    forget: int = 0
-    """So many of the last texts get none."""
-    backwards: bool = False
-    """In the other order; ``index`` says which is whose."""
+    forget: int = 0  # so many of the last texts get none
+    backwards: bool = False  # in the other order; ``index`` says which is whose
     delay_s: float = 0.0
 
 
@@ -96,11 +90,9 @@ Script = Iterable[Reply] | Callable[[dict[str, object]], Reply]
 @dataclass(frozen=True)
 class Received:
     path: str
-    headers: dict[str, str]
-    """Names in small letters."""
+    headers: dict[str, str]  # names in small letters
     raw: bytes
-    body: dict[str, object]
-    """Of a form, as a recording comes in one, all of it as ``form``."""
+    body: dict[str, object]  # of a form, as a recording comes in one, all of it as ``form``
 
 
 class FakeOpenAI:

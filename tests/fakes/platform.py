@@ -46,8 +46,7 @@ class _Bucket:
 @dataclass
 class Buckets:
     clock: Callable[[], float] = time.monotonic
-    refused: int = 0
-    """How often somebody was told to wait."""
+    refused: int = 0  # how often somebody was told to wait
     _buckets: dict[str, _Bucket] = field(default_factory=dict[str, _Bucket])
 
     def take(self, *wanted: tuple[str, int, float]) -> int:
@@ -79,10 +78,8 @@ class Call:
     _: KW_ONLY
     at: float = field(default_factory=anyio.current_time)
     fault: Any = None
-    acted: bool = False
-    """Whether what was asked for was done."""
-    answer: dict[str, Any] = field(default_factory=dict[str, Any])
-    """What was answered, or would have been."""
+    acted: bool = False  # whether what was asked for was done
+    answer: dict[str, Any] = field(default_factory=dict[str, Any])  # what was answered, or would have been
     answered: bool | None = None
     """Whether its sender took in the whole answer; None: not known yet. If not, it cannot know what became of it."""
     used: set[str] = field(default_factory=set[str])

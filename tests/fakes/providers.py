@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 
 from tests.fakes.openai_server import Call, Events, Failure, Plain, Reply, Say, completion, delta
 
-KNOWN = {"role", "content", "tool_calls", "tool_call_id", "name"}
-"""Fields of messages that every server takes."""
+KNOWN = {"role", "content", "tool_calls", "tool_call_id", "name"}  # fields of messages that every server takes
 SUMMARY = json.dumps(
     {"history_entry": "[2026-11-20 09:00] They asked for the time.", "memory_update": "# Memory\n- time"}
 )
@@ -24,11 +23,9 @@ class Provider:
     """A server that takes what OpenAI documents, and no field of anybody else."""
 
     call_id = "call_{number}"
-    message: ClassVar[dict[str, Any]] = {}
-    """Fields of its own beside each call; ``{number}`` in them is the call's."""
+    message: ClassVar[dict[str, Any]] = {}  # fields of its own beside each call; ``{number}`` in them is the call's
     of_call: ClassVar[dict[str, Any]] = {}
-    wants = "turn"
-    """Of which answers it wants its own fields back: ``turn``, ``window`` or ``none``."""
+    wants = "turn"  # of which answers it wants its own fields back: ``turn``, ``window`` or ``none``
 
     def __init__(self) -> None:
         self.refusals: list[str] = []

@@ -44,8 +44,7 @@ HOWS: dict[str, str] = {
     "wild": "gives scores that are none",
 }
 
-JOINED_AT = 60
-"""The constant of what joins lists (QMD: reciprocalRankFusion)."""
+JOINED_AT = 60  # the constant of what joins lists (QMD: reciprocalRankFusion)
 
 LIST_MAX = 20
 

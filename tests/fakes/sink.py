@@ -46,8 +46,7 @@ class Refuse:
 
 @dataclass(frozen=True)
 class Cut:
-    delivered: bool = True
-    """Whether it was delivered before."""
+    delivered: bool = True  # whether it was delivered before
 
 
 @dataclass(frozen=True)
@@ -58,8 +57,7 @@ class Hang:
 @dataclass(frozen=True)
 class Slow:
     delay_s: float = 0.0
-    gate: Gate | None = None
-    """Answered when it is opened."""
+    gate: Gate | None = None  # answered when it is opened
 
 
 @dataclass(frozen=True)
@@ -84,10 +82,8 @@ Decide = Callable[[Post], Fault | None]
 class Attempt:
     post: Post
     delivered: bool
-    answered: bool = False
-    """Whether its sender took in the whole answer. If not, it cannot know what became of it."""
-    took_s: float = 0.0
-    """From its arrival until that was certain."""
+    answered: bool = False  # whether its sender took in the whole answer. If not, it cannot know what became of it
+    took_s: float = 0.0  # from its arrival until that was certain
 
 
 @dataclass
@@ -95,21 +91,16 @@ class Sink:
     decide: Decide
     decide_others: Decide = lambda _post: None
     url: str = ""
-    posts: list[Post] = field(default_factory=list)
-    """Every part so far, delivered or not."""
+    posts: list[Post] = field(default_factory=list)  # every part so far, delivered or not
     delivered: list[Post] = field(default_factory=list)
-    attempts: list[Attempt] = field(default_factory=list)
-    """The same parts, each with what its sender knows of it."""
-    acts: list[Post] = field(default_factory=list)
-    """Everything else that was asked and done, but for updates."""
+    attempts: list[Attempt] = field(default_factory=list)  # the same parts, each with what its sender knows of it
+    acts: list[Post] = field(default_factory=list)  # everything else that was asked and done, but for updates
     messages: dict[str, Post] = field(default_factory=dict)
     """What the chats show, by id: the parts as they were edited last, without those that were removed."""
-    files: dict[str, bytes] = field(default_factory=dict)
-    """What can be fetched, by source."""
+    files: dict[str, bytes] = field(default_factory=dict)  # what can be fetched, by source
     updates: list[tuple[int, Any]] = field(default_factory=list)
     """What people said and nobody has dealt with, by number."""
-    talk: list[Arrival] = field(default_factory=list)
-    """All that people said."""
+    talk: list[Arrival] = field(default_factory=list)  # all that people said
     _changed: anyio.Event = field(default_factory=anyio.Event)
     on_delivery: Callable[[Post], None] = lambda _post: None
     _open: int = 0

@@ -28,8 +28,7 @@ class Upload:
 class Request:
     verb: str
     path: str
-    headers: dict[str, str]
-    """Names in small letters."""
+    headers: dict[str, str]  # names in small letters
     params: dict[str, Any]
     files: dict[str, Upload]
     body: bytes

@@ -35,12 +35,9 @@ SESSION, SCOPE, MODEL = "web:ann", "pond:workspace", "long-life"
 MARK = re.compile(r"#(\d+)#")
 """Stands at the beginning of what a person says."""
 LARGEST_TOKENS = 60_000
-SIZES = (1, 300, 5_000, LARGEST_TOKENS)
-"""Messages have from one to the next of these tokens; see ``Life.shares``."""
-FAILING, HANGING = 0.2, 0.1
-"""Of the calls that sum up, and of the silent turns before them."""
-CALLING, ROUNDS_MAX = (0.15, 0.3), 3
-"""How likely an answer calls tools, and one that has results calls again."""
+SIZES = (1, 300, 5_000, LARGEST_TOKENS)  # messages have from one to the next of these tokens; see ``Life.shares``
+FAILING, HANGING = 0.2, 0.1  # of the calls that sum up, and of the silent turns before them
+CALLING, ROUNDS_MAX = (0.15, 0.3), 3  # how likely an answer calls tools, and one that has results calls again
 FACTS_KEPT = 20
 
 
@@ -49,10 +46,8 @@ class Life:
     messages: int
     window_tokens: int
     call_deadline_s: float = 0.6
-    turn_wait_s: float = 0.2
-    """As with the defaults, a call may take several times as long as a turn waits."""
-    shares: tuple[float, float, float] = (0.90, 0.09, 0.01)
-    """Of small, long and huge messages."""
+    turn_wait_s: float = 0.2  # as with the defaults, a call may take several times as long as a turn waits
+    shares: tuple[float, float, float] = (0.90, 0.09, 0.01)  # of small, long and huge messages
     seed: int = 1
 
 
@@ -83,12 +78,10 @@ class StrictModel:
     tokenizer: Tokenizer
     words: Words
     wrong: list[str] = field(default_factory=list)
-    asked: list[int] = field(default_factory=list)
-    """Numbers of the messages in the order in which their turns came."""
+    asked: list[int] = field(default_factory=list)  # numbers of the messages in the order in which their turns came
     summed_up: set[int] = field(default_factory=set)
     """Numbers of the messages that stood in a request for a summary that was answered."""
-    largest: int = 0
-    """Of all prompts, in tokens."""
+    largest: int = 0  # of all prompts, in tokens
     summaries: int = 0
     spoilt: int = 0
 

@@ -44,15 +44,13 @@ LIMIT_S = 5 * HANG_S
 ITERATIONS = 25
 ATTEMPTS = 2
 PARK_MAX_S = 5.0
-RETRY_AFTER_S = 2.2
-"""Above what is waited out within a call."""
+RETRY_AFTER_S = 2.2  # above what is waited out within a call
 
 FINE, AGAIN = "fine", "and now?"
 PARKED = say("parked", "en")
 GIVEN_UP = say("poison", "en", attempts=ATTEMPTS, correlation="")[:40]
 TOO_LONG = say("too_long", "en", correlation="")[:60]
-TIME = "(UTC)"
-"""What the tool ``time`` says in the end."""
+TIME = "(UTC)"  # what the tool ``time`` says in the end
 
 OUTAGE = say("outage", "en", correlation="")[:60]
 
@@ -133,14 +131,10 @@ UNTIL_NEXT = Call("read_file", '{"path": "results/turn-0-call-1-0.txt", "offset"
 @dataclass(frozen=True, kw_only=True)
 class Case:
     replies: Replies
-    people_read: Sequence[str] = (FINE,)
-    """What each line holds that its people get."""
-    results: Sequence[str] = ()
-    """What each result holds that stands in the log."""
-    requests: int = 0
-    """How often the model is asked; 0: as often as it likes."""
-    dead: str = ""
-    """Reason of its dead letter."""
+    people_read: Sequence[str] = (FINE,)  # what each line holds that its people get
+    results: Sequence[str] = ()  # what each result holds that stands in the log
+    requests: int = 0  # how often the model is asked; 0: as often as it likes
+    dead: str = ""  # reason of its dead letter
     bot: str = "pond"
 
 
@@ -249,17 +243,13 @@ CASES: Mapping[str, Case] = {
 @dataclass(kw_only=True)
 class Seen:
     logs: dict[str, list[LogEntry]] = field(default_factory=dict[str, list[LogEntry]])
-    read: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    """What people got, by case."""
+    read: dict[str, list[str]] = field(default_factory=dict[str, list[str]])  # what people got, by case
     asked: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     """When the model was asked about the message that meets the fault; seconds."""
-    illegal: list[str] = field(default_factory=list[str])
-    """What is wrong with requests that the model got."""
+    illegal: list[str] = field(default_factory=list[str])  # what is wrong with requests that the model got
     letters: dict[str, list[DeadLetter]] = field(default_factory=lambda: defaultdict(list))
-    code: int = -1
-    """Exit code of the process."""
-    output: str = ""
-    """What it logged."""
+    code: int = -1  # exit code of the process
+    output: str = ""  # what it logged
 
 
 class Talker:

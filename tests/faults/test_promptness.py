@@ -37,8 +37,7 @@ def queue() -> QueueConfig:
     return HASTY
 
 
-NEVER_S = 10_000.0
-"""Within a test such a time does not run out: what it would bring about has to come in another way."""
+NEVER_S = 10_000.0  # within a test such a time does not run out: what it would bring about has to come in another way
 
 
 @pytest.fixture

@@ -149,8 +149,7 @@ REPEATING = """
 url = "{address}/{status}?key={tool_query}"
 headers = {{ Authorization = "Bearer {tool_header}", "X-Key" = "{tool_other_header}" }}
 """
-STATUSES = (200, 302, 400, 401, 404, 500)
-"""With which tool servers repeat what they were sent."""
+STATUSES = (200, 302, 400, 401, 404, 500)  # with which tool servers repeat what they were sent
 
 CHATS = {"pond": 2, "refused": 8, "nobody": 1, "plain": 1}
 """By channel: as many at a time as let each refusal be seen before the outage lasts too long."""
@@ -160,10 +159,8 @@ CHATS = {"pond": 2, "refused": 8, "nobody": 1, "plain": 1}
 class Found:
     planted: dict[str, str]
     texts: dict[str, str] = field(default_factory=dict[str, str])
-    used: set[str] = field(default_factory=set[str])
-    """Secrets that reached whom they are meant for."""
-    said: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    """What people got, by channel."""
+    used: set[str] = field(default_factory=set[str])  # secrets that reached whom they are meant for
+    said: dict[str, list[str]] = field(default_factory=dict[str, list[str]])  # what people got, by channel
 
     def leaks(self) -> list[str]:
         """Each secret with each place where it, or a part of it, stands."""

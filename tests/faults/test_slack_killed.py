@@ -57,8 +57,7 @@ class Talk:
     slack: FakeSlack
     chat: Channel
     root: str = ""
-    said: list[str] = field(default_factory=list[str])
-    """Ids of what was said."""
+    said: list[str] = field(default_factory=list[str])  # ids of what was said
 
     def say(self, text: str) -> None:
         asked = text if self.chat.kind == "im" else f"{self.slack.bot.mention} {text}"
@@ -156,14 +155,11 @@ def slowly(body: dict[str, object]) -> Say:
 
 @dataclass(frozen=True)
 class Point:
-    when: str
-    """``asked``: as the call comes; ``acted``: once that is done; ``answered``: once it is answered."""
+    when: str  # ``asked``: as the call comes; ``acted``: once that is done; ``answered``: once it is answered
     methods: tuple[str, ...]
-    hearing: bool = False
-    """It is one of those that hear: nobody else does until it is dead."""
+    hearing: bool = False  # it is one of those that hear: nobody else does until it is dead
     streaming: bool = False
-    lossy: bool = False
-    """Answers to what is sent are lost now and then, so that has to be looked for."""
+    lossy: bool = False  # answers to what is sent are lost now and then, so that has to be looked for
 
 
 READS = ("conversations.history", "conversations.replies")

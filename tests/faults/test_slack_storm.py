@@ -18,8 +18,7 @@ from tests.speaking import Slow
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 ACTS = 60
-CALLS_FAIL, WIRE_FAILS = 0.12, 0.01
-"""Of all calls, and of all envelopes and acknowledgements."""
+CALLS_FAIL, WIRE_FAILS = 0.12, 0.01  # of all calls, and of all envelopes and acknowledgements
 
 CALLS: list[Any] = [
     *(Cut(), Cut(acted=False), Cut(half=True), Page(), Late(0.3)),

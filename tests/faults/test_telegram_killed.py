@@ -54,8 +54,7 @@ class Lake(Pond):
     """Processes on one data directory, and what stands around them."""
 
     telegram: FakeTelegram
-    said: dict[Chat, list[str]] = field(default_factory=dict[Chat, list[str]])
-    """Ids of what people said, by chat."""
+    said: dict[Chat, list[str]] = field(default_factory=dict[Chat, list[str]])  # ids of what people said, by chat
 
     async def first(self) -> Daemon:
         daemon = await self.start("channels")

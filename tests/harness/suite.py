@@ -11,8 +11,7 @@ from anyio import to_thread
 from hypothesis import given
 from hypothesis import strategies as st
 
-HANGS = pytest.mark.timeout(1)
-"""Reached by what hangs alone; the good tests have the limit of all tests."""
+HANGS = pytest.mark.timeout(1)  # reached by what hangs alone; the good tests have the limit of all tests
 
 
 def wait_for_ever() -> None:

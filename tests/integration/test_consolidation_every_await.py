@@ -24,8 +24,7 @@ from tests.limits import HANG_S
 from tests.memorylab import SCOPE
 from workers.consolidation import BACKGROUND, Want
 
-MOST = 300
-"""No consolidation makes so many calls: a loop that gets there goes on for ever."""
+MOST = 300  # no consolidation makes so many calls: a loop that gets there goes on for ever
 KINDS = ("versions", "history", "notes")
 CALLS = 10
 """Calls of a consolidation at least: lock, memory, log, flush, summary, archive, cursor, and the same to look again."""

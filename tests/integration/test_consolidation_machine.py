@@ -52,13 +52,10 @@ from workers.consolidation.summary.breaker import breaker_of
 
 WORKERS = (0, 1)
 HOUR_MS = 3_600_000
-BREAKER_FAILURES = 2
-"""In a row: from then on the model is not asked any more, until it is said to be well."""
+BREAKER_FAILURES = 2  # in a row: from then on the model is not asked any more, until it is said to be well
 TIME = "2026-11-20T09:00:00.000Z"
-TO_THE_END = 200
-"""More calls than any consolidation makes."""
-BACK = st.sampled_from([0, 0, 0, 1, 1, 2, 3, 5, 8, 13])
-"""Which call's copy arrives late: how many calls ago."""
+TO_THE_END = 200  # more calls than any consolidation makes
+BACK = st.sampled_from([0, 0, 0, 1, 1, 2, 3, 5, 8, 13])  # which call's copy arrives late: how many calls ago
 WANTS = (BACKGROUND, BACKGROUND, BACKGROUND, Want(at="budget"), Want(at="now", focus="numbers"))
 
 
@@ -144,8 +141,7 @@ class Replica:
 
 
 class ConsolidationMachine(RuleBasedStateMachine):
-    world: World
-    """Set by ``machine``."""
+    world: World  # set by ``machine``
 
     def __init__(self) -> None:
         super().__init__()

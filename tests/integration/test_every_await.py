@@ -36,17 +36,13 @@ from workers.consume import Consumer
 from workers.tools import Registry, Tool, ToolContext
 
 SESSION = "web:ann"
-MOST = 1_000
-"""No turn has so many awaits: a loop that gets there goes on for ever."""
+MOST = 1_000  # no turn has so many awaits: a loop that gets there goes on for ever
 
-CALLS = 6
-"""Calls to Redis of such a turn at least: claim, log, three journals, commit."""
+CALLS = 6  # calls to Redis of such a turn at least: claim, log, three journals, commit
 
-WORKERS = 3
-"""At most so many come after the one that was cut short."""
+WORKERS = 3  # at most so many come after the one that was cut short
 
-NOTHING = (0, "", 0, None, [])
-"""What is left over when all is answered."""
+NOTHING = (0, "", 0, None, [])  # what is left over when all is answered
 
 AWAITS = 8
 """Awaits of such a turn's own task at least: those calls, two of the model, one for the tools, which run beside it."""
@@ -86,8 +82,7 @@ class PayThenLook(Model):
 class Shop:
     """What the tools did: bills by how often they were paid."""
 
-    process: Process
-    """Whose bot has these tools and the model above."""
+    process: Process  # whose bot has these tools and the model above
     paid: Counter[str]
 
 

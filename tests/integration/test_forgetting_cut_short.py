@@ -15,11 +15,9 @@ from tests.cut_short import Died, DyingBus, StoppingBus
 from tests.forgetlab import ANN, ANNS, CANARY, KEPT, SCOPE, Pond, pond, texts
 from tests.memorylab import saves
 
-CALLS_MAX = 400
-"""More than any of these jobs makes."""
+CALLS_MAX = 400  # more than any of these jobs makes
 
-STRIDE = 13
-"""Not every call, for the time it takes; the slow test takes them all."""
+STRIDE = 13  # not every call, for the time it takes; the slow test takes them all
 
 ORDERS = [
     pytest.param(Order(name=SCOPE, scopes=(SCOPE,), chat=ANN), id="text"),

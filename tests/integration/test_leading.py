@@ -39,8 +39,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 class Replica:
     process: Process
     led: set[str] = field(default_factory=set[str])
-    taken: int = 0
-    """How often it became the leader of something."""
+    taken: int = 0  # how often it became the leader of something
 
     async def run(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         async with anyio.create_task_group() as tg:

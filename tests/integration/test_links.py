@@ -27,8 +27,7 @@ from tests.cut_short import Died, DyingBus, InterludeBus, StoppingBus
 from tests.limits import HANG_S
 from tests.peoplelab import ANN, BOB, CAT, PeopleLab, session_of
 
-MOST = 400
-"""No job makes so many calls."""
+MOST = 400  # no job makes so many calls
 
 
 @pytest.fixture

@@ -41,13 +41,10 @@ from tests.places import TEMPORARY
 SCOPE = "pond:workspace"
 SESSIONS = ("web:ann", "web:bob")
 TIME = "2026-11-20T09:00:00.000Z"
-BACK = st.sampled_from([0, 0, 0, 0, 1, 2, 3])
-"""Whose lock is acted under: how many locks ago."""
+BACK = st.sampled_from([0, 0, 0, 0, 1, 2, 3])  # whose lock is acted under: how many locks ago
 KEPT = {"versions": 2, "history": 3, "notes": 1}
-SHELVED = {"versions": 2, "history": 2, "notes": 1}
-"""Little enough that something moves to the archive all the time."""
-DIES_AT = st.sampled_from([0] * 10 + list(range(1, 41)))
-"""At which call whoever moves it dies; 0: he does not."""
+SHELVED = {"versions": 2, "history": 2, "notes": 1}  # little enough that something moves to the archive all the time
+DIES_AT = st.sampled_from([0] * 10 + list(range(1, 41)))  # at which call whoever moves it dies; 0: he does not
 
 
 @dataclass
@@ -59,8 +56,7 @@ class Side:
     flushed: int = -1
     set_backs: int = 0
     applied: tuple[Any, ...] = ()
-    marked: list[int] = field(default_factory=list)
-    """Indexes of the entries that the last set-back marked."""
+    marked: list[int] = field(default_factory=list)  # indexes of the entries that the last set-back marked
 
 
 @dataclass
@@ -140,8 +136,7 @@ class MemoryMachine(RuleBasedStateMachine):
     """Consolidators of two sessions, people, a bad network and a server that fails over."""
 
     loop: OneLoop
-    bus: RecordingBus
-    """Both set by ``machine``."""
+    bus: RecordingBus  # both set by ``machine``
 
     def __init__(self) -> None:
         super().__init__()

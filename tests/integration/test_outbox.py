@@ -106,10 +106,8 @@ async def marks(bus: Bus, reply: str) -> dict[str, str]:
 @dataclass
 class Room:
     taken: int = 0
-    waited: set[str] = field(default_factory=set[str])
-    """Chats that had to wait."""
-    not_shown: int = 0
-    """How often there was no room for what is only shown."""
+    waited: set[str] = field(default_factory=set[str])  # chats that had to wait
+    not_shown: int = 0  # how often there was no room for what is only shown
     _changed: anyio.Event = field(default_factory=anyio.Event)
 
     def note(self, *, taken: bool) -> None:
@@ -270,11 +268,9 @@ async def test_what_cannot_be_read_becomes_a_dead_letter_and_holds_up_nobody(pro
     assert (dead[b"reason"], dead[b"reply"]) == (b"unreadable", b"{}")
 
 
-NEVER_MS = 300_000
-"""Longer than any test waits."""
+NEVER_MS = 300_000  # longer than any test waits
 
-PARTITIONS = 64
-"""Partitions, as a cluster has them; here one server holds them all."""
+PARTITIONS = 64  # partitions, as a cluster has them; here one server holds them all
 
 
 @asynccontextmanager

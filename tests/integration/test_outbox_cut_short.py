@@ -24,14 +24,11 @@ from daemon.testing import FailingBus
 from tests.cut_short import Died, DyingBus, InterludeBus, StoppingBus
 from tests.integration.test_outbox import ANN, BOB, NAME, put, unknown, until_empty
 
-CALLS = 7
-"""Calls of such a dispatch at least: lease, marks before and after of three parts in a row, resignation."""
+CALLS = 7  # calls of such a dispatch at least: lease, marks before and after of three parts in a row, resignation
 
-AWAITS = 20
-"""Awaits of its tasks at least."""
+AWAITS = 20  # awaits of its tasks at least
 
-MOST = 2_000
-"""No dispatch has so many awaits: a loop that gets there goes on for ever."""
+MOST = 2_000  # no dispatch has so many awaits: a loop that gets there goes on for ever
 
 EXPECTED = {ANN: ["one ", "two", "three"], BOB: ["four"]}
 

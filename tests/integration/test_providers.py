@@ -21,8 +21,7 @@ from tests.integration.test_turns import Bot, until, wire
 STRICT = [each for each in vars(providers).values() if isinstance(each, type) and issubclass(each, Provider)]
 REFUSALS_MOST = 3
 """In a process, of a server that takes none of three things: a request for each is refused, and none ever again."""
-WORKERS = 8
-"""One for each message."""
+WORKERS = 8  # one for each message
 
 
 class Conversation:

@@ -33,48 +33,35 @@ from tests.conftest import Lab, an_entry, an_inbound, check_and_remove_keys, ser
 from tests.oneloop import OneLoop, one_loop
 
 SESSIONS = ("web:ann", "web:bob", "web:%E6%88%91")
-REMEMBERED = 5
-"""Claims of the past that somebody may still act on."""
-BACK = st.sampled_from([0, 0, 0, 1, 1, 2, 3, 4])
-"""Whose claim is acted on: how many claims ago."""
+REMEMBERED = 5  # claims of the past that somebody may still act on
+BACK = st.sampled_from([0, 0, 0, 1, 1, 2, 3, 4])  # whose claim is acted on: how many claims ago
 QUEUE = QueueConfig(waiting_max=4, lease_s=600.0, wakeup_s=600.0, backoff_max_s=600.0)
 REST_S = 300.0
-LONGEST_MS = 1_200_000
-"""Of ``QUEUE``: no deadline may be further off."""
+LONGEST_MS = 1_200_000  # of ``QUEUE``: no deadline may be further off
 
-HINTS = ("ready", "due")
-"""What a late copy may change: where a session is looked for, never what it holds."""
+HINTS = ("ready", "due")  # what a late copy may change: where a session is looked for, never what it holds
 
 _encode = msgspec.json.Encoder().encode
 
 
 @dataclass
 class Talk:
-    accepted: list[str] = field(default_factory=list)
-    """Ids in the order of their acceptance."""
-    settled: list[str] = field(default_factory=list)
-    """Ids answered, dead or dealt with aside, in order."""
+    accepted: list[str] = field(default_factory=list)  # ids in the order of their acceptance
+    settled: list[str] = field(default_factory=list)  # ids answered, dead or dealt with aside, in order
     log: list[LogEntry] = field(default_factory=list)
     journal: list[LogEntry] = field(default_factory=list)
-    stop: str = ""
-    """Id of the newest stop that waits."""
-    stops: set[str] = field(default_factory=set)
-    """Ids of all stops."""
+    stop: str = ""  # id of the newest stop that waits
+    stops: set[str] = field(default_factory=set)  # ids of all stops
     fence: int = 0
     claims: int = 0
     attempts: int = 0
     nonce: str = ""
-    last_commit: tuple[int, str] = (0, "")
-    """Claim number and nonce of the newest commit."""
+    last_commit: tuple[int, str] = (0, "")  # claim number and nonce of the newest commit
     start: int = 0
-    noticed: list[str] = field(default_factory=list)
-    """What was said aside by commits."""
-    told: bool = False
-    """Whether its people know that it is parked."""
-    texts: dict[str, str] = field(default_factory=dict)
-    """What messages say that were edited, by id."""
-    withdrawn: list[str] = field(default_factory=list)
-    """Ids of those that were taken back before anybody read them."""
+    noticed: list[str] = field(default_factory=list)  # what was said aside by commits
+    told: bool = False  # whether its people know that it is parked
+    texts: dict[str, str] = field(default_factory=dict)  # what messages say that were edited, by id
+    withdrawn: list[str] = field(default_factory=list)  # ids of those that were taken back before anybody read them
 
     @property
     def waiting(self) -> list[str]:
@@ -92,8 +79,7 @@ class Held:
     session: str
     claim: Claim
     step: int
-    stop: str
-    """Id of the stop that it knew of when its turn began."""
+    stop: str  # id of the stop that it knew of when its turn began
 
 
 @dataclass
@@ -159,8 +145,7 @@ class SessionMachine(RuleBasedStateMachine):
     """Publishers, workers that pause for long and act on what they lost, a reaper and a bad network."""
 
     loop: OneLoop
-    lab: Lab
-    """Both set by ``machine``."""
+    lab: Lab  # both set by ``machine``
 
     def __init__(self) -> None:
         super().__init__()
@@ -606,8 +591,7 @@ class SessionMachine(RuleBasedStateMachine):
 WITHDRAWN = ("inbox", "waiting", "ready", "due", "attempts", "retry_at", "parked_at")
 """What taking a message back may change."""
 
-EMPTIED = ("nonce", "lease", "worker", "retry_at", "stop_upto")
-"""Fields that a claim removes when nothing waits."""
+EMPTIED = ("nonce", "lease", "worker", "retry_at", "stop_upto")  # fields that a claim removes when nothing waits
 
 QUICK = settings(
     max_examples=40, stateful_step_count=40, deadline=None, database=None, suppress_health_check=list(HealthCheck)

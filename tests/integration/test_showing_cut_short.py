@@ -37,8 +37,7 @@ CALLS = 12
 
 MOST = 3_000
 
-SOON_S = 0.03
-"""What is shown in spite of a fault mostly is by then; if not, the chat is told less before its reply."""
+SOON_S = 0.03  # what is shown in spite of a fault mostly is by then; if not, the chat is told less before its reply
 
 
 @pytest.fixture
@@ -59,13 +58,10 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 @dataclass
 class Platform:
     name: str = NAME
-    messages: dict[str, str] = field(default_factory=dict[str, str])
-    """What the chat shows, by id."""
+    messages: dict[str, str] = field(default_factory=dict[str, str])  # what the chat shows, by id
     sends: int = 0
-    committed: set[str] = field(default_factory=set[str])
-    """What turns have said."""
-    struck: Callable[[], bool] = lambda: True
-    """Whether the fault has struck."""
+    committed: set[str] = field(default_factory=set[str])  # what turns have said
+    struck: Callable[[], bool] = lambda: True  # whether the fault has struck
     changed: anyio.Event = field(default_factory=anyio.Event)
 
     limits = Limits(

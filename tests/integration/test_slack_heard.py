@@ -31,8 +31,7 @@ class Heard:
     """An intake that keeps what it is given, and now and then cannot."""
 
     arrivals: list[Arrival] = field(default_factory=list[Arrival])
-    failing: int = 0
-    """The next so many are not kept."""
+    failing: int = 0  # the next so many are not kept
     _changed: anyio.Event = field(default_factory=anyio.Event)
 
     async def take(self, arrival: Arrival) -> None:

@@ -22,8 +22,7 @@ from tests.fakes.slack import Channel, FakeSlack, Fault, Garbled, Page, Refuse, 
 
 NAME = "lake"
 TIMEOUT_S = 2.0
-SHORT_CHARS = 10
-"""So much of a secret counts as the secret."""
+SHORT_CHARS = 10  # so much of a secret counts as the secret
 
 Act = Callable[[SlackChannel, SessionKey, str], Awaitable[object]]
 

@@ -18,8 +18,7 @@ from tests.fakes.slack import Channel, Cut, FakeSlack, Message, Person, Refuse, 
 
 NAME = "lake"
 TIMEOUT_S = 5.0
-LONG = "The tide turns. " * 400
-"""More than a message can be changed to."""
+LONG = "The tide turns. " * 400  # more than a message can be changed to
 
 
 @dataclass

@@ -52,8 +52,7 @@ def short_rests(monkeypatch: pytest.MonkeyPatch) -> None:
 @dataclass
 class Heard:
     arrivals: list[Arrival] = field(default_factory=list[Arrival])
-    away: int = 0
-    """How often it says that it cannot keep anything."""
+    away: int = 0  # how often it says that it cannot keep anything
     _changed: anyio.Event = field(default_factory=anyio.Event)
 
     async def take_run(self, arrivals: Sequence[Arrival]) -> int:

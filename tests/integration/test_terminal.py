@@ -43,8 +43,7 @@ from tests.terminals import OnTerminal, on_terminal
 
 __all__ = ["place"]
 
-READY = r"\x1b\[\?2004h[^\n]*>"
-"""A prompt, drawn: bracketed paste is switched on first."""
+READY = r"\x1b\[\?2004h[^\n]*>"  # A prompt, drawn: bracketed paste is switched on first
 
 
 def live(text: str, *, turn: int = 0, fence: int = 1, sequence: int = 0, offset: int = 0) -> Live:

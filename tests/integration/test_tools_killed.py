@@ -17,8 +17,7 @@ from tests.integration.test_turns import until, wire
 
 CALLS = 5
 INTERRUPTED = "Error: interrupted, outcome unknown"
-FORKS = multiprocessing.get_context("forkserver")
-"""One process imports everything, and is copied for each worker."""
+FORKS = multiprocessing.get_context("forkserver")  # one process imports everything, and is copied for each worker
 FORKS.set_forkserver_preload([work.__module__, "anyio._backends._asyncio", "daemon.model.openai_model", "httpcore2"])
 
 

@@ -33,8 +33,7 @@ from workers.tools.mcp.program import Program
 
 pytestmark = pytest.mark.usefixtures("hurried")
 
-CHUNKS_AT_A_TIME = 3
-"""As many as the reader of a pipe holds."""
+CHUNKS_AT_A_TIME = 3  # as many as the reader of a pipe holds
 
 ANN, BOB = "pond:person:web:ann", "pond:person:web:bob"
 

@@ -430,8 +430,7 @@ async def test_sessions_are_listed_newest_first(web: Web) -> None:
     assert error_of(await web.client.get("/api/sessions?limit=x"), 400) == "bad_request"
 
 
-Event = tuple[str, str, Any]
-"""Name, id and data."""
+Event = tuple[str, str, Any]  # name, id and data
 
 
 @asynccontextmanager

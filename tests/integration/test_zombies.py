@@ -387,10 +387,8 @@ async def outcome_of(call: Awaitable[Any]) -> Any:
 class Row:
     tenure: type[Tenure]
     step: Callable[[Any], Awaitable[Any]]
-    refused: Any
-    """What the call gives the zombie, or the error that it raises."""
-    obeyed: Any = None
-    """What the same call gives its successor."""
+    refused: Any  # what the call gives the zombie, or the error that it raises
+    obeyed: Any = None  # what the same call gives its successor
     then: Callable[[Any], Awaitable[Any]] | None = None
     """What the successor does instead, when the same call would have no end."""
     nth: int = 1
@@ -534,8 +532,7 @@ class Flow:
 
     run: Callable[[Bus], Awaitable[Any]]
     run_out: Callable[[], Awaitable[None]]
-    ends: Callable[[], Awaitable[None]]
-    """Goes on with it through the bus that ``run`` was given last."""
+    ends: Callable[[], Awaitable[None]]  # goes on with it through the bus that ``run`` was given last
 
 
 async def joins(lab: Lab, process: Process, folder: Path) -> Flow:

@@ -17,8 +17,7 @@ from tests.limits import HANG_S
 from tests.processes import environment_of
 
 ROOT = Path(__file__).resolve().parents[2]
-KEPT = ROOT / ".page"
-"""What the tests fetch and leave behind: axe-core, and pictures. Not in git."""
+KEPT = ROOT / ".page"  # what the tests fetch and leave behind: axe-core, and pictures. Not in git
 
 AXE = KEPT / "node_modules" / "axe-core" / "axe.min.js"
 SHOTS = KEPT / "shots"
@@ -58,8 +57,7 @@ def login_link(folder: Path) -> str:
 @dataclass(kw_only=True)
 class Visit:
     page: Page
-    url: str
-    """Address of the Millpond; what is opened begins there."""
+    url: str  # address of the Millpond; what is opened begins there
     complaints: list[str] = field(default_factory=list[str])
     forgiven: list[re.Pattern[str]] = field(default_factory=list[re.Pattern[str]])
 

@@ -36,8 +36,7 @@ HOSTILE = (
 )
 """What must be shown as it is written, and never run."""
 
-SLOW_S = 0.15
-"""Before each word of a slow answer: there is time to look at it, and to stop it."""
+SLOW_S = 0.15  # before each word of a slow answer: there is time to look at it, and to stop it
 
 
 def answer(body: Mapping[str, Any]) -> Reply:

@@ -17,8 +17,7 @@ from tests.page.talking import answer
 pytestmark = pytest.mark.timeout(300)
 
 MESSAGES = 10_000
-AWAY = r"Failed to load resource|net::ERR_"
-"""What a browser says of a server that is not there."""
+AWAY = r"Failed to load resource|net::ERR_"  # what a browser says of a server that is not there
 NOTE_WHERE_MESSAGES_ARE = """
     window.wheres = [];
     const note = () => {

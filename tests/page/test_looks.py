@@ -30,8 +30,7 @@ PLACES = {
     "dead": "/system/dead",
     "audit": "/system/audit",
 }
-SETTLE_MS = 400
-"""What is drawn a moment after it was read, as the timeline, is to be in the picture."""
+SETTLE_MS = 400  # what is drawn a moment after it was read, as the timeline, is to be in the picture
 MARKDOWN = """\
 What I know of herons:
 

@@ -12,8 +12,7 @@ from tests.page.conftest import Pond
 from tests.page.planting import dead_letter
 from tests.processes import answered
 
-Bury = Callable[[str, str, str], None]
-"""Called with a session's name, a text and the reason."""
+Bury = Callable[[str, str, str], None]  # called with a session's name, a text and the reason
 
 
 @pytest.fixture

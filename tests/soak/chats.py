@@ -24,25 +24,19 @@ from tests.soak.setting import LAKE, PUSH, SITE, TERMINAL, WORK
 WEIGHTS: Mapping[str, int] = {SITE: 38, PUSH: 28, LAKE: 20, WORK: 12, TERMINAL: 2}
 """Percent of all messages that come over each channel."""
 
-SHARES: Mapping[str, int] = {SITE: 40, PUSH: 26, LAKE: 20, WORK: 14}
-"""Percent of all chats; the terminal has one."""
+SHARES: Mapping[str, int] = {SITE: 40, PUSH: 26, LAKE: 20, WORK: 14}  # percent of all chats; the terminal has one
 
-BALLAST_WORDS = (8, 60)
-"""What a message carries besides: windows are to fill."""
+BALLAST_WORDS = (8, 60)  # what a message carries besides: windows are to fill
 
 TOOL_CHANCE = 0.04
-OVERHEARD_CHANCE = 0.1
-"""In groups something is said that is not for the bot."""
+OVERHEARD_CHANCE = 0.1  # in groups something is said that is not for the bot
 
-GROUP_EVERY = 6
-"""Each so-many-th chat of a platform is a group."""
+GROUP_EVERY = 6  # each so-many-th chat of a platform is a group
 
-BURST = (1, 2, 2, 3)
-"""Messages that somebody says at once; one turn answers them."""
+BURST = (1, 2, 2, 3)  # messages that somebody says at once; one turn answers them
 
 TALKATIVE_SAY = 0.5
-TALKATIVE_EVERY = 8
-"""Each so-many-th chat is one where so much of all is said: these are consolidated again and again."""
+TALKATIVE_EVERY = 8  # each so-many-th chat is one where so much of all is said: these are consolidated again and again
 
 AGAIN_S = 0.3
 POST_LIMIT_S = 15.0
@@ -54,15 +48,11 @@ Say = Callable[["Chat", str], Awaitable[None]]
 
 @dataclass(eq=False, kw_only=True)
 class Chat:
-    name: str
-    """What its marks begin with."""
+    name: str  # what its marks begin with
     channel: str
-    say: Say
-    """Says something in it, until somebody has it: the platform, or Millpond."""
-    session: str = ""
-    """Its key; empty before it is known."""
-    household: str = ""
-    """Whose memory it shares; empty: nobody's but its own. That of a group begins with that word."""
+    say: Say  # says something in it, until somebody has it: the platform, or Millpond
+    session: str = ""  # its key; empty before it is known
+    household: str = ""  # whose memory it shares; empty: nobody's but its own. That of a group begins with that word
     ids: list[str] = field(default_factory=list[str])
     """Of what was said, in order; those of the terminal are not known here."""
     count: int = 0

@@ -13,11 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-LEFT_KB = 256
-"""What is left free of a full disk: less than anybody needs."""
+LEFT_KB = 256  # what is left free of a full disk: less than anybody needs
 
-ALONE = "MILLPOND_SOAK_APART"
-"""Set in a run that was begun again."""
+ALONE = "MILLPOND_SOAK_APART"  # set in a run that was begun again
 
 UNSHARE = ("unshare", "--user", "--map-root-user", "--mount")
 

@@ -49,20 +49,17 @@ MEMBERS = (
     *("agent-0", "agent-1", "channels-0", "channels-1", "web-0", "web-1"),
     *("consolidation-0", "consolidation-1"),
 )
-ELDERS = frozenset({"agent-0", "channels-0", "web-0", "consolidation-0"})
-"""Those that grow old."""
+ELDERS = frozenset({"agent-0", "channels-0", "web-0", "consolidation-0"})  # those that grow old
 
 READERS = 6
-FAULT_EVERY = 60
-"""Each so-many-th request to a platform goes wrong in some way."""
+FAULT_EVERY = 60  # each so-many-th request to a platform goes wrong in some way
 
 HELD_BACK_S = 20.0
 """When so much waits as comes in this time, no more is said: a machine that is too slow is told by its rate alone."""
 
 BAD_EVERY_S = 2.0
 FORGET_EVERY_S = 5.0
-KNOWN = 1_000
-"""Envelopes of Slack's that it still knows when they are acknowledged once more."""
+KNOWN = 1_000  # envelopes of Slack's that it still knows when they are acknowledged once more
 
 LOOK_S = 0.2
 IDLE_S = 600.0
@@ -87,19 +84,14 @@ class Run:
     cursors: Cursors
     readers: list[Reader]
     counts: Counts
-    problems: list[str]
-    """Answers of the API that are none."""
+    problems: list[str]  # answers of the API that are none
     began: float = 0.0
-    loaded_s: float = 0.0
-    """How long messages flowed."""
-    backlog: int = 0
-    """Messages that wait for an answer now."""
-    left_then: int = 0
-    """Messages that nobody had answered when that was over."""
+    loaded_s: float = 0.0  # how long messages flowed
+    backlog: int = 0  # messages that wait for an answer now
+    left_then: int = 0  # messages that nobody had answered when that was over
     drain: Drain
     drained_s: float = 0.0
-    check: str = ""
-    """What ``data check`` found."""
+    check: str = ""  # what ``data check`` found
 
     async def storm(self) -> None:
         """Let everything happen, then wait until the rest is answered, and consolidated."""

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, fields
 from tests.chaos.ends import End, end_of
 from tests.chaos.tally import Tally
 
-SHOWN = 5
-"""Findings of a kind that the report shows."""
+SHOWN = 5  # findings of a kind that the report shows
 
 OF_CHAOS = {
     **dict.fromkeys(("lost", "doubled", "disordered", "unsent", "unmarked", "unlisted", "unfounded", "shuffled"), "1"),

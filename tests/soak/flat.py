@@ -18,28 +18,21 @@ things of its own, and an index has three files; 60 kB each were measured."""
 WARM_UP = 0.5
 """Share of its life that is not looked at, and of the run: caches fill, each code path is taken for the first time."""
 
-OLD_ENOUGH = 0.15
-"""Share of a run for which a process has to live after that, to be judged."""
+OLD_ENOUGH = 0.15  # share of a run for which a process has to live after that, to be judged
 
 SLICES = 8
-SAMPLES_A_SLICE = 3
-"""At least; of fewer samples there are fewer slices."""
+SAMPLES_A_SLICE = 3  # at least; of fewer samples there are fewer slices
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    name: str
-    """Of its place, ``agent-0``."""
+    name: str  # of its place, ``agent-0``
     pid: int
     at_s: float
-    memory: int
-    """Resident, bytes."""
-    files: int
-    """Open descriptors, without those of search indexes."""
-    cpu_s: float
-    """Used so far."""
-    keys: int = 0
-    """Of a server: bytes of what it keeps, which is no leak of its own."""
+    memory: int  # resident, bytes
+    files: int  # open descriptors, without those of search indexes
+    cpu_s: float  # used so far
+    keys: int = 0  # of a server: bytes of what it keeps, which is no leak of its own
     indexes: int = 0
     """Open files of search indexes, one after the other opened for each scope, until there are as many as may be."""
 
@@ -49,11 +42,9 @@ class Limits:
     """How much a process may seem to grow over the time that is looked at."""
 
     memory: int = 10 * MIB
-    memory_share: float = 0.08
-    """Of what it holds on average, if that is more."""
+    memory_share: float = 0.08  # of what it holds on average, if that is more
     files: float = 8.0
-    indexes: float = 0.0
-    """Open files of search indexes, at most."""
+    indexes: float = 0.0  # open files of search indexes, at most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,10 +137,8 @@ def growths(samples: Sequence[Sample], run: Span) -> "list[Growth]":
 class Growth:
     name: str
     seconds: float
-    memory: float
-    """On average, bytes."""
-    memory_rise: float
-    """Without what it keeps for others."""
+    memory: float  # on average, bytes
+    memory_rise: float  # without what it keeps for others
     files: float
     files_rise: float
     indexes_rise: float

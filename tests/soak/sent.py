@@ -13,8 +13,7 @@ from tests.soak.mind import SHORTENED
 class Reply:
     turn: int
     text: str
-    answers: Sequence[int]
-    """Numbers of the messages that it answers."""
+    answers: Sequence[int]  # numbers of the messages that it answers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,11 +21,9 @@ class Talk:
     """One conversation, as the log has it and as its chat shows it."""
 
     session: str
-    name: str
-    """What its marks begin with."""
+    name: str  # what its marks begin with
     replies: Sequence[Reply]
-    shown: Sequence[str] | None
-    """The replies among what stands there; None: nobody has looked."""
+    shown: Sequence[str] | None  # the replies among what stands there; None: nobody has looked
     listed: Mapping[int, Sequence[str]] = field(default_factory=dict[int, Sequence[str]])
     """By turn, what ``queue unknown`` says of its reply."""
 

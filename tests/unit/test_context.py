@@ -270,8 +270,7 @@ def test_a_turn_that_was_never_answered_is_merged_with_what_is_said_next() -> No
     assert texts(built) == [f"hello?\n\n{CONTEXT}\n\nhello??"]
 
 
-LONG = "word " * 4_000
-"""Some 4,000 tokens."""
+LONG = "word " * 4_000  # some 4,000 tokens
 
 
 def test_of_what_alone_does_not_fit_tool_results_give_way_first() -> None:

@@ -10,8 +10,7 @@ import pytest
 from daemon.heap import ARENAS
 from tests.limits import HANG_S
 
-LARGE = 20
-"""Pieces of a megabyte that are held at a time."""
+LARGE = 20  # pieces of a megabyte that are held at a time
 
 PROGRAM = f"""
 import ctypes, json, sys, threading

@@ -16,8 +16,7 @@ SOURCES = sorted(path for room in ("daemon", "channels", "workers") for path in 
 SCRIPTS = sorted(path for room in ("daemon", "channels", "workers") for path in (ROOT / room).rglob("*.lua"))
 LEVELS = frozenset({"debug", "info", "warning", "error", "exception", "critical"})
 EVENT = re.compile(r"[a-z_]+\.[a-z_]+")
-OF_THE_RENDERER = frozenset({"exc_info"})
-"""Arguments of a log call that are no keys."""
+OF_THE_RENDERER = frozenset({"exc_info"})  # arguments of a log call that are no keys
 
 
 @functools.cache

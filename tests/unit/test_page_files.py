@@ -18,11 +18,9 @@ from tests.tables import each_row
 HOSTILE = ("../static.py", "..%2fstatic.py", "%2e%2e/static.py", "/etc/passwd", "....//static.py", "index.html%00.js")
 """Names with which somebody may try to get at other files."""
 
-WEIGHT_MAX = 120_000
-"""Bytes that all of the page may take on its way to a browser, whatever is looked at."""
+WEIGHT_MAX = 120_000  # bytes that all of the page may take on its way to a browser, whatever is looked at
 
-FIRST_MAX = 120_000
-"""Bytes of the files of a chat, uncompressed: what a browser has to read before it shows one."""
+FIRST_MAX = 120_000  # bytes of the files of a chat, uncompressed: what a browser has to read before it shows one
 
 LATER = frozenset(["memory.js", "prompt.js", "system.js", "turns.js", "views.js", "views.css"])
 """Loaded when they are looked at."""

@@ -15,8 +15,7 @@ from daemon.recall.index.store import NOWHERE, Fed, Index
 from daemon.recall.words import query_terms
 
 NOW = dt.datetime(2026, 11, 22, 9, tzinfo=dt.UTC)
-DAYS = 320
-"""On each of them something was cooked."""
+DAYS = 320  # on each of them something was cooked
 
 
 def test_a_day_that_is_named_is_found_among_hundreds_of_others_with_the_same_words() -> None:

@@ -28,8 +28,7 @@ from tests.loop_clock import put_forward, put_forward_when, run_fast
 from tests.tables import each_row
 
 TOKEN = "xoxb-1234567890-abcdefghijklmnopqrstuvwx"
-SHORT_CHARS = 10
-"""So much of a token counts as the token."""
+SHORT_CHARS = 10  # so much of a token counts as the token
 
 
 @pytest.fixture

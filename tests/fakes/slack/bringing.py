@@ -14,8 +14,7 @@ from anyio.abc import TaskGroup, TaskStatus
 from tests.fakes.slack.apps import App, Delivery
 from tests.fakes.wire import GONE
 
-TIMEOUT_S = 3.0
-"""Of the documentation: an app has to answer within it."""
+TIMEOUT_S = 3.0  # of the documentation: an app has to answer within it
 GONE_WRONG = (OSError, TimeoutError, *GONE)
 
 

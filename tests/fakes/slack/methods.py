@@ -13,14 +13,11 @@ from tests.fakes.slack.world import Json, World
 
 @dataclass(frozen=True)
 class Method:
-    act: Callable[[World, Any, Call], Json]
-    """Given the ``Bot``, or with an app's token the ``App``."""
+    act: Callable[[World, Any, Call], Json]  # given the ``Bot``, or with an app's token the ``App``
     scopes: tuple[str, ...] = ()
     """One of these is needed; what depends on the kind of the channel is asked for in ``act``."""
-    tier: int = 3
-    """Of the documentation; 0: as often as a channel may be posted to."""
-    json: bool = True
-    """Whether it takes a JSON body; all take forms."""
+    tier: int = 3  # of the documentation; 0: as often as a channel may be posted to
+    json: bool = True  # whether it takes a JSON body; all take forms
     tokens: tuple[str, ...] = ("xoxb",)
 
 

@@ -10,8 +10,7 @@ from tests.fakes.slack.calls import Call, Failed, bad
 from tests.fakes.slack.texts import BLOCKS_MAX, MARKDOWN_MAX, TEXT_MAX, UPDATE_MAX, escaped
 from tests.fakes.slack.world import Channel, Json, Message, World
 
-METADATA_MAX = 16_000
-"""Characters of an ``event_payload``."""
+METADATA_MAX = 16_000  # characters of an ``event_payload``
 TS = re.compile(r"\d+(\.\d+)?")
 FORMS = (
     "as_user", "icon_emoji", "icon_url", "username", "link_names", "mrkdwn", "parse", "unfurl_links", "unfurl_media",

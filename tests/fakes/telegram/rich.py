@@ -32,11 +32,9 @@ ASIDE = 0xF0000
 
 @dataclass(frozen=True)
 class Rich:
-    text: str
-    """As a person reads it, blocks a line each."""
+    text: str  # as a person reads it, blocks a line each
     blocks: int
-    kinds: tuple[str, ...]
-    """The types of its blocks, in order: ``heading``, ``table``, …"""
+    kinds: tuple[str, ...]  # the types of its blocks, in order: ``heading``, ``table``, …
 
 
 class Unreadable(Exception):
