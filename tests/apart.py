@@ -23,8 +23,7 @@ from daemon.archive import Archive
 from daemon.bus import Bus, Script
 from daemon.config import Config
 from daemon.events import LogEntry
-from daemon.memory import HistoryEntry, Memories
-from daemon.memory.files import MemoryFiles
+from daemon.memory import HistoryEntry, Memories, MemoryFiles
 from daemon.model import Answer, Chunk, Model, Request
 from daemon.process import Process
 from daemon.server import EmbeddedServer

@@ -23,8 +23,7 @@ import daemon.log
 import daemon.run
 import daemon.server.launch
 from daemon.bus import Accepted, Bus, Keys, Listener, Script, Subscription, open_bus, pairs, publish
-from daemon.config import Config, QueueConfig, RedisConfig
-from daemon.config.secret import Secret
+from daemon.config import Config, QueueConfig, RedisConfig, Secret
 from daemon.events import Command, Inbound, LogEntry
 from daemon.process import Process
 from daemon.server import Address, EmbeddedServer

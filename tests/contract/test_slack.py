@@ -11,9 +11,7 @@ from msgspec.structs import replace as replaced
 
 from channels.base import Channel
 from channels.slack import connect
-from daemon.config import AccessConfig, Config, SlackConfig
-from daemon.config.channels import SlackEventsConfig
-from daemon.config.secret import Secret
+from daemon.config import AccessConfig, Config, Secret, SlackConfig, SlackEventsConfig
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from daemon.setup.slack_scopes import SCOPES, manifest

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.archive import Archive
+from daemon.archive import Archive, Shelf
 from daemon.archive.segment import is_of, lines_of, listed, packed, raws_of, segment_from, segment_of, unpacked
-from daemon.archive.shelf import Shelf
 from daemon.clock import stamp
 from daemon.errors import ArchiveError
 from daemon.testing import START, ManualClock

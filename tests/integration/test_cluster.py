@@ -17,8 +17,7 @@ import daemon.bus.changes
 import daemon.bus.listen
 from daemon.bus import Bus, Keys, Listener, open_bus, reap, take
 from daemon.bus.cluster import slot_of
-from daemon.config import Config, QueueConfig, RedisConfig
-from daemon.config.secret import Secret
+from daemon.config import Config, QueueConfig, RedisConfig, Secret
 from daemon.errors import BusError, BusUnavailable, ConfigError
 from daemon.events import Reply
 from daemon.model import Model

@@ -6,8 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from daemon.access import pairing
-from daemon.access.pairing import Pairing, Stranger
+from daemon.access import Pairing, Stranger, pairing
 from daemon.bus import pairs
 from daemon.errors import JobRefused
 from daemon.jobs import Tell

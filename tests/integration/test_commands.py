@@ -9,8 +9,7 @@ import pytest
 
 from daemon.access import is_admin, person_of
 from daemon.bus import argument_of, command_of
-from daemon.config import BotConfig, Config
-from daemon.config.schema import FallbackConfig, ModelConfig
+from daemon.config import BotConfig, Config, FallbackConfig, ModelConfig
 from daemon.errors import BusUnavailable, LeaseLost, ModelUnavailable
 from daemon.events import LogEntry, Options
 from daemon.model import FallbackModel

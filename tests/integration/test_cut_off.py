@@ -6,8 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from daemon.config import BotConfig
-from daemon.config.schema import ModelConfig
+from daemon.config import BotConfig, ModelConfig
 from daemon.errors import ModelRefused
 from daemon.model import Answer, CutOff, OnlyThought, Usage
 from daemon.process import Process

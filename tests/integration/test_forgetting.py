@@ -13,11 +13,9 @@ import pytest
 from daemon.bus import pairs
 from daemon.durable import folder_below, folder_lock
 from daemon.errors import ArchiveError, BusError, LeaseLost, LockLost
-from daemon.forget import folders, matches_of, passing
+from daemon.forget import Order, folders, matches_of, passing
 from daemon.forget.compaction import compacted
-from daemon.forget.order import Order
-from daemon.memory import HistoryEntry, Version
-from daemon.memory.files import MemoryFiles
+from daemon.memory import HistoryEntry, MemoryFiles, Version
 from daemon.model import Answer, Request
 from daemon.process import Process
 from daemon.session import Claim, Commit

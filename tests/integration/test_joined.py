@@ -19,8 +19,7 @@ from redis.backoff import NoBackoff
 
 from daemon.bus import Bus, Script, open_bus, reap, take, translated, wake
 from daemon.bus.joined import Joined
-from daemon.config import RedisConfig
-from daemon.config.secret import Secret
+from daemon.config import RedisConfig, Secret
 from daemon.errors import BusError, BusUnavailable
 from daemon.server import Address
 from tests.conftest import Lab, an_entry

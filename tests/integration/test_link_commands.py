@@ -10,8 +10,7 @@ import msgspec
 import pytest
 
 from daemon.bus import argument_of, command_of, publish
-from daemon.config import BotConfig, RedisConfig
-from daemon.config.schema import MemoryConfig
+from daemon.config import BotConfig, MemoryConfig, RedisConfig
 from daemon.people.links import Link
 from daemon.process import Process
 from daemon.session import Claim

@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from daemon.config import BotConfig
-from daemon.config.schema import FallbackConfig, ModelConfig
+from daemon.config import BotConfig, FallbackConfig, ModelConfig
 from daemon.model import connect, dialect
 from daemon.process import Process
 from tests.conftest import Lab

@@ -18,10 +18,9 @@ from daemon.bus import Bus
 from daemon.cli.searching import examine_search
 from daemon.config import MemorySearchConfig
 from daemon.errors import ArchiveError, BusUnavailable
-from daemon.memory import Memories, Note, Opened, Version
-from daemon.memory.records import HistoryEntry
+from daemon.memory import HistoryEntry, Memories, Note, Opened, Version
 from daemon.process import Process
-from daemon.recall import Chunk, Found, Hit, InPrompt, Mode
+from daemon.recall import Chunk, Found, Hit, InPrompt, Mode, SessionBook
 from daemon.recall.chunks import history_chunks, lines_of
 from daemon.recall.forgetting import forget_in_indexes
 from daemon.recall.index import BuiltinEngine
@@ -30,7 +29,6 @@ from daemon.recall.qmd import upkeep as upkeep_module
 from daemon.recall.qmd.engine import SEARCHES_MAX
 from daemon.recall.qmd.program import INSTALL, PASSED_ON, Failed, Late
 from daemon.recall.qmd.store import Store
-from daemon.recall.sessions import SessionBook
 from daemon.scope import folder_of
 from tests.conftest import Lab
 from tests.fakes.qmd import HOWS, Installed, install

@@ -14,8 +14,7 @@ from channels.slack.socket import _opened as open_socket
 from channels.slack.socket import _session as socket_session
 from channels.telegram import api as telegram
 from daemon.clock import SystemClock
-from daemon.config import McpConfig, ModelConfig, Secret, TranscriptionConfig
-from daemon.config.remembering import EmbeddingsConfig
+from daemon.config import EmbeddingsConfig, McpConfig, ModelConfig, Secret, TranscriptionConfig
 from daemon.errors import MillpondError, ToolError
 from daemon.model import Request
 from daemon.model.embedding import Embeddings

@@ -11,8 +11,7 @@ from structlog.testing import capture_logs
 
 from channels.base import Part
 from channels.slack import SlackChannel, connect
-from daemon.config import Config, SlackConfig
-from daemon.config.secret import Secret
+from daemon.config import Config, Secret, SlackConfig
 from daemon.errors import ChannelError
 from daemon.events import Attachment, Inbound
 from daemon.process import Process

@@ -9,8 +9,7 @@ import pytest
 
 from channels.base import Part
 from channels.slack import SlackChannel, connect
-from daemon.config import Config, SlackConfig
-from daemon.config.secret import Secret
+from daemon.config import Config, Secret, SlackConfig
 from daemon.errors import SendRejected, SendUnknown
 from daemon.process import Process
 from daemon.sessionkey import SessionKey

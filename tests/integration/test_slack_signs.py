@@ -7,8 +7,7 @@ import pytest
 
 from channels.base import Part, Purpose
 from channels.slack import SlackChannel, connect
-from daemon.config import BotConfig, Config, SlackConfig
-from daemon.config.secret import Secret
+from daemon.config import BotConfig, Config, Secret, SlackConfig
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.fakes.slack import Channel, FakeSlack, Person, fake_slack

@@ -15,8 +15,7 @@ import pytest
 
 from channels.push import serve as serve_channels
 from channels.showing import streamer, typing
-from channels.slack import channel, socket
-from channels.slack.channel import SlackChannel
+from channels.slack import SlackChannel, channel, socket
 from daemon.clock import SystemClock
 from daemon.config import AccessConfig, BotConfig, Config, ModelConfig, QueueConfig, SlackConfig, TranscriptionConfig
 from daemon.config.channels import SlackEventsConfig

@@ -14,8 +14,7 @@ import pytest
 
 from channels.push import serve as serve_channels
 from channels.showing import typing
-from channels.telegram import asking, channel
-from channels.telegram.channel import TelegramChannel
+from channels.telegram import TelegramChannel, asking, channel
 from daemon.config import AccessConfig, BotConfig, Config, ModelConfig, QueueConfig, TelegramConfig, TranscriptionConfig
 from daemon.config.channels import WebhookConfig
 from daemon.config.secret import Secret

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from daemon.bus import mend, open_bus, reap, take, wake
-from daemon.config import RedisConfig
-from daemon.config.secret import Secret
+from daemon.config import RedisConfig, Secret
 from daemon.errors import ConfigError
 from daemon.server import Address
 from tests.conftest import Lab, check_and_remove_keys

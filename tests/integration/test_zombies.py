@@ -18,8 +18,7 @@ from channels.showing.book import Begun, Book
 from channels.showing.draft import Draft
 from channels.showing.lead import Lead
 from daemon.archive import Archive
-from daemon.bus import Bus, Script
-from daemon.bus.live import show_live
+from daemon.bus import Bus, Script, show_live
 from daemon.bus.migrations import MIGRATE
 from daemon.clock import stamp
 from daemon.config import QueueConfig

@@ -57,9 +57,7 @@ from daemon.archive.segment import _epoch, segment_from, unpacked
 from daemon.bus.dead import DeadLetter
 from daemon.bus.publish import argument_of, command_of
 from daemon.clock import age_s
-from daemon.config import McpConfig, Secret, load
-from daemon.config.remembering import EmbeddingsConfig
-from daemon.config.schema import Config
+from daemon.config import Config, EmbeddingsConfig, McpConfig, Secret, load
 from daemon.data.folder import files_of, manifest_of, records_of
 from daemon.data.records import FileTaken, Manifest, SessionTaken
 from daemon.errors import UNREADABLE, BadSessionKey, ChannelError, ConfigError, DataError, InvalidAnswer, ModelError

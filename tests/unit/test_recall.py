@@ -8,8 +8,7 @@ from structlog.testing import capture_logs
 
 from daemon.errors import BusUnavailable
 from daemon.model import RUNTIME_CONTEXT
-from daemon.recall import Asked, Hit, found_text
-from daemon.recall.found import Found
+from daemon.recall import Asked, Found, Hit, found_text
 from daemon.recall.held import Held
 from daemon.recall.recall import LOOKED_AGAIN, LOOKED_AT, above
 from daemon.recall.written import hit_text, hits_text

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.events import Attachment, Inbound, Quote
-from daemon.model import RUNTIME_CONTEXT, Request
-from daemon.model.offline import OfflineModel
+from daemon.model import RUNTIME_CONTEXT, OfflineModel, Request
 from tests.tables import each_row
 from workers.agent.runtime import moment, runtime_context
 from workers.agent.spoken import in_reply_to, named, one_line, own, with_attachments, words_of
