@@ -296,9 +296,10 @@ FOR_EVER = _kinds_for_ever()  # kinds of keys whose line in ``Keys`` names no TT
 
 
 @pytest.fixture
-def queue() -> QueueConfig:
-    """Small limits and long times; a module in which they run out has one of its own."""
-    return QUEUE
+def queue(request: pytest.FixtureRequest) -> QueueConfig:
+    """Small limits and long times; a module in which they run out has a ``QUEUE`` of its own."""
+    found: QueueConfig = getattr(request.module, "QUEUE", QUEUE)
+    return found
 
 
 @pytest.fixture

@@ -26,15 +26,12 @@ from tests import forked
 from tests.conftest import HASTY, Lab
 from tests.fakes.openai_server import Call, Events, Failure, FakeOpenAI, Hang, Reply, Say, delta, fake_openai
 from tests.fakes.said import said
-from tests.integration.test_turns import Bot, replace_agent, until
-from tests.limits import HANG_S
+from tests.integration.test_turns import Bot, replace_agent
+from tests.limits import HANG_S, until
 from tests.processes import STOP_LIMIT_S, environment_of, shut_down
 from workers.tools import Registry, Tool, ToolContext
 
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    return HASTY
+QUEUE = HASTY
 
 
 NEVER_S = 10_000.0  # within a test such a time does not run out: what it would bring about has to come in another way
@@ -250,9 +247,7 @@ class Place:
 
     async def until_answered(self, expected: Mapping[str, Sequence[str]]) -> None:
         """Wait for every session's messages, and see that each is answered once and in order, and nothing is left."""
-        with anyio.fail_after(HANG_S):
-            while not await nobody_waits(self.lab):  # noqa: ASYNC110 - it happens in other processes
-                await anyio.sleep(0.05)
+        await until(lambda: nobody_waits(self.lab))
         assert {session: await answered(self.lab, session) for session in expected} == expected
         assert await self.lab.ready() == []
         assert await self.lab.bus.call("ZCARD", self.lab.bus.keys.due(0)) == 0
@@ -317,9 +312,7 @@ SESSIONS = [f"web:s{number:02}" for number in range(24)]
 
 async def let_go_once_stopping(asked: Asked, worker: Worker) -> None:
     """Let the answers go when a worker knows that it is to end."""
-    with anyio.fail_after(HANG_S):
-        while not worker.is_stopping:  # noqa: ASYNC110 - its log says it
-            await anyio.sleep(0.01)
+    await until(lambda: worker.is_stopping)
     asked.let_go = True
 
 
@@ -333,9 +326,7 @@ async def loaded(place: Place, asked: Asked) -> tuple[Worker, list[str], dict[st
     ids = {session: [f"{session}-1", f"{session}-2"] for session in SESSIONS}
     for session in SESSIONS:
         await place.lab.publish(f"{session}-1", session=session)
-    with anyio.fail_after(HANG_S):
-        while len(asked.times) < len(SESSIONS):  # noqa: ASYNC110 - other processes ask
-            await anyio.sleep(0.01)
+    await until(lambda: len(asked.times) >= len(SESSIONS))
     for session in SESSIONS:
         await place.lab.publish(f"{session}-2", session=session)
     held = await place.held(SESSIONS)

@@ -11,9 +11,9 @@ from anyio import to_thread
 from daemon.bus import Bus, open_bus
 from daemon.config import RedisConfig
 from tests.fakes.sink import Sink, sink
-from tests.integration.test_outbox import ANN, NAME, unknown, until
+from tests.integration.test_outbox import ANN, NAME, unknown
 from tests.integration.test_showing import commit, write
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from tests.places import TEMPORARY
 from tests.processes import Daemon, shut_down, start
 

@@ -25,11 +25,7 @@ CALLS: list[Any] = [
     *(Refuse(retry_after=1), Refuse(error="internal_error", acted=True), Refuse(error="internal_error")),
 ]
 WIRES: list[Any] = [Cut(), Cut(acted=False), Cut(half=True)]
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    return QueueConfig(lease_s=6.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+QUEUE = QueueConfig(lease_s=6.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 class Storm:

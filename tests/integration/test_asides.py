@@ -17,8 +17,8 @@ from daemon.process import Process
 from daemon.session import Asides, Word
 from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests.conftest import Lab, an_inbound
-from tests.integration.test_turns import Bot, notices_of, replies_of, until
-from tests.limits import HANG_S
+from tests.integration.test_turns import Bot, notices_of, replies_of
+from tests.limits import HANG_S, until
 from workers.agent.asides import Speaker
 from workers.agent.equipment import Equipment
 from workers.agent.kits import Kits

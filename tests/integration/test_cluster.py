@@ -29,7 +29,7 @@ from tests.integration.test_outbox import NAME as PUSH
 from tests.integration.test_outbox import pushing, replica
 from tests.integration.test_session_machine import QUEUE as LONG
 from tests.integration.test_session_machine import QUICK, SESSIONS, SessionMachine
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from tests.oneloop import one_loop
 from tests.servers import SLOTS, Node, cluster_of
 from workers.agent.service import serve
@@ -334,9 +334,7 @@ async def test_a_reader_leaves_a_node_that_says_nothing_any_more(prefix: str, mo
                 [silent] = subscribed(nodes)
                 others = [node for node in nodes if node is not silent]
                 os.kill(silent.pid, signal.SIGSTOP)
-                with anyio.fail_after(HANG_S):
-                    while not subscribed(others):  # noqa: ASYNC110 - servers tell nobody
-                        await anyio.sleep(0.05)
+                await until(lambda: subscribed(others))
                 others[0].call("PUBLISH", channel, "heard")
 
                 assert await next_heard(reader) == b"heard"

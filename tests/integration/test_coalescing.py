@@ -7,7 +7,8 @@ from daemon.process import Process
 from daemon.testing import Gate, ScriptedModel
 from tests.conftest import Lab
 from tests.fakes.said import said as words_of
-from tests.integration.test_turns import Bot, said, until, worked_off
+from tests.integration.test_turns import Bot, said, worked_off
+from tests.limits import until
 
 WINDOW_S = 60.0
 

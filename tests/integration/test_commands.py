@@ -20,7 +20,8 @@ from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests.conftest import Lab, an_entry, an_inbound, with_nonce
 from tests.fakes.said import said as words_of
 from tests.integration.test_coalescing import WINDOW_S, the_window_ends
-from tests.integration.test_turns import Bot, until, wire, worked_off
+from tests.integration.test_turns import Bot, wire, worked_off
+from tests.limits import until
 from workers.agent.preview import preview
 from workers.agent.turn import Turns
 from workers.hold import Hold

@@ -7,7 +7,6 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from daemon.config import QueueConfig
 from daemon.errors import ModelUnavailable
 from daemon.model import Answer, Request
 from daemon.process import Process
@@ -19,11 +18,7 @@ from workers.consolidation.summary import breaker
 
 FLUSH_POINT, START = 1_536, 1_792
 """Of the small window (section 5 of the specification): 4,096 − 1,024 − 1,536, and halfway to the budget of 2,048."""
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    return msgspec.structs.replace(HASTY, lease_s=60.0, renew_s=5.0)
+QUEUE = msgspec.structs.replace(HASTY, lease_s=60.0, renew_s=5.0)
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from daemon.archive import Archive
-from daemon.config import MemoryFlushConfig, QueueConfig, summary_model_of
+from daemon.config import MemoryFlushConfig, summary_model_of
 from daemon.errors import ConfigError, ModelUnavailable
 from daemon.memory import Memories
 from daemon.model import Answer, Request, Usage
@@ -30,10 +30,7 @@ from workers.consolidation import Want
 from workers.consolidation.service import serve
 from workers.consolidation.summary import breaker
 
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    return msgspec.structs.replace(HASTY, lease_s=60.0, renew_s=5.0)
+QUEUE = msgspec.structs.replace(HASTY, lease_s=60.0, renew_s=5.0)
 
 
 NOW = Want(at="now")

@@ -36,8 +36,8 @@ from daemon.testing import ScriptedModel
 from tests.conftest import Lab
 from tests.fakes.openai_server import Failure, Hang, Plain, fake_openai
 from tests.fakes.sink import sink
-from tests.integration.test_turns import Bot, until, worked_off
-from tests.limits import HANG_S
+from tests.integration.test_turns import Bot, worked_off
+from tests.limits import HANG_S, until
 from workers.agent import taking_in
 from workers.agent.preview import preview
 from workers.consolidation.summary.render import lines_of

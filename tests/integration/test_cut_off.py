@@ -14,7 +14,8 @@ from daemon.testing import ScriptedModel
 from daemon.tokens import calibration
 from daemon.wording import text as say
 from tests.conftest import Lab
-from tests.integration.test_turns import Bot, calls_time, until, wire
+from tests.integration.test_turns import Bot, calls_time, wire
+from tests.limits import until
 
 
 async def answered(process: Process, lab: Lab, model: ScriptedModel) -> str:

@@ -17,11 +17,7 @@ from tests.conftest import RecordingBus
 from tests.intakelab import NAME, accepted, an_arrival, intake_of, texts, told, with_channel
 
 SESSION = f"{NAME}:ann"
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    return QueueConfig()
+QUEUE = QueueConfig()
 
 
 def a_rush(count: int, **more: Any) -> list[Arrival]:

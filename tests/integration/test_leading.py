@@ -1,7 +1,7 @@
 """Several replicas share what only one process can do at a time: who holds many leases gives some away."""
 
 import itertools
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
@@ -17,14 +17,10 @@ from daemon.bus import Bus
 from daemon.config import QueueConfig
 from daemon.process import Process
 from tests.conftest import server_ms
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 
 COUNT = 6
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    return QueueConfig(lease_s=60.0, renew_s=0.02)
+QUEUE = QueueConfig(lease_s=60.0, renew_s=0.02)
 
 
 @pytest.fixture
@@ -73,15 +69,9 @@ async def replicas(process: Process, *names: str) -> AsyncGenerator[list[Replica
     async with anyio.create_task_group() as tg:
         for each in made:
             await tg.start(each.run)
-            await held(lambda: sum(len(one.led) for one in made) == COUNT)
+            await until(lambda: sum(len(one.led) for one in made) == COUNT)
         yield made
         tg.cancel_scope.cancel()
-
-
-async def held(true: Callable[[], bool]) -> None:
-    with anyio.fail_after(HANG_S):
-        while not true():  # noqa: ASYNC110 - nobody tells
-            await anyio.sleep(0.01)
 
 
 @pytest.mark.usefixtures("soon")
@@ -90,7 +80,7 @@ async def test_replicas_that_come_later_get_their_share_and_then_nothing_moves(p
         with anyio.fail_after(HANG_S):
             taken = 0
             while taken != sum(each.taken for each in made):
-                await held(lambda: [len(each.led) for each in made] == [2, 2, 2])
+                await until(lambda: [len(each.led) for each in made] == [2, 2, 2])
                 taken = sum(each.taken for each in made)
                 await anyio.sleep(0.4)
 
@@ -100,10 +90,10 @@ async def test_replicas_that_come_later_get_their_share_and_then_nothing_moves(p
 @pytest.mark.usefixtures("soon")
 async def test_what_the_one_that_stops_held_is_taken_by_the_others(process: Process) -> None:
     async with replicas(process, "a", "b") as (first, second):
-        await held(lambda: len(second.led) == COUNT // 2)
+        await until(lambda: len(second.led) == COUNT // 2)
         first.process.stopping.set()
 
-        await held(lambda: len(second.led) == COUNT)
+        await until(lambda: len(second.led) == COUNT)
         assert not first.led
 
 

@@ -10,7 +10,7 @@ from msgspec import structs
 from structlog.testing import capture_logs
 
 from daemon.cli.usage import last_days
-from daemon.config import BotConfig, Config, EachConfig, LimitsConfig, ModelConfig, PricesConfig, QueueConfig
+from daemon.config import BotConfig, Config, EachConfig, LimitsConfig, ModelConfig, PricesConfig
 from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry
 from daemon.memory import Home
@@ -20,16 +20,14 @@ from daemon.testing import FailingBus, ManualClock, ScriptedModel
 from daemon.usage import Amount, UsageBook
 from tests.conftest import QUEUE, Lab, an_inbound
 from tests.integration.test_asides import answered
-from tests.integration.test_turns import Bot, notices_of, replies_of, until, worked_off
+from tests.integration.test_turns import Bot, notices_of, replies_of, worked_off
+from tests.limits import until
 from workers.agent.limits import Gate
 from workers.agent.tracing import Tracing
 from workers.agent.turn import Turns
 
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    """Messages that came too fast are put off, and come again at once."""
-    return msgspec.structs.replace(QUEUE, backoff_max_s=0.02)
+QUEUE = msgspec.structs.replace(QUEUE, backoff_max_s=0.02)
+"""Messages that came too fast are put off, and come again at once."""
 
 
 DAY = "2026-11-20"

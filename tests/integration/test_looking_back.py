@@ -25,18 +25,14 @@ from daemon.session import SessionReader
 from daemon.testing import ScriptedModel
 from tests.conftest import an_inbound
 from tests.fakes.sink import Cut, Fault, Hang, Post, Refuse, Sink, sink
-from tests.integration.test_outbox import NAME, pushing, replica, until
-from tests.limits import HANG_S
+from tests.integration.test_outbox import NAME, pushing, replica
+from tests.limits import until
 from workers.agent import looking_back
 from workers.agent.service import serve as serve_agents
 
 LAKE, THREAD = "lake", "40"
 SESSION = f"{NAME}:{LAKE}:{THREAD}"
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 def words(number: int, text: str, *, who: str = "ann", mentioned: bool = False, **more: Any) -> Arrival:
@@ -165,9 +161,7 @@ async def test_a_successor_goes_on_with_what_its_predecessor_has_read(process: P
     model = ScriptedModel(calls, ModelUnavailable("away"), "High.")
     async with sink() as platform, answering(process, platform, model):
         platform.say(words(3, "When was it?", mentioned=True))
-        with anyio.fail_after(HANG_S):
-            while len(model.requests) < 2:  # noqa: ASYNC110 - a model sends no event
-                await anyio.sleep(0.005)
+        await until(lambda: len(model.requests) >= 2)
         platform.talk.insert(0, words(0, "Said before all that."))
         await until(lambda: "High." in platform.texts())
 

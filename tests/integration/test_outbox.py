@@ -42,16 +42,12 @@ from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests import forked
 from tests.conftest import RecordingBus, check_and_remove_keys
 from tests.fakes.sink import Cut, Fault, Garbled, Hang, Post, Refuse, Sink, Slow, sink
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from workers.agent.service import serve as serve_agents
 
 NAME = "support"
 ANN, BOB = f"{NAME}:ann", f"{NAME}:bob"
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 def pushing(process: Process, platform: Sink, **more: Any) -> Process:
@@ -363,12 +359,6 @@ async def test_a_new_leader_reads_at_once_though_the_reader_waits_for_others(
             await many.bus.call("HDEL", keys.leader(stolen, NAME), "nonce", "deadline")
             await many.bus.call("PUBLISH", keys.leaders, keys.leader(stolen, NAME))
             await platform.count(1)
-
-
-async def until(reached: Callable[[], bool]) -> None:
-    with anyio.fail_after(HANG_S):
-        while not reached():  # noqa: ASYNC110 - see above
-            await anyio.sleep(0.002)
 
 
 async def test_a_refused_chat_rests_in_order_and_holds_up_nobody(process: Process) -> None:

@@ -31,11 +31,7 @@ AWAITS = 20  # awaits of its tasks at least
 MOST = 2_000  # no dispatch has so many awaits: a loop that gets there goes on for ever
 
 EXPECTED = {ANN: ["one ", "two", "three"], BOB: ["four"]}
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.002)
+QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.002)
 
 
 @pytest.fixture(autouse=True)

@@ -48,10 +48,7 @@ from tests.integration.test_outbox_cut_short import (
     suppress_death,
 )
 
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1, attempts_max=4)
+QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1, attempts_max=4)
 
 
 def looking(process: Process, platform: Sink, **more: Any) -> Process:

@@ -25,17 +25,14 @@ from daemon.testing import ManualClock
 from tests.fakes.sink import Refuse, sink
 from tests.fakes.slack import faults as slack
 from tests.fakes.telegram import faults as telegram
-from tests.integration.test_outbox import ANN, BOB, NAME, Room, pushing, put, replica, room, unknown, until, until_empty
+from tests.integration.test_outbox import ANN, BOB, NAME, Room, pushing, put, replica, room, unknown, until_empty
 from tests.integration.test_showing import TEXT, commit, leads, write
+from tests.limits import until
 
 __all__ = ["room"]
 
 ALL = Rate(bucket="all", count=5, per_s=0.05)
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 async def taken(pace: Pace, chat: str, rates: tuple[Rate, ...]) -> float:

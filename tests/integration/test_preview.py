@@ -14,7 +14,8 @@ from daemon.testing import Gate, ScriptedModel
 from tests.conftest import Lab
 from tests.fakes.said import said
 from tests.integration.test_tools_mcp import program
-from tests.integration.test_turns import Bot, until
+from tests.integration.test_turns import Bot
+from tests.limits import until
 from workers.agent.preview import preview
 
 

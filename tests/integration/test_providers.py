@@ -15,7 +15,8 @@ from tests.conftest import Lab
 from tests.fakes import providers
 from tests.fakes.openai_server import fake_openai
 from tests.fakes.providers import Gemini, Ollama, Provider
-from tests.integration.test_turns import Bot, until, wire
+from tests.integration.test_turns import Bot, wire
+from tests.limits import until
 
 STRICT = [each for each in vars(providers).values() if isinstance(each, type) and issubclass(each, Provider)]
 REFUSALS_MOST = 3

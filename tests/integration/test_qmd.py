@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import anyio
 import msgspec
@@ -32,7 +31,7 @@ from daemon.recall.qmd.store import Store
 from daemon.scope import folder_of
 from tests.conftest import Lab
 from tests.fakes.qmd import HOWS, Installed, install
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from tests.memorylab import MemoryLab, Summaries, small_window
 from workers.consolidation import Want
 
@@ -125,12 +124,6 @@ async def ask(engine: QmdEngine, query: str, *, mode: Mode = "search", limit: in
 
 def by_qmd(found: Found) -> list[str]:
     return [hit.snippet for hit in found.hits if hit.file == "memory/HISTORY.md"]
-
-
-async def until(reached: Any) -> None:
-    with anyio.fail_after(HANG_S):
-        while not reached():  # noqa: ASYNC110 - what is waited for is done by other processes
-            await anyio.sleep(0.01)
 
 
 async def until_found(engine: QmdEngine, query: str, text: str) -> None:

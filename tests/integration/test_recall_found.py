@@ -19,8 +19,8 @@ from daemon.testing import ScriptedModel
 from tests.conftest import Lab, an_inbound
 from tests.integration.test_asides import answered
 from tests.integration.test_recall_turns import calls, contents, remember, results
-from tests.integration.test_turns import Bot, until, worked_off
-from tests.limits import HANG_S
+from tests.integration.test_turns import Bot, worked_off
+from tests.limits import HANG_S, until
 
 TOOLS = ("memory_search", "memory_get", "conversation_search")
 

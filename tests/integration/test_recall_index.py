@@ -35,7 +35,7 @@ from daemon.testing import FailingBus
 from daemon.transcripts import Transcripts
 from tests.conftest import Lab
 from tests.forgetlab import ANN, ANNS, BOB, BOBS, CANARY, KEPT, SCOPE, Pond, files_with, pond
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 
 
 @pytest.fixture
@@ -754,9 +754,7 @@ async def test_a_turn_waits_for_no_feeding_but_the_very_first(world: Pond, engin
     assert await found_in_turn("otter") == 0
     async with anyio.create_task_group() as tg:
         tg.start_soon(engine.run)
-        with anyio.fail_after(HANG_S):
-            while not await found_in_turn("otter"):  # noqa: ASYNC110 - it is fed in a thread
-                await anyio.sleep(0.05)
+        await until(lambda: found_in_turn("otter"))
         tg.cancel_scope.cancel()
 
 

@@ -12,7 +12,8 @@ from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry
 from daemon.process import Process
 from tests.conftest import Lab
-from tests.integration.test_turns import Bot, notices_of, until
+from tests.integration.test_turns import Bot, notices_of
+from tests.limits import until
 from tests.memorylab import MemoryLab, Summaries, saves, small_window
 from workers.agent.preview import preview
 from workers.consolidation import Want

@@ -31,19 +31,14 @@ from tests.integration.test_outbox import (
     replica,
     room,
     unknown,
-    until,
     until_empty,
 )
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 
 __all__ = ["room"]
 
 TEXT = "The answer begins with words that are many enough to be shown at once"
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 async def write(bus: Bus, text: str, *, session: str = ANN, turn: int = 0, fence: int = 1, sequence: int = 0) -> None:

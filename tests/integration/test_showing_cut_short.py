@@ -38,11 +38,7 @@ CALLS = 12
 MOST = 3_000
 
 SOON_S = 0.03  # what is shown in spite of a fault mostly is by then; if not, the chat is told less before its reply
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.002)
+QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.002)
 
 
 @pytest.fixture(autouse=True)

@@ -19,16 +19,13 @@ from daemon.testing import FailingBus
 from tests.conftest import RecordingBus
 from tests.cut_short import DyingBus, StoppingBus
 from tests.fakes.sink import Cut, Fault, Hang, Post, Refuse, Sink, sink
-from tests.integration.test_outbox import ANN, NAME, marks, pushing, replica, unknown, until, until_empty
+from tests.integration.test_outbox import ANN, NAME, marks, pushing, replica, unknown, until_empty
 from tests.integration.test_outbox_cut_short import Bug, a_moment, suppress_death
 from tests.integration.test_showing import TEXT, commit, end_turn, leads, write
 from tests.integration.test_showing_cut_short import EXPECTED, MOST, Platform, StepsOfShowing, end, prepare, talk
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.02)
+QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.02)
 
 
 @pytest.fixture(autouse=True)

@@ -7,8 +7,9 @@ from channels.showing import typing
 from channels.testing import channel as testing
 from daemon.process import Process
 from tests.fakes.sink import sink
-from tests.integration.test_outbox import ANN, NAME, pushing, replica, until, until_empty
+from tests.integration.test_outbox import ANN, NAME, pushing, replica, until_empty
 from tests.integration.test_showing import TEXT, commit, leads, write
+from tests.limits import until
 
 
 async def test_what_cannot_be_changed_is_sent_when_it_is_finished(

@@ -17,7 +17,7 @@ from channels.slack import socket as slack_socket
 from daemon.config import AccessConfig, Secret, SlackConfig
 from daemon.process import Process
 from tests.hearlab import Heard, hear_one, replica
-from tests.limits import HANG_S
+from tests.limits import until
 from tests.slackwire import TEAMS, Wire, command, message, slack_wire
 
 
@@ -84,9 +84,7 @@ async def test_what_cannot_be_kept_for_long_is_never_acknowledged(
         async with slack_wire() as wire, hearing(process, wire, heard):
             link = await wire.link()
             await link.say(message("lost here"))
-            with anyio.fail_after(HANG_S):
-                while not any(each["event"] == "event.lost" for each in logs):  # noqa: ASYNC110 - a log tells nobody
-                    await anyio.sleep(0.01)
+            await until(lambda: any(each["event"] == "event.lost" for each in logs))
             heard.away = 0
             later = await link.say(message("later"))
             await wire.acknowledged(later)

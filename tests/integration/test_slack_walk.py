@@ -42,11 +42,7 @@ PART_MAX = 12_000  # characters of ``markdown_text`` (Slack's documentation of c
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 FLAG = "\U0001f1e9\U0001f1ea"
 ACCENTED = "e\u0301\u0323"
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    return QueueConfig(lease_s=6.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+QUEUE = QueueConfig(lease_s=6.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 def session(chat: Channel, thread: str = "", *, channel: str = NAME) -> str:

@@ -34,11 +34,7 @@ from tests.limits import HANG_S
 
 NAME = "pond_bot"
 TIMEOUT_S = 5.0
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    return QueueConfig(lease_s=2.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+QUEUE = QueueConfig(lease_s=2.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 @pytest.fixture(autouse=True)

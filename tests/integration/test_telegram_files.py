@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from daemon.config import BotConfig, ModelConfig, QueueConfig, Secret, TranscriptionConfig
 from daemon.process import Process
 from tests.fakes.openai_server import Plain, fake_openai
@@ -14,11 +12,7 @@ from tests.speaking import Speaking
 JPEG = b"\xff\xd8\xff\xe0a heron"
 OGG = b"OggS water the plants"
 PATIENT = QueueConfig(lease_s=6.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    return PATIENT
+QUEUE = PATIENT
 
 
 async def answered(process: Process, kind: str, data: bytes, **more: Any) -> tuple[str, str]:

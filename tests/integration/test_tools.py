@@ -19,8 +19,8 @@ from daemon.testing import Gate, ScriptedModel
 from tests.conftest import Lab, with_nonce
 from tests.fakes.sink import sink
 from tests.integration.test_outbox import replica
-from tests.integration.test_turns import Bot, notices_of, replies_of, until, wire, worked_off
-from tests.limits import HANG_S
+from tests.integration.test_turns import Bot, notices_of, replies_of, wire, worked_off
+from tests.limits import HANG_S, until
 from workers.agent import kits, loop
 from workers.agent.service import serve
 from workers.tools import BUILTIN, Registry, Tool, ToolContext

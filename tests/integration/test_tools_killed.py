@@ -13,7 +13,8 @@ import pytest
 from tests.conftest import Lab
 from tests.fakes.openai_server import Call, Hang, Reply, Say, fake_openai
 from tests.fakes.tool_worker import work
-from tests.integration.test_turns import until, wire
+from tests.integration.test_turns import wire
+from tests.limits import until
 
 CALLS = 5
 INTERRUPTED = "Error: interrupted, outcome unknown"

@@ -24,7 +24,7 @@ from daemon.testing import ManualClock, ScriptedModel
 from tests.conftest import Lab
 from tests.fakes import tool_server
 from tests.integration.test_turns import wire, worked_off
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from tests.unit.test_tools_files import a_context
 from workers.tools import BUILTIN, Registry, Result, ToolContext
 from workers.tools.mcp import ToolServers, bounded, connection, servers
@@ -131,9 +131,7 @@ def at_a_time(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 async def gone(*pids: int) -> None:
-    with anyio.fail_after(HANG_S):
-        while any(map(alive, pids)):  # noqa: ASYNC110 - nobody tells
-            await anyio.sleep(0.005)
+    await until(lambda: not any(map(alive, pids)))
 
 
 async def there(path: Path) -> str:
@@ -396,9 +394,7 @@ async def http_server(tmp_path: Path, *, flood: bool = False) -> AsyncGenerator[
     running = uvicorn.Server(config)
     async with anyio.create_task_group() as tg:
         tg.start_soon(running.serve)
-        with anyio.fail_after(HANG_S):
-            while not running.started:  # noqa: ASYNC110 - it has no event
-                await anyio.sleep(0.01)
+        await until(lambda: running.started)
         port = running.servers[0].sockets[0].getsockname()[1]
         yield f"http://127.0.0.1:{port}/mcp", seen
         running.should_exit = True

@@ -31,16 +31,13 @@ from tests.conftest import Lab, RecordingBus, commit_of
 from tests.fakes.sink import Refuse, sink
 from tests.integration.test_outbox import ANN as PUSHED
 from tests.integration.test_outbox import NAME, pushing, put, replica, until_empty
-from tests.integration.test_turns import Bot, calls_time, until, worked_off
+from tests.integration.test_turns import Bot, calls_time, worked_off
+from tests.limits import until
 from tests.weblab import Page, page_of
 from workers.agent import tracing
 
 ANN = "web:ann"
-
-
-@pytest.fixture
-def queue() -> QueueConfig:
-    return QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
+QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
 
 async def answered(process: Process, lab: Lab, model: ScriptedModel, *ids: str) -> list[Found]:

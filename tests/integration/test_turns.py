@@ -1,7 +1,7 @@
 """Turns on a real server with a scripted model: what a claim's messages become, whatever goes wrong."""
 
 import math
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -20,7 +20,7 @@ from daemon.process import Process
 from daemon.session import Sessions
 from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests.conftest import Lab
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from workers.agent.entries import Entries
 from workers.agent.service import serve
 from workers.agent.tracing import Tracing
@@ -40,12 +40,6 @@ def said(log: list[LogEntry]) -> list[tuple[str, str]]:
 
 def calls_time(call_id: str = "call-1", name: str = "time") -> Answer:
     return Answer(text="", tool_calls=(ToolCall(id=call_id, name=name, arguments="{}"),))
-
-
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    with anyio.fail_after(HANG_S):
-        while not await condition():  # noqa: ASYNC110 - what is waited for happens on the server
-            await anyio.sleep(0.01)
 
 
 class Bot:

@@ -31,7 +31,7 @@ from daemon.process import Process
 from daemon.testing import ManualClock
 from tests.conftest import Lab, all_keys, dump
 from tests.integration.test_web_api import error_of, sent
-from tests.limits import HANG_S
+from tests.limits import until
 from tests.weblab import client_of
 
 TOKEN = "an-operators-token"
@@ -445,9 +445,7 @@ def _here(server_dir: Path, prefix: str, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.usefixtures("_here")
 async def test_the_command_prints_a_new_link_at_any_time(process: Process, lab: Lab) -> None:
     async with web_of(replace(process, clock=SystemClock())) as web:
-        with anyio.fail_after(HANG_S):
-            while not await lab.bus.call("HLEN", lab.bus.keys.workers):  # noqa: ASYNC110 - the first beat
-                await anyio.sleep(0.01)
+        await until(lambda: lab.bus.call("HLEN", lab.bus.keys.workers))
 
         [first], [second] = [(await run()).stdout.split() for _ in range(2)]
 

@@ -35,8 +35,8 @@ from daemon.testing import FailingBus, ManualClock, ScriptedModel
 from tests.conftest import Lab, an_inbound
 from tests.integration.test_dead_letters import die
 from tests.integration.test_publish import waiting_ids
-from tests.integration.test_turns import Bot, until
-from tests.limits import HANG_S
+from tests.integration.test_turns import Bot
+from tests.limits import HANG_S, until
 from tests.weblab import TOKEN, Page, page_of
 from workers.failures import Noted
 
