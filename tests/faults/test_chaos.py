@@ -213,17 +213,9 @@ def test_however_commands_are_cut_into_pieces_they_come_out_whole(
 
 
 NAMES = {
-    b"c": "claim.lua",
-    b"m": "commit.lua",
-    b"j": "journal.lua",
-    b"l": "lead.lua",
-    b"k": "marks.lua",
-    b"lock": "lock.lua",
-    b"settle": "settle.lua",
-    b"note": "note.lua",
-    b"open": "open.lua",
-    b"apply": "apply.lua",
-}
+    b"c": "claim.lua", b"m": "commit.lua", b"j": "journal.lua", b"l": "lead.lua", b"k": "marks.lua",
+    b"lock": "lock.lua", b"settle": "settle.lua", b"note": "note.lua", b"open": "open.lua", b"apply": "apply.lua",
+}  # fmt: skip
 
 
 def claim(nonce: bytes) -> Sequence[bytes]:

@@ -312,15 +312,9 @@ async def the_clock_is_set_back(apart: Apart) -> None:
 
 Disturb = Callable[[Apart], Awaitable[None]]
 DISTURBANCES: list[Disturb] = [
-    another_takes_over,
-    another_takes_over_and_dies,
-    another_holds_it,
-    another_is_turned_away,
-    a_person_edits,
-    somebody_begins_anew,
-    a_lot_is_said,
-    the_clock_is_set_back,
-]
+    another_takes_over, another_takes_over_and_dies, another_holds_it, another_is_turned_away, a_person_edits,
+    somebody_begins_anew, a_lot_is_said, the_clock_is_set_back,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("disturb", DISTURBANCES)

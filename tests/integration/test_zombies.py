@@ -46,22 +46,14 @@ ROOT = Path(__file__).parents[2]
 SESSION, SCOPE, TIME = "web:ann", "pond:workspace", "2026-11-20T09:00:00.000Z"
 
 NOBODYS = {
-    "channels/intake": "answer_bot overhear unhear",
-    "channels/pacing": "pace",
-    "daemon/access": "change offer pause redeem resume tell",
-    "daemon/bus": "mend publish reap replay touch wake",
-    "daemon/data": "key mend mend_key mend_scope put scope session",
-    "daemon/forget": "anew",
-    "daemon/jobs": "create due",
-    "daemon/memory": "home read take_over write",
-    "daemon/model": "failed",
-    "daemon/operators": "redeem visit",
-    "daemon/people": "offer redeem",
-    "daemon/recall/index": "look",
-    "daemon/session": "amend fill log sweep withdraw",
-    "daemon/transcripts": "keep restore slice",
+    "channels/intake": "answer_bot overhear unhear", "channels/pacing": "pace",
+    "daemon/access": "change offer pause redeem resume tell", "daemon/bus": "mend publish reap replay touch wake",
+    "daemon/data": "key mend mend_key mend_scope put scope session", "daemon/forget": "anew",
+    "daemon/jobs": "create due", "daemon/memory": "home read take_over write", "daemon/model": "failed",
+    "daemon/operators": "redeem visit", "daemon/people": "offer redeem", "daemon/recall/index": "look",
+    "daemon/session": "amend fill log sweep withdraw", "daemon/transcripts": "keep restore slice",
     "daemon/usage": "bucket note spent",
-}
+}  # fmt: skip
 """Scripts that nobody needs a lease for: they only read, or name what they change, or add to what is there."""
 
 
@@ -588,23 +580,14 @@ forgets_text, forgets_session = (
 )
 
 FLOWS = {
-    "daemon/memory/join_mark.lua": joins,
-    "daemon/memory/join_take.lua": joins,
-    "daemon/memory/join_text.lua": joins,
-    "daemon/memory/join_sessions.lua": joins,
-    "daemon/memory/join_switch.lua": joins,
-    "daemon/memory/join_point.lua": joins,
-    "daemon/memory/join_end.lua": joins,
-    "daemon/memory/part_give.lua": parts,
-    "daemon/memory/part_switch.lua": parts,
-    "daemon/forget/current.lua": forgets_text,
-    "daemon/forget/replace.lua": forgets_text,
-    "daemon/forget/strike.lua": forgets_text,
-    "daemon/forget/swap.lua": forgets_text,
-    "daemon/jobs/tell.lua": forgets_text,
-    "daemon/forget/skip.lua": forgets_session,
-    "daemon/forget/leave.lua": forgets_session,
-}
+    "daemon/memory/join_mark.lua": joins, "daemon/memory/join_take.lua": joins, "daemon/memory/join_text.lua": joins,
+    "daemon/memory/join_sessions.lua": joins, "daemon/memory/join_switch.lua": joins,
+    "daemon/memory/join_point.lua": joins, "daemon/memory/join_end.lua": joins, "daemon/memory/part_give.lua": parts,
+    "daemon/memory/part_switch.lua": parts, "daemon/forget/current.lua": forgets_text,
+    "daemon/forget/replace.lua": forgets_text, "daemon/forget/strike.lua": forgets_text,
+    "daemon/forget/swap.lua": forgets_text, "daemon/jobs/tell.lua": forgets_text,
+    "daemon/forget/skip.lua": forgets_session, "daemon/forget/leave.lua": forgets_session,
+}  # fmt: skip
 """Scripts that only a whole job runs."""
 
 LOCKED = ("daemon/forget/skip.lua", "daemon/forget/leave.lua")

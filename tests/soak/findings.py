@@ -21,19 +21,10 @@ OF_CHAOS = {
 NOT_LOOKED_AT = frozenset(
     {"stale", "unsent", "unmarked", "unlisted", "unfounded", "shuffled"}
     | {
-        "rerun",
-        "unrecorded",
-        "invented",
-        "untold",
-        "unraw",
-        "missing",
-        "backward",
-        "overfull",
-        "orphaned",
-        "impatient",
-        "stopped",
+        "rerun", "unrecorded", "invented", "untold", "unraw", "missing", "backward", "overfull", "orphaned",
+        "impatient", "stopped",
     }
-)
+)  # fmt: skip
 """Of these, what takes its witnesses, or is looked at here in another way."""
 
 

@@ -228,18 +228,12 @@ REPLY = text(Reply(id="r", session=ANN, turn=0, text="x", correlation="c"))
 @each_row(
     "name, words, rules",
     [
-        (IN, ["session", ANN, "id", "m", "message", "x"], []),
-        (IN, ["id", "m", "message", "x"], ["in.entry"]),
-        (IN, ["session", ANN, "message", "x"], ["in.entry"]),
-        (IN, ["session", ANN, "id", "m"], ["in.entry"]),
-        (DEAD, ["session", ANN, "id", "m", "reason", "x"], []),
-        (DEAD, ["id", "m", "reason", "x"], ["dead.entry"]),
-        (DEAD, ["session", ANN, "reason", "x"], ["dead.entry"]),
-        (DEAD, ["session", ANN, "id", "m"], ["dead.entry"]),
-        (OUT, ["reply", REPLY], []),
-        (OUT, ["reply", "{}"], ["out.entry"]),
-        (OUT, [], ["out.entry"]),
+        (IN, ["session", ANN, "id", "m", "message", "x"], []), (IN, ["id", "m", "message", "x"], ["in.entry"]),
+        (IN, ["session", ANN, "message", "x"], ["in.entry"]), (IN, ["session", ANN, "id", "m"], ["in.entry"]),
+        (DEAD, ["session", ANN, "id", "m", "reason", "x"], []), (DEAD, ["id", "m", "reason", "x"], ["dead.entry"]),
+        (DEAD, ["session", ANN, "reason", "x"], ["dead.entry"]), (DEAD, ["session", ANN, "id", "m"], ["dead.entry"]),
+        (OUT, ["reply", REPLY], []), (OUT, ["reply", "{}"], ["out.entry"]), (OUT, [], ["out.entry"]),
     ],
-)
+)  # fmt: skip
 def test_each_field_of_an_entry_is_looked_at(name: Name, words: list[Any], rules: list[str]) -> None:
     assert [flaw.rule for flaw in flaws_of_entry(name, "1-1", words)] == rules

@@ -22,23 +22,13 @@ TERMS = (
     "deadline",
     *("debounce", "dispatcher", "due", "fence", "flush", "grace time", "hand over", "head", "hint", "inbound"),
     *(
-        "interrupted",
-        "job",
-        "journal",
-        "lease",
-        "live text",
-        "log",
-        "mark",
-        "nonce",
-        "notice",
-        "nudge",
-        "outbox",
+        "interrupted", "job", "journal", "lease", "live text", "log", "mark", "nonce", "notice", "nudge", "outbox",
         "park",
     ),
     *("part", "partition", "ready", "reaper", "release", "reply", "role", "scope", "service", "session"),
     *("session key", "settle", "slot", "start", "step", "stop", "take", "transcript", "turn", "unknown outcome"),
     *("wake-up", "waiting", "wire", "worker", "workspace"),
-)
+)  # fmt: skip
 """Words that stand in the code and mean one thing there."""
 
 EXAMPLES = (

@@ -284,19 +284,13 @@ def test_lengths_and_places_are_counted_in_utf_16() -> None:
 @each_row(
     ("entities", "wrong"),
     [
-        ([("bold", 0, 3), ("italic", 1, 2)], ""),
-        ([("bold", 0, 3), ("italic", 2, 3)], "overlap"),
-        ([("bold", 0, 3), ("code", 1, 2)], "nested"),
-        ([("code", 0, 3), ("pre", 0, 3)], "nested"),
-        ([("blockquote", 0, 3), ("blockquote", 1, 2)], "nested"),
-        ([("bold", 4, 1)], "middle"),
-        ([("bold", 3, 2)], ""),
-        ([("bold", 3, 3)], "middle"),
-        ([("bold", 0, 0)], "bad offset"),
-        ([("loud", 0, 1)], "unsupported"),
+        ([("bold", 0, 3), ("italic", 1, 2)], ""), ([("bold", 0, 3), ("italic", 2, 3)], "overlap"),
+        ([("bold", 0, 3), ("code", 1, 2)], "nested"), ([("code", 0, 3), ("pre", 0, 3)], "nested"),
+        ([("blockquote", 0, 3), ("blockquote", 1, 2)], "nested"), ([("bold", 4, 1)], "middle"), ([("bold", 3, 2)], ""),
+        ([("bold", 3, 3)], "middle"), ([("bold", 0, 0)], "bad offset"), ([("loud", 0, 1)], "unsupported"),
         ([("text_link", 0, 1)], "wrong URL"),
     ],
-)
+)  # fmt: skip
 def test_entities_that_the_documentation_forbids_are_refused(entities: list[tuple[str, int, int]], wrong: str) -> None:
     given = [{"type": kind, "offset": offset, "length": length} for kind, offset, length in entities]
 

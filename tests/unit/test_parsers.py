@@ -181,15 +181,9 @@ def request(*, query: bytes = b"", path: bytes = b"/", body: bytes = b"", **head
 
     named = [(name.replace("_", "-").encode(), value) for name, value in headers.items()]
     scope = {
-        "type": "http",
-        "method": "POST",
-        "scheme": "http",
-        "server": ("127.0.0.1", 80),
-        "path": "/",
-        "headers": named,
-        "query_string": query,
-        "raw_path": path,
-    }
+        "type": "http", "method": "POST", "scheme": "http", "server": ("127.0.0.1", 80), "path": "/", "headers": named,
+        "query_string": query, "raw_path": path,
+    }  # fmt: skip
     return Request(scope, receive)
 
 
@@ -272,22 +266,13 @@ def test_any_answer_of_a_server_of_embeddings_is_vectors_or_an_error(found: byte
 DELTAS = shaped(
     [
         *(
-            "choices",
-            "delta",
-            "message",
-            "content",
-            "tool_calls",
-            "index",
-            "id",
-            "function",
-            "name",
-            "arguments",
+            "choices", "delta", "message", "content", "tool_calls", "index", "id", "function", "name", "arguments",
             "text",
         ),
         *("finish_reason", "usage", "prompt_tokens", "completion_tokens", "prompt_tokens_details", "cached_tokens"),
         *("error", "code", "type", "status", "metadata", "reasoning", "model"),
     ]
-)
+)  # fmt: skip
 
 
 @SOON

@@ -249,20 +249,12 @@ def test_links_and_inline_code_are_not_cut():
     "some",
     [
         *(
-            "word ",
-            "a",
-            "line\n",
-            "p\n\n",
-            "```\nx = 1\nx = 1\n",
-            "```\nx\n```\n",
-            "👨‍👩‍👧‍👦",
-            "e\u0301",
-            "\u0301",
+            "word ", "a", "line\n", "p\n\n", "```\nx = 1\nx = 1\n", "```\nx\n```\n", "👨‍👩‍👧‍👦", "e\u0301", "\u0301",
             "[",
         ),
         *("`a", "[a](", "https://", "# h\n", "`", "~~~\n```\n"),
     ],
-)
+)  # fmt: skip
 def test_a_long_text_is_cut_in_steps_that_grow_with_it(some):
     """What grows with the square of a text takes minutes for the longest, so that the test does not end."""
     assert grows_evenly(lambda size: split(some * (size // len(some)), 400, utf16), 4_000)

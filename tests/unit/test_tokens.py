@@ -50,19 +50,12 @@ def test_counts_are_those_of_another_implementation(name, text):
 @each_row(
     ("model", "name"),
     [
-        ("gpt-4o-mini", "o200k_base"),
-        ("gpt-4.1", "o200k_base"),
-        ("gpt-5", "o200k_base"),
-        ("openai/gpt-4o", "o200k_base"),
-        ("ft:gpt-4o:me", "o200k_base"),
-        ("gpt-4", "cl100k_base"),
-        ("gpt-4-turbo", "cl100k_base"),
-        ("gpt-3.5-turbo", "cl100k_base"),
-        ("ft:gpt-3.5-turbo:me", "cl100k_base"),
-        ("deepseek-chat", "o200k_base"),
-        ("", "o200k_base"),
+        ("gpt-4o-mini", "o200k_base"), ("gpt-4.1", "o200k_base"), ("gpt-5", "o200k_base"),
+        ("openai/gpt-4o", "o200k_base"), ("ft:gpt-4o:me", "o200k_base"), ("gpt-4", "cl100k_base"),
+        ("gpt-4-turbo", "cl100k_base"), ("gpt-3.5-turbo", "cl100k_base"), ("ft:gpt-3.5-turbo:me", "cl100k_base"),
+        ("deepseek-chat", "o200k_base"), ("", "o200k_base"),
     ],
-)
+)  # fmt: skip
 def test_a_model_has_the_nearest_vocabulary(model, name):
     assert vocabulary(model) == name
 

@@ -311,20 +311,12 @@ ATTACKS = (
     *("%2e%2e/secret", "．．/secret", "․․/secret", "\uff0e\uff0e\uff0fsecret", "a\u2215b", "..../x", "...", ". ./x"),
     *("link", "link/x", "folder-link/secret.txt", "deep/link", "memory/link", "skills/link/secret.txt", "hard.txt"),
     *(
-        "pipe",
-        "memory/pipe",
-        "socket",
-        "",
-        ".",
-        "/",
-        "skills",
-        "memory",
-        "note.md/x",
+        "pipe", "memory/pipe", "socket", "", ".", "/", "skills", "memory", "note.md/x",
         "skills/../../outside/secret.txt",
     ),
     *(f"../{folder_of(OTHER)}/note.md", f"files/{folder_of(OTHER)}/note.md", f"memory/{folder_of(OTHER)}/note.md"),
     *(f"memory/../{folder_of(OTHER)}/note.md", "memory/MEMORY.md", "config.toml", "skills/tea/../../config.toml"),
-)
+)  # fmt: skip
 
 
 @pytest.fixture
