@@ -112,11 +112,7 @@ class Process:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for the exit code.
-
-        Raises:
-            TimeoutError: it goes on.
-        """
+        """Wait for the exit code. Raises TimeoutError: it goes on."""
         if self.returncode is None:
             if not select.select([self._told], [], [], timeout)[0]:
                 raise TimeoutError(f"process {self.pid} goes on")

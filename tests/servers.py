@@ -70,11 +70,7 @@ class Node:
             return False
 
     def call(self, *words: str) -> Any:
-        """The reply to one command.
-
-        Raises:
-            OSError: it is not there.
-        """
+        """The reply to one command. Raises OSError: it is not there."""
         with self._link() as link:
             reply = link.call(*words)
         assert not isinstance(reply, Refusal), f"{words[:2]}: {reply}"

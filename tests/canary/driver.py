@@ -162,11 +162,7 @@ async def plainly(server: EmbeddedServer) -> None:
 
 
 async def run(plan: Plan, folder: Path) -> tuple[Findings, Counts, End]:
-    """Run the plan in a folder of its own.
-
-    Raises:
-        Inconclusive: the processes took too long to start.
-    """
+    """Run the plan in a folder of its own. Raises Inconclusive: the processes took too long to start."""
     dice, findings, counts = random.Random(plan.seed), Findings(), Counts()
     data, knowledge = folder / "data", Knowledge(SCOPES)
     server = EmbeddedServer(data, idle_s=IDLE_S)

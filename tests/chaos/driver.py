@@ -222,11 +222,7 @@ def sessions_of(plan: Plan) -> dict[str, list[str]]:
 
 
 async def run(plan: Plan, folder: Path) -> tuple[Tally, Counts, End]:
-    """Run the plan in a folder of its own.
-
-    Raises:
-        Inconclusive: the processes took too long to start.
-    """
+    """Run the plan in a folder of its own. Raises Inconclusive: the processes took too long to start."""
     dice = random.Random(plan.seed)
     server = EmbeddedServer(folder / "data", idle_s=IDLE_S)
     address = await server.ensure()

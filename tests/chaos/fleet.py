@@ -71,11 +71,7 @@ class Member:
         self.paused = False
 
     def stop(self) -> int:
-        """SIGTERM; the exit code, once it has ended. Blocks.
-
-        Raises:
-            subprocess.TimeoutExpired: it goes on and on.
-        """
+        """SIGTERM; the exit code, once it has ended. Blocks. Raises subprocess.TimeoutExpired: it goes on and on."""
         self._process.terminate()
         return self._process.wait(HANG_S)
 

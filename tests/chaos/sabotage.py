@@ -36,11 +36,7 @@ class Cut:
     instead: str
 
     def cut(self) -> str:
-        """The script as it is to be.
-
-        Raises:
-            LookupError: what is to be cut is not there, or not only once.
-        """
+        """The script as it is to be. Raises LookupError: what is to be cut is not there, or not only once."""
         text, found = re.subn(self.pattern, self.instead, self.script.text.decode(), flags=re.DOTALL)
         if found != 1:
             raise LookupError(f"{self.script.name}: {self.pattern!r} was found {found} times, not once")

@@ -26,11 +26,7 @@ class Disk:
         self._size_mb = size_mb
 
     def fill(self) -> None:
-        """From now on there is no room.
-
-        Raises:
-            CalledProcessError: it cannot be made so small.
-        """
+        """From now on there is no room. Raises CalledProcessError: it cannot be made so small."""
         used_kb = shutil.disk_usage(self._folder).used // 1024
         self._sized(f"{used_kb + LEFT_KB}k")
 

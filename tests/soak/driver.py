@@ -189,11 +189,7 @@ class Run:
             return -1
 
     async def look_at_data(self, config: Path) -> None:
-        """Have Millpond itself look whether its data is whole.
-
-        Raises:
-            Inconclusive: that took too long.
-        """
+        """Have Millpond itself look whether its data is whole. Raises Inconclusive: that took too long."""
         words = ["--config", str(config), "data", "check", "--deep"]
         done = None
         with anyio.move_on_after(limit_s := self.plan.patience * CHECK_LIMIT_S):

@@ -70,11 +70,7 @@ class Gauges:
 
 
 def sample(name: str, pid: int, at_s: float, *, searched: Path, keys: int = 0) -> Sample:
-    """What a process holds now; files below ``searched`` are search indexes.
-
-    Raises:
-        OSError: there is none any more.
-    """
+    """What a process holds now; files below ``searched`` are search indexes. Raises OSError: there is none any more."""
     folder = Path(f"/proc/{pid}")
     resident = int((folder / "statm").read_text().split()[1]) * PAGE
     times = (folder / "stat").read_text().rpartition(")")[2].split()

@@ -56,11 +56,7 @@ class Methods:
         """Methods that this Slack does not know."""
 
     def act(self, call: Call) -> Json:
-        """Do it; what is answered besides ``ok``.
-
-        Raises:
-            Failed: it was not done.
-        """
+        """Do it; what is answered besides ``ok``. Raises Failed: it was not done."""
         method = self.table.get(call.method)
         if method is None or call.method in self.without:
             raise Failed("unknown_method", req_method=call.method)

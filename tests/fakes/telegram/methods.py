@@ -56,11 +56,7 @@ class Methods:
         return method in self._table and (self.rich_known or "Rich" not in method)
 
     def act(self, bot: Bot, call: Call) -> Any:
-        """Do it; the ``result``.
-
-        Raises:
-            Failed: it was not done.
-        """
+        """Do it; the ``result``. Raises Failed: it was not done."""
         return self._table[call.method](bot, call)
 
     # Who and where

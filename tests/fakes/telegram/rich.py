@@ -50,11 +50,7 @@ _reader = (
 
 
 def read(markdown: str, *, detect: bool = True) -> Rich:
-    """What is seen of a rich message.
-
-    Raises:
-        Unreadable: it is refused.
-    """
+    """What is seen of a rich message. Raises Unreadable: it is refused."""
     tokens = _reader.parse(markdown)
     _see_limits(tokens)
     lines = [line for token in tokens if (line := _line(token)) is not None]
