@@ -22,11 +22,12 @@ from daemon.process import Process
 from daemon.session import Change, Commit, SessionReader
 from tests.apart import lock_shifted
 from tests.conftest import HASTY, Lab
+from tests.cut_short import StoppingBus
 from tests.integration.test_awaited import answered
 from tests.limits import HANG_S
 from tests.memorylab import SCOPE, MemoryLab, Summaries, messages_of, saves, small_window
 from workers.agent.past import PastReader
-from workers.consolidation import Want
+from workers.consolidation import Consolidator, Kits, Want, stores_of
 from workers.consolidation.service import serve
 from workers.consolidation.summary import breaker
 
@@ -895,8 +896,10 @@ async def _step(memory: MemoryLab, step: str) -> None:
     elif step == "new":
         await start_over(memory)
     elif step == "cut":
-        with anyio.move_on_after(0.005):
-            await memory.consolidator.consolidate(memory.session, NOW)
+        with anyio.CancelScope() as scope:
+            bus = StoppingBus(memory.process.bus, at=5, cancel=scope)
+            stores = stores_of(replace(memory.process, bus=bus))
+            await Consolidator(stores, Kits(memory.process)).consolidate(memory.session, NOW)
         # Cut while it took the lock, it holds it under a name that nobody knows.
         await lock_shifted(memory.lab.bus, memory.session, -3_600_000)
     else:

@@ -58,22 +58,6 @@ async def test_a_migration_that_was_cut_short_is_run_again_by_the_next_and_those
     assert await schema_of(lab) == 3
 
 
-async def test_whoever_slept_longer_than_the_lease_does_not_say_that_he_is_done(lab: Lab) -> None:
-    slept = anyio.Event()
-
-    async def steal(bus: Bus) -> None:
-        await bus.call("HSET", bus.keys.meta, "migrating", "another", "migrating_until", 1)
-        await migrate(bus, migrations=[Migration(schema=2, what="", run=nothing)], schema=2)
-        slept.set()
-
-    async def nothing(_bus: Bus) -> None:
-        pass
-
-    await migrate(lab.bus, migrations=[Migration(schema=2, what="", run=steal)], schema=2)
-
-    assert slept.is_set() and await schema_of(lab) == 2
-
-
 async def test_a_newer_database_is_refused_with_what_to_do(lab: Lab, redis: tuple[RedisConfig, Path]) -> None:
     await lab.bus.call("HSET", lab.bus.keys.meta, "schema", SCHEMA + 1)
 

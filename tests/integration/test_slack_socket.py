@@ -17,7 +17,7 @@ from channels.slack import socket as slack_socket
 from daemon.config import AccessConfig, Secret, SlackConfig
 from daemon.process import Process
 from tests.hearlab import Heard, hear_one, replica
-from tests.limits import until
+from tests.limits import HANG_S, until
 from tests.slackwire import TEAMS, Wire, command, message, slack_wire
 
 
@@ -351,11 +351,10 @@ async def test_connections_that_end_at_once_are_not_opened_without_a_rest(
 async def test_where_connections_are_greeted_and_cut_again_and_again_nobody_waits_for_long(
     process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slack_socket, "PAUSE_MIN_S", 20.0)
-    monkeypatch.setattr(slack_socket, "PAUSE_MAX_S", 20.0)
-    monkeypatch.setattr(slack_socket, "GREETED_MAX_S", 0.05)
+    for name, value in {"PAUSE_MIN_S": 3 * HANG_S, "PAUSE_MAX_S": 3 * HANG_S, "GREETED_MAX_S": 0.01}.items():
+        monkeypatch.setattr(slack_socket, name, value)
     async with slack_wire() as wire, hearing(process, wire, Heard()):
-        with anyio.fail_after(8.0):
+        with anyio.fail_after(HANG_S):
             for number in range(6):
                 (await wire.link(number)).cut()
             await wire.link(6)

@@ -194,6 +194,7 @@ class FakeTelegram(FakeServer):
                     tasks.start_soon(watch, what)
         if bot.poll is poll:
             bot.poll = None
+            self.world.changed()
         if poll.reason:
             raise Failed(409, poll.reason)
         return not gone
