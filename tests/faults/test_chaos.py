@@ -40,7 +40,6 @@ from tests.soak.findings import OF_CHAOS
 PUSHES = b"redis.call('RPUSH', KEYS[1], ARGV[1]); return 'pushed'"
 SMALL = ("--messages", "200", "--sessions", "10", "--seconds", "10", "--late-max-s", "4", "--drain-s", "6")
 SETTLED = ("--memory-kills", "0", "--memory-pauses", "0", "--doomed", "0")  # nobody dies who consolidates
-
 CALM = (*SETTLED, "--kills", "0", "--server-kills", "0", "--pauses", "0", "--drop", "0", "--late", "0")
 """Nothing goes wrong but at the platform, and with the model that sums up."""
 

@@ -51,7 +51,6 @@ PARKED = say("parked", "en")
 GIVEN_UP = say("poison", "en", attempts=ATTEMPTS, correlation="")[:40]
 TOO_LONG = say("too_long", "en", correlation="")[:60]
 TIME = "(UTC)"  # what the tool ``time`` says in the end
-
 OUTAGE = say("outage", "en", correlation="")[:60]
 
 CONFIG = """

@@ -150,7 +150,6 @@ url = "{address}/{status}?key={tool_query}"
 headers = {{ Authorization = "Bearer {tool_header}", "X-Key" = "{tool_other_header}" }}
 """
 STATUSES = (200, 302, 400, 401, 404, 500)  # with which tool servers repeat what they were sent
-
 CHATS = {"pond": 2, "refused": 8, "nobody": 1, "plain": 1}
 """By channel: as many at a time as let each refusal be seen before the outage lasts too long."""
 

@@ -36,7 +36,6 @@ from tests.soak.sent import Reply, Talk
 
 RUN = Span(began_s=0.0, seconds=200.0)
 FEW = 30  # examples of what is looked at hundreds of times in each
-
 LIMITS = {"agent": Limits(memory=10 * MIB, files=8.0)}
 
 

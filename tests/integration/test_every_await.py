@@ -37,13 +37,9 @@ from workers.tools import Registry, Tool, ToolContext
 
 SESSION = "web:ann"
 MOST = 1_000  # no turn has so many awaits: a loop that gets there goes on for ever
-
 CALLS = 6  # calls to Redis of such a turn at least: claim, log, three journals, commit
-
 WORKERS = 3  # at most so many come after the one that was cut short
-
 NOTHING = (0, "", 0, None, [])  # what is left over when all is answered
-
 AWAITS = 8
 """Awaits of such a turn's own task at least: those calls, two of the model, one for the tools, which run beside it."""
 

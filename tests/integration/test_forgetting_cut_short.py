@@ -16,7 +16,6 @@ from tests.forgetlab import ANN, ANNS, CANARY, KEPT, SCOPE, Pond, pond, texts
 from tests.memorylab import saves
 
 CALLS_MAX = 400  # more than any of these jobs makes
-
 STRIDE = 13  # not every call, for the time it takes; the slow test takes them all
 
 ORDERS = [

@@ -265,7 +265,6 @@ async def test_what_cannot_be_read_becomes_a_dead_letter_and_holds_up_nobody(pro
 
 
 NEVER_MS = 300_000  # longer than any test waits
-
 PARTITIONS = 64  # partitions, as a cluster has them; here one server holds them all
 
 

@@ -35,13 +35,10 @@ from tests.integration.test_outbox import (
     until_empty,
 )
 from tests.integration.test_outbox_cut_short import (
-    AWAITS,
     EXPECTED,
-    MOST,
-    Bug,
     Platform,
-    Steps,
     a_moment,
+    at_each_await,
     dispatch,
     end,
     prepare,
@@ -317,20 +314,4 @@ async def test_a_dispatch_cut_short_at_any_call_to_redis_doubles_nothing(
 @pytest.mark.usefixtures("hasty")
 @pytest.mark.parametrize("kind", ["cancelled", "failing"])
 async def test_a_dispatch_cut_short_at_any_await_doubles_nothing(process: Process, kind: str) -> None:
-    resent = 0
-    for at in range(1, MOST):
-        platform = Remembering()
-        await prepare(process)
-        with capture_logs(), anyio.CancelScope() as scope, suppress_death():
-            happen = scope.cancel if kind == "cancelled" else lambda: Bug("a bug")
-            steps = Steps(at, happen, checkpoints=kind == "cancelled")
-            with steps.counted():
-                await dispatch(process, platform, process.bus)
-        await end(process, platform)
-        resent += await see_all_is_there_once(process, platform)
-        if steps.count < at:
-            break
-
-    assert AWAITS < at < MOST - 1
-    # The awaits between a mark and the arrival are some of all.
-    assert 0 < resent < at
+    await at_each_await(process, kind, Remembering, see_all_is_there_once)

@@ -38,9 +38,7 @@ BACK = st.sampled_from([0, 0, 0, 1, 1, 2, 3, 4])  # whose claim is acted on: how
 QUEUE = QueueConfig(waiting_max=4, lease_s=600.0, wakeup_s=600.0, backoff_max_s=600.0)
 REST_S = 300.0
 LONGEST_MS = 1_200_000  # of ``QUEUE``: no deadline may be further off
-
 HINTS = ("ready", "due")  # what a late copy may change: where a session is looked for, never what it holds
-
 _encode = msgspec.json.Encoder().encode
 
 

@@ -4,8 +4,9 @@ Whoever comes next ends it, and the chat shows what it would have shown: but for
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import anyio
 import pytest
@@ -36,7 +37,6 @@ CALLS = 12
 """Calls of it at least: lease, texts begun and noted twice, marks before and after of three parts, resignation."""
 
 MOST = 3_000
-
 SOON_S = 0.03  # what is shown in spite of a fault mostly is by then; if not, the chat is told less before its reply
 QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.001, backoff_max_s=0.002)
 
@@ -217,21 +217,30 @@ class StepsOfShowing(Steps):
     ROOMS = ("channels.outbox", "channels.showing")
 
 
-@pytest.mark.parametrize("kind", ["cancelled", "failing"])
-async def test_a_text_cut_short_at_any_await_becomes_the_reply_all_the_same(process: Process, kind: str) -> None:
-    listed: Counter[str] = Counter()
+async def at_each_await(
+    process: Process, kind: str, platform_of: type[Platform], see: Callable[[Process, Any], Awaitable[Any]]
+) -> list[Any]:
+    """Cut a talk short at each await of its tasks, and have it ended; what is seen each time."""
+    seen: list[Any] = []
     for at in range(1, MOST):
         await prepare(process)
         with capture_logs(), anyio.CancelScope() as scope, suppress_death():
             happen = scope.cancel if kind == "cancelled" else lambda: Bug("a bug")
             steps = StepsOfShowing(at, happen, checkpoints=kind == "cancelled")
-            platform = Platform(struck=lambda steps=steps, at=at: steps.count >= at)
+            platform = platform_of(struck=lambda steps=steps, at=at: steps.count >= at)
             with steps.counted():
                 await talk(process, platform, process.bus)
         await end(process, platform)
-        listed += await see_all_is_well(process, platform)
+        seen.append(await see(process, platform))
         if steps.count < at:
             break
 
     assert at < MOST - 1
-    assert listed["preview"] > 0
+    return seen
+
+
+@pytest.mark.parametrize("kind", ["cancelled", "failing"])
+async def test_a_text_cut_short_at_any_await_becomes_the_reply_all_the_same(process: Process, kind: str) -> None:
+    listed = await at_each_await(process, kind, Platform, see_all_is_well)
+
+    assert any(each["preview"] for each in listed)

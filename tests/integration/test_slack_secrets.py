@@ -22,7 +22,6 @@ from tests.fakes.slack import Channel, FakeSlack, Fault, Garbled, Page, Refuse, 
 NAME = "lake"
 TIMEOUT_S = 2.0
 SHORT_CHARS = 10  # so much of a secret counts as the secret
-
 Act = Callable[[SlackChannel, SessionKey, str], Awaitable[object]]
 
 ACTS: dict[str, Act] = {

@@ -38,7 +38,6 @@ __all__ = ["room"]
 NAME = "lake"
 OPEN = AccessConfig(policy="open")
 PART_MAX = 12_000  # characters of ``markdown_text`` (Slack's documentation of chat.postMessage)
-
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 FLAG = "\U0001f1e9\U0001f1ea"
 ACCENTED = "e\u0301\u0323"

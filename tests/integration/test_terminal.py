@@ -42,7 +42,6 @@ from tests.limits import HANG_S
 from tests.terminals import OnTerminal, on_terminal
 
 __all__ = ["place"]
-
 READY = r"\x1b\[\?2004h[^\n]*>"  # A prompt, drawn: bracketed paste is switched on first
 
 

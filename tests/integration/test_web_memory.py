@@ -15,7 +15,6 @@ from tests.weblab import Page, at, page_of
 
 ANN, BOB = "pond:person:web:ann", "pond:person:tg:%E5%B0%8F"
 SECRET = "gardenia"  # what only Bob's memory holds
-
 READS = ("", "/versions", "/versions/1", "/diff?from=0", "/history", "/notes", f"/search?q={SECRET}%20heron")
 
 

@@ -11,7 +11,6 @@ from daemon.heap import ARENAS
 from tests.limits import HANG_S
 
 LARGE = 20  # pieces of a megabyte that are held at a time
-
 PROGRAM = f"""
 import ctypes, json, sys, threading
 from daemon.heap import share_heap
