@@ -43,7 +43,6 @@ SETTLE_TOKENS = 1_500  # of the history: less than where a worker begins, as a c
 FAILURES_MOST = 3
 AGES_MS = 1_000_000_000  # longer than any deadline, however often a clock was set back
 LOOKS_MOST = 12  # so many consolidations settle any session here
-
 _named = re.compile(r"\bmsg\d+\b").findall
 
 

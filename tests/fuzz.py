@@ -18,9 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "testing.md"
-
 HANGS_S = 600  # what a test may take: two thousand examples of the slowest take a minute, so it hangs
-
 _TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)(?:\[([^\]`]+)\])?`")
 _PASSED = re.compile(r"(\d+) passing")
 

@@ -5,7 +5,6 @@ import shutil
 from pathlib import Path
 
 ROOM_BYTES = 4 * 1024**3  # free memory that the whole suite leaves enough of
-
 MEMORY = Path("/dev/shm")
 
 

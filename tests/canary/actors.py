@@ -25,16 +25,11 @@ BALLAST_WORDS = (60, 260)
 """What a message carries besides: the window is small, and every conversation is consolidated several times."""
 
 WAITING_MAX = 3  # messages of a session that wait, before whoever speaks in it does
-
 TOGETHER = 0.6  # how often everything is answered before somebody asks for something to be forgotten
-
 WRONG_CODES_MAX = 3  # tries of a person: after a few more no code is looked at for minutes
-
 ASIDES = ("/status", "/usage", "/memory", "/whoami", "/help")
 OFTEN = 10  # what happens once, when other things happen so many times
-
 FILES = f"bots/{BOT}/files/"  # below the data directory: scopes' own files
-
 FOUND_NOTHING = "I have found nothing"
 FORGOTTEN = ("It is forgotten", "Nothing of it was there any more")
 NOT_DONE = "This could not be done"

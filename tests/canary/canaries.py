@@ -9,10 +9,8 @@ LABEL_CHARS = 4
 NUMBER_CHARS = 5
 TAIL_CHARS = 12
 FRAGMENT_CHARS = 2 + LABEL_CHARS + NUMBER_CHARS + 4  # A piece from the beginning that is long enough to be nothing else
-
 _WORD = re.compile(rf"cn[a-z]{{{LABEL_CHARS}}}\d{{{NUMBER_CHARS}}}[a-z]{{{TAIL_CHARS}}}")
 _WORD_IN_BYTES = re.compile(_WORD.pattern.encode())
-
 ANYBODYS = rf"cn[a-z]+\d{{{NUMBER_CHARS}}}"  # an expression that finds all of them and is none
 
 

@@ -47,7 +47,6 @@ IDLE_S = 600.0
 LOOK_S = 0.2
 FILES_EVERY_S = 1.5
 SERVER_KILLS = 0.2  # of all kills
-
 PLAIN_AGAIN = 20  # how often a server that has just started is asked to write plainly
 
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from tests.chaos.ends import End, end_of
 
 SHOWN = 8  # findings of each kind that a report names
-
 KEPT = 1_000
 
 KINDS: Mapping[str, str] = {

@@ -14,14 +14,11 @@ from tests.canary.scan import paths_below
 from tests.fakes.openai_server import Call
 
 PLANTED = "planted"  # names in a scope's files that begin so were put there by the run, from outside
-
 HARD = f"{PLANTED}-hard"
 """The one that is a second name of another's file, and no link: whoever walks over files has to know it."""
 
 HEIRLOOM = "heirloom.md"
-
 MESSAGES = 60  # of a session so many are asked for by name
-
 Arguments = Mapping[str, object]
 Wish = tuple[str, Arguments]  # A tool, and what it is asked
 

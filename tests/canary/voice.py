@@ -21,9 +21,7 @@ from tests.fakes.sink import Sink
 LOOK_S = 0.05
 AGAIN_S = 0.2
 WAIT_S = 240.0  # how long an answer may take, whoever is killed meanwhile
-
 UNKNOWN = 1_000  # messages that may wait while the server is away
-
 _decode_notice = msgspec.json.Decoder(Notice).decode
 
 

@@ -54,22 +54,14 @@ SCRIPTS = (CLAIM, COMMIT, JOURNAL, LEAD, MARKS, LOCK, NOTE, SETTLE, OPEN, APPLY,
 """What the witness looks at."""
 
 SINK_FAULT_EVERY = 15  # each so-many-th request to the platform goes wrong in some way
-
 AGAIN_CHANCE = 0.1  # A platform delivers the same update twice
-
 BURST_CHANCE = 0.6  # the next message of a session follows at once
-
 BALLAST_WORDS = (30, 160)  # what a message carries besides
-
 SESSIONS_A_PERSON = 5  # half of them on each channel, in one memory
-
 LOOK_S = 0.2
 IDLE_S = 600.0
-
 CALL_WAIT_S = 3.0  # how long is waited for somebody to ask the model, before he is killed or paused at any other moment
-
 FOUND_AGAIN_S = 1.0  # how long it takes processes to find a server that is there again
-
 PAUSE_S = (1.3 * LEASE_S, 2.0 * LEASE_S)
 
 

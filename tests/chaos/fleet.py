@@ -16,9 +16,7 @@ from tests.limits import HANG_S
 from tests.processes import environment_of
 
 WORKER = "tests.fakes.tool_worker"  # millpond with tools of tests
-
 NOTES_FILE = "notes"  # where tools note what they do
-
 STARTED = b'"process.started"'
 LOOK_S = 0.2
 

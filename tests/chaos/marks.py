@@ -11,7 +11,6 @@ Numbers = frozenset[int]
 NONE: Numbers = frozenset()
 
 Marked = Mapping[str, Numbers]  # chat → the numbers of its messages
-
 _MARK = re.compile(r"@(s\d{2,})\.(\d+)\b")
 _RANGES = re.compile(r"\b(s\d{2,}):((?: \d+-\d+)+)")
 

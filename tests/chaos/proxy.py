@@ -19,15 +19,10 @@ GONE = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError,
 """What a stream raises when the other side is not there (any more)."""
 
 LOOPBACK = "127.0.0.1"
-
 DRAIN_S = 2.0  # how long the server's answers are awaited for a client that is gone: what it sent is carried out
-
 LATE_MIN_S = 0.1  # the soonest that a copy arrives
-
 AWAY_PAUSE_S = 0.2  # before a late copy is offered again to a server that is away
-
 LATE_LIMIT_S = 30.0  # how long it is offered
-
 _NOTHING = object()
 
 Command = Sequence[bytes]

@@ -17,9 +17,7 @@ from tests.fakes.said import said
 
 NOTE = "note"
 COUNT_PAUSE_S = 0.1  # between two numbers: an answer that takes long enough to be met by a kill
-
 PAUSES_S = (0.0, 0.1, 0.3, 0.8)  # how long runs of tools take, in turn
-
 _WANTED = re.compile(r"\bnote((?: [1-9])+) for (\w+)")
 _COUNT = re.compile(r"\bcount to (\d+)")
 _BALLAST = re.compile(r"@\S+ | \([^()]*\)")

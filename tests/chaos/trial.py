@@ -13,7 +13,6 @@ from tests.chaos.ends import INCONCLUSIVE, Inconclusive
 
 ROOT = Path(__file__).resolve().parents[2]
 HANG_S = 1_200.0  # A run takes half a minute, and ten times as long on a busy machine
-
 PATIENCE = ("1", "2")  # of a run, and of the second one after an inconclusive one
 
 

@@ -45,7 +45,6 @@ HOWS: dict[str, str] = {
 }
 
 JOINED_AT = 60  # the constant of what joins lists (QMD: reciprocalRankFusion)
-
 LIST_MAX = 20
 
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"

@@ -18,7 +18,6 @@ from tests.processes import environment_of
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / ".page"  # what the tests fetch and leave behind: axe-core, and pictures. Not in git
-
 AXE = KEPT / "node_modules" / "axe-core" / "axe.min.js"
 SHOTS = KEPT / "shots"
 

@@ -27,17 +27,12 @@ WEIGHTS: Mapping[str, int] = {SITE: 38, PUSH: 28, LAKE: 20, WORK: 12, TERMINAL: 
 SHARES: Mapping[str, int] = {SITE: 40, PUSH: 26, LAKE: 20, WORK: 14}  # percent of all chats; the terminal has one
 
 BALLAST_WORDS = (8, 60)  # what a message carries besides: windows are to fill
-
 TOOL_CHANCE = 0.04
 OVERHEARD_CHANCE = 0.1  # in groups something is said that is not for the bot
-
 GROUP_EVERY = 6  # each so-many-th chat of a platform is a group
-
 BURST = (1, 2, 2, 3)  # messages that somebody says at once; one turn answers them
-
 TALKATIVE_SAY = 0.5
 TALKATIVE_EVERY = 8  # each so-many-th chat is one where so much of all is said: these are consolidated again and again
-
 AGAIN_S = 0.3
 POST_LIMIT_S = 15.0
 GONE = (httpx2.HTTPError, OSError)

@@ -14,9 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 LEFT_KB = 256  # what is left free of a full disk: less than anybody needs
-
 ALONE = "MILLPOND_SOAK_APART"  # set in a run that was begun again
-
 UNSHARE = ("unshare", "--user", "--map-root-user", "--mount")
 
 

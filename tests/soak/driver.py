@@ -50,17 +50,14 @@ MEMBERS = (
     *("consolidation-0", "consolidation-1"),
 )
 ELDERS = frozenset({"agent-0", "channels-0", "web-0", "consolidation-0"})  # those that grow old
-
 READERS = 6
 FAULT_EVERY = 60  # each so-many-th request to a platform goes wrong in some way
-
 HELD_BACK_S = 20.0
 """When so much waits as comes in this time, no more is said: a machine that is too slow is told by its rate alone."""
 
 BAD_EVERY_S = 2.0
 FORGET_EVERY_S = 5.0
 KNOWN = 1_000  # envelopes of Slack's that it still knows when they are acknowledged once more
-
 LOOK_S = 0.2
 IDLE_S = 600.0
 CHECK_LIMIT_S = 300.0

@@ -19,7 +19,6 @@ WARM_UP = 0.5
 """Share of its life that is not looked at, and of the run: caches fill, each code path is taken for the first time."""
 
 OLD_ENOUGH = 0.15  # share of a run for which a process has to live after that, to be judged
-
 SLICES = 8
 SAMPLES_A_SLICE = 3  # at least; of fewer samples there are fewer slices
 

@@ -28,11 +28,8 @@ PAUSE_S = (1.2 * LEASE_S, 2.0 * LEASE_S)
 MOOD_S = (3.0, 7.0)
 FULL_S = 4.0
 NOTICED_S = 20.0  # until a full disk has ended the server: it writes down whatever is said
-
 STOP_SLACK_S = 15.0  # beyond the grace time, for a machine that is busy; in peace it takes a tenth of a second
-
 FOUND_AGAIN_S = 2.0  # how long it takes processes to find a server that is there again; they try every second
-
 LOOK_S = 0.2
 UNAVAILABLE = 69  # exit code of a process that could not start: no server, and no room for one (sysexits.h)
 

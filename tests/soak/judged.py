@@ -28,7 +28,6 @@ WAIT_MAX_S = TURN_WAIT_S + 3.0
 """A turn's longest wait for a consolidation: what it may wait, and noticing that late on a machine that is busy."""
 
 RATE_LEAST = 0.9  # share of the rate asked for that is enough
-
 MESSAGES_LEAST = 3_000
 """After fewer messages some code runs for the first time, and caches fill, in the part of the run that is measured."""
 

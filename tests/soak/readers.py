@@ -10,7 +10,6 @@ from tests.soak.chats import GONE, Chat, Site
 
 AGAIN_S = 0.3
 READ_S = 20.0  # nothing at all for so long, and the stream is another one's: comments come every 15 s
-
 STAY_S = (10.0, 40.0)  # after which time a reader goes, and comes back
 
 

@@ -19,9 +19,7 @@ class Refuse:
 
 
 Fault = Refuse | Page | Garbled | Cut | Hang | Slow
-
 BURST = 4  # messages to one channel at once; the documentation says 1/s and that short bursts are let through
-
 TIERS = {1: 1, 2: 20, 3: 50, 4: 100}  # calls of a method in a workspace, per minute
 
 

@@ -21,7 +21,6 @@ from tests.limits import HANG_S
 POLL_MAX_S = 50
 HOOK_TIMEOUT_S = 10.0
 HOOK_PAUSE_S = 0.05  # between two tries of an update that was not taken; the real one waits longer
-
 CONFLICT = "Conflict: terminated by other getUpdates request; make sure that only one bot instance is running"
 HOOKED = "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"
 
