@@ -19,6 +19,7 @@
       + RateLimited
       + ModelTimeout
     - ModelRefused
+      + ContentFiltered
     - ContextOverflow
     - InvalidAnswer
   x ConsolidationError
@@ -170,6 +171,10 @@ class ModelRefused(ModelError):
         super().__init__(message)
         self.status = status
         """Of the HTTP response; 0: there was none."""
+
+
+class ContentFiltered(ModelRefused):
+    """A content filter of the model's server refuses the prompt."""
 
 
 class ContextOverflow(ModelError):

@@ -147,12 +147,17 @@ class Calibration:
         self.window_tokens = tokens
 
 
-_calibrations: dict[str, Calibration] = {}
+_calibrations: dict[tuple[str, str], Calibration] = {}
 
 
-def calibration(model_name: str) -> Calibration:
-    """The calibration of a model; one a process, and as many as models are configured."""
-    return _calibrations.setdefault(model_name, Calibration())
+def calibration(model_name: str, server: str = "") -> Calibration:
+    """The calibration of a server's model; one a process, and as many as models are configured.
+
+    Args:
+        model_name: the model's name at its server.
+        server: the server's address, as configured; empty: OpenAI's.
+    """
+    return _calibrations.setdefault((model_name, server), Calibration())
 
 
 async def load(model_name: str) -> Tokenizer:

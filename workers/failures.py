@@ -3,9 +3,11 @@
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 
+from daemon.config import ModelConfig
 from daemon.errors import BusError, ModelError
 from daemon.model import Chunk, Model, Request, note_failure
 from daemon.process import Process
+from workers.learnt import remembered
 
 
 async def noted(process: Process, error: Exception) -> None:
@@ -16,10 +18,11 @@ async def noted(process: Process, error: Exception) -> None:
 
 
 class Noted:
-    """A ``Model`` whose failures are counted."""
+    """A ``Model`` whose failures are counted, and whose server's peculiarities are shared."""
 
-    def __init__(self, model: Model, process: Process) -> None:
+    def __init__(self, model: Model, config: ModelConfig, process: Process) -> None:
         self.name = model.name
+        self._config = config
         self._model = model
         self._process = process
 
@@ -29,6 +32,7 @@ class Noted:
             async with aclosing(self._model.stream(request)) as chunks:
                 async for chunk in chunks:
                     yield chunk
+            await remembered(self._process, self._config)
         except ModelError as error:
             await noted(self._process, error)
             raise

@@ -328,6 +328,10 @@ class Keys:
         """``errors``, hash, TTL 20 minutes: errors of models in a minute of the epoch, by their kind."""
         return f"{self.prefix}:errors:{minute}"
 
+    def learnt(self, server: str, model: str) -> str:
+        """``learnt``, string, TTL 7 days: what a server's model was found to take (JSON)."""
+        return f"{self.prefix}:learnt:{encode_part(server)}:{encode_part(model)}"
+
     # Who may speak on a push channel; what one script touches lies in one slot.
 
     def access(self, channel: str) -> str:

@@ -95,13 +95,15 @@ async def _redis(config: "Config") -> "list[Finding]":
     from daemon.cli.archived import examine_archive
     from daemon.cli.database import examine
     from daemon.cli.finding import error
+    from daemon.cli.learnt import examine_learnt
     from daemon.config import data_path
     from daemon.errors import MillpondError
 
     try:
         async with open_bus(config.redis, data_path(config)) as bus:
             archive = Archive(bus, data_path(config), config=config.archive)
-            return [*await examine(bus, embedded=not config.redis.url), *await examine_archive(bus, archive)]
+            found = [*await examine(bus, embedded=not config.redis.url), *await examine_archive(bus, archive)]
+            return [*found, *await examine_learnt(bus, config)]
     except* MillpondError as group:
         failures = [str(leaf) for leaf in leaves(group)]
     return [error("server", text) for text in failures]

@@ -133,9 +133,15 @@ def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
     first, *fallbacks = bot.model.chain
     yield from _model(f"{path}.model", first)
     for place, fallback in enumerate(fallbacks, 1):
-        yield from _fallback(f"{path}.model", place, fallback)
+        if fallback.api == first.api or not fallback.offline:
+            yield from _fallback(f"{path}.model", place, fallback)
     if bot.summary_model != FallbackConfig():
         yield from _model(f"{path}.summary_model", summary_model_of(bot))
+    others = [(f"{path}.model.fallbacks[{place}]", each) for place, each in enumerate(fallbacks, 1)]
+    for here, other in (*others, (f"{path}.summary_model", summary_model_of(bot))):
+        if other.offline and other.api != first.api:
+            text = f"missing; set it, {other.api.upper()}_API_KEY or base_url: the bot's own model has another API"
+            yield Finding(f"{here}.api_key", text, (f"{here}.api_key_file", f"{here}.base_url"))
     yield from _transcription(f"{path}.transcription", bot)
     yield from _tool_servers(f"{path}.mcp", bot.mcp)
 
@@ -149,8 +155,9 @@ def _transcription(path: str, bot: BotConfig) -> Iterator[Finding]:
     if (given.base_url or given.api_key) and not given.name:
         needs = (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file")
         yield Finding(f"{path}.name", "missing; name the model that turns speech into text, as whisper-1", needs)
-    if given.name and not given.base_url and not given.api_key and bot.model.offline:
-        text = "missing: the bot's own model is offline, so there is no server to take instead; set base_url or a key"
+    if given.name and not given.base_url and not given.api_key and (bot.model.offline or bot.model.api != "openai"):
+        why = "is offline" if bot.model.offline else "is behind Anthropic's API"
+        text = f"missing: the bot's own model {why}, so there is no server to take instead; set base_url or a key"
         yield Finding(f"{path}.base_url", text, (f"{path}.api_key", f"{path}.api_key_file"))
     if text := secret_problem(given.api_key):
         yield Finding(f"{path}.api_key", text)
@@ -210,10 +217,29 @@ def _model(path: str, model: ModelConfig) -> Iterator[Finding]:
         yield Finding(f"{path}.base_url", text)
     if not model.offline and not model.name:
         needs = (f"{path}.api_key", f"{path}.base_url", f"{path}.api_key_file")
-        yield Finding(f"{path}.name", f"missing; set {path}.name or OPENAI_MODEL", needs)
+        yield Finding(f"{path}.name", f"missing; set {path}.name or {model.api.upper()}_MODEL", needs)
     if text := secret_problem(model.api_key):
         yield Finding(f"{path}.api_key", text)
+    if model.api == "anthropic":
+        yield from _anthropic(path, model)
     yield from _budget(path, model)
+
+
+MIN_THINKING_TOKENS = 1_024
+"""The least that the API takes (https://platform.claude.com/docs/en/build-with-claude/extended-thinking)."""
+
+
+def _anthropic(path: str, model: ModelConfig) -> Iterator[Finding]:
+    if find_spec("anthropic") is None:
+        text = "Anthropic's API needs a package that is not installed: pip install 'millpond[anthropic]'"
+        yield Finding(f"{path}.api", text)
+    budget, answer = model.thinking.budget_tokens, model.completion_tokens
+    if model.thinking.type == "enabled" and not MIN_THINKING_TOKENS <= budget < answer:
+        text = (
+            f"must be at least {MIN_THINKING_TOKENS:,} and below the {answer:,} tokens of an answer "
+            f"(max_completion_tokens, at most a quarter of the window); got {budget:,}"
+        )
+        yield Finding(f"{path}.thinking.budget_tokens", text, (f"{path}.max_completion_tokens",))
 
 
 def _fallback(path: str, place: int, fallback: ModelConfig) -> Iterator[Finding]:

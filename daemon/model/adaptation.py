@@ -22,6 +22,7 @@ _CALLS = b'"tool_calls"'
 _RESULT = b'{"role":"tool"'
 _ANSWER = b'{"role":"assistant"'
 _USER = b'{"role":"user"'
+_SYSTEM = b'{"role":"system"'
 _PICTURE = b'"image_url"'
 
 NINE = re.compile(r"[a-zA-Z0-9]{9}\Z")
@@ -29,7 +30,13 @@ _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 _NOT_WANTED = re.compile(
     r"not (?:permitted|allowed|supported|accepted)|unexpected|unsupported|unknown|unrecogni[sz]ed|extra"
+    r"|invalid `?(?:signature|data)|cannot be modified"  # Anthropic, of thinking that was changed or is another's
 )
+
+_SYSTEM_ROLE = re.compile(
+    r"system (?:role|message|prompt|instruction)|(?:role|developer).*system|developer instruction"
+)
+_ALTERNATE = re.compile(r"\balternat|consecutive|roles? must|same role|incorrect role")
 
 _PICTURES = re.compile(r"image|picture|vision|multimodal")
 
@@ -47,15 +54,49 @@ class Form:
     """Beside calls without a text."""
     own: Literal["turn", "window", "none"] = "turn"
     """Which messages are sent with their model's own fields: those of the turn in progress, all, or none."""
+    foreign: Literal["calls", "text"] = "calls"
+    """How calls of another model are sent where ``own`` applies: as calls, or as text to a server that accepts no call
+    without its own fields."""
     pictures: bool = True
+    system: Literal["system", "user"] = "system"
+    """The role of the instructions. Without system messages they stand in front of the first user message."""
+    alternate: bool = False
+    """Whether neighbouring messages of one role are merged, so that user and assistant alternate."""
 
     def otherwise(self, refused: str, messages: Sequence[bytes], *, is_id: bool, is_own: bool) -> "Form | None":
         """The form to try for ``messages`` after a refusal in lower case; None: there is none that it speaks of."""
-        if is_own and self.own != "none" and any(MARK in message for message in messages):
-            turned_away = _NOT_WANTED.search(refused) is not None or self.own == "window"
-            return replace(self, own="none" if turned_away else "window")
+        return (
+            (self._own(refused, messages) if is_own else None)
+            or self._pictures(refused, messages)
+            or self._roles(refused, messages)
+            or self._calls(refused, messages, is_id=is_id)
+        )
+
+    def _own(self, refused: str, messages: Sequence[bytes]) -> "Form | None":
+        if self.own == "none":
+            return None
+        any_own = any(MARK in message for message in messages)
+        if any_own and (_NOT_WANTED.search(refused) or (self.own == "window" and self.foreign == "text")):
+            return replace(self, own="none")
+        if any_own and self.own == "turn":
+            return replace(self, own="window")
+        if self.foreign == "calls" and any(_CALLS in message for message in messages):
+            return replace(self, foreign="text")
+        return None
+
+    def _pictures(self, refused: str, messages: Sequence[bytes]) -> "Form | None":
         if self.pictures and _PICTURES.search(refused) and any(_PICTURE in message for message in messages):
             return replace(self, pictures=False)
+        return None
+
+    def _roles(self, refused: str, messages: Sequence[bytes]) -> "Form | None":
+        if not self.alternate and _ALTERNATE.search(refused) and len(_merged(messages)) < len(messages):
+            return replace(self, alternate=True)
+        if self.system == "system" and _SYSTEM_ROLE.search(refused) and messages[0].startswith(_SYSTEM):
+            return replace(self, system="user")
+        return None
+
+    def _calls(self, refused: str, messages: Sequence[bytes], *, is_id: bool) -> "Form | None":
         if not any(_CALLS in message for message in messages):
             return None
         if is_id and self.ids == "any":
@@ -84,27 +125,62 @@ def adapted(messages: Sequence[bytes], form: Form, *, of: str, current: int = 0,
     if not current:
         turn = next((at for at in range(len(messages) - 1, -1, -1) if messages[at].startswith(_USER)), 0)
     first = {"turn": turn, "window": 0, "none": len(messages)}[form.own]
-    as_is = form.ids == "any" and form.content == "absent" and tools
-    return [
-        _written(message, form, of=of if at >= first else "", tools=tools)
+    as_is = form.ids == "any" and form.content == "absent" and form.foreign == "calls" and tools
+    told: set[str] = set()
+    written = [
+        _written(message, form, of=of if at >= first else "", tools=tools, told=told)
         if MARK in message or not (as_is or _is_plain(message)) or (not form.pictures and _PICTURE in message)
         else message
         for at, message in enumerate(messages)
     ]
+    if form.system == "user" and written[0].startswith(_SYSTEM):
+        instructions = _decode(written[0])["content"]
+        written = _merged([_encode({"role": "user", "content": instructions}), *written[1:2]]) + written[2:]
+    return _merged(written) if form.alternate else written
+
+
+def _merged(messages: Sequence[bytes]) -> list[bytes]:
+    """Messages with neighbours of one role as one; results of tools, and answers with calls, stay apart."""
+    found: list[bytes] = []
+    for message in messages:
+        role = next((role for role in (_USER, _ANSWER) if message.startswith(role) and _CALLS not in message), None)
+        if role and found and found[-1].startswith(role) and _CALLS not in found[-1]:
+            before, after = _decode(found[-1]), _decode(message)
+            found[-1] = _encode({**before, "content": _both(before.get("content"), after.get("content"))})
+        else:
+            found.append(message)
+    return found
+
+
+def _both(before: object, after: object) -> object:
+    if any(isinstance(content, list) for content in (before, after)):
+        return [*_parts(before), *_parts(after)]
+    return "\n\n".join(str(text) for text in (before, after) if text)
+
+
+def _parts(content: object) -> list[object]:
+    if isinstance(content, list):
+        return cast("list[object]", content)
+    return [{"type": "text", "text": content}] if content else []
 
 
 def _is_plain(message: bytes) -> bool:
     return not (message.startswith(_RESULT) or (message.startswith(_ANSWER) and _CALLS in message))
 
 
-def _written(message: bytes, form: Form, *, of: str, tools: bool) -> bytes:
+def _written(message: bytes, form: Form, *, of: str, tools: bool, told: set[str]) -> bytes:
+    """A message in its form; ``told`` holds the ids of calls that were told as text, and takes more of them."""
     bare, _, kept = message.partition(MARK)
     if kept and not of and form == Form(own=form.own) and tools:
         return bare + b"}"
     fields = _decode(bare + b"}" if kept else message)
     calls = cast("list[dict[str, Any]]", fields.get("tool_calls") or [])
-    if kept and of:
-        _give_back(own.decode(kept[:-1]), fields, calls, of=of)
+    is_given_back = bool(kept and of) and _give_back(own.decode(kept[:-1]), fields, calls, of=of)
+    if calls and of and form.foreign == "text" and not is_given_back:
+        told |= {str(call.get("id")) for call in calls}
+    as_text = not tools or not told.isdisjoint(
+        str(each.get("id", each.get("tool_call_id"))) for each in (fields, *calls)
+    )
     if calls and not fields.get("content"):
         fields.pop("content", None)
         if form.content != "absent":
@@ -116,15 +192,17 @@ def _written(message: bytes, form: Form, *, of: str, tools: bool) -> bytes:
             fields["tool_call_id"] = nine(str(fields["tool_call_id"]))
     if not form.pictures:
         fields["content"] = _without_pictures(fields.get("content"))
-    return _encode(fields if tools else _as_text(fields, calls))
+    return _encode(_as_text(fields, calls) if as_text else fields)
 
 
-def _give_back(kept: own.Own, fields: dict[str, Any], calls: Sequence[dict[str, Any]], *, of: str) -> None:
+def _give_back(kept: own.Own, fields: dict[str, Any], calls: Sequence[dict[str, Any]], *, of: str) -> bool:
+    """Add a model's own fields to its message; whether they are its own."""
     if kept.of != of:
-        return
+        return False
     fields |= {name: value for name, value in kept.message.items() if name not in fields}
     for call, more in zip(calls, kept.calls, strict=False):
         call |= {name: value for name, value in more.items() if name not in call}
+    return True
 
 
 @lru_cache(maxsize=1_024)

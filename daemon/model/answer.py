@@ -1,75 +1,39 @@
-"""An answer as it comes in: the lines of an event stream, and the deltas in them put together.
+"""An answer as it comes in: the deltas of an event stream put together.
 
 Servers that call themselves compatible differ in small ways; what was met is handled here and named where it is.
 """
 
 import uuid
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Literal, cast
 
 import msgspec
 
-from daemon.errors import UNREADABLE, InvalidAnswer
+from daemon.errors import UNREADABLE, InvalidAnswer, ModelUnavailable
 from daemon.model import characters, own
 from daemon.model.base import Answer, CutOff, OnlyThought, ToolCall, Usage
 from daemon.model.errors import Asked, reported
 from daemon.model.text_calls import calls_in, may_be_calls
 from daemon.model.thinking import Thinking, is_thinker
 
-MAX_ANSWER_BYTES = 8 * 1024 * 1024
-"""Largest response that is read; far above any answer, it bounds what a broken server can make us keep."""
-
-
-class EventLines:
-    """Bytes in, payloads out: one JSON text per ``data:`` line, as every chat completions server writes them.
-
-    Lines and not events, since some servers leave out the blank line after one. What is no event is kept: a server
-    that ignores ``stream`` sends one JSON object, a proxy a web page.
-    """
-
-    def __init__(self) -> None:
-        self.done = False
-        """The end marker ``[DONE]`` has come."""
-        self._buffer = bytearray()
-        self._other: list[bytes] = []
-        self._events = 0
-        self._size = 0
-
-    def feed(self, piece: bytes) -> list[bytes]:
-        """The payloads that ``piece`` completes.
-
-        Raises:
-            InvalidAnswer: more than ``MAX_ANSWER_BYTES`` in all.
-        """
-        self._size += len(piece)
-        if self._size > MAX_ANSWER_BYTES:
-            raise InvalidAnswer(f"the model's answer is larger than {MAX_ANSWER_BYTES} bytes")
-        self._buffer.extend(piece)
-        if b"\n" not in piece:
-            return []
-        *lines, rest = bytes(self._buffer).split(b"\n")
-        self._buffer = bytearray(rest)
-        return [payload for line in lines if line and (payload := self._payload(line))]
-
-    def end(self) -> list[bytes]:
-        """What is left when the bytes end: a last line without its end, or the whole of what was no event stream."""
-        last = self._payload(bytes(self._buffer))
-        if last or self._events or self.done:
-            return [last] if last else []
-        whole = b"\n".join(self._other).strip()
-        return [whole] if whole else []
-
-    def _payload(self, line: bytes) -> bytes:
-        field, colon, value = line.strip().partition(b":")
-        if colon and field == b"data":
-            self._events += 1
-            value = value.strip()
-            self.done = self.done or value == b"[DONE]"
-            return b"" if value == b"[DONE]" else value
-        if not (colon and field in (b"", b"event", b"id", b"retry")):
-            self._other.append(line)
-        return b""
+_CUT_OFF: Mapping[str, Literal["length", "content_filter"]] = {
+    "length": "length",
+    "max_tokens": "length",  # servers in front of Anthropic's and Gemini's APIs
+    "max_output_tokens": "length",
+    "model_length": "length",  # Mistral: the window is full
+    "model_context_window_exceeded": "length",  # GLM
+    "content_filter": "content_filter",
+    "sensitive": "content_filter",  # GLM
+    "safety": "content_filter",  # Gemini's, where they are passed on
+    "recitation": "content_filter",
+    "prohibited_content": "content_filter",
+    "blocklist": "content_filter",
+    "refusal": "content_filter",
+}
+"""Reasons for which an answer ends early, in lower case, as servers name them."""
+_BROKEN = frozenset({"error", "network_error", "insufficient_system_resource"})
+"""The server failed in the middle: Mistral and OpenRouter, GLM, DeepSeek."""
 
 
 class _Function(msgspec.Struct):
@@ -86,6 +50,13 @@ class _Call(msgspec.Struct):
 
 class _Part(msgspec.Struct):
     text: str = ""
+    thinking: "str | list[_Part]" = ""
+    """Reasoning of Mistral's models."""
+
+    @property
+    def thought(self) -> str:
+        """The reasoning in it."""
+        return self.thinking if isinstance(self.thinking, str) else "".join(part.text for part in self.thinking)
 
 
 class _Message(msgspec.Struct):
@@ -94,10 +65,14 @@ class _Message(msgspec.Struct):
     """Where DeepSeek, vLLM and llama.cpp put it."""
     reasoning: object = None
     """Where OpenRouter and Ollama do."""
+    thinking_blocks: object = None
+    """Where Anthropic's thinking is kept with its signatures."""
     tool_calls: list[_Call] | None = None
 
 
-class _Choice(msgspec.Struct):
+class Choice(msgspec.Struct):
+    """What a payload adds to the answer."""
+
     delta: dict[str, object] | None = None
     """As ``_Message``, with whatever else the server sends."""
     message: dict[str, object] | None = None
@@ -117,15 +92,24 @@ class _Usage(msgspec.Struct):
     """DeepSeek's name for the cached ones."""
 
 
-class _Payload(msgspec.Struct):
-    choices: list[_Choice] | None = None
+class Payload(msgspec.Struct):
+    """A piece of a stream, or the one object of a server without streams, in the form of the chat completions API."""
+
+    choices: list[Choice] | None = None
     usage: object = None
     """Read apart: an answer is not the worse for a count that cannot be read."""
     model: str | None = None
     error: object = None
+    kind: str | None = msgspec.field(default=None, name="object")
+    """``error`` where vLLM's and SGLang's older versions report one without a field of that name."""
+    message: str | None = None
+    code: object = None
 
 
-_payloads = msgspec.json.Decoder(_Payload, strict=False)
+Read = Callable[[object], Payload]
+"""Reads a decoded event of another API's stream. Raises ``msgspec.ValidationError`` if it has another shape."""
+
+_payloads = msgspec.json.Decoder(Payload, strict=False)
 
 
 @dataclass
@@ -152,9 +136,18 @@ class _OpenCall:
 class AnswerParts:
     """Puts an answer together from the payloads of a stream, or from the one object of a server without streams."""
 
-    def __init__(self, asked: Asked, *, offered: Callable[[], Collection[str]] | None = None) -> None:
-        """``offered`` names the tools that the model may call; None: there are none."""
+    def __init__(
+        self, asked: Asked, *, offered: Callable[[], Collection[str]] | None = None, read: Read | None = None
+    ) -> None:
+        """Nothing has come yet.
+
+        Args:
+            asked: whose answer it is.
+            offered: names the tools that the model may call; None: there are none.
+            read: reads each event; None: they are those of the chat completions API.
+        """
         self._asked = asked
+        self._read = read
         self._offered = offered
         self._characters = characters.Characters()
         self._thinking = Thinking(inside=is_thinker(asked.model))
@@ -179,8 +172,8 @@ class AnswerParts:
             InvalidAnswer: it is not JSON of the right shape.
         """
         said = self._decoded(payload)
-        if said.error:
-            raise reported(said.error, self._asked)
+        if said.error or said.kind == "error":
+            raise reported(said.error or {"message": said.message, "code": said.code}, self._asked)
         if said.usage:
             self._usage = _usage(said.usage) or self._usage
         self._version = said.model or self._version
@@ -214,10 +207,12 @@ class AnswerParts:
         has_text, are_whole = bool("".join(self._text).strip()), all(call.is_whole for call in self._calls)
         if not self._finish and not (marked and are_whole and (has_text or self._calls)):
             raise InvalidAnswer(f"the answer of {self._asked} broke off before its end")
-        if self._finish in ("length", "content_filter"):
-            why = "max_completion_tokens was reached" if self._finish == "length" else "its content filter stopped it"
+        if self._finish in _BROKEN:
+            raise ModelUnavailable(f"{self._asked} ended its answer with an error ({self._finish}); it may work later")
+        if reason := _CUT_OFF.get(self._finish):
+            why = "max_completion_tokens was reached" if reason == "length" else "its content filter stopped it"
             text = f"the answer of {self._asked} is cut off: {why}"
-            raise CutOff(text, finish_reason=self._finish, answer=self._so_far(), is_call=bool(self._calls))
+            raise CutOff(text, finish_reason=reason, answer=self._so_far(), is_call=bool(self._calls))
         answer = self._so_far(self._tool_calls())
         if not (self._calls or has_text):
             if answer.reasoning.strip():
@@ -241,25 +236,26 @@ class AnswerParts:
         if not self._own and not any(of_calls):
             return b""
         kept = own.Own(
-            of=own.identity(self._asked.host.lower(), self._asked.model),
+            of=self._asked.of or own.identity(self._asked.host.lower(), self._asked.model),
             message=self._own,
             calls=tuple(of_calls) if any(of_calls) else (),
         )
         return own.encode(characters.mended(msgspec.to_builtins(kept)))
 
-    def _decoded(self, payload: bytes) -> _Payload:
+    def _decoded(self, payload: bytes) -> Payload:
         try:
-            return _payloads.decode(payload)
+            return _payloads.decode(payload) if self._read is None else self._read(msgspec.json.decode(payload))
         except UNREADABLE:
             pass
         try:
-            return msgspec.convert(characters.decoded(payload), _Payload, strict=False)
+            fields = characters.decoded(payload)
+            return msgspec.convert(fields, Payload, strict=False) if self._read is None else self._read(fields)
         except UNREADABLE as error:
             quoted = self._asked.quote(payload[:2000].decode(errors="replace"))
             raise InvalidAnswer(f"{self._asked} sent something that is no answer: {quoted}") from error
 
-    def _choice(self, choice: _Choice) -> str:
-        self._finish = choice.finish_reason or self._finish
+    def _choice(self, choice: Choice) -> str:
+        self._finish = (choice.finish_reason or self._finish).lower()
         fields = choice.delta or choice.message or {}
         try:
             message = msgspec.convert(fields, _Message, strict=False)
@@ -269,10 +265,12 @@ class AnswerParts:
             self._fragment(call, of_call)
         if unknown := own.unknown(fields, own.KNOWN):
             self._own = cast("dict[str, object]", own.joined(self._own, unknown))
-        thought = message.reasoning_content or message.reasoning
+        thought = message.reasoning_content or message.reasoning or own.thought(message.thinking_blocks)
         if isinstance(thought, str):
             self._thought.append(thought)
         content = message.content or ""
+        if isinstance(content, list):
+            self._thought += [part.thought for part in content if part.thinking]
         piece = content if isinstance(content, str) else "".join(part.text for part in content)
         return self._said(self._thinking.feed(self._characters.feed(piece))) if piece else ""
 

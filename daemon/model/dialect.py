@@ -12,9 +12,11 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from daemon.config.schema import ModelConfig
 from daemon.model.adaptation import Form, adapted
 from daemon.model.base import Request
 from daemon.model.own import identity
+from daemon.model.tool_schema import plain
 
 _json = msgspec.json.encode
 
@@ -24,11 +26,17 @@ _NOT_TAKEN = re.compile(
 )
 _UNKNOWN = re.compile(r"unknown|unrecogni[sz]ed|unsupported|not supported|extra|unexpected")
 _TOOLS = re.compile(r"\btools?\b|function.?call|tool.?(?:use|choice)")
+_CHOICE = re.compile(r"tool[_ ]choice(?! requires)")
 _IDS = re.compile(r"tool.?call.?id|call[_ ]id|\bids?\b.*(?:length|charact|pattern|a-z|match|nine|\b9\b)")
+_SCHEMA = re.compile(
+    r"additional_?properties|schema|(?:any|one|all)_?of\b|(?:min|max)_?(?:length|items|properties)\b"
+    r"|exclusive_?m(?:in|ax)imum|parameters\.properties|function_declarations"
+)
+"""Keywords of JSON Schema, and the parts of a request that hold it."""
 _OWN = re.compile(r"reasoning|thought|thinking|signature|extra_content")
 _STREAM = re.compile(r"\bstream(?:ing)?\b")
 _AT_MOST = re.compile(
-    r"(?:at most|up to|<=?|less than(?: or equal to)?|max(?:imum)?(?: allowed| value)?(?: is| of|:)?|,)\s*(\d{3,6})\b"
+    r"(?:at most|up to|<=?|less than(?: or equal to)?|max(?:imum)?(?: allowed| value)?(?: is| of|:)?|,|>)\s*(\d{3,6})\b"
 )
 _PLAIN = Form()
 
@@ -49,25 +57,32 @@ class Dialect:
     """Whether ``tool_choice`` may force a tool."""
     tools: bool = True
     """Whether there may be tools at all."""
+    cache: bool = True
+    """Whether parts of a prompt may be marked to be cached, with Anthropic's API."""
+    schemas: Literal["full", "plain"] = "full"
+    """Whether the parameters of tools may have all of JSON Schema, or only its common keywords."""
     form: Form = _PLAIN
     """How messages are written."""
 
     def without(self, refused: str, request: Request) -> "Dialect | None":
         """The dialect to ask ``request`` in after the server's text ``refused``; None if it names nothing of it."""
         text = refused.lower()
-        changes = (self._usage, self._force, self._limit, self._stream, self._tools, self._messages)
+        changes = (
+            *(self._usage, self._force, self._limit, self._stream, self._cache),
+            *(self._schemas, self._tools, self._messages),
+        )
         return next((changed for change in changes if (changed := change(text, request)) is not None), None)
 
     def _usage(self, text: str, _request: Request) -> "Dialect | None":
         return replace(self, usage=False) if self.usage and "stream_options" in text else None
 
     def _force(self, text: str, request: Request) -> "Dialect | None":
-        return replace(self, force=False) if self.force and request.force_tool and "tool_choice" in text else None
+        return replace(self, force=False) if self.force and request.force_tool and _CHOICE.search(text) else None
 
     def _limit(self, text: str, request: Request) -> "Dialect | None":
         if self.limit not in text and "max_tokens" not in text:
             return None
-        most = [int(number) for number in _AT_MOST.findall(text) if 0 < int(number) < self._most(request)]
+        most = [int(number) for number in _AT_MOST.findall(text) if 0 < int(number) < self.most(request)]
         if most and not _UNKNOWN.search(text):
             return replace(self, limit_most=max(most))
         if self.limit == "max_completion_tokens" and self.limit in text:
@@ -79,10 +94,18 @@ class Dialect:
     def _stream(self, text: str, _request: Request) -> "Dialect | None":
         return replace(self, stream=False) if self.stream and _STREAM.search(text) else None
 
+    def _schemas(self, text: str, request: Request) -> "Dialect | None":
+        if self.schemas == "full" and self.tools and request.tools and _SCHEMA.search(text):
+            return replace(self, schemas="plain")
+        return None
+
     def _tools(self, text: str, request: Request) -> "Dialect | None":
         if self.tools and request.tools and _TOOLS.search(text) and _NOT_TAKEN.search(text) and not _IDS.search(text):
             return replace(self, tools=False, force=False)
         return None
+
+    def _cache(self, text: str, _request: Request) -> "Dialect | None":
+        return replace(self, cache=False) if self.cache and "cache_control" in text else None
 
     def _messages(self, text: str, request: Request) -> "Dialect | None":
         form = self.form.otherwise(
@@ -93,7 +116,19 @@ class Dialect:
         )
         return None if form is None else replace(self, form=form)
 
-    def _most(self, request: Request) -> int:
+    def offered(self, request: Request) -> list[bytes]:
+        """The definitions of the tools in this form, JSON each; none if the server takes none."""
+        return [plain(tool) if self.schemas == "plain" else tool for tool in request.tools] if self.tools else []
+
+    def messages(self, request: Request, *, of: str) -> list[bytes]:
+        """The messages in this form, JSON each; ``of`` as for ``body``."""
+        messages = adapted(request.messages, self.form, of=of, current=request.current, tools=self.tools)
+        if request.force_tool and not self.tools:
+            messages.append(_described(request))
+        return messages
+
+    def most(self, request: Request) -> int:
+        """The largest answer to ask for, in tokens."""
         return min(request.max_completion_tokens, self.limit_most or request.max_completion_tokens)
 
     def body(self, model: str, request: Request, *, of: str = "") -> bytes:
@@ -104,13 +139,10 @@ class Dialect:
             request: what is asked.
             of: whose fields are sent back, see ``daemon.model.own.identity``.
         """
-        tools = request.tools if self.tools else ()
-        messages = adapted(request.messages, self.form, of=of, current=request.current, tools=self.tools)
-        if request.force_tool and not self.tools:
-            messages.append(_described(request))
+        tools, messages = self.offered(request), self.messages(request, of=of)
         fields = [b'"model":' + _json(model), b'"messages":[' + b",".join(messages) + b"]"]
         fields.insert(1, b'"stream":true' if self.stream else b'"stream":false')
-        fields.append(f'"{self.limit}":{self._most(request)}'.encode())
+        fields.append(f'"{self.limit}":{self.most(request)}'.encode())
         if self.usage and self.stream:
             fields.append(b'"stream_options":{"include_usage":true}')
         if tools:
@@ -129,6 +161,7 @@ def _described(request: Request) -> bytes:
 
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
+ANTHROPIC_BASE_URL = "https://api.anthropic.com"
 
 PROVIDERS: Mapping[str, Dialect] = {
     "mistral.ai": Dialect(limit="max_tokens", form=Form(ids="nine", own="none")),
@@ -145,6 +178,16 @@ def host_of(base_url: str) -> str:
     with suppress(ValueError):  # who opens the model says so
         return urlsplit(base_url or DEFAULT_BASE_URL).netloc.rpartition("@")[2].lower()
     return ""
+
+
+def server_of(config: ModelConfig) -> str:
+    """The name under which a model's server is known here: its host, and its API unless that is OpenAI's.
+
+    One host may have both, each with a dialect of its own, as DeepSeek does.
+    """
+    if config.api == "anthropic":
+        return f"anthropic:{host_of(config.base_url or ANTHROPIC_BASE_URL)}"
+    return host_of(config.base_url)
 
 
 _learnt: dict[str, Dialect] = {}
@@ -165,13 +208,17 @@ def learn(host: str, model: str, dialect: Dialect) -> None:
     _learnt[identity(host, model)] = dialect
 
 
+def differences(known: Dialect, learnt: Dialect) -> dict[str, object]:
+    """The new values in a dialect, by name: ``{"tools": False, "form.ids": "nine"}``."""
+    before, after = _flat(known), _flat(learnt)
+    return {name: value for name, value in after.items() if value != before[name]}
+
+
 def changes(known: Dialect, learnt: Dialect) -> str:
-    """What is new in a dialect, in a line: ``tools=False, form.ids='nine'``."""
-    pairs = [
-        (name, getattr(known, name), getattr(learnt, name)) for name in known.__dataclass_fields__ if name != "form"
-    ]
-    pairs += [
-        (f"form.{name}", getattr(known.form, name), getattr(learnt.form, name))
-        for name in known.form.__dataclass_fields__
-    ]
-    return ", ".join(f"{name}={after!r}" for name, before, after in pairs if before != after)
+    """The new values in a dialect, in a line for logs: ``tools=False, form.ids='nine'``."""
+    return ", ".join(f"{name}={value!r}" for name, value in differences(known, learnt).items())
+
+
+def _flat(dialect: Dialect) -> dict[str, object]:
+    own = {name: value for name, value in vars(dialect).items() if name != "form"}
+    return own | {f"form.{name}": value for name, value in vars(dialect.form).items()}

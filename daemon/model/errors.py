@@ -1,12 +1,14 @@
 """Every exception of the openai SDK and of httpx2, its HTTP library, in Millpond's terms: one table, one place.
 
+Other SDKs add theirs to the table where they are used (``daemon.model.anthropic_model``).
+
 Texts name the model, the host and what to do. A server's own words are quoted, shortened, with the key cut out.
 """
 
 import datetime as dt
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import cast
@@ -17,6 +19,7 @@ import openai
 
 from daemon.config.secret import Secret
 from daemon.errors import (
+    ContentFiltered,
     ContextOverflow,
     InvalidAnswer,
     ModelError,
@@ -69,6 +72,18 @@ KINDS: Mapping[type[BaseException], type[ModelError]] = {
 FOREIGN = tuple(KINDS)
 """What is caught around a call."""
 
+
+class Refusal(Exception):
+    """A response with an error status, whichever SDK read it."""
+
+    def __init__(self, response: httpx2.Response, body: object) -> None:
+        super().__init__(f"status {response.status_code}")
+        self.response = response
+        self.status = response.status_code
+        self.body = body
+        """The error that the server describes, decoded where it is JSON."""
+
+
 QUOTE_CHARS = 300
 """Longest quotation of a server's words."""
 
@@ -91,11 +106,29 @@ _OVERFLOW = (
     "maximum model length",  # vLLM
     "request body too large",  # Anthropic, GitHub: 413
     "request too large",
+    "request_too_large",  # Anthropic's type
     "too many tokens",
     "token limit",
     "tokens exceed",
     "larger than the max",  # Mistral
     "model's max",
+)
+
+
+_FILTERED = (
+    "content_filter",  # Azure's and Kimi's code
+    "content management policy",  # Azure
+    "content_policy_violation",  # OpenAI
+    "usage policy",
+    "usage policies",
+    "data_inspection_failed",  # Qwen
+    "datainspectionfailed",
+    "inappropriate content",
+    "content exists risk",  # DeepSeek
+    "considered high risk",  # Kimi
+    "prohibited_content",  # Gemini
+    "sensitive content",
+    "敏感",  # GLM
 )
 
 
@@ -106,6 +139,10 @@ class Asked:
     model: str
     host: str
     key: Secret
+    variable: str = "OPENAI_API_KEY"
+    """Names the key where the configuration does not."""
+    of: str = ""
+    """Whose fields an answer's own ones are, see ``daemon.model.own.identity``; empty: those of host and model."""
 
     def __str__(self) -> str:
         return f"model {self.model!r} at {self.host}"
@@ -118,11 +155,25 @@ class Asked:
         return text if len(text) <= QUOTE_CHARS else text[:QUOTE_CHARS] + "…"
 
 
-def translated(error: BaseException, asked: Asked, now: dt.datetime) -> ModelError:
-    """``error`` as one of ours; ``now`` is for servers that say when to come back as a date."""
+def translated(
+    error: BaseException,
+    asked: Asked,
+    now: dt.datetime,
+    kinds: Mapping[type[BaseException], type[ModelError]] = KINDS,
+) -> ModelError:
+    """``error`` as one of ours.
+
+    Args:
+        error: of a library.
+        asked: who was asked.
+        now: for servers that say when to come back as a date.
+        kinds: what each class of errors means.
+    """
     if isinstance(error, openai.APIStatusError):
-        return by_status(error.status_code, error.body, asked, retry_after_s(error.response.headers, now))
-    kind = next((KINDS[ancestor] for ancestor in type(error).__mro__ if ancestor in KINDS), ModelUnavailable)
+        error = Refusal(error.response, error.body)
+    if isinstance(error, Refusal):
+        return by_status(error.status, error.body, asked, retry_after_s(error.response.headers, now))
+    kind = next((kinds[ancestor] for ancestor in type(error).__mro__ if ancestor in kinds), ModelUnavailable)
     return kind(f"{asked} {_SAYINGS[kind]} ({type(error).__name__}); {_ADVICE[kind]}")
 
 
@@ -134,11 +185,13 @@ def by_status(status: int, body: object, asked: Asked, retry_s: float | None = N
         return RateLimited(f"{asked} limits its rate (429): {words}; {later}", retry_after_s=retry_s)
     if status in (400, 413, 422) and is_overflow(body):
         return ContextOverflow(f"the prompt is too large for {asked}: {words}; check context_window_tokens")
+    if status in (400, 403, 422, 451) and is_filtered(body):
+        return ContentFiltered(f"the content filter of {asked} refuses the request ({status}): {words}", status=status)
     if status == 408 or status >= 500:
         return ModelUnavailable(f"{asked} fails ({status}): {words}; it may work later")
     if status in (401, 403):
         # Without the server's words: they often repeat the key.
-        text = f"{asked} does not accept the API key ({status}); check OPENAI_API_KEY or api_key_file"
+        text = f"{asked} does not accept the API key ({status}); check {asked.variable} or api_key_file"
         return ModelRefused(text, status=status)
     text = f"{asked} refuses the request ({status}): {words}; check the bot's model settings"
     return ModelRefused(text, status=status)
@@ -148,21 +201,35 @@ def reported(body: object, asked: Asked) -> ModelError:
     """The error that a server reports inside an answer it had begun with status 200."""
     fields = _fields(body)
     code, text = fields.get("code"), _words(body).lower()
-    if is_overflow(body):
+    if is_overflow(body) or is_filtered(body):
         return by_status(400, body, asked)
     if isinstance(code, int) and 400 <= code < 600:
         return by_status(code, body, asked)
     names = f"{code} {fields.get('type')}".lower()
+    if status := next((_TYPES[name] for name in _TYPES if name in names), None):
+        return by_status(status, body, asked)
     if "rate_limit" in names or "rate limit" in text:
         return by_status(429, body, asked)
     return by_status(400 if "invalid_request" in names else 500, body, asked)
 
 
+_TYPES: Mapping[str, int] = {
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+}
+"""Statuses of Anthropic's types of errors that no later call gets around (https://platform.claude.com/docs/en/api/errors)."""
+
+
 def is_overflow(body: object) -> bool:
     """Whether an error body says that the prompt does not fit, in the common servers' words."""
-    fields = _fields(body)
-    text = f"{fields.get('code')} {fields.get('type')} {_words(body)}".lower()
-    return any(wording in text for wording in _OVERFLOW)
+    return _says(body, _OVERFLOW)
+
+
+def is_filtered(body: object) -> bool:
+    """Whether an error body says that a filter refuses the prompt for its content, in the common servers' words."""
+    return _says(body, _FILTERED)
 
 
 def retry_after_s(headers: Mapping[str, str], now: dt.datetime) -> float | None:
@@ -182,6 +249,12 @@ def retry_after_s(headers: Mapping[str, str], now: dt.datetime) -> float | None:
 def shows(error: BaseException, key: Secret) -> bool:
     """Whether the key stands in the text of ``error`` or of what it came from."""
     return bool(key) and any(key.reveal() in f"{link} {link!r}" for link in _chain(error))
+
+
+def _says(body: object, wordings: Iterable[str]) -> bool:
+    fields = _fields(body)
+    text = f"{fields.get('code')} {fields.get('type')} {_words(body)}".lower()
+    return any(wording in text for wording in wordings)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -223,5 +296,5 @@ _ADVICE: Mapping[type[ModelError], str] = {
     ModelUnavailable: "check base_url and the network",
     ModelTimeout: "see call_timeout_s and chunk_timeout_s",
     ModelRefused: "check base_url, the key and the proxy settings",
-    InvalidAnswer: "check that base_url names an OpenAI-compatible server",
+    InvalidAnswer: "check that base_url and api fit the server",
 }

@@ -12,7 +12,7 @@ import structlog
 from msgspec.structs import replace
 
 from daemon.config.schema import ModelConfig
-from daemon.errors import ModelError, ModelRefused, ModelUnavailable, RateLimited
+from daemon.errors import ContentFiltered, ModelError, ModelRefused, ModelUnavailable, RateLimited
 from daemon.model.base import Answer, Chunk, CutOff, Model, OnlyThought, Request
 from daemon.tokens import calibration
 
@@ -39,7 +39,9 @@ class Rung:
 
     def fits(self, request: Request) -> bool:
         """Whether the prompt is within its budget."""
-        return request.tokens <= calibration(self._config.name).lowered(self._config.budget_tokens)
+        return request.tokens <= calibration(self._config.name, self._config.base_url).lowered(
+            self._config.budget_tokens
+        )
 
     async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """As ``Model.stream``, with an answer no longer than its window allows."""
@@ -59,8 +61,8 @@ class Rung:
 
     def _failed(self, error: ModelError) -> None:
         _log.warning("model.failed", model=self.model.name, reason=f"{type(error).__name__}: {error}")
-        # A bad answer, or a prompt too long for it, says nothing about the next call.
-        if isinstance(error, ModelUnavailable | ModelRefused):
+        # A bad answer, or a prompt that is too long or filtered, says nothing about the next call.
+        if isinstance(error, ModelUnavailable | ModelRefused) and not isinstance(error, ContentFiltered):
             self._failures += 1
             asked_s = error.retry_after_s if isinstance(error, RateLimited) else None
             self._rest(min(REST_MAX_S, asked_s or REST_S * 2 ** min(self._failures - 1, 10)))

@@ -16,6 +16,7 @@ class Meter:
 
     def __init__(self, config: ModelConfig) -> None:
         self._name = config.name
+        self._server = config.base_url
         self._prices = config.prices
 
     async def read(self, answer: Answer, request: Request) -> Answer:
@@ -24,7 +25,7 @@ class Meter:
         if usage.estimated:
             usage = await self._estimate(answer, request)
         else:
-            calibration(self._name).learn(request.tokens, usage.tokens_in)
+            calibration(self._name, self._server).learn(request.tokens, usage.tokens_in)
         return replace(answer, usage=priced(usage, self._prices))
 
     async def _estimate(self, answer: Answer, request: Request) -> Usage:

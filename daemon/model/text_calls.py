@@ -1,7 +1,9 @@
 """Tool calls that come as text, because the server does not take them out of what its model writes. Pure.
 
-The forms are those of the models' own chat templates: Hermes and Qwen (``<tool_call>``, with JSON or XML inside), Llama
-(bare JSON, or behind ``<|python_tag|>``), Mistral (``[TOOL_CALLS]``), DeepSeek (``<｜tool▁calls▁begin｜>``).
+The forms are those of the models' own chat templates: Hermes and Qwen (``<tool_call>``, with JSON or XML inside), GLM
+(the same with keys and values), Llama (bare JSON, behind ``<|python_tag|>``, or within ``<function=...>``), Granite
+(``<|tool_call|>``), Mistral (``[TOOL_CALLS]``), DeepSeek (``<｜tool▁calls▁begin｜>``), and Kimi
+(``<|tool_calls_section_begin|>``).
 """
 
 import json
@@ -22,6 +24,10 @@ _STARTS = (
     "[TOOL_CALLS]",
     "<｜tool▁calls▁begin｜>",
     "<｜tool▁call▁begin｜>",
+    "<|tool_calls_section_begin|>",
+    "<|tool_call_begin|>",
+    "<|tool_call|>",
+    "<function=",
     "{",
     "[{",
     "```json",
@@ -39,6 +45,14 @@ _DEEPSEEK = re.compile(
     re.DOTALL,
 )
 _DEEPSEEK_FRAME = re.compile(r"<｜tool▁calls▁(?:begin|end)｜>|<｜end▁of▁sentence｜>")
+_KIMI = re.compile(
+    r"<\|tool_call_begin\|>\s*(?:functions\.)?([\w.-]+?)(?::\d+)?\s*<\|tool_call_argument_begin\|>\s*(.*?)\s*"
+    r"(?:<\|tool_call_end\|>|\Z)",
+    re.DOTALL,
+)
+_KIMI_FRAME = re.compile(r"<\|tool_calls_section_(?:begin|end)\|>")
+_GLM = re.compile(r"\A([\w.-]+)\s*((?:<arg_key>.*</arg_value>)?)\s*\Z", re.DOTALL)
+_GLM_ARGUMENT = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
 _FENCE = re.compile(r"\A```\w*\s*(.*?)\s*```\Z", re.DOTALL)
 
 
@@ -88,10 +102,16 @@ def _read(text: str) -> Found:
         yield from _each(_HERMES, text, _hermes)
     elif text.startswith("<｜tool"):
         yield from _each(_DEEPSEEK, _DEEPSEEK_FRAME.sub("", text), _named)
+    elif text.startswith(("<|tool_calls_section_begin|>", "<|tool_call_begin|>")):
+        yield from _each(_KIMI, _KIMI_FRAME.sub("", text), _named)
+    elif text.startswith("<function="):
+        yield from _each(_FUNCTION, text, _function)
     elif _MISTRAL.match(text):
         yield from _each(_MISTRAL, text, _named)
     else:
-        yield from _described(text.removeprefix("[TOOL_CALLS]").removeprefix("<|python_tag|>"))
+        for mark in ("[TOOL_CALLS]", "<|python_tag|>", "<|tool_call|>"):
+            text = text.removeprefix(mark)
+        yield from _described(text)
 
 
 def _each(form: re.Pattern[str], text: str, read: Callable[[re.Match[str]], Found]) -> Found:
@@ -102,11 +122,20 @@ def _each(form: re.Pattern[str], text: str, read: Callable[[re.Match[str]], Foun
 
 
 def _hermes(found: re.Match[str]) -> Found:
-    if "<function=" not in found[1]:
+    if glm := _GLM.match(found[1]):
+        yield glm[1], _json({name: _value(text) for name, text in _GLM_ARGUMENT.findall(glm[2])})
+    elif "<function=" in found[1]:
+        yield from _each(_FUNCTION, found[1], _function)
+    else:
         yield from _described(found[1])
-        return
-    for function in _FUNCTION.finditer(found[1]):
-        yield function[1], _json({name: _value(text) for name, text in _PARAMETER.findall(function[2])})
+
+
+def _function(found: re.Match[str]) -> Found:
+    text = found[2].strip()
+    if text.startswith("{"):
+        yield found[1], _json(_object(json.loads(text)))
+    else:
+        yield found[1], _json({name: _value(value) for name, value in _PARAMETER.findall(text)})
 
 
 def _named(found: re.Match[str]) -> Found:

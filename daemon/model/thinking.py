@@ -1,9 +1,8 @@
 """Reasoning that a model writes into its text, kept apart from what it says.
 
-DeepSeek R1, Qwen 3 and others write it between ``<think>`` and ``</think>`` where the server does not take it out, some
-between ``<thinking>`` and ``</thinking>``; a chat template may have written the first mark itself, so that only the
-second one comes. gpt-oss writes channels (OpenAI's harmony format): see ``daemon.model.harmony``. Other marks that come
-later are text.
+DeepSeek R1, Qwen 3 and others write it between ``<think>`` and ``</think>`` where the server leaves it in, others
+between marks of their own. A chat template may have written the first mark itself, so that only the second one comes.
+gpt-oss writes channels (OpenAI's harmony format): see ``daemon.model.harmony``. Other marks that come later are text.
 """
 
 import re
@@ -11,11 +10,14 @@ from typing import Literal
 
 from daemon.model.harmony import STARTS, Harmony
 
-OPEN = ("<think>", "<thinking>")
-CLOSE = ("</think>", "</thinking>")
+OPEN = ("<think>", "<thinking>", "<seed:think>", "[THINK]", "◁think▷", "<thought>", "<reasoning>")
+CLOSE = ("</think>", "</thinking>", "</seed:think>", "[/THINK]", "◁/think▷", "</thought>", "</reasoning>")
+"""Marks of DeepSeek and Qwen, of older models, of Seed, Mistral, Kimi-VL and Gemini, and of prompts for reasoning."""
+LATE = CLOSE[:5]
+"""Marks that end reasoning although it never began; the others are ordinary words of XML."""
 
-_CLOSES = re.compile("|".join(CLOSE))
-_HINT = re.compile("</?think")
+_CLOSES = re.compile("|".join(map(re.escape, LATE)))
+_HINT = re.compile(r"</?(?:seed:)?think|\[/?THINK|◁/?think")
 LONGEST = max(map(len, CLOSE))
 _QUOTES = "`\"'“‘「"
 """In front of a mark: the text is about the mark."""
@@ -123,7 +125,7 @@ class Thinking:
                 return text
             if found is not None:
                 return self._take_back(whole, found)
-        kept = _tail(text, CLOSE)
+        kept = _tail(text, LATE)
         text, self._held = text[: len(text) - kept], text[len(text) - kept :]
         self._said.append(text)
         return text

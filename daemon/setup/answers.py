@@ -5,6 +5,7 @@ from typing import Literal
 
 from daemon.config import Secret
 from daemon.sessionkey import encode_part
+from daemon.setup.apis import Api
 from daemon.wording import Language
 
 Access = Literal["pairing", "private", "open"]
@@ -38,6 +39,7 @@ class ModelAnswer:
     name: str
     key: Secret
     """Empty: the server wants none."""
+    api: Api = "openai"
 
 
 @dataclass(frozen=True, kw_only=True)

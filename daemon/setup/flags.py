@@ -18,6 +18,7 @@ class Flags:
     time_zone: str | None = None
     workspace: str | None = None
     offline: bool = False
+    model_api: str | None = None
     model_url: str | None = None
     model: str | None = None
     model_key: str | None = None

@@ -6,13 +6,14 @@ from typing import Literal, cast
 
 import click
 
-from daemon.config import BotConfig, ModelConfig, Secret, TelegramConfig
+from daemon.config import BotConfig, Secret, TelegramConfig
 from daemon.config.keys import NAME_RULE, is_name
 from daemon.config.rules import zone_problem
 from daemon.errors import ConfigError, MillpondError, ModelError
 from daemon.printable import printable
 from daemon.services import PROBE, load
 from daemon.setup.answers import ACCESS, Access, Answers, ModelAnswer, Owner, TelegramAnswer
+from daemon.setup.apis import APIS, Api, usual_api
 from daemon.setup.asking import Asker, address_problem
 from daemon.setup.bot_api import CONFLICT, Me, TelegramSaysNo, bot_api
 from daemon.setup.flags import Flags
@@ -22,13 +23,9 @@ from daemon.setup.pairing import greet, new_code, wait_for_owner
 from daemon.setup.place import Place, strings
 from daemon.setup.running import run
 from daemon.setup.slack_interview import SlackInterview
-from daemon.setup.trial import models_at, try_model
+from daemon.setup.trial import model_config, models_at, try_model
 from daemon.wording import Language
 from daemon.wording import text as sentence
-
-OPENAI_URL = "https://api.openai.com/v1"
-OPENAI_MODEL = "gpt-4o-mini"
-"""Offered for OpenAI's own server alone."""
 
 SHOWN = 12
 """Names of models that are shown at once."""
@@ -47,7 +44,7 @@ class Interview:
             flags: what is answered already.
             place: the configuration that there is, whose values are offered first.
             settings: of another program, offered next.
-            environ: where OpenAI's variables are looked up, offered last.
+            environ: where the variables of OpenAI and Anthropic are looked up, offered last.
         """
         self._asker = asker
         self._flags = flags
@@ -109,14 +106,19 @@ class Interview:
     def _model(self, bot: str) -> ModelAnswer | None:
         if self._flags.offline:
             return None
-        where, flags, environ = ("bots", bot, "model"), self._flags, self._environ
-        word = self._place.word
-        click.echo("\nThe model: any OpenAI-compatible server. Without an address and a key a stand-in answers.")
-        usual = word("base_url", *where) or self._settings.model_url or environ.get("OPENAI_BASE_URL", "")
-        if not (usual or flags.model_url or self._asker.asks or flags.key() or self._known_key(bot, OPENAI_URL)):
+        flags, environ = self._flags, self._environ
+        click.echo(
+            "\nThe model: a server of OpenAI's or Anthropic's API. Without an address and a key a stand-in answers."
+        )
+        api = self._api(bot)
+        theirs = APIS[api]
+        # What is known for the other API is for other servers.
+        settings = self._settings if api == "openai" else Settings()
+        usual = self._known(bot, "base_url", api) or settings.model_url or theirs.variable(environ, "BASE_URL")
+        if not (usual or flags.model_url or self._asker.asks or flags.key() or self._known_key(bot, theirs.url, api)):
             return None
-        usual = usual or OPENAI_URL
-        name = word("name", *where) or self._settings.model_name or environ.get("OPENAI_MODEL", "")
+        usual = usual or theirs.url
+        name = self._known(bot, "name", api) or settings.model_name or theirs.variable(environ, "MODEL")
         while True:
             url = self._asker.text(
                 "Address (- for none: the offline stand-in)",
@@ -128,9 +130,10 @@ class Interview:
             if url == "-":
                 return None
             key = self._asker.secret(
-                "Key (Enter alone: none)", flag="--model-key", given=flags.key(), default=self._known_key(bot, url)
+                "Key (Enter alone: none)", flag="--model-key", given=flags.key(), default=self._known_key(bot, url, api)
             )
-            answer = ModelAnswer(base_url=url, name=self._model_name(url, key, flags, name), key=key)
+            named = self._model_name(ModelAnswer(base_url=url, name=name, key=key, api=api), flags)
+            answer = ModelAnswer(base_url=url, name=named, key=key, api=api)
             tried = self._tried_model(answer)
             if tried != "again":
                 return tried
@@ -138,29 +141,47 @@ class Interview:
             # What was given will not do: from here on everything is asked.
             flags = Flags(yes=flags.yes)
 
-    def _model_name(self, url: str, key: Secret, flags: Flags, known: str) -> str:
+    def _api(self, bot: str) -> Api:
+        """The model's API; asked for where Anthropic's is in the configuration, or the environment has a key for it."""
+        known = self._place.word("api", "bots", bot, "model")
+        if self._flags.model_api:
+            return cast("Api", self._flags.model_api)
+        if known != "anthropic" and not APIS["anthropic"].key(self._environ):
+            return "openai"
+        # An address that is there, or in another program, is not replaced by a variable.
+        settled = self._place.word("base_url", "bots", bot, "model") or self._settings.model_url
+        usual = known or ("openai" if settled else usual_api(self._environ))
+        of = [(name, each.about) for name, each in APIS.items()]
+        return cast("Api", self._asker.choice("API of the model", of, given=None, default=usual))
+
+    def _known(self, bot: str, key: str, api: Api) -> str:
+        """A text of the bot's model, if that has this API; empty when there is none."""
+        where = ("bots", bot, "model")
+        return self._place.word(key, *where) if (self._place.word("api", *where) or "openai") == api else ""
+
+    def _model_name(self, asked: ModelAnswer, flags: Flags) -> str:
         offered: tuple[str, ...] = ()
         if self._asker.asks and self._flags.test and flags.model is None:
-            offered = run(lambda: models_at(url, key))
+            offered = run(lambda: models_at(asked.base_url, asked.key, asked.api))
         if offered:
             more = f" and {len(offered) - SHOWN:,} more" if len(offered) > SHOWN else ""
             click.echo(f"  It offers {printable(', '.join(offered[:SHOWN]))}{more}.")
-        only = offered[0] if len(offered) == 1 else ""
+        only, theirs = offered[0] if len(offered) == 1 else "", APIS[asked.api]
         return self._asker.text(
             "Name of the model",
             flag="--model",
             given=flags.model,
-            default=known or only or (OPENAI_MODEL if url == OPENAI_URL else ""),
+            default=asked.name or only or (theirs.model if asked.base_url == theirs.url else ""),
             check=lambda text: "" if text else "the server has to be told which model to use",
         )
 
-    def _known_key(self, bot: str, url: str) -> Secret | None:
+    def _known_key(self, bot: str, url: str, api: Api) -> Secret | None:
         """The key that is known for a server; no other server is to get it."""
-        where, environ = ("bots", bot, "model"), self._environ
+        where, environ, theirs = ("bots", bot, "model"), self._environ, APIS[api]
         known = (
-            (self._place.word("base_url", *where), self._place.secret("api_key", *where)),
+            (self._known(bot, "base_url", api), self._place.secret("api_key", *where)),
             (self._settings.model_url, self._settings.model_key),
-            (environ.get("OPENAI_BASE_URL", "") or OPENAI_URL, Secret(environ.get("OPENAI_API_KEY", "").strip())),
+            (theirs.variable(environ, "BASE_URL") or theirs.url, theirs.key(environ)),
         )
         return next((key for server, key in known if key and server == url), None)
 
@@ -187,9 +208,8 @@ class Interview:
     @staticmethod
     def _found_out(answer: ModelAnswer) -> list[str]:
         """What shows when the model is tried with tools and a picture; it answers, so that nothing here is an error."""
-        model = ModelConfig(base_url=answer.base_url, name=answer.name, api_key=answer.key)
         try:
-            return cast("list[str]", run(lambda: load(PROBE)(BotConfig(), model)))
+            return cast("list[str]", run(lambda: load(PROBE)(BotConfig(), model_config(answer))))
         except MillpondError as error:
             return [f"with tools it does not: {error}"]
 

@@ -6,6 +6,7 @@ All of them talk the same way: a user's message with ``clock`` in it is answered
 result with ``done``, a request for a summary with one. A refusal is counted in ``refusals``.
 """
 
+import itertools
 import json
 import re
 from collections.abc import Sequence
@@ -22,7 +23,8 @@ SUMMARY = json.dumps(
 class Provider:
     """A server that takes what OpenAI documents, and no field of anybody else."""
 
-    call_id = "call_{number}"
+    call_id = "call_{name}_{number}"
+    of_others = False  # whether calls of other models are refused that have none of its own fields
     message: ClassVar[dict[str, Any]] = {}  # fields of its own beside each call; ``{number}`` in them is the call's
     of_call: ClassVar[dict[str, Any]] = {}
     wants = "turn"  # of which answers it wants its own fields back: ``turn``, ``window`` or ``none``
@@ -55,12 +57,13 @@ class Provider:
         return Say(text)
 
     def summary(self, body: dict[str, Any]) -> Reply:
-        return Say(calls=[Call("save_memory", SUMMARY, id=self.call_id.format(number=len(self.prompts)))])
+        name = self.call_id.format(name=type(self).__name__, number=len(self.prompts))
+        return Say(calls=[Call("save_memory", SUMMARY, id=name)])
 
     def calls(self, body: dict[str, Any]) -> Reply:
         """A call of the tool, with what this server alone understands."""
         number = len(self.prompts)
-        identity = self.call_id.format(number=number)
+        identity = self.call_id.format(name=type(self).__name__, number=number)
         message, of_call = _numbered(self.message, number), _numbered(self.of_call, number)
         self._given[identity] = (message, of_call)
         call = {"index": 0, "id": identity, "type": "function", "function": {"name": "time", "arguments": "{}"}}
@@ -80,7 +83,8 @@ class Provider:
         first = 0 if self.wants == "window" else max(at for at, each in enumerate(messages) if each["role"] == "user")
         for message in messages[first:] if self.wants != "none" else ():
             for call in message.get("tool_calls") or ():
-                own, of_call = self._given.get(call["id"], ({}, {}))
+                unknown = (self.message, self.of_call) if self.of_others else ({}, {})
+                own, of_call = self._given.get(call["id"], unknown)
                 for name, value in own.items():
                     if message.get(name) != value:
                         return f"The {name} of a message with tool calls must be passed back"
@@ -93,6 +97,7 @@ class Provider:
 class DeepSeek(Provider):
     """Wants ``reasoning_content`` back with the calls of the turn in progress (thinking mode)."""
 
+    of_others = True
     message: ClassVar[dict[str, Any]] = {"reasoning_content": "I look at the clock, {number}."}
 
     def refusal(self, body: dict[str, Any]) -> str:
@@ -106,6 +111,7 @@ class Kimi(DeepSeek):
 class Gemini(Provider):
     """Its OpenAI-compatible address wants the signature of each thought back with the call."""
 
+    of_others = True
     of_call: ClassVar[dict[str, Any]] = {"extra_content": {"google": {"thought_signature": "c2ln{number}=="}}}
 
 
@@ -160,6 +166,20 @@ class Ollama(Provider):
 
     def summary(self, body: dict[str, Any]) -> Reply:
         return Say(SUMMARY)
+
+
+class ChatTemplate(Provider):
+    """A model whose chat template knows no system message and wants roles to alternate, with a strict tool parser."""
+
+    def refusal(self, body: dict[str, Any]) -> str:
+        roles = [message["role"] for message in body["messages"]]
+        if "system" in roles:
+            return "System role not supported"
+        if any(one == other == "user" for one, other in itertools.pairwise(roles)):
+            return "Conversation roles must alternate user/assistant/user/assistant/..."
+        if "additionalProperties" in json.dumps(body.get("tools")):
+            return "Invalid JSON payload received. Unknown name \"additionalProperties\" at 'tools[0].parameters'"
+        return ""
 
 
 class NoStream(Provider):

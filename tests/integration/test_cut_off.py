@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from daemon.config import BotConfig, ModelConfig
-from daemon.errors import ModelRefused
+from daemon.errors import ContentFiltered, ModelRefused
 from daemon.model import Answer, CutOff, OnlyThought, Usage
 from daemon.process import Process
 from daemon.testing import ScriptedModel
@@ -80,6 +80,12 @@ async def test_a_content_filter_is_told_after_one_request(process: Process, lab:
     assert (text, len(model.requests)) == (f"Well,\n\n{say('filtered', 'en')}", 1)
 
 
+async def test_a_prompt_that_a_content_filter_refuses_is_told_after_one_request(process: Process, lab: Lab) -> None:
+    text, model = await said(process, lab, ContentFiltered("the content filter refuses the request", status=400))
+
+    assert (text, len(model.requests)) == (say("prompt_filtered", "en"), 1)
+
+
 async def test_an_answer_of_reasoning_alone_is_asked_for_once_more_and_then_told(process: Process, lab: Lab) -> None:
     text, model = await said(process, lab, only_thought(), only_thought())
 
@@ -113,12 +119,12 @@ async def test_a_large_prompt_that_is_refused_for_no_known_reason_is_halved_once
 
     assert await answered(configured, lab, model) == "ok"
     assert [request.tokens > 4_000 for request in model.requests] == [True, False]
-    assert calibration(name).lowered(50_000) == model.requests[1].tokens
+    assert calibration(name, "http://127.0.0.1:9/v1").lowered(50_000) == model.requests[1].tokens
 
 
 async def test_a_small_prompt_that_is_refused_is_not_sent_again(process: Process, lab: Lab) -> None:
     model = Sized("tiny", most_tokens=0, status=400)
-    await lab.publish("a")
+    await lab.publish("a", text="heron " * 400)
 
     async with Bot(process, model).working():
         await model.asked_once()

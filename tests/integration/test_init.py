@@ -17,6 +17,8 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from click.testing import CliRunner
 
 from daemon.cli import root
+from tests.fakes.anthropic_server import KEY as ANTHROPIC_KEY
+from tests.fakes.anthropic_server import Claude, fake_anthropic
 from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Plain, Say, fake_openai
 from tests.fakes.telegram import FakeTelegram, Refuse, fake_telegram
 from tests.places import TEMPORARY
@@ -58,7 +60,7 @@ class Place:
         self.home.mkdir()
         self.data = self.home / ".millpond"
         self.config = self.data / "millpond.toml"
-        outside = ("MILLPOND_", "OPENAI_", "LC_", "LANG", "TZ")
+        outside = ("MILLPOND_", "OPENAI_", "ANTHROPIC_", "LC_", "LANG", "TZ")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(outside)}
         self.environ = kept | {"HOME": str(self.home), "TZ": "Europe/Berlin", "XDG_RUNTIME_DIR": str(folder)}
 
@@ -173,6 +175,20 @@ def test_openai_s_variables_are_answers(place: Place) -> None:
     assert done.returncode == 0, done.stderr
     assert place.tables["bots"]["pond"]["model"]["name"] == "m"
     assert (place.data / "pond.model.key").read_text().strip() == KEY
+
+
+def test_anthropic_s_api_is_set_up_by_its_variables_or_by_a_flag(place: Place, portal: BlockingPortal) -> None:
+    with portal.wrap_async_context_manager(fake_anthropic(Claude(""))) as server:
+        environ = {"ANTHROPIC_BASE_URL": server.base_url, "ANTHROPIC_MODEL": "m", "ANTHROPIC_API_KEY": ANTHROPIC_KEY}
+        by_variables = place("init", **environ)
+        written = place.tables["bots"]["pond"]["model"]
+        by_flag = place("init", "--yes", *("--model-api", "anthropic", "--model", "n"), OPENAI_API_KEY=KEY)
+
+    assert (by_variables.returncode, by_flag.returncode) == (0, 0), by_variables.stderr + by_flag.stderr
+    assert (written["api"], written["base_url"], written["name"]) == ("anthropic", server.base_url, "m")
+    assert (place.data / "pond.model.key").read_text().strip() == ANTHROPIC_KEY
+    assert place.tables["bots"]["pond"]["model"] == {**written, "name": "n"}
+    assert server.refusals == []
 
 
 def test_the_key_of_the_environment_is_for_openai_s_server_alone(place: Place) -> None:

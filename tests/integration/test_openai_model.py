@@ -18,6 +18,7 @@ from daemon.config.schema import ModelConfig, PricesConfig
 from daemon.config.secret import Secret
 from daemon.errors import (
     ConfigError,
+    ContentFiltered,
     ContextOverflow,
     InvalidAnswer,
     ModelError,
@@ -261,11 +262,11 @@ async def test_usage_that_is_missing_or_unreadable_is_counted_by_us_and_marked(r
 
 
 async def test_what_the_provider_counts_calibrates_our_counts():
-    async with asking([usage_of(prompt_tokens=3_000)] * 9, name="counts-more") as (model, _):
+    async with asking([usage_of(prompt_tokens=3_000)] * 9, name="counts-more") as (model, server):
         for _ in range(9):
             await answer_of(model, replace(request(), tokens=2_000))
 
-    assert calibration("counts-more").factor == pytest.approx(1.5, abs=0.01)
+    assert calibration("counts-more", server.base_url).factor == pytest.approx(1.5, abs=0.01)
 
 
 async def test_events_torn_into_single_bytes_are_the_same_answer():
@@ -303,14 +304,51 @@ async def test_a_connection_cut_after_the_end_marker_loses_nothing():
     assert answer.text == "all"
 
 
-@pytest.mark.parametrize("reason", ["length", "content_filter"])
-async def test_a_cut_off_answer_is_invalid_and_keeps_its_text(reason):
-    error = await failure_of([Say("half an", finish=reason)])
+async def test_a_cut_off_answer_is_invalid_and_keeps_its_text_whatever_its_server_calls_the_reason():
+    reasons = {
+        "length": ("length", "max_tokens", "MAX_TOKENS", "model_length", "model_context_window_exceeded"),
+        "content_filter": ("content_filter", "SAFETY", "sensitive", "refusal"),
+    }
 
-    assert isinstance(error, CutOff)
-    assert isinstance(error, InvalidAnswer)
-    assert (error.finish_reason, error.answer.text) == (reason, "half an")
-    assert (error.answer.usage.tokens_in, error.answer.usage.tokens_out) == (10, 5)
+    for expected, names in reasons.items():
+        for name in names:
+            error = await failure_of([Say("half an", finish=name)])
+
+            assert isinstance(error, CutOff), name
+            assert (error.finish_reason, error.answer.text) == (expected, "half an"), name
+            assert (error.answer.usage.tokens_in, error.answer.usage.tokens_out) == (10, 5), name
+
+
+async def test_a_server_that_failed_within_its_answer_is_unavailable():
+    for name in ("error", "network_error", "insufficient_system_resource"):
+        assert type(await failure_of([Say("half an", finish=name)])) is ModelUnavailable, name
+
+
+async def test_a_prompt_that_a_content_filter_refuses_is_told_from_other_refusals():
+    words = [
+        "The response was filtered due to the prompt triggering Azure OpenAI's content management policy.",
+        "Input data may contain inappropriate content. (data_inspection_failed)",
+        "Content Exists Risk",
+        "The request was rejected because it was considered high risk",
+        "系统检测到输入或生成内容可能包含不安全或敏感内容",
+    ]
+
+    assert [type(await failure_of([Failure(400, text)])) for text in words] == [ContentFiltered] * len(words)
+
+
+async def test_reasoning_in_a_list_of_parts_is_reasoning():
+    parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "nine"}]
+
+    async with asking([Events([delta(content=parts), delta("stop")])]) as (model, _):
+        _, answer = await answer_of(model)
+
+    assert (answer.text, answer.reasoning) == ("nine", "hm")
+
+
+async def test_an_error_without_a_field_of_that_name_is_an_error():
+    event = b'data: {"object":"error","message":"This model\'s maximum context length is 10 tokens","code":400}\n\n'
+
+    assert type(await failure_of([Events([event])])) is ContextOverflow
 
 
 @pytest.mark.parametrize(

@@ -28,19 +28,23 @@ async def test_a_model_that_can_do_everything_leaves_nothing_to_say() -> None:
 
 
 async def test_what_was_learnt_is_told() -> None:
-    assert await found(Mistral()) == ["learnt: limit='max_tokens'"]
-    assert await found(DeepSeek()) == ["learnt: limit='max_tokens'"]
+    assert await found(Mistral()) == [
+        "after refusals of the server, requests have max_tokens as the limit of the answer"
+    ]
+    assert await found(DeepSeek()) == [
+        "after refusals of the server, requests have max_tokens as the limit of the answer"
+    ]
 
 
 async def test_a_model_without_tools_is_told_of() -> None:
     assert await found(Ollama()) == [
         "it was asked to call the tool time and did not: tools may not work with it",
-        "learnt: force=False, tools=False",
+        "after refusals of the server, requests have no forced tool_choice, no tools",
     ]
 
 
 async def test_a_model_without_pictures_is_told_of() -> None:
-    assert await found(Blind()) == ["learnt: form.pictures=False"]
+    assert await found(Blind()) == ["after refusals of the server, requests have no pictures"]
     assert await found(Blind(), vision=False) == []
 
 

@@ -8,20 +8,25 @@ from typing import Any
 import msgspec
 import pytest
 
+from daemon import tokens
 from daemon.config import BotConfig, FallbackConfig, ModelConfig
-from daemon.model import connect, dialect
+from daemon.model import connect, dialect, learnt
 from daemon.process import Process
 from tests.conftest import Lab
 from tests.fakes import providers
-from tests.fakes.openai_server import fake_openai
-from tests.fakes.providers import Gemini, Ollama, Provider
+from tests.fakes.openai_server import Failure, Reply, fake_openai
+from tests.fakes.providers import DeepSeek, Gemini, Kimi, Ollama, Provider
 from tests.integration.test_turns import Bot, wire
 from tests.limits import until
 
 STRICT = [each for each in vars(providers).values() if isinstance(each, type) and issubclass(each, Provider)]
-REFUSALS_MOST = 3
-"""In a process, of a server that takes none of three things: a request for each is refused, and none ever again."""
-WORKERS = 8  # one for each message
+REFUSALS_MOST = 3  # A server that accepts none of three things refuses a request for each, and none of a later worker's
+
+
+def forget() -> None:
+    """Leave this process as ignorant of servers as a new one is."""
+    for facts in (dialect._learnt, learnt._saved, tokens._calibrations):
+        facts.clear()
 
 
 class Conversation:
@@ -36,7 +41,7 @@ class Conversation:
 
     async def say(self, text: str, **more: Any) -> str:
         """What the bot says to that; a worker begins for it and ends after it, as after a restart."""
-        dialect._learnt.clear()
+        forget()
         self._number += 1
         await self.lab.publish(f"m{self._number}", text=text, **more)
 
@@ -49,6 +54,23 @@ class Conversation:
             await until(nobody_waits)
         await model.aclose()
         return str(wire((await self.lab.log())[-1])["content"])
+
+
+TALK = (
+    ("look at the clock", ""),
+    ("and at the clock again", ""),
+    ("/model second", "model"),
+    ("the clock, please", ""),
+    ("/model first", "model"),
+    ("once more, the clock", ""),
+    ("/compact", "compact"),
+    ("thanks", ""),
+)
+"""Each with the command that it is: turns with tools, another model and back, and a consolidation."""
+
+
+async def talk(conversation: Conversation) -> list[str]:
+    return [await conversation.say(text, **({"command": command} if command else {})) for text, command in TALK]
 
 
 @asynccontextmanager
@@ -66,21 +88,25 @@ async def test_a_conversation_with_tools_goes_on_with_each_provider(
     provider, other = strict(), Gemini()
 
     async with conversing(process, lab, provider, other) as conversation:
-        said = [
-            await conversation.say("look at the clock"),
-            await conversation.say("and at the clock again"),
-            await conversation.say("/model second", command="model"),
-            await conversation.say("the clock, please"),
-            await conversation.say("/model first", command="model"),
-            await conversation.say("once more, the clock"),
-            await conversation.say("/compact", command="compact"),
-            await conversation.say("thanks"),
-        ]
+        said = await talk(conversation)
 
     log = [wire(entry) for entry in await lab.log()]
     answers = [text.strip().removeprefix("\U0001f600 ") for text in said]
     assert answers == ["done"] * len(said)
     assert sum(message["role"] == "tool" for message in log) == (1 if strict is Ollama else 4)
     assert "secret" not in str([message["content"] for message in log if "content" in message])
-    assert len(provider.refusals) <= REFUSALS_MOST * WORKERS, provider.refusals
+    assert len(provider.refusals) <= REFUSALS_MOST, provider.refusals
     assert other.refusals == []
+
+
+class Failing(Provider):
+    def __call__(self, body: dict[str, Any]) -> Reply:
+        return super().__call__(body) if not self.prompts else Failure(503)
+
+
+@pytest.mark.parametrize("strict", [DeepSeek, Kimi, Gemini], ids=lambda each: each.__name__)
+async def test_another_model_takes_over_in_the_middle_of_a_turn(
+    process: Process, lab: Lab, strict: type[Provider]
+) -> None:
+    async with conversing(process, lab, Failing(), strict()) as conversation:
+        assert await conversation.say("look at the clock") == "done"

@@ -16,7 +16,8 @@ from channels.telegram import api as telegram
 from daemon.clock import SystemClock
 from daemon.config import EmbeddingsConfig, McpConfig, ModelConfig, Secret, TranscriptionConfig
 from daemon.errors import MillpondError, ToolError
-from daemon.model import Request
+from daemon.model import Model, Request
+from daemon.model.anthropic_model import AnthropicModel
 from daemon.model.embedding import Embeddings
 from daemon.model.openai_model import OpenAIModel
 from daemon.model.transcribing import Transcriber
@@ -70,7 +71,15 @@ async def pair(status: int) -> AsyncGenerator[Pair]:
 
 
 async def a_model(base: str) -> None:
-    model = OpenAIModel(ModelConfig(base_url=base, name="m", api_key=TOKEN, call_timeout_s=TIMEOUT_S))
+    await ask(OpenAIModel(ModelConfig(base_url=base, name="m", api_key=TOKEN, call_timeout_s=TIMEOUT_S)))
+
+
+async def a_model_of_anthropics_api(base: str) -> None:
+    config = ModelConfig(api="anthropic", base_url=base, name="m", api_key=TOKEN, call_timeout_s=TIMEOUT_S)
+    await ask(AnthropicModel(config))
+
+
+async def ask(model: Model) -> None:
     try:
         async for _ in model.stream(Request(messages=[b'{"role":"user","content":"hi"}'], max_completion_tokens=9)):
             pass
@@ -155,7 +164,8 @@ async def a_tool_server(base: str) -> None:
 
 
 CLIENTS: tuple[Callable[[str], Awaitable[None]], ...] = (
-    *(a_model, a_transcriber, an_embedder, a_tool_server, telegrams_methods, telegrams_files, telegrams_set_up),
+    *(a_model, a_model_of_anthropics_api, a_transcriber, an_embedder, a_tool_server),
+    *(telegrams_methods, telegrams_files, telegrams_set_up),
     *(slacks_methods, slacks_files, slacks_uploads, slacks_socket, slacks_set_up, slacks_socket_at_set_up),
 )
 

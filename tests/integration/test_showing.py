@@ -21,18 +21,7 @@ from daemon.events import Attachment, Live, Moved, Reply
 from daemon.process import Process
 from tests.conftest import an_inbound
 from tests.fakes.sink import Cut, Post, Refuse, Sink, sink
-from tests.integration.test_outbox import (
-    ANN,
-    BOB,
-    NAME,
-    Room,
-    marks,
-    pushing,
-    replica,
-    room,
-    unknown,
-    until_empty,
-)
+from tests.integration.test_outbox import ANN, BOB, NAME, Room, marks, pushing, replica, room, unknown, until_empty
 from tests.limits import HANG_S, until
 
 __all__ = ["room"]

@@ -34,9 +34,11 @@ from daemon.config.environment import value_of, variable_of
 from daemon.config.expected import bare
 from daemon.config.keys import all_keys, fields_of, is_name, join, members_of
 from daemon.config.load import Loaded
+from daemon.config.remembering import EmbeddingsConfig, MemorySearchConfig
 from daemon.config.rules import is_loopback
-from daemon.config.schema import BotConfig, ChannelConfig, PersonConfig
+from daemon.config.schema import BotConfig, ChannelConfig, PersonConfig, ThinkingConfig
 from daemon.config.secret import masked_url, read_secret_file
+from daemon.config.summary_model import summary_model_of
 from daemon.errors import ConfigError
 from tests.limits import HANG_S
 from tests.tables import each_row
@@ -456,6 +458,7 @@ def _valid_text(path: str) -> str:
         "channels.web.type": "web", "channels.terminal.type": "terminal", "channels.web.host": "::1",
         "channels.terminal.bot": "pond", "channels.web.bot": "pond", "bots.pond.model.context_window_tokens": "100000",
         "bots.pond.summary_model.context_window_tokens": "100000",
+        "bots.pond.model.thinking.type": "adaptive", "bots.pond.summary_model.thinking.type": "adaptive",
     }  # fmt: skip
     kind = _kind(path)
     simple = {bool: "no", int: "2", float: "0.75", str: "text", Secret: "hush"}
@@ -695,6 +698,93 @@ def test_openai_variables_fill_what_a_bot_leaves_open(file):
     assert bots["pond"].model.api_key.reveal() == "hush"
     assert (bots["own"].model.name, bots["own"].model.base_url) == ("own", "http://own/v1")
     assert not bots["own"].model.api_key
+
+
+def test_anthropic_s_variables_are_for_models_behind_its_api_alone(file):
+    text = """
+        [bots.pond]
+        model.name = "gpt"
+        model.base_url = "https://host/v1"
+        model.api_key = "own"
+        summary_model = { api = "anthropic", name = "claude" }
+        [[bots.heron.model.fallbacks]]
+        name = "other"
+        [bots.heron.model]
+        api = "anthropic"
+        thinking = { type = "enabled", budget_tokens = 2048 }
+        [[bots.heron.model.fallbacks]]
+        api = "openai"
+        name = "gpt"
+        [[bots.pond.model.fallbacks]]
+        api = "anthropic"
+        name = "claude"
+        base_url = "https://gateway"
+    """
+    variables = {"OPENAI_API_KEY": "theirs", "ANTHROPIC_API_KEY": "hush", "ANTHROPIC_MODEL": "claude-x"}
+    variables["OPENAI_BASE_URL"] = "https://proxy/v1"
+
+    bots = load_text(file, text, **variables).config.bots
+    first, same, other = bots["heron"].model.chain
+    summary = summary_model_of(bots["pond"])
+
+    assert (first.api, first.name, first.api_key.reveal()) == ("anthropic", "claude-x", "hush")
+    assert (same.api, same.api_key.reveal(), same.thinking) == ("anthropic", "hush", first.thinking)
+    assert (other.api, other.api_key.reveal(), other.base_url) == ("openai", "theirs", "https://proxy/v1")
+    assert (summary.api, summary.api_key.reveal(), summary.base_url) == ("anthropic", "hush", "")
+    assert bots["pond"].model.api_key.reveal() == "own"
+    assert bots["pond"].model.chain[1].api_key.reveal() == ""
+
+
+@pytest.mark.parametrize(
+    ("model", "problem"),
+    [
+        ("api = 'claude'", "model.api: expected one of openai, anthropic, got 'claude'"),
+        ("api = 'anthropic'", "model.name: missing; set bots.pond.model.name or ANTHROPIC_MODEL"),
+        (
+            "thinking = { type = 'enabled' }",
+            "thinking.budget_tokens: must be at least 1,024 and below the 8,192 tokens",
+        ),
+        ("thinking = { type = 'enabled', budget_tokens = 8192 }", "thinking.budget_tokens: must be at least 1,024"),
+    ],
+)
+def test_a_model_behind_anthropic_s_api_is_checked(file, model, problem):
+    rest = "" if "api =" in model else "api = 'anthropic'\nname = 'claude'\n"
+    lines = problems(file, f"[bots.pond.model]\n{rest}{model}\napi_key = 'hush'\n")
+
+    assert any(problem in line for line in lines), lines
+
+
+def test_a_model_of_another_api_needs_a_key_of_its_own(file):
+    text = "[bots.pond.model]\nname = 'gpt'\napi_key = 'hush'\n"
+    fallback = "[[bots.pond.model.fallbacks]]\napi = 'anthropic'\nname = 'claude'\n"
+    summary = "[bots.pond.summary_model]\napi = 'anthropic'\nname = 'claude'\n"
+
+    for other, path in ((fallback, "bots.pond.model.fallbacks[1]"), (summary, "bots.pond.summary_model")):
+        (line,) = problems(file, text + other)
+
+        assert line.startswith(f"{path}.api_key: missing; set it, ANTHROPIC_API_KEY or base_url"), line
+
+
+def test_speech_and_vectors_are_not_asked_of_anthropic(file):
+    text = "[bots.pond.model]\napi = 'anthropic'\nname = 'claude'\napi_key = 'hush'\n"
+    own = "[bots.pond.transcription]\nname = 'whisper-1'\napi_key = 'own'\n"
+
+    (line,) = problems(file, f"{text}[bots.pond.transcription]\nname = 'whisper-1'\n")
+    bot = load_text(file, text + own).config.bots["pond"]
+    search = MemorySearchConfig(embeddings=EmbeddingsConfig(model="e"))
+
+    assert "transcription.base_url: missing: the bot's own model is behind Anthropic's API" in line
+    assert transcription_of(bot).api_key.reveal() == "own"
+    assert embeddings_of(search, bot) is None
+
+
+def test_a_model_behind_anthropic_s_api_without_the_package_is_an_error_that_says_what_to_install(file, monkeypatch):
+    monkeypatch.setattr("daemon.config.rules.find_spec", lambda name: None)
+
+    (line,) = problems(file, "[bots.pond.model]\napi = 'anthropic'\nname = 'claude'\napi_key = 'hush'\n")
+
+    assert "bots.pond.model.api: Anthropic's API needs a package that is not installed" in line
+    assert "pip install 'millpond[anthropic]'" in line
 
 
 def test_a_model_name_alone_leaves_a_bot_offline():
@@ -1142,6 +1232,7 @@ _SECTION_PATHS = {
         "bots.pond.memory",
         "bots.pond.model",
         "bots.pond.model.prices",
+        "bots.pond.model.thinking",
         "channels",
         "context.bootstrap",
         "people",
@@ -1154,9 +1245,11 @@ _SECTION_PATHS = {
         "bots.pond.limits.tokens_per_day",
         "bots.pond.limits.messages_per_minute",
         "fallbacks.prices",
+        "fallbacks.thinking",
         "memory_search.embeddings",
         "bots.pond.summary_model",
         "bots.pond.summary_model.prices",
+        "bots.pond.summary_model.thinking",
         "bots.pond.transcription",
         *(
             f"channels.{tag}.{part}"
@@ -1181,6 +1274,7 @@ def _sections():
     yield "[bots.<name>]", BotConfig, "bots.pond"
     yield "[bots.<name>.memory]", daemon_config.MemoryConfig, "bots.pond.memory"
     yield "[bots.<name>.model]", ModelConfig, "bots.pond.model"
+    yield "[bots.<name>.model.thinking]", ThinkingConfig, "bots.pond.model.thinking"
     yield "[bots.<name>.model.prices]", daemon_config.PricesConfig, "bots.pond.model.prices"
     yield "[[bots.<name>.model.fallbacks]]", daemon_config.FallbackConfig, "fallbacks"
     yield "[bots.<name>.summary_model]", daemon_config.FallbackConfig, "bots.pond.summary_model"

@@ -2,20 +2,22 @@
 
 import msgspec
 
+from daemon.config.schema import ModelConfig
 from daemon.model.adaptation import Form, with_own
 from daemon.model.base import Request
-from daemon.model.dialect import Dialect, changes, dialect_of, host_of
+from daemon.model.dialect import PROVIDERS, Dialect, changes, dialect_of, host_of, known_of, server_of
 
 TOOL = b'{"type":"function","function":{"name":"save_memory"}}'
 CALLS = b'{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"time","arguments":"{}"}}]}'
 PICTURE = b'{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:,"}}]}'
+SYSTEM, USER = b'{"role":"system","content":"be kind"}', b'{"role":"user","content":"hi"}'
 REQUEST = Request(
-    messages=[b'{"role":"user","content":"hi"}', with_own(CALLS, b'{"of":"h m"}'), PICTURE],
+    messages=[SYSTEM, USER, USER, with_own(CALLS, b'{"of":"h m"}'), PICTURE],
     tools=[TOOL],
     force_tool="save_memory",
     max_completion_tokens=8_192,
 )
-BARE = Request(messages=[b'{"role":"user","content":"hi"}'], max_completion_tokens=8_192)
+BARE = Request(messages=[USER], max_completion_tokens=8_192)
 
 
 def learnt(refusal: str, *, request: Request = REQUEST, **known: object) -> str:
@@ -39,11 +41,20 @@ def test_a_refusal_teaches_what_it_names() -> None:
         "Invalid max_completion_tokens value, the valid range is [1, 8000]": "limit_most=8000",
         "tool_choice 'specified' is not supported in thinking mode": "force=False",
         "Tool call id was call_12 but must be a-z, A-Z, 0-9, with a length of 9.": "form.ids='nine'",
+        "Invalid tool call id: it must have a length of 9 characters": "form.ids='nine'",
         "messages.1.content: Input should be a valid string": "form.content='empty'",
         "The reasoning_content in the thinking mode must be passed back to the API.": "form.own='window'",
         "messages.2.reasoning_content: Extra inputs are not permitted": "form.own='none'",
         "Function call is missing a thought_signature in functionCall parts.": "form.own='window'",
         "This model does not support image input": "form.pictures=False",
+        "System role not supported": "form.system='user'",
+        "Unsupported value: 'messages[0].role' does not support 'system' with this model.": "form.system='user'",
+        "Developer instruction is not enabled for models/gemma-3-27b-it": "form.system='user'",
+        "Conversation roles must alternate user/assistant/user/assistant/...": "form.alternate=True",
+        'roles must alternate between "user" and "assistant", but found multiple "user"': "form.alternate=True",
+        "Invalid JSON payload received. Unknown name \"additionalProperties\" at 'tools[0]'": "schemas='plain'",
+        "Invalid schema for function 'time': 'oneOf' is not permitted": "schemas='plain'",
+        "Tool choice must be auto": "force=False",
     }
 
     assert {refusal: learnt(refusal) for refusal in expected} == expected
@@ -53,7 +64,7 @@ def test_what_was_learnt_is_not_tried_again() -> None:
     refusals = {
         "does not support tools": {"tools": False, "force": False, "form": Form(own="none")},
         "Streaming is not supported": {"stream": False},
-        "The reasoning_content must be passed back": {"form": Form(own="none", content="null")},
+        "The reasoning_content must be passed back": {"form": Form(own="none", foreign="text", content="null")},
         "Unknown parameter: 'max_tokens'": {"limit": "max_tokens"},
         "messages.1.content: Input should be valid": {"form": Form(content="null", own="none")},
     }
@@ -68,6 +79,9 @@ def test_a_refusal_of_what_was_not_sent_teaches_nothing() -> None:
         "images are not supported",
         "reasoning_content missing",
         "tools are not supported",
+        "System role not supported",
+        "roles must alternate",
+        "additionalProperties is not supported",
     ]
 
     assert [text for text in texts if learnt(text, request=BARE)] == []
@@ -96,3 +110,11 @@ def test_providers_are_known_by_the_end_of_their_host() -> None:
     assert dialect_of("mistral.ai.example.com", "m") == Dialect()
     assert host_of("https://user:secret@Api.Mistral.ai:443/v1") == "api.mistral.ai:443"
     assert host_of("http://[::1/v1") == ""
+
+
+def test_two_apis_of_one_host_have_a_dialect_each() -> None:
+    openai = ModelConfig(base_url="https://api.deepseek.com/v1", name="m")
+    anthropic = ModelConfig(api="anthropic", base_url="https://api.deepseek.com/anthropic", name="m")
+
+    assert known_of(server_of(openai)) == PROVIDERS["deepseek.com"]
+    assert known_of(server_of(anthropic)) == Dialect()

@@ -104,6 +104,21 @@ def test_it_goes_back_with_the_turn_in_progress_or_with_all_or_with_none() -> No
     }
 
 
+def test_calls_of_another_model_are_told_as_text_where_a_server_wants_its_own_fields_with_each_call() -> None:
+    mine, others = (CALLS, kept({"reasoning_content": "hm"})), (CALLS | {"tool_calls": [CALL | {"id": "other"}]}, b"")
+    result = RESULT | {"tool_call_id": "other"}
+    as_text = [{"role": "assistant", "content": "[called time with {}]"}, {"role": "user", "content": "nine"}]
+
+    whole = [USER, others, result, USER, mine, RESULT]
+
+    assert sent(*whole, foreign="text", own="window")[1:3] == as_text
+    assert [message["role"] for message in sent(*whole, foreign="text", own="turn")] == [
+        message["role"] for message in sent(*whole)
+    ]
+    assert sent(USER, others, result, foreign="text", own="turn")[1:] == as_text
+    assert sent(*whole, foreign="text", own="window")[4:] == sent(*whole)[4:]
+
+
 def test_ids_of_calls_and_results_stay_together_in_nine_letters_and_digits() -> None:
     _, calls, result = sent(USER, CALLS, RESULT, ids="nine")
 
@@ -120,6 +135,20 @@ def test_content_beside_calls_is_left_out_or_empty_or_null() -> None:
     }
 
     assert said == {"absent": "left out", "empty": "", "null": None}
+
+
+def test_instructions_and_neighbouring_messages_are_merged_where_a_chat_template_wants_it() -> None:
+    system, picture = {"role": "system", "content": "be kind"}, [{"type": "image_url", "image_url": {"url": "x"}}]
+    said, seen = {"role": "assistant", "content": "nine"}, {"role": "user", "content": picture}
+
+    whole = [system, USER, said, said, CALLS, RESULT, seen, USER]
+
+    assert [message["role"] for message in sent(*whole, alternate=True)] == [
+        *("system", "user", "assistant", "assistant", "tool", "user")
+    ]
+    assert sent(*whole, alternate=True)[5]["content"] == [*picture, {"type": "text", "text": USER["content"]}]
+    assert sent(*whole, system="user")[:2] == [{"role": "user", "content": f"be kind\n\n{USER['content']}"}, said]
+    assert sent(system, said, system="user") == [{"role": "user", "content": "be kind"}, said]
 
 
 def test_pictures_become_a_word_where_none_are_taken() -> None:

@@ -15,6 +15,11 @@ FORMS = {
     "Hermes without its end": '<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}',
     "Qwen3-Coder": "<tool_call>\n<function=get_weather>\n<parameter=city>\nParis\n</parameter>\n</function>\n"
     "</tool_call>",
+    "GLM": "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Paris</arg_value>\n</tool_call>",
+    "Kimi K2": "<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>"
+    '{"city": "Paris"}<|tool_call_end|><|tool_calls_section_end|>',
+    "Granite": '<|tool_call|>[{"name": "get_weather", "arguments": {"city": "Paris"}}]',
+    "Llama, in a tag": '<function=get_weather>{"city": "Paris"}</function>',
     "Llama": '{"name": "get_weather", "parameters": {"city": "Paris"}}',
     "Llama with a tag": '<|python_tag|>{"name": "get_weather", "parameters": {"city": "Paris"}}',
     "Llama, arguments as text": '{"name": "get_weather", "parameters": "{\\"city\\": \\"Paris\\"}"}',
@@ -67,7 +72,7 @@ def test_nothing_else_is_a_call() -> None:
         'Say {"name": "time", "arguments": {}}',
         '{"name": "time", "arguments": {}} and more',
         '<tool_call>{"name": "time", "arguments": {}}</tool_call> and more',
-        "<tool_call>time</tool_call>",
+        "<tool_call>the time</tool_call>",
         "[" * 100_000,
     ]
 

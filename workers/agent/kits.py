@@ -16,6 +16,7 @@ from workers.agent.progress import Kit
 from workers.agent.prompts import Prompts
 from workers.agent.workspace import Workspace
 from workers.choice import with_model
+from workers.learnt import recalled
 from workers.tools import BUILTIN, Registry
 
 _log = structlog.get_logger()
@@ -91,6 +92,7 @@ class Kits:
     async def _made(self, name: str, bot: BotConfig) -> Kit:
         agent = self._process.config.agent
         tokenizer = await load(bot.model.name)
+        await recalled(self._process, bot.model)
         try:
             tools = BUILTIN.only(bot.tools)
         except ConfigError as error:

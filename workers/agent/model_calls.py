@@ -11,7 +11,7 @@ import msgspec
 import structlog
 
 from daemon import metrics
-from daemon.errors import ContextOverflow, InvalidAnswer, ModelRefused
+from daemon.errors import ContentFiltered, ContextOverflow, InvalidAnswer, ModelRefused
 from daemon.events import LogEntry
 from daemon.model import Answer, CutOff, OnlyThought, Request, TextChunk, Unsaid
 from daemon.tokens import calibration
@@ -53,6 +53,9 @@ class ModelCalls:
                     return self._told(said, "only_thought")
                 has_thought = True
                 _log.warning("model.silent", reason=str(error), model=self._kit.model.name)
+            except ContentFiltered as error:
+                _log.warning("model.filtered", reason=str(error), model=self._kit.model.name)
+                return self._told(said, "prompt_filtered")
             except CutOff as cut:
                 if cut.finish_reason != "length":
                     return self._told(said + cut.answer.text, "filtered")
@@ -75,6 +78,8 @@ class ModelCalls:
             request = self._requests.with_more_room(request)
         try:
             return await self._streamed(request, goes_on=bool(said))
+        except ContentFiltered:
+            raise
         except ModelRefused as error:
             return await self._otherwise(error, request, cut_off)
         except ContextOverflow as error:
@@ -104,8 +109,10 @@ class ModelCalls:
             answer = await self._streamed(shorter, goes_on=bool(cut_off))
         except (ModelRefused, ContextOverflow):
             raise error from None
-        calibration(self._kit.model.name).fits(shorter.tokens)
-        _log.warning("model.window_learnt", model=self._kit.model.name, tokens_in=shorter.tokens, reason=str(error))
+        taker = next((each for each in self._kit.prompts.bot.model.chain if each.name == answer.model), None)
+        if taker is not None:
+            calibration(taker.name, taker.base_url).fits(shorter.tokens)
+            _log.warning("model.window_learnt", model=taker.name, tokens_in=shorter.tokens, reason=str(error))
         return answer
 
     async def _request(self, cut_off: Sequence[LogEntry]) -> Request:

@@ -96,7 +96,7 @@ class Prompts:
 
     def rules_now(self) -> Rules:
         """The rules, with the budget in our tokens as far as the provider's are known by now."""
-        budget_tokens = calibration(self.bot.model.name).lowered(self.rules.budget_tokens)
+        budget_tokens = calibration(self.bot.model.name, self.bot.model.base_url).lowered(self.rules.budget_tokens)
         own_of_all = any(sends_all_own(each) for each in self.bot.model.chain)
         if budget_tokens == self.rules.budget_tokens and not own_of_all:
             return self.rules
@@ -110,7 +110,9 @@ class Prompts:
             flushed: it was flushed since it was last consolidated.
         """
         thresholds = Thresholds.of(
-            self.bot.model, self._config.memory_flush, lowered=calibration(self.bot.model.name).lowered
+            self.bot.model,
+            self._config.memory_flush,
+            lowered=calibration(self.bot.model.name, self.bot.model.base_url).lowered,
         )
         awaits_flush = self._config.memory_flush.enabled and not flushed
         at = thresholds.flush_point_tokens if awaits_flush else thresholds.consolidation_start_tokens

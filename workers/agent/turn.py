@@ -39,6 +39,7 @@ from workers.agent.tracing import Tracing
 from workers.consolidation import Consolidator, stores_of
 from workers.consolidation import Kits as ConsolidationKits
 from workers.hold import Hold
+from workers.learnt import remembered
 from workers.tools import Folders, ToolContext
 
 _log = structlog.get_logger()
@@ -213,3 +214,4 @@ class Turns:
             return await Loop(turn, journal=journal).run()
         finally:
             turn.live.end()
+            await remembered(self._process, turn.kit.prompts.bot.model)

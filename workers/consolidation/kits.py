@@ -16,6 +16,7 @@ from workers.consolidation.summary.breaker import breaker_of
 from workers.consolidation.summary.flush import Flush
 from workers.consolidation.summary.summarize import Summarizer
 from workers.failures import Noted
+from workers.learnt import recalled
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +38,7 @@ class Kit:
 
     def thresholds(self) -> Thresholds:
         """The sizes that hold just now, by what is known of how the provider counts."""
-        lowered = calibration(self.bot.model.name).lowered
+        lowered = calibration(self.bot.model.name, self.bot.model.base_url).lowered
         return Thresholds.of(self.bot.model, self.config.memory_flush, lowered=lowered)
 
 
@@ -72,7 +73,10 @@ class Kits:
         bot = with_model(self._process.bot(name), chosen)
         window = summary_model_of(self._process.bot(name))
         if name not in self._models:
-            self._models[name] = Noted(await self._process.connect_model(window, language=bot.language), self._process)
+            await recalled(self._process, window)
+            self._models[name] = Noted(
+                await self._process.connect_model(window, language=bot.language), window, self._process
+            )
         model, tokenizer = self._models[name], await load(window.name)
         breaker = breaker_of(window, config.consolidation)
         return Kit(

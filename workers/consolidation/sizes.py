@@ -22,7 +22,7 @@ async def estimate_of(process: Process, state: SessionState, bot: str) -> tuple[
     """
     config = process.config
     model = with_model(process.bot(bot), state.options.model).model
-    thresholds = Thresholds.of(model, config.memory_flush, lowered=calibration(model.name).lowered)
+    thresholds = Thresholds.of(model, config.memory_flush, lowered=calibration(model.name, model.base_url).lowered)
     tokenizer = await load(model.name)
     memory_tokens = 0
     if state.scope:

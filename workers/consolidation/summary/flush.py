@@ -123,7 +123,7 @@ class Flush:
         zone, size = self._bot.time_zone, sum(len(bytes(entry.wire)) for entry in entries)
         fill = partial(ASK.format, today=day_of(now, zone), zone=zone)
         orders = sum(map(self._tokenizer.count, (SYSTEM, fill(conversation="", memory="")))) + 2 * MESSAGE_TOKENS
-        budget = calibration(self._window.name).lowered(self._window.budget_tokens) - orders
+        budget = calibration(self._window.name, self._window.base_url).lowered(self._window.budget_tokens) - orders
         shown = await within(self._tokenizer, memory, budget // MEMORY_SHARE)
         memory_tokens = await self._tokenizer.acount(shown)
         render = partial(lines_of, entries, names=names, time_zone=zone)

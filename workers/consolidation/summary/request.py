@@ -112,7 +112,7 @@ class Requests:
         """How large a request may be, by what is known of the model's own counts now."""
         if self._orders_tokens is None:
             self._orders_tokens = await self._counted_orders()
-        budget = calibration(self._window.name).lowered(self._window.budget_tokens)
+        budget = calibration(self._window.name, self._window.base_url).lowered(self._window.budget_tokens)
         left, answer = max(0, budget - self._orders_tokens), self._window.completion_tokens
         share = int(self._bot.model.context_window_tokens * self._memory_share)
         return Room(

@@ -1,0 +1,126 @@
+"""What a model's server was found to take: learnt by one process, kept in Redis for all others and for restarts.
+
+A process learns from refusals (``daemon.model.dialect``, ``daemon.tokens.Calibration``). ``remember`` saves the facts
+after a call, ``recall`` reads them before the first one. They expire after a week, because providers change.
+"""
+
+from collections.abc import AsyncIterator
+
+import msgspec
+
+from daemon.bus import Bus
+from daemon.config.schema import ModelConfig
+from daemon.model.dialect import Dialect, dialect_of, differences, known_of, learn, server_of
+from daemon.tokens import calibration
+
+KEPT_S = 7 * 86_400
+"""How long a fact is used before the server is asked anew."""
+
+
+class Learnt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The facts about one server's model."""
+
+    dialect: Dialect | None = None
+    """None: the server has refused no parameter or form."""
+    window_tokens: int | None = None
+    """The largest prompt, in our tokens, that the server accepted after it refused a larger one."""
+    configured_tokens: int = 0
+    """The configured window at that time: another one in the configuration is tried as it is."""
+
+    def lines(self, model: ModelConfig) -> list[str]:
+        """The facts in sentences, for people."""
+        found: list[str] = []
+        if self.window_tokens is not None:
+            found.append(
+                f"the server refused larger prompts than {self.window_tokens} tokens, so prompts of this model stay "
+                f"below; set model.context_window_tokens (now {model.context_window_tokens}) to its real window"
+            )
+        if self.dialect and (words := _words(known_of(server_of(model)), self.dialect)):
+            found.append(f"after refusals of the server, requests have {', '.join(words)}")
+        return found
+
+
+_WORDS = {
+    "limit": "{} as the limit of the answer",
+    "limit_most": "answers of at most {} tokens",
+    "stream": "no streaming",
+    "usage": "no stream_options",
+    "force": "no forced tool_choice",
+    "tools": "no tools",
+    "cache": "no marks for the prompt cache",
+    "schemas": "tool schemas of the common keywords only ({})",
+    "form.ids": "call ids of nine letters and digits",
+    "form.content": "{} content beside tool calls",
+    "form.own": "reasoning fields of: {}",
+    "form.foreign": "calls of other models as {}",
+    "form.pictures": "no pictures",
+    "form.system": "the instructions in a {} message",
+    "form.alternate": "neighbouring messages of one role merged",
+}
+"""Facts in words, with the new value."""
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Learnt).decode
+_saved: dict[tuple[str, str], Learnt] = {}
+
+
+async def recall(bus: Bus, model: ModelConfig) -> None:
+    """Use what any process has learnt about a model and its fallbacks; errors as for ``Bus.call``."""
+    async for each, learnt in _stored(bus, model):
+        _saved[_identity(each)] = learnt
+        if learnt.dialect:
+            learn(server_of(each), each.name, learnt.dialect)
+        if learnt.window_tokens is not None and learnt.configured_tokens == each.context_window_tokens:
+            calibration(each.name, each.base_url).fits(learnt.window_tokens)
+
+
+async def remember(bus: Bus, model: ModelConfig) -> None:
+    """Save what this process has newly learnt about a model and its fallbacks; errors as for ``Bus.call``."""
+    for each in model.chain:
+        learnt = learnt_of(each)
+        if learnt != _saved.get(_identity(each), Learnt()):
+            await bus.call("SET", _key(bus, each), _encode(learnt), "EX", KEPT_S)
+            _saved[_identity(each)] = learnt
+
+
+def learnt_of(model: ModelConfig) -> Learnt:
+    """What this process knows about one model."""
+    server = server_of(model)
+    dialect, window_tokens = dialect_of(server, model.name), calibration(model.name, model.base_url).window_tokens
+    return Learnt(
+        dialect=None if dialect == known_of(server) else dialect,
+        window_tokens=window_tokens,
+        configured_tokens=0 if window_tokens is None else model.context_window_tokens,
+    )
+
+
+async def stored(bus: Bus, model: ModelConfig) -> list[tuple[ModelConfig, Learnt]]:
+    """What is saved about a model and its fallbacks; errors as for ``Bus.call``."""
+    return [found async for found in _stored(bus, model)]
+
+
+async def _stored(bus: Bus, model: ModelConfig) -> AsyncIterator[tuple[ModelConfig, Learnt]]:
+    for each in model.chain:
+        value: bytes | None = await bus.call("GET", _key(bus, each))
+        if value is not None:
+            yield each, _read(value)
+
+
+def _words(known: Dialect, learnt: Dialect) -> list[str]:
+    """The differences, as in ``requests have ...``."""
+    return [_WORDS[name].format(value) for name, value in differences(known, learnt).items() if name in _WORDS]
+
+
+def _read(value: bytes) -> Learnt:
+    try:
+        return _decode(value)
+    except msgspec.MsgspecError:  # somebody wrote it by hand; it is learnt again
+        return Learnt()
+
+
+def _identity(model: ModelConfig) -> tuple[str, str]:
+    return server_of(model), model.name
+
+
+def _key(bus: Bus, model: ModelConfig) -> str:
+    return bus.keys.learnt(*_identity(model))

@@ -1,0 +1,85 @@
+"""Facts about a model's server outlive the worker that learned them, and the doctor reports them."""
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from daemon.cli.learnt import examine_learnt
+from daemon.config import BotConfig, ModelConfig
+from daemon.model import Learnt, connect, learnt_of, recall, remember
+from daemon.model.dialect import Dialect, host_of, learn
+from daemon.process import Process
+from daemon.tokens import calibration
+from tests.conftest import Lab
+from tests.fakes.openai_server import fake_openai
+from tests.fakes.providers import Ollama
+from tests.integration.test_providers import forget
+from tests.integration.test_turns import Bot
+from tests.limits import until
+
+MODEL = ModelConfig(base_url="http://127.0.0.1:9/v1", name="small")
+
+
+@pytest.fixture(autouse=True)
+def ignorant() -> None:
+    forget()
+
+
+async def test_another_process_uses_what_was_learnt(lab: Lab) -> None:
+    learn(host_of(MODEL.base_url), MODEL.name, Dialect(tools=False))
+    calibration(MODEL.name, MODEL.base_url).fits(3_000)
+    learnt = learnt_of(MODEL)
+    await remember(lab.bus, MODEL)
+
+    forget()
+    await recall(lab.bus, MODEL)
+
+    assert learnt_of(MODEL) == learnt != Learnt()
+
+
+async def test_another_window_in_the_configuration_is_tried_as_it_is(lab: Lab) -> None:
+    calibration(MODEL.name, MODEL.base_url).fits(3_000)
+    await remember(lab.bus, MODEL)
+
+    forget()
+    await recall(lab.bus, msgspec.structs.replace(MODEL, context_window_tokens=8_192))
+
+    assert calibration(MODEL.name, MODEL.base_url).window_tokens is None
+
+
+async def test_a_fact_is_forgotten_after_a_week_and_one_that_cannot_be_read_at_once(lab: Lab) -> None:
+    learn(host_of(MODEL.base_url), MODEL.name, Dialect(tools=False))
+    await remember(lab.bus, MODEL)
+    [key] = await lab.bus.call("KEYS", f"{lab.bus.keys.prefix}:learnt:*")
+    assert 0 < await lab.bus.call("TTL", key) <= 7 * 86_400
+
+    forget()
+    await lab.bus.call("SET", key, "{", "EX", 60)
+    await recall(lab.bus, MODEL)
+
+    assert learnt_of(MODEL) == Learnt()
+
+
+async def test_the_doctor_reports_what_a_worker_learnt(process: Process, lab: Lab) -> None:
+    async with fake_openai(Ollama()) as server:
+        model = ModelConfig(base_url=server.base_url, name="llama")
+        config = msgspec.structs.replace(process.config, bots={"pond": BotConfig(model=model)})
+        await lab.publish("m", text="hello")
+        async with Bot(replace(process, config=config), await connect(model)).working():
+            await until(lambda: asked(lab))
+    calibration(model.name, model.base_url).fits(3_000)
+    await remember(lab.bus, model)
+
+    [finding] = await examine_learnt(lab.bus, config)
+
+    assert (finding.check, finding.state) == ("server of llama", "warning")
+    assert finding.text == (
+        "the server refused larger prompts than 3000 tokens, so prompts of this model stay below; "
+        "set model.context_window_tokens (now 65536) to its real window; "
+        "after refusals of the server, requests have no forced tool_choice, no tools"
+    )
+
+
+async def asked(lab: Lab) -> bool:
+    return bool(await lab.bus.call("KEYS", f"{lab.bus.keys.prefix}:learnt:*"))
