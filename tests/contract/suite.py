@@ -153,9 +153,7 @@ class ChannelContract:
         assert shown.text == PLAIN
         assert sent == shown.id != ""
 
-    async def test_parts_are_shown_in_the_order_in_which_they_are_sent_each_with_an_id_of_its_own(
-        self, lab: Lab
-    ) -> None:
+    async def test_parts_are_shown_in_the_order_in_which_they_are_sent_each_with_an_id_of_its_own(self, lab: Lab):
         sent = [await lab.channel.send(lab.chat, a_part(f"part {n}", number=n), timeout_s=HANG_S) for n in range(3)]
 
         assert [shown.text for shown in lab.shown(lab.chat)] == ["part 0", "part 1", "part 2"]

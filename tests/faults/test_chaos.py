@@ -163,9 +163,7 @@ async def test_commands_and_answers_pass_through_in_order(address: Address, pref
     assert (proxy.dropped, proxy.pending, proxy.late) == (0, 0, 0), "only script calls may be lost or repeated"
 
 
-async def test_a_script_whose_reply_is_dropped_was_carried_out_and_its_client_is_cut_off(
-    address: Address, prefix: str
-) -> None:
+async def test_a_script_whose_reply_is_dropped_was_carried_out_and_its_client_is_cut_off(address: Address, prefix: str):
     key = prefix.encode()
     async with proxied(address, Faults(drop=1.0)) as (proxy, client), direct(address) as other:
         [sha] = await asked(client, (b"SCRIPT", b"LOAD", PUSHES))
@@ -200,9 +198,7 @@ async def test_a_client_of_a_server_that_is_away_is_cut_off() -> None:
 
 
 @given(st.lists(st.lists(st.binary(max_size=40), min_size=1, max_size=5), max_size=5), st.lists(st.integers(0, 400)))
-def test_however_commands_are_cut_into_pieces_they_come_out_whole(
-    commands: list[list[bytes]], places: list[int]
-) -> None:
+def test_however_commands_are_cut_into_pieces_they_come_out_whole(commands: list[list[bytes]], places: list[int]):
     sent, reader = b"".join(map(packed, commands)), Commands()
     cuts = [0, *sorted(min(place, len(sent)) for place in places), len(sent)]
 

@@ -284,8 +284,6 @@ async def test_a_long_conversation_whose_summaries_fail_and_hang_is_answered_who
 @pytest.mark.parametrize(
     ("messages", "window_tokens"), [(500, 16_384), pytest.param(10_000, 65_536, marks=pytest.mark.long)]
 )
-async def test_a_long_conversation_is_answered_whole(
-    process: Process, lab: Lab, messages: int, window_tokens: int
-) -> None:
+async def test_a_long_conversation_is_answered_whole(process: Process, lab: Lab, messages: int, window_tokens: int):
     # Five hundred fill the window some twenty times over: everything that happens to a conversation has happened often.
     await lived(process, lab, Life(messages=messages, window_tokens=window_tokens))

@@ -115,9 +115,7 @@ async def test_a_stop_ends_a_back_off(process: Process, lab: Lab, hanging: Gate)
         assert len(server.requests) == 1
 
 
-async def test_a_stop_that_no_worker_heard_comes_with_the_next_renewal(
-    process: Process, lab: Lab, hanging: Gate
-) -> None:
+async def test_a_stop_that_no_worker_heard_comes_with_the_next_renewal(process: Process, lab: Lab, hanging: Gate):
     deaf = replace(process, listener=Listener(process.bus))
     async with talking(deaf, Hang(), renew_s=0.1) as server:
         await lab.publish("a")
@@ -167,9 +165,7 @@ async def test_wakeups_deleted_together_with_their_deadlines_come_back_with_the_
     assert await answered(lab) == ["a", "b"]
 
 
-async def test_deadlines_deleted_while_a_turn_is_in_progress_are_back_after_a_renewal(
-    process: Process, lab: Lab
-) -> None:
+async def test_deadlines_deleted_while_a_turn_is_in_progress_are_back_after_a_renewal(process: Process, lab: Lab):
     async def due() -> bool:
         return await lab.due() is not None
 
@@ -356,9 +352,7 @@ async def test_a_worker_that_is_to_end_hands_its_turns_over_after_the_grace_time
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-async def test_a_worker_that_is_to_end_finishes_its_turns_within_the_grace_time_and_others_go_on_at_once(
-    folder: Path,
-) -> None:
+async def test_a_worker_that_is_to_end_finishes_its_turns_within_the_grace_time_and_others_go_on_at_once(folder: Path):
     asked = Asked()
     async with fake_openai(asked) as server, place(folder, server, LONG, MILLPOND_RUN__GRACE_S=str(HANG_S)) as here:
         ending, held, ids = await loaded(here, asked)
@@ -454,9 +448,7 @@ async def is_dead(lab: Lab) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-async def test_a_message_that_kills_its_worker_each_time_becomes_a_dead_letter_and_holds_up_nobody_else(
-    folder: Path,
-) -> None:
+async def test_a_message_that_kills_its_worker_each_time_becomes_a_dead_letter_and_holds_up_nobody_else(folder: Path):
     poison, quiet = Poison(), list[str]()
     poison.beside = 3
     queue = msgspec.structs.replace(SHORT, attempts_max=ATTEMPTS)

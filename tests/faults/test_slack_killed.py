@@ -260,9 +260,7 @@ async def test_a_second_replica_takes_over_when_the_lease_of_a_killed_one_has_ru
 
 @pytest.mark.slow
 @pytest.mark.parametrize("when", ["at once", "some taken", "on the way"])
-async def test_what_was_brought_to_a_replica_that_is_killed_is_brought_again(
-    tmp_path: Path, free_port: int, when: str
-) -> None:
+async def test_what_was_brought_to_a_replica_that_is_killed_is_brought_again(tmp_path: Path, free_port: int, when: str):
     async with fake_openai() as model, lake(tmp_path, model=model, port=free_port) as here:
         first = await here.first()
         talks = [here.talk(each) for each in range(5)]

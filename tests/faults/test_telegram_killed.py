@@ -240,9 +240,7 @@ async def test_a_webhook_killed_with_an_update_in_its_hand_is_brought_it_again(t
 @pytest.mark.parametrize(
     "streaming", [pytest.param(False, marks=pytest.mark.long, id="whole"), pytest.param(True, id="streamed")]
 )
-async def test_forty_seconds_of_killing_replicas_lose_double_and_reorder_nothing(
-    tmp_path: Path, streaming: bool
-) -> None:
+async def test_forty_seconds_of_killing_replicas_lose_double_and_reorder_nothing(tmp_path: Path, streaming: bool):
     dice = random.Random(20261120)
     kills = 0
 

@@ -180,9 +180,7 @@ async def test_what_nobody_archived_is_archived_before_it_leaves(place: Place) -
 
 
 @pytest.mark.parametrize("spoil", ["deleted", "cut", "other"])
-async def test_a_file_that_cannot_be_read_back_is_written_again_before_its_messages_leave(
-    place: Place, spoil: str
-) -> None:
+async def test_a_file_that_cannot_be_read_back_is_written_again_before_its_messages_leave(place: Place, spoil: str):
     await place.say(10, cursor=6)
     segment = await place.archive.write(ANN, 0, place.raws[:6])
     content = await place.storage.get(segment.place)
@@ -203,9 +201,7 @@ async def test_nothing_leaves_while_the_storage_takes_nothing(place: Place) -> N
     assert await place.in_redis() == (0, place.raws)
 
 
-async def test_a_list_that_is_another_one_by_then_stops_the_trimming(
-    place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_list_that_is_another_one_by_then_stops_the_trimming(place: Place, monkeypatch: pytest.MonkeyPatch):
     """A failover took the listing back, while the file is there: nobody would find the messages again."""
     await place.say(10, cursor=6)
     before = await Copy.of(place.lab.bus)
@@ -553,9 +549,7 @@ async def test_one_process_an_hour_looks_for_orphans(place: Place) -> None:
     assert 0 < await place.lab.bus.call("TTL", place.keys.collecting) <= 3_600
 
 
-async def test_cut_short_at_any_call_every_message_is_somewhere_and_the_next_one_goes_on(
-    lab: Lab, tmp_path: Path
-) -> None:
+async def test_cut_short_at_any_call_every_message_is_somewhere_and_the_next_one_goes_on(lab: Lab, tmp_path: Path):
     for number, carried_out in ((number, flag) for number in itertools.count(1) for flag in (False, True)):
         folder = tmp_path / f"{number}-{carried_out}"
         folder.mkdir()

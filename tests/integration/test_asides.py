@@ -235,9 +235,7 @@ async def by_two(first: Process, second: Process, lab: Lab, message_id: str) -> 
             continue
 
 
-async def test_an_unreadable_command_becomes_a_dead_letter_and_a_deleted_one_nothing(
-    process: Process, lab: Lab
-) -> None:
+async def test_an_unreadable_command_becomes_a_dead_letter_and_a_deleted_one_nothing(process: Process, lab: Lab):
     keys = lab.bus.keys
     entry = await lab.bus.call("XADD", keys.inbox(0), "*", "session", "web:ann", "id", "b", "message", "{garbage")
     await lab.bus.call("ZADD", keys.asides(0), 0, b"web:ann " + entry, 0, "web:ann 1-1")

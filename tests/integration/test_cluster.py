@@ -101,9 +101,7 @@ async def test_a_cluster_keeps_its_number_of_partitions(cluster: Sequence[Node],
             pass
 
 
-async def test_two_workers_answer_a_hundred_sessions(
-    cluster: Sequence[Node], far: Lab, prefix: str, tmp_path: Path
-) -> None:
+async def test_two_workers_answer_a_hundred_sessions(cluster: Sequence[Node], far: Lab, prefix: str, tmp_path: Path):
     async with (
         bus_on(cluster[0], prefix) as other,
         a_worker(far.bus, PATIENT, tmp_path),
@@ -210,9 +208,7 @@ async def test_what_is_published_on_any_node_is_heard(far: Lab) -> None:
         tg.cancel_scope.cancel()
 
 
-async def test_events_of_all_partitions_are_read_once_by_a_group(
-    cluster: Sequence[Node], far: Lab, prefix: str
-) -> None:
+async def test_events_of_all_partitions_are_read_once_by_a_group(cluster: Sequence[Node], far: Lab, prefix: str):
     for partition in range(64):
         await far.bus.call("XADD", far.bus.keys.grew(partition), "*", "event", str(partition))
 

@@ -434,9 +434,7 @@ async def test_offline_there_is_one_model(process: Process, lab: Lab) -> None:
         (("",), "web", "ann", False),
     ],
 )
-def test_an_admin_is_listed_by_channel_or_plain_id(
-    admins: tuple[str, ...], channel: str, sender: str, is_one: bool
-) -> None:
+def test_an_admin_is_listed_by_channel_or_plain_id(admins: tuple[str, ...], channel: str, sender: str, is_one: bool):
     asking = msgspec.structs.replace(an_inbound("x", session=f"{channel}:c"), sender_id=sender)
 
     assert is_admin(BotConfig(admins=admins), asking) == is_one

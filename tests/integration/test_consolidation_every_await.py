@@ -438,9 +438,7 @@ async def test_a_cursor_that_was_set_back_follows_with_where_the_conversation_st
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-async def test_a_failover_between_any_two_calls_is_made_good_though_what_is_old_lies_in_the_archive(
-    aged: Apart,
-) -> None:
+async def test_a_failover_between_any_two_calls_is_made_good_though_what_is_old_lies_in_the_archive(aged: Apart):
     await each_pair(aged, aged.far, turns=0, then=6)
 
 

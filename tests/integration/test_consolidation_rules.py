@@ -204,9 +204,7 @@ async def test_a_cursor_that_follows_the_memory_over_the_start_keeps_the_sums_tr
     await memory.whole()
 
 
-async def test_a_memory_that_was_set_back_far_is_taken_in_again_and_that_is_no_failure(
-    small: Process, lab: Lab
-) -> None:
+async def test_a_memory_that_was_set_back_far_is_taken_in_again_and_that_is_no_failure(small: Process, lab: Lab):
     model = Summaries()
     memory = MemoryLab(small, lab, model)
     for _ in range(8):
@@ -685,9 +683,7 @@ async def test_what_a_memory_has_lost_is_taken_in_again_from_the_archive(small: 
     await memory.whole()
 
 
-async def test_what_can_be_read_back_from_nowhere_is_said_in_the_history_and_passed_over(
-    small: Process, lab: Lab
-) -> None:
+async def test_what_can_be_read_back_from_nowhere_is_said_in_the_history_and_passed_over(small: Process, lab: Lab):
     memory = MemoryLab(small, lab, Summaries())
     await lost_memory(memory, lab)
     first, *_ = await memory.stores.archive.segments(memory.session)
@@ -739,9 +735,7 @@ async def test_what_a_worker_that_died_had_no_time_to_trim_leaves_with_the_next_
     await memory.whole()
 
 
-async def test_what_is_said_and_begun_anew_while_the_model_sums_up_keeps_the_sums_true(
-    small: Process, lab: Lab
-) -> None:
+async def test_what_is_said_and_begun_anew_while_the_model_sums_up_keeps_the_sums_true(small: Process, lab: Lab):
     async def talks(_request: Request) -> Answer:
         await memory.talk(2)
         return saves("[2026-11-20 09:00] A.", memory="m", continuity="Talking.")
@@ -784,9 +778,7 @@ async def test_a_turn_in_progress_goes_on_over_a_cursor_that_moves(small: Proces
     await memory.whole()
 
 
-async def test_a_turn_whose_consolidation_is_skipped_waits_for_nothing_and_nobody_has_failed(
-    small: Process, lab: Lab
-) -> None:
+async def test_a_turn_whose_consolidation_is_skipped_waits_for_nothing_and_nobody_has_failed(small: Process, lab: Lab):
     model = Summaries()
     small = replace(small, config=small_window(small.config, turn_wait_s=10 * HANG_S))
     memory = MemoryLab(small, lab, model)

@@ -304,9 +304,7 @@ async def test_what_is_too_large_is_not_even_asked_for(world: World, platform: P
     assert platform.fetched == []
 
 
-async def test_a_hanging_platform_is_not_waited_for(
-    world: World, platform: Platform, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_hanging_platform_is_not_waited_for(world: World, platform: Platform, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(taking_in, "WITHIN_S", 0.05)
     platform.gate = anyio.Event()
     await world.say("Look", attachments=(picture(name="a.png"),))

@@ -50,9 +50,7 @@ async def test_a_backup_is_restored_to_be_sure_of_it(lab: Lab, tmp_path: Path) -
     assert found.flaws == ()
 
 
-async def test_a_backup_that_comes_back_otherwise_is_told(
-    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_backup_that_comes_back_otherwise_is_told(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     await filled(lab)
     await lab.bus.call("RPUSH", lab.bus.keys.notes("pond:workspace"), "x")
     done = await backed_up(lab.bus, tmp_path)
@@ -114,9 +112,7 @@ async def test_what_was_wrong_before_a_backup_is_told(lab: Lab, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("partitions", [1, 3, 64])
-async def test_a_database_can_be_given_other_partitions(
-    lab: Lab, redis: Redis, tmp_path: Path, partitions: int
-) -> None:
+async def test_a_database_can_be_given_other_partitions(lab: Lab, redis: Redis, tmp_path: Path, partitions: int):
     await filled(lab)
     first = (await backed_up(lab.bus, tmp_path, "first")).folder
 
@@ -183,9 +179,7 @@ async def test_a_database_that_is_not_empty_is_left_alone_unless_told(lab: Lab, 
         assert await contents(copy) == await contents(lab.bus)
 
 
-async def test_a_database_that_processes_use_is_left_alone_whatever_is_told(
-    lab: Lab, redis: Redis, tmp_path: Path
-) -> None:
+async def test_a_database_that_processes_use_is_left_alone_whatever_is_told(lab: Lab, redis: Redis, tmp_path: Path):
     folder = (await backed_up(lab.bus, tmp_path)).folder
     async with other(lab.bus, redis) as copy:
         beat = f'{{"role":"agent","started":"","seen":"{stamp(SystemClock().now())}","holding":0}}'
@@ -211,9 +205,7 @@ async def test_a_process_counts_as_running_for_half_a_minute(
         await restore(copy, folder, target, clock=clock)
 
 
-async def test_a_database_that_is_half_restored_is_refused_until_it_is_restored(
-    lab: Lab, redis: Redis, tmp_path: Path
-) -> None:
+async def test_a_database_that_is_half_restored_is_refused_until_it_is_restored(lab: Lab, redis: Redis, tmp_path: Path):
     await filled(lab)
     folder = (await backed_up(lab.bus, tmp_path)).folder
     config, data_dir = redis

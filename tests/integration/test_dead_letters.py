@@ -134,9 +134,7 @@ async def test_what_cannot_be_read_cannot_be_replayed_and_says_so(lab: Lab, lett
 
 
 @pytest.mark.parametrize("change", [{"command": "status"}, {"session": "web:bob"}])
-async def test_commands_and_foreign_messages_are_not_replayed(
-    lab: Lab, letters: DeadLetters, change: dict[str, Any]
-) -> None:
+async def test_commands_and_foreign_messages_are_not_replayed(lab: Lab, letters: DeadLetters, change: dict[str, Any]):
     payload = msgspec.json.encode(an_inbound("a", **change))
     fields = ("session", "web:ann", "id", "a", "reason", "failed", "attempts", "1", "message", payload)
     await lab.bus.call("XADD", lab.bus.keys.dead(0), "*", *fields)
@@ -171,9 +169,7 @@ async def test_a_replayed_reply_goes_back_onto_out_once(lab: Lab, letters: DeadL
     assert msgspec.json.decode(found[b"reply"], type=Reply) == reply
 
 
-async def test_all_replays_present_letters_and_none_that_die_meanwhile(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_all_replays_present_letters_and_none_that_die_meanwhile(lab: Lab, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys.modules[DEAD], "PAGE", 2)
     await die(lab, "a", "b", "c")
     await die(lab, "d", reason="ModelTimeout")

@@ -276,9 +276,7 @@ async def test_linked_scopes_are_exported_together(home: Home, tmp_path: Path) -
     assert [session for session, _ in subject.sessions] == ["web:ann", "web:ann:t", "web:bob"]
 
 
-async def test_a_long_conversation_takes_little_memory(
-    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_long_conversation_takes_little_memory(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     await home.session("web:ann", ANN, 10_000, text="x" * 500, archived=range(500, 9_900, 500))
     sizes, held = list[int](), list[int]()
     ours = tracemalloc.Filter(True, "*/daemon/*", all_frames=True)

@@ -295,9 +295,7 @@ async def test_indexes_never_go_back_and_a_forgotten_log_is_read_and_consolidate
     assert (await world.lab.state(ANN)).cursor > after.cursor
 
 
-async def test_a_conversation_that_begins_meanwhile_is_looked_through_too(
-    world: Pond, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_conversation_that_begins_meanwhile_is_looked_through_too(world: Pond, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(SCOPES, "web:ann:late", SCOPE)
     await world.turn(ANN, f"I have a {CANARY}.")
     await world.inbound(ANNS, f"And a {KEPT}.")

@@ -118,9 +118,7 @@ def _died(error: BaseException) -> bool:
     return isinstance(error, Died)
 
 
-async def test_a_job_that_is_cancelled_at_any_call_gives_everything_back(
-    process: Process, lab: Lab, tmp_path: Path
-) -> None:
+async def test_a_job_that_is_cancelled_at_any_call_gives_everything_back(process: Process, lab: Lab, tmp_path: Path):
     world = Pond(pond(process, tmp_path), lab)
     await a_little(world)
     job_id = await world.order()

@@ -107,9 +107,7 @@ async def test_of_a_whole_memory_nothing_is_left(world: Pond) -> None:
     assert await extent_of(world.stores, WHOLE) == {}
 
 
-async def test_of_a_person_nothing_is_left_in_groups_and_accounts_either(
-    world: Pond, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_of_a_person_nothing_is_left_in_groups_and_accounts_either(world: Pond, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(SCOPES, GROUP, GROUPS)
     await world.plant()
     for sender in ("ann", "bob"):

@@ -106,9 +106,7 @@ def test_the_command_makes_a_session_once_and_says_what_is_in_it(place: Place) -
     assert (foreign.returncode, "no channel post" in foreign.stderr) == (65, True)
 
 
-def test_a_hundred_messages_with_three_oversized_ones_are_consolidated_and_the_conversation_goes_on(
-    place: Place,
-) -> None:
+def test_a_hundred_messages_with_three_oversized_ones_are_consolidated_and_the_conversation_goes_on(place: Place):
     made = place("session", "generate", "web:long", "--messages", "100", "--oversized", "3", "--seed", "11", "--json")
     scope = json.loads(made.stdout)["scope"]
 

@@ -49,9 +49,7 @@ async def test_what_is_said_on_an_open_channel_is_accepted_with_all_that_belongs
     assert inbound.platform_ids[1] == inbound.id
 
 
-async def test_the_same_update_again_is_accepted_once_and_another_message_of_the_same_text_too(
-    process: Process,
-) -> None:
+async def test_the_same_update_again_is_accepted_once_and_another_message_of_the_same_text_too(process: Process):
     intake, arrival = intake_of(with_channel(process)), an_arrival("hi")
 
     await intake.take(arrival)
@@ -127,9 +125,7 @@ async def test_a_stranger_gets_one_code_a_minute_and_always_the_same(process: Pr
     assert re.search(r"/pair [A-Z0-9]{4}-[A-Z0-9]{4} ", line.text)
 
 
-async def test_strangers_cannot_open_more_codes_than_there_may_be(
-    process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_strangers_cannot_open_more_codes_than_there_may_be(process: Process, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pairing, "OPEN_MAX", 2)
     intake = intake_of(with_channel(process, access=AccessConfig(policy="pairing")))
     for number in range(4):
@@ -186,9 +182,7 @@ async def test_what_was_said_before_a_mention_comes_with_it_once(process: Proces
     assert second.overheard == ()
 
 
-async def test_what_was_overheard_is_there_again_when_the_intake_died_before_the_message_was_accepted(
-    process: Process,
-) -> None:
+async def test_what_was_overheard_is_there_again_when_the_intake_died_before_the_message_was_accepted(process: Process):
     here = with_channel(process)
     await intake_of(here).take(aside("let us meet"))
     asked = an_arrival("when?", chat=GROUP)
@@ -203,9 +197,7 @@ async def test_what_was_overheard_is_there_again_when_the_intake_died_before_the
     assert second.overheard == ()
 
 
-async def test_what_was_overheard_and_spoilt_by_hand_is_left_out_and_words_that_look_like_it_stay(
-    process: Process,
-) -> None:
+async def test_what_was_overheard_and_spoilt_by_hand_is_left_out_and_words_that_look_like_it_stay(process: Process):
     intake = intake_of(with_channel(process))
     await intake.take(aside("at nine"))
     key = process.bus.keys.overheard(str(SessionKey(channel=NAME, chat=GROUP)))

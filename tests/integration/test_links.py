@@ -488,9 +488,7 @@ async def test_a_consolidation_under_way_is_waited_for_before_two_part(people: P
 
 
 @pytest.mark.parametrize("first", [True, False])
-async def test_a_consolidation_that_slept_through_parting_writes_nothing_into_the_other(
-    people: PeopleLab, first: bool
-) -> None:
+async def test_a_consolidation_that_slept_through_parting_writes_nothing_into_the_other(people: PeopleLab, first: bool):
     await (people.remember(ANN, "ann has a cat") if first else two(people))
     await people.link(ANN, BOB)
     await people.talk(BOB)

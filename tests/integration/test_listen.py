@@ -83,9 +83,7 @@ async def test_after_the_server_was_killed_readers_hear_a_none_and_then_go_on(la
         assert await next_heard(reader) == b"after"
 
 
-async def test_a_stopped_server_is_noticed_and_heard_again(
-    lab: Lab, process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_stopped_server_is_noticed_and_heard_again(lab: Lab, process: Process, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(daemon.bus.listen, "POLL_S", 0.2)
     monkeypatch.setattr(daemon.bus.listen, "ANSWER_TIMEOUT_S", 0.2)
     monkeypatch.setattr("daemon.server.launch.REPLY_TIMEOUT_S", 0.2)

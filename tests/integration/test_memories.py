@@ -128,9 +128,7 @@ async def test_a_range_that_does_not_begin_where_the_memory_ends_is_refused(
 
 
 @pytest.mark.parametrize("entry", [an_entry(0, 3, BOB), an_entry(0, 0), an_entry(3, 0)])
-async def test_a_range_is_of_the_session_that_was_opened_and_holds_messages(
-    memories: Memories, entry: HistoryEntry
-) -> None:
+async def test_a_range_is_of_the_session_that_was_opened_and_holds_messages(memories: Memories, entry: HistoryEntry):
     with pytest.raises(ValueError, match="is no range of web:ann"):
         await memories.apply(await opened(memories), entry, mark="x")
 
@@ -174,9 +172,7 @@ async def test_a_text_comes_back_as_it_went_in(memories: Memories, text: str) ->
     assert (await opened(memories)).rejected == ""
 
 
-async def test_a_memory_opened_under_a_later_lock_is_closed_to_earlier_ones(
-    memories: Memories, recorded: RecordingBus
-) -> None:
+async def test_a_memory_opened_under_a_later_lock_is_closed_to_earlier_ones(memories: Memories, recorded: RecordingBus):
     old = await taken_in(memories, await opened(memories), 10, raw=True)
     await memories.open(SCOPE, ANN, fence=2, nonce="later")
     before = await dump(recorded)
@@ -196,9 +192,7 @@ async def test_a_memory_opened_under_a_later_lock_is_closed_to_earlier_ones(
 
 
 @pytest.mark.parametrize("fence", [1, 2])
-async def test_a_lock_that_is_not_the_latest_cannot_open(
-    memories: Memories, recorded: RecordingBus, fence: int
-) -> None:
+async def test_a_lock_that_is_not_the_latest_cannot_open(memories: Memories, recorded: RecordingBus, fence: int):
     """With the fence of the one that did, it is another lock all the same: the number was given twice."""
     await memories.open(SCOPE, ANN, fence=2, nonce="theirs")
     before = await dump(recorded)
@@ -235,9 +229,7 @@ async def test_a_memory_that_forgot_the_lock_in_a_failover_lets_it_go_on_and_kno
         await opened(memories, fence=4)
 
 
-async def test_a_memory_that_moved_since_it_was_opened_is_not_overwritten(
-    memories: Memories, recorded: RecordingBus
-) -> None:
+async def test_a_memory_that_moved_since_it_was_opened_is_not_overwritten(memories: Memories, recorded: RecordingBus):
     at = await taken_in(memories, await opened(memories), 10, "one")
     await taken_in(memories, await opened(memories, BOB), 4, "two")
     before = await dump(recorded)
@@ -800,9 +792,7 @@ async def test_a_prompt_is_not_given_a_text_whose_number_a_failover_has_given_to
     assert (await memories.current(SCOPE)).text == "another"
 
 
-async def test_a_process_keeps_the_memories_of_the_last_scopes_at_hand(
-    bus: Bus, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_process_keeps_the_memories_of_the_last_scopes_at_hand(bus: Bus, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("daemon.memory.current.CACHED", 2)
     counting = CountingBus(bus)
     memories = Memories(counting)
@@ -870,9 +860,7 @@ async def grown(memories: Memories, *, upto: int = 50) -> Opened:
     return at
 
 
-async def test_versions_and_entries_are_counted_on_from_those_that_are_away(
-    shelved: Memories, recorded: RecordingBus
-) -> None:
+async def test_versions_and_entries_are_counted_on_from_those_that_are_away(shelved: Memories, recorded: RecordingBus):
     at = await grown(shelved, upto=30)
     assert (await kept(recorded, "versions"), await kept(recorded, "history")) == (2, 2)
 
@@ -916,9 +904,7 @@ async def test_an_older_version_is_restored_and_edited_from_the_archive(shelved:
     assert (await shelved.current(SCOPE)).text == "memory of 20"
 
 
-async def test_without_the_archive_what_is_away_is_told_and_not_left_out(
-    shelved: Memories, recorded: RecordingBus
-) -> None:
+async def test_without_the_archive_what_is_away_is_told_and_not_left_out(shelved: Memories, recorded: RecordingBus):
     await grown(shelved, upto=30)
     memories = Memories(recorded)
     await memories.shelve(SCOPE)
@@ -932,9 +918,7 @@ async def test_without_the_archive_what_is_away_is_told_and_not_left_out(
     assert await memories.edit(SCOPE, of=3, text="by hand", by="ann", time=TIME) == 4
 
 
-async def test_what_is_undigested_or_to_be_carried_by_the_next_request_stays(
-    shelved: Memories, recorded: RecordingBus
-) -> None:
+async def test_what_is_undigested_or_to_be_carried_by_the_next_request_stays(shelved: Memories, recorded: RecordingBus):
     at = await taken_in(shelved, await opened(shelved), 10, raw=True)
     at = await taken_in(shelved, at, 20, "short", rejected=True)
     for cycle in range(20, 26):
@@ -953,9 +937,7 @@ async def test_what_is_undigested_or_to_be_carried_by_the_next_request_stays(
 
 
 @pytest.mark.parametrize("opened_at", [0, 1])
-async def test_a_memory_that_moved_so_far_that_what_was_opened_is_away_is_not_merged(
-    shelved: Memories, opened_at: int
-) -> None:
+async def test_a_memory_that_moved_so_far_that_what_was_opened_is_away_is_not_merged(shelved: Memories, opened_at: int):
     at, bob = await opened(shelved), await opened(shelved, BOB)
     for cycle in range(4):
         if cycle == opened_at:

@@ -165,9 +165,7 @@ async def test_within_a_second_files_are_looked_at_once_unless_something_just_ch
     assert memory.read() == "two"
 
 
-async def test_as_long_as_nothing_changes_a_look_is_one_read_of_redis(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_as_long_as_nothing_changes_a_look_is_one_read_of_redis(memory: Memory, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("daemon.memory.files.LOOK_S", 0.0)
     counting = FailingBus(memory.bus, at=0)
     files = MemoryFiles(Memories(counting), workspace_of=lambda _bot: memory.workspace)

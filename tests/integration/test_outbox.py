@@ -292,9 +292,7 @@ async def readers(bus: Bus) -> int:
     return clients.count(b" cmd=xread ")
 
 
-async def test_replies_of_all_partitions_come_over_one_connection(
-    process: Process, server_dir: Path, prefix: str
-) -> None:
+async def test_replies_of_all_partitions_come_over_one_connection(process: Process, server_dir: Path, prefix: str):
     chats = [f"{NAME}:c{number}" for number in range(100)]
     async with many_partitions(replace(process, data_dir=server_dir), prefix) as many, sink() as platform:
         before = await readers(many.bus)

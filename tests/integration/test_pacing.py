@@ -69,9 +69,7 @@ async def test_room_is_taken_out_of_all_buckets_of_a_chat_or_none(bus: Bus) -> N
     assert await pace.take("b", (ALL, Rate(bucket="chat:b", count=1, per_s=60.0))) == 0.0
 
 
-async def test_those_that_wait_come_back_one_after_the_other_in_their_order(
-    bus: Bus, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_those_that_wait_come_back_one_after_the_other_in_their_order(bus: Bus, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pace_module.anyio, "current_time", lambda: 7.0)
     pace, one = Pace(bus, NAME), Rate(bucket="all", count=1, per_s=60.0)
     assert await pace.take("first", (one,)) == 0.0
@@ -220,9 +218,7 @@ async def test_two_replicas_keep_to_a_rate_together_and_nothing_counts_as_a_fail
     await process.bus.call("UNLINK", process.bus.keys.out(0, NAME))
 
 
-async def test_a_reply_of_many_parts_takes_room_for_each_once(
-    process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_reply_of_many_parts_takes_room_for_each_once(process: Process, monkeypatch: pytest.MonkeyPatch):
     kept_to(monkeypatch, Rate(bucket="chat", count=2, per_s=0.02), hourly(1_000, bucket="book"))
     async with sink() as platform, replica(pushing(process, platform, part_max_chars=5)):
         await put(process.bus, "one two three four")

@@ -72,9 +72,7 @@ async def test_the_tools_of_servers_are_shown_as_they_are_sent(process: Process,
     assert shown["tokens"] == model.requests[1].tokens
 
 
-async def test_tools_of_servers_that_would_fill_the_window_are_not_sent_and_not_shown(
-    process: Process, lab: Lab
-) -> None:
+async def test_tools_of_servers_that_would_fill_the_window_are_not_sent_and_not_shown(process: Process, lab: Lab):
     await lab.publish("a")
     smallest = ModelConfig(context_window_tokens=4_096, max_completion_tokens=1_024, safety_buffer_tokens=2_048)
     servers = {f"fake{number}": program() for number in range(8)}

@@ -82,9 +82,7 @@ async def conversing(process: Process, lab: Lab, first: Provider, second: Provid
 
 
 @pytest.mark.parametrize("strict", STRICT, ids=lambda each: each.__name__)
-async def test_a_conversation_with_tools_goes_on_with_each_provider(
-    process: Process, lab: Lab, strict: type[Provider]
-) -> None:
+async def test_a_conversation_with_tools_goes_on_with_each_provider(process: Process, lab: Lab, strict: type[Provider]):
     provider, other = strict(), Gemini()
 
     async with conversing(process, lab, provider, other) as conversation:
@@ -105,8 +103,6 @@ class Failing(Provider):
 
 
 @pytest.mark.parametrize("strict", [DeepSeek, Kimi, Gemini], ids=lambda each: each.__name__)
-async def test_another_model_takes_over_in_the_middle_of_a_turn(
-    process: Process, lab: Lab, strict: type[Provider]
-) -> None:
+async def test_another_model_takes_over_in_the_middle_of_a_turn(process: Process, lab: Lab, strict: type[Provider]):
     async with conversing(process, lab, Failing(), strict()) as conversation:
         assert await conversation.say("look at the clock") == "done"

@@ -83,9 +83,7 @@ def test_hosts_of_no_proxy_are_reached_directly(monkeypatch: pytest.MonkeyPatch)
         ("SSL_CERT_FILE", "/nowhere/certificates.pem", "SSL_CERT_FILE"),
     ],
 )
-async def test_what_cannot_be_used_is_a_sentence(
-    name: str, value: str, told: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_cannot_be_used_is_a_sentence(name: str, value: str, told: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(name, value)
 
     with pytest.raises(ConfigError, match=told):

@@ -38,9 +38,7 @@ async def test_an_accepted_message_waits_is_due_and_ready(lab: Lab) -> None:
     assert fields == {"head": "0", "scope": "pond:workspace"}
 
 
-async def test_a_session_is_listed_after_its_publisher_has_gone(
-    redis: tuple[RedisConfig, Path], prefix: str, lab: Lab
-) -> None:
+async def test_a_session_is_listed_after_its_publisher_has_gone(redis: tuple[RedisConfig, Path], prefix: str, lab: Lab):
     config, data_dir = redis
     async with open_bus(msgspec.structs.replace(config, prefix=prefix), data_dir) as bus:
         await publish(bus, an_inbound("m1"), scope="pond:workspace", config=lab.queue)

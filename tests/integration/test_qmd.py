@@ -201,9 +201,7 @@ async def test_a_search_that_finds_the_memory_changed_has_its_index_updated(
         await until(lambda: qmd.told("update"))
 
 
-async def test_an_update_adds_new_documents_and_removes_old_ones(
-    ready: QmdEngine, memory: Remembered, data: Path
-) -> None:
+async def test_an_update_adds_new_documents_and_removes_old_ones(ready: QmdEngine, memory: Remembered, data: Path):
     before = documents(data)
     memory.texts[3] = "[2026-05-06 12:00] ASSISTANT: The invoice tool is at version v2.4.0."
     memory.texts.append("[2026-05-07 12:00] USER: We bought a canary.")
@@ -292,9 +290,7 @@ async def test_a_disk_that_cannot_be_written_leaves_the_builtin_engine(
     assert [line["event"] for line in logs] == ["qmd.failed"]
 
 
-async def test_a_forgotten_entry_is_not_found_and_the_index_is_new(
-    ready: QmdEngine, memory: Remembered, data: Path
-) -> None:
+async def test_a_forgotten_entry_is_not_found_and_the_index_is_new(ready: QmdEngine, memory: Remembered, data: Path):
     before = {path.name for path in (data / "qmd").rglob("*.sqlite")}
     del memory.texts[0]
     memory.forgets += 1
@@ -508,9 +504,7 @@ async def test_no_index_is_made_before_a_real_search_has_worked(
     assert documents(data) == []
 
 
-async def test_a_working_program_is_searched_again(
-    ready: QmdEngine, qmd: Installed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_working_program_is_searched_again(ready: QmdEngine, qmd: Installed, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("daemon.recall.qmd.rest.REST_MIN_S", 0.0)
     qmd.misbehaves(query="crash")
     assert by_qmd(await ask(ready, "daughter")) == []
@@ -538,9 +532,7 @@ async def test_an_update_that_fails_leaves_no_half_index(
     assert "canary" in (await ask(ready, "canary")).hits[0].snippet
 
 
-async def test_an_unreadable_memory_is_left_to_the_builtin(
-    ready: QmdEngine, memory: Remembered, builtin: Builtin
-) -> None:
+async def test_an_unreadable_memory_is_left_to_the_builtin(ready: QmdEngine, memory: Remembered, builtin: Builtin):
     memory.fails = ArchiveError("away")
     assert (await ask(ready, "daughter")).hits == builtin.hits
     assert await ready.bring_in_step(SCOPE) == "away"
@@ -591,9 +583,7 @@ async def test_vectors_that_cannot_be_made_do_not_keep_words_from_being_found(
     assert (await ask(engine, "daughter", mode="query")).hits == builtin.hits
 
 
-async def test_an_update_keeps_vectors_usable(
-    engine_of: EngineOf, qmd: Installed, memory: Remembered, data: Path
-) -> None:
+async def test_an_update_keeps_vectors_usable(engine_of: EngineOf, qmd: Installed, memory: Remembered, data: Path):
     engine = engine_of(mode="vsearch")
     await engine.bring_in_step(SCOPE)
     memory.texts.append("[2026-05-07 12:00] USER: We bought a canary.")
@@ -665,9 +655,7 @@ async def test_a_program_that_cannot_be_run_is_one_that_fails(tmp_path: Path) ->
         await Qmd(tmp_path, str(tmp_path / "qmd")).run("i", "update", within_s=HANG_S)
 
 
-async def test_a_probe_reports_and_leaves_nothing(
-    qmd: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_probe_reports_and_leaves_nothing(qmd: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
 
@@ -776,9 +764,7 @@ async def test_a_process_configured_for_it_asks_it(process: Process, qmd: Instal
     assert "cello" in found.hits[0].snippet
 
 
-async def test_a_consolidation_reports_it(
-    process: Process, lab: Lab, qmd: Installed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_consolidation_reports_it(process: Process, lab: Lab, qmd: Installed, monkeypatch: pytest.MonkeyPatch):
     wrote: list[str] = []
     monkeypatch.setattr(QmdEngine, "wrote", lambda _self, scope: wrote.append(scope))
     small = replace(process, config=small_window(process.config))

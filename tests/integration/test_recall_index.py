@@ -146,9 +146,7 @@ async def test_chinese_is_found_by_what_it_shares(world: Pond, engine: BuiltinEn
     assert "config.toml" in (await found(engine, "怎么配置代理")).hits[0].snippet
 
 
-async def test_of_an_older_memory_only_lines_that_no_newer_one_holds_are_found(
-    world: Pond, engine: BuiltinEngine
-) -> None:
+async def test_of_an_older_memory_only_lines_that_no_newer_one_holds_are_found(world: Pond, engine: BuiltinEngine):
     one = "# Ann\n\n## Home\n- lives in Lisbon\n- has a heron\n\n## Work\n- is a potter\n"
     two = one.replace("Lisbon", "Porto")
     await write(world, memory=(one,))
@@ -463,9 +461,7 @@ sys.stdin.read()
 @pytest.mark.parametrize(
     "lock", ["BEGIN IMMEDIATE", "PRAGMA locking_mode=EXCLUSIVE;BEGIN EXCLUSIVE"], ids=["writing", "alone"]
 )
-async def test_an_index_locked_by_another_process_holds_nobody_up(
-    world: Pond, engine: BuiltinEngine, lock: str
-) -> None:
+async def test_an_index_locked_by_another_process_holds_nobody_up(world: Pond, engine: BuiltinEngine, lock: str):
     await world.turn(ANN, "I have a heron.")
     await found(engine, "heron")
     await engine.aclose()
@@ -665,9 +661,7 @@ async def test_who_searches_while_it_is_forgotten_keeps_nothing(world: Pond, eng
     assert files_with(CANARY, world.process.data_dir / FOLDER / folder_of(SCOPE)) == set()
 
 
-async def test_a_process_with_its_own_data_directory_notices_what_was_forgotten(
-    world: Pond, engine: BuiltinEngine
-) -> None:
+async def test_a_process_with_its_own_data_directory_notices_what_was_forgotten(world: Pond, engine: BuiltinEngine):
     await world.plant()
     elsewhere = engine_of(world, data_dir=world.process.data_dir / "elsewhere")
     assert await files(elsewhere, "Kanarienvogel")

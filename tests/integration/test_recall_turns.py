@@ -81,9 +81,7 @@ async def test_it_can_stand_beside_the_runtime_context_instead(process: Process,
 
 
 @pytest.mark.parametrize("settings", [{}, {"enabled": False}])
-async def test_nothing_recalled_leaves_the_prompt_as_it_was(
-    process: Process, lab: Lab, settings: dict[str, Any]
-) -> None:
+async def test_nothing_recalled_leaves_the_prompt_as_it_was(process: Process, lab: Lab, settings: dict[str, Any]):
     engine = ScriptedEngine(*([a_hit("secret")] if settings else []))
     model = ScriptedModel("one")
 
@@ -167,9 +165,7 @@ async def test_the_prompt_shown_for_a_waiting_message_holds_what_would_be_recall
 
 
 @pytest.mark.parametrize("place", ["system", "user"])
-async def test_a_trace_and_what_fills_the_context_tell_what_was_recalled(
-    process: Process, lab: Lab, place: str
-) -> None:
+async def test_a_trace_and_what_fills_the_context_tell_what_was_recalled(process: Process, lab: Lab, place: str):
     process = recalling(process, ScriptedEngine(a_hit("Mia plays the cello.")), place=place)
     before = (await filling(process, "web:ann", bot="pond"))["parts"]
 

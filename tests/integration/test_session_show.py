@@ -82,9 +82,7 @@ async def test_the_log_is_drawn_with_its_cursor(settled: MemoryLab, capsys: pyte
     assert max(map(len, lines[: lines.index("")])) < 80
 
 
-async def test_messages_before_a_new_conversation_are_marked(
-    settled: MemoryLab, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def test_messages_before_a_new_conversation_are_marked(settled: MemoryLab, capsys: pytest.CaptureFixture[str]):
     await answered(settled, "new", command="new", text="/new")
 
     found = await shown(settled)

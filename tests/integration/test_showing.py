@@ -127,9 +127,7 @@ async def test_a_channel_that_shows_nothing_of_turns_does_not_listen_to_them(
     assert asked == [f"{process.bus.keys.events(NAME)}:*"] * hears
 
 
-async def test_edits_keep_to_their_time_and_the_last_text_wins(
-    process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_edits_keep_to_their_time_and_the_last_text_wins(process: Process, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(testing, "EDIT_EVERY_S", 0.03)
     edit, times = TestingChannel.edit, list[tuple[float, float]]()
 
@@ -235,9 +233,7 @@ async def test_a_text_that_somebody_has_deleted_is_no_loss(process: Process) -> 
         assert await unknown(process.bus) == []
 
 
-async def test_a_text_of_which_nobody_knows_whether_it_is_there_is_listed_and_the_reply_sent_once(
-    process: Process,
-) -> None:
+async def test_a_text_of_which_nobody_knows_whether_it_is_there_is_listed_and_the_reply_sent_once(process: Process):
     async with sink([Cut()]) as platform, replica(pushing(process, platform)):
         await leads(process)
         await shown(process, platform)

@@ -12,9 +12,7 @@ from tests.integration.test_showing import TEXT, commit, leads, write
 from tests.limits import until
 
 
-async def test_what_cannot_be_changed_is_sent_when_it_is_finished(
-    process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_cannot_be_changed_is_sent_when_it_is_finished(process: Process, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(testing, "EDIT_EVERY_S", 0.0)
     monkeypatch.setattr(typing, "FIRST_S", 0.0)
     monkeypatch.setattr(typing, "SHORTEST_S", 0.02)

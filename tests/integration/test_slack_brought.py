@@ -127,9 +127,7 @@ async def test_what_is_brought_is_answered_once_it_is_kept(process: Process) -> 
     assert heard.texts == ["hello"]
 
 
-async def test_what_takes_too_long_to_keep_is_not_answered_as_kept(
-    process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_takes_too_long_to_keep_is_not_answered_as_kept(process: Process, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(brought, "TAKE_S", 0.1)
     heard = Heard(slow="D0ANN")
     async with called(process, acme=heard) as slack:

@@ -76,9 +76,7 @@ async def test_what_cannot_be_kept_is_held_and_acknowledged_when_it_can(process:
     assert link.acknowledged == ids
 
 
-async def test_what_cannot_be_kept_for_long_is_never_acknowledged(
-    process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_cannot_be_kept_for_long_is_never_acknowledged(process: Process, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(envelopes, "HOLD_S", 0.05)
     heard = Heard(away=1_000_000)
     with capture_logs() as logs:
@@ -213,9 +211,7 @@ async def test_an_old_connection_that_slack_does_not_close_ends_all_the_same(
         assert not wire.links[1].closed
 
 
-async def test_the_old_connection_is_served_while_no_other_opens(
-    process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_old_connection_is_served_while_no_other_opens(process: Process, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(slack_socket, "LINGER_S", 0.01)
     heard = Heard()
     async with slack_wire() as wire, hearing(process, wire, heard):
@@ -305,9 +301,7 @@ async def test_a_connection_that_died_in_silence_is_followed_by_another(
     assert "socket.silent" in [each["event"] for each in logs]
 
 
-async def test_slacks_pings_are_answered_and_tell_that_it_lives(
-    process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_slacks_pings_are_answered_and_tell_that_it_lives(process: Process, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(slack_socket, "SILENT_S", 0.4)
     async with slack_wire() as wire, hearing(process, wire, Heard()):
         link = await wire.link(0)
@@ -320,9 +314,7 @@ async def test_slacks_pings_are_answered_and_tell_that_it_lives(
         assert len(wire.links) == 1
 
 
-async def test_a_message_too_large_costs_its_connection_and_no_more(
-    process: Process, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_message_too_large_costs_its_connection_and_no_more(process: Process, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(slack_socket, "MESSAGE_MAX_BYTES", 10_000)
     heard = Heard()
     async with slack_wire() as wire, hearing(process, wire, heard):

@@ -156,9 +156,7 @@ async def slack() -> AsyncGenerator[FakeSlack]:
         yield slack
 
 
-async def test_what_a_person_says_is_answered_once_and_its_envelope_acknowledged(
-    process: Process, slack: FakeSlack
-) -> None:
+async def test_what_a_person_says_is_answered_once_and_its_envelope_acknowledged(process: Process, slack: FakeSlack):
     ann = slack.direct(slack.person("Ann"))
     ann.say("How deep is the pond?")
     async with walking(process, slack) as walk:
@@ -170,9 +168,7 @@ async def test_what_a_person_says_is_answered_once_and_its_envelope_acknowledged
     assert await walk.said(session(ann)) == ["How deep is the pond?", "And how <wide>?"]
 
 
-async def test_envelopes_that_come_again_and_such_as_nobody_knows_are_answered_once(
-    process: Process, slack: FakeSlack
-) -> None:
+async def test_envelopes_that_come_again_and_such_as_nobody_knows_are_answered_once(process: Process, slack: FakeSlack):
     people = [slack.direct(slack.person(name)) for name in ("Ann", "Bob", "Cat")]
     for chat in people:
         chat.say("hello")
@@ -242,9 +238,7 @@ async def test_a_message_taken_back_after_its_answer_changes_nothing(process: Pr
     assert await walk.said(session(ann)) == ["answered", "next"]
 
 
-async def test_a_mention_that_comes_as_two_events_is_answered_once_and_in_a_thread(
-    process: Process, slack: FakeSlack
-) -> None:
+async def test_a_mention_that_comes_as_two_events_is_answered_once_and_in_a_thread(process: Process, slack: FakeSlack):
     ann = slack.person("Ann")
     lake = slack.channel(ann)
     async with walking(process, slack) as walk:
@@ -279,9 +273,7 @@ async def test_threads_are_conversations_of_their_own(process: Process, slack: F
     assert "fish" not in walk.model.asked()
 
 
-async def test_at_its_first_mention_in_a_thread_it_knows_what_was_said_there_before(
-    process: Process, slack: FakeSlack
-) -> None:
+async def test_at_its_first_mention_in_a_thread_it_knows_what_was_said_there_before(process: Process, slack: FakeSlack):
     ann, bob = slack.person("Ann"), slack.person("Bob")
     lake = slack.channel(ann, bob)
     lake.members.remove(slack.bot.person)  # so that it is told of nothing
@@ -579,9 +571,7 @@ async def test_a_reply_whose_answer_was_lost_is_looked_for_and_shown_once(
     assert chat.texts() == ["echo: once", "echo: twice"]
 
 
-async def test_a_reply_that_is_not_kept_with_its_metadata_is_found_by_what_it_says(
-    process: Process, slack: FakeSlack
-) -> None:
+async def test_a_reply_that_is_not_kept_with_its_metadata_is_found_by_what_it_says(process: Process, slack: FakeSlack):
     ann = slack.direct(slack.person("Ann"))
     ann.keeps_metadata = False
     slack.faults.on("chat.postMessage", None, Cut(), None, Cut(acted=False))
@@ -628,9 +618,7 @@ async def test_an_app_with_too_many_sockets_hears_when_one_is_free(process: Proc
         await walk.shows(ann, "echo: is it full?")
 
 
-async def test_a_reply_of_200_000_characters_comes_as_a_file_beside_its_beginning(
-    process: Process, slack: FakeSlack
-) -> None:
+async def test_a_reply_of_200_000_characters_comes_as_a_file_beside_its_beginning(process: Process, slack: FakeSlack):
     ann = slack.person("Ann")
     lake = slack.channel(ann)
     book = "".join(f"Paragraph {n} of the book. {FAMILY} 水池有多深？\n\n" for n in range(6_000))[:200_000].rstrip()
@@ -763,9 +751,7 @@ MAP = "the pond lies north"
 
 
 @pytest.mark.parametrize("lost", [False, True], ids=["at once", "with its answer lost"])
-async def test_a_file_of_the_bot_is_shared_once_in_the_thread(
-    process: Process, slack: FakeSlack, *, lost: bool
-) -> None:
+async def test_a_file_of_the_bot_is_shared_once_in_the_thread(process: Process, slack: FakeSlack, *, lost: bool):
     ann = slack.person("Ann")
     lake = slack.channel(ann)
     if lost:
@@ -828,9 +814,7 @@ async def test_where_it_cannot_be_streamed_one_message_is_changed(process: Proce
     assert slack.called("chat.update")
 
 
-async def test_a_stream_that_slack_has_ended_is_finished_as_the_same_message(
-    process: Process, slack: FakeSlack
-) -> None:
+async def test_a_stream_that_slack_has_ended_is_finished_as_the_same_message(process: Process, slack: FakeSlack):
     ann = slack.person("Ann")
     lake = slack.channel(ann)
     seen = anyio.Event()

@@ -141,9 +141,7 @@ async def telegram() -> AsyncGenerator[FakeTelegram]:
         yield telegram
 
 
-async def test_what_a_person_says_is_answered_once_and_its_update_confirmed(
-    process: Process, telegram: FakeTelegram
-) -> None:
+async def test_what_a_person_says_is_answered_once_and_its_update_confirmed(process: Process, telegram: FakeTelegram):
     ann = telegram.direct(telegram.person("Ann"))
     ann.say("How deep is the pond?")
     async with walking(process, telegram) as walk:
@@ -176,9 +174,7 @@ async def test_updates_that_come_again_and_in_another_order_are_answered_once_ea
     assert [chat.texts() for chat in people[1:]] == [["echo: hello"]] * 2
 
 
-async def test_a_message_changed_while_it_waits_is_answered_as_it_is_then(
-    process: Process, telegram: FakeTelegram
-) -> None:
+async def test_a_message_changed_while_it_waits_is_answered_as_it_is_then(process: Process, telegram: FakeTelegram):
     ann = telegram.direct(telegram.person("Ann"))
     gate = Gate()
     async with walking(process, telegram, model=Speaking(gate=gate)) as walk:
@@ -270,9 +266,7 @@ async def test_a_group_that_becomes_a_supergroup_goes_on_as_the_same_conversatio
     assert ["before" in said[0], "after" in said[1]] == [True, True]
 
 
-async def test_a_stranger_is_answered_once_an_administrator_has_let_them_in(
-    process: Process, telegram: FakeTelegram
-) -> None:
+async def test_a_stranger_is_answered_once_an_administrator_has_let_them_in(process: Process, telegram: FakeTelegram):
     ann, eve = (telegram.direct(telegram.person(name)) for name in ("Ann", "Eve"))
     pairing = AccessConfig(policy="pairing")
     async with walking(process, telegram, admins=[f"{NAME}:{ann.id}"], access=pairing) as walk:
@@ -410,9 +404,7 @@ async def test_a_reply_of_200_000_characters_comes_as_a_file_beside_its_beginnin
     assert any(text.startswith("Paragraph 0 of the book.") for text in ann.texts())
 
 
-async def test_a_long_reply_is_cut_between_what_people_see_as_characters(
-    process: Process, telegram: FakeTelegram
-) -> None:
+async def test_a_long_reply_is_cut_between_what_people_see_as_characters(process: Process, telegram: FakeTelegram):
     signs = (FAMILY, DEAF, FLAG, ACCENTED, "\U0001f600")
     texts = {f"{at}": "a" * (at % 3) + sign * (9_000 // units(sign)) for at, sign in enumerate(3 * signs)}
     chats = {name: telegram.direct(telegram.person(name)) for name in texts}
@@ -447,9 +439,7 @@ async def test_markdown_that_no_parser_likes_arrives_with_all_of_its_words(proce
         assert sum(WORDS[kind][0] in text for text in chat.texts()) == 1, kind
 
 
-async def test_a_flood_in_one_chat_loses_nothing_and_holds_up_no_other(
-    process: Process, telegram: FakeTelegram
-) -> None:
+async def test_a_flood_in_one_chat_loses_nothing_and_holds_up_no_other(process: Process, telegram: FakeTelegram):
     eve, ann = (telegram.direct(telegram.person(name)) for name in ("Eve", "Ann"))
     async with walking(process, telegram, debounce_s=0.2) as walk:
         for number in range(100):

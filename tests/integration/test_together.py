@@ -210,9 +210,7 @@ async def test_a_spoilt_session_and_a_lost_lease_fail_no_other_commit(bus: Bus, 
 
 
 @pytest.mark.parametrize("field", ["base", "cursor"])
-async def test_a_spoilt_field_keeps_no_other_session_from_a_claim(
-    bus: Bus, lab: Lab, queue: QueueConfig, field: str
-) -> None:
+async def test_a_spoilt_field_keeps_no_other_session_from_a_claim(bus: Bus, lab: Lab, queue: QueueConfig, field: str):
     await publish_all(bus, queue, CHATS[:3])
     await lab.bus.call("HSET", lab.bus.keys.session(CHATS[1]), field, "spoilt")
 

@@ -122,9 +122,7 @@ def test_amounts_add_up_in_any_order(amounts: list[Amount]) -> None:
         ({"chat": 110}, "chat"), ({"bot": 110}, "bot"), ({"person": 110, "chat": 110, "bot": 110}, "chat"),
     ],
 )  # fmt: skip
-async def test_tokens_of_a_day_are_used_up_when_the_limit_is_reached(
-    bus: Bus, limits: Mapping[str, int], whose: str
-) -> None:
+async def test_tokens_of_a_day_are_used_up_when_the_limit_is_reached(bus: Bus, limits: Mapping[str, int], whose: str):
     await UsageBook(bus).note("a", ANN, DAY, used(100, 10))
 
     spent = await Limits(bus).spent(ANN, DAY, EachConfig(**limits), message="1-0")

@@ -73,9 +73,7 @@ async def test_the_session_of_a_dead_worker_is_woken_when_its_lease_ends(lab: La
     assert await lab.ready() == ["web:ann"]
 
 
-async def test_one_pass_wakes_a_bounded_number_and_the_next_follows_at_once(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_one_pass_wakes_a_bounded_number_and_the_next_follows_at_once(lab: Lab, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys.modules["daemon.bus.wakeups"], "REAP_MOST", 3)
     for number in range(5):
         await lab.publish("m1", session=f"web:{number}")

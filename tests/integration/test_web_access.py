@@ -340,9 +340,7 @@ PAGES = [
 
 
 @pytest.mark.parametrize(("headers", "who"), PAGES, ids=[who for _, who in PAGES])
-async def test_a_cookie_changes_nothing_for_pages_that_are_not_ours(
-    web: Web, headers: dict[str, str], who: str
-) -> None:
+async def test_a_cookie_changes_nothing_for_pages_that_are_not_ours(web: Web, headers: dict[str, str], who: str):
     await web.log_in()
     sent = {name: value.format(address=web.address) for name, value in headers.items()}
 

@@ -107,9 +107,7 @@ async def test_the_newest_messages_before_an_index_are_read_with_their_tokens(pa
     assert first["tokens"] == (await memory.log())[0].tokens > 50
 
 
-async def test_a_page_of_long_messages_holds_the_newest(
-    page: Page, memory: MemoryLab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_page_of_long_messages_holds_the_newest(page: Page, memory: MemoryLab, monkeypatch: pytest.MonkeyPatch):
     await memory.talk(4)
     monkeypatch.setattr(transcripts, "CHUNK", 2)
     monkeypatch.setattr(messages_module, "PAGE_BYTES", 700)

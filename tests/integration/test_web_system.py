@@ -202,9 +202,7 @@ async def test_a_looker_gets_it_at_once_and_whenever_it_has_changed(page: Page, 
 
 
 @pytest.mark.usefixtures("_at_once")
-async def test_without_changes_ages_are_told_at_intervals(
-    page: Page, lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_without_changes_ages_are_told_at_intervals(page: Page, lab: Lab, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(endpoints, "AGES_EVERY_S", 0.3)
     await until(lambda: _is_there(lab, "web"))
 
@@ -217,9 +215,7 @@ async def test_without_changes_ages_are_told_at_intervals(
 
 
 @pytest.mark.usefixtures("_at_once")
-async def test_silence_is_broken_and_an_outage_ends_no_stream(
-    page: Page, lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_silence_is_broken_and_an_outage_ends_no_stream(page: Page, lab: Lab, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(endpoints, "KEEP_ALIVE_S", 0.05)
     read = snapshots.read_system
     gone = True

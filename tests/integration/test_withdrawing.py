@@ -100,9 +100,7 @@ async def test_nobody_takes_back_what_another_said(lab: Lab, amendments: Amendme
     assert await withdraw(amendments, "a", sender_id="ann") == "withdrawn"
 
 
-async def test_what_is_being_answered_is_answered_and_what_waits_behind_it_goes(
-    lab: Lab, amendments: Amendments
-) -> None:
+async def test_what_is_being_answered_is_answered_and_what_waits_behind_it_goes(lab: Lab, amendments: Amendments):
     await lab.publish("a")
     await lab.publish("b")
     claim: Any = await lab.claim()

@@ -489,9 +489,7 @@ ROWS = {
     ("file", "loss"),
     [(file, loss) for file, row in ROWS.items() for loss in (["expired"] if row.late else ["expired", "failover"])],
 )
-async def test_a_call_that_arrives_in_a_successors_time_changes_nothing(
-    lab: Lab, tmp_path: Path, file: str, loss: str
-) -> None:
+async def test_a_call_that_arrives_in_a_successors_time_changes_nothing(lab: Lab, tmp_path: Path, file: str, loss: str):
     """Its lease ran out, or a failover has lost that there ever was one: then both hold it by the same numbers."""
     row = ROWS[file]
     tenure, zombie, outcomes = row.tenure(lab, tmp_path), Zombie(lab.bus, file, nth=row.nth), list[Any]()

@@ -59,9 +59,7 @@ def test_all_dead_letters_of_a_reason_are_replayed_and_answered(visit: Visit, mi
     assert "Remember the sluice." in messages[-1]["content"]
 
 
-def test_a_chosen_dead_letter_is_dropped_and_the_audit_says_who_did_it(
-    visit: Visit, millpond: Pond, bury: Bury
-) -> None:
+def test_a_chosen_dead_letter_is_dropped_and_the_audit_says_who_did_it(visit: Visit, millpond: Pond, bury: Bury):
     millpond.ask("cleo", "hello")
     bury("cleo", "Nobody needs this.", "poison")
     page = visit.open("/system/dead?reason=poison")

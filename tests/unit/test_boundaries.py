@@ -41,9 +41,7 @@ def turns(count: int) -> list[LogEntry]:
         (9_001, 2, 9_000),
     ],
 )
-def test_a_context_budget_holds_from_the_second_call_on_and_is_500_at_least(
-    budget: int, iteration: int, room: int
-) -> None:
+def test_a_context_budget_holds_from_the_second_call_on_and_is_500_at_least(budget: int, iteration: int, room: int):
     assert history_room(9_000, budget, iteration=iteration) == room
 
 

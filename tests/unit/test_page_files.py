@@ -86,9 +86,7 @@ def test_every_file_is_of_a_kind_that_is_served() -> None:
 @each_row(
     "path", ["/", "/s/web:a", "/s/web%3Aa/m/4", "/s/a/turns/0", "/memory", "/memory/web:a", "/system/dead", "/login"]
 )
-async def test_an_address_of_the_page_answers_a_browser_with_the_document(
-    client: httpx2.AsyncClient, path: str
-) -> None:
+async def test_an_address_of_the_page_answers_a_browser_with_the_document(client: httpx2.AsyncClient, path: str):
     browser = await client.get(path, headers={"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"})
     other = await client.get(path, headers={"Accept": "*/*"})
 

@@ -172,9 +172,7 @@ def test_a_day_ends_where_the_person_is() -> None:
         ("{day} {month}", "{month} {day}th", "{day}th of {month}", "{month} {day}, 1989", "{day} {month} 1988")
     ),
 )
-def test_a_day_in_english_is_the_one_that_a_library_for_dates_finds(
-    today: dt.date, day: int, month: str, form: str
-) -> None:
+def test_a_day_in_english_is_the_one_that_a_library_for_dates_finds(today: dt.date, day: int, month: str, form: str):
     now, said = dt.datetime.combine(today, dt.time(9), dt.UTC), form.format(day=day, month=month)
 
     expected = parsed(said.lower(), "en", now)

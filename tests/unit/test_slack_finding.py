@@ -156,9 +156,7 @@ async def test_what_was_said_before_the_question_is_not_looked_at(slack: FakeSla
     assert found == ""
 
 
-async def test_what_was_answered_in_the_channel_for_the_thread_was_gone_is_found_there(
-    slack: FakeSlack, api: Api
-) -> None:
+async def test_what_was_answered_in_the_channel_for_the_thread_was_gone_is_found_there(slack: FakeSlack, api: Api):
     lake, chat = talk(slack)
     lake.delete(lake.messages[chat.thread])
     ts = await post(api, SessionKey(channel="acme", chat=lake.id), "two metres", metadata=metadata_of(part()))

@@ -276,9 +276,7 @@ async def test_what_another_process_writes_can_be_taken_away(room: Room) -> None
 
 
 @each_row("fault", [Cut(), Cut(acted=False), Refuse("internal_error", acted=True)])
-async def test_what_is_not_taken_away_since_its_stream_may_not_have_ended_is_there_for_certain(
-    room: Room, fault: Any
-) -> None:
+async def test_what_is_not_taken_away_since_its_stream_may_not_have_ended_is_there_for_certain(room: Room, fault: Any):
     room = room.afresh()
     ts = await room.begin("two")
     room.slack.faults.on("chat.stopStream", fault)
@@ -403,9 +401,7 @@ async def test_a_file_stands_in_its_thread_with_its_content(room: Room) -> None:
 
 @each_row("method", ["files.getUploadURLExternal", "upload"])
 @each_row("fault", [Cut(), Cut(acted=False), Hang(), Refuse("service_unavailable", status=503)])
-async def test_whatever_goes_wrong_before_a_file_is_shown_can_be_done_again(
-    room: Room, method: str, fault: Any
-) -> None:
+async def test_whatever_goes_wrong_before_a_file_is_shown_can_be_done_again(room: Room, method: str, fault: Any):
     room = room.afresh()
     file = a_file(room)
     room.slack.faults.on(method, fault)

@@ -223,9 +223,7 @@ async def test_a_picture_is_read_as_a_picture(workspace: Path, files: Path) -> N
         ("empty.txt", b"", "(empty)"),
     ],
 )
-async def test_what_is_no_text_is_told_or_made_readable(
-    use: Use, files: Path, name: str, content: bytes, said: str
-) -> None:
+async def test_what_is_no_text_is_told_or_made_readable(use: Use, files: Path, name: str, content: bytes, said: str):
     (files / name).write_bytes(content)
 
     assert said in await use("read_file", path=name)
@@ -283,9 +281,7 @@ async def test_an_expression_that_cannot_be_used_is_told(use: Use, pattern: str)
     assert await use("grep", pattern=pattern, literal=True) == "(nothing found)"
 
 
-async def test_a_search_that_takes_too_long_gives_what_it_found(
-    use: Use, files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_search_that_takes_too_long_gives_what_it_found(use: Use, files: Path, monkeypatch: pytest.MonkeyPatch):
     (files / "a.txt").write_text("x\n")
     monkeypatch.setattr(grep_module, "SEARCH_S", -1.0)
 
