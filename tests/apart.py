@@ -119,9 +119,9 @@ class Copy:
 
     async def takes_over(self, bus: Bus) -> None:
         # One by one: on a cluster they lie in several slots.
-        for answer in await bus.each([("UNLINK", key) for key in await all_keys(bus)]):
-            assert not isinstance(answer, BaseException), answer
-        for answer in await bus.each([("RESTORE", key, ttl, value) for key, (value, ttl) in self.found.items()]):
+        commands: list[tuple[Any, ...]] = [("UNLINK", key) for key in await all_keys(bus) if key not in self.found]
+        commands += [("RESTORE", key, ttl, value, "REPLACE") for key, (value, ttl) in self.found.items()]
+        for answer in await bus.each(commands):
             assert not isinstance(answer, BaseException), answer
 
 
@@ -130,8 +130,7 @@ async def kept(*buses: Bus, folder: Path | None = None) -> Callable[[], Awaitabl
     copies, files = [(bus, await Copy.of(bus)) for bus in buses], _files_in(folder)
 
     async def bring_back() -> None:
-        for bus, copy in copies:
-            await copy.takes_over(bus)
+        await asyncio.gather(*[copy.takes_over(bus) for bus, copy in copies])
         there = _files_in(folder)
         for path in there.keys() - files.keys():
             path.unlink()
@@ -234,8 +233,9 @@ class Apart(MemoryLab):
                 break
         else:
             raise AssertionError("it is consolidated again and again")
-        await self.whole()
-        is_free, left, failures = await asyncio.gather(self.free(), self.unsettled(self.lab.bus), self.failures())
+        _, is_free, left, failures = await asyncio.gather(
+            self.whole(), self.free(), self.unsettled(self.lab.bus), self.failures()
+        )
         assert is_free
         assert left == {}
         assert failures <= FAILURES_MOST
@@ -249,13 +249,12 @@ class Apart(MemoryLab):
 
     async def whole(self) -> tuple[SessionState, list[LogEntry], list[HistoryEntry]]:
         """Nothing is in progress: every message is in exactly one place, and all sums are right."""
-        state, log, history = await super().whole()
+        (state, log, history), _ = await asyncio.gather(super().whole(), self.memory_is_a_version())
         for entry in history:
             told = Counter(names_in(entry.text))
             assert told == names_of(log[entry.first : entry.upto]), (entry, names_of(log[entry.first : entry.upto]))
         assert state.tokens_start == sum(entry.tokens for entry in log[state.start :])
         assert state.cursor <= state.start <= state.head == len(log)
-        await self.memory_is_a_version()
         return state, log, history
 
     async def memory_is_a_version(self) -> None:
