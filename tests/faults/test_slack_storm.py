@@ -11,9 +11,9 @@ from daemon.config import QueueConfig
 from daemon.process import Process
 from tests.fakes.slack import Channel, Cut, FakeSlack, Message, Page, Person, Refuse, fake_slack
 from tests.fakes.slack import Slow as Late
-from tests.integration.test_slack_walk import Walk, session, walking
+from tests.integration.test_slack_walk import session, walking
 from tests.limits import HANG_S
-from tests.speaking import Slow
+from tests.speaking import Slow, Walk
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 

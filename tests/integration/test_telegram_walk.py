@@ -1,10 +1,9 @@
 """The whole way on Telegram: an update in, a turn of a scripted model, a reply out, on a real server."""
 
-import json
 import unicodedata
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,16 +17,13 @@ from channels.telegram import TelegramChannel, asking, channel
 from daemon.config import AccessConfig, BotConfig, Config, ModelConfig, QueueConfig, TelegramConfig, TranscriptionConfig
 from daemon.config.channels import WebhookConfig
 from daemon.config.secret import Secret
-from daemon.events import LogEntry
 from daemon.process import Process
-from daemon.session import SessionReader
 from daemon.testing import Gate
 from tests.fakes.openai_server import Plain, fake_openai
-from tests.fakes.said import said as words_of
-from tests.fakes.telegram import Bot, Chat, Cut, FakeTelegram, Message, Refuse, fake_telegram
+from tests.fakes.telegram import Bot, Cut, FakeTelegram, Refuse, fake_telegram
 from tests.fakes.telegram.entities import units
 from tests.integration.test_outbox import Room, room
-from tests.speaking import ODD, WORDS, Slow, Speaking, Watched
+from tests.speaking import ODD, WORDS, Slow, Speaking, Walk, Watched
 from workers.agent.service import serve as serve_agents
 
 __all__ = ["room"]
@@ -40,50 +36,6 @@ DEAF = "\U0001f9cf\U0001f3fd\u200d\u2640\ufe0f"
 FLAG = "\U0001f1e9\U0001f1ea"
 ACCENTED = "e\u0301\u0323"
 QUEUE = QueueConfig(lease_s=6.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
-
-
-@dataclass
-class Walk:
-    telegram: FakeTelegram
-    process: Process
-    model: Speaking
-
-    async def shows(self, chat: Chat, *texts: str, thread: int | None = None) -> None:
-        try:
-            await self.telegram.until(lambda: chat.texts(thread=thread) == [*texts])
-        except TimeoutError:
-            assert chat.texts(thread=thread) == [*texts]
-            raise
-
-    async def answered(self, chat: Chat, part: str) -> Message:
-        """Wait until a message of a bot's in a chat has ``part`` in it; the first such message."""
-        found: list[Message] = []
-
-        def look() -> bool:
-            found[:] = [message for message in chat.shown() if part in message.text]
-            return bool(found)
-
-        try:
-            await self.telegram.until(look)
-        except TimeoutError:
-            assert part in chat.texts()
-        return found[0]
-
-    async def log(self, session: str) -> list[LogEntry]:
-        reader = SessionReader(self.process.bus)
-        return [entry for _, entry in await reader.committed(session, limit=1_000)]
-
-    async def said(self, session: str) -> list[str]:
-        """What people said in a session that was answered, in order."""
-        wires = [json.loads(bytes(entry.wire)) for entry in await self.log(session)]
-        return [words_of(wire["content"]) for wire in wires if wire["role"] == "user"]
-
-    async def unknown(self) -> list[str]:
-        """Texts of the outcomes that nobody knows: what was done about each."""
-        keys = self.process.bus.keys
-        streams = [keys.unknown(partition) for partition in range(keys.partitions)]
-        found = await self.process.bus.each([("XRANGE", stream, "-", "+") for stream in streams])
-        return [fields[b"action"].decode() for entries in found for _, fields in entries]
 
 
 @asynccontextmanager
