@@ -19,6 +19,7 @@
       + RateLimited
       + ModelTimeout
     - ModelRefused
+      + SetupFault
       + ContentFiltered
     - ContextOverflow
     - InvalidAnswer
@@ -145,7 +146,12 @@ class Trimmed(SessionError):
 
 
 class ModelError(MillpondError):
-    """A model call brought no usable answer."""
+    """A model gave no usable answer."""
+
+    def __init__(self, message: str, *, brief: str = "") -> None:
+        super().__init__(message)
+        self.brief = brief or message
+        """The same without the server's own words, which may quote the conversation."""
 
 
 class ModelUnavailable(ModelError):
@@ -155,8 +161,8 @@ class ModelUnavailable(ModelError):
 class RateLimited(ModelUnavailable):
     """The model answers 429."""
 
-    def __init__(self, message: str, *, retry_after_s: float | None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, retry_after_s: float | None, brief: str = "") -> None:
+        super().__init__(message, brief=brief)
         self.retry_after_s = retry_after_s
 
 
@@ -167,10 +173,14 @@ class ModelTimeout(ModelUnavailable):
 class ModelRefused(ModelError):
     """The model's server says that the request or the key is wrong; trying again changes nothing."""
 
-    def __init__(self, message: str, *, status: int = 0) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, status: int = 0, brief: str = "") -> None:
+        super().__init__(message, brief=brief)
         self.status = status
         """Of the HTTP response; 0: there was none."""
+
+
+class SetupFault(ModelRefused):
+    """The model cannot be asked before somebody mends the set-up: its key, name, address or certificate."""
 
 
 class ContentFiltered(ModelRefused):

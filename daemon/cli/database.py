@@ -35,6 +35,7 @@ async def examine(bus: Bus, *, embedded: bool) -> list[Finding]:
         await _workers(bus),
         _backlog(queues),
         _dead(queues),
+        *_parked(queues),
     ]
 
 
@@ -96,3 +97,9 @@ def _dead(queues: Queues) -> Finding:
         return ok("dead letters", "none")
     text = f"{queues.total.dead} could not be answered or delivered; see why with `millpond queue dead list`"
     return warning("dead letters", text)
+
+
+def _parked(queues: Queues) -> list[Finding]:
+    return [
+        warning("parked", f"{count} conversations wait: {reason}") for reason, count in queues.reasons.items() if reason
+    ]

@@ -95,7 +95,7 @@ async def _redis(config: "Config") -> "list[Finding]":
     from daemon.cli.archived import examine_archive
     from daemon.cli.database import examine
     from daemon.cli.finding import error
-    from daemon.cli.learnt import examine_learnt
+    from daemon.cli.models import examine_models
     from daemon.config import data_path
     from daemon.errors import MillpondError
 
@@ -103,7 +103,7 @@ async def _redis(config: "Config") -> "list[Finding]":
         async with open_bus(config.redis, data_path(config)) as bus:
             archive = Archive(bus, data_path(config), config=config.archive)
             found = [*await examine(bus, embedded=not config.redis.url), *await examine_archive(bus, archive)]
-            return [*found, *await examine_learnt(bus, config)]
+            return [*found, *await examine_models(bus, config)]
     except* MillpondError as group:
         failures = [str(leaf) for leaf in leaves(group)]
     return [error("server", text) for text in failures]

@@ -38,7 +38,9 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
     for channel, count in queues.total.out.items():
         click.echo(f"not yet delivered to {channel}: {count}")
     click.echo(f"\nin flight: {queues.in_flight} sessions, held by {queues.workers} agent workers")
-    click.echo(f"parked: {queues.parked} sessions, resting after a failure")
+    click.echo(f"parked: {queues.parked} sessions")
+    for reason, count in queues.reasons.items():
+        click.echo(f"  {count}: {reason or 'backing off after a failed answer'}")
 
 
 @queue.command("unknown")

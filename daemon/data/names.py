@@ -30,7 +30,7 @@ REPLIES = frozenset({"sent", "said"})
 
 PASSING = frozenset(
     {"live", "clearing", "restoring", "collecting", "retaining", "workers", "pace", "bucket", "errors"}
-    | {"login", "visitor", "learnt"}
+    | {"login", "visitor", "learnt", "failing"}
 )
 """What is true for a minute or an hour, and of running processes: in no backup. Nor is who has logged in."""
 
@@ -60,6 +60,7 @@ TTL_S = {
     "unknown": 7 * DAY_S,
     "traces": 7 * DAY_S,
     "deliveries": 7 * DAY_S,
+    "failing": DAY_S,
     "learnt": 7 * DAY_S,
     "visitor": 30 * DAY_S,
     "ended": 30 * DAY_S,
@@ -83,7 +84,7 @@ DATABASE = frozenset(
         "tries",
     }
     | {"poller", "moved", "access", "codes", "guesses", "paused", "usage", "bucket", "pace"}
-    | {"login", "visitor", "audit", "errors", "learnt"}
+    | {"login", "visitor", "audit", "errors", "learnt", "failing"}
 )
 """Kinds of which there is one a database, or one a bot, a channel, a day."""
 

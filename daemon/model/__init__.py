@@ -27,6 +27,7 @@ from daemon.model.base import (
     Usage,
 )
 from daemon.model.dialect import dialect_of, server_of
+from daemon.model.failing import LASTS_S, RETRY_AFTER_MAX_S, Failing, failing, note_failing, note_working, read_failing
 from daemon.model.failures import Failures, note_failure, read_failures
 from daemon.model.fallback import FallbackModel, Rung
 from daemon.model.learnt import Learnt, learnt_of, recall, remember, stored
@@ -40,10 +41,13 @@ if TYPE_CHECKING:
     from daemon.model.transcribing import Transcriber
 
 __all__ = [
+    "LASTS_S",
+    "RETRY_AFTER_MAX_S",
     "RUNTIME_CONTEXT",
     "Answer",
     "Chunk",
     "CutOff",
+    "Failing",
     "Failures",
     "FallbackModel",
     "Learnt",
@@ -59,8 +63,12 @@ __all__ = [
     "embeddings",
     "enclosed",
     "ends",
+    "failing",
     "learnt_of",
+    "note_failing",
     "note_failure",
+    "note_working",
+    "read_failing",
     "read_failures",
     "recall",
     "remember",

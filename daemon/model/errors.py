@@ -8,6 +8,7 @@ Texts name the model, the host and what to do. A server's own words are quoted, 
 import datetime as dt
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -27,7 +28,9 @@ from daemon.errors import (
     ModelTimeout,
     ModelUnavailable,
     RateLimited,
+    SetupFault,
 )
+from daemon.model.setup_faults import STATUSES, connection_fault, status_of
 
 KINDS: Mapping[type[BaseException], type[ModelError]] = {
     # What a status says is read from the status: see ``by_status``. Listed for those without one.
@@ -43,11 +46,11 @@ KINDS: Mapping[type[BaseException], type[ModelError]] = {
     httpx2.TimeoutException: ModelTimeout,
     TimeoutError: ModelTimeout,
     # An address, a header or credentials that can never work.
-    httpx2.InvalidURL: ModelRefused,
-    httpx2.UnsupportedProtocol: ModelRefused,
-    httpx2.LocalProtocolError: ModelRefused,
-    httpx2.TooManyRedirects: ModelRefused,
-    openai.OpenAIError: ModelRefused,
+    httpx2.InvalidURL: SetupFault,
+    httpx2.UnsupportedProtocol: SetupFault,
+    httpx2.LocalProtocolError: SetupFault,
+    httpx2.TooManyRedirects: SetupFault,
+    openai.OpenAIError: SetupFault,
     # Bytes that mean nothing.
     openai.APIResponseValidationError: InvalidAnswer,
     openai.LengthFinishReasonError: InvalidAnswer,
@@ -174,27 +177,48 @@ def translated(
     if isinstance(error, Refusal):
         return by_status(error.status, error.body, asked, retry_after_s(error.response.headers, now))
     kind = next((kinds[ancestor] for ancestor in type(error).__mro__ if ancestor in kinds), ModelUnavailable)
+    if issubclass(kind, ModelUnavailable) and (sentence := connection_fault(_chain(error), asked.host)):
+        return SetupFault(sentence)
     return kind(f"{asked} {_SAYINGS[kind]} ({type(error).__name__}); {_ADVICE[kind]}")
 
 
 def by_status(status: int, body: object, asked: Asked, retry_s: float | None = None) -> ModelError:
     """The error that a status and an error body mean, whether they came as a response or inside a stream."""
     words = asked.quote(body)
-    if status == 429:
-        later = f"try again in {retry_s:g} s" if retry_s is not None else "try again later"
-        return RateLimited(f"{asked} limits its rate (429): {words}; {later}", retry_after_s=retry_s)
     if status in (400, 413, 422) and is_overflow(body):
         return ContextOverflow(f"the prompt is too large for {asked}: {words}; check context_window_tokens")
     if status in (400, 403, 422, 451) and is_filtered(body):
-        return ContentFiltered(f"the content filter of {asked} refuses the request ({status}): {words}", status=status)
+        text = f"the content filter of {asked} refuses the request ({status})"
+        return ContentFiltered(f"{text}: {words}", status=status, brief=text)
+    if (meant := status_of(status, _said(body))) is not None:
+        return _setup_fault(meant, asked, "" if meant in (401, 403) else words)
+    if status == 429:
+        later = f"try again in {retry_s:g} s" if retry_s is not None else "try again later"
+        text = f"{asked} limits its rate (429)"
+        return RateLimited(f"{text}: {words}; {later}", retry_after_s=retry_s, brief=f"{text}; {later}")
     if status == 408 or status >= 500:
-        return ModelUnavailable(f"{asked} fails ({status}): {words}; it may work later")
-    if status in (401, 403):
-        # Without the server's words: they often repeat the key.
-        text = f"{asked} does not accept the API key ({status}); check {asked.variable} or api_key_file"
-        return ModelRefused(text, status=status)
-    text = f"{asked} refuses the request ({status}): {words}; check the bot's model settings"
-    return ModelRefused(text, status=status)
+        text = f"{asked} fails ({status})"
+        return ModelUnavailable(f"{text}: {words}; it may work later", brief=f"{text}; it may work later")
+    text = f"{asked} refuses the request ({status})"
+    brief = ", ".join((text, *_codes(body)))
+    return ModelRefused(f"{text}: {words}; check the bot's model settings", status=status, brief=brief)
+
+
+def _setup_fault(status: int, asked: Asked, words: str) -> SetupFault:
+    """``words`` are the server's; none where they often repeat the key."""
+    sentence = STATUSES[status].format(variable=asked.variable)
+    brief = f"{sentence} ({asked})"
+    return SetupFault(f"{brief}: {words}" if words else brief, status=status, brief=brief)
+
+
+def _codes(body: object) -> list[str]:
+    """The codes of an error body, which no server makes from a conversation."""
+    fields = _fields(body)
+    found = (fields.get(name) for name in ("code", "type", "param"))
+    return [value for value in found if isinstance(value, str) and _CODE.fullmatch(value)]
+
+
+_CODE = re.compile(r"[a-zA-Z][\w.\[\]-]{0,60}")
 
 
 def reported(body: object, asked: Asked) -> ModelError:
@@ -252,9 +276,14 @@ def shows(error: BaseException, key: Secret) -> bool:
 
 
 def _says(body: object, wordings: Iterable[str]) -> bool:
-    fields = _fields(body)
-    text = f"{fields.get('code')} {fields.get('type')} {_words(body)}".lower()
+    text = _said(body)
     return any(wording in text for wording in wordings)
+
+
+def _said(body: object) -> str:
+    """Code, type and words of an error body, in lower case."""
+    fields = _fields(body)
+    return f"{fields.get('code')} {fields.get('type')} {_words(body)}".lower()
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -290,11 +319,13 @@ _SAYINGS: Mapping[type[ModelError], str] = {
     ModelUnavailable: "cannot be reached, or broke the connection",
     ModelTimeout: "did not answer in time",
     ModelRefused: "cannot be asked",
+    SetupFault: "cannot be asked",
     InvalidAnswer: "sent something that is no answer",
 }
 _ADVICE: Mapping[type[ModelError], str] = {
     ModelUnavailable: "check base_url and the network",
     ModelTimeout: "see call_timeout_s and chunk_timeout_s",
     ModelRefused: "check base_url, the key and the proxy settings",
+    SetupFault: "check base_url, the key and the proxy settings",
     InvalidAnswer: "check that base_url and api fit the server",
 }

@@ -4,8 +4,6 @@ A process learns from refusals (``daemon.model.dialect``, ``daemon.tokens.Calibr
 after a call, ``recall`` reads them before the first one. They expire after a week, because providers change.
 """
 
-from collections.abc import AsyncIterator
-
 import msgspec
 
 from daemon.bus import Bus
@@ -66,7 +64,10 @@ _saved: dict[tuple[str, str], Learnt] = {}
 
 async def recall(bus: Bus, model: ModelConfig) -> None:
     """Use what any process has learnt about a model and its fallbacks; errors as for ``Bus.call``."""
-    async for each, learnt in _stored(bus, model):
+    for each in model.chain:
+        learnt = await stored(bus, each)
+        if learnt is None:
+            continue
         _saved[_identity(each)] = learnt
         if learnt.dialect:
             learn(server_of(each), each.name, learnt.dialect)
@@ -94,16 +95,10 @@ def learnt_of(model: ModelConfig) -> Learnt:
     )
 
 
-async def stored(bus: Bus, model: ModelConfig) -> list[tuple[ModelConfig, Learnt]]:
-    """What is saved about a model and its fallbacks; errors as for ``Bus.call``."""
-    return [found async for found in _stored(bus, model)]
-
-
-async def _stored(bus: Bus, model: ModelConfig) -> AsyncIterator[tuple[ModelConfig, Learnt]]:
-    for each in model.chain:
-        value: bytes | None = await bus.call("GET", _key(bus, each))
-        if value is not None:
-            yield each, _read(value)
+async def stored(bus: Bus, model: ModelConfig) -> Learnt | None:
+    """What is saved about one model; errors as for ``Bus.call``."""
+    value: bytes | None = await bus.call("GET", _key(bus, model))
+    return None if value is None else _read(value)
 
 
 def _words(known: Dialect, learnt: Dialect) -> list[str]:

@@ -23,6 +23,7 @@ from daemon.errors import (
     ModelTimeout,
     ModelUnavailable,
     RateLimited,
+    SetupFault,
 )
 from daemon.model import Answer, CutOff, OnlyThought, Request, TextChunk, connect
 from daemon.model.anthropic_model import AnthropicModel
@@ -140,10 +141,10 @@ TOGETHER = "input length and `max_tokens` exceed context limit: 188240 + 21333 >
         (400, "invalid_request_error", "metadata: wrong", ModelRefused),
         (400, "invalid_request_error", TOO_LONG, ContextOverflow),
         (400, "invalid_request_error", TOGETHER, ContextOverflow),
-        (401, "authentication_error", f"invalid x-api-key {KEY}", ModelRefused),
-        (402, "billing_error", f"no credit for {KEY}", ModelRefused),
-        (403, "permission_error", "not yours", ModelRefused),
-        (404, "not_found_error", "model: claude", ModelRefused),
+        (401, "authentication_error", f"invalid x-api-key {KEY}", SetupFault),
+        (402, "billing_error", f"no credit for {KEY}", SetupFault),
+        (403, "permission_error", "not yours", SetupFault),
+        (404, "not_found_error", "model: claude", SetupFault),
         (413, "request_too_large", "Request exceeds the maximum size", ContextOverflow),
         (429, "rate_limit_error", "slow down", RateLimited),
         (500, "api_error", "Internal server error", ModelUnavailable),
@@ -177,8 +178,8 @@ async def test_a_rate_limit_says_when_to_come_back_and_holds_until_then() -> Non
         ("overloaded_error", "Overloaded", ModelUnavailable),
         ("api_error", "Internal server error", ModelUnavailable),
         ("rate_limit_error", "slow down", RateLimited),
-        ("authentication_error", "no", ModelRefused),
-        ("permission_error", "no", ModelRefused),
+        ("authentication_error", "no", SetupFault),
+        ("permission_error", "no", SetupFault),
         ("invalid_request_error", "no", ModelRefused),
         ("invalid_request_error", TOO_LONG, ContextOverflow),
     ],

@@ -26,6 +26,7 @@ from daemon.errors import (
     ModelTimeout,
     ModelUnavailable,
     RateLimited,
+    SetupFault,
 )
 from daemon.model import Answer, CutOff, OnlyThought, Request, TextChunk, Usage, connect
 from daemon.model.dialect import Dialect
@@ -402,9 +403,9 @@ async def test_an_answer_that_takes_too_long_in_all_is_a_timeout(reply):
         (Failure(500), ModelUnavailable),
         (Failure(503), ModelUnavailable),
         (Failure(408), ModelUnavailable),
-        (Failure(401, f"Incorrect API key provided: {KEY}"), ModelRefused),
+        (Failure(401, f"Incorrect API key provided: {KEY}"), SetupFault),
         (Failure(418, f"No tea for {KEY}"), ModelRefused),
-        (Failure(404), ModelRefused),
+        (Failure(404), SetupFault),
         (Failure(409), ModelRefused),
         (Failure(400), ModelRefused),
         (Failure(422), ModelRefused),
@@ -509,12 +510,12 @@ async def test_bots_with_the_same_model_share_its_places():
     assert places_of(msgspec.structs.replace(one, base_url="http://i/v1")) is not places
 
 
-async def test_nobody_there_is_an_outage():
+async def test_nobody_there_on_this_machine_is_a_fault_of_the_set_up():
     async with fake_openai() as server:
         base_url = server.base_url
     model = OpenAIModel(ModelConfig(base_url=base_url, name="gone", api_key=Secret(KEY)))
 
-    with pytest.raises(ModelUnavailable, match="check base_url"):
+    with pytest.raises(SetupFault, match="No server listens"):
         await answer_of(model)
 
     await model.aclose()
@@ -624,7 +625,7 @@ async def test_a_base_url_that_is_no_address_is_a_configuration_error(base_url):
 async def test_a_user_in_the_address_is_not_shown():
     model = OpenAIModel(ModelConfig(base_url="http://me:hidden@127.0.0.1:1/v1", name="x"))
 
-    with pytest.raises(ModelUnavailable) as caught:
+    with pytest.raises(SetupFault) as caught:
         await answer_of(model)
 
     await model.aclose()

@@ -122,7 +122,9 @@ async def test_a_question_of_a_person_is_answered_from_messages(process: Process
         await publish(lab.bus, inbound, scope="", config=lab.queue)
         (notice,) = await answered(lab)
 
-    assert notice.text.startswith("What I remember of that:\n\n1. messages, 2026-11-20: ann: My daughter Mia plays")
+    assert notice.text.startswith(
+        "This is what I remember about it:\n\n1. messages, 2026-11-20: ann: My daughter Mia plays"
+    )
 
 
 async def test_a_second_conversation_or_a_note_is_searched(process: Process, lab: Lab) -> None:
