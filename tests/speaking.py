@@ -77,8 +77,6 @@ class Slow(Speaking):
 
 @dataclass
 class Walk:
-    """A process with channels and agents, on a fake platform."""
-
     platform: Any
     process: Process
     model: Speaking
@@ -113,7 +111,6 @@ class Walk:
         return [words_of(wire["content"]) for wire in wires if wire["role"] == "user"]
 
     async def unknown(self) -> list[str]:
-        """What was done about each outcome that nobody knows."""
         keys = self.process.bus.keys
         streams = [keys.unknown(partition) for partition in range(keys.partitions)]
         found = await self.process.bus.each([("XRANGE", stream, "-", "+") for stream in streams])
