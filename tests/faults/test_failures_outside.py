@@ -127,5 +127,5 @@ def test_a_refused_message_holds_nothing_up(portal: BlockingPortal, folder: Path
 
     assert (first, last) == ("fine", "fine")
     assert refused.startswith(say("message_refused", "en", status=400, correlation="")[:60])
-    assert "refuses the request (400)" in letters
+    assert "refused the request (400)" in letters
     assert "I will not read" not in letters

@@ -208,7 +208,8 @@ CASES: Mapping[str, Case] = {
     ),
     # Tools.
     "a tool that hangs": Case(
-        replies=calls(act("hang")), results=["Error: act did not finish within 6 s; whether it did anything is unknown"]
+        replies=calls(act("hang")),
+        results=["Error: act did not finish within 6 s; it is unknown whether it had an effect"],
     ),
     "a tool that raises": Case(
         replies=calls(act("raise")), results=["Error: act failed: _Bug: a bug in a tool"], requests=2
@@ -225,9 +226,9 @@ CASES: Mapping[str, Case] = {
             replies=calls(act(what, tool="fake_act"), then=[ECHO]), results=[holds, "still here"], requests=3
         )
         for what, holds in (
-            ("die", "Error: the tool server fake broke off"),
-            ("hang", "Error: fake: act was not answered within 12 s"),
-            ("flood", "Error: the tool server fake broke off"),
+            ("die", "Error: the tool server fake disconnected"),
+            ("hang", "Error: the tool server fake did not answer act within 12 s"),
+            ("flood", "Error: the tool server fake disconnected"),
             ("stderr", "done"),
             ("large", "it sent a line of more than"),
             ("garbage", "Error: "),

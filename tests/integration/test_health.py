@@ -58,7 +58,7 @@ async def test_a_process_of_any_role_tells_how_it_is(process: Process, free_port
 
 async def test_a_taken_port_is_said_by_its_key(process: Process, free_port: int) -> None:
     async with asked(process, free_port):
-        with pytest.raises(ConfigError, match=rf"health\.port: port {free_port} on 127\.0\.0\.1 is taken"):
+        with pytest.raises(ConfigError, match=rf"health\.port: port {free_port} on 127\.0\.0\.1 is in use"):
             await serve(watched(process, free_port), task_status=anyio.TASK_STATUS_IGNORED)
 
 

@@ -168,7 +168,7 @@ async def test_a_call_gives_what_the_server_says_and_its_arguments_are_checked_b
         assert (await found.call("fake_echo", text="你好")).text == "你好"
         assert "'text' is a required property" in (await found.call("fake_echo")).text
         assert await found.act("error") == "Error: it went wrong"
-        assert await found.act("refuse") == "Error: fake refuses: not today"
+        assert await found.act("refuse") == "Error: the tool server fake refused the call: not today"
         assert await found.act("structured") == '{"a":1}'
         picture = await found.call("fake_act", what="picture")
         assert (picture.text, picture.images[0].media_type) == ("see", "image/png")
@@ -209,7 +209,7 @@ async def test_a_server_that_dies_again_and_again_is_left_alone_for_a_while(tmp_
         said = [await found.act("die") for _ in range(5)]
 
     assert all(text.startswith("Error: the tool server fake ") for text in said)
-    assert "is away" in said[-1] and "it is tried again in" in said[-1]
+    assert "is unavailable" in said[-1] and "the next attempt is in" in said[-1]
     assert len(pids_in(starts)) == 2
 
 
@@ -248,7 +248,7 @@ async def test_a_call_that_hangs_ends_at_its_deadline_and_with_it_the_server_tha
         said = await found.act("hang")
         msgspec.structs.force_setattr(fake, "timeout_s", HANG_S)
 
-        assert said == "Error: fake: act was not answered within 0.05 s"
+        assert said == "Error: the tool server fake did not answer act within 0.05 s"
         assert (await found.call("fake_echo", text="b")).text == "b"
     first, second = pids_in(starts)
     assert not alive(first) and not alive(second)
@@ -365,7 +365,7 @@ async def test_a_turn_calls_a_server_and_the_worker_that_ends_ends_it(process: P
 
     where, died = [wire(entry)["content"] for entry in await lab.log() if wire(entry)["role"] == "tool"]
     assert json.loads(where)["MILLPOND_SCOPE"] == "pond:workspace"
-    assert died.startswith("Error: the tool server fake broke off")
+    assert died.startswith("Error: the tool server fake disconnected")
     assert [msgspec.json.decode(tool)["function"]["name"] for tool in model.requests[0].tools] == [
         *("time", "fake_echo", "fake_where", "fake_act")
     ]

@@ -270,7 +270,7 @@ async def test_a_prompt_refused_as_too_long_is_tried_once_at_half_its_length(pro
 
 
 async def test_a_prompt_that_stays_too_long_becomes_a_dead_letter_that_says_so(process: Process, lab: Lab) -> None:
-    model = ScriptedModel(*[ContextOverflow("check context_window_tokens")] * 2, then="fine")
+    model = ScriptedModel(*[ContextOverflow("Check context_window_tokens")] * 2, then="fine")
     await lab.publish("long", text="word " * 10_000)
     await lab.publish("next")
 
@@ -283,7 +283,7 @@ async def test_a_prompt_that_stays_too_long_becomes_a_dead_letter_that_says_so(p
     assert log[-1].answers == ("next",)
     assert [letter[b"reason"] for letter in await dead_letters(lab)] == [b"ContextOverflow"]
     [reason] = [entry["reason"] for entry in logs if entry["event"] == "turn.failed"]
-    assert "check context_window_tokens" in reason
+    assert "Check context_window_tokens" in reason
 
 
 async def test_a_turn_that_takes_too_long_counts_and_becomes_a_dead_letter(process: Process, lab: Lab) -> None:

@@ -46,7 +46,8 @@ RULES = (
     _rule(r"\bwhat is there without\b", "the default"),
 )
 
-QUOTING = frozenset({"docs/style.md"})  # pages that quote the habits to warn of them
+QUOTING = frozenset({"docs/style.md", "daemon/recall/sameword.py"})
+"""A page that quotes the habits to warn of them, and a list of words."""
 
 ALLOWED: tuple[tuple[str, str], ...] = (
     # The table of old names in the glossary: cells have no full stop.

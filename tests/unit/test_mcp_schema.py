@@ -133,10 +133,10 @@ def test_a_reference_that_cannot_be_looked_up_allows_anything_and_is_named(ref):
 @pytest.mark.parametrize(
     ("schema", "why"),
     [
-        ({"type": "string"}, "no object's, but of the type 'string'"),
-        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "no object's"),
-        ("string", "none"),
-        ({"properties": {"a": {"type": "no such type"}}}, "no JSON Schema"),
+        ({"type": "string"}, "the type 'string', not object"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "does not describe an object"),
+        ("string", "is not valid"),
+        ({"properties": {"a": {"type": "no such type"}}}, "not a valid JSON Schema"),
         ({"description": "x" * SCHEMA_MAX_BYTES}, "larger than 16,384 bytes"),
         (json.loads('{"items":' * 900 + "{}" + "}" * 900), "nested too deeply"),
     ],

@@ -329,7 +329,7 @@ def test_any_offer_of_a_tool_server_is_tools_or_none(offered: list[dict[str, Any
             tools.append(mcp_types.Tool.model_validate(each))
 
     async def call(*_: object) -> Any:
-        raise AssertionError("nobody calls")
+        raise AssertionError("tools cannot be called")
 
     for tool in offer_of("sums", McpConfig(command="x"), tools, call).tools:
         tool.definition()

@@ -161,7 +161,7 @@ class Registry:
             if not isinstance(found, str | Result):
                 raise TypeError(f"{tool.name} gave back {type(found).__name__}")
             return Result(text=found) if isinstance(found, str) else found
-        outcome = "" if tool.repeatable else "; whether it did anything is unknown"
+        outcome = "" if tool.repeatable else "; it is unknown whether it had an effect"
         raise ToolError(f"{tool.name} did not finish within {limit_s:g} s{outcome}")
 
     @property
