@@ -16,6 +16,7 @@ from daemon.errors import (
     NoSuchVersion,
     OutputError,
     SessionFull,
+    Unreachable,
     VersionMoved,
 )
 
@@ -48,6 +49,7 @@ _CODES: tuple[tuple[type[Exception], int], ...] = (
     (ArchiveError, EX_IOERR),
     (BusUnavailable, EX_UNAVAILABLE),
     (ModelUnavailable, EX_UNAVAILABLE),
+    (Unreachable, EX_UNAVAILABLE),
     (TimeoutError, EX_TEMPFAIL),
     (Interrupted, INTERRUPTED),
     (MillpondError, FAILED),

@@ -243,7 +243,7 @@ def test_nothing_listens_at_the_address_of_the_model_or_of_telegram(place: Place
     telegram = place("init", "--telegram-token", TOKEN, "--telegram-url", "http://127.0.0.1:9")
 
     assert (model.returncode, telegram.returncode) == (69, 1)
-    assert "cannot be reached" in model.stderr
+    assert "No server listens at 127.0.0.1:9" in model.stderr
     assert "http://127.0.0.1:9 cannot be reached" in telegram.stderr
     assert TOKEN not in telegram.stderr
     assert place.files() == {}
