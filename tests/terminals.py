@@ -13,8 +13,7 @@ from contextlib import contextmanager, suppress
 from tests import forked
 from tests.limits import HANG_S
 
-PRESS_S = 0.25
-"""Between two presses of a key."""
+PRESS_S = 0.25  # between two presses of a key
 
 
 class OnTerminal:
@@ -40,7 +39,6 @@ class OnTerminal:
         self.press(f"{text}\r")
 
     def press(self, keys: str) -> None:
-        """Press keys, without the one that ends a line."""
         os.write(self._master, keys.encode())
 
     def restored(self) -> bool:

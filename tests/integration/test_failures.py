@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import msgspec
-import pytest
 
 from daemon.bus import pairs, publish
 from daemon.cli.models import examine_models
@@ -25,11 +24,9 @@ from tests.integration.test_turns import (
     parked_for,
     replies_of,
     said,
-    until,
     worked_off,
 )
-
-pytestmark = pytest.mark.anyio
+from tests.limits import until
 
 FAULT = "The server refused the API key (401). Check OPENAI_API_KEY or api_key_file."
 
@@ -110,7 +107,6 @@ async def test_one_caller_at_a_time_finds_out_whether_a_model_works_again(proces
 
 
 async def all_wait(lab: Lab, sessions: list[str]) -> bool:
-    """One is being answered, and the others have looked since."""
     states = [await lab.state(session) for session in sessions]
     return sum(bool(state.worker) for state in states) == 1 and all(
         [state.worker or "retry_at" in await lab.fields(state.session) for state in states]
@@ -187,8 +183,6 @@ async def test_a_refused_message_is_given_up_alone_and_never_sent_again(process:
 
 
 class Picky(ScriptedModel):
-    """Refuses each request in which a word stands."""
-
     def __init__(self, word: str) -> None:
         super().__init__(then="fine")
         self._word = word

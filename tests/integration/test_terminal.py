@@ -41,11 +41,8 @@ from tests.integration.test_cli import Place, place
 from tests.limits import HANG_S
 from tests.terminals import OnTerminal, on_terminal
 
-pytestmark = pytest.mark.anyio
 __all__ = ["place"]
-
-READY = r"\x1b\[\?2004h[^\n]*>"
-"""A prompt, drawn: bracketed paste is switched on first."""
+READY = r"\x1b\[\?2004h[^\n]*>"  # A prompt, drawn: bracketed paste is switched on first
 
 
 def live(text: str, *, turn: int = 0, fence: int = 1, sequence: int = 0, offset: int = 0) -> Live:
@@ -203,7 +200,6 @@ class BrieflyAway(CutBus):
         return result or await call()
 
     async def call(self, *command: Part) -> Any:
-        """Reading goes on."""
         return await Bus.call(self, *command)
 
 
