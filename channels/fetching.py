@@ -29,7 +29,7 @@ async def fetching(process: Process, channel: str) -> AsyncGenerator[Fetch]:
     config = process.config.channels.get(channel)
     if not isinstance(config, PushConfig):
         raise SendRejected(
-            f"channel {channel[:80]!r}, from which the files come, was not found in this process's configuration"
+            f"the files come from channel {channel[:80]!r}, which is not in this process's configuration"
         )
     async with connect(process, channel, config) as adapter:
 

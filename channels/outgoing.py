@@ -26,7 +26,7 @@ async def content_of(workspace: Path, attachment: Attachment, *, max_bytes: int)
 def _read(workspace: Path, attachment: Attachment, max_bytes: int) -> bytes:
     names = PurePosixPath(attachment.path).parts
     if not names or ".." in names or names[0] == "/":
-        raise SendRejected(f"{attachment.name or 'a file'} has no path in the workspace")
+        raise SendRejected(f"{attachment.name or 'a file'} is not inside the workspace")
     try:
         # Without O_NONBLOCK opening a pipe waits for its other end, for ever.
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

@@ -94,7 +94,7 @@ def connect(process: Process, name: str, config: PushConfig) -> AbstractAsyncCon
         adapter: Any = load(target)
     except (ImportError, AttributeError) as error:
         raise ConfigError(
-            f"channels.{name}: its adapter {target} cannot be loaded: {error}. Install or update the "
+            f"channels.{name}: the channel's adapter {target} cannot be loaded: {error}. Install or update the "
             "package that provides it."
         ) from error
     opened: AbstractAsyncContextManager[Channel] = adapter(process, name, config)

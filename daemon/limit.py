@@ -35,7 +35,7 @@ class Limit:
             TimeoutError: it did.
         """
         if scope.cancelled_caught:
-            raise TimeoutError(f"it took longer than {self.seconds:g} s")
+            raise TimeoutError(f"the operation took longer than {self.seconds:g} s")
 
 
 class Limited:

@@ -10,7 +10,7 @@ import anyio
 from prometheus_client import Counter, Histogram
 from prometheus_client.context_managers import Timer
 
-ACCEPTED = Counter("millpond_messages_total", "Messages handed in, by result", ["channel", "status"])
+ACCEPTED = Counter("millpond_messages_total", "Messages submitted to the queue, by result", ["channel", "status"])
 ARRIVALS = Counter("millpond_arrivals_total", "Messages received from platforms, by result", ["channel", "outcome"])
 UPDATES = Counter(
     "millpond_updates_failed_total",
@@ -33,16 +33,16 @@ WAITED_SECONDS = Histogram(
     buckets=(0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 600, 3600),
 )
 CLAIMS = Counter(
-    "millpond_claims_total", "Sessions claimed, by attempt: the first, or another one after no progress", ["attempt"]
+    "millpond_claims_total", "Sessions claimed by workers, by attempt: first, or again without progress", ["attempt"]
 )
 TOKENS = Counter(
-    "millpond_tokens_total", "Tokens of model calls; direction=in includes cached tokens", ["model", "direction"]
+    "millpond_tokens_total", "Tokens used by model calls; direction=in includes cached tokens", ["model", "direction"]
 )
 CALLS = Counter("millpond_model_calls_total", "Model calls that returned an answer", ["model"])
-COST = Counter("millpond_cost_total", "Cost of model calls, by the configured prices", ["model", "currency"])
-DELIVERIES = Counter("millpond_deliveries_total", "Parts of replies, by result of sending", ["channel", "outcome"])
+COST = Counter("millpond_cost_total", "Cost of model calls at the configured prices", ["model", "currency"])
+DELIVERIES = Counter("millpond_deliveries_total", "Sent parts of replies, by result", ["channel", "outcome"])
 CONSOLIDATIONS = Counter(
-    "millpond_consolidations_total", "Consolidated ranges by method, and failed attempts", ["outcome"]
+    "millpond_consolidations_total", "Consolidated message ranges, by method, and failed attempts", ["outcome"]
 )
 CONSOLIDATED_MESSAGES = Counter("millpond_consolidated_messages_total", "Messages that were consolidated")
 CONSOLIDATION_TOKENS = Counter(
@@ -50,7 +50,7 @@ CONSOLIDATION_TOKENS = Counter(
 )
 CONSOLIDATION_SECONDS = Histogram(
     "millpond_consolidation_seconds",
-    "Time from the model call to the moved cursor",
+    "Time from a consolidation's model call until its result is saved",
     buckets=(0.1, 0.5, 1, 2, 5, 10, 30, 60, 600),
 )
 CONSOLIDATION_WAITS = Histogram(
@@ -70,7 +70,7 @@ SUMMARY_SECONDS = Histogram(
 )
 LOOP_LAG = Histogram(
     "millpond_loop_lag_seconds",
-    "Delay with which the event loop woke a task that wakes once a second",
+    "Event loop delay, measured by a task that runs once a second",
     buckets=(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5),
 )
 LOOK_EVERY_S = 1.0

@@ -98,4 +98,4 @@ async def _limit_stop(process: Process) -> None:
     """End what does not end by itself."""
     await process.stopping.wait()
     await anyio.sleep(process.config.run.grace_s + LAST_S)
-    raise TimeoutError("a service did not stop within the grace time")
+    raise TimeoutError("a service did not stop within the grace period")

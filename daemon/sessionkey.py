@@ -49,7 +49,7 @@ class SessionKey(msgspec.Struct, frozen=True, kw_only=True):
         if len(parts) not in (2, 3):
             raise BadSessionKey(
                 f"session {text[:80]!r} cannot be parsed. Write <channel>:<name> or "
-                "<channel>:<chat>:<thread>, with : inside a part as %3A."
+                "<channel>:<chat>:<thread>, and write : inside a part as %3A."
             )
         return _checked(cls(channel=parts[0], chat=parts[1], thread=parts[2] if len(parts) == 3 else ""), parts, text)
 

@@ -165,6 +165,6 @@ class FailingBus(Bus):
 
     async def _fail(self) -> None:
         if self._cancel is None:
-            raise BusUnavailable(f"call {self._at} fails because a test wants it")
+            raise BusUnavailable(f"call {self._at} fails because the test requested a failure")
         self._cancel.cancel()
         await anyio.lowlevel.checkpoint()

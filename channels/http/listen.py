@@ -83,7 +83,7 @@ def _taken(path: str, host: str, port: int | None) -> str:
     if port is None:
         return (
             f"{path}.port: ports {FIRST_PORT} to {FIRST_PORT + PORT_TRIES - 1} are all in use on "
-            f"{host}. Set another port, or 0 for any free one."
+            f"{host}. Set another port, or set 0 to use any free port."
         )
     return (
         f"{path}.port: port {port} on {host} is in use by another program. Stop that program, set "

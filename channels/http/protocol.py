@@ -21,9 +21,9 @@ _NOT_HTTP = msgspec.json.encode(
     {
         "error": {
             "code": "bad_request",
-            "message": "This is not a valid HTTP request. Send one Host header and less than 64 kB of headers, and "
-            "percent-encode all characters of the address except ASCII letters, digits and signs (a name in Chinese, "
-            "for example).",
+            "message": "This is not a valid HTTP request. Send exactly one Host header and less than 64 kB of "
+            "headers. In the address, percent-encode every character that is not an ASCII letter, digit or "
+            "punctuation mark.",
         }
     }
 )

@@ -127,7 +127,7 @@ class Intake:
     async def _dealt_with(self, arrival: Arrival, correlation: str) -> str:
         session = _session(self._name, arrival)
         if session is None:
-            _log.warning("arrival.unreadable", reason="the chat's name cannot be used")
+            _log.warning("arrival.unreadable", reason="the chat's ID cannot be used in a session key")
             return "unreadable"
         case = Case(arrival=arrival, session=session, correlation=correlation)
         try:
@@ -184,7 +184,10 @@ class Intake:
         )
         code = await self._pairing.offer(stranger)
         if not code:
-            _log.warning("access.crowded", reason="too many strangers have open codes; no more are given")
+            _log.warning(
+                "access.crowded",
+                reason="too many unknown senders have unused pairing codes, so no more codes are issued",
+            )
             return "silent"
         minutes = round(VALID_S / 60)
         text = say("stranger", self._bot.language, code=code, channel=self._name, minutes=minutes)

@@ -230,7 +230,7 @@ class Delivery:
                 )
                 done = True
             if not done:
-                raise SendUnknown(f"the platform did not answer an edit within {self.means.limit.seconds:g} s")
+                raise SendUnknown(f"the platform did not answer an edit request within {self.means.limit.seconds:g} s")
         except SendRejected as error:
             # Somebody has deleted it, or the platform edits no message that is so old.
             _log.info("preview.lost", session=step.place.reply.session, reason=str(error))
@@ -258,7 +258,7 @@ class Delivery:
             return
         except SendUnknown as error:
             reason = str(error)
-        raise SendRefused(f"the preview cannot be deleted yet: {reason}")
+        raise SendRefused(f"the preview message cannot be deleted yet: {reason}")
 
     def _span(self, step: Step, began: "_Began", outcome: str) -> Span:
         return Span(

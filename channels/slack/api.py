@@ -226,12 +226,12 @@ class Api:
     def _check_address(self, url: str) -> None:
         """Make sure that the token and people's files go to Slack alone."""
         if not (url.startswith(("https://", "http://")) and self.is_at_home(url)):
-            raise SendRejected("the file is not stored at Slack")
+            raise SendRejected("the file is not stored on Slack's servers")
 
     def _check_rest(self, method: str, key: str) -> None:
         left_s = self._resting.get((method, key), 0.0) - anyio.current_time()
         if left_s > 0:
-            raise TooMany(f"Slack limits the rate of {method} right now", retry_after_s=left_s)
+            raise TooMany(f"Slack is rate-limiting {method} requests right now", retry_after_s=left_s)
 
     def _note_rest(self, method: str, key: str, told_s: float | None) -> None:
         if told_s and method in IN_PASSING:

@@ -91,7 +91,9 @@ class Brought:
                 return Response(status_code=404)
             if SIGNATURE not in request.headers or TIMESTAMP not in request.headers:
                 return PlainTextResponse(
-                    "The request has no Slack signature. Send the headers that Slack signs requests with.\n", 401
+                    "The request has no Slack signature. Send the headers X-Slack-Signature and "
+                    "X-Slack-Request-Timestamp.\n",
+                    401,
                 )
             body = await read_body(request, max_bytes=EVENT_MAX_BYTES)
             if problem := self._problem(request, body):
@@ -106,11 +108,14 @@ class Brought:
         stamped, signature = request.headers[TIMESTAMP], request.headers[SIGNATURE]
         try:
             if abs(self._clock.now().timestamp() - int(stamped)) > OLD_S:
-                return f"The signature's time is more than {OLD_S} s away. Check the clock of this machine."
+                return (
+                    f"The timestamp of the signature differs from this machine's time by more than {OLD_S} s. Check "
+                    "the clock of this machine."
+                )
             valid = self._verifier.is_valid(body, stamped, signature)
         except (ValueError, TypeError):  # the library raises these for other values than numbers and ASCII
             valid = False
-        return "" if valid else "The signature is not valid. Check the signing secret."
+        return "" if valid else "The Slack signature of the request is not valid. Check the signing secret."
 
     def _note(self, problem: str) -> None:
         metrics.UPDATES.labels(self._name, "refused").inc()

@@ -52,7 +52,7 @@ async def examined(api: Api, config: SlackConfig, *, name: str) -> list[Remark]:
         answer = await api.asked("auth.test", timeout_s=TIMEOUT_S)
         tested = msgspec.convert(answer.found, _Tested)
     except Unauthorized as error:
-        text = f"{error} It is set in channels.{name}.bot_token or channels.{name}.bot_token_file."
+        text = f"{error} The token is set in channels.{name}.bot_token or channels.{name}.bot_token_file."
         return [Remark(state="error", text=text)]
     except ChannelError as error:
         return [Remark(state="error", text=str(error))]
@@ -79,16 +79,16 @@ async def _hearing(api: Api, config: SlackConfig, *, name: str, bot_id: str) -> 
     if config.events.url or not config.app_token:
         where = f"at {config.events.url}" if config.events.url else "through the channel with the same signing secret"
         text = (
-            f"receives events {where}. The app's settings must have that address under Event "
-            "Subscriptions and at the slash command, and Socket Mode must be off."
+            f"receives events {where}. In the app's settings, enter that address under Event Subscriptions and in "
+            "the slash command, and turn Socket Mode off."
         )
         return [Remark(state="ok", text=text)]
     app_id = await _app_id(api, bot_id)
     named = config.app_token.reveal().split("-")[2:3]
     if app_id and named and named[0].startswith("A") and named[0] != app_id:
         text = (
-            f"channels.{name}.app_token is for another app, {named[0]}. The bot_token is for "
-            f"{app_id}: use tokens of the same app."
+            f"channels.{name}.app_token is for another app, {named[0]}. The bot_token is for {app_id}. Use two "
+            "tokens of the same app."
         )
         return [Remark(state="error", text=text)]
     try:
@@ -96,8 +96,8 @@ async def _hearing(api: Api, config: SlackConfig, *, name: str, bot_id: str) -> 
             await app.call("apps.connections.open", timeout_s=TIMEOUT_S)
     except Unauthorized as error:
         text = (
-            f"{error} It is set in channels.{name}.app_token, and needs the scope connections:write "
-            "(Basic Information)."
+            f"{error} The token is set in channels.{name}.app_token. It needs the scope connections:write (Basic "
+            "Information)."
         )
         return [Remark(state="error", text=text)]
     except Rejected as error:

@@ -73,10 +73,12 @@ class Files:
         Errors as for ``Channel.fetch``.
         """
         if attachment.size_bytes > FETCH_MAX_BYTES:
-            raise SendRejected(f"{attachment.size_bytes:,} bytes, which is above the limit of {FETCH_MAX_BYTES:,}")
+            raise SendRejected(
+                f"the file has {attachment.size_bytes:,} bytes, but at most {FETCH_MAX_BYTES:,} bytes can be downloaded"
+            )
         found = _source(attachment.source)
         if found is None:
-            raise SendRejected("the file is not stored at Slack")
+            raise SendRejected("the file is not stored on Slack's servers")
         deadline = anyio.current_time() + timeout_s
         url = found[2] or await self._address(found[1], deadline)
         content, kind = await self._api.download(url, max_bytes=FETCH_MAX_BYTES, timeout_s=left_s(deadline))
@@ -89,7 +91,7 @@ class Files:
         found = await self._api.call("files.getUploadURLExternal", params, timeout_s=left_s(deadline))
         file, url = found.get("file_id"), found.get("upload_url")
         if not isinstance(file, str) or not isinstance(url, str):
-            raise SendRefused("Slack returned no address for the upload")
+            raise SendRefused("Slack returned no upload address")
         await self._api.upload(url, content, timeout_s=left_s(deadline))
         return {"id": file, "title": name}
 

@@ -106,7 +106,7 @@ def judged(answer: Answer, *, method: str, base: str, reads: bool) -> dict[str, 
     ``reads``: it changes nothing, so there is nothing to be in doubt about.
     """
     if answer.status == 429 or answer.error in ("ratelimited", "rate_limited"):
-        raise TooMany(f"Slack limits the rate of {method} right now", retry_after_s=answer.retry_after_s)
+        raise TooMany(f"Slack is rate-limiting {method} requests right now", retry_after_s=answer.retry_after_s)
     if not isinstance(answer.found.get("ok"), bool):
         raise _foreign(answer.status, method, base, reads=reads)
     if answer.found["ok"] and 200 <= answer.status < 300:

@@ -55,7 +55,9 @@ class Sending:
         if part.preview:
             text = beginning(text, UPDATE_MAX, len)
         elif len(text) > UPDATE_MAX:
-            raise SendRejected(f"{len(text):,} characters, but a message can be edited to at most {UPDATE_MAX:,}")
+            raise SendRejected(
+                f"the new text has {len(text):,} characters, but an edited message can have at most {UPDATE_MAX:,}"
+            )
         fields = {"channel": chat.chat, "ts": ts, "metadata": metadata_of(part)}
         try:
             await said(self._api, "chat.update", Wording(fields=dict(fields), forms=forms_of(text)), deadline)

@@ -205,9 +205,9 @@ class Socket:
         found = await self._api.call("apps.connections.open", timeout_s=OPEN_S)
         address = found.get("url")
         if not isinstance(address, str) or not address.startswith(("wss://", "ws://")):
-            raise SendRefused("Slack returned no address for a socket")
+            raise SendRefused("Slack returned no WebSocket address")
         if not self._api.is_at_home(address):
-            raise SendRefused("Slack returned a socket address that does not belong to Slack")
+            raise SendRefused("Slack returned a WebSocket address that does not belong to Slack")
         return address
 
     def _failed(self, error: ChannelError) -> float:
@@ -251,7 +251,7 @@ def _session(address: str) -> aiohttp.ClientSession:
 
 async def _opened(session: aiohttp.ClientSession, address: str) -> "aiohttp.ClientWebSocketResponse[Literal[False]]":
     """A connection to ``address``, which is a secret. Raises: SendRefused."""
-    failure = f"no connection within {OPEN_S:g} s"
+    failure = f"Slack did not accept the connection within {OPEN_S:g} s"
     # A socket begins as a request, and the proxies of the environment are named for these.
     url = address.replace("ws", "http", 1)
     with anyio.move_on_after(OPEN_S):
@@ -265,4 +265,4 @@ async def _opened(session: aiohttp.ClientSession, address: str) -> "aiohttp.Clie
             )
         except (aiohttp.ClientError, OSError, ValueError, Redirected) as error:
             failure = type(error).__name__
-    raise SendRefused(f"the socket cannot be opened: {failure}")
+    raise SendRefused(f"the WebSocket cannot be opened: {failure}")

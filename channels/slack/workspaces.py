@@ -135,7 +135,9 @@ class App:
         """Have events of the workspace ``team`` go to the section ``name`` for the length of the block."""
         if any(team == other.team for other in self._joined.values()):
             _log.error(
-                "workspace.twice", channel=name, reason=f"{team} is already used by another channel of the same app"
+                "workspace.twice",
+                channel=name,
+                reason=f"workspace {team} is already used by another channel of the same app",
             )
         section = self._joined[name] = _Section(team, taker)
         try:

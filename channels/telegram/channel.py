@@ -166,7 +166,9 @@ class TelegramChannel:
     async def fetch(self, attachment: Attachment, *, timeout_s: float) -> bytes:
         """As ``Channel.fetch``."""
         if attachment.size_bytes > FETCH_MAX_BYTES:
-            raise SendRejected(f"{attachment.size_bytes:,} bytes, but bots can download at most {FETCH_MAX_BYTES:,}")
+            raise SendRejected(
+                f"the file has {attachment.size_bytes:,} bytes, but bots can download at most {FETCH_MAX_BYTES:,} bytes"
+            )
         deadline = anyio.current_time() + timeout_s
         try:
             found = await self._api.call("getFile", {"file_id": attachment.source}, timeout_s=timeout_s)
@@ -180,9 +182,9 @@ class TelegramChannel:
         except SendUnknown as error:
             raise SendRefused(str(error)) from error
         except msgspec.DecodeError:
-            raise SendRejected("the platform returned no path of the file") from None
+            raise SendRejected("the platform returned no path for the file") from None
         if not path or path.startswith("/"):
-            raise SendRejected("the Bot API server keeps its files local (--local), which is not supported")
+            raise SendRejected("the Bot API server runs in local mode (--local), which is not supported")
         left_s = max(deadline - anyio.current_time(), 0.0)
         return await self._api.download(path, max_bytes=FETCH_MAX_BYTES, timeout_s=left_s)
 

@@ -45,7 +45,9 @@ async def examined(api: Api, config: TelegramConfig, *, name: str) -> list[Remar
         info = _info(await api.call("getWebhookInfo", timeout_s=TIMEOUT_S))
     except (Unauthorized, NoMethod) as error:
         return [
-            Remark(state="error", text=f"{error} It is set in channels.{name}.token or channels.{name}.token_file.")
+            Remark(
+                state="error", text=f"{error} The token is set in channels.{name}.token or channels.{name}.token_file."
+            )
         ]
     except ChannelError as error:
         return [Remark(state="error", text=str(error))]
@@ -73,9 +75,9 @@ async def examined(api: Api, config: TelegramConfig, *, name: str) -> list[Remar
 def _webhook_problem(info: WebhookInfo, config: TelegramConfig) -> str:
     wanted = config.webhook.url
     if info.url and not wanted:
-        return f"a webhook is set ({info.url}). Millpond deletes it when it starts polling"
+        return f"a webhook is set ({info.url}). Millpond deletes the webhook when it starts polling"
     if wanted and info.url != wanted:
-        return "the webhook is not set yet. Millpond sets it when it starts"
+        return "the webhook is not set yet. Millpond sets the webhook when it starts"
     if wanted and info.last_error_message:
         return f"the platform could not deliver an update: {info.last_error_message}"
     return ""

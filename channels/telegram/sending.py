@@ -162,7 +162,7 @@ class Sending:
                 continue
             left_s = deadline - anyio.current_time()
             if left_s <= 0:
-                raise SendRefused("the platform accepted no format of the message in time")
+                raise SendRefused("the platform did not accept any format of the message in time")
             method = rich if form.rich else plain
             try:
                 return await self._api.call(method, {**fields, **form.fields}, timeout_s=left_s, upload=upload)
@@ -175,7 +175,9 @@ class Sending:
             except Rejected as no:
                 if form is forms[-1] or no.moved_to or no.says(*HOPELESS):
                     raise
-        raise SendRefused("the platform accepted no format of the message")  # not reached: the last one is never rich
+        raise SendRefused(
+            "the platform did not accept any format of the message"
+        )  # not reached: the last one is never rich
 
 
 async def _parsed(parse: Any, text: str) -> list[Form]:

@@ -97,7 +97,7 @@ class Piped:
             if silence.cancelled_caught:
                 raise TimeoutError(
                     f"no answer arrived for {self._silence_s:g} s. {len(self._conversation.pending)} messages "
-                    "are stored and will be answered. `millpond doctor` finds the cause."
+                    "are stored and will be answered. Run `millpond doctor` to find the cause."
                 )
 
     async def _show(self) -> None:

@@ -99,7 +99,9 @@ class Screen:
         try:
             self._typed.send_nowait(line)
         except anyio.WouldBlock:
-            self._print(DIM, f"not sent: {UNSENT_MAX} messages are waiting to be sent already")
+            self._print(
+                DIM, f"the message was not sent, because {UNSENT_MAX} earlier messages are still waiting to be sent"
+            )
 
     async def _send(self) -> None:
         async for line in self._to_send:

@@ -42,8 +42,8 @@ class Sending:
         except TimeoutError:
             raise TimeoutError(
                 f"no answer arrived within {limit_s:g} s. Message {self.sent.id} is stored and will be "
-                f"answered. Look later with `millpond session show {self.sent.session}`; `millpond "
-                "doctor` shows whether a worker is running."
+                f"answered. Check later with `millpond session show {self.sent.session}`. Run `millpond doctor` to "
+                "see whether a worker is running."
             ) from None
         return Sent(id=self.sent.id, session=self.sent.session, status=self.sent.status, reply=text)
 
@@ -55,7 +55,7 @@ class Sending:
             async for shown in events:
                 if isinstance(shown, Said | Notice) and self.sent.id in settled_by(shown):
                     return shown.text
-        raise AssertionError("the stream of events never ends")
+        raise AssertionError("the stream of events ended before the answer")
 
 
 async def send(process: Process, *, session: str, text: str, message_id: str = "") -> Sending:

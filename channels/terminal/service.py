@@ -42,7 +42,7 @@ async def serve(process: Process, *, session: str = "", task_status: anyio.abc.T
 async def _on_screen(process: Process, conversation: Conversation) -> None:
     from channels.terminal.screen import Screen  # noqa: PLC0415 - prompt_toolkit takes 0.1 s, for nothing in a pipe
 
-    sys.stdout.write(f"Session {conversation.session}. Ctrl-C stops an answer, Ctrl-D or /quit exits.\n")
+    sys.stdout.write(f"Session {conversation.session}. Ctrl-C interrupts an answer. Ctrl-D or /quit exits.\n")
     history = process.data_dir / "terminal_history"
     history.touch(mode=0o600)  # what a person typed is nobody else's
     screen = Screen(conversation, history=history, stopping=process.stopping)

@@ -73,7 +73,7 @@ def session_in_query(request: Request, channel: str) -> SessionKey:
         raise BadSessionKey("The session in the address has escapes that are not UTF-8. Encode it as UTF-8.") from None
     text = next(iter(asked.get("session", ())), None)
     if text is None:
-        raise HTTPException(400, "The session is missing. Add ?session=<name or key>.")
+        raise HTTPException(400, "The session is missing. Add ?session=<name or key> to the address.")
     return SessionKey.of_channel(text, channel)
 
 

@@ -18,7 +18,7 @@ Read the messages, follow live events, list all conversations:
   curl {token}-N '{address}/api/events?session=me'
   curl {token}{address}/api/sessions
 
-For machines: {address}/healthz, /readyz and /metrics
+For monitoring: {address}/healthz, /readyz and /metrics
 """
 
 _AUTHORIZED = "-H 'Authorization: Bearer <token>' "

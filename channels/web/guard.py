@@ -29,11 +29,12 @@ SAFE = frozenset(["GET", "HEAD", "OPTIONS"])
 """Methods that change nothing."""
 
 STOPPING = (
-    "This process is stopping, so the request may not have been carried out. Send it again in a moment with its id."
+    "This process is stopping, so the request may not have been carried out. Send the request again in a moment with "
+    "the same id."
 )
 
 FOREIGN_COOKIE = (
-    "A request with the cookie of the page may only change something if it comes from the page itself. Other programs "
+    "A request with the page's cookie may change data only if it comes from the page itself. Other programs "
     "must send the header Authorization: Bearer <token>."
 )
 
@@ -123,14 +124,16 @@ class Guard:
         host = host_in(given)
         if not host:
             return problem(
-                400, "bad_request", "The request has no valid Host header. Send the host name of this server."
+                400,
+                "bad_request",
+                "The request has no valid Host header. The header must contain this server's host name.",
             )
         if host in self._hosts:
             return None
         return problem(
             421,
             "unknown_host",
-            f"This server has no host name {host[:100]!r}. Add it to allowed_hosts of this channel.",
+            f"{host[:100]!r} is not a host name of this server. Add the name to allowed_hosts of this channel.",
         )
 
     def _foreign_origin(self, scope: Scope, headers: Headers) -> Response | None:
@@ -141,7 +144,8 @@ class Guard:
             return problem(
                 403,
                 "cross_site",
-                "The request was refused because it comes from another site. Send it from the page of this server.",
+                "The request was refused because it comes from another site. Send the request from this server's own "
+                "page.",
             )
         # A browser also sends the cookie with requests that a page on another port of this host makes.
         if cookie_in(scope) and not self._operators.has_token(headers) and not is_ours(headers):

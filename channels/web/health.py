@@ -96,12 +96,16 @@ async def _queues(process: Process) -> bytes:
     oldest.set(await oldest_s(bus, bus.keys.inbox))
     found = await standings(bus)
     in_flight = sum(standing.held for standing in found)
-    Gauge("millpond_in_flight", "Sessions held by workers, of 1,000 examined", registry=registry).set(in_flight)
+    Gauge("millpond_in_flight", "Sessions held by workers, among the first 1,000 sessions", registry=registry).set(
+        in_flight
+    )
     parked = sum(standing.parked for standing in found)
-    Gauge("millpond_parked", "Sessions that back off after a failure, of 1,000 examined", registry=registry).set(parked)
+    Gauge(
+        "millpond_parked", "Sessions that back off after a failure, among the first 1,000 sessions", registry=registry
+    ).set(parked)
     lag = Gauge(
         "millpond_consolidation_lag_seconds",
-        "Longest time for which a session to consolidate has been overdue",
+        "Longest time by which the consolidation of a session is overdue",
         registry=registry,
     )
     lag.set(await overdue_s(bus))
@@ -115,12 +119,12 @@ async def _queues(process: Process) -> bytes:
 async def _lengths(registry: CollectorRegistry, bus: Bus) -> None:
     keys = bus.keys
     for name, what, command, key in (
-        ("backlog", "Messages accepted and not yet answered", "XLEN", keys.inbox),
+        ("backlog", "Messages that were accepted but are not yet answered", "XLEN", keys.inbox),
         ("ready", "Sessions that are ready for a worker", "ZCARD", keys.ready),
         ("due", "Sessions with pending work", "ZCARD", keys.due),
-        ("unsettled", "Sessions with older messages to consolidate", "ZCARD", keys.unsettled),
+        ("unsettled", "Sessions with older messages that await consolidation", "ZCARD", keys.unsettled),
         ("dead", "Messages that could not be answered, and replies that could not be delivered", "XLEN", keys.dead),
-        ("unknown", "Parts of replies that may or may not have been delivered", "XLEN", keys.unknown),
+        ("unknown", "Parts of replies with unknown delivery status", "XLEN", keys.unknown),
     ):
         Gauge(f"millpond_{name}", what, registry=registry).set(await _total(bus, command, key))
 
@@ -128,7 +132,7 @@ async def _lengths(registry: CollectorRegistry, bus: Bus) -> None:
 async def _outboxes(registry: CollectorRegistry, process: Process) -> None:
     """Labelled by channel; the configuration bounds their number."""
     bus = process.bus
-    out = Gauge("millpond_out", "Replies not yet delivered to a push channel", ["channel"], registry=registry)
+    out = Gauge("millpond_out", "Replies that are not yet delivered to a push channel", ["channel"], registry=registry)
     age = Gauge(
         "millpond_out_oldest_seconds", "Age of the oldest reply not yet delivered", ["channel"], registry=registry
     )

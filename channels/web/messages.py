@@ -85,13 +85,13 @@ class Messages:
         if key.channel != self._site.name:
             raise ForeignSession(
                 f"Session {text[:80]!r} belongs to the channel {key.channel[:80]!r}. Choose a session of "
-                f"{self._site.name!r}: only these can be written to here."
+                f"{self._site.name!r}, because this address accepts messages only for that channel."
             )
         return key
 
     async def _body(self, request: Request) -> bytes:
         most = self._site.process.config.queue.message_max_bytes
-        advice = f"The limit of a text is {most:,} bytes (queue.message_max_bytes)."
+        advice = f"A text can have at most {most:,} bytes (queue.message_max_bytes)."
         return await read_body(request, max_bytes=self._max_bytes, advice=advice)
 
     async def _page(self, session: str, after: int, limit: int) -> list[Shown]:
@@ -111,7 +111,7 @@ def _decoded(body: bytes) -> _Post:
         raise HTTPException(400, "The body is not valid UTF-8. Encode it as UTF-8.") from None
     except msgspec.ValidationError as error:
         raise HTTPException(
-            400, f"{error}. A message is {{session, text, id?, user?}}, and each field is a string."
+            400, f"{error}. A message must be an object {{session, text, id?, user?}} whose fields are strings."
         ) from None
     except (msgspec.DecodeError, RecursionError) as error:
         raise HTTPException(400, f"The body is not valid JSON: {error}") from None

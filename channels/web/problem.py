@@ -30,9 +30,9 @@ AWAY_RETRY_S = 5
 
 AWAY = (
     "Redis does not respond or does not accept writes right now, so it is unknown whether the request was carried out. "
-    "Send it again later. A message that is sent again with the same id counts once."
+    "Send it again later. A message that is sent again with the same id is processed only once."
 )
-INTERNAL = "Millpond failed with an internal error. The log has the details under request.failed."
+INTERNAL = "Millpond failed with an internal error. The log entry request.failed contains the details."
 
 
 class _Kind(NamedTuple):
@@ -69,7 +69,7 @@ _CODES = {
 }
 
 _MESSAGES = {
-    404: "This address was not found. GET / shows how to use the API.",
+    404: "This address was not found. GET / describes the API.",
     405: "This address does not support the method. The Allow header lists the supported methods.",
 }
 

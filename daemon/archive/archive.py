@@ -87,7 +87,7 @@ class Archive:
         if not found:
             raise ArchiveError(
                 f"{shelf.what}: Redis does not contain messages {first} to {stored.upto - 1} as they were archived. "
-                "It was restored to an older state, or its data was changed by hand. "
+                "Redis was restored to an older state, or its data was changed by hand. "
                 f"{self.storage.where}/{stored.place} was not listed."
             )
         return segment_from(found, shelf.owner)
@@ -208,7 +208,8 @@ class Archive:
                 return new
         await self.storage.delete(new.place)
         raise ArchiveError(
-            f"{segment.shelf.what}: {segment.name} is not listed any more, or its list keeps changing. Try again."
+            f"{segment.shelf.what}: {segment.name} is no longer in the list of archive segments, or the list keeps "
+            "changing. Try again."
         )
 
     async def drop(self, shelf: Shelf | str) -> None:
@@ -233,7 +234,7 @@ class Archive:
                 break
         else:
             raise ArchiveError(
-                f"{shelf.what}: the list of its segments keeps changing. Delete the data again in a moment."
+                f"{shelf.what}: the list of archive segments keeps changing. Delete the data again in a moment."
             )
         for stored in await self.storage.list(shelf.folder):
             name = stored.name.rpartition("/")[2]

@@ -78,7 +78,8 @@ class ArchiveFiles:
                 return named
             # After a failover that lost messages the same range holds others; these may be the last copy of the old.
         raise ArchiveError(
-            f"{self.storage.where}/{named.place} contains other messages than its name says. Move the file away."
+            f"{self.storage.where}/{named.place} does not contain the messages that its file name states. Move the "
+            "file away."
         )
 
     async def store_anew(self, segment: Segment, lines: bytes) -> Segment:
@@ -131,7 +132,7 @@ class ArchiveFiles:
                 raise
         if lines is None or hashlib.sha256(lines).hexdigest() != catalogue.checksum:
             raise ArchiveError(
-                f"{where} does not match what was written, so the list of the older archived parts of "
+                f"{where} differs from the file that Millpond wrote, so the list of the older archived parts of "
                 f"{shelf.what} is lost. Restore the file from a backup."
             )
         return list(catalogued(lines, shelf.owner, where=where))
@@ -165,7 +166,7 @@ class ArchiveFiles:
         told = lies.told if lies else "an archive that no process uses any more"
         raise ArchiveError(
             f"{what}: archived in {told} ({archive}), but this process uses another archive "
-            f"({self.storage.where}). Read it with that archive, or set the same archive.url in all "
+            f"({self.storage.where}). Read the messages with that archive, or set the same archive.url in all "
             "processes."
         )
 
@@ -186,7 +187,7 @@ class ArchiveFiles:
             if self._marker is None or await marker_in(self.storage) is not None:
                 raise
             raise ArchiveError(
-                f"the archive in {self.storage.where} was not found, although it was there before. Check "
+                f"the archive in {self.storage.where} was not found, although it existed before. Check "
                 "whether the storage is mounted."
             ) from error
         return await _aside(size, lambda: unpacked(content, size))

@@ -125,7 +125,7 @@ class LocalStorage:
                 return await self._threads.run(work)
         except TimeoutError as error:
             raise ArchiveError(
-                f"{folder}: the disk did not answer for {STORAGE_LIMIT_S:.0f} s. Check the disk."
+                f"{folder}: the disk did not respond for {STORAGE_LIMIT_S:.0f} s. Check the disk."
             ) from error
         except OSError as error:
             reason = error.strerror or type(error).__name__

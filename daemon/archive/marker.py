@@ -133,8 +133,8 @@ def permission(archive: str, known: dict[str, Noted], *, key: str) -> Permission
     return Permission(
         is_granted=False,
         why=(
-            "no message can leave Redis, because other processes of this database use another "
-            f"archive and could not read it: {places}. Set the same archive.url in all processes. To "
-            f"forget an archive that no process uses any more, run `millpond redis-cli HDEL {key} ID`."
+            "messages stay in Redis and are not archived, because other processes of this database use a different "
+            f"archive: {places}. Set the same archive.url in all processes. To remove an archive that no process "
+            f"uses any more, run `millpond redis-cli HDEL {key} ID`."
         ),
     )

@@ -123,7 +123,7 @@ class ObjectStorage:
                 return await work()
         except TimeoutError as error:
             raise ArchiveError(
-                f"{place}: the object store did not answer for {STORAGE_LIMIT_S:.0f} s. Check the network."
+                f"{place}: the object store did not respond for {STORAGE_LIMIT_S:.0f} s. Check the network."
             ) from error
         except FileNotFoundError as error:
             raise ArchiveMissing(f"{place} was not found. Restore the object from a backup.") from error

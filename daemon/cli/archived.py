@@ -20,15 +20,15 @@ async def examine_archive(bus: Bus, archive: Archive) -> list[Finding]:
     storage = archive.storage
     try:
         await _probe(archive)
-        findings = [ok("archive", f"{storage.where} can be read, written and deleted from")]
+        findings = [ok("archive", f"files in {storage.where} can be read, written and deleted")]
         findings.append(await _trimming(bus, archive))
         orphans = (await archive.orphans.look(delete=False)).orphans
     except ArchiveError as failure:
         return [error("archive", str(failure))]
     if orphans:
         text = (
-            f"{len(orphans)} files in the archive are not listed anywhere. A consolidation worker "
-            "deletes them within hours"
+            f"{len(orphans)} files in the archive are not listed anywhere. A consolidation worker deletes these "
+            "files within hours"
         )
         findings.append(ok("orphans", text))
     return findings
@@ -55,8 +55,8 @@ async def _trimming(bus: Bus, archive: Archive) -> Finding:
         places = "; ".join(each.told for each in known.values())
         return warning(
             "trimming",
-            f"{archive.storage.where} holds no {MARKER}, but other processes archive to {places}. If "
-            "Millpond ran here, no message could leave Redis any more. Set the same archive.url in "
+            f"{archive.storage.where} holds no {MARKER}, but other processes archive to {places}. With this archive, "
+            "messages would stay in Redis and would not be archived. Set the same archive.url in "
             "all processes.",
         )
     allowed = permission(marker.archive, known, key=bus.keys.archives)

@@ -50,14 +50,14 @@ class Row:
 
 @click.group()
 def channel() -> None:
-    """Show the channels, and decide who may talk to the bot on them.
+    """Show the channels, and approve or ban people.
 
     ID is the platform's ID of a person or group. /whoami shows a person's ID after the colon.
     """
 
 
 @channel.command("list")
-@click.option("--check", is_flag=True, help="Ask each platform for its state.")
+@click.option("--check", is_flag=True, help="Check the status of each platform.")
 @JSON
 @click.pass_context
 def list_(ctx: click.Context, *, check: bool, as_json: bool) -> None:
@@ -101,10 +101,10 @@ def list_(ctx: click.Context, *, check: bool, as_json: bool) -> None:
 @JSON
 @click.pass_context
 def pair(ctx: click.Context, name: str, code: str | None, *, wanted: str | None, as_json: bool) -> None:
-    """Approve the person who was given CODE on channel NAME. The bot tells the person."""
+    """Approve the person who received CODE on channel NAME. The bot notifies the person."""
     if bool(code) == bool(wanted):
         raise click.UsageError(
-            "name either CODE (the pairing code that the person was given) or --id (the platform's ID)"
+            "give either CODE (the pairing code that the person received) or --id (the person's ID on the platform)"
         )
     config = _push(ctx, name)
     if wanted:
@@ -159,8 +159,8 @@ def _push(ctx: click.Context, name: str) -> "PushConfig":
         raise ConfigError(f"channel {name} was not found. Choose one of: {', '.join(channels)}.")
     if not isinstance(config, PushConfig):
         raise InboundError(
-            f"{name} is not a chat platform's channel and accepts messages from anyone, so nobody has "
-            "to be approved or banned there"
+            f"{name} is not the channel of a chat platform and accepts messages from anyone, so people cannot be "
+            "approved or banned on it"
         )
     return config
 

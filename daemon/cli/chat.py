@@ -25,7 +25,10 @@ LOOK_S = 2.0
 
 @click.command()
 @click.option(
-    "--session", default="", metavar="NAME", help="Session to talk in. Default: the session with your user name."
+    "--session",
+    default="",
+    metavar="NAME",
+    help="Session to talk in. Default: the session that is named after your user name.",
 )
 @click.pass_context
 def chat(ctx: click.Context, session: str) -> None:

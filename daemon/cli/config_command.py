@@ -44,7 +44,7 @@ def show(ctx: click.Context, *, as_json: bool, defaults: bool) -> None:
 @config.command()
 @click.pass_context
 def check(ctx: click.Context) -> None:
-    """Check the configuration. If it has errors, list them and exit with code 78."""
+    """Check the configuration. If the configuration has errors, list them and exit with code 78."""
     from daemon.cli.tooling import problems
     from daemon.config.expected import readable
 

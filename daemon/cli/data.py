@@ -32,10 +32,10 @@ def data() -> None:
 @JSON
 @click.pass_context
 def backup(ctx: click.Context, folder: Path, *, with_config: bool, verify: bool, as_json: bool) -> None:
-    """Write a backup into FOLDER, a new folder. Millpond keeps running meanwhile.
+    """Write a backup into the new folder FOLDER. Millpond keeps running meanwhile.
 
     The backup contains the data in Redis, the archive, and the workspaces of this configuration's bots, with their
-    memory and the files that came with messages. It contains the configuration only if you add --with-config.
+    memory and the files that came with messages. The backup contains the configuration only if you add --with-config.
     """
     from daemon.data import Verified, back_up
     from daemon.data import verify as verify_backup
@@ -68,7 +68,7 @@ def _say_verified(verified: Any, folder: Path) -> None:
         return
     say(f"verified by restoring into a temporary server: {verified.records:,} records are identical to the original")
     for flaw in verified.flaws:
-        say(f"also in the database itself: {_line(flaw)}")
+        say(f"inconsistency that the database itself has too: {_line(flaw)}")
 
 
 @data.command()
@@ -92,9 +92,13 @@ def verify(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
 @data.command()
 @FOLDER
 @click.option(
-    "--partitions", type=click.IntRange(1, 16_384), help="New number of partitions. Default: as in the backup."
+    "--partitions",
+    type=click.IntRange(1, 16_384),
+    help="New number of partitions. Default: the number of partitions in the backup.",
 )
-@click.option("--replace", is_flag=True, help="Delete the existing data first. Without it, the database must be empty.")
+@click.option(
+    "--replace", is_flag=True, help="Delete the existing data first. Without --replace, the database must be empty."
+)
 @click.option("--files/--no-files", default=True, help="Restore the archive and the workspaces too.")
 @JSON
 @click.pass_context
@@ -146,9 +150,11 @@ def restore(
 
 @data.command()
 @click.option(
-    "--repair", is_flag=True, help="Repair all problems that can be repaired. Without it, they are only listed."
+    "--repair",
+    is_flag=True,
+    help="Repair all problems that can be repaired. Without --repair, problems are only listed.",
 )
-@click.option("--deep", is_flag=True, help="Also read every file of the archive and compare.")
+@click.option("--deep", is_flag=True, help="Also read every archive file and compare its messages with Redis.")
 @JSON
 @click.pass_context
 def check(ctx: click.Context, *, repair: bool, deep: bool, as_json: bool) -> None:

@@ -19,7 +19,7 @@ LIMIT = click.option(
     type=click.IntRange(1, 10_000),
     default=50,
     show_default=True,
-    help="Number of dead letters to show, the newest ones.",
+    help="Show only this number of the newest dead letters.",
 )
 ONE = click.argument("name", metavar="[ID]", required=False)
 REASON = click.option("--reason", metavar="R", help="All dead letters with this reason, as shown in the list.")
@@ -72,9 +72,9 @@ def show(ctx: click.Context, name: str, *, as_json: bool) -> None:
 @ALL
 @click.pass_context
 def replay(ctx: click.Context, name: str | None, reason: str | None, everything: bool) -> None:
-    """Queue messages again for an answer, behind their sessions' pending messages. Replies are sent again.
+    """Queue dead letters again, behind the pending messages of their sessions. Replies are sent again.
 
-    Replayed letters leave the list. An error message that is already in the conversation stays there.
+    Replayed dead letters are removed from the list. An error message that is already in the conversation stays there.
     """
     from daemon.bus import replayed
 
@@ -99,7 +99,7 @@ def _choice(name: str | None, reason: str | None, *, everything: bool) -> "Choic
     from daemon.bus import Choice
 
     if (name is not None) + (reason is not None) + everything != 1:
-        raise click.UsageError("name exactly one of ID, --reason and --all")
+        raise click.UsageError("give exactly one of ID, --reason and --all")
     return Choice(names=() if name is None else (name,), reason=reason, everything=everything)
 
 

@@ -20,7 +20,9 @@ PROBE_S = 90.0
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
-    "--probe-model", is_flag=True, help="Test each bot's models with tools and a picture. The calls may cost money."
+    "--probe-model",
+    is_flag=True,
+    help="Call each bot's models with tools and with a picture. The calls may cost money.",
 )
 @click.pass_context
 def doctor(ctx: click.Context, *, as_json: bool, probe_model: bool) -> None:
@@ -140,7 +142,10 @@ async def _model(check: str, bot: "BotConfig", model: "ModelConfig", probe: bool
     from daemon.cli.finding import ok, warning
 
     if model.offline:
-        text = "the offline stand-in, not a real model. Run `millpond init`, or set OPENAI_API_KEY and OPENAI_MODEL."
+        text = (
+            "the bot has no real model, so the offline stand-in answers. Run `millpond init`, or set OPENAI_API_KEY "
+            "and OPENAI_MODEL."
+        )
         return warning(check, text)
     if probe:
         return await _probed(check, bot, model)

@@ -53,7 +53,7 @@ def forget_session(ctx: click.Context, name: str, *, yes: bool, as_json: bool) -
 @click.command("forget")
 @click.argument("name", metavar="SCOPE|SESSION")
 @click.argument("what", metavar="[WHAT]", required=False)
-@click.option("--only", metavar="1,3", help="Delete only these of the numbered matches.")
+@click.option("--only", metavar="1,3", help="Delete only the matches with these numbers.")
 @YES
 @JSON
 @click.pass_context
@@ -62,10 +62,11 @@ def forget_memory(
 ) -> None:
     """Delete WHAT wherever it occurs in the data of a memory. Without WHAT, delete all data of the memory.
 
-    The data is the memory with its history and notes, the conversations behind it, and the scope's files.
+    The data consists of the memory with its history and notes, the conversations that it came from, and the
+    scope's files.
     """
     if only and not what:
-        raise click.UsageError("--only needs WHAT: it selects among the matches of WHAT")
+        raise click.UsageError("--only can be used only with WHAT, because it selects matches of WHAT")
     meant = with_process(ctx, lambda process: _memory(ctx, process, name, what), makes=False)
     _forget(ctx, meant, what=what, only=only, yes=yes, as_json=as_json)
 
@@ -79,7 +80,8 @@ def forget_person(ctx: click.Context, person: str, *, yes: bool, as_json: bool) 
     """Delete a person's memory, conversations, files, messages in groups, and name in the usage records.
 
     PERSON is `<channel>:<sender>`, as `/whoami` shows it, or a person's scope. Statements of other people about the
-    person in groups, and memory made from them, stay. Use `millpond memory forget GROUP WHAT` to delete these.
+    person in groups, and memory made from them, stay. Use `millpond memory forget GROUP WHAT` to delete such
+    statements.
     """
     meant = with_process(ctx, lambda process: _person(ctx, process, person), makes=False)
     _forget(ctx, meant, yes=yes, as_json=as_json)

@@ -36,13 +36,13 @@ OVERSIZED_SHARE = 0.6
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="Number of very large messages among them.",
+    help="Number of messages that are made very large.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same conversation.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: session, scope, messages, tokens.")
 @click.pass_context
 def generate(ctx: click.Context, name: str, *, messages: int, oversized: int, seed: int, as_json: bool) -> None:
-    """Create SESSION with an artificial conversation. A bare name is a session of the terminal.
+    """Create SESSION with an artificial conversation. A name without a channel is a session of the terminal.
 
     The conversation is in English and Chinese, has tool calls, and is stored just like real turns. The command fails if
     the session exists.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option("--time-zone", metavar="ZONE", help="IANA time zone, such as Europe/Berlin. Default: this machine's.")
 @click.option("--workspace", metavar="DIR", help="The bot's folder. Default: bots/NAME in the data directory.")
 @click.option("--offline", is_flag=True, help="Use no model: the offline stand-in answers.")
-@click.option("--model-api", type=click.Choice(["openai", "anthropic"]), help="API of the model's server.")
+@click.option("--model-api", type=click.Choice(["openai", "anthropic"]), help="API type of the model's server.")
 @click.option("--model-url", metavar="URL", help="Address of the model's server, such as https://api.openai.com/v1.")
 @click.option("--model", metavar="NAME", help="Name of the model.")
 @click.option(
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 )
 @click.option("--model-key-file", metavar="FILE", help="File with the API key. It is copied.")
 @click.option(
-    "--telegram/--no-telegram", default=None, help="Connect the bot to Telegram. Default: if there is a token."
+    "--telegram/--no-telegram", default=None, help="Connect the bot to Telegram. Default: yes, if a token is set."
 )
 @click.option("--telegram-token", metavar="TOKEN", help="Bot token from BotFather. A file is safer.")
 @click.option("--telegram-token-file", metavar="FILE", help="File with the token. It is copied.")
 @click.option("--telegram-url", metavar="URL", help="Bot API server to use instead of https://api.telegram.org.")
 @click.option("--channel", metavar="NAME", help="Name of the channel's section. Default: telegram.")
 @click.option("--owner", metavar="ID", help="Your Telegram user ID, to skip pairing.")
-@click.option("--slack/--no-slack", default=None, help="Connect the bot to Slack. Default: if there is a token.")
+@click.option("--slack/--no-slack", default=None, help="Connect the bot to Slack. Default: yes, if a token is set.")
 @click.option("--slack-token", metavar="TOKEN", help="The app's bot token, xoxb-…. A file is safer.")
 @click.option("--slack-token-file", metavar="FILE", help="File with the bot token. It is copied.")
 @click.option("--slack-app-token", metavar="TOKEN", help="The app-level token, xapp-…, for Socket Mode.")
@@ -80,9 +80,9 @@ if TYPE_CHECKING:
 def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
     """Set up a bot: ask for a model and for tokens, test them, identify you, and write the configuration.
 
-    Every question has a flag. Without a terminal, no questions are asked. Existing values are offered as defaults and
-    kept unless you change them. Existing files are copied before they are changed. --slack sets up Slack. Without
-    it, init sets up Telegram, and offers Slack if you skip Telegram.
+    Every question can be answered with a flag. Without a terminal, no questions are asked. Existing values are
+    offered as defaults and kept unless you change them. Existing files are copied before they are changed. --slack sets
+    up Slack. Without --slack, init sets up Telegram, and offers Slack if you skip Telegram.
     """
     from daemon.setup.asking import Nobody, Person
     from daemon.setup.flags import Flags
@@ -97,7 +97,7 @@ def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
     try:
         _set_up(ctx, flags, Person() if asks else Nobody())
     except (click.Abort, KeyboardInterrupt):
-        click.echo("\nmillpond: stopped. Nothing was written that you had not confirmed.", err=True)
+        click.echo("\nmillpond: stopped. Only changes that you had confirmed were written.", err=True)
         ctx.exit(INTERRUPTED)
 
 
@@ -154,9 +154,11 @@ def _may_change(place: "Place", flags: "Flags", asker: "Asker") -> bool:
     bots, channels = ", ".join(place.bots) or "none", ", ".join(place.section("channels")) or "the default ones"
     click.echo(f"Found a configuration: {place.path} (bots: {printable(bots)}; channels: {printable(channels)}).")
     if asker.asks:
-        return asker.confirm("Change it (a copy is kept)", default=True)
+        return asker.confirm("Change the configuration (a copy of the old file is kept)", default=True)
     if not flags.yes:
-        raise ConfigError(f"{place.path} exists already. Add --yes to change it (a copy is kept).")
+        raise ConfigError(
+            f"{place.path} exists already. Add --yes to change the file (a copy of the old file is kept)."
+        )
     return True
 
 
@@ -219,7 +221,7 @@ def _whose(flags: "Flags", asker: "Asker", answers: "Answers", config: "Config",
         question = "Person who owns this memory (<channel>:<sender>, as /whoami shows it; - for nobody)"
         identity = asker.text(question, flag="--memory-of", given=None, default="-", check=check)
     if identity in ("", "-"):
-        click.echo("The old bot's memory was not imported. Name its owner with --memory-of CHANNEL:ID.")
+        click.echo("The old bot's memory was not imported. Name the memory's owner with --memory-of CHANNEL:ID.")
         return ""
     return scope_in(config, answers.bot, identity)
 
@@ -251,7 +253,9 @@ def _tell_found(found: "Elsewhere") -> None:
     _tell("  can be imported", what)
     _tell("  cannot be imported", found.left)
     if found.settings.token:
-        click.echo("  Stop it before you start Millpond: only one program at a time can use a Telegram token.")
+        click.echo(
+            "  Stop the old bot before you start Millpond, because only one program at a time can use a Telegram token."
+        )
     click.echo()
 
 

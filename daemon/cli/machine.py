@@ -36,8 +36,8 @@ def rooms() -> Finding:
     if foreign:
         return warning(
             "packages",
-            f"{', '.join(foreign)} has packages with the same names as Millpond's "
-            f"({', '.join(ROOMS)}). Millpond's are imported for now, but an update may change that. "
+            f"{', '.join(foreign)} has packages with the same names as Millpond's packages ({', '.join(ROOMS)}). "
+            "Python imports Millpond's packages for now, but an update may change that. "
             "Uninstall the other package, or install Millpond in its own virtual environment.",
         )
     return ok("packages", "no other package uses the names of Millpond's packages")
@@ -53,7 +53,7 @@ def data_directory(folder: Path) -> Finding:
     free = shutil.disk_usage(existing).free
     text = f"{folder}, {free / 1e9:,.1f} GB free"
     if free < FREE_ERROR_BYTES:
-        return error("data_dir", f"{text}. Free some disk space now: soon no message can be accepted.")
+        return error("data_dir", f"{text}. Free some disk space now, because soon messages can no longer be accepted.")
     if free < FREE_WARNING_BYTES:
         return warning("data_dir", f"{text}. Free some disk space.")
     return ok("data_dir", text)
@@ -68,7 +68,7 @@ def ports(config: Config) -> Iterator[Finding]:
 
 def _port(check: str, channel: WebConfig) -> Finding:
     if not channel.port:
-        return ok(check, "any free one" if channel.port == 0 else "8765 or the next free one")
+        return ok(check, "any free port" if channel.port == 0 else "8765 or the next free port")
     where = f"{channel.host}:{channel.port}"
     try:
         family = socket.AF_INET6 if ":" in channel.host else socket.AF_INET

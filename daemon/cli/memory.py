@@ -38,7 +38,7 @@ class Named:
 def memory() -> None:
     """Show and change the memory of bots.
 
-    SCOPE names a memory, as shown by `millpond session show`. SESSION stands for that session's memory.
+    SCOPE names a memory, as shown by `millpond session show`. SESSION selects the memory that the session uses.
     """
 
 
@@ -48,7 +48,7 @@ def memory() -> None:
 @click.option(
     "--history",
     is_flag=True,
-    help="Show HISTORY.md instead. It has an entry for each consolidated part of a conversation.",
+    help="Show HISTORY.md instead. The history has an entry for each consolidated part of a conversation.",
 )
 @click.option("--notes", is_flag=True, help="Show the daily notes instead.")
 @JSON
@@ -56,7 +56,7 @@ def memory() -> None:
 def show(ctx: click.Context, name: str, *, version: int | None, history: bool, notes: bool, as_json: bool) -> None:
     """Show MEMORY.md, which is part of every prompt."""
     if (version is not None) + history + notes > 1:
-        raise click.UsageError("name only one of --version, --history and --notes")
+        raise click.UsageError("use only one of --version, --history and --notes")
     if history or notes:
         _print_entries(_with_memory(ctx, name, _history if history else _notes), as_json=as_json)
         return
@@ -77,7 +77,7 @@ def show(ctx: click.Context, name: str, *, version: int | None, history: bool, n
     type=click.IntRange(1),
     default=20,
     show_default=True,
-    help="Number of versions to show, the newest ones.",
+    help="Show only this number of the newest versions.",
 )
 @JSON
 @click.pass_context
@@ -115,7 +115,7 @@ def diff(ctx: click.Context, name: str, *, first: int, second: int | None, as_js
 @JSON
 @click.pass_context
 def restore(ctx: click.Context, name: str, *, version: int, as_json: bool) -> None:
-    """Make version N, which may be a rejected one, the current version. It gets a new version number."""
+    """Make version N, which may be a rejected one, the current version. The text gets a new version number."""
 
     async def change(named: Named) -> int:
         by, time = author()
@@ -137,8 +137,7 @@ def restore(ctx: click.Context, name: str, *, version: int, as_json: bool) -> No
 def edit(ctx: click.Context, name: str, *, path: Path | None, of: int | None, as_json: bool) -> None:
     """Edit MEMORY.md in $VISUAL or $EDITOR.
 
-    If the memory gets newer versions while you are editing, your text is kept and their additions are appended below
-    it.
+    If the memory changes while you are editing, your text is kept and lines that newer versions added are appended.
     """
     seen = _with_memory(ctx, name, lambda named: _seen(named, of))
     if path is not None:

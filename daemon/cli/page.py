@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--channel", metavar="NAME", help="The web channel. Needed only if several are running.")
+@click.option("--channel", metavar="NAME", help="The web channel. Needed only if several web channels are running.")
 @click.pass_context
 def page(ctx: click.Context, channel: str | None) -> None:
-    """Print a link that logs a browser in to the page. It works once, within ten minutes.
+    """Print a link that logs a browser in to the web page. The link works once and expires after ten minutes.
 
     Anyone who opens the link can read every conversation and use every function of the page. The browser stays logged
     in for 30 days. If the channel has other addresses (allowed_hosts), you can replace the link's host with one of

@@ -89,7 +89,7 @@ def link(ctx: click.Context, into: str, other: str, *, bot: str | None, as_json:
 @JSON
 @click.pass_context
 def unlink(ctx: click.Context, name: str, *, bot: str | None, as_json: bool) -> None:
-    """Unlink PERSON. The person keeps the memory from before linking, and what came from their own chats since."""
+    """Unlink PERSON. The person keeps the memory from before the link, and everything added since by their own chats."""
 
     async def asked(process: "Process") -> str:
         from daemon.people import Asking

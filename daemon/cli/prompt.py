@@ -10,14 +10,14 @@ from daemon.printable import printable_json
 
 def print_prompt(shown: dict[str, Any]) -> None:
     """Print the result of ``workers.agent.preview``: the parts with their tokens, then the whole text."""
-    click.echo(f"{shown['session']}: bot {shown['bot']}, model {shown['model']}, for the {shown['for']}")
+    click.echo(f"session {shown['session']}: bot {shown['bot']}, model {shown['model']}, prompt for the {shown['for']}")
     click.echo()
     parts = shown["parts"]
     totals = {"total": shown["tokens"], "free": parts["free"], "budget": shown["budget_tokens"]}
     counts = {part: tokens for part, tokens in parts.items() if part != "free"} | totals
     table(("part", "tokens"), [(part, f"{tokens:,}") for part, tokens in counts.items()])
     for each in shown["missing_servers"]:
-        say(f"without the tool server {each['server']}: {each['reason']}")
+        say(f"the tools of server {each['server']} are missing: {each['reason']}")
     for each in shown["unreadable"]:
         say(f"without {each['path']}: {each['reason']}")
     for section in shown["system"]:

@@ -49,16 +49,16 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
     type=click.IntRange(1, 10_000),
     default=UNKNOWN_SHOWN,
     show_default=True,
-    help="Number of parts to show, the newest ones.",
+    help="Show only this number of the newest parts.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def unknown(ctx: click.Context, *, limit: int, as_json: bool) -> None:
-    """List parts of replies that may or may not have been delivered, newest last.
+    """List parts of replies with unknown delivery status, newest last.
 
-    "resent": the part was sent again and may have arrived twice. If the platform could be asked, it had no such
-    message.
-    "given up": sending was interrupted again, and the part was not sent any more.
+    "resent": the part was sent again and may have arrived twice. If the platform can be searched,
+    the part was not found there.
+    "given up": sending was interrupted again, and the part was not sent again.
     "preview": a preview of the reply may still be shown above it.
     """
     from daemon.overview import Unknown, read_unknown

@@ -25,7 +25,7 @@ PRIVATE = 0o077
     "roles",
     multiple=True,
     type=click.Choice(list(ROLES)),
-    help="Role to run in this process. Can be repeated. Default: all roles, and a chat if on a terminal.",
+    help="Role to run in this process. Can be repeated. Default: all roles, plus a chat if started in a terminal.",
 )
 @click.pass_context
 def run(ctx: click.Context, roles: tuple[str, ...]) -> None:
@@ -77,7 +77,7 @@ def _introduce(config: "Config", data_dir: "Path") -> None:
     offline = [name for name, bot in config.bots.items() if bot.model.offline]
     if offline:
         _say(
-            f"Model of {', '.join(offline)}: the offline stand-in, not a real model. Set one up with "
+            f"No real model is set for {', '.join(offline)}, so the offline stand-in answers. Set up a model with "
             "`millpond init`, or set OPENAI_API_KEY and OPENAI_MODEL."
         )
     from daemon.model.dialect import server_of

@@ -24,7 +24,7 @@ async def examine_search(config: MemorySearchConfig) -> list[Finding]:
     found = await probed(config.qmd or PROGRAM)
     if not found.why:
         return [
-            ok(CHECK, f"QMD {found.version} ({found.path}) searches; it took {found.took_s:.2f} s"),
+            ok(CHECK, f"QMD {found.version} ({found.path}) works; a test search took {found.took_s:.2f} s"),
             *_meaning(config),
         ]
     return [warning(CHECK, await to_thread.run_sync(_wrong, config, found))]

@@ -41,9 +41,10 @@ def _seconds(ctx: click.Context, option: click.Parameter, value: float | None) -
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: id, session, status, and reply with --wait.")
 @click.pass_context
 def send(ctx: click.Context, /, session: str, text: str, **options: Any) -> None:
-    """Send TEXT (- reads standard input) to SESSION. A bare name is a session of the terminal.
+    """Send TEXT (- reads standard input) to SESSION. A name without a channel is a session of the terminal.
 
-    Prints the message's ID, and the answer if --wait is given. The exit code is 75 if no answer came within S seconds.
+    The command prints the message's ID, and the answer if --wait is given. The exit code is 75 if no answer
+    came within S seconds.
     """
     text = _text(text)
 

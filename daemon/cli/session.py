@@ -33,7 +33,7 @@ def session() -> None:
     type=click.IntRange(1),
     default=50,
     show_default=True,
-    help="Number of sessions to show, the newest ones.",
+    help="Show only this number of the most recently active sessions.",
 )
 @JSON
 @click.pass_context
@@ -50,11 +50,13 @@ def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
 @click.argument("name", metavar="SESSION")
 @click.option("--after", type=click.IntRange(-1), help="Show messages after this index. Default: the newest messages.")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Number of messages to show.")
-@click.option("--prompt", is_flag=True, help="Show the session's next prompt instead, by part, with tokens.")
+@click.option(
+    "--prompt", is_flag=True, help="Show the parts of the session's next prompt instead, each with its tokens."
+)
 @JSON
 @click.pass_context
 def show(ctx: click.Context, name: str, *, after: int | None, limit: int, prompt: bool, as_json: bool) -> None:
-    """Show the state of SESSION and its messages. A bare name is a session of the terminal.
+    """Show the state of SESSION and its messages. A name without a channel is a session of the terminal.
 
     A drawing shows which messages are consolidated, and how close the prompt is to the next consolidation.
     """

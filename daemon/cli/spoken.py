@@ -62,13 +62,14 @@ def part_of(whole: Spoken, first: int | None, upto: int | None) -> Spoken:
     end = whole.upto if upto is None else min(upto, whole.upto)
     if begin >= end:
         there = (
-            f"it holds messages {whole.first} to {whole.upto - 1}"
+            f"its messages are {whole.first} to {whole.upto - 1}"
             if whole.upto > whole.first
             else "it holds no messages"
         )
         asked = f"{'' if first is None else first} to {'' if upto is None else upto - 1}".strip()
         raise InboundError(
-            f"{_called(whole)} has no messages {asked}: {there}. Choose others (--upto is the last index plus one)."
+            f"{_called(whole)} has no messages {asked}: {there}. Choose other indexes (--upto is the last index plus "
+            "one)."
         )
     return replace(whole, first=begin, upto=end)
 

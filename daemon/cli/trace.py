@@ -31,7 +31,7 @@ def trace(ctx: click.Context, *, name: str, as_json: bool) -> None:
     if found is None:
         raise InboundError(
             f"{name}: no trace was found. Traces of the last 100 turns of a session are kept for a "
-            "week. If the session was not used for long, write SESSION#TURN."
+            "week. If the session has been inactive for a long time, use SESSION#TURN."
         )
     if as_json:
         print_json(told(found))
@@ -46,7 +46,7 @@ def print_trace(found: "Found") -> None:
     trace, shown = found.trace, rows(found)
     begin = min(row.began_ms for row in shown)
     whole_ms = max(1.0, max(row.began_ms + row.took_ms for row in shown) - begin)
-    by = f"by {trace.worker} under fence {trace.fence}"
+    by = f"by worker {trace.worker} with fence {trace.fence}"
     say(f"{found.session}#{trace.turn}: {trace.outcome}, {_took(whole_ms)}, {by}")
     say(f"answers {', '.join(trace.answers) or 'no message'}; correlation {', '.join(trace.correlation) or 'none'}")
     click.echo()
@@ -57,7 +57,7 @@ def print_trace(found: "Found") -> None:
     if trace.left_out:
         say(f"{trace.left_out:,} more steps were not recorded")
     for each in trace.missing:
-        say(f"without the tool server {each.server}: {why_missing(each)}")
+        say(f"the tools of server {each.server} are missing: {why_missing(each)}")
 
 
 def _name(row: "Row") -> str:

@@ -23,10 +23,10 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 @click.group()
 def transcript() -> None:
-    """Show all messages of conversations, from the first one, in Redis and in the archive.
+    """Show all messages of conversations from the first one on, including archived messages.
 
-    NAME is a transcript, as shown by `transcript list SESSION`, or the path of its file. SESSION stands for all
-    messages of that session.
+    NAME is a transcript, as shown by `transcript list SESSION`, or the path of its file. SESSION selects
+    all messages of that session.
     """
 
 
@@ -168,19 +168,20 @@ def _end(reasons: "Sequence[str]") -> None:
     type=click.IntRange(1, 10_000),
     default=20,
     show_default=True,
-    help="Number of hits to show, the newest ones.",
+    help="Show only this number of the newest hits.",
 )
 @JSON
 @click.pass_context
 def search(ctx: click.Context, *, text: str, name: str | None, scope: str | None, limit: int, as_json: bool) -> None:
     """Search all stored messages for those that contain every word of TEXT, in upper or lower case.
 
-    Sessions are ordered by their last activity. Words also match inside longer words, as needed for Chinese.
+    Sessions are ordered by their last activity. Words also match inside longer words, because Chinese has no spaces
+    between words.
     """
     if not text.split():
         raise click.UsageError("TEXT contains no word to search for")
     if name and scope:
-        raise click.UsageError("name only one of --session and --scope")
+        raise click.UsageError("use only one of --session and --scope")
 
     async def work(process: "Process") -> tuple[list[Any], list[Any]]:
         from daemon.transcripts import Hit, Needle
@@ -240,7 +241,13 @@ async def _by_activity(process: "Process", sessions: "Sequence[str]") -> list[st
 
 @transcript.command()
 @NAME
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="FILE.jsonl, FILE.jsonl.gz or -.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Path of a .jsonl or .jsonl.gz file, or - for standard output.",
+)
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @JSON
 @click.pass_context
@@ -285,7 +292,7 @@ async def _lines(process: "Process", wanted: Spoken) -> "AsyncGenerator[bytes]":
 @JSON
 @click.pass_context
 def restore(ctx: click.Context, *, name: str, as_json: bool) -> None:
-    """Create a new session, SESSION~1 (~2 …), from the messages. You can continue the conversation there.
+    """Create a new session from the messages, named SESSION~1 (then ~2, …). You can continue the conversation there.
 
     The messages keep their indexes. The memory does not change. If the messages are consolidated again, their content
     is added to the memory a second time.

@@ -35,10 +35,10 @@ HEADS = ("messages", "calls", "estimated", "tokens in", "cached", "tokens out", 
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def usage(ctx: click.Context, *, by: str, days: int, as_json: bool) -> None:
-    """Show usage, and its cost by the prices in the configuration.
+    """Show token usage, and its cost at the prices in the configuration.
 
-    Days are listed in order. All other rows start with the highest number of tokens. "estimated" counts the calls whose
-    tokens Millpond counted itself, because the provider did not report them.
+    Days are listed in chronological order. Other rows are sorted by tokens, highest first. "estimated" counts
+    the calls whose tokens Millpond counted itself, because the provider did not report them.
     """
     from daemon.clock import SystemClock
     from daemon.usage import UsageBook

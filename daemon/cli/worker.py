@@ -15,7 +15,11 @@ def worker() -> None:
 
 @worker.command("list")
 @click.option(
-    "--limit", type=click.IntRange(1, 10_000), default=1_000, show_default=True, help="Number of sessions to look at."
+    "--limit",
+    type=click.IntRange(1, 10_000),
+    default=1_000,
+    show_default=True,
+    help="Maximum number of sessions to examine.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context

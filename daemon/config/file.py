@@ -69,7 +69,8 @@ def _content(path: Path) -> bytes:
             return file.read(MAX_BYTES + 1)
     except IsADirectoryError as error:
         raise ConfigError(
-            f"{readable(str(path))} is a folder. Name the file in it, such as {readable(str(path / FILE_NAME))}."
+            f"{readable(str(path))} is a folder. Give the path of a file in this folder, such as "
+            f"{readable(str(path / FILE_NAME))}."
         ) from error
     except FileNotFoundError as error:
         raise ConfigError(f"{readable(str(path))} was not found. Create the file or correct the path.") from error

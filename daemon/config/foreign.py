@@ -56,7 +56,10 @@ def adapter(tag: str) -> Adapter | None:
         raise ConfigError(_unusable(point, f"{type(error).__name__}: {error}")) from error
     if not isinstance(loaded, Adapter):
         raise ConfigError(
-            _unusable(point, f"it refers to an object of type {type(loaded).__name__}, not to a daemon.config.Adapter")
+            _unusable(
+                point,
+                f"its entry point refers to an object of type {type(loaded).__name__}, not to a daemon.config.Adapter",
+            )
         )
     if problem := _problem(loaded, tag):
         raise ConfigError(_unusable(point, problem))
@@ -85,7 +88,7 @@ def _problem(loaded: Adapter, tag: str) -> str:
         return "its config is not a subclass of daemon.config.PushConfig"
     config = loaded.config
     if config.__struct_config__.tag != tag:
-        return f"its config has the tag {config.__struct_config__.tag!r}, but its name is {tag!r}"
+        return f"its config has the tag {config.__struct_config__.tag!r}, but its entry point is named {tag!r}"
     if without := _without_default(config):
         return f"its config has keys without a default: {', '.join(without)}"
     module, colon, name = loaded.connect.partition(":")

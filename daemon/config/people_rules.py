@@ -41,6 +41,6 @@ def _problem(config: Config, identity: str) -> str:
         return (
             f"{got(identity)} talks to bots.{channel.bot}, whose memory.scope is "
             f"{bot.memory.scope!r}. Only memories of persons can be linked: set memory.scope to "
-            '"person", or remove the identity'
+            '"person", or remove this identity'
         )
     return ""

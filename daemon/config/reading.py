@@ -180,7 +180,7 @@ class Reading:
         known = ", ".join([*members, *installed()])
         missing = here not in self.sources
         what = (
-            f"not set. Set it to one of {known}"
+            f"not set. Set this key to one of {known}"
             if missing
             else f"{got(tag)} is not a type that this version knows ({known}), and no installed package provides it"
         )
@@ -195,7 +195,7 @@ class Reading:
                 continue
             here = join(path, f"{key}_file")
             if clean.get(key):
-                self.refuse(here, f"{key} is set too. Remove one of the two")
+                self.refuse(here, f"{key} is set too. Remove one of the two keys")
                 continue
             try:
                 clean[key], warning = read_secret_file(Path(cast("str", file)))
@@ -231,7 +231,7 @@ class Reading:
         self._note(path, given)
         if isinstance(given, Variable):
             first = variable_of(join(path, next(iter(fields_of(kind)))))
-            self.refuse(path, f"is a section. Set its keys one by one, such as {first}")
+            self.refuse(path, f"is a section. Set the keys of the section one by one, such as {first}")
         else:
             self.refuse(path, f"expected a section [{path}], got {sort_of(given)}")
 

@@ -145,7 +145,10 @@ def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
     others = [(f"{path}.model.fallbacks[{place}]", each) for place, each in enumerate(fallbacks, 1)]
     for here, other in (*others, (f"{path}.summary_model", summary_model_of(bot))):
         if other.offline and other.api != first.api:
-            text = f"not set, and the bot's own model has another API. Set it, {other.api.upper()}_API_KEY or base_url"
+            text = (
+                f"not set, and the bot's own model uses a different API. Set this key, {other.api.upper()}_API_KEY "
+                "or base_url"
+            )
             yield Finding(f"{here}.api_key", text, (f"{here}.api_key_file", f"{here}.base_url"))
     yield from _transcription(f"{path}.transcription", bot)
     yield from _tool_servers(f"{path}.mcp", bot.mcp)
@@ -174,7 +177,7 @@ def _tool_servers(path: str, servers: Mapping[str, McpConfig]) -> Iterator[Findi
     for name, server in servers.items():
         here = f"{path}.{name}"
         if bool(server.command) == bool(server.url):
-            text = "set either command (a program to start) or url (a server to reach)"
+            text = "set either command (a program to start) or url (a server to connect to)"
             yield Finding(here, text, (f"{here}.command", f"{here}.url"))
         if server.url and not _is_address(server.url, _names_server):
             # Not shown: a password in an address is one of the things that is refused here.
@@ -250,7 +253,10 @@ def _anthropic(path: str, model: ModelConfig) -> Iterator[Finding]:
 def _fallback(path: str, place: int, fallback: ModelConfig) -> Iterator[Finding]:
     here = f"{path}.fallbacks[{place}]"
     if fallback.offline:
-        text = f"would never be used: the offline stand-in does not fail. Set {path}.base_url or a key first"
+        text = (
+            "this fallback would never be used, because the bot's own model is the offline stand-in, which does not "
+            f"fail. Set {path}.base_url or a key first"
+        )
         yield Finding(here, text, (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file"))
     elif not fallback.name:
         yield Finding(f"{here}.name", "not set. Name the fallback's model")
@@ -270,8 +276,8 @@ def _budget(path: str, model: ModelConfig) -> Iterator[Finding]:
         f"a window of {model.context_window_tokens:,} tokens leaves only {model.budget_tokens:,} "
         f"for the prompt, after {model.completion_tokens:,} for the answer "
         f"(max_completion_tokens, at most a quarter) and {model.safety_buffer_tokens:,} for "
-        f"safety (safety_buffer_tokens). A prompt needs {MIN_BUDGET_TOKENS:,}: raise the window "
-        "or lower the other two"
+        f"safety (safety_buffer_tokens). A prompt needs {MIN_BUDGET_TOKENS:,}: raise context_window_tokens, or lower "
+        "the other two settings"
     )
     yield Finding(f"{path}.context_window_tokens", text, needs)
 
@@ -302,7 +308,9 @@ def _own(path: str, channel: PushConfig) -> Iterator[Finding]:
     try:
         found = [Finding(f"{path}.{key}", text) for key, text in channel.problems()]
     except Exception as error:  # noqa: BLE001 - another package's code: a person has to be told whose section it was
-        text = f"the package that provides this type failed to check it: {type(error).__name__}: {error}"
+        text = (
+            f"the package that provides this channel type failed to check the section: {type(error).__name__}: {error}"
+        )
         found = [Finding(path, text)]
     yield from found
 

@@ -99,11 +99,11 @@ def read_secret_file(path: Path) -> tuple[str, str]:
 
 def _text_of(content: bytes, shown: str) -> str:
     if len(content) > MAX_FILE_BYTES:
-        raise ConfigError(f"{shown} is larger than {MAX_FILE_BYTES:,} bytes. It must contain only the secret")
+        raise ConfigError(f"{shown} is larger than {MAX_FILE_BYTES:,} bytes. The file must contain only the secret")
     # UnicodeDecodeError carries the bytes: it must not become the cause of an error that is shown.
     text = content.decode("utf-8-sig", errors="replace").strip()
     if "\ufffd" in text:
         raise ConfigError(f"{shown} is not UTF-8 text. Save it as UTF-8")
     if not text:
-        raise ConfigError(f"{shown} is empty. Write the secret into it")
+        raise ConfigError(f"{shown} is empty. Write the secret into the file")
     return text

@@ -45,11 +45,11 @@ def bot_token_problem(token: Secret) -> str:
     text = token.reveal()
     if text.startswith("xoxe"):
         return (
-            "is a token that expires. Token rotation cannot be switched off again, so create the app "
-            "anew from the manifest"
+            "is a token that expires. Token rotation cannot be switched off again, so create a new app from the "
+            "manifest"
         )
     if text.startswith("xoxp-"):
-        return f"is a person's token, but a bot's token (xoxb-…) is needed: {WHERE_BOT_TOKEN}"
+        return f"is a user's token, but a bot's token (xoxb-…) is needed: {WHERE_BOT_TOKEN}"
     return "" if _BOT_TOKEN.fullmatch(text) else f"is not a bot token (xoxb-…): {WHERE_BOT_TOKEN}"
 
 
@@ -132,11 +132,13 @@ def _places(config: Config, channels: Mapping[str, SlackConfig]) -> Iterator[Fin
         if secret and (sibling := listeners.setdefault(secret, name)) != name:
             if channel.events != channels[sibling].events:
                 text = (
-                    f"channels.{sibling} is the same app and receives its events. Remove events here, or set "
-                    "the same values in both"
+                    f"channels.{sibling} uses the same app and receives that app's events. Remove the events section "
+                    "here, or set the same values in both channels"
                 )
                 yield Finding(path, text, (f"{path}.url", f"{path}.host", f"{path}.port"))
             continue
         place = (channel.events.host, channel.events.port)
         if channel.events.port and (other := places.setdefault(place, name)) != name:
-            yield Finding(f"{path}.port", f"{place[1]} is also used by channels.{other}. Each channel needs its own")
+            yield Finding(
+                f"{path}.port", f"{place[1]} is also used by channels.{other}. Each channel needs its own value"
+            )

@@ -31,7 +31,7 @@ def telegram_findings(config: Config) -> Iterator[Finding]:
         bot = (channel.base_url.rstrip("/"), channel.token.reveal())
         if channel.token and (other := tokens.setdefault(bot, name)) != name:
             text = (
-                f"is also used by channels.{other}, but only one of them would receive the messages. Use "
+                f"is also used by channels.{other}, but only one of the two channels would receive messages. Use "
                 "another bot's token"
             )
             yield Finding(f"{path}.token", text, (f"{path}.token_file",))

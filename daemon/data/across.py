@@ -83,23 +83,30 @@ class Across:
             if upto == cursor or is_expected or scope in self._moving:
                 continue
             mend = Mend(
-                what="schedule a consolidation now, which makes the two agree", action="unsettled", owner=session
+                what="schedule a consolidation now, which brings session and memory into agreement",
+                action="unsettled",
+                owner=session,
             )
-            text = f"its cursor is at {cursor} of {head}, but its memory contains the messages before {upto}"
+            text = f"the session's cursor is at {cursor} of {head}, but the memory contains the messages before {upto}"
             yield Flaw(rule="session.memory", where=session, text=text, mend=mend)
 
     async def _of_index(self, bus: Bus) -> list[Flaw]:
         key, found = bus.keys.sessions, list[Flaw]()
         listed = {member.decode("utf-8", "replace") for member in await bus.call("ZRANGE", key, 0, -1)}
         for session in sorted(self._positions.keys() - listed):
-            mend = Mend(what="add it to the index", action="index", key=key, args=(session,))
+            mend = Mend(what="add the session to the index", action="index", key=key, args=(session,))
             found.append(
-                Flaw(rule="sessions.index", where=session, text="it is missing from the index of sessions", mend=mend)
+                Flaw(
+                    rule="sessions.index",
+                    where=session,
+                    text="the session is missing from the index of sessions",
+                    mend=mend,
+                )
             )
         for session in sorted(listed - self._positions.keys()):
             if not await bus.call("EXISTS", bus.keys.session(session)):
-                mend = Mend(what="remove it from the index", action="unindex", key=key, args=(session,))
-                text = "it is in the index of sessions, but the session does not exist"
+                mend = Mend(what="remove the session from the index", action="unindex", key=key, args=(session,))
+                text = "the index of sessions lists this session, but the session does not exist"
                 found.append(Flaw(rule="sessions.index", where=session, text=text, mend=mend))
         return found
 
@@ -109,7 +116,8 @@ class Across:
             Flaw(
                 rule="people.index",
                 where=scope,
-                text=f"its memory is merged into {home}, but `people` does not list the link. Link them again.",
+                text=f"this memory is merged into {home}, but `people` does not list the link. Link the two people "
+                "again.",
             )
             for scope, home in sorted(self._joined.items())
             if scope not in listed and home not in self._moving and scope not in self._moving
@@ -120,7 +128,7 @@ class Across:
         listed = {member.decode() for member in await bus.call("ZRANGE", key, 0, -1)}
         for job in sorted(listed):
             if not await bus.call("EXISTS", bus.keys.job(job)):
-                mend = Mend(what="remove it from the list", action="unjob", key=key, args=(job,))
+                mend = Mend(what="remove the job from the list", action="unjob", key=key, args=(job,))
                 found.append(
                     Flaw(
                         rule="jobs.index",

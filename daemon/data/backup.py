@@ -205,8 +205,8 @@ def _made(folder: Path) -> None:
         folder.mkdir(mode=FOLDER_MODE, parents=True)
     if os.listdir(folder):  # noqa: PTH208 - a name is enough
         raise OutputError(
-            f"{folder} is not empty, and without {MANIFEST} it is not a complete backup. Name another "
-            "folder, or delete this one."
+            f"{folder} is not empty, and without {MANIFEST} it is not a complete backup. Choose another folder, or "
+            "delete this folder."
         )
 
 
@@ -226,5 +226,5 @@ def _unwritten(folder: Path, error: OSError) -> OutputError:
     name = f" ({error.filename})" if error.filename else ""
     return OutputError(
         f"the backup in {folder} was not written: {error.strerror or type(error).__name__}{name}. "
-        "Correct this and back up again."
+        "Correct the cause and back up again."
     )

@@ -21,22 +21,24 @@ async def flaws_of_key(bus: Bus, name: Name) -> list[Flaw]:
     """Every rule that a single key breaks."""
     key = key_of(bus.keys.prefix, name)
     if not name.is_known:
-        text = "Millpond does not use this key. Find out where it comes from, and delete it."
+        text = "Millpond does not use this key. Find the program that wrote the key, and delete the key."
         return [Flaw(rule="key.known", where=key, text=text)]
     found: list[Flaw] = []
     if name.owner and name.partition != (right := bus.keys.partition(name.owner)):
-        text = f"it belongs to partition {right} and cannot be found here. Restore a backup."
+        text = f"the key belongs to partition {right}, so it is not found in this partition. Restore a backup."
         found.append(Flaw(rule="key.partition", where=key, text=text))
     elif name.partition is not None and name.partition >= bus.keys.partitions:
-        text = f"there are only {bus.keys.partitions} partitions, so this key is never read. Delete it."
+        text = f"there are only {bus.keys.partitions} partitions, so this key is never read. Delete the key."
         found.append(Flaw(rule="key.partition", where=key, text=text))
     wanted = TYPES.get(name.kind)
     if wanted and (kind := (await bus.call("TYPE", key)).decode()) not in (wanted, "none"):
-        text = f"it is a {kind} but must be a {wanted}. Restore it from a backup."
+        text = f"the key has type {kind} but must have type {wanted}. Restore the key from a backup."
         found.append(Flaw(rule="key.type", where=key, text=text))
     if name.kind in TTL_S and await bus.call("PTTL", key) == -1:
-        mend = Mend(what="set its expiry", action="ttl", key=key, args=(round(TTL_S[name.kind] * 1000),))
-        found.append(Flaw(rule="key.ttl", where=key, text="it never expires, but it must", mend=mend))
+        mend = Mend(what="set the expiry time", action="ttl", key=key, args=(round(TTL_S[name.kind] * 1000),))
+        found.append(
+            Flaw(rule="key.ttl", where=key, text="the key has no expiry time, but it must have one", mend=mend)
+        )
     return found
 
 
@@ -49,6 +51,6 @@ def flaws_of_entry(name: Name, stream_id: str, words: list[Any]) -> list[Flaw]:
         elif not WORDS.get(name.kind, frozenset()) <= fields.keys():
             raise msgspec.DecodeError("a field is missing")
     except UNREADABLE as error:
-        text = f"it cannot be read: {error}"
+        text = f"the entry cannot be read: {error}"
         return [Flaw(rule=f"{name.kind}.entry", where=where, text=text)]
     return []

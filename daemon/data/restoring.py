@@ -102,8 +102,8 @@ async def _check_alone(bus: Bus, clock: Clock) -> None:
                 found.append(name.decode())
     if found:
         raise ConfigError(
-            f"processes of this database are running ({', '.join(sorted(found))}). Stop them and "
-            f"restore again. A process that was killed is listed for {ALIVE_S:.0f} s."
+            f"processes of this database are running ({', '.join(sorted(found))}). Stop these processes and restore "
+            f"again. A killed process stays listed for {ALIVE_S:.0f} s."
         )
 
 
@@ -145,7 +145,7 @@ async def _files(folder: Path, target: Target) -> list[FileTaken]:
     wanted, others = list[FileTaken](), list[str]()
     for taken in await to_thread.run_sync(lambda: list(files_of(folder))):
         if await to_thread.run_sync(sha256_of, folder / taken.path) != taken.sha256:
-            raise DataError(f"{folder / taken.path} differs from what was backed up. Use another backup.")
+            raise DataError(f"{folder / taken.path} differs from the file that was backed up. Use another backup.")
         there = await _there(taken, target)
         if there is not None and there != taken.sha256:
             wanted.append(taken)
@@ -154,7 +154,7 @@ async def _files(folder: Path, target: Target) -> list[FileTaken]:
     if others and not target.replaces:
         raise DatabaseNotEmpty(
             f"{len(others)} files exist already and differ from the backup's files, for example "
-            f"{others[0]}. Move them away, or add --replace, which overwrites them."
+            f"{others[0]}. Move these files away, or add --replace, which overwrites them."
         )
     return wanted
 

@@ -42,19 +42,30 @@ def _versions(taken: ScopeTaken) -> Iterator[Flaw]:
         try:
             version = _decode_version(bytes_of(raw))
         except _ERRORS as error:
-            yield _flaw(taken, "memory.versions", f"version {at} cannot be read: {error}. Restore it from a backup.")
+            yield _flaw(
+                taken,
+                "memory.versions",
+                f"version {at} of MEMORY.md cannot be read: {error}. Restore the memory from a backup.",
+            )
             return
         if version.version != at:
             yield _flaw(
                 taken,
                 "memory.versions",
-                f"version {at} is stored under number {version.version}. Restore it from a backup.",
+                f"version {at} of MEMORY.md is stored under number {version.version}. Restore the memory from a "
+                "backup.",
             )
             return
         if at == current and version.text != text:
             why = f"MEMORY.md differs from version {current}: it was changed by hand in Redis"
             yield _flaw(
-                taken, "memory.text", why, "text", f"set the text to that of version {current} again", current, base
+                taken,
+                "memory.text",
+                why,
+                "text",
+                f"set the text of MEMORY.md to that of version {current} again",
+                current,
+                base,
             )
             return
     if current > base + len(taken.versions):
@@ -75,7 +86,11 @@ def _history(taken: ScopeTaken) -> Iterator[Flaw]:
         try:
             entry = _decode_entry(bytes_of(raw))
         except _ERRORS as error:
-            yield _flaw(taken, "memory.history", f"entry {index} cannot be read: {error}. Restore it from a backup.")
+            yield _flaw(
+                taken,
+                "memory.history",
+                f"history entry {index} cannot be read: {error}. Restore the memory from a backup.",
+            )
             return
         if entry.session and not entry.lost:
             newest[entry.session] = max(newest.get(entry.session, 0), entry.upto)
@@ -90,8 +105,8 @@ def _history(taken: ScopeTaken) -> Iterator[Flaw]:
             yield _flaw(
                 taken,
                 "memory.upto",
-                f"the memory contains {session} up to message {ends}, but its history ends before {upto}. "
-                "Restore it from a backup.",
+                f"the memory contains {session} up to message {ends}, but the history ends before {upto}. Restore "
+                "the memory from a backup.",
             )
 
 
@@ -100,7 +115,9 @@ def _notes(taken: ScopeTaken) -> Iterator[Flaw]:
         try:
             _decode_note(bytes_of(raw))
         except _ERRORS as error:
-            yield _flaw(taken, "memory.notes", f"note {index} cannot be read: {error}. Restore it from a backup.")
+            yield _flaw(
+                taken, "memory.notes", f"note {index} cannot be read: {error}. Restore the memory from a backup."
+            )
             return
 
 
@@ -111,10 +128,13 @@ def _undigested(taken: ScopeTaken) -> Iterator[Flaw]:
     for raw in taken.undigested:
         index = _text(raw)
         if not index.isdecimal() or not base <= int(index) < ends:
-            why = f"entry {index} is marked to be merged into MEMORY.md, but only entries {base} to {ends - 1} exist"
+            why = (
+                f"history entry {index} is marked to be merged into MEMORY.md, but only entries {base} to {ends - 1} "
+                "exist"
+            )
             yield _flaw(taken, "memory.undigested", why, "undigested", "remove the mark", index, 0)
         elif index in seen:
-            why = f"entry {index} is marked twice to be merged into MEMORY.md"
+            why = f"history entry {index} is marked twice to be merged into MEMORY.md"
             yield _flaw(taken, "memory.undigested", why, "undigested", "mark it only once", index, 1)
         seen.add(index)
 

@@ -27,7 +27,7 @@ def flaws_of_session(taken: SessionTaken) -> list[Flaw]:
     if unreadable:
         text = (
             f"{', '.join(unreadable)} in the session's hash is not a number, so the session cannot be "
-            "used. Set the field by hand."
+            "used. Set this field by hand."
         )
         return [Flaw(rule="session.fields", where=taken.name, text=text)]
     look = _Look(taken)
@@ -40,14 +40,16 @@ def _is_number(value: Any) -> bool:
 
 def _without_hash(taken: SessionTaken) -> Iterator[Flaw]:
     if taken.log or taken.segments:
-        text = "it has messages but no hash, so they cannot be found. Restore it from a backup."
+        text = (
+            "the session has messages but no hash, so the messages cannot be found. Restore the session from a backup."
+        )
         yield Flaw(rule="session.hash", where=taken.name, text=text)
     if taken.waiting:
-        text = "it has pending messages but no hash. Restore it from a backup."
+        text = "the session has pending messages but no hash. Restore the session from a backup."
         yield Flaw(rule="session.hash", where=taken.name, text=text)
     elif taken.scores:
-        mend = Mend(what="remove it from these sets", action="idle", owner=taken.name)
-        text = f"it is listed in {', '.join(sorted(taken.scores))}, but the session does not exist"
+        mend = Mend(what="remove the session from these sets", action="idle", owner=taken.name)
+        text = f"the session is listed in {', '.join(sorted(taken.scores))}, but it does not exist"
         yield Flaw(rule="session.hash", where=taken.name, text=text, mend=mend)
 
 
@@ -69,10 +71,17 @@ class _Look:
     def hash(self) -> Iterator[Flaw]:
         """Whose memory it is, and since when."""
         if not self._taken.fields.get("scope"):
-            yield self._flaw("session.scope", "it has no scope, so its memory is unknown. Set the field by hand.")
+            yield self._flaw(
+                "session.scope", "the session has no scope, so its memory is unknown. Set this field by hand."
+            )
         if bool(self._taken.fields.get("nonce")) and not _is_number(self._taken.fields.get("lease", "")):
-            text = "a worker holds it with a lease that never expires"
-            yield self._flaw("session.lease", text, "lease", "remove the lease, so that its holder is refused")
+            text = "a worker holds the session with a lease that never expires"
+            yield self._flaw(
+                "session.lease",
+                text,
+                "lease",
+                "remove the lease, so that its holder cannot write to the session any more",
+            )
 
     def positions(self) -> Iterator[Flaw]:
         """begins ≤ base ≤ cursor ≤ start ≤ head, and the log reaches the head."""
@@ -80,20 +89,23 @@ class _Look:
             yield self._flaw(
                 "session.positions",
                 f"begins {self._begins}, base {self._base}, cursor {self._cursor}, head {self._head} are "
-                "out of order. Restore it from a backup.",
+                "out of order. Restore the session from a backup.",
             )
         if self._start > self._head:
-            yield self._flaw("session.positions", f"its start {self._start} is after its head {self._head}")
+            yield self._flaw("session.positions", f"the session's start {self._start} is after its head {self._head}")
         elif self._start < self._cursor:
             yield self._flaw(
                 "session.positions",
-                f"its start {self._start} is before its cursor {self._cursor}, so models get messages "
+                f"the session's start {self._start} is before its cursor {self._cursor}, so prompts contain messages "
                 "that are already in memory",
-                *("start", f"set its start to {self._cursor}", self._start, self._cursor),
+                *("start", f"set the start to {self._cursor}", self._start, self._cursor),
             )
         if self._base + len(self._taken.log) < self._head:
             first = self._base + len(self._taken.log)
-            text = f"messages {first} to {self._head - 1} are missing from its log. Restore it from a backup."
+            text = (
+                f"messages {first} to {self._head - 1} are missing from the session's log. Restore the session from "
+                "a backup."
+            )
             yield self._flaw("session.log", text)
 
     def log(self) -> Iterator[Flaw]:
@@ -103,13 +115,15 @@ class _Look:
             try:
                 entry = _decode_entry(bytes_of(raw))
             except UNREADABLE as error:
-                yield self._flaw("log.message", f"message {index} cannot be read: {error}. Restore it from a backup.")
+                yield self._flaw(
+                    "log.message", f"message {index} cannot be read: {error}. Restore the session from a backup."
+                )
                 return
             if entry.turn > index or entry.turn < last_turn:
                 yield self._flaw(
                     "log.turn",
-                    f"message {index} is marked as part of turn {entry.turn}, which is impossible. Restore it "
-                    "from a backup.",
+                    f"message {index} is marked as part of turn {entry.turn}, which is impossible. Restore the "
+                    "session from a backup.",
                 )
             last_turn = entry.turn
             if index < self._head:
@@ -120,7 +134,7 @@ class _Look:
         if (tokens, tokens_start) != (self._tokens, self._tokens_start) and self._cursor <= self._start:
             yield self._flaw(
                 "session.tokens",
-                f"its stored totals are {self._tokens} and {self._tokens_start} tokens, but its messages "
+                f"the session's stored totals are {self._tokens} and {self._tokens_start} tokens, but its messages "
                 f"add up to {tokens} and {tokens_start}",
                 *("tokens", "correct the totals", self._cursor, self._start, self._head, tokens, tokens_start),
             )
@@ -131,13 +145,13 @@ class _Look:
         for stream_id in self._taken.waiting:
             if stream_id in seen:
                 text = f"message {stream_id} is queued twice and would be answered twice"
-                yield self._flaw("waiting.once", text, "twice", "queue it only once", stream_id)
+                yield self._flaw("waiting.once", text, "twice", "queue the message only once", stream_id)
             elif (fields := self._inbox.get(stream_id)) is None:
                 text = f"message {stream_id} is queued, but it is missing from `in`, so it is lost"
-                yield self._flaw("waiting.in", text, "gone", "remove it from the queue", stream_id)
+                yield self._flaw("waiting.in", text, "gone", "remove the message from the queue", stream_id)
             elif fields.get("session", b"").decode("utf-8", "replace") != self._taken.name:
-                text = f"message {stream_id} is queued here but belongs to another session"
-                yield self._flaw("waiting.in", text, "foreign", "remove it from this queue", stream_id)
+                text = f"message {stream_id} is queued in this session but belongs to another session"
+                yield self._flaw("waiting.in", text, "foreign", "remove the message from this queue", stream_id)
             seen.add(stream_id)
         yield from self._deadline()
         stop = self._taken.fields.get("stop_upto")
@@ -147,10 +161,13 @@ class _Look:
 
     def _deadline(self) -> Iterator[Flaw]:
         if self._taken.waiting and "due" not in self._taken.scores:
-            text = f"it has {len(self._taken.waiting)} pending messages but no deadline, so no worker would be woken"
-            yield self._flaw("waiting.due", text, "due", "set its deadline to now")
+            text = (
+                f"the session has {len(self._taken.waiting)} pending messages but no deadline, so no worker would "
+                "process it"
+            )
+            yield self._flaw("waiting.due", text, "due", "set the session's deadline to now")
         elif not self._taken.waiting and "due" in self._taken.scores and not self._is_woken_by_asides():
-            text = "it has a deadline but no pending messages"
+            text = "the session has a deadline but no pending messages"
             yield self._flaw("due.waiting", text, "idle", "remove the deadline")
 
     def _is_woken_by_asides(self) -> bool:
@@ -167,7 +184,9 @@ class _Look:
             try:
                 _decode_inbound(fields.get("message", b""))
             except UNREADABLE:
-                text = f"{stream_id} in `in` is not a message. The agent worker turns it into a dead letter."
+                text = (
+                    f"entry {stream_id} of `in` is not a message. The agent worker turns the entry into a dead letter."
+                )
                 yield self._flaw("in.message", text)
 
     def unsettled(self) -> Iterator[Flaw]:

@@ -54,14 +54,15 @@ async def _of_shelf(archive: Archive, shelf: Shelf, first: int, base: int, names
         Flaw(
             rule="archive.missing",
             where=segment.place,
-            text=f"it is listed, but it was not found in {archive.storage.where}. Restore it from a backup.",
+            text=f"the file is listed, but it was not found in {archive.storage.where}. Restore the file from a "
+            "backup.",
         )
         for segment in segments
         if segment not in there
     ]
     for begin, end in covered([(segment.first, segment.upto) for segment in segments], first, base):
-        text = f"{begin} to {end - 1} of its {shelf.kind} are neither in Redis nor in the archive"
-        found.append(Flaw(rule="archive.gap", where=shelf.owner, text=f"{text}. Restore them from a backup."))
+        text = f"entries {begin} to {end - 1} of the {shelf.kind} are neither in Redis nor in the archive"
+        found.append(Flaw(rule="archive.gap", where=shelf.owner, text=f"{text}. Restore the entries from a backup."))
     return found
 
 
@@ -86,7 +87,8 @@ async def _read_all(archive: Archive, shelf: Shelf, taken: SessionTaken | ScopeT
             # In a file a line feed is a space.
             if raws_of(lines_of([bytes_of(held[index - base])]))[0] != raws[index - segment.first]:
                 text = (
-                    f"message {index} differs from the one in Redis. The newest segment that contains the "
+                    f"message {index} in this file differs from the same message in Redis. The newest segment that "
+                    "contains the "
                     "message is used."
                 )
                 found.append(Flaw(rule="archive.differs", where=segment.place, text=text))

@@ -62,7 +62,7 @@ async def verify(folder: Path, *, server: str = "", tell: Callable[[str], None] 
     manifest = await to_thread.run_sync(manifest_of, folder)
     for taken in await to_thread.run_sync(lambda: list(files_of(folder))):
         if await to_thread.run_sync(sha256_of, folder / taken.path) != taken.sha256:
-            raise DataError(f"{folder / taken.path} differs from what was backed up. Back up again.")
+            raise DataError(f"{folder / taken.path} differs from the file that was backed up. Back up again.")
     async with _thrown_away(manifest, server) as bus:
         await restore(bus, folder, Target(workspace_of=Path, archive=None), tell=tell)
         tell("comparing")

@@ -35,8 +35,8 @@ async def compacted(bus: Bus) -> list[str]:
         raise
     except BusError as error:
         return [
-            f"the server does not let Millpond compact its files ({error}). They contain the deleted "
-            "data until the server rewrites them automatically."
+            f"the server does not let Millpond compact its files ({error}). The files contain the deleted data until "
+            "the server rewrites them automatically."
         ]
     if any(about.get("aof_last_bgrewrite_status", "ok") != "ok" for about in abouts):
         return ["the server could not rewrite its files. Free some space on its disk, and run `BGREWRITEAOF`."]

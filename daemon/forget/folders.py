@@ -138,7 +138,7 @@ def _file(folder: int, name: str, path: Path, wanted: Wanted, *, looks: bool, lo
         content = file.read(FILE_MAX_BYTES + 1)
     if len(content) > FILE_MAX_BYTES:
         looked.failed.append(
-            f"{path} is too large to be searched. Look at the file yourself, and delete it if necessary."
+            f"{path} is too large to be searched. Examine the file yourself, and delete it if necessary."
         )
         return
     hits = wanted.hits(name.replace("_", " ")) or wanted.hits(name)

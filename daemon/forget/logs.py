@@ -103,7 +103,7 @@ def _lines_in(content: bytes) -> list[bytes]:
             return file.read(UNPACKED_MAX_BYTES).splitlines()
     except (OSError, EOFError, zlib.error) as error:
         raise ArchiveError(
-            "an unlisted file of the archive cannot be decompressed. Look at the file, and delete it."
+            "an unlisted file of the archive cannot be decompressed. Examine the file, and delete it."
         ) from error
 
 
@@ -276,8 +276,8 @@ async def _take_out(work: Work, key: str, gone: list[tuple[bytes, bytes]], *, as
         found = await bus.run(STRIKE, [key, waiting, asides or key], [ANEW_MAX, own, *ids])
         if not found[1]:
             work.fail(
-                f"{key} has more than {ANEW_MAX:,} entries, so the server still holds what was deleted "
-                "from it. Delete the data again once there are fewer."
+                f"{key} has more than {ANEW_MAX:,} entries, so the server still holds entries that were deleted from "
+                "the key. Delete the data again once the key has fewer entries."
             )
 
 

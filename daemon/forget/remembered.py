@@ -74,7 +74,7 @@ async def _forget_current(work: Work, scope: str, wanted: Wanted) -> None:
         if await bus.run(CURRENT, [keys.memory(scope), keys.versions(scope)], args) == b"done":
             break
     else:
-        raise VersionMoved(f"MEMORY.md of {scope} keeps changing. Its data is deleted later.")
+        raise VersionMoved(f"MEMORY.md of {scope} keeps changing. The data of this memory is deleted later.")
     for hit in hits:
         work.found("memory", [hit])
 

@@ -217,7 +217,10 @@ class JobRunner:
         began, handler = self._host.clock.monotonic(), self._handlers.get(held.kind)
         if handler is None:  # a newer process put it down
             await self._put_off(
-                held, delay_s=REST_MAX_S, reason=f"no worker here can run jobs of kind {held.kind}", counts=False
+                held,
+                delay_s=REST_MAX_S,
+                reason=f"no worker of this process can run jobs of kind {held.kind}",
+                counts=False,
             )
             return
         try:

@@ -45,4 +45,4 @@ async def home_of(bus: Bus, scope: str) -> str:
 
 def moving(scope: str) -> MemoryMoving:
     """The error for writing a memory that is being merged."""
-    return MemoryMoving(f"the memory of {scope} is being merged with another one. Try again in a moment.")
+    return MemoryMoving(f"the memory of {scope} is being merged with another memory. Try again in a moment.")

@@ -114,7 +114,7 @@ class Memories:
         if status == b"behind":
             raise FenceBehind(
                 f"the memory of session {session} was opened with fence {found}, but this lock has fence "
-                f"{fence}. Take the lock again with a higher one.",
+                f"{fence}. Take the lock again with a higher fence.",
                 highest=int(found),
             )
         return opened_from(found, asked)
@@ -150,7 +150,7 @@ class Memories:
             ValueError: the entry is of another session than was opened, or of no message at all.
         """
         if entry.session != opened.session or entry.upto <= entry.first:
-            raise ValueError(f"{entry.session} [{entry.first}, {entry.upto}) is no range of {opened.session}")
+            raise ValueError(f"{entry.session} [{entry.first}, {entry.upto}) is not a range of {opened.session}")
         scope, keys = opened.scope, self._bus.keys
         is_owed = is_owed or entry.kind == "raw"
         return await self._write_locked(
@@ -319,7 +319,7 @@ class Memories:
         found = await self._find(scope, number)
         if found is None:
             there = (await self._lists.piece("versions", scope, None, 0)).upto
-            known = f"Choose from 1 to {there}." if there else "It has no versions yet."
+            known = f"Choose from 1 to {there}." if there else "This memory has no versions yet."
             raise NoSuchVersion(f"MEMORY.md of {scope} has no version {number}. {known}")
         return found
 
@@ -376,7 +376,7 @@ def _checked(opened: Opened, status: bytes, rest: Sequence[Any]) -> Opened:
     if status == b"misplaced":
         raise Misplaced(
             f"the memory of session {opened.session} ends before message {now.upto}, not "
-            f"{opened.upto}. Open it again and start there.",
+            f"{opened.upto}. Open the memory again and start there.",
             upto=now.upto,
         )
     return now

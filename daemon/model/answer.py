@@ -210,7 +210,11 @@ class AnswerParts:
         if self._finish in _BROKEN:
             raise ModelUnavailable(f"{self._asked} ended its answer with an error ({self._finish}). Try again later.")
         if reason := _CUT_OFF.get(self._finish):
-            why = "max_completion_tokens was reached" if reason == "length" else "its content filter stopped it"
+            why = (
+                "max_completion_tokens was reached"
+                if reason == "length"
+                else "the content filter of the server stopped it"
+            )
             text = f"the answer of {self._asked} is incomplete: {why}"
             raise CutOff(text, finish_reason=reason, answer=self._so_far(), is_call=bool(self._calls))
         answer = self._so_far(self._tool_calls())
@@ -320,7 +324,7 @@ class AnswerParts:
         calls: list[ToolCall] = []
         for call in self._calls:
             if not call.name:
-                raise InvalidAnswer(f"{self._asked} called a tool without its name")
+                raise InvalidAnswer(f"{self._asked} called a tool without a tool name")
             identity = call.id or f"call_{uuid.uuid4().hex}"
             while identity in taken:
                 identity += "_"

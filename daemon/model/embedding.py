@@ -114,7 +114,7 @@ class Embeddings:
         if all(item.index is not None for item in items):
             items.sort(key=lambda item: item.index or 0)
             if [item.index for item in items] != list(range(count)):
-                raise InvalidAnswer(f"{self._asked} returned vectors that belong to none of the texts")
+                raise InvalidAnswer(f"{self._asked} returned vectors that do not belong to any of the texts")
         vectors = [item.embedding for item in items]
         sizes = {len(vector) for vector in vectors}
         if len(sizes) != 1 or 0 in sizes:

@@ -195,7 +195,7 @@ def by_status(status: int, body: object, asked: Asked, retry_s: float | None = N
         return _setup_fault(meant, asked, "" if meant in (401, 403) else words)
     if status == 429:
         later = f"Try again in {retry_s:g} s." if retry_s is not None else "Try again later."
-        text = f"{asked} limits the request rate (429)"
+        text = f"{asked} is rate-limiting requests (429)"
         return RateLimited(f"{text}: {words}. {later}", retry_after_s=retry_s, brief=f"{text}. {later}")
     if status == 408 or status >= 500:
         text = f"{asked} failed ({status})"

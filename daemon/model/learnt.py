@@ -30,30 +30,31 @@ class Learnt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         found: list[str] = []
         if self.window_tokens is not None:
             found.append(
-                f"the server refused larger prompts than {self.window_tokens} tokens, so prompts of this model stay "
-                f"below; set model.context_window_tokens (now {model.context_window_tokens}) to its real window"
+                f"the server refused prompts above {self.window_tokens} tokens, so prompts of this model stay below "
+                f"that; set model.context_window_tokens (now {model.context_window_tokens}) to the model's real "
+                "window"
             )
         if self.dialect and (words := _words(known_of(server_of(model)), self.dialect)):
-            found.append(f"after refusals of the server, requests have {', '.join(words)}")
+            found.append(f"requests are adapted to this server: {', '.join(words)}")
         return found
 
 
 _WORDS = {
-    "limit": "{} as the limit of the answer",
+    "limit": "{} as the field for the answer's length limit",
     "limit_most": "answers of at most {} tokens",
     "stream": "no streaming",
     "usage": "no stream_options",
     "force": "no forced tool_choice",
     "tools": "no tools",
-    "cache": "no marks for the prompt cache",
-    "schemas": "tool schemas of the common keywords only ({})",
-    "form.ids": "call ids of nine letters and digits",
+    "cache": "no prompt cache markers",
+    "schemas": "tool schemas with only the common keywords ({})",
+    "form.ids": "tool call IDs of nine letters and digits",
     "form.content": "{} content beside tool calls",
     "form.own": "reasoning fields of: {}",
     "form.foreign": "calls of other models as {}",
     "form.pictures": "no pictures",
     "form.system": "the instructions in a {} message",
-    "form.alternate": "neighbouring messages of one role merged",
+    "form.alternate": "consecutive messages of the same role merged",
 }
 """Facts in words, with the new value."""
 

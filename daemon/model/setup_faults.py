@@ -11,7 +11,7 @@ STATUSES = {
     402: "The account has no credit left (402). Add credit, or use the key of another account.",
     403: "The API key may not use this model (403). Check {variable} or api_key_file, and the rights of the key.",
     404: "The model or the address was not found (404). Check model.name and model.base_url.",
-    405: "The address takes no chat requests (405). Check model.base_url.",
+    405: "The address does not accept chat requests (405). Check model.base_url.",
     410: "The model is no longer offered (410). Set model.name to another model.",
 }
 """What each status means, and what to do; docs/failures.md."""

@@ -154,7 +154,7 @@ def _described(text: str) -> Found:
                 call = _object(cast("object", call["function"]))
             name, arguments = call.pop("name", None), call.pop("arguments", call.pop("parameters", None))
             if not isinstance(name, str) or set(call) - {"id", "type"}:
-                raise ValueError("an object is not a tool call")
+                raise ValueError("one of the JSON objects is not a tool call")
             arguments = json.loads(arguments) if isinstance(arguments, str) else arguments
             yield name, _json(_object(arguments or {}))
 

@@ -153,7 +153,7 @@ class Linking:
                     await self._joining.unmark(other, given)
                 if found.status == "joined":
                     await self._save(LinkState())  # somebody else has linked one of them
-                raise JobWaits(f"the memory of {scope} is being merged with another one", delay_s=REST_S)
+                raise JobWaits(f"the memory of {scope} is being merged with another memory", delay_s=REST_S)
             statuses[mark] = found.status
         return statuses
 
@@ -215,7 +215,7 @@ class Linking:
                 _log.warning(
                     "memory.left",
                     path=str(projection),
-                    reason="the file was edited by hand. Check whether the merged memory lacks anything.",
+                    reason="the file was edited by hand. Check that the merged memory is complete.",
                 )
             return moved
 

@@ -140,7 +140,7 @@ class Parting:
         if marked.status != "marked":
             if marked.status == "joined":
                 await self._save(msgspec.structs.replace(self._state, step="begin"))
-            raise JobWaits(f"the memory of {home} is being merged with another one", delay_s=REST_S)
+            raise JobWaits(f"the memory of {home} is being merged with another memory", delay_s=REST_S)
         given = 0
         fields = await joining.fields_of_sessions(home, sessions)
         # Not when it has left before, and this is done again to let go of its sessions.

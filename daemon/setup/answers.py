@@ -15,7 +15,7 @@ POLICIES = {"pairing": "pairing", "private": "allow", "open": "open"}
 """``access.policy`` for each."""
 
 ACCESS = (
-    ("pairing", "you and people you approve: a stranger gets a code, and you write /pair CODE"),
+    ("pairing", "you and people you approve: an unknown sender gets a code, which you approve with /pair CODE"),
     ("private", "only you; the bot ignores all other people"),
     ("open", "anyone who finds the bot, at your cost"),
 )

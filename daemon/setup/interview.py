@@ -122,7 +122,7 @@ class Interview:
         name = self._known(bot, "name", api) or settings.model_name or theirs.variable(environ, "MODEL")
         while True:
             url = self._asker.text(
-                "Address (- for none: the offline stand-in)",
+                "Address of the server (-: use the offline stand-in)",
                 flag="--model-url",
                 given=flags.model_url,
                 default=usual,
@@ -203,7 +203,7 @@ class Interview:
                 click.echo(f"  {finding[0].upper()}{finding[1:].removesuffix('.')}.")
             return tried
         of = (
-            ("again", "ask for address, name and key again"),
+            ("again", "enter address, name and key again"),
             ("keep", "keep these settings anyway"),
             ("offline", "none"),
         )
@@ -216,7 +216,7 @@ class Interview:
         try:
             return cast("list[str]", run(lambda: load(PROBE)(BotConfig(), model_config(answer))))
         except MillpondError as error:
-            return [f"the model fails with tools: {error}"]
+            return [f"the model failed in a test with tools: {error}"]
 
     # Telegram
 
@@ -282,7 +282,7 @@ class Interview:
             click.echo(f"  The bot is {me.first_name or me.username}: {me.link}")
             return replace(answer, username=me.username)
         of = (
-            ("again", "ask for the token again"),
+            ("again", "enter the token again"),
             ("keep", "keep this token anyway"),
             ("skip", "continue without Telegram"),
         )

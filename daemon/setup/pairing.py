@@ -58,7 +58,8 @@ async def wait_for_owner(api: BotApi, code: str, *, say: Callable[[str], None], 
                     return owner
             if len(updates) >= FULL:
                 raise TelegramSaysNo(
-                    f"{FULL} messages are already pending for the bot, so yours cannot be seen. Name yourself "
+                    f"The bot's queue is full ({FULL} messages are pending), so your message cannot be found. Name "
+                    "yourself "
                     "with --owner ID (bots such as @userinfobot show your ID), or run Millpond first."
                 )
             if updates:

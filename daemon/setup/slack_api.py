@@ -128,11 +128,11 @@ class SlackApi:
             url = msgspec.json.decode(content, type=_Socket).url
         except msgspec.MsgspecError:
             raise SlackSaysNo(
-                f"{self._base_url} answered, but returned no socket address. Correct --slack-url."
+                f"{self._base_url} answered, but returned no WebSocket address. Correct --slack-url."
             ) from None
         if not is_slacks(url, self._base_url):
             raise SlackSaysNo(
-                f"{self._base_url} returned a socket address that does not belong to Slack. Correct --slack-url."
+                f"{self._base_url} returned a WebSocket address that does not belong to Slack. Correct --slack-url."
             )
         return url
 

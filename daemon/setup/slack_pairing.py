@@ -118,8 +118,8 @@ async def _heard(api: SlackApi, url: str, me: Me, code: str, say: Callable[[str]
                     return None
                 if frame.type == "hello" and frame.num_connections > 1:
                     say(
-                        "Another program receives this app's messages too and may get the code. Stop it, or send "
-                        "the code again."
+                        "Another program receives this app's messages too and may get the code. Stop that program, "
+                        "or send the code again."
                     )
                 written = _written(frame, me, code)
                 if written is not None:

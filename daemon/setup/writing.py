@@ -17,7 +17,9 @@ from daemon.setup.toml import changed, toml_of
 
 TEMPLATES = Path(__file__).with_name("templates")
 NAMES = ("AGENTS.md", "SOUL.md", "USER.md")
-HEAD = "# Written by `millpond init`. Every key: docs/configuration.md. Check it with `millpond config check`.\n\n"
+HEAD = (
+    "# Written by `millpond init`. Every key: docs/configuration.md. Check this file with `millpond config check`.\n\n"
+)
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):

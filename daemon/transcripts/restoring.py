@@ -117,7 +117,7 @@ async def _made(bus: Bus, key: str, source: Source, parts: AsyncIterable[Sequenc
 
 def _late(key: str) -> ArchiveError:
     return ArchiveError(
-        f"session {key} was not created, because messages were deleted while they were read. Try again."
+        f"session {key} was not created, because messages were deleted while they were being read. Try again."
     )
 
 

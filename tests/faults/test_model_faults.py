@@ -230,7 +230,7 @@ CASES: Mapping[str, Case] = {
             ("hang", "Error: the tool server fake did not answer act within 12 s"),
             ("flood", "Error: the tool server fake disconnected"),
             ("stderr", "done"),
-            ("large", "it sent a line of more than"),
+            ("large", "the server sent a line of more than"),
             ("garbage", "Error: "),
             ("child", "Error: "),
         )

@@ -689,7 +689,7 @@ async def test_the_doctor_says_why_nothing_leaves_redis(place: Place, tmp_path: 
     assert "holds no millpond.json" in (await told(place, other))["trimming"]
     await place.archive_of(storage=other).files.opened()
     for each in (None, other):
-        assert "warning: no message can leave Redis" in (await told(place, each))["trimming"]
+        assert "warning: messages stay in Redis and are not archived" in (await told(place, each))["trimming"]
 
 
 async def test_the_doctor_says_that_the_archive_cannot_be_used(place: Place) -> None:

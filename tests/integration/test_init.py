@@ -657,7 +657,7 @@ def test_a_nanobot_is_taken_over_on_a_terminal(place: Place, telegram: FakeTeleg
         source = nanobot(place.folder, telegram, provider={"custom": {"apiKey": KEY, "apiBase": server.base_url}})
         with place.sits("init", "--from", str(source), "--telegram-url", telegram.base_url) as terminal:
             terminal.shows("Found nanobot")
-            terminal.shows("Stop it before you start Millpond")
+            terminal.shows("Stop the old bot before you start Millpond")
             for question in ("Name of the bot", "Which", r"Time zone \[Asia/Tokyo\]", "Address"):
                 terminal.answer(question)
             terminal.answer("API key", "")
@@ -710,5 +710,5 @@ def test_without_an_owner_nothing_is_remembered_of_nobody(place: Place) -> None:
     done = place("init", "--no-test", "--no-telegram", "--from", str(nanobot(place.folder)))
 
     assert done.returncode == 0, done.stderr
-    assert "Name its owner with --memory-of" in done.stdout
+    assert "Name the memory's owner with --memory-of" in done.stdout
     assert not (place.data / "redis").exists()

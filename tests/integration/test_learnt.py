@@ -75,9 +75,9 @@ async def test_the_doctor_reports_what_a_worker_learnt(process: Process, lab: La
 
     assert (finding.check, finding.state) == ("server of llama", "warning")
     assert finding.text == (
-        "the server refused larger prompts than 3000 tokens, so prompts of this model stay below; "
-        "set model.context_window_tokens (now 65536) to its real window; "
-        "after refusals of the server, requests have no forced tool_choice, no tools"
+        "the server refused prompts above 3000 tokens, so prompts of this model stay below that; "
+        "set model.context_window_tokens (now 65536) to the model's real window; "
+        "requests are adapted to this server: no forced tool_choice, no tools"
     )
 
 

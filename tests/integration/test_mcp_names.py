@@ -104,7 +104,7 @@ async def test_schemas_are_mended_and_what_cannot_be_is_left_out_without_the_oth
     missing = {log["tool"]: log["reason"] for log in logs if log["event"] == "tools.missing"}
     assert missing.keys() == {"s_remote", "s_text", "s_"}
     assert "https://example.org/p.json" in missing["s_remote"]
-    assert missing["s_text"] == "left out: its schema has the type 'string', not object"
+    assert missing["s_text"] == "left out: the tool's schema has the type 'string', not object"
 
 
 async def test_no_more_tools_are_offered_than_a_request_may_have(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ async def test_half_a_character_is_a_result_and_no_json_an_error_at_once(tmp_pat
             broken = await found.act("no JSON")
 
     assert half == "a \ufffd b \n\ufffd c 😀 \\ud83d \x01"
-    assert broken.startswith("Error: the tool server fake refused the call: its answer cannot be read: ")
+    assert broken.startswith("Error: the tool server fake refused the call: the answer of the server cannot be read: ")
 
 
 @asynccontextmanager

@@ -29,22 +29,22 @@ async def test_a_model_that_can_do_everything_leaves_nothing_to_say() -> None:
 
 async def test_what_was_learnt_is_told() -> None:
     assert await found(Mistral()) == [
-        "after refusals of the server, requests have max_tokens as the limit of the answer"
+        "requests are adapted to this server: max_tokens as the field for the answer's length limit"
     ]
     assert await found(DeepSeek()) == [
-        "after refusals of the server, requests have max_tokens as the limit of the answer"
+        "requests are adapted to this server: max_tokens as the field for the answer's length limit"
     ]
 
 
 async def test_a_model_without_tools_is_told_of() -> None:
     assert await found(Ollama()) == [
         "it was asked to call the tool time but did not, so tools may not work with this model",
-        "after refusals of the server, requests have no forced tool_choice, no tools",
+        "requests are adapted to this server: no forced tool_choice, no tools",
     ]
 
 
 async def test_a_model_without_pictures_is_told_of() -> None:
-    assert await found(Blind()) == ["after refusals of the server, requests have no pictures"]
+    assert await found(Blind()) == ["requests are adapted to this server: no pictures"]
     assert await found(Blind(), vision=False) == []
 
 

@@ -32,7 +32,7 @@ A_FOLDER = "it is a folder, not a regular file. Replace it with a regular file, 
 TOLD = {
     ("SOUL.md", "the file is not UTF-8. Save it as UTF-8"),
     ("skills/broken/SKILL.md", "the first line must be ---"),
-    ("fake_text", "left out: its schema has the type 'string', not object"),
+    ("fake_text", "left out: the tool's schema has the type 'string', not object"),
     ("fake_far", "its schema refers to other.json, which cannot be resolved, so anything is allowed there"),
 }
 

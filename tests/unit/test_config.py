@@ -271,9 +271,11 @@ def test_what_kubernetes_says_of_a_service_called_millpond_is_no_setting(file):
     [
         ("MILLPOND_REDIS_URL", "x", "redis_url: unknown key; did you mean MILLPOND_REDIS__URL?"),
         ("MILLPOND_WEB_PORT", "9000", "web_port: unknown key; did you mean"),
-        ("MILLPOND_REDIS", "x", "redis: is a section. Set its keys one by one, such as MILLPOND_REDIS__URL"),
+        ("MILLPOND_REDIS", "x", "redis: is a section. Set the keys of the section one by one, such as "
+        "MILLPOND_REDIS__URL"),
         ("MILLPOND_BOTS", "x", "bots: expected sections [bots.<name>], got text (variable MILLPOND_BOTS)"),
-        ("MILLPOND_BOTS__POND", "x", "bots.pond: is a section. Set its keys one by one, such as MILLPOND_BOTS__POND__"),
+        ("MILLPOND_BOTS__POND", "x", "bots.pond: is a section. Set the keys of the section one by one, such as "
+        "MILLPOND_BOTS__POND__"),
         ("MILLPOND_QUEUE__LEASE_S", "abc", "queue.lease_s: expected a number of seconds above 0, got 'abc' (variable"),
         ("MILLPOND_QUEUE__LEASE_S", "inf", "expected a number of seconds above 0 and at most 31,536,000, got inf"),
         ("MILLPOND_AGENT__SLOTS", "1.5", "agent.slots: expected a whole number from 1 to"),
@@ -294,7 +296,9 @@ def test_a_variable_that_cannot_be_used_is_named(file, name, text, said):
 def test_two_variables_for_one_key_are_refused(file):
     lines = problems(file, "", MILLPOND_AGENT__SLOTS="1", millpond_agent__slots="2")
 
-    assert lines == ["millpond_agent__slots: sets the same key as MILLPOND_AGENT__SLOTS. Remove one of the two"]
+    assert lines == [
+        "millpond_agent__slots: sets the same key as MILLPOND_AGENT__SLOTS. Remove one of the two settings"
+    ]
 
 
 @settings(deadline=None)  # the machine that runs this may be busy
@@ -763,7 +767,7 @@ def test_a_model_of_another_api_needs_a_key_of_its_own(file):
         (line,) = problems(file, text + other)
 
         assert line.startswith(
-            f"{path}.api_key: not set, and the bot's own model has another API. Set it, ANTHROPIC_API_KEY"
+            f"{path}.api_key: not set, and the bot's own model uses a different API. Set this key, ANTHROPIC_API_KEY"
         ), line
 
 
@@ -867,7 +871,7 @@ def test_a_secret_by_value_and_by_file_is_refused(file, tmp_path):
 
     [line] = problems(file, "[channels.web]\ntoken_file = 'key'\ntoken = 'hush'\n")
 
-    assert line.startswith("channels.web.token_file: token is set too. Remove one of the two")
+    assert line.startswith("channels.web.token_file: token is set too. Remove one of the two settings")
 
 
 def test_a_secret_of_the_wrong_type_is_not_shown(file):

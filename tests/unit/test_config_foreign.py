@@ -123,7 +123,9 @@ def test_a_check_of_a_packages_own_that_fails_is_told_with_its_section(install: 
 
     line = problem(tmp_path)
 
-    assert line.startswith("channels.fog: the package that provides this type failed to check it: AttributeError: ")
+    assert line.startswith(
+        "channels.fog: the package that provides this channel type failed to check the section: AttributeError: "
+    )
 
 
 def test_what_is_off_is_not_judged(install: Install, tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ async def test_the_silent_turn_is_asked_for_by_its_words_and_knows_the_persons_d
     assert "[2026-03-01 18:00] USER: Remember that I like tea.\n[2026-03-01 18:00] ASSISTANT: I will." in user
     assert "## Current Long-term Memory\n- Ann has a dog.\n" in user
     assert "memory/YYYY-MM-DD.md; today is 2026-03-02 (Asia/Shanghai)" in user
-    assert user.endswith("Reply with NO_REPLY if nothing to store.")
+    assert user.endswith("Reply with NO_REPLY if there is nothing to store.")
     assert (request.tools, request.force_tool) == ((), "")
     tokenizer = await load("gpt-5")
     assert request.tokens == pytest.approx(tokenizer.count(system) + tokenizer.count(user) + 8, rel=0.03)

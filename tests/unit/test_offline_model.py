@@ -251,7 +251,7 @@ def test_consolidation_never_drops_a_line_of_the_memory(memory, conversation):
 
 
 async def test_a_memory_flush_stores_nothing():
-    flush = wire("user", "Review the recent conversation.\nReply with NO_REPLY if nothing to store")
+    flush = wire("user", "Review the recent conversation.\nReply with NO_REPLY if there is nothing to store")
 
     assert await reply(flush) == "NO_REPLY"
 

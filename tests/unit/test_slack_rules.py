@@ -56,8 +56,8 @@ def test_what_cannot_work_is_said(tmp_path, more, path, says):
         ("", "Install App"),
         ("hunter2", "(xoxb-…)"),
         (APP, "(xoxb-…)"),
-        ("xoxp-1-2", "a person's token"),
-        ("xoxe.xoxb-1-2", "create the app anew"),
+        ("xoxp-1-2", "a user's token"),
+        ("xoxe.xoxb-1-2", "create a new app"),
     ],
 )
 def test_a_bot_s_token_is_needed_and_another_one_is_told_by_its_kind(tmp_path, token, says):

@@ -72,7 +72,9 @@ def of_workspace(
     active, left_out = in_full(files.skills, room - count(started), count)
     for skill in left_out:
         _log.warning(
-            "skill.left_out", path=skill.path, reason="not enough room for the whole skill; it is only listed by name"
+            "skill.left_out",
+            path=skill.path,
+            reason="the whole skill does not fit into the prompt; only its name is listed",
         )
     return sections("bootstrap", started, count=count), sections("skills", active, skills, count=count)
 
@@ -93,7 +95,7 @@ def _warn(parts: Sequence[Part]) -> None:
     for part in parts:
         if not part.text:
             _log.warning(
-                "bootstrap.left_out", path=part.name, reason=f"not enough room for its {part.chars:,} characters"
+                "bootstrap.left_out", path=part.name, reason=f"its {part.chars:,} characters do not fit into the prompt"
             )
         elif part.kept_chars < part.chars:
             sizes = f"{part.chars:,} characters, {part.kept_chars:,} of them shown"

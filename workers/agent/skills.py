@@ -57,7 +57,7 @@ def skill(folder: str, text: str) -> Skill:
     needs = [*_needs(head)]
     always = head.get("always", False)
     if not isinstance(always, bool):
-        raise FrontMatterError("the key always must be true or false")
+        raise FrontMatterError("the value of `always` must be true or false")
     return Skill(
         name=one_line(_word(head, "name") or folder),
         path=f"skills/{folder}/SKILL.md",
@@ -72,7 +72,7 @@ def skill(folder: str, text: str) -> Skill:
 def _word(head: dict[str, Value], key: str, *, needed: bool = False) -> str:
     value = head.get(key, "")
     if not isinstance(value, str) or (needed and not value.strip()):
-        raise FrontMatterError(f"the key {key} is missing or is not text")
+        raise FrontMatterError(f"the key `{key}` is missing or is not text")
     return value
 
 

@@ -18,8 +18,8 @@ async def _compact(arguments: Mapping[str, Any], context: ToolContext) -> str:
 COMPACT = Tool(
     name="compact",
     description=(
-        "Replace older messages of this conversation with a summary now, to make room in the context. The newest turns "
-        "and this one stay in the context. All messages stay in the transcript."
+        "Replace older messages of this conversation with a summary now, to make room in the context. The newest "
+        "turns and the current turn stay in the context. All messages stay in the transcript."
     ),
     parameters={
         "type": "object",

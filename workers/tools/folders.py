@@ -185,7 +185,8 @@ def _names(path: str) -> tuple[str, ...]:
         raise ToolError(f"The path has {len(path):,} characters. The limit is {PATH_MAX_CHARS:,}.")
     if path.startswith("/"):
         raise ToolError(
-            f"{path!r} is not a valid path. Use one relative to the folder of your files, for example notes/today.md."
+            f"{path!r} is not a valid path. Use a path relative to the folder of your files, for example "
+            "notes/today.md."
         )
     names = tuple(name for name in path.split("/") if name not in ("", "."))
     for name in names:

@@ -19,7 +19,7 @@ async def _memory_get(arguments: Mapping[str, Any], context: ToolContext) -> str
     except ArchiveError as error:
         raise ToolError(str(error)) from error
     if found is None:
-        raise ToolError(f"The hit {docid!r} was not found. Search again.")
+        raise ToolError(f"The search result {docid!r} was not found. Search again.")
     place, text = found
     what = "messages" if place.session else "lines"
     return f"{place.file}, {what} {place.first} to {place.upto - 1}:\n\n{text}"
@@ -36,7 +36,7 @@ MEMORY_GET = Tool(
                 "type": "integer",
                 "minimum": 0,
                 "maximum": CONTEXT_MAX,
-                "description": f"Lines or messages before and after it; default {CONTEXT}.",
+                "description": f"Number of lines or messages before and after the hit; default {CONTEXT}.",
             },
         },
         "required": ["docid"],

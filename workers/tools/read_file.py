@@ -77,7 +77,8 @@ READ_FILE = Tool(
     name=READ_FILE_NAME,
     description=(
         "Read one of your files, a file below skills/ or memory/, or a bootstrap file such as AGENTS.md. Texts are "
-        f"read by lines; a line above {LINE_MAX_CHARS:,} characters counts as several. Pictures are shown as pictures."
+        f"read by lines; a line of more than {LINE_MAX_CHARS:,} characters counts as several lines. Pictures are "
+        "shown as pictures."
     ),
     parameters={
         "type": "object",

@@ -19,7 +19,8 @@ def _write(folders: Folders, path: str, content: str) -> str:
     place, encoded = folders.place(path), content.encode("utf-8", "replace")
     if len(encoded) > WRITE_MAX_BYTES:
         raise ToolError(
-            f"The content has {len(encoded):,} bytes. The limit is {WRITE_MAX_BYTES:,}; write several files."
+            f"The content has {len(encoded):,} bytes. A file can have at most {WRITE_MAX_BYTES:,} bytes. Split the "
+            "text across several files."
         )
     with changing(folders, place, make=True) as folder:
         write_whole(folder, place.names[-1], encoded)

@@ -57,4 +57,4 @@ async def _note(audit: Audit, who: str, action: str, target: str, outcome: str) 
         except BusError as error:
             _log.warning("audit.missed", kind=action, reason=str(error))
     if limit.cancelled_caught:
-        _log.warning("audit.missed", kind=action, reason=f"not written within {NOTE_S:g} s")
+        _log.warning("audit.missed", kind=action, reason=f"the audit entry was not written within {NOTE_S:g} s")

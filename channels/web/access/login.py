@@ -51,7 +51,7 @@ class Login:
 
     async def login(self, request: Request) -> Response:
         """Exchange a code for a cookie."""
-        code = (await decoded(request, _Login, "The body of a log-in is {code}, a string.")).code
+        code = (await decoded(request, _Login, 'The body of a log-in must be {"code": "<string>"}.')).code
         if wait_s := self._tries.wait_s():
             return problem(429, "too_many_logins", TOO_MANY, headers={"Retry-After": str(round(wait_s) + 1)})
         secret = ""

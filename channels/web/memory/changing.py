@@ -18,8 +18,8 @@ from daemon.clock import stamp
 from daemon.memory import Memories, MemoryFiles, written
 from daemon.memory.memory_file import MAX_BYTES
 
-EDIT = 'The body is {"text": "…", "expect": <the version that was edited>}.'
-RESTORE = 'The body is {"version": <number>, "expect": <the current version>}.'
+EDIT = 'The body must be {"text": "…", "expect": <the version that was edited>}.'
+RESTORE = 'The body must be {"version": <number>, "expect": <the current version>}.'
 
 _Number = Annotated[int, Meta(ge=0, le=2**53)]
 
@@ -54,7 +54,8 @@ class Changing:
             return problem(
                 413,
                 "message_too_large",
-                f"The text is above the limit of {MAX_BYTES:,} bytes. Shorten it: every prompt contains it.",
+                f"The text is above the limit of {MAX_BYTES:,} bytes. Shorten the text, because every prompt "
+                "contains it.",
             )
         scope, (by, time) = await scope_asked(request, self._bus, self._memories, parts=4), self._author(request)
 

@@ -29,7 +29,10 @@ END_S = 5.0
 
 LOOK_AGAIN_S = 0.1
 
-FORM = 'Search with {"words": "…"}. Then send {"token": "…", "choose": [1, 3]} or {"token": "…", "choose": "all"}.'
+FORM = (
+    'Search with {"words": "…"}. To delete matches, send {"token": "…", "choose": [1, 3]} or '
+    '{"token": "…", "choose": "all"}.'
+)
 
 
 class _Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -96,7 +99,9 @@ class Forgetting:
         count = len(pending.groups)
         for number in numbers or ():
             if not 1 <= number <= count:
-                raise HTTPException(400, f"The list has no entry {number}. Choose numbers from 1 to {count}.")
+                raise HTTPException(
+                    400, f"The list of matches has no entry {number}. Choose numbers from 1 to {count}."
+                )
         groups = None if numbers is None else tuple(pending.groups[number - 1] for number in numbers)
         return await self._order(scope), Search(text=pending.text, chosen=groups)
 

@@ -16,7 +16,7 @@ TURNS = 20
 
 GONE = (
     "No trace of this turn was found. Traces of the last 100 committed turns of a session are kept for a week. List "
-    "them with GET /api/sessions/<session>/turns."
+    "the traces with GET /api/sessions/<session>/turns."
 )
 
 

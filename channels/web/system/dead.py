@@ -23,7 +23,7 @@ EXCERPT_CHARS = 200
 IDS_BYTES = 64 * LIMIT_MAX
 """Largest body: the ids of as many letters as one request may name."""
 
-FORM = 'Choose letters with {"ids": ["…"]} or {"reason": "…"}.'
+FORM = 'Choose dead letters with {"ids": ["…"]} or {"reason": "…"}.'
 
 
 class _Chosen(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

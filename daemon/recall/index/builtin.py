@@ -65,7 +65,7 @@ _T = TypeVar("_T")
 _log = structlog.get_logger()
 
 
-NOT_ALL = "not everything is indexed yet; later searches find the rest"
+NOT_ALL = "some entries are not indexed yet; later searches find them"
 
 _NO_HITS: tuple[Hit, ...] = ()
 

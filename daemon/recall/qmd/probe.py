@@ -19,7 +19,7 @@ from daemon.recall.qmd.program import PROGRAM, Failed, Qmd
 PROBE_S = 20.0
 """How long the search may take; it takes 0.2 s, and much longer on a machine that has just started."""
 
-INDEX, NAME, TEXT = "probe", "zqprobe", "Millpond looks whether a search finds this.\n"
+INDEX, NAME, TEXT = "probe", "zqprobe", "Millpond checks whether a search finds this sentence.\n"
 
 _VERSION = re.compile(rb"\d+(?:\.\d+)+[\w.-]*")
 

@@ -38,7 +38,7 @@ Your answer is appended, so write only new facts, one per line, in the language 
 - important decisions, preferences and facts: MEMORY.md
 - daily notes: memory/YYYY-MM-DD.md; today is {today} ({zone})
 A line `# MEMORY.md` or `# {today}.md` starts a part of your answer; text without such a line belongs to MEMORY.md.
-Reply with NO_REPLY if nothing to store."""
+Reply with NO_REPLY if there is nothing to store."""
 NO_REPLY = "NO_REPLY"
 EMPTY = "(empty)"
 ANSWER_MAX_CHARS = 100_000

@@ -21,13 +21,16 @@ all you do is call save_memory.
 Keep decisions and their reasons, TODOs, open questions, constraints and preferences, and write exact identifiers \
 (names, numbers, dates, paths, addresses, ids) unchanged.
 memory_update may have at most {memory} tokens: merge what belongs together, drop what no longer holds. continuity \
-may have at most {continuity} tokens; where there is a summary so far, go on from it.
+may have at most {continuity} tokens; if there is a summary so far, continue from it.
 Write in the language of the conversation{instead}."""
 INSTEAD = {"en": "", "zh": ", in Chinese where it shows none"}
 
 ASK = "Process this conversation and call the save_memory tool with your consolidation."
 EMPTY = "(empty)"
-FOCUS = "\n\n## What to Preserve\nSomebody asked for this consolidation and wants this to be kept above all:\n{text}"
+FOCUS = (
+    "\n\n## What to Preserve\nThe user asked for this consolidation and wants the following to be kept above "
+    "all:\n{text}"
+)
 SO_FAR = "\n\n## Summary So Far\n{text}"
 REJECTED = (
     "\n\n## Rejected Memory Update\nAn earlier memory_update was not accepted, because it was far too short or too "

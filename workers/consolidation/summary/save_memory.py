@@ -31,10 +31,10 @@ _FIELDS = {
         "The whole MEMORY.md as Markdown: all existing facts plus the new ones. Unchanged if nothing is new."
     ),
     "continuity": (
-        "Where the conversation stands: what was accomplished, the current state, key decisions. It is all that "
-        "will be seen of the conversation, so include what is still true of the summary so far."
+        "Where the conversation stands: what was accomplished, the current state, key decisions. Later prompts "
+        "contain only this text, so include everything from the summary so far that is still true."
     ),
-    "memory_reason": "Only when memory_update leaves out much of the current memory: why.",
+    "memory_reason": "The reason, only if memory_update leaves out much of the current memory.",
 }
 REQUIRED = ("history_entry", "memory_update")
 

@@ -157,7 +157,7 @@ class Connection:
     async def _look_alive(self, link: _Link) -> None:
         """End a server that answers nothing at all any more; one that only takes long goes on with other calls."""
         if link.client is None:
-            self._lost(link, f"it was not ready within {self._config.timeout_s:g} s")
+            self._lost(link, f"the server was not ready within {self._config.timeout_s:g} s")
             return
         with anyio.move_on_after(ALIVE_S) as scope:
             try:
@@ -165,9 +165,9 @@ class Connection:
             except MCPError:
                 return  # an answer as well
             except Exception:  # noqa: BLE001 - as above
-                self._lost(link, "it stopped answering")
+                self._lost(link, "the server stopped answering")
         if scope.cancelled_caught:
-            self._lost(link, "it stopped answering")
+            self._lost(link, "the server stopped answering")
 
     def _opened(self) -> _Link:
         if self._link is not None and not self._link.over.is_set():
@@ -200,7 +200,7 @@ class Connection:
                     link.settled.set()
                     await link.over.wait()
             if scope.cancelled_caught:
-                self._lost(link, f"it was not ready within {OPEN_S:g} s")
+                self._lost(link, f"the server was not ready within {OPEN_S:g} s")
         except Exception as error:  # noqa: BLE001 - as above; a server must not end the worker
             self._lost(link, self._reason(error))
         finally:

@@ -75,7 +75,8 @@ def offer_of(server: str, config: McpConfig, offered: Iterable[mcp_types.Tool], 
         tools.append(_tool(name, tool, fit, config, call))
         if fit.lost:
             reason = (
-                f"its schema refers to {', '.join(fit.lost)}, which cannot be resolved, so anything is allowed there"
+                f"the tool's schema refers to {', '.join(fit.lost)}, which cannot be resolved, so any value is "
+                "allowed there"
             )
             problems.append(Problem(tool=name, reason=reason))
     for problem in problems:

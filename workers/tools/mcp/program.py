@@ -105,7 +105,7 @@ class Program:
             except _Flood as error:
                 why = str(error)
             except (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
-                why = f"its output cannot be read any more: {type(error).__name__}"
+                why = f"the output of the server cannot be read any more: {type(error).__name__}"
             # Before the stream is closed: whoever waits for an answer learns of that, and asks why.
             self.ended(why)
 
@@ -118,7 +118,7 @@ class Program:
                 self._count(chunk)
                 begun += chunk
                 if len(begun) > LINE_MAX_BYTES:
-                    raise _Flood(f"it sent a line of more than {LINE_MAX_BYTES:,} bytes")
+                    raise _Flood(f"the server sent a line of more than {LINE_MAX_BYTES:,} bytes")
                 if b"\n" in chunk:
                     *lines, begun = begun.split(b"\n")
                     for line in lines:
@@ -130,7 +130,7 @@ class Program:
         self._bytes += len(chunk)
         self._lines += chunk.count(b"\n")
         if self._bytes > FLOOD_MAX_BYTES or self._lines > FLOOD_MAX_LINES:
-            raise _Flood("it writes too much output")
+            raise _Flood("the server writes too much output")
 
     async def _watch(self, process: Process) -> None:
         """Notice its end even when something that it started holds its output open."""
@@ -159,7 +159,7 @@ async def _read(line: bytes) -> SessionMessage | None:
         return None
     # Quotes inside a text are escaped, so these are the message's own keys.
     if len(line) > THREAD_BYTES and line.count(b'":') - line.count(b'\\":') > KEYS_MAX:
-        raise _Flood(f"it sent a message with more than {KEYS_MAX:,} keys")
+        raise _Flood(f"the server sent a message with more than {KEYS_MAX:,} keys")
     with suppress(ValueError, RecursionError):
         if len(line) > THREAD_BYTES:
             return await to_thread.run_sync(_message, line)
@@ -188,7 +188,9 @@ def _mended(line: bytes) -> SessionMessage:
         if answered is None or b'"jsonrpc"' not in line:
             raise
         # Who waits for this answer would wait in vain.
-        why = mcp_types.ErrorData(code=mcp_types.PARSE_ERROR, message=f"its answer cannot be read: {error}"[:300])
+        why = mcp_types.ErrorData(
+            code=mcp_types.PARSE_ERROR, message=f"the answer of the server cannot be read: {error}"[:300]
+        )
         return SessionMessage(mcp_types.JSONRPCError(jsonrpc="2.0", id=int(answered[1]), error=why))
 
 

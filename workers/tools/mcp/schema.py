@@ -80,11 +80,11 @@ def mended(schema: object) -> Mended:
     if schema is True or not schema:
         schema = {}
     if not isinstance(schema, dict):
-        raise ValueError("its schema is not valid")  # noqa: TRY004 - as every other fault of a schema
+        raise ValueError("the tool's schema is not valid")  # noqa: TRY004 - as every other fault of a schema
     try:
         return _mended(cast("dict[str, Any]", schema))
     except RecursionError as error:
-        raise ValueError("its schema is nested too deeply") from error
+        raise ValueError("the tool's schema is nested too deeply") from error
 
 
 def _mended(schema: Schema) -> Mended:
@@ -99,7 +99,7 @@ def _mended(schema: Schema) -> Mended:
             Checker(found)
             own = {alias: name for name, alias in names.items()}
             return Mended(parameters=found, own_names=own, lost=tuple(dict.fromkeys(mender.lost)))
-    raise ValueError(f"its schema is larger than {SCHEMA_MAX_BYTES:,} bytes")
+    raise ValueError(f"the tool's schema is larger than {SCHEMA_MAX_BYTES:,} bytes")
 
 
 def _names_in(value: object) -> Iterator[str]:
@@ -136,7 +136,7 @@ class _Mender:
         for key in _NOT_AT_THE_TOP:
             found.pop(key, None)
         if not _may_be_object(found):
-            raise ValueError(f"its schema has the type {found['type']!r}, not object"[:200])
+            raise ValueError(f"the tool's schema has the type {found['type']!r}, not object"[:200])
         found["type"] = "object"
         properties = found.setdefault("properties", {})
         for name in found.get("required", ()):
@@ -147,7 +147,7 @@ class _Mender:
         """Have ``found`` allow what its parts allow, all of them together or any."""
         objects = [part for part in parts if _may_be_object(part)]
         if parts and not objects:
-            raise ValueError("its schema does not describe an object")
+            raise ValueError("the tool's schema does not describe an object")
         properties = found.setdefault("properties", {})
         for part in objects:
             for choice in _CHOICES:
