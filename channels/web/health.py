@@ -96,12 +96,14 @@ async def _queues(process: Process) -> bytes:
     oldest.set(await oldest_s(bus, bus.keys.inbox))
     found = await standings(bus)
     in_flight = sum(standing.held for standing in found)
-    Gauge("millpond_in_flight", "Sessions held by workers, among the first 1,000 sessions", registry=registry).set(
-        in_flight
-    )
+    Gauge(
+        "millpond_in_flight", "Sessions held by workers, among at most 1,000 examined sessions", registry=registry
+    ).set(in_flight)
     parked = sum(standing.parked for standing in found)
     Gauge(
-        "millpond_parked", "Sessions that back off after a failure, among the first 1,000 sessions", registry=registry
+        "millpond_parked",
+        "Sessions that back off after a failure, among at most 1,000 examined sessions",
+        registry=registry,
     ).set(parked)
     lag = Gauge(
         "millpond_consolidation_lag_seconds",
