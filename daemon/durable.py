@@ -159,4 +159,4 @@ _KINDS = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pip
 def _only_plain(found: os.stat_result, name: str) -> None:
     if not stat.S_ISREG(found.st_mode):
         kind = _KINDS.get(stat.S_IFMT(found.st_mode), "a device")
-        raise OSError(errno.EINVAL, f"it is {kind}, not a regular file", name)
+        raise OSError(errno.EINVAL, f"the path is {kind}, not a regular file", name)

@@ -96,8 +96,8 @@ async def _hearing(api: Api, config: SlackConfig, *, name: str, bot_id: str) -> 
             await app.call("apps.connections.open", timeout_s=TIMEOUT_S)
     except Unauthorized as error:
         text = (
-            f"{error} The token is set in channels.{name}.app_token. It needs the scope connections:write (Basic "
-            "Information)."
+            f"{error} The token is set in channels.{name}.app_token. The token needs the scope connections:write "
+            "(Basic Information)."
         )
         return [Remark(state="error", text=text)]
     except Rejected as error:

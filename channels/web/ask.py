@@ -55,13 +55,13 @@ def session_of(segment: str, channel: str) -> SessionKey:
         return SessionKey.parse(segment)
     if _BROKEN_ESCAPE.search(segment):
         raise BadSessionKey(
-            f"The session {segment[:80]!r} has a % without two hex digits after it. Write a plain % as %25."
+            f"The session name {segment[:80]!r} contains a % without two hex digits after it. Write a plain % as %25."
         )
     try:
         return SessionKey.of_channel(unquote(segment, errors="strict"), channel)
     except UnicodeDecodeError:
         raise BadSessionKey(
-            f"The session {segment[:80]!r} has escapes that are not UTF-8. Encode it as UTF-8."
+            f"The session name {segment[:80]!r} contains percent-escapes that are not valid UTF-8. Encode it as UTF-8."
         ) from None
 
 
@@ -70,7 +70,9 @@ def session_in_query(request: Request, channel: str) -> SessionKey:
     try:
         asked = parse_qs(request.scope["query_string"].decode("latin-1"), keep_blank_values=True, errors="strict")
     except UnicodeDecodeError:
-        raise BadSessionKey("The session in the address has escapes that are not UTF-8. Encode it as UTF-8.") from None
+        raise BadSessionKey(
+            "The session name in the address contains percent-escapes that are not valid UTF-8. Encode it as UTF-8."
+        ) from None
     text = next(iter(asked.get("session", ())), None)
     if text is None:
         raise HTTPException(400, "The session is missing. Add ?session=<name or key> to the address.")
@@ -118,7 +120,9 @@ def words_of(request: Request) -> str:
     if not words.strip():
         raise HTTPException(400, "The search words are missing. Add ?q=<words>.")
     if len(words) > WORDS_MAX_CHARS:
-        raise HTTPException(400, f"The search text q has {len(words):,} characters. The limit is {WORDS_MAX_CHARS}.")
+        raise HTTPException(
+            400, f"The search text q has {len(words):,} characters. The limit is {WORDS_MAX_CHARS} characters."
+        )
     return words
 
 

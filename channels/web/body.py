@@ -26,15 +26,17 @@ async def decoded(request: Request, kind: type[_T], form: str, *, max_bytes: int
     try:
         return msgspec.json.decode(body, type=kind)
     except UnicodeDecodeError:
-        raise HTTPException(400, "The body is not valid UTF-8. Encode it as UTF-8.") from None
+        raise HTTPException(400, "The request body is not valid UTF-8. Encode it as UTF-8.") from None
     except msgspec.ValidationError as error:
         raise HTTPException(400, f"{error}. {form}") from None
     except (msgspec.DecodeError, RecursionError) as error:
-        raise HTTPException(400, f"The body is not valid JSON: {error}") from None
+        raise HTTPException(400, f"The request body is not valid JSON: {error}") from None
 
 
 def check_type(request: Request) -> None:
     """Raise 415 unless the Content-Type is JSON in UTF-8."""
     kind, *parameters = [part.strip().lower() for part in request.headers.get("content-type", "").split(";")]
     if kind != "application/json" or any(part.replace('"', "") not in ("", "charset=utf-8") for part in parameters):
-        raise HTTPException(415, "The body must be JSON in UTF-8. Send the header Content-Type: application/json.")
+        raise HTTPException(
+            415, "The request body must be JSON in UTF-8. Send the header Content-Type: application/json."
+        )

@@ -108,10 +108,10 @@ def _decoded(body: bytes) -> _Post:
     try:
         return _decode(body)
     except UnicodeDecodeError:
-        raise HTTPException(400, "The body is not valid UTF-8. Encode it as UTF-8.") from None
+        raise HTTPException(400, "The request body is not valid UTF-8. Encode it as UTF-8.") from None
     except msgspec.ValidationError as error:
         raise HTTPException(
             400, f"{error}. A message must be an object {{session, text, id?, user?}} whose fields are strings."
         ) from None
     except (msgspec.DecodeError, RecursionError) as error:
-        raise HTTPException(400, f"The body is not valid JSON: {error}") from None
+        raise HTTPException(400, f"The request body is not valid JSON: {error}") from None

@@ -70,7 +70,7 @@ _CODES = {
 
 _MESSAGES = {
     404: "This address was not found. GET / describes the API.",
-    405: "This address does not support the method. The Allow header lists the supported methods.",
+    405: "This address does not support the HTTP method of the request. The Allow header lists the supported methods.",
 }
 
 

@@ -88,7 +88,7 @@ class Archive:
             raise ArchiveError(
                 f"{shelf.what}: Redis does not contain messages {first} to {stored.upto - 1} as they were archived. "
                 "Redis was restored to an older state, or its data was changed by hand. "
-                f"{self.storage.where}/{stored.place} was not listed."
+                f"The file {self.storage.where}/{stored.place} was not added to the archive's list."
             )
         return segment_from(found, shelf.owner)
 

@@ -61,7 +61,7 @@ def channel() -> None:
 @JSON
 @click.pass_context
 def list_(ctx: click.Context, *, check: bool, as_json: bool) -> None:
-    """List the channels: their access rule, replies waiting for delivery, and the process that sends them."""
+    """List the channels, each with its access rule, pending replies, and the process that sends the replies."""
     rows = with_process(ctx, lambda process: read_channels(process, check=check), makes=False)
     if as_json:
         print_json([asdict(row) for row in rows])

@@ -56,7 +56,7 @@ def check(ctx: click.Context) -> None:
     click.echo(
         f"ok: {readable(str(loaded.path))}"
         if loaded.path
-        else "ok: no file; only defaults and environment variables are used"
+        else "ok: no configuration file was found, so only defaults and environment variables are used"
     )
     for warning in (*loaded.warnings, *(f"{each.path}: {each.text}" for each in found)):
         click.echo(f"warning: {warning}")

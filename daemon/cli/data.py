@@ -28,7 +28,9 @@ def data() -> None:
 @data.command()
 @FOLDER
 @click.option("--with-config", is_flag=True, help="Include the configuration and its secrets.")
-@click.option("--verify/--no-verify", default=True, help="Restore the backup into a temporary server and compare.")
+@click.option(
+    "--verify/--no-verify", default=True, help="Restore the backup into a temporary server and compare the data."
+)
 @JSON
 @click.pass_context
 def backup(ctx: click.Context, folder: Path, *, with_config: bool, verify: bool, as_json: bool) -> None:
@@ -76,7 +78,7 @@ def _say_verified(verified: Any, folder: Path) -> None:
 @JSON
 @click.pass_context
 def verify(ctx: click.Context, folder: Path, *, as_json: bool) -> None:
-    """Restore the backup in FOLDER into a temporary server, and compare."""
+    """Restore the backup in FOLDER into a temporary server, and compare the data."""
     import anyio
 
     from daemon.data import verify as verify_backup

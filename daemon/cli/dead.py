@@ -32,7 +32,7 @@ _T = TypeVar("_T")
 
 @click.group()
 def dead() -> None:
-    """Show dead letters, replay or delete them."""
+    """Show, replay or delete dead letters."""
 
 
 @dead.command("list")

@@ -68,7 +68,11 @@ def _examined(ctx: click.Context, *, probe_model: bool) -> "list[Finding]":
 def _configuration(read: "Loaded") -> "list[Finding]":
     from daemon.cli.finding import ok, warning
 
-    where = str(read.path) if read.path else "no file; only defaults and environment variables are used"
+    where = (
+        str(read.path)
+        if read.path
+        else "no configuration file was found, so only defaults and environment variables are used"
+    )
     return [ok("configuration", where), *(warning("configuration", text) for text in read.warnings)]
 
 

@@ -43,8 +43,8 @@ class Meant:
 def forget_session(ctx: click.Context, name: str, *, yes: bool, as_json: bool) -> None:
     """Delete all messages of SESSION, and everything in memory that came from them.
 
-    This removes the session's messages, transcripts, notes and history, and the lines of MEMORY.md that came from it.
-    The session itself continues with its next message.
+    This removes the session's messages, transcripts, notes and history, and the lines of MEMORY.md that came
+    from the session. The session itself remains and accepts new messages.
     """
     key = key_of(ctx, name)
     _forget(ctx, with_process(ctx, lambda process: _session(process, key), makes=False), yes=yes, as_json=as_json)
@@ -80,8 +80,8 @@ def forget_person(ctx: click.Context, person: str, *, yes: bool, as_json: bool) 
     """Delete a person's memory, conversations, files, messages in groups, and name in the usage records.
 
     PERSON is `<channel>:<sender>`, as `/whoami` shows it, or a person's scope. Statements of other people about the
-    person in groups, and memory made from them, stay. Use `millpond memory forget GROUP WHAT` to delete such
-    statements.
+    person in groups, and memory made from such statements, are kept. Use `millpond memory forget GROUP WHAT` to delete
+    these statements.
     """
     meant = with_process(ctx, lambda process: _person(ctx, process, person), makes=False)
     _forget(ctx, meant, yes=yes, as_json=as_json)

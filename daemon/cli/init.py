@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 @click.option("--telegram-token", metavar="TOKEN", help="Bot token from BotFather. A file is safer.")
 @click.option("--telegram-token-file", metavar="FILE", help="File with the token. It is copied.")
 @click.option("--telegram-url", metavar="URL", help="Bot API server to use instead of https://api.telegram.org.")
-@click.option("--channel", metavar="NAME", help="Name of the channel's section. Default: telegram.")
+@click.option(
+    "--channel", metavar="NAME", help="Name of the channel's section in the configuration. Default: telegram."
+)
 @click.option("--owner", metavar="ID", help="Your Telegram user ID, to skip pairing.")
 @click.option("--slack/--no-slack", default=None, help="Connect the bot to Slack. Default: yes, if a token is set.")
 @click.option("--slack-token", metavar="TOKEN", help="The app's bot token, xoxb-…. A file is safer.")
@@ -55,7 +57,9 @@ if TYPE_CHECKING:
 @click.option("--slack-signing-secret", metavar="SECRET", help="Secret with which Slack signs events. A file is safer.")
 @click.option("--slack-signing-secret-file", metavar="FILE", help="File with the signing secret. It is copied.")
 @click.option("--slack-url", metavar="URL", help="Web API to use instead of https://slack.com/api.")
-@click.option("--slack-channel", metavar="NAME", help="Name of the channel's section. Default: slack.")
+@click.option(
+    "--slack-channel", metavar="NAME", help="Name of the channel's section in the configuration. Default: slack."
+)
 @click.option("--slack-owner", metavar="ID", help="Your Slack member ID, U…, to skip pairing.")
 @click.option("--slack-manifest", is_flag=True, help="Print the app manifest for Slack and exit.")
 @click.option(
@@ -168,7 +172,7 @@ def _write(place: "Place", tables: dict[str, object], files: "list[SecretFile]")
 
     written = write(place.path, place.text, tables, files, stamp=f"{SystemClock().now():%Y%m%dT%H%M%S}")
     if not written.changed:
-        click.echo(f"\n{place.path} has exactly these settings already.")
+        click.echo(f"\n{place.path} already contains exactly these settings.")
         return
     names = "".join(f", {place.path.with_name(file.name)}" for file in files)
     click.echo(f"\nWritten: {place.path}{names}")

@@ -48,7 +48,8 @@ def data_directory(folder: Path) -> Finding:
     existing = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         return error(
-            "data_dir", f"{existing} cannot be written. Change its permissions, or set another folder in data_dir."
+            "data_dir",
+            f"{existing} cannot be written. Change the folder's permissions, or set another folder in data_dir.",
         )
     free = shutil.disk_usage(existing).free
     text = f"{folder}, {free / 1e9:,.1f} GB free"

@@ -115,7 +115,7 @@ def diff(ctx: click.Context, name: str, *, first: int, second: int | None, as_js
 @JSON
 @click.pass_context
 def restore(ctx: click.Context, name: str, *, version: int, as_json: bool) -> None:
-    """Make version N, which may be a rejected one, the current version. The text gets a new version number."""
+    """Make version N the current version, even if version N was rejected. The text gets a new version number."""
 
     async def change(named: Named) -> int:
         by, time = author()

@@ -29,7 +29,7 @@ PRIVATE = 0o077
 )
 @click.pass_context
 def run(ctx: click.Context, roles: tuple[str, ...]) -> None:
-    """Run the bots until SIGINT or SIGTERM. A second signal stops them immediately."""
+    """Run the bots until SIGINT or SIGTERM. A second signal stops the bots immediately."""
     import anyio
 
     from daemon.config import data_path

@@ -49,7 +49,7 @@ def load(path: Path | None = None, *, environ: Mapping[str, str] | None = None) 
     _add_defaults(tables, environ)
     reading = Reading(folder=file.absolute().parent if file else Path(), names=_names(tables))
     reading.findings += [
-        Finding(readable(name), f"sets the same key as {readable(other)}. Remove one of the two settings")
+        Finding(readable(name), f"the variable sets the same key as {readable(other)}. Remove one of the two settings")
         for other, name in twice
     ]
     clean = reading.section("", Config, tables)
@@ -91,7 +91,7 @@ def _assign_bots(clean: Table, reading: Reading) -> None:
             channel["bot"] = next(iter(bots))
             reading.sources[path] = "the only bot"
         elif bots:
-            text = f"not set, but there are several bots. Set this key to one of {', '.join(bots)}"
+            text = f"the key is not set, but there are several bots. Set this key to one of {', '.join(bots)}"
             reading.refuse(path, text)
 
 

@@ -180,7 +180,7 @@ class Reading:
         known = ", ".join([*members, *installed()])
         missing = here not in self.sources
         what = (
-            f"not set. Set this key to one of {known}"
+            f"the key is not set. Set this key to one of {known}"
             if missing
             else f"{got(tag)} is not a type that this version knows ({known}), and no installed package provides it"
         )
@@ -231,7 +231,7 @@ class Reading:
         self._note(path, given)
         if isinstance(given, Variable):
             first = variable_of(join(path, next(iter(fields_of(kind)))))
-            self.refuse(path, f"is a section. Set the keys of the section one by one, such as {first}")
+            self.refuse(path, f"the name is a section. Set the keys of the section one by one, such as {first}")
         else:
             self.refuse(path, f"expected a section [{path}], got {sort_of(given)}")
 

@@ -77,12 +77,12 @@ def _order(config: Config) -> Iterator[Finding]:
     queue, bootstrap = config.queue, config.context.bootstrap
     if queue.renew_s >= queue.lease_s:
         text = (
-            f"must be below lease_s, otherwise leases expire while they are held. Got {queue.renew_s} "
+            f"the value must be below lease_s, otherwise leases expire while they are held. Got {queue.renew_s} "
             f"and {queue.lease_s}"
         )
         yield Finding("queue.renew_s", text, ("queue.lease_s",))
     if queue.backoff_min_s > queue.backoff_max_s:
-        text = f"must not be above backoff_max_s. Got {queue.backoff_min_s} and {queue.backoff_max_s}"
+        text = f"the value must not be above backoff_max_s. Got {queue.backoff_min_s} and {queue.backoff_max_s}"
         yield Finding("queue.backoff_min_s", text, ("queue.backoff_max_s",))
     for path, section in (("context", config.context), ("context.bootstrap", bootstrap)):
         if section.head_ratio + section.tail_ratio > 1:
@@ -146,7 +146,8 @@ def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
     for here, other in (*others, (f"{path}.summary_model", summary_model_of(bot))):
         if other.offline and other.api != first.api:
             text = (
-                f"not set, and the bot's own model uses a different API. Set this key, {other.api.upper()}_API_KEY "
+                "the key is not set, and the bot's own model uses a different API. Set this key, "
+                f"{other.api.upper()}_API_KEY "
                 "or base_url"
             )
             yield Finding(f"{here}.api_key", text, (f"{here}.api_key_file", f"{here}.base_url"))
@@ -162,10 +163,12 @@ def _transcription(path: str, bot: BotConfig) -> Iterator[Finding]:
         yield Finding(f"{path}.base_url", text)
     if (given.base_url or given.api_key) and not given.name:
         needs = (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file")
-        yield Finding(f"{path}.name", "not set. Name the model that turns speech into text, such as whisper-1", needs)
+        yield Finding(
+            f"{path}.name", "the key is not set. Name the model that turns speech into text, such as whisper-1", needs
+        )
     if given.name and not given.base_url and not given.api_key and (bot.model.offline or bot.model.api != "openai"):
         why = "is offline" if bot.model.offline else "uses Anthropic's API"
-        text = f"not set, and the bot's own model {why}, so its server cannot be used. Set base_url or a key"
+        text = f"the key is not set, and the bot's own model {why}, so its server cannot be used. Set base_url or a key"
         yield Finding(f"{path}.base_url", text, (f"{path}.api_key", f"{path}.api_key_file"))
     if text := secret_problem(given.api_key):
         yield Finding(f"{path}.api_key", text)
@@ -192,12 +195,12 @@ def _tool_servers(path: str, servers: Mapping[str, McpConfig]) -> Iterator[Findi
 def _texts(path: str, texts: Mapping[str, Secret], name_rule: re.Pattern[str]) -> Iterator[Finding]:
     for name, secret in texts.items():
         if not name_rule.fullmatch(name):
-            yield Finding(join(path, name), "is not a valid name")
+            yield Finding(join(path, name), "the name is not valid")
         elif name_rule is _VARIABLE:
             if "\0" in secret.reveal():
-                yield Finding(f"{path}.{name}", "must not contain NUL")
+                yield Finding(f"{path}.{name}", "the value must not contain NUL")
         elif not (secret.reveal().isascii() and secret.reveal().isprintable()):
-            yield Finding(f"{path}.{name}", "must be one line of ASCII characters")
+            yield Finding(f"{path}.{name}", "the value must be one line of ASCII characters")
 
 
 def zone_problem(name: str) -> str:
@@ -225,7 +228,7 @@ def _model(path: str, model: ModelConfig) -> Iterator[Finding]:
         yield Finding(f"{path}.base_url", text)
     if not model.offline and not model.name:
         needs = (f"{path}.api_key", f"{path}.base_url", f"{path}.api_key_file")
-        yield Finding(f"{path}.name", f"not set. Set {path}.name or {model.api.upper()}_MODEL", needs)
+        yield Finding(f"{path}.name", f"the key is not set. Set {path}.name or {model.api.upper()}_MODEL", needs)
     if text := secret_problem(model.api_key):
         yield Finding(f"{path}.api_key", text)
     if model.api == "anthropic":
@@ -244,7 +247,7 @@ def _anthropic(path: str, model: ModelConfig) -> Iterator[Finding]:
     budget, answer = model.thinking.budget_tokens, model.completion_tokens
     if model.thinking.type == "enabled" and not MIN_THINKING_TOKENS <= budget < answer:
         text = (
-            f"must be at least {MIN_THINKING_TOKENS:,} and below the {answer:,} tokens of an answer "
+            f"the value must be at least {MIN_THINKING_TOKENS:,} and below the answer's limit of {answer:,} tokens "
             f"(max_completion_tokens, at most a quarter of the window); got {budget:,}"
         )
         yield Finding(f"{path}.thinking.budget_tokens", text, (f"{path}.max_completion_tokens",))
@@ -259,7 +262,7 @@ def _fallback(path: str, place: int, fallback: ModelConfig) -> Iterator[Finding]
         )
         yield Finding(here, text, (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file"))
     elif not fallback.name:
-        yield Finding(f"{here}.name", "not set. Name the fallback's model")
+        yield Finding(f"{here}.name", "the key is not set. Name the fallback's model")
     else:
         yield from _model(here, fallback)
 
@@ -284,10 +287,10 @@ def _budget(path: str, model: ModelConfig) -> Iterator[Finding]:
 
 def _web(path: str, channel: WebConfig) -> Iterator[Finding]:
     if not channel.host:
-        yield Finding(f"{path}.host", "must not be empty. 0.0.0.0 listens on every address")
+        yield Finding(f"{path}.host", "the value must not be empty. 0.0.0.0 listens on every address")
     elif not channel.token and not is_loopback(channel.host):
         text = (
-            f"not set, but {got(channel.host)} can be reached from other machines. Set token_file, "
+            f"the key is not set, but {got(channel.host)} can be reached from other machines. Set token_file, "
             "or set host to 127.0.0.1"
         )
         yield Finding(f"{path}.token", text, (f"{path}.token_file", f"{path}.host"))
@@ -298,7 +301,7 @@ def _web(path: str, channel: WebConfig) -> Iterator[Finding]:
 def _push(path: str, channel: PushConfig, lease_s: float) -> Iterator[Finding]:
     if channel.send_timeout_s > SEND_SHARE * lease_s:
         text = (
-            f"must be at most {SEND_SHARE:.0%} of queue.lease_s, because sending must not outlast the "
+            f"the value must be at most {SEND_SHARE:.0%} of queue.lease_s, because sending must not outlast the "
             f"lease. Got {channel.send_timeout_s} and {lease_s}"
         )
         yield Finding(f"{path}.send_timeout_s", text, ("queue.lease_s",))

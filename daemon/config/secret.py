@@ -68,7 +68,7 @@ def secret_problem(secret: Secret) -> str:
     """What keeps a secret from travelling in an HTTP header; empty: nothing."""
     text = secret.reveal()
     fine = text.isascii() and text.isprintable() and " " not in text
-    return "" if fine else "must be one line of ASCII characters without spaces"
+    return "" if fine else "the value must be one line of ASCII characters without spaces"
 
 
 def read_secret_file(path: Path) -> tuple[str, str]:

@@ -45,24 +45,25 @@ def bot_token_problem(token: Secret) -> str:
     text = token.reveal()
     if text.startswith("xoxe"):
         return (
-            "is a token that expires. Token rotation cannot be switched off again, so create a new app from the "
+            "the value is a token that expires. Token rotation cannot be switched off again, so create a new app "
+            "from the "
             "manifest"
         )
     if text.startswith("xoxp-"):
-        return f"is a user's token, but a bot's token (xoxb-…) is needed: {WHERE_BOT_TOKEN}"
-    return "" if _BOT_TOKEN.fullmatch(text) else f"is not a bot token (xoxb-…): {WHERE_BOT_TOKEN}"
+        return f"the value is a user's token, but a bot's token (xoxb-…) is needed: {WHERE_BOT_TOKEN}"
+    return "" if _BOT_TOKEN.fullmatch(text) else f"the value is not a bot token (xoxb-…): {WHERE_BOT_TOKEN}"
 
 
 def app_token_problem(token: Secret) -> str:
     """What is wrong with the form of an app token; empty: nothing."""
     fine = _APP_TOKEN.fullmatch(token.reveal())
-    return "" if fine else f"is not an app-level token (xapp-…): {WHERE_APP_TOKEN}"
+    return "" if fine else f"the value is not an app-level token (xapp-…): {WHERE_APP_TOKEN}"
 
 
 def signing_secret_problem(secret: Secret) -> str:
     """What is wrong with the form of a signing secret; empty: nothing."""
     fine = _SIGNING_SECRET.fullmatch(secret.reveal())
-    return "" if fine else f"is not a signing secret, but a token or a part of one: {WHERE_SECRET}"
+    return "" if fine else f"the value is not a signing secret, but a token or a part of one: {WHERE_SECRET}"
 
 
 def _own(path: str, channel: SlackConfig) -> Iterator[Finding]:
@@ -95,7 +96,7 @@ def _heard(name: str, channel: SlackConfig, channels: Mapping[str, SlackConfig])
     """By a socket, by its own listener, or by the listener of the same app in another section."""
     path = f"channels.{name}"
     if channel.events.url and not channel.signing_secret:
-        text = f"not set, but events.url needs it to verify every request: {WHERE_SECRET}"
+        text = f"the key is not set, but events.url needs it to verify every request: {WHERE_SECRET}"
         yield Finding(f"{path}.signing_secret", text, (f"{path}.signing_secret_file",))
     elsewhere = any(other.events.url and _same(other, channel) for other in channels.values())
     if not (channel.events.url or channel.app_token or elsewhere):
@@ -112,7 +113,7 @@ def _twice(channels: Mapping[str, SlackConfig]) -> Iterator[Finding]:
     tokens: dict[str, str] = {}
     for name, channel in channels.items():
         if channel.bot_token and (other := tokens.setdefault(channel.bot_token.reveal(), name)) != name:
-            text = f"is also used by channels.{other}. Use one section for each workspace and app"
+            text = f"the same value is used by channels.{other}. Use one section for each workspace and app"
             yield Finding(f"channels.{name}.bot_token", text, (f"channels.{name}.bot_token_file",))
 
 

@@ -31,7 +31,8 @@ def telegram_findings(config: Config) -> Iterator[Finding]:
         bot = (channel.base_url.rstrip("/"), channel.token.reveal())
         if channel.token and (other := tokens.setdefault(bot, name)) != name:
             text = (
-                f"is also used by channels.{other}, but only one of the two channels would receive messages. Use "
+                f"the same value is used by channels.{other}, but only one of the two channels would receive "
+                "messages. Use "
                 "another bot's token"
             )
             yield Finding(f"{path}.token", text, (f"{path}.token_file",))
@@ -43,10 +44,12 @@ def telegram_findings(config: Config) -> Iterator[Finding]:
 
 def _own(path: str, channel: TelegramConfig) -> Iterator[Finding]:
     if not channel.token:
-        text = f"not set. Save the token from BotFather in a file and set {path}.token_file to the file's path"
+        text = (
+            f"the key is not set. Save the token from BotFather in a file and set {path}.token_file to the file's path"
+        )
         yield Finding(f"{path}.token", text, (f"{path}.token_file",))
     elif not _TOKEN.fullmatch(channel.token.reveal()):
-        text = "is not a bot token. BotFather's tokens are a number, a colon and letters"
+        text = "the value is not a bot token. BotFather's tokens are a number, a colon and letters"
         yield Finding(f"{path}.token", text, (f"{path}.token_file",))
     if not is_server(channel.base_url):
         yield Finding(f"{path}.base_url", SERVER)

@@ -71,5 +71,6 @@ async def _leave(work: Work, lock: Lock, *, upto: int) -> None:
 
 def _lost(lock: Lock) -> LockLost:
     return LockLost(
-        f"session {lock.session} is now being consolidated by another worker. The rest of its data is deleted later."
+        f"session {lock.session} is now being consolidated by another worker. The rest of the session's data is "
+        "deleted later."
     )

@@ -35,7 +35,8 @@ async def written(
     before = (await memories.current(scope)).version
     if expect is not None and expect != before:
         raise VersionMoved(
-            f"MEMORY.md of {scope} is now at version {before}, not {expect}. Read it again before you change it."
+            f"MEMORY.md of {scope} is now at version {before}, not {expect}. Read the memory again before you change "
+            "it."
         )
     version = await change()
     await files.sync(scope, at_once=True)

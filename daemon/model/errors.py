@@ -180,7 +180,7 @@ def translated(
     kind = next((kinds[ancestor] for ancestor in type(error).__mro__ if ancestor in kinds), ModelUnavailable)
     if issubclass(kind, ModelUnavailable) and (sentence := connection_fault(_chain(error), asked.host)):
         return Unreachable(sentence)
-    return kind(f"{asked} {_SAYINGS[kind]} ({type(error).__name__}). {_ADVICE[kind]}")
+    return kind(f"{_SAYINGS[kind].format(asked)} ({type(error).__name__}). {_ADVICE[kind]}")
 
 
 def by_status(status: int, body: object, asked: Asked, retry_s: float | None = None) -> ModelError:
@@ -317,11 +317,11 @@ def _words(body: object) -> str:
 
 
 _SAYINGS: Mapping[type[ModelError], str] = {
-    ModelUnavailable: "cannot be reached, or closed the connection",
-    ModelTimeout: "did not answer in time",
-    ModelRefused: "cannot be called",
-    SetupFault: "cannot be called",
-    InvalidAnswer: "sent an answer that cannot be parsed",
+    ModelUnavailable: "{} cannot be reached, or closed the connection",
+    ModelTimeout: "{} did not answer in time",
+    ModelRefused: "{} cannot be called",
+    SetupFault: "{} cannot be called",
+    InvalidAnswer: "{} sent an answer that cannot be parsed",
 }
 _ADVICE: Mapping[type[ModelError], str] = {
     ModelUnavailable: "Check base_url and the network.",

@@ -162,10 +162,10 @@ class HttpModel(ABC):
         with anyio.CancelScope(deadline=min(silent, deadline)):
             return await anext(pieces, b"")
         if silent < deadline:
-            what = f"sent nothing for {silence_s:g} s in the middle of its answer (chunk_timeout_s)"
+            text = f"{self._asked} sent nothing for {silence_s:g} s in the middle of its answer (chunk_timeout_s)"
         else:
-            what = f"did not finish within {self._config.call_timeout_s:g} s (call_timeout_s)"
-        raise ModelTimeout(f"{self._asked} {what}")
+            text = f"{self._asked} did not finish within {self._config.call_timeout_s:g} s (call_timeout_s)"
+        raise ModelTimeout(text)
 
     async def _take_place(self, deadline: float) -> None:
         try:

@@ -173,7 +173,7 @@ class Interview:
             flag="--model",
             given=flags.model,
             default=asked.name or only or (theirs.model if asked.base_url == theirs.url else ""),
-            check=lambda text: "" if text else "name the model to use on this server",
+            check=lambda text: "" if text else "enter the name of a model on this server",
         )
 
     def _known_key(self, bot: str, url: str, api: Api) -> Secret | None:

@@ -36,7 +36,7 @@ _MEMBER = re.compile(r"[UW][A-Z0-9]{2,30}")
 """As Slack calls people."""
 _APP = re.compile(r"xapp-[0-9]+-(A[A-Z0-9]+)-.*")
 """An app token, which names its app."""
-WHERE_MEMBER = "in your Slack profile, under the three dots, Copy member ID"
+WHERE_MEMBER = "in your Slack profile, choose Copy member ID under the three dots"
 
 STEPS = """
 Slack: create an app from a manifest, which lists the app's permissions. `millpond init --slack-manifest` prints it.
@@ -120,7 +120,7 @@ class SlackInterview:
             others = (name for name in self._place.channels("slack") if name != answer.channel)
             other = next((name for name in others if self._place.secret("bot_token", "channels", name) == token), "")
             if other:
-                return f"is already used by channels.{other}. Choose that channel with --slack-channel {other}"
+                return f"the app is already used by channels.{other}. Choose that channel with --slack-channel {other}"
             return bot_token_problem(token)
 
         def tried(token: Secret) -> None:

@@ -263,7 +263,7 @@ def test_no_test_tries_nothing(place: Place) -> None:
         (("--bot", "Not A Name"), "--bot Not A Name: a name has at most 64 characters"),
         (("--time-zone", "Mars/Base"), "--time-zone Mars/Base: expected an IANA time zone"),
         (("--model-url", "gpt.example", "--model", "m"), "--model-url gpt.example: write an address that begins with"),
-        (("--model-url", "http://127.0.0.1:9/v1"), "--model: name the model to use"),
+        (("--model-url", "http://127.0.0.1:9/v1"), "--model: enter the name of a model"),
         (("--telegram",), "--telegram-token is not set"),
         (("--telegram-token", TOKEN, "--owner", "ann"), "--owner ann: a Telegram user ID is a number"),
         (
@@ -322,7 +322,7 @@ def test_the_same_again_changes_nothing(place: Place, telegram: FakeTelegram) ->
 
     done = place(*flags)
 
-    assert "has exactly these settings already" in done.stdout
+    assert "already contains exactly these settings" in done.stdout
     assert place.files() == before
 
 
@@ -491,7 +491,7 @@ def test_a_second_run_on_a_terminal_offers_what_is_there(place: Place, telegram:
         place("init", *flags, *at(telegram), "--owner", "4711", "--access", "private")
         before = place.files()
         with place.sits("init") as terminal:
-            terminal.answer("Change it", "")
+            terminal.answer("Change the configuration", "")
             for question in (
                 "Name of the bot",
                 "Which",
@@ -508,7 +508,7 @@ def test_a_second_run_on_a_terminal_offers_what_is_there(place: Place, telegram:
             terminal.answer("Write this", "")
             assert terminal.ends() == 0, terminal.screen
 
-    assert "has exactly these settings already" in terminal.screen
+    assert "already contains exactly these settings" in terminal.screen
     assert place.files() == before
 
 
@@ -516,7 +516,7 @@ def test_nothing_is_written_when_the_person_says_no_in_the_end(place: Place) -> 
     place("init", "--offline", "--no-telegram")
     before = place.files()
     with place.sits("init", *QUIET, "--no-telegram") as terminal:
-        terminal.answer("Change it", "y")
+        terminal.answer("Change the configuration", "y")
         terminal.answer("Write this", "n")
         assert terminal.ends() == 0
 
@@ -526,7 +526,7 @@ def test_nothing_is_written_when_the_person_says_no_in_the_end(place: Place) -> 
 def test_what_somebody_else_changed_meanwhile_is_not_overwritten(place: Place) -> None:
     place("init", "--offline", "--no-telegram")
     with place.sits("init", *QUIET, "--no-telegram") as terminal:
-        terminal.answer("Change it", "y")
+        terminal.answer("Change the configuration", "y")
         terminal.shows("Write this")
         place.config.write_text("# mine now\n")
         terminal.type("y")

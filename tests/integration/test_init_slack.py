@@ -124,10 +124,13 @@ def test_an_app_that_may_not_hear_is_said(place: Place, slack: FakeSlack) -> Non
     [
         (("--slack",), "--slack-token is not set"),
         (("--slack-owner", "U4711"), "--slack-token is not set"),
-        (("--slack-token", "hunter2"), "--slack-token: is not a bot token"),
-        (("--slack-token", APP_TOKEN), "--slack-token: is not a bot token"),
+        (("--slack-token", "hunter2"), "--slack-token: the value is not a bot token"),
+        (("--slack-token", APP_TOKEN), "--slack-token: the value is not a bot token"),
         (("--slack-token", TOKEN), "--slack-app-token is not set"),
-        (("--slack-token", TOKEN, "--slack-app-token", TOKEN), "--slack-app-token: is not an app-level token"),
+        (
+            ("--slack-token", TOKEN, "--slack-app-token", TOKEN),
+            "--slack-app-token: the value is not an app-level token",
+        ),
         (("--slack-token", TOKEN, "--slack-events-url", "http://host/x"), "--slack-events-url: expected https://"),
         (("--slack-token", TOKEN, "--slack-events-url", "https://host/x"), "--slack-signing-secret is not set"),
         (
@@ -178,7 +181,7 @@ def test_the_same_again_changes_nothing_and_another_workspace_is_added(place: Pl
     bare = place("init", "--yes")
     same = place("init", "--yes", "--slack-channel", "other", *at(slack))
 
-    assert "has exactly these settings already" in again.stdout
+    assert "already contains exactly these settings" in again.stdout
     assert bare.returncode == 0, bare.stderr
     assert same.returncode == 78
     assert "is already used by channels.slack" in same.stderr

@@ -271,10 +271,11 @@ def test_what_kubernetes_says_of_a_service_called_millpond_is_no_setting(file):
     [
         ("MILLPOND_REDIS_URL", "x", "redis_url: unknown key; did you mean MILLPOND_REDIS__URL?"),
         ("MILLPOND_WEB_PORT", "9000", "web_port: unknown key; did you mean"),
-        ("MILLPOND_REDIS", "x", "redis: is a section. Set the keys of the section one by one, such as "
+        ("MILLPOND_REDIS", "x", "redis: the name is a section. Set the keys of the section one by one, such as "
         "MILLPOND_REDIS__URL"),
         ("MILLPOND_BOTS", "x", "bots: expected sections [bots.<name>], got text (variable MILLPOND_BOTS)"),
-        ("MILLPOND_BOTS__POND", "x", "bots.pond: is a section. Set the keys of the section one by one, such as "
+        ("MILLPOND_BOTS__POND", "x", "bots.pond: the name is a section. Set the keys of the section one by one, such "
+        "as "
         "MILLPOND_BOTS__POND__"),
         ("MILLPOND_QUEUE__LEASE_S", "abc", "queue.lease_s: expected a number of seconds above 0, got 'abc' (variable"),
         ("MILLPOND_QUEUE__LEASE_S", "inf", "expected a number of seconds above 0 and at most 31,536,000, got inf"),
@@ -297,7 +298,7 @@ def test_two_variables_for_one_key_are_refused(file):
     lines = problems(file, "", MILLPOND_AGENT__SLOTS="1", millpond_agent__slots="2")
 
     assert lines == [
-        "millpond_agent__slots: sets the same key as MILLPOND_AGENT__SLOTS. Remove one of the two settings"
+        "millpond_agent__slots: the variable sets the same key as MILLPOND_AGENT__SLOTS. Remove one of the two settings"
     ]
 
 
@@ -543,7 +544,7 @@ def test_any_unknown_key_is_reported_with_its_path(tmp_path_factory, key, sectio
         ("[channels._x]\ntype = 'web'", "channels._x: the name is not valid"),
         ("[channels.tele]\ntype = 'telegraph'", "'telegraph' is not a type that this version knows (terminal, web"),
         ("[channels.tele]\ntype = 5", "channels.tele.type: 5 is not a type that this version knows (terminal, web"),
-        ("[channels.tele]", "channels.tele.type: not set. Set it to one of terminal, web, testing"),
+        ("[channels.tele]", "channels.tele.type: the key is not set. Set this key to one of terminal, web, testing"),
         ("data_dir = ''", "data_dir: the path must not be empty"),
         ("data_dir = '~nobody-at-all/x'", "data_dir: '~nobody-at-all/x' cannot be resolved"),
     ],
@@ -571,30 +572,31 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
 @each_row(
     ("text", "said"),
     [
-        ("[queue]\nrenew_s = 15", "queue.renew_s: must be below lease_s"),
-        ("[queue]\nbackoff_min_s = 31", "queue.backoff_min_s: must not be above backoff_max_s"),
+        ("[queue]\nrenew_s = 15", "queue.renew_s: the value must be below lease_s"),
+        ("[queue]\nbackoff_min_s = 31", "queue.backoff_min_s: the value must not be above backoff_max_s"),
         ("[context.bootstrap]\ntail_ratio = 0.4", "context.bootstrap.head_ratio: head_ratio and tail_ratio must not"),
         ("[context]\nhead_ratio = 0.9", "context.head_ratio: head_ratio and tail_ratio must not"),
-        ("[bots.pond.model]\nbase_url = 'http://h/v1'", "name: not set. Set bots.pond.model.name or OPENAI_MODEL"),
-        ("[bots.pond.model]\napi_key = 'k'", "name: not set. Set bots.pond.model.name or OPENAI_MODEL"),
+        ("[bots.pond.model]\nbase_url = 'http://h/v1'", "name: the key is not set. Set bots.pond.model.name or "
+        "OPENAI_MODEL"),
+        ("[bots.pond.model]\napi_key = 'k'", "name: the key is not set. Set bots.pond.model.name or OPENAI_MODEL"),
         ("[bots.pond.model]\nname = 'm'\nbase_url = 'ftp://h'", "bots.pond.model.base_url: expected http:// or https://"),
         ("[bots.pond.model]\nname = 'm'\nbase_url = 'localhost:1'", "bots.pond.model.base_url: expected http:// or https://"),
         ("[bots.pond.model]\nname = 'm'\nbase_url = 'http://[::1'", "bots.pond.model.base_url: expected http:// or https://"),
         ("[bots.pond.model]\nname = 'm'\nbase_url = 'http://u:p@h'", "without a user or password"),
-        ("[bots.pond.model]\nname = 'm'\napi_key = \"a\\nb\"", "bots.pond.model.api_key: must be one line"),
+        ("[bots.pond.model]\nname = 'm'\napi_key = \"a\\nb\"", "bots.pond.model.api_key: the value must be one line"),
         ("[bots.pond.model]\ncontext_window_tokens = 4096\nsafety_buffer_tokens = 3000", "leaves only 72 for"),
         ("[bots.pond]\ntime_zone = 'Europe/Berln'", "got 'Europe/Berln'. Did you mean Europe/Berlin?"),
         ("[bots.pond]\ntime_zone = 'America'", "bots.pond.time_zone: expected an IANA time zone"),
         ("[bots.pond]\ntime_zone = '../passwd'", "bots.pond.time_zone: expected an IANA time zone"),
         ("[bots.pond]\ntime_zone = ''", "bots.pond.time_zone: expected an IANA time zone"),
         ("[channels.web]\nbot = 'heron'", "channels.web.bot: bot 'heron' was not found. Choose one of: pond (in "),
-        ("[channels.web]\nhost = '0.0.0.0'", "channels.web.token: not set, but '0.0.0.0' can be reached"),
-        ("[channels.web]\nhost = ''", "channels.web.host: must not be empty"),
+        ("[channels.web]\nhost = '0.0.0.0'", "channels.web.token: the key is not set, but '0.0.0.0' can be reached"),
+        ("[channels.web]\nhost = ''", "channels.web.host: the value must not be empty"),
         ("[channels.testing]", "channels.testing.url: expected http:// and an address of this machine"),
         ("[channels.testing]\nurl = 'http://example.org/'", "channels.testing.url: expected http:// and an address of"),
         (
             "[channels.testing]\nurl = 'http://[::1]:9/'\nsend_timeout_s = 13",
-            "channels.testing.send_timeout_s: must be at most 80% of queue.lease_s",
+            "channels.testing.send_timeout_s: the value must be at most 80% of queue.lease_s",
         ),
         ("[channels.testing]\nurl = 'http://localhost/'\ndebounce_s = 31", "debounce_s: expected a number from 0 to"),
         ("[redis]\nurl = 'http://h'", "redis.url: expected redis://"),
@@ -680,7 +682,9 @@ def test_channels_use_the_only_bot_when_none_is_called_pond(file):
 def test_with_several_bots_a_channel_has_to_choose(file):
     lines = problems(file, "[bots.heron]\n[bots.duck]\n[channels.web]\nbot = 'duck'\n")
 
-    assert lines == ["channels.terminal.bot: not set, but there are several bots. Set it to one of heron, duck"]
+    assert lines == [
+        "channels.terminal.bot: the key is not set, but there are several bots. Set this key to one of heron, duck"
+    ]
 
 
 def test_channels_use_pond_when_it_is_one_of_several(file):
@@ -743,12 +747,15 @@ def test_anthropic_s_variables_are_for_models_behind_its_api_alone(file):
     ("model", "problem"),
     [
         ("api = 'claude'", "model.api: expected one of openai, anthropic, got 'claude'"),
-        ("api = 'anthropic'", "model.name: not set. Set bots.pond.model.name or ANTHROPIC_MODEL"),
+        ("api = 'anthropic'", "model.name: the key is not set. Set bots.pond.model.name or ANTHROPIC_MODEL"),
         (
             "thinking = { type = 'enabled' }",
-            "thinking.budget_tokens: must be at least 1,024 and below the 8,192 tokens",
+            "thinking.budget_tokens: the value must be at least 1,024 and below the answer's limit of 8,192 tokens",
         ),
-        ("thinking = { type = 'enabled', budget_tokens = 8192 }", "thinking.budget_tokens: must be at least 1,024"),
+        (
+            "thinking = { type = 'enabled', budget_tokens = 8192 }",
+            "thinking.budget_tokens: the value must be at least 1,024",
+        ),
     ],
 )
 def test_a_model_behind_anthropic_s_api_is_checked(file, model, problem):
@@ -767,7 +774,8 @@ def test_a_model_of_another_api_needs_a_key_of_its_own(file):
         (line,) = problems(file, text + other)
 
         assert line.startswith(
-            f"{path}.api_key: not set, and the bot's own model uses a different API. Set this key, ANTHROPIC_API_KEY"
+            f"{path}.api_key: the key is not set, and the bot's own model uses a different API. Set this key, "
+            "ANTHROPIC_API_KEY"
         ), line
 
 
@@ -779,7 +787,7 @@ def test_speech_and_vectors_are_not_asked_of_anthropic(file):
     bot = load_text(file, text + own).config.bots["pond"]
     search = MemorySearchConfig(embeddings=EmbeddingsConfig(model="e"))
 
-    assert "transcription.base_url: not set, and the bot's own model uses Anthropic's API" in line
+    assert "transcription.base_url: the key is not set, and the bot's own model uses Anthropic's API" in line
     assert transcription_of(bot).api_key.reveal() == "own"
     assert embeddings_of(search, bot) is None
 
@@ -940,7 +948,10 @@ def test_check_says_ok_and_names_the_file_and_the_warnings(file, tmp_path):
 def test_check_without_a_context_object_uses_the_usual_places():
     result = run("check", with_obj=False)
 
-    assert (result.exit_code, result.stdout) == (0, "ok: no file; only defaults and environment variables are used\n")
+    assert (result.exit_code, result.stdout) == (
+        0,
+        "ok: no configuration file was found, so only defaults and environment variables are used\n",
+    )
 
 
 @each_row("command", ["check", "show"])
@@ -1038,7 +1049,7 @@ def test_lists_of_sections_are_shown_as_they_can_be_read_again(file, tmp_path):
     [
         ("fallbacks = 1", "bots.pond.model.fallbacks: expected a list of sections [[bots.pond.model.fallbacks]], got"),
         ("fallbacks = ['two']", "bots.pond.model.fallbacks[1]: expected a section"),
-        ("fallbacks = [{}]", "bots.pond.model.fallbacks[1].name: not set"),
+        ("fallbacks = [{}]", "bots.pond.model.fallbacks[1].name: the key is not set"),
         (
             "fallbacks = [{name = 'x'}, {nam = 'y'}]",
             "bots.pond.model.fallbacks[2].nam: unknown key; did you mean name?",
@@ -1101,7 +1112,7 @@ def test_an_offline_bot_may_have_a_real_model_that_sums_up(file):
 @each_row(
     ("text", "problem"),
     [
-        ("[bots.pond.summary_model]\napi_key = 'k'", "bots.pond.summary_model.name: not set"),
+        ("[bots.pond.summary_model]\napi_key = 'k'", "bots.pond.summary_model.name: the key is not set"),
         ("[bots.pond.summary_model]\nnam = 'm'", "bots.pond.summary_model.nam: unknown key; did you mean name?"),
         (
             "[bots.pond.summary_model]\nbase_url = 'x'\nname = 'm'",
@@ -1186,8 +1197,14 @@ def test_tool_servers_can_be_set_by_variables(tmp_path):
         ("[bots.pond.mcp.x]\ncommand = 'x'\ncomand = 'y'", "unknown key; did you mean command?"),
         ("[bots.pond.mcp.x]\ncommand = 'x'\nenv = {A = 1}", "bots.pond.mcp.x.env.A: expected text, got a number"),
         ("[bots.pond.mcp.x]\ncommand = 'x'\nenv = 'hush'", "bots.pond.mcp.x.env: expected a section"),
-        ("[bots.pond.mcp.x]\ncommand = 'x'\nenv = {'A B' = 'hush'}", "bots.pond.mcp.x.env.'A B': is not a valid name"),
-        ("[bots.pond.mcp.x]\nurl = 'http://h'\nheaders = {A = \"hu\\nsh\"}", "mcp.x.headers.A: must be one line"),
+        (
+            "[bots.pond.mcp.x]\ncommand = 'x'\nenv = {'A B' = 'hush'}",
+            "bots.pond.mcp.x.env.'A B': the name is not valid",
+        ),
+        (
+            "[bots.pond.mcp.x]\nurl = 'http://h'\nheaders = {A = \"hu\\nsh\"}",
+            "mcp.x.headers.A: the value must be one line",
+        ),
     ],
 )
 def test_tool_servers_are_checked(file, text, problem):

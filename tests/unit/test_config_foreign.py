@@ -109,7 +109,7 @@ def test_its_secrets_are_never_shown(install: Install, tmp_path: Path) -> None:
         ("loudness = 12", "channels.fog.loudness: expected 11 at most, got 12"),
         ("loudness = -1", "channels.fog: nothing is as quiet as that"),
         ("bot = 'nobody'", "channels.fog.bot: bot 'nobody' was not found"),
-        ("send_timeout_s = 1000", "channels.fog.send_timeout_s: must be at most 80% of queue.lease_s"),
+        ("send_timeout_s = 1000", "channels.fog.send_timeout_s: the value must be at most 80% of queue.lease_s"),
     ],
 )
 def test_what_is_wrong_in_its_section_is_told(install: Install, tmp_path: Path, keys: str, said: str) -> None:

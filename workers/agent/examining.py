@@ -56,7 +56,11 @@ async def _server(check: str, bot: str, name: str, config: McpConfig) -> list[Fi
         raise ToolError("tools cannot be called during this check")
 
     found = [
-        warning(check, f"the server did not list its tools within {LIST_WAIT_S:g} s. Turns continue without its tools.")
+        warning(
+            check,
+            f"the server did not list its tools within {LIST_WAIT_S:g} s. Turns continue without the tools of this "
+            "server.",
+        )
     ]
     async with anyio.create_task_group() as tg:
 
@@ -69,7 +73,7 @@ async def _server(check: str, bot: str, name: str, config: McpConfig) -> list[Fi
             try:
                 offer = offer_of(name, config, await connection.tools(), call)
             except ToolError as error:
-                found = [warning(check, f"{error}. Turns continue without its tools.")]
+                found = [warning(check, f"{error}. Turns continue without the tools of this server.")]
             else:
                 found = [warning(check, f"{each.tool}: {each.reason}") for each in offer.problems]
                 found.append(ok(check, f"{len(offer.tools)} usable tools"))

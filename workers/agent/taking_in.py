@@ -98,16 +98,16 @@ class TakingIn:
             with anyio.move_on_after(within_s):
                 await self._all(turn, files, again=again)
         except ChannelError as error:
-            return f"could not be fetched: {error}"
+            return f"the file could not be fetched: {error}"
         except Exception as error:  # noqa: BLE001 - an adapter that cannot be opened must not fail the turn
             _log.exception("attachment.failed", reason=type(error).__name__)
-            return f"could not be fetched: {type(error).__name__}"
-        return f"could not be fetched within {within_s:g} s"
+            return f"the file could not be fetched: {type(error).__name__}"
+        return f"the file could not be fetched within {within_s:g} s"
 
     async def _all(self, turn: Turn, files: list[Taken], *, again: bool) -> None:
         folders = turn.context_of("").folders
         for each in files[FILES_MAX:]:
-            each.fail(f"not fetched because more than {FILES_MAX} files arrived at once")
+            each.fail(f"the file was not fetched, because more than {FILES_MAX} files arrived at once")
         async with self._fetching(turn, again=again) as fetch, anyio.create_task_group() as tg:
             for each in files[:FILES_MAX]:
                 tg.start_soon(self._take, turn, each, folders, fetch)
@@ -128,10 +128,10 @@ class TakingIn:
             try:
                 await self._taken(turn, each, folders, fetch)
             except ChannelError as error:
-                each.fail(f"could not be fetched: {error}")
+                each.fail(f"the file could not be fetched: {error}")
             except Exception as error:  # noqa: BLE001 - an adapter's or a server's bug must not fail the turn
                 _log.exception("attachment.failed", reason=type(error).__name__)
-                each.fail(f"could not be fetched: {type(error).__name__}")
+                each.fail(f"the file could not be fetched: {type(error).__name__}")
 
     async def _taken(self, turn: Turn, each: Taken, folders: Folders, fetch: Fetch | None) -> None:
         most = self._process.config.agent.attachment_max_bytes
@@ -141,11 +141,11 @@ class TakingIn:
             if fetch is None:
                 return
             if each.file.size_bytes > most:
-                each.fail("too large to be fetched")
+                each.fail("the file is too large to be fetched")
                 return
             content = await _fetched(fetch, each)
             if len(content) > most:
-                each.fail("too large to be stored")
+                each.fail("the file is too large to be stored")
                 return
             saved = await _saved(folders, each.path, content)
         if each.file.kind == "voice" and fetch is not None:

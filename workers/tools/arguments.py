@@ -101,7 +101,9 @@ class Checker:
 
 def _decoded(arguments: str) -> Mapping[str, Any]:
     if len(arguments) > ARGUMENTS_MAX_CHARS:
-        raise ToolError(f"The arguments have {len(arguments):,} characters. The limit is {ARGUMENTS_MAX_CHARS:,}.")
+        raise ToolError(
+            f"The arguments have {len(arguments):,} characters. The limit is {ARGUMENTS_MAX_CHARS:,} characters."
+        )
     try:
         return msgspec.json.decode(arguments.strip() or "{}", type=dict[str, Any])
     except msgspec.ValidationError as error:

@@ -35,7 +35,7 @@ def _edit(folders: Folders, path: str, old: str, new: str) -> str:
         except UnicodeDecodeError as error:
             raise ToolError(f"{place.shown} is not UTF-8 text, so it cannot be edited.") from error
         if len(changed) > WRITE_MAX_BYTES:
-            raise ToolError(f"{place.shown} would have {len(changed):,} bytes. The limit is {WRITE_MAX_BYTES:,}.")
+            raise ToolError(f"{place.shown} would have {len(changed):,} bytes. The limit is {WRITE_MAX_BYTES:,} bytes.")
         write_whole(folder, place.names[-1], changed)
     return f"changed {place.shown}"
 
@@ -51,7 +51,9 @@ def replaced(text: str, old: str, new: str) -> str:
         return text[: places[0]] + new + text[places[0] + len(old) :]
     if places:
         lines = ", ".join(str(text.count("\n", 0, at) + 1) for at in places[:PLACES_SHOWN])
-        raise ToolError(f"old_text occurs {len(places)} times, in lines {lines}. Add more of the surrounding text.")
+        raise ToolError(
+            f"old_text occurs {len(places)} times, in lines {lines}. Add more of the surrounding text to old_text."
+        )
     raise ToolError(f"old_text was not found{_near(text, old)}. Read the file again and copy the passage exactly.")
 
 

@@ -182,7 +182,7 @@ class Folders:
 
 def _names(path: str) -> tuple[str, ...]:
     if len(path) > PATH_MAX_CHARS:
-        raise ToolError(f"The path has {len(path):,} characters. The limit is {PATH_MAX_CHARS:,}.")
+        raise ToolError(f"The path has {len(path):,} characters. The limit is {PATH_MAX_CHARS:,} characters.")
     if path.startswith("/"):
         raise ToolError(
             f"{path!r} is not a valid path. Use a path relative to the folder of your files, for example "
@@ -192,7 +192,7 @@ def _names(path: str) -> tuple[str, ...]:
     for name in names:
         _check(name)
     if len(names) > DEPTH_MAX:
-        raise ToolError(f"The path has {len(names)} parts. The limit is {DEPTH_MAX}.")
+        raise ToolError(f"The path has {len(names)} parts. The limit is {DEPTH_MAX} parts.")
     return names
 
 

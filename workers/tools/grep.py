@@ -61,7 +61,7 @@ def _searched(folders: Folders, path: str, pattern: Any) -> str:
     except Cut:
         end = "there are more matches; use a path or a longer pattern"
     except TimeoutError:
-        end = f"stopped after {SEARCH_S:g} s; use a path to search fewer files"
+        end = f"the search stopped after {SEARCH_S:g} s; use a path to search fewer files"
     if end:
         lines.append(f"[{end}]")
     return "\n".join(lines) or "(nothing found)"

@@ -31,7 +31,12 @@ MEMORY_GET = Tool(
     parameters={
         "type": "object",
         "properties": {
-            "docid": {"type": "string", "minLength": 1, "maxLength": 64, "description": "The id from the search."},
+            "docid": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 64,
+                "description": "The docid of a search result.",
+            },
             "context": {
                 "type": "integer",
                 "minimum": 0,

@@ -26,7 +26,10 @@ TIME = Tool(
     parameters={
         "type": "object",
         "properties": {
-            "time_zone": {"type": "string", "description": "IANA name, such as Asia/Shanghai; default: the bot's own."}
+            "time_zone": {
+                "type": "string",
+                "description": "IANA name, such as Asia/Shanghai; default: the bot's own time zone.",
+            }
         },
         "additionalProperties": False,
     },

@@ -135,8 +135,12 @@ def _fields(answer: Answer) -> dict[str, Any]:
     calls = [call for call in answer.tool_calls if call.name == NAME] or answer.tool_calls
     found = _unwrapped(calls[0].arguments) if calls else _in_text(answer.text)
     if found is None:
-        what = "the arguments of save_memory are" if calls else "the model did not call save_memory, and its answer is"
-        raise InvalidAnswer(f"{what} not JSON with the fields {' and '.join(REQUIRED)}")
+        what = (
+            "the arguments of save_memory are not"
+            if calls
+            else "the model did not call save_memory, and its answer is not"
+        )
+        raise InvalidAnswer(f"{what} JSON with the fields {' and '.join(REQUIRED)}")
     return found
 
 

@@ -67,7 +67,7 @@ def _parts(text: str, limit_tokens: int, count: Callable[[str], int]) -> Iterato
 def skipped_mark(oversized: Sequence[Line]) -> str:
     """What stands in an entry of the history before the messages that no summary holds."""
     total = sum(line.tokens for line in oversized)
-    return f"[Skipped {len(oversized)} oversized messages ({total} tokens total); they follow as they were]"
+    return f"[Skipped {len(oversized)} oversized messages ({total} tokens total); they follow unchanged]"
 
 
 def compacted_note(lines: Sequence[Line], oversized: int) -> str:
@@ -75,5 +75,5 @@ def compacted_note(lines: Sequence[Line], oversized: int) -> str:
     total = sum(line.tokens for line in lines)
     return (
         f"[Session context was compacted: {len(lines)} messages, {total} tokens. "
-        f"{oversized} oversized messages were excluded; memory/HISTORY.md holds them as they were.]"
+        f"{oversized} oversized messages were excluded; memory/HISTORY.md contains them unchanged.]"
     )

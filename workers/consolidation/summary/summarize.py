@@ -296,7 +296,7 @@ class Summarizer:
         memory, most = work.background.memory, work.room.memory_max_tokens * LONG_FACTOR
         if len(memory) > SHRINK_FROM_CHARS and len(update) * 2 < len(memory) and not found.memory_reason:
             return (
-                f"the update has {len(update)} characters and would replace {len(memory)}, but "
+                f"the update has {len(update)} characters and would replace {len(memory)} characters, but "
                 "memory_reason does not explain the loss"
             )
         tokens = await self._tokenizer.acount(update) if len(update) > len(memory) else 0
