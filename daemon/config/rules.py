@@ -147,8 +147,7 @@ def _bot(path: str, bot: BotConfig) -> Iterator[Finding]:
         if other.offline and other.api != first.api:
             text = (
                 "the key is not set, and the bot's own model uses a different API. Set this key, "
-                f"{other.api.upper()}_API_KEY "
-                "or base_url"
+                f"{other.api.upper()}_API_KEY or base_url"
             )
             yield Finding(f"{here}.api_key", text, (f"{here}.api_key_file", f"{here}.base_url"))
     yield from _transcription(f"{path}.transcription", bot)
@@ -276,11 +275,10 @@ def _budget(path: str, model: ModelConfig) -> Iterator[Finding]:
         return
     needs = (f"{path}.max_completion_tokens", f"{path}.safety_buffer_tokens")
     text = (
-        f"a window of {model.context_window_tokens:,} tokens leaves only {model.budget_tokens:,} "
-        f"for the prompt, after {model.completion_tokens:,} for the answer "
-        f"(max_completion_tokens, at most a quarter) and {model.safety_buffer_tokens:,} for "
-        f"safety (safety_buffer_tokens). A prompt needs {MIN_BUDGET_TOKENS:,}: raise context_window_tokens, or lower "
-        "the other two settings"
+        f"a window of {model.context_window_tokens:,} tokens leaves only {model.budget_tokens:,} for the prompt, "
+        f"after {model.completion_tokens:,} for the answer (max_completion_tokens, at most a quarter) and "
+        f"{model.safety_buffer_tokens:,} for safety (safety_buffer_tokens). A prompt needs {MIN_BUDGET_TOKENS:,}: "
+        "raise context_window_tokens, or lower the other two settings"
     )
     yield Finding(f"{path}.context_window_tokens", text, needs)
 

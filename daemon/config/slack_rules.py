@@ -46,8 +46,7 @@ def bot_token_problem(token: Secret) -> str:
     if text.startswith("xoxe"):
         return (
             "the value is a token that expires. Token rotation cannot be switched off again, so create a new app "
-            "from the "
-            "manifest"
+            "from the manifest"
         )
     if text.startswith("xoxp-"):
         return f"the value is a user's token, but a bot's token (xoxb-…) is needed: {WHERE_BOT_TOKEN}"
@@ -76,7 +75,9 @@ def _own(path: str, channel: SlackConfig) -> Iterator[Finding]:
         if secret and (text := problem(secret)):
             yield Finding(f"{path}.{key}", text, (f"{path}.{key}_file",))
     if not channel.bot_token:
-        text = f"not set: {WHERE_BOT_TOKEN}. Save it in a file and set {path}.bot_token_file to the file's path"
+        text = (
+            f"the key is not set: {WHERE_BOT_TOKEN}. Save it in a file and set {path}.bot_token_file to the file's path"
+        )
         yield Finding(f"{path}.bot_token", text, (f"{path}.bot_token_file",))
     if not is_server(channel.base_url):
         yield Finding(f"{path}.base_url", SERVER)
@@ -100,7 +101,10 @@ def _heard(name: str, channel: SlackConfig, channels: Mapping[str, SlackConfig])
         yield Finding(f"{path}.signing_secret", text, (f"{path}.signing_secret_file",))
     elsewhere = any(other.events.url and _same(other, channel) for other in channels.values())
     if not (channel.events.url or channel.app_token or elsewhere):
-        text = f"not set: {WHERE_APP_TOKEN}. Or set events.url and signing_secret, so that Slack sends events to a URL"
+        text = (
+            f"the key is not set: {WHERE_APP_TOKEN}. Or set events.url and signing_secret, so that Slack sends "
+            "events to a URL"
+        )
         yield Finding(f"{path}.app_token", text, (f"{path}.app_token_file", f"{path}.events.url"))
 
 

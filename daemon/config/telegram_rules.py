@@ -32,8 +32,7 @@ def telegram_findings(config: Config) -> Iterator[Finding]:
         if channel.token and (other := tokens.setdefault(bot, name)) != name:
             text = (
                 f"the same value is used by channels.{other}, but only one of the two channels would receive "
-                "messages. Use "
-                "another bot's token"
+                "messages. Use another bot's token"
             )
             yield Finding(f"{path}.token", text, (f"{path}.token_file",))
         place = (channel.webhook.host, channel.webhook.port)

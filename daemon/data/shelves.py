@@ -88,8 +88,7 @@ async def _read_all(archive: Archive, shelf: Shelf, taken: SessionTaken | ScopeT
             if raws_of(lines_of([bytes_of(held[index - base])]))[0] != raws[index - segment.first]:
                 text = (
                     f"message {index} in this file differs from the same message in Redis. The newest segment that "
-                    "contains the "
-                    "message is used."
+                    "contains the message is used."
                 )
                 found.append(Flaw(rule="archive.differs", where=segment.place, text=text))
                 break

@@ -105,9 +105,8 @@ def _translated(error: OSError, layout: Layout) -> ServerNotReady | ConfigError:
         )
     if errno.errorcode.get(error.errno or 0) in UNUSABLE:
         return ConfigError(
-            f"data_dir {layout.data_dir} cannot be used: {error.strerror} ({error.filename}). Make data_dir a folder "
-            "that this user can write to, or set another folder in data_dir (or "
-            "MILLPOND_DATA_DIR)."
+            f"data_dir {layout.data_dir} cannot be used: {error.strerror} ({error.filename}). Make data_dir a "
+            "folder that this user can write to, or set another folder in data_dir (or MILLPOND_DATA_DIR)."
         )
     return ServerNotReady(
         f"the embedded server's files in {layout.folder} cannot be used: {error}. Millpond tries again automatically."

@@ -59,8 +59,7 @@ async def wait_for_owner(api: BotApi, code: str, *, say: Callable[[str], None], 
             if len(updates) >= FULL:
                 raise TelegramSaysNo(
                     f"The bot's queue is full ({FULL} messages are pending), so your message cannot be found. Name "
-                    "yourself "
-                    "with --owner ID (bots such as @userinfobot show your ID), or run Millpond first."
+                    "yourself with --owner ID (bots such as @userinfobot show your ID), or run Millpond first."
                 )
             if updates:
                 await anyio.sleep(LOOK_S)

@@ -210,7 +210,7 @@ class SlackInterview:
         if wrong := what.problem(secret):
             if not self._asker.asks:
                 raise ConfigError(f"{what.flag}: {wrong}")
-            click.echo(f"  That {wrong}")
+            click.echo(f"  {wrong[0].upper()}{wrong[1:]}")
             return "again"
         if not self._flags.test:
             return "keep"

@@ -210,7 +210,7 @@ def test_the_whole_way_on_a_terminal(place: Place, slack: FakeSlack, portal: Blo
     with place.sits("init", *QUIET, "--slack", "--slack-url", slack.base_url) as terminal:
         terminal.shows("Create New App, From a manifest")
         terminal.answer("Bot token", "xapp-1")
-        terminal.shows("That is not a bot token")
+        terminal.shows("The value is not a bot token")
         terminal.answer("Bot token", slack.bot.token)
         terminal.shows(r"Slack refused the token \(token_revoked\)")
         terminal.answer("Which", "again")

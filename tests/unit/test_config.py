@@ -275,8 +275,7 @@ def test_what_kubernetes_says_of_a_service_called_millpond_is_no_setting(file):
         "MILLPOND_REDIS__URL"),
         ("MILLPOND_BOTS", "x", "bots: expected sections [bots.<name>], got text (variable MILLPOND_BOTS)"),
         ("MILLPOND_BOTS__POND", "x", "bots.pond: the name is a section. Set the keys of the section one by one, such "
-        "as "
-        "MILLPOND_BOTS__POND__"),
+        "as MILLPOND_BOTS__POND__"),
         ("MILLPOND_QUEUE__LEASE_S", "abc", "queue.lease_s: expected a number of seconds above 0, got 'abc' (variable"),
         ("MILLPOND_QUEUE__LEASE_S", "inf", "expected a number of seconds above 0 and at most 31,536,000, got inf"),
         ("MILLPOND_AGENT__SLOTS", "1.5", "agent.slots: expected a whole number from 1 to"),
@@ -337,11 +336,11 @@ _LISTENING = {
 @each_row(
     ("given", "path", "text"),
     [
-        ({"NAME": ""}, "name", "not set. Name the model that turns speech into text"),
-        ({"BASE_URL": ""}, "base_url", "not set, and the bot's own model is offline"),
+        ({"NAME": ""}, "name", "the key is not set. Name the model that turns speech into text"),
+        ({"BASE_URL": ""}, "base_url", "the key is not set, and the bot's own model is offline"),
         ({"BASE_URL": "http://me:secret@host/v1"}, "base_url", "expected http:// or https:// and a host"),
         ({"BASE_URL": "host"}, "base_url", "expected http:// or https:// and a host"),
-        ({"API_KEY": "two words"}, "api_key", "must be one line of ASCII characters without spaces"),
+        ({"API_KEY": "two words"}, "api_key", "the value must be one line of ASCII characters without spaces"),
     ],
 )
 def test_a_server_that_turns_speech_into_text_has_to_be_whole(given, path, text):
@@ -377,10 +376,10 @@ _EMBEDDING = {
 @each_row(
     ("given", "path", "text"),
     [
-        ({"MODEL": ""}, "model", "not set. Name the model that turns texts into vectors"),
-        ({"BASE_URL": ""}, "base_url", "not set, and no bot has a model whose server could be used instead"),
+        ({"MODEL": ""}, "model", "the key is not set. Name the model that turns texts into vectors"),
+        ({"BASE_URL": ""}, "base_url", "the key is not set, and no bot has a model whose server could be used instead"),
         ({"BASE_URL": "http://me:secret@host/v1"}, "base_url", "expected http:// or https:// and a host"),
-        ({"API_KEY": "two words"}, "api_key", "must be one line of ASCII characters without spaces"),
+        ({"API_KEY": "two words"}, "api_key", "the value must be one line of ASCII characters without spaces"),
     ],
 )
 def test_a_server_that_turns_texts_into_vectors_has_to_be_whole(given, path, text):
@@ -879,7 +878,7 @@ def test_a_secret_by_value_and_by_file_is_refused(file, tmp_path):
 
     [line] = problems(file, "[channels.web]\ntoken_file = 'key'\ntoken = 'hush'\n")
 
-    assert line.startswith("channels.web.token_file: token is set too. Remove one of the two settings")
+    assert line.startswith("channels.web.token_file: token is set too. Remove one of the two keys")
 
 
 def test_a_secret_of_the_wrong_type_is_not_shown(file):
@@ -1068,7 +1067,7 @@ def test_fallbacks_and_prices_are_checked(file, text, problem):
 def test_a_fallback_of_the_offline_stand_in_is_refused(file):
     (line,) = problems(file, "[bots.pond.model]\nfallbacks = [{name = 'x'}]\n")
 
-    assert line.startswith("bots.pond.model.fallbacks[1]: would never be used")
+    assert line.startswith("bots.pond.model.fallbacks[1]: this fallback would never be used")
 
 
 def summing_up(file, text: str) -> ModelConfig:

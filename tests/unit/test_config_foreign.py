@@ -152,8 +152,11 @@ def test_a_type_that_nobody_brings_is_told_with_those_that_there_are(install: In
         ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
         ("raise RuntimeError('no licence')", "RuntimeError: no licence"),
         ("x = 1", "AttributeError: "),
-        ("ADAPTER = 5", "it refers to an object of type int, not to a daemon.config.Adapter"),
-        (GOOD.replace('tag="horn"', 'tag="drum"'), "its config has the tag 'drum', but its name is 'horn'"),
+        ("ADAPTER = 5", "its entry point refers to an object of type int, not to a daemon.config.Adapter"),
+        (
+            GOOD.replace('tag="horn"', 'tag="drum"'),
+            "its config has the tag 'drum', but its entry point is named 'horn'",
+        ),
         (
             GOOD.replace("loudness: int = 3", "loudness: int").replace("frozen=True", "frozen=True, kw_only=True"),
             "its config has keys without a default: loudness",
@@ -204,5 +207,7 @@ def test_an_adapter_that_cannot_be_loaded_is_told_with_its_channel(install: Inst
     config = loaded(tmp_path, "[channels.fog]\ntype = 'horn'").config.channels["fog"]
     assert isinstance(config, PushConfig)
 
-    with pytest.raises(ConfigError, match=r"channels\.fog: its adapter horn\.adapter:connect cannot be loaded: .*horn"):
+    with pytest.raises(
+        ConfigError, match=r"channels\.fog: the channel's adapter horn\.adapter:connect cannot be loaded: .*horn"
+    ):
         connect(None, "fog", config)  # type: ignore[arg-type]
