@@ -79,7 +79,8 @@ async def _hearing(api: Api, config: SlackConfig, *, name: str, bot_id: str) -> 
     if config.events.url or not config.app_token:
         where = f"at {config.events.url}" if config.events.url else "through the channel with the same signing secret"
         text = (
-            f"receives events {where}. In the app's settings, enter that address under Event Subscriptions and in "
+            f"the app receives events {where}. In the app's settings, enter that address under Event Subscriptions "
+            "and in "
             "the slash command, and turn Socket Mode off."
         )
         return [Remark(state="ok", text=text)]
@@ -104,7 +105,7 @@ async def _hearing(api: Api, config: SlackConfig, *, name: str, bot_id: str) -> 
         return [Remark(state="error", text=f"{error}. Check that Socket Mode is on in the app's settings.")]
     except ChannelError as error:
         return [Remark(state="error", text=f"Socket Mode could not be tested: {error}")]
-    return [Remark(state="ok", text="receives events over Socket Mode")]
+    return [Remark(state="ok", text="the app receives events over Socket Mode")]
 
 
 async def _app_id(api: Api, bot_id: str) -> str:

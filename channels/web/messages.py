@@ -84,7 +84,7 @@ class Messages:
         key = SessionKey.of_channel(text, self._site.name)
         if key.channel != self._site.name:
             raise ForeignSession(
-                f"Session {text[:80]!r} belongs to the channel {key.channel[:80]!r}. Choose a session of "
+                f"Session {text[:80]!r} belongs to the channel {key.channel[:80]!r}. Choose a session of channel "
                 f"{self._site.name!r}, because this address accepts messages only for that channel."
             )
         return key

@@ -165,7 +165,7 @@ class ArchiveFiles:
         lies = (await noted(self._bus)).get(archive)
         told = lies.told if lies else "an archive that no process uses any more"
         raise ArchiveError(
-            f"{what}: archived in {told} ({archive}), but this process uses another archive "
+            f"{what}: the data is archived in {told} ({archive}), but this process uses another archive "
             f"({self.storage.where}). Read the messages with that archive, or set the same archive.url in all "
             "processes."
         )

@@ -82,7 +82,7 @@ def show(ctx: click.Context, name: str, *, version: int | None, history: bool, n
 @JSON
 @click.pass_context
 def log_(ctx: click.Context, name: str, *, limit: int, as_json: bool) -> None:
-    """List the versions of MEMORY.md and the cause of each.
+    """List the versions of MEMORY.md and the cause of each version.
 
     A star marks the current version. "+" and "-" count the characters of lines that were added and removed.
     """

@@ -231,7 +231,7 @@ class Reading:
         self._note(path, given)
         if isinstance(given, Variable):
             first = variable_of(join(path, next(iter(fields_of(kind)))))
-            self.refuse(path, f"the name is a section. Set the keys of the section one by one, such as {first}")
+            self.refuse(path, f"the name belongs to a section. Set the keys of the section one by one, such as {first}")
         else:
             self.refuse(path, f"expected a section [{path}], got {sort_of(given)}")
 

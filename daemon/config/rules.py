@@ -87,7 +87,7 @@ def _order(config: Config) -> Iterator[Finding]:
     for path, section in (("context", config.context), ("context.bootstrap", bootstrap)):
         if section.head_ratio + section.tail_ratio > 1:
             ratios = f"{section.head_ratio} and {section.tail_ratio}"
-            text = f"head_ratio and tail_ratio must not exceed 1 together. Got {ratios}"
+            text = f"the sum of head_ratio and tail_ratio must not exceed 1. Got {ratios}"
             yield Finding(f"{path}.head_ratio", text, (f"{path}.tail_ratio",))
 
 

@@ -24,9 +24,9 @@ def address_problem(text: str) -> str:
         return ""
     parts = text.split("://", 1)
     if len(parts) != 2 or parts[0] not in ("http", "https") or not parts[1] or any(map(str.isspace, text)):
-        return "write an address that begins with https:// or http://, such as https://api.openai.com/v1"
+        return "enter an address that begins with https:// or http://, such as https://api.openai.com/v1"
     if "@" in parts[1].split("/")[0]:
-        return "write the address without user and password; the key is a separate question"
+        return "enter the address without user and password; the key is a separate question"
     return ""
 
 
@@ -129,7 +129,7 @@ class Person:
         words = [word for word, _ in of]
 
         def check(answer: str) -> str:
-            return "" if _meant(answer, words) else f"please write one of {', '.join(words)}"
+            return "" if _meant(answer, words) else f"please answer with one of {', '.join(words)}"
 
         return _meant(self.text("Which", flag="", given=None, default=default, check=check), words)
 

@@ -40,12 +40,14 @@ WHERE_MEMBER = "in your Slack profile, choose Copy member ID under the three dot
 
 STEPS = """
 Slack: create an app from a manifest, which lists the app's permissions. `millpond init --slack-manifest` prints it.
-  1. https://api.slack.com/apps, Create New App, From a manifest: choose the workspace, paste the text, Create.
-  2. Install App, Install to Workspace, Allow. Copy the Bot User OAuth Token, xoxb-…"""
+  1. Open https://api.slack.com/apps and choose Create New App, From a manifest. Choose the workspace,
+     paste the text, and choose Create.
+  2. Choose Install App, Install to Workspace, Allow. Copy the Bot User OAuth Token, xoxb-…"""
 STEP_SOCKET = (
-    "  3. Basic Information, App-Level Tokens, Generate: add the scope connections:write. Copy the token, xapp-…"
+    "  3. Under Basic Information, App-Level Tokens, generate a token with the scope connections:write. Copy the "
+    "token, xapp-…"
 )
-STEP_HTTP = "  3. Basic Information, App Credentials: copy the Signing Secret."
+STEP_HTTP = "  3. Copy the Signing Secret from Basic Information, App Credentials."
 
 
 @dataclass(frozen=True, kw_only=True)

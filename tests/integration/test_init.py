@@ -262,7 +262,7 @@ def test_no_test_tries_nothing(place: Place) -> None:
     [
         (("--bot", "Not A Name"), "--bot Not A Name: a name has at most 64 characters"),
         (("--time-zone", "Mars/Base"), "--time-zone Mars/Base: expected an IANA time zone"),
-        (("--model-url", "gpt.example", "--model", "m"), "--model-url gpt.example: write an address that begins with"),
+        (("--model-url", "gpt.example", "--model", "m"), "--model-url gpt.example: enter an address that begins with"),
         (("--model-url", "http://127.0.0.1:9/v1"), "--model: enter the name of a model"),
         (("--telegram",), "--telegram-token is not set"),
         (("--telegram-token", TOKEN, "--owner", "ann"), "--owner ann: a Telegram user ID is a number"),

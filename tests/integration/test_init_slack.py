@@ -138,7 +138,7 @@ def test_an_app_that_may_not_hear_is_said(place: Place, slack: FakeSlack) -> Non
             "--slack-owner ann: a Slack",
         ),
         (("--slack", "--slack-channel", "No Name"), "--slack-channel No Name: a name"),
-        (("--slack", "--slack-url", "slack.com"), "--slack-url: write an address that begins with"),
+        (("--slack", "--slack-url", "slack.com"), "--slack-url: enter an address that begins with"),
         (("--slack-token", TOKEN, "--slack-token-file", "x"), "cannot be used together"),
     ],
 )

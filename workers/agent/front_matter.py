@@ -90,7 +90,7 @@ def read(lines: list[str], *, first_line: int = 1) -> dict[str, Value]:
             lines = quoted
     assert first is not None  # noqa: S101 - only a refusal ends the loop
     line = min(first.line, len(given))
-    raise FrontMatterError(f"line {first_line + line} {first}")
+    raise FrontMatterError(f"line {first_line + line}: {first}")
 
 
 def _with_quotes(lines: list[str], at: int) -> list[str] | None:
@@ -123,15 +123,15 @@ def _parsed(text: str) -> dict[str, Value]:
     except yaml.reader.ReaderError as error:
         character = error.character if isinstance(error.character, int) else ord(error.character)
         line = text.count("\n", 0, error.position)
-        raise _Refused(line, f"contains a character that YAML does not allow: U+{character:04X}") from error
+        raise _Refused(line, f"YAML does not allow this character: U+{character:04X}") from error
 
 
 def _why(error: yaml.MarkedYAMLError) -> str:
     problem = error.problem or "is not YAML"
     if problem.startswith("mapping values are not allowed"):
-        return "is not of the form key: value. A text with a colon needs quotation marks"
+        return "the text is not of the form key: value. A text with a colon needs quotation marks"
     if error.context == "while scanning a quoted scalar" and "end of stream" in problem:
-        return "has no closing quotation mark"
+        return "the closing quotation mark is missing"
     return f"cannot be read: {', '.join(filter(None, (error.context, problem)))}"
 
 
@@ -150,14 +150,14 @@ class _Reader:
             elif isinstance(event, yaml.DocumentStartEvent) and found is not None:
                 raise _Refused(_line(event), "starts a second document")
             elif isinstance(event, yaml.NodeEvent):
-                raise _Refused(_line(event), "is not of the form key: value")
+                raise _Refused(_line(event), "the text is not of the form key: value")
         return found or {}
 
     def _value(self, event: yaml.Event, depth: int) -> Value:
         line = _line(event)
         self._left -= 1
         if self._left < 0:
-            raise _Refused(line, f"exceeds the {VALUES_MAX:,} values that the front matter may have")
+            raise _Refused(line, f"the front matter has more than {VALUES_MAX:,} values")
         match event:
             case yaml.ScalarEvent():
                 self._check(event)
@@ -165,13 +165,13 @@ class _Reader:
                 is_plain = event.implicit[0]
                 return word.lower() == "true" if is_plain and word.lower() in ("true", "false") else word
             case yaml.SequenceStartEvent() | yaml.MappingStartEvent() if depth == 0:
-                raise _Refused(line, "is nested too deeply")
+                raise _Refused(line, "the text is nested too deeply")
             case yaml.SequenceStartEvent():
                 return self._items(event, depth - 1)
             case yaml.MappingStartEvent():
                 return self._section(event, depth - 1)
             case _:
-                raise _Refused(line, "contains an alias (*name), which is not supported")
+                raise _Refused(line, "an alias (*name) is not supported")
 
     def _items(self, start: yaml.SequenceStartEvent, depth: int) -> list[Value]:
         self._check(start)
@@ -185,7 +185,7 @@ class _Reader:
         found: dict[str, Value] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent):
-                raise _Refused(_line(event), "has a key that is not text")
+                raise _Refused(_line(event), "a key is not text")
             key = whole(event.value)
             if key in found:
                 raise _Refused(_line(event), f"repeats the key {key}")
@@ -194,9 +194,9 @@ class _Reader:
 
     def _check(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent) -> None:
         if event.anchor:
-            raise _Refused(_line(event), "contains an anchor (&name), which is not supported")
+            raise _Refused(_line(event), "an anchor (&name) is not supported")
         if event.tag and event.tag != "!" and not _KNOWN_TAG.fullmatch(event.tag):
-            raise _Refused(_line(event), f"contains a tag ({event.tag}), which is not supported")
+            raise _Refused(_line(event), f"a tag ({event.tag}) is not supported")
 
 
 def _line(event: yaml.Event) -> int:
