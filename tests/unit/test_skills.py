@@ -46,7 +46,7 @@ def test_the_small_part_of_yaml_that_people_write_is_read(text, value):
         ("no head at all", "the first line must be ---"),
         ("---\nname: x", "the front matter has no closing line ---"),
         ("---\njust words\n---", "line 2: the text is not of the form key: value"),
-        ("---\na: x\na: y\n---", "line 3 repeats the key a"),
+        ("---\na: x\na: y\n---", "line 3: the key a occurs more than once"),
         ("---\na: 'x\n---", "line 3: the closing quotation mark is missing"),
         ("---\na: [x\n---", "line 3"),
         ("---\na: {b]\n---", "line 2"),

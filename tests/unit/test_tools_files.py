@@ -293,7 +293,7 @@ async def test_a_search_that_takes_too_long_gives_what_it_found(use: Use, files:
     (files / "a.txt").write_text("x\n")
     monkeypatch.setattr(grep_module, "SEARCH_S", -1.0)
 
-    assert await use("grep", pattern="x") == "[stopped after -1 s; use a path to search fewer files]"
+    assert await use("grep", pattern="x") == "[the search stopped after -1 s; use a path to search fewer files]"
 
 
 async def test_searches_and_lists_are_cut(use: Use, files: Path) -> None:

@@ -127,7 +127,7 @@ def _parsed(text: str) -> dict[str, Value]:
 
 
 def _why(error: yaml.MarkedYAMLError) -> str:
-    problem = error.problem or "is not YAML"
+    problem = error.problem or "the text is not YAML"
     if problem.startswith("mapping values are not allowed"):
         return "the text is not of the form key: value. A text with a colon needs quotation marks"
     if error.context == "while scanning a quoted scalar" and "end of stream" in problem:
@@ -148,7 +148,7 @@ class _Reader:
             if isinstance(event, yaml.MappingStartEvent) and found is None:
                 found = self._section(event, DEPTH_MAX)
             elif isinstance(event, yaml.DocumentStartEvent) and found is not None:
-                raise _Refused(_line(event), "starts a second document")
+                raise _Refused(_line(event), "a second YAML document begins")
             elif isinstance(event, yaml.NodeEvent):
                 raise _Refused(_line(event), "the text is not of the form key: value")
         return found or {}
@@ -188,7 +188,7 @@ class _Reader:
                 raise _Refused(_line(event), "a key is not text")
             key = whole(event.value)
             if key in found:
-                raise _Refused(_line(event), f"repeats the key {key}")
+                raise _Refused(_line(event), f"the key {key} occurs more than once")
             found[key] = self._value(next(self._events), depth)
         return found
 
