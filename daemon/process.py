@@ -23,6 +23,7 @@ from daemon.recall import Engines, Reader, Recaller, SessionBook, engines_of
 from daemon.recall import Sources as RecallSources
 from daemon.session import SessionReader
 from daemon.transcripts import Transcripts
+from daemon.usage import Ledger
 
 _T = TypeVar("_T")
 
@@ -64,6 +65,11 @@ class Process:
         if kind not in self._shared:
             self._shared[kind] = kind()
         return cast("_T", self._shared[kind])
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """Writes what model calls used, also after an outage."""
+        return Ledger(self.bus)
 
     @cached_property
     def archive(self) -> Archive:
