@@ -8,6 +8,7 @@
     - MessageTooLarge
   x BusError
     - BusUnavailable
+      + LoginRefused
       + ServerNotReady
     - EngineRefused
   x SessionError
@@ -105,6 +106,10 @@ class BusError(MillpondError):
 
 class BusUnavailable(BusError):
     """Redis cannot be reached or takes no writes just now; the same call may succeed later."""
+
+
+class LoginRefused(BusUnavailable):
+    """Redis refuses the password; the same call succeeds when somebody has corrected it, on one side or the other."""
 
 
 class ServerNotReady(BusUnavailable):

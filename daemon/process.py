@@ -50,6 +50,8 @@ class Process:
     name: str = field(default_factory=worker_name)
     stopping: anyio.Event = field(default_factory=anyio.Event)
     """Set when the process is to end: take nothing new, finish what runs within ``run.grace_s``."""
+    started: anyio.Event = field(default_factory=anyio.Event)
+    """Set when all services have started: they have loaded what their work needs."""
     connect_model: Callable[..., Awaitable[Model]] = connect
     """Gives the model of a ``ModelConfig``, ``language`` by name; tests put their own in."""
     connect_recall: Callable[[RecallSources], Engines] = engines_of

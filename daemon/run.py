@@ -78,8 +78,11 @@ async def run_services(
         for serve in beside:
             await background.start(serve, process)
         async with anyio.create_task_group() as tg:
-            for serve in services:
-                await tg.start(serve, process)
+            async with anyio.create_task_group() as starting:
+                # At once: what one of them loads in a thread holds up no other.
+                for serve in services:
+                    starting.start_soon(tg.start, serve, process)
+            process.started.set()
             _log.info("process.started", worker=process.name)
         await _write_accounts(process, grace)
         background.cancel_scope.cancel()

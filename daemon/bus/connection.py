@@ -25,7 +25,7 @@ from daemon.bus.migrations import SCHEMA, migrate, refuse_newer
 from daemon.bus.script import Script, load_script
 from daemon.bus.together import Asked, Shared, Together
 from daemon.config import RedisConfig
-from daemon.errors import BusError, BusUnavailable, ConfigError
+from daemon.errors import BusError, BusUnavailable, ConfigError, LoginRefused
 from daemon.server import EmbeddedServer
 
 TOUCH = load_script(__file__, "touch.lua")
@@ -91,6 +91,11 @@ class Bus:
     def failing(self) -> BaseException | None:
         """Why Redis does not answer just now; None while it does."""
         return self._joined.failing
+
+    @property
+    def refusing(self) -> BaseException | None:
+        """Why Redis refuses writes, a sentence; None while it takes them, as far as is known."""
+        return self._joined.refusing
 
     async def call(self, *command: Part) -> Any:
         """The answer to a read, or to a write that may be repeated.
@@ -193,8 +198,8 @@ class Bus:
         while True:
             try:
                 about: dict[str, Any] = await self.call("INFO")
-            except BusUnavailable:
-                if anyio.current_time() > until:
+            except BusUnavailable as error:
+                if isinstance(error, LoginRefused) or anyio.current_time() > until:
                     raise
             else:
                 return about

@@ -1,6 +1,6 @@
 """Mutants of the bus: streams, waiting lists, wake-ups, dead letters."""
 
-from tests.mutants.mutant import Mutant
+from tests.mutants.mutant import Mutant, mutants_of
 
 MUTANTS = (
     Mutant(
@@ -30,5 +30,51 @@ MUTANTS = (
         old="redis.call('ZADD', KEYS[1], now + tonumber(ARGV[1]), session)",
         new="redis.call('ZREM', KEYS[1], session)",
         caught_by="integration/test_wakeups.py::test_a_wakeup_that_its_taker_never_used_is_given_again",
+    ),
+    *mutants_of(
+        "daemon/bus/joined.py",
+        "integration/test_health.py",
+        (
+            "Redis that refuses a write is remembered, though it answers reads.",
+            "            self.refusing = translated(error)\n",
+            "",
+            "test_a_process_is_not_ready_while_redis_refuses_writes",
+        ),
+        (
+            "Redis that takes a write of a kind that it refused takes writes again.",
+            "            self.refusing = None\n            self._refused_kinds.clear()\n",
+            "            pass\n",
+            "test_a_process_is_not_ready_while_redis_refuses_writes",
+        ),
+    ),
+    *mutants_of(
+        "daemon/run.py",
+        "integration/test_health.py",
+        (
+            "A process has started when all its services have.",
+            "            process.started.set()\n",
+            "",
+            "test_a_process_is_ready_when_all_its_services_have_loaded_what_they_need",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/service.py",
+        "integration/test_health.py",
+        (
+            "An agent worker has started when its kits are made.",
+            "            await _warm(turns.kits, process.recaller)\n",
+            "            tg.start_soon(_warm, turns.kits, process.recaller)\n",
+            "test_a_worker_has_made_its_kits_when_it_has_started",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/service.py",
+        "integration/test_health.py",
+        (
+            "A consolidation worker has started when its kits are made.",
+            "            await kits.warm()\n",
+            "            tg.start_soon(kits.warm)\n",
+            "test_a_worker_has_made_its_kits_when_it_has_started",
+        ),
     ),
 )

@@ -65,6 +65,16 @@ MUTANTS = (
             "test_tokens_of_a_day_are_used_up_when_the_limit_is_reached",
         ),
         (
+            "A session is told once a day.",
+            "redis.call('HSETNX', KEYS[1]",
+            "redis.call('HSET', KEYS[1]",
+            "test_a_session_is_told_once_a_day_that_its_tokens_are_used_up",
+        ),
+    ),
+    *mutants_of(
+        "daemon/usage/spent.lua",
+        "integration/test_ledger.py",
+        (
             "Notes that Redis has not taken count.",
             "kept[whose] = kept[whose] + tonumber(ARGV[at + whose])",
             "kept[whose] = 0",
@@ -75,12 +85,6 @@ MUTANTS = (
             "if redis.call('HEXISTS', KEYS[5], ARGV[at]) == 0 then",
             "do",
             "test_notes_that_redis_has_not_taken_count_once",
-        ),
-        (
-            "A session is told once a day.",
-            "redis.call('HSETNX', KEYS[1]",
-            "redis.call('HSET', KEYS[1]",
-            "test_a_session_is_told_once_a_day_that_its_tokens_are_used_up",
         ),
     ),
     *mutants_of(

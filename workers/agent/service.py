@@ -18,18 +18,21 @@ _log = structlog.get_logger()
 
 
 async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-    """Answer messages; returns when the process stops and every turn is finished or handed over."""
+    """Answer messages; returns when the process stops and every turn is finished or handed over.
+
+    Started when all is loaded that the first turn needs.
+    """
     sessions = Sessions(process.bus, process.config.queue, worker=process.name)
     turns = Turns(process, sessions)
     consumer = Consumer(process, sessions, turns, slots=process.config.agent.slots)
     try:
         async with anyio.create_task_group() as tg:
             tg.start_soon(beat, process, "agent", lambda: consumer.holding, NOWHERE, turns.problems)
-            tg.start_soon(_warm, turns.kits, process.recaller)
             tg.start_soon(turns.live.run)
             tg.start_soon(turns.pauses.run, process.listener)
             tg.start_soon(process.recaller.run)
             await tg.start(turns.equipment.servers.run)
+            await _warm(turns.kits, process.recaller)
             tg.start_soon(Speaker(process, turns.kits, turns.equipment).run)
             task_status.started()
             await consumer.run()
