@@ -165,6 +165,7 @@ class Joined:
         try:
             async with anyio.create_task_group() as tg:
                 tg.start_soon(self._stream.run)
+                tg.start_soon(self._stream.watch)
                 tg.start_soon(self._send_for_ever)
                 for pending in (self._unknown, *[self._again] * IN_FLIGHT):
                     tg.start_soon(self._send_again_for_ever, pending)
@@ -205,6 +206,8 @@ class Joined:
         try:
             while True:
                 await self._send(line, await pending.take(MAX_BATCH))
+                # Until it is needed again, the network may have forgotten it.
+                await line.aclose()
         finally:
             await line.aclose()
 

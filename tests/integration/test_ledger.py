@@ -131,22 +131,23 @@ async def test_a_refused_note_does_not_block_the_others(bus: Bus) -> None:
     assert await tokens_in(bus) == 100
 
 
-def stopping_after_a_note(process: Process, bus: AwayBus, *, grace_s: float) -> tuple[Process, Any]:
-    """A process with a service that notes something and stops it."""
+def ending_after_a_note(process: Process, bus: AwayBus, *, grace_s: float, stops: bool = True) -> tuple[Process, Any]:
+    """A process with a service that notes something and ends, or also stops the process."""
     config = msgspec.structs.replace(process.config, run=RunConfig(grace_s=grace_s))
     process = replace(process, config=config, bus=bus, stopping=anyio.Event())
 
     async def work(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         task_status.started()
         await process.ledger.note(a_note("a"))
-        process.stopping.set()
+        if stops:
+            process.stopping.set()
 
     return process, work
 
 
 async def test_a_stop_writes_the_notes_within_the_grace_time(process: Process, bus: Bus) -> None:
     away = AwayBus(bus)
-    process, work = stopping_after_a_note(process, away, grace_s=HANG_S)
+    process, work = ending_after_a_note(process, away, grace_s=HANG_S)
 
     async with anyio.create_task_group() as tg:
 
@@ -161,8 +162,9 @@ async def test_a_stop_writes_the_notes_within_the_grace_time(process: Process, b
     assert await tokens_in(bus) == 100
 
 
-async def test_a_stop_without_redis_reports_the_notes_that_are_lost(process: Process, bus: Bus) -> None:
-    process, work = stopping_after_a_note(process, AwayBus(bus), grace_s=0.01)
+@pytest.mark.parametrize("stops", [False, True])
+async def test_a_stop_without_redis_reports_the_notes_that_are_lost(process: Process, bus: Bus, stops: bool) -> None:
+    process, work = ending_after_a_note(process, AwayBus(bus), grace_s=0.01, stops=stops)
 
     with capture_logs() as logs, anyio.fail_after(HANG_S):
         await run_services(process, [work], signals=False)

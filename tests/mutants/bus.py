@@ -77,4 +77,30 @@ MUTANTS = (
             "test_a_worker_has_made_its_kits_when_it_has_started",
         ),
     ),
+    *mutants_of(
+        "daemon/bus/joined.py",
+        "integration/test_lost_answers.py",
+        (
+            "A silent connection is found while the server answers elsewhere.",
+            "                tg.start_soon(self._stream.watch)\n",
+            "",
+            "test_a_lost_answer_does_not_hold_up_the_calls_behind_it",
+        ),
+    ),
+    *mutants_of(
+        "daemon/bus/stream.py",
+        "integration/test_lost_answers.py",
+        (
+            "A sender that waits for a silent connection is let go.",
+            "                scope.cancel()\n",
+            "                pass\n",
+            "test_a_lost_answer_does_not_hold_up_the_calls_behind_it",
+        ),
+        (
+            "A connection is given up only when the server answers elsewhere.",
+            "or not await self._answers_elsewhere()",
+            "",
+            "test_a_busy_server_is_not_taken_for_a_lost_answer",
+        ),
+    ),
 )
