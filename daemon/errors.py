@@ -10,6 +10,7 @@
     - BusUnavailable
       + LoginRefused
       + ServerNotReady
+      + TooFewReplicas
     - EngineRefused
   x SessionError
     - LeaseLost
@@ -114,6 +115,10 @@ class LoginRefused(BusUnavailable):
 
 class ServerNotReady(BusUnavailable):
     """The embedded server is not running and could not be started this time (a full disk, say)."""
+
+
+class TooFewReplicas(BusUnavailable):
+    """Redis has carried it out, and too few replicas have it; the same call, repeated, asks them again."""
 
 
 class EngineRefused(BusError):

@@ -22,9 +22,12 @@ from daemon.bus.keys import Keys
 from daemon.bus.lanes import Lanes
 from daemon.bus.line import AWAY, Client, Line, Part, connected, pipeline
 from daemon.bus.migrations import SCHEMA, migrate, refuse_newer
+from daemon.bus.replication import Replication
 from daemon.bus.script import Script, load_script
+from daemon.bus.sentinel import master_client
 from daemon.bus.together import Asked, Shared, Together
 from daemon.config import RedisConfig
+from daemon.config.sentinel_address import FORM, SentinelAddress, is_sentinel, sentinel_address
 from daemon.errors import BusError, BusUnavailable, ConfigError, LoginRefused
 from daemon.server import EmbeddedServer
 
@@ -67,7 +70,7 @@ class Bus:
     Made by ``open_bus``, which owns its tasks.
     """
 
-    def __init__(self, connected: Connected, *, prefix: str) -> None:
+    def __init__(self, connected: Connected, *, prefix: str, min_replicas: int = 0) -> None:
         self._connected = connected
         self._client = connected.client
         self.revive = connected.revive
@@ -79,6 +82,9 @@ class Bus:
         self._together = Together(self.run)
         self.keys = Keys(prefix=prefix, partitions=1)
         self.activity = Activity(lambda sessions: self.run(TOUCH, [self.keys.sessions], sessions))
+        self._replication = (
+            Replication(self._client, f"{prefix}:replicated", at_least=min_replicas) if min_replicas else None
+        )
         self.cluster: Cluster | None = None
         """The cluster behind it; None: one server holds all partitions."""
 
@@ -117,6 +123,16 @@ class Bus:
         """
         return self._together.ask(script, shared, own)
 
+    async def replicated(self) -> None:
+        """Return when as many replicas as ``redis.min_replicas`` says have all that was written before.
+
+        Raises:
+            TooFewReplicas: they have not, and may have it later.
+            BusUnavailable: Redis is away.
+        """
+        if self._replication is not None:
+            await self._replication.confirm()
+
     async def each(self, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
         """The answers to commands that are sent once, whatever happens; one that failed is answered by its exception.
 
@@ -148,6 +164,8 @@ class Bus:
     async def aclose(self) -> None:
         """Close all connections but those of tasks that still run."""
         await self._blocking.aclose()
+        if self._replication is not None:
+            await self._replication.aclose()
         await self._client.aclose()
 
     def changes(self, kind: str, key: Callable[[int], str]) -> Changes | None:
@@ -176,7 +194,10 @@ class Bus:
             ConfigError: server too old, data of a newer Millpond, another number of partitions, or half restored.
         """
         about = await self._info(patience_s)
+        _refuse_sentinel(about)
         _check_version(str(about.get("redis_version", "")))
+        if about.get("cluster_enabled") and self._replication is not None:
+            raise ConfigError("redis.min_replicas cannot be used on a Redis cluster. Leave it out")
         if about.get("cluster_enabled") and self._tasks is not None:
             await self._spread(self._tasks)
         self.keys = await self._fixed_keys(partitions, restoring=restoring)
@@ -223,6 +244,12 @@ class Bus:
         return Keys(prefix=self.keys.prefix, partitions=int(fixed))
 
 
+def _refuse_sentinel(about: Mapping[str, Any]) -> None:
+    # Redis and Valkey name their mode by another word each.
+    if "sentinel" in (about.get("redis_mode"), about.get("server_mode")):
+        raise ConfigError(f"redis.url names a sentinel, which holds no data. Write {FORM}")
+
+
 def _check_version(version: str) -> None:
     numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
     if numbers < OLDEST_SERVER:
@@ -248,7 +275,7 @@ async def open_bus(
         connected = _of_url(config.url.reveal())
     else:
         connected = await _of_embedded(EmbeddedServer(data_dir, binary=config.server))
-    bus = Bus(connected, prefix=config.prefix)
+    bus = Bus(connected, prefix=config.prefix, min_replicas=config.min_replicas)
     try:
         async with _served(bus):
             refused = await _refusal(bus, config.partitions, patience_s, restoring=restoring)
@@ -303,6 +330,8 @@ _OPTIONS: dict[str, Any] = {
 
 
 def _of_url(url: str) -> Connected:
+    if is_sentinel(url):
+        return Connected(master_client(_sentinel_address(url), _OPTIONS))
     try:
         told: Any = parse_url(url)
     except ValueError as error:
@@ -311,6 +340,13 @@ def _of_url(url: str) -> Connected:
     # The other nodes of a cluster are never reached by a socket file.
     shared: dict[str, Any] = {} if "path" in told else told
     return Connected(client, options={"host": "localhost", "port": 6379, **_OPTIONS, **shared})
+
+
+def _sentinel_address(url: str) -> SentinelAddress:
+    try:
+        return sentinel_address(url)
+    except ValueError as error:
+        raise ConfigError(f"redis.url cannot be used: expected {error}") from None
 
 
 async def _of_embedded(server: EmbeddedServer) -> Connected:

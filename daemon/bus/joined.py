@@ -189,7 +189,9 @@ class Joined:
             self._refused(call, answer)
             self._again.put([call])
         else:
-            self._settle(call, answer)
+            if self.refusing is not None:
+                self._note_taken(call)
+            call.settle(answer)
 
     def _lost(self, calls: Sequence[_Call], error: BaseException) -> None:
         now = asyncio.get_running_loop().time()
@@ -245,11 +247,10 @@ class Joined:
             self.refusing = translated(error)
             self._refused_kinds.add(call.kind)
 
-    def _settle(self, call: _Call, answer: Any) -> None:
-        if self.refusing is not None and call.kind in self._refused_kinds:
+    def _note_taken(self, call: _Call) -> None:
+        if call.kind in self._refused_kinds:
             self.refusing = None
             self._refused_kinds.clear()
-        call.settle(answer)
 
     def _turn_away(self, batch: list[_Call]) -> None:
         for call in batch:
@@ -270,7 +271,9 @@ class Joined:
                 later = result
                 self._refused(call, result)
             else:
-                self._settle(call, result)
+                if self.refusing is not None:
+                    self._note_taken(call)
+                call.settle(result)
             if number % WOKEN_AT_ONCE == 0:
                 await cancel_shielded_checkpoint()
         if later is not None:

@@ -111,7 +111,8 @@ async def publish(  # noqa: PLR0913 - what is told of one message, all by name
     Raises:
         MessageTooLarge, InboundError: the message cannot be accepted as it is.
         SessionFull: too many messages wait already.
-        BusUnavailable: Redis is away; the message may have been accepted, and sending it again is safe.
+        BusUnavailable: Redis is away, or too few replicas have the message; it may have been accepted, and sending it
+            again is safe.
     """
     check_inbound(inbound, config)
     session = str(inbound.session)
@@ -125,6 +126,7 @@ async def publish(  # noqa: PLR0913 - what is told of one message, all by name
     if result[2]:
         # Not waited for: it would be a second write to the disk, and a turn notes its session again.
         bus.activity.note(session)
+    await bus.replicated()
     return found
 
 
@@ -151,6 +153,7 @@ async def publish_run(
     results: list[Any] = await bus.run(PUBLISH, *arguments(shared, asked))
     if any(result != ALONE and result[0] == b"accepted" and result[2] for result in results):
         bus.activity.note(session)
+    await bus.replicated()
     return [
         None if result == ALONE else _outcome(result, inbound, config)
         for result, inbound in zip(results, run, strict=True)

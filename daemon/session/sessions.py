@@ -186,6 +186,7 @@ class Sessions:
 
         Raises:
             LeaseLost: somebody else holds the session; nothing was written.
+            TooFewReplicas: it is written; committing it again is safe.
         """
         keys, begun = self._bus.keys, claim.begun
         status, *rest = await self._bus.share(
@@ -215,6 +216,7 @@ class Sessions:
         )
         if status == b"stale":
             raise _lost(claim)
+        await self._bus.replicated()
         if status == b"done":
             return None
         return msgspec.structs.replace(claim, fence=int(rest[0]), begun=begun_from(rest))
