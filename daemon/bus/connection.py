@@ -345,8 +345,8 @@ def _of_url(url: str) -> Connected:
 def _sentinel_address(url: str) -> SentinelAddress:
     try:
         return sentinel_address(url)
-    except ValueError as error:
-        raise ConfigError(f"redis.url cannot be used: expected {error}") from None
+    except ValueError:
+        raise ConfigError(f"redis.url cannot be used: expected {FORM}") from None
 
 
 async def _of_embedded(server: EmbeddedServer) -> Connected:

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from daemon.config.secret import Secret
 
@@ -44,7 +44,13 @@ def sentinel_address(text: str) -> SentinelAddress:
     Raises:
         ValueError: it has another form; the text says nothing of what it holds.
     """
-    parts = urlsplit(text)
+    try:
+        return _read(urlsplit(text))
+    except ValueError:
+        raise ValueError(FORM) from None
+
+
+def _read(parts: SplitResult) -> SentinelAddress:
     login, _, hosts = parts.netloc.rpartition("@")
     user, _, password = login.partition(":")
     options = parse_qs(parts.query, strict_parsing=bool(parts.query), keep_blank_values=True)
