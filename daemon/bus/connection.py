@@ -17,6 +17,7 @@ from redis.backoff import NoBackoff
 from daemon.bus.activity import Activity
 from daemon.bus.changes import Changes
 from daemon.bus.cluster import PARTITIONS, Cluster
+from daemon.bus.failover import Failovers
 from daemon.bus.joined import Joined
 from daemon.bus.keys import Keys
 from daemon.bus.lanes import Lanes
@@ -24,7 +25,7 @@ from daemon.bus.line import AWAY, Client, Line, Part, connected, pipeline
 from daemon.bus.migrations import SCHEMA, migrate, refuse_newer
 from daemon.bus.replication import Replication
 from daemon.bus.script import Script, load_script
-from daemon.bus.sentinel import master_client
+from daemon.bus.sentinel import MasterPool, master_client
 from daemon.bus.together import Asked, Shared, Together
 from daemon.config import RedisConfig
 from daemon.config.sentinel_address import FORM, SentinelAddress, is_sentinel, sentinel_address
@@ -85,6 +86,11 @@ class Bus:
         self._replication = (
             Replication(self._client, f"{prefix}:replicated", at_least=min_replicas) if min_replicas else None
         )
+        self.failovers: Failovers | None = None
+        """Of a server that sentinels replace; None: nobody does."""
+        if isinstance(pool := self._client.connection_pool, MasterPool):
+            self.failovers = Failovers(self.call)
+            pool.on_failover = self.failovers.changed
         self.cluster: Cluster | None = None
         """The cluster behind it; None: one server holds all partitions."""
 
@@ -184,6 +190,8 @@ class Bus:
             self._tasks.start_soon(self._joined.run)
             self._tasks.start_soon(self._together.run)
             self._tasks.start_soon(self.activity.run)
+            if self.failovers is not None:
+                self._tasks.start_soon(self.failovers.run)
 
     async def check(self, partitions: int | None, *, patience_s: float, restoring: bool = False) -> None:
         """Make sure that this database can be used, and fix its number of partitions at first use.

@@ -127,6 +127,8 @@ async def publish(  # noqa: PLR0913 - what is told of one message, all by name
         # Not waited for: it would be a second write to the disk, and a turn notes its session again.
         bus.activity.note(session)
     await bus.replicated()
+    if bus.failovers is not None:
+        bus.failovers.accepted(session, inbound.id, bus.keys.seen(session, seen_as or inbound.id))
     return found
 
 
@@ -154,10 +156,15 @@ async def publish_run(
     if any(result != ALONE and result[0] == b"accepted" and result[2] for result in results):
         bus.activity.note(session)
     await bus.replicated()
-    return [
+    outcomes = [
         None if result == ALONE else _outcome(result, inbound, config)
         for result, inbound in zip(results, run, strict=True)
     ]
+    if bus.failovers is not None:
+        for inbound, name, outcome in zip(run, seen_as, outcomes, strict=True):
+            if isinstance(outcome, Accepted):
+                bus.failovers.accepted(session, inbound.id, bus.keys.seen(session, name))
+    return outcomes
 
 
 async def forestall(bus: Bus, session: str, message_id: str, *, config: QueueConfig, seen_as: str) -> None:

@@ -1,6 +1,6 @@
 """Connections to the master of a service that sentinels watch, whichever server it is."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import structlog
@@ -25,6 +25,9 @@ class MasterPool(SentinelConnectionPool):
 
     A connection to a server that is the master no longer ends: the sentinels cut it, and a refused write does.
     """
+
+    on_failover: Callable[[], None] | None = None
+    """Called when another server is the master."""
 
     async def get_master_address(self) -> tuple[str, int]:
         """Host and port of the master.
@@ -52,6 +55,8 @@ class MasterPool(SentinelConnectionPool):
         elif before != (host, port):
             reason = f"{before[0]}:{before[1]} was the master; writes that it had not replicated are lost"
             _log.warning("redis.failover", address=f"{host}:{port}", reason=reason)
+            if self.on_failover is not None:
+                self.on_failover()
         return host, port
 
     async def disconnect(self, inuse_connections: bool = True) -> None:

@@ -72,6 +72,8 @@ async def test_a_failover_under_load_is_followed_and_nothing_is_answered_twice(
     assert len(accepted) == len(NAMES) * len(MESSAGES)
     assert len(answers) == len(set(answers))
     assert set(answers) == set(accepted) if min_replicas else set(answers) <= set(accepted)
+    lost = {(log["session"], log["message_id"]) for log in logs if log["event"] == "message.lost"}
+    assert lost == set(accepted) - set(answers)
     told = [(log["event"], log["address"]) for log in logs if log["event"].startswith("redis.")]
     assert told == [
         ("redis.master", f"127.0.0.1:{watched.servers[0].port}"),
@@ -133,3 +135,21 @@ async def test_a_message_that_too_few_replicas_have_is_refused_until_they_have_i
         assert (await lab.state()).waiting == 1
 
     assert (accepted.status, again) == ("accepted", ["accepted"])
+
+
+async def test_messages_that_a_new_master_lacks_are_named(watched: Watched, prefix: str) -> None:
+    config = RedisConfig(url=Secret(watched.url), prefix=prefix)
+    with capture_logs() as logs:
+        async with open_bus(config, Path("/nowhere")) as bus:
+            assert bus.failovers is not None
+            lab = Lab(bus, QUEUE)
+            for message in ("m0", "m1", "m2"):
+                await lab.publish(message)
+            await bus.call("DEL", bus.keys.seen("web:ann", "m1"))
+            bus.failovers.changed()
+            with anyio.fail_after(HANG_S):
+                while "message.lost" not in [log["event"] for log in logs]:  # noqa: ASYNC110 - a log tells nobody
+                    await anyio.sleep(0.001)
+
+    lost = [(log["session"], log["message_id"]) for log in logs if log["event"] == "message.lost"]
+    assert lost == [("web:ann", "m1")]

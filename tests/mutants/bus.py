@@ -103,4 +103,54 @@ MUTANTS = (
             "test_a_busy_server_is_not_taken_for_a_lost_answer",
         ),
     ),
+    *mutants_of(
+        "daemon/config/secret.py",
+        "unit/test_sentinel_address.py",
+        (
+            "A sentinel's password is not shown.",
+            "(?:sentinel_)?password",
+            "password",
+            "test_no_password_of_an_address_is_shown",
+        ),
+    ),
+    *mutants_of(
+        "daemon/config/sentinel_address.py",
+        "unit/test_sentinel_address.py",
+        (
+            "An address of sentinels has no option that is not read.",
+            " or options.keys() - _OPTIONS",
+            "",
+            "test_another_form_is_refused_without_showing_it",
+        ),
+    ),
+    *mutants_of(
+        "daemon/bus/replication.py",
+        "integration/test_sentinel.py",
+        (
+            "Replicas acknowledge a write of the connection that waits.",
+            '[write, ("WAIT"',
+            '[("PING",), ("WAIT"',
+            "test_a_message_that_too_few_replicas_have_is_refused_until_they_have_it",
+        ),
+    ),
+    *mutants_of(
+        "daemon/session/sessions.py",
+        "integration/test_sentinel.py",
+        (
+            "A commit waits for replicas.",
+            "        await self._bus.replicated()\n",
+            "",
+            "test_a_message_that_too_few_replicas_have_is_refused_until_they_have_it",
+        ),
+    ),
+    *mutants_of(
+        "daemon/bus/failover.py",
+        "integration/test_sentinel.py",
+        (
+            "Messages that a new master lacks are named.",
+            "if not await self._is_there(message):",
+            "if False:",
+            "test_messages_that_a_new_master_lacks_are_named",
+        ),
+    ),
 )
