@@ -28,7 +28,7 @@ endif
 AXE := axe-core@4.14.1
 
 .DEFAULT_GOAL := help
-.PHONY: always help setup run test test-servers test-clocks test-page test-deploy test-qmd check lint format-check mypy pyright imports bench chaos soak fuzz mutants demo audit format clean
+.PHONY: always help setup run test test-servers test-clocks test-page test-deploy test-qmd check lint format-check texts mypy pyright imports bench chaos soak fuzz mutants demo audit format clean
 
 help:  ## What can be made here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -94,13 +94,13 @@ test-page: $(VENV)/.page  ## The page in a browser; needs Chromium (Debian: apt-
 	@command -v chromium >/dev/null || { echo "make test-page needs Chromium (Debian: apt-get install chromium)" >&2; exit 1; }
 	$(BIN)/python -m pytest $(PARALLEL) tests/page
 
-test-deploy: $(VENV)/.deploy  ## What lies in deploy/, and that everything installed is pinned; needs systemd-analyze (Debian: apt-get install systemd)
+test-deploy: $(VENV)/.deploy  ## The files in deploy/, the wheel as pipx installs it, and the pins of everything installed; needs systemd-analyze (Debian: apt-get install systemd)
 	$(BIN)/python -m pytest -m deploy tests/deploy
 
 test-qmd: $(VENV)/.test  ## Search by the real QMD; needs Node.js 22 or newer and `npm install -g @tobilu/qmd`
 	$(BIN)/python -m pytest -m qmd tests/integration
 
-check: lint $(VENV)/.unit  ## Format, lint, types, imports, module lengths, unit tests
+check: lint $(VENV)/.unit  ## Format, lint, texts, types, imports, module lengths, unit tests
 
 $(VENV)/.unit: $(TREE) | $(VENV)/.test
 	@touch $(VENV)/.began
@@ -108,12 +108,15 @@ $(VENV)/.unit: $(TREE) | $(VENV)/.test
 	@mv $(VENV)/.began $@
 
 lint: $(VENV)/.check  ## The same without the tests
-	@$(MAKE) --no-print-directory -j 2 format-check imports pyright mypy
+	@$(MAKE) --no-print-directory -j 2 format-check texts imports pyright mypy
 
 format-check:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/loq check .
+
+texts:
+	$(BIN)/python -m tests.style.check
 
 imports:
 	$(BIN)/lint-imports

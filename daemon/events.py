@@ -134,6 +134,8 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
     """On the last entry of a turn: the ids of the messages it answers."""
     dead: tuple[str, ...] = ()
     """As ``answers``, of messages that could not be answered; they are dead letters now."""
+    refused: bool = False
+    """The model's server refused them for their content: no model is shown them again."""
     stopped: bool = False
     """A person stopped the turn here; the text is what had come until then."""
     own: msgspec.Raw = NOTHING

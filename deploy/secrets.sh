@@ -1,10 +1,10 @@
 #!/bin/sh
-# Makes the secrets that nobody has to know: a password for the server, as a list of its users (server.acl) and as the
-# address that Millpond connects to (redis.url), and a token for the API (web.token).
+# Generates secrets: a password for the Redis server, as a list of its users (server.acl) and as the address for
+# Millpond (redis.url), and a token for the API (web.token).
 #
-#   deploy/secrets.sh [FOLDER [SERVER]]      FOLDER: deploy/secrets; SERVER: server:6379
+#   deploy/secrets.sh [FOLDER [SERVER]]      Defaults: FOLDER deploy/secrets, SERVER server:6379
 #
-# What is there is left as it is. Put what others gave you beside it: model.key, and telegram.token.
+# Existing files are not changed. Put your own secrets into the same folder: model.key and telegram.token.
 set -eu
 
 folder=${1:-$(dirname "$0")/secrets}
@@ -16,19 +16,19 @@ random() {
 
 umask 077
 mkdir -p "$folder"
-# The folder keeps others out; its files can be read by whatever user a container runs them as.
+# Other users cannot enter the folder. Its files are readable by any user inside a container.
 chmod 700 "$folder"
 umask 022
 
 if [ -e "$folder/server.acl" ] && [ -e "$folder/redis.url" ]; then
     echo "kept $folder/server.acl and $folder/redis.url"
 elif [ -e "$folder/server.acl" ] || [ -e "$folder/redis.url" ]; then
-    echo "$folder: of server.acl and redis.url, which hold one password, only one is there; remove it or bring back the other" >&2
+    echo "$folder: server.acl and redis.url contain the same password, but only one is there. Remove it or restore the other one." >&2
     exit 1
 else
     password=$(random)
-    # Keys and channels of the prefix mp, and what clients are told of changed keys; nothing that configures the server. What
-    # was forgotten leaves its files when they are written anew (bgrewriteaof).
+    # The user may access keys and channels with the prefix mp and receive invalidation messages, but not configure the
+    # server. bgrewriteaof is allowed because it removes forgotten data from the server's files.
     cat >"$folder/server.acl" <<EOF
 user default off
 user millpond on >$password ~mp:* resetchannels &mp:* &__redis__:invalidate +@all -@admin -@dangerous +info +bgrewriteaof +client|id +client|tracking

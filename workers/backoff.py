@@ -7,6 +7,9 @@ from daemon.config import QueueConfig
 PARK_SHARE = 0.25
 """A parked message rests for this share of the time that it has been parked: tries thin out as an outage goes on."""
 
+LOOK_S, LOOK_MAX_S, LOOK_SHARE = 5.0, 15.0, 0.1
+"""Seconds after which a message looks whether a model works that another caller tries out: a claim, no call."""
+
 
 def after_attempts(attempts: int, config: QueueConfig) -> float:
     """Seconds of rest after so many counted attempts: doubling."""
@@ -20,6 +23,11 @@ def after_waiting(parked_s: float, config: QueueConfig, *, at_least_s: float = 0
     """
     rest_s = _jittered(max(config.backoff_min_s, parked_s * PARK_SHARE))
     return min(config.backoff_max_s, max(rest_s, at_least_s))
+
+
+def after_looking(parked_s: float, config: QueueConfig) -> float:
+    """Seconds of rest for a message whose model another one is trying out: the longer it waits, the more seldom."""
+    return _jittered(min(config.backoff_max_s, LOOK_MAX_S, max(LOOK_S, parked_s * LOOK_SHARE)))
 
 
 def _jittered(seconds: float) -> float:

@@ -1,4 +1,4 @@
-"""The interactive conversation: what is said scrolls by, the answer being written stands above the line being typed.
+"""The interactive conversation: messages scroll by, and the answer being written is shown above the input line.
 
 prompt_toolkit owns the terminal while a line is typed. What is printed goes above its line; the unfinished answer is
 part of its prompt, so that it can grow, start afresh and give way to the log's entry without a trace.
@@ -28,7 +28,7 @@ EARLIER = 10
 """Messages of the session that are shown when the conversation is entered."""
 
 UNSENT_MAX = 100
-"""Messages typed while Redis is away; more are refused."""
+"""Messages typed while Redis is unavailable; more are refused."""
 
 LINE_MAX_CHARS = 10_000
 """Of one line of an unfinished answer: it is wrapped anew with every piece."""
@@ -99,7 +99,7 @@ class Screen:
         try:
             self._typed.send_nowait(line)
         except anyio.WouldBlock:
-            self._print(DIM, f"not sent: {UNSENT_MAX} messages wait to be sent already")
+            self._print(DIM, f"not sent: {UNSENT_MAX} messages are waiting to be sent already")
 
     async def _send(self) -> None:
         async for line in self._to_send:
@@ -183,7 +183,7 @@ class Screen:
 
 
 def tail(text: str, *, columns: int, rows: int) -> str:
-    """The last ``rows`` lines of ``text``, wrapped at ``columns`` cells: a prompt does not wrap by itself."""
+    """The last ``rows`` lines of ``text``, wrapped at ``columns`` cells, since a prompt does not wrap."""
     shown: list[str] = []
     for line in reversed(text.split("\n")):
         shown[:0] = _wrapped(line[-LINE_MAX_CHARS:], columns)

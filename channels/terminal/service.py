@@ -1,4 +1,4 @@
-"""The terminal of ``millpond run`` and ``millpond chat``: on a screen when there is one, else line by line."""
+"""The terminal of ``millpond run`` and ``millpond chat``: a screen if there is one, otherwise line by line."""
 
 import sys
 
@@ -42,13 +42,15 @@ async def serve(process: Process, *, session: str = "", task_status: anyio.abc.T
 async def _on_screen(process: Process, conversation: Conversation) -> None:
     from channels.terminal.screen import Screen  # noqa: PLC0415 - prompt_toolkit takes 0.1 s, for nothing in a pipe
 
-    sys.stdout.write(f"Session {conversation.session}. Ctrl-C stops an answer, Ctrl-D or /quit leaves.\n")
+    sys.stdout.write(f"Session {conversation.session}. Ctrl-C stops an answer, Ctrl-D or /quit exits.\n")
     history = process.data_dir / "terminal_history"
     history.touch(mode=0o600)  # what a person typed is nobody else's
     screen = Screen(conversation, history=history, stopping=process.stopping)
     await screen.run()
     if conversation.pending and not process.stopping.is_set():
-        sys.stderr.write("Finishing the answer; Ctrl-C ends at once, and a worker started later does the rest.\n")
+        sys.stderr.write(
+            "Finishing the answer. Ctrl-C exits immediately; a worker that starts later finishes the answer.\n"
+        )
 
 
 async def _piped(process: Process, conversation: Conversation) -> None:

@@ -34,9 +34,9 @@ _LATER = ("LOADING", "MISCONF", "OOM", "READONLY", "MASTERDOWN", "CLUSTERDOWN", 
 """Replies by which a server says that it takes nothing just now."""
 
 _REFUSED = {
-    "OOM": "Redis is out of memory (maxmemory) and refuses writes; give it more memory",
-    "READONLY": "Redis is a read-only replica and refuses writes; name its master in redis.url",
-    "MISCONF": "Redis cannot write to its disk (MISCONF) and refuses writes; make room on its disk and read its log",
+    "OOM": "Redis is out of memory (maxmemory) and refuses writes. Give it more memory.",
+    "READONLY": "Redis is a read-only replica and refuses writes. Name its master in redis.url.",
+    "MISCONF": "Redis cannot write to its disk (MISCONF) and refuses writes. Make room on its disk and read its log.",
 }
 """Replies by which a server refuses writes while it answers reads, as sentences."""
 
@@ -255,7 +255,7 @@ class Joined:
     def _turn_away(self, batch: list[_Call]) -> None:
         for call in batch:
             if not call.answer.done() and not self._belongs(call.command):
-                call.settle(Elsewhere("another node of the Redis cluster holds that slot now"))
+                call.settle(Elsewhere("another node of the Redis cluster serves that slot now"))
 
     async def _attempt(self, line: Line, batch: list[_Call]) -> None:
         open_calls = [call for call in batch if not call.answer.done()]
@@ -313,11 +313,11 @@ def translated(error: BaseException) -> BaseException:
 
 def _of_library(error: BaseException) -> BaseException:
     if _is_login_refused(error):
-        return LoginRefused(f"Redis refuses the log-in ({str(error).rstrip('.')}). Check the password in redis.url.")
+        return LoginRefused(f"Redis refused the login: {str(error).rstrip('.')}. Check the password in redis.url.")
     if isinstance(error, redis_errors.AskError):  # a slot that moved is one, too
-        return Elsewhere(f"another node of the Redis cluster holds that slot now: {error}")
+        return Elsewhere(f"another node of the Redis cluster serves that slot now: {error}")
     if is_later(error):
-        return BusUnavailable(_REFUSED.get(_code(error)) or f"Redis is away: {error}")
+        return BusUnavailable(_REFUSED.get(_code(error)) or f"Redis is unavailable: {error}")
     if isinstance(error, redis_errors.RedisError):
         return BusError(f"Redis refused a command: {error}")
     return error

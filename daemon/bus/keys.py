@@ -101,7 +101,6 @@ class Keys:
         return f"{of}:sent:{reply}", f"{of}:traces:{session}"
 
     # One a partition. None has a TTL: each is emptied by its consumer.
-
     def inbox(self, partition: int) -> str:
         """``in``, stream: every accepted message that is not yet answered; its length is the backlog."""
         return self._of_partition(partition, "in")
@@ -151,7 +150,6 @@ class Keys:
         return self._of_partition(partition, "unknown")
 
     # One a session. Those without a TTL are the session's truth and end with it.
-
     def session(self, session: str) -> str:
         """``session``, hash: positions, lease, attempts, scope."""
         return self._of_session(session, "session")
@@ -217,7 +215,6 @@ class Keys:
         return f"{self._of_session(session, 'restoring')}:{nonce}"
 
     # One a scope, whose partition is that of its own name. None has a TTL: they are what a bot remembers.
-
     def memory(self, scope: str) -> str:
         """``memory``, hash: MEMORY.md and its version; what was taken in of each session, and under which fence."""
         return self._of_session(scope, "memory")
@@ -247,7 +244,6 @@ class Keys:
         return self._of_session(scope, "shelved")
 
     # One a database.
-
     @property
     def meta(self) -> str:
         """``meta``, hash: schema and number of partitions, fixed at first use; the database's id."""
@@ -279,7 +275,6 @@ class Keys:
         return f"{self.prefix}:workers"
 
     # What must go on after a crash; all in one slot.
-
     @property
     def jobs(self) -> str:
         """``jobs``, sorted set: jobs that have not ended, by when somebody is to take them (ms)."""
@@ -295,7 +290,6 @@ class Keys:
         return f"{self.prefix}:job:{{jobs}}:{encode_part(job_id)}"
 
     # People with several identities.
-
     @property
     def people(self) -> str:
         """``people``, hash: scopes that are a part of another's memory, and whose."""
@@ -310,7 +304,6 @@ class Keys:
         return f"{self.prefix}:tries:{{pair}}:{scope}"
 
     # Who operates Millpond from a browser; codes and visitors lie in one slot.
-
     def login(self, digest: str) -> str:
         """``login``, string, TTL ten minutes: a link to log in with that nobody has used yet, by its code's hash."""
         return f"{self.prefix}:login:{{login}}:{digest}"
@@ -332,8 +325,11 @@ class Keys:
         """``learnt``, string, TTL 7 days: what a server's model was found to take (JSON)."""
         return f"{self.prefix}:learnt:{encode_part(server)}:{encode_part(model)}"
 
-    # Who may speak on a push channel; what one script touches lies in one slot.
+    def failing(self, server: str, model: str) -> str:
+        """``failing``, hash, TTL a day: why a server's model cannot be asked, and when it is asked next."""
+        return f"{self.prefix}:failing:{encode_part(server)}:{encode_part(model)}"
 
+    # Who may speak on a push channel; what one script touches lies in one slot.
     def access(self, channel: str) -> str:
         """``access``, hash: people and groups that were let in or banned, by the platform's ids."""
         return f"{self.prefix}:access:{{{encode_part(channel)}}}"
@@ -351,7 +347,6 @@ class Keys:
         return f"{self.prefix}:paused:{{{encode_part(bot)}}}"
 
     # One a day or a bot, each in one slot of its own.
-
     def usage(self, day: str, kind: str) -> str:
         """``usage``, hash, TTL 400 days: what was used on a day, by ``bot``, ``person``, ``session`` or ``model``."""
         return f"{self.prefix}:usage:{{{day}}}:{kind}"
@@ -373,7 +368,6 @@ class Keys:
         return f"{self.prefix}:pace:{{{encode_part(channel)}}}:{encode_part(bucket)}"
 
     # Publish/subscribe channels: nothing is kept, everything is advisory.
-
     @property
     def commands(self) -> str:
         """Channel on which every agent worker hears that a command is to be answered aside."""

@@ -103,8 +103,8 @@ local function accept(number)
   end
   if backlog >= partition_max then return {'busy', id, 0} end
 
-  local head, lease, retry_at, kept_debounce, told_full =
-    unpack(redis.call('HMGET', session_key, 'head', 'lease', 'retry_at', 'debounce', 'told_full'))
+  local head, lease, retry_at, kept_debounce, told_full, parked_told =
+    unpack(redis.call('HMGET', session_key, 'head', 'lease', 'retry_at', 'debounce', 'told_full', 'parked_told'))
   -- All other fields count as 0 while they are not there.
   if not head then redis.call('HSET', session_key, 'head', '0', 'scope', scope) end
   if head and told_full then redis.call('HDEL', session_key, 'told_full') end
@@ -135,6 +135,9 @@ local function accept(number)
       woken[#woken + 1], until_wakeup[#until_wakeup + 1] = since, wakeup
       woken[#woken + 1], until_wakeup[#until_wakeup + 1] = session, session
     end
+  elseif parked_told and not ahead(lease) then
+    -- Its people know that it is parked: a worker looks at it, and tells them how many messages are pending now.
+    redis.call('ZADD', KEYS[2], 'NX', since, session)
   end
   return {'accepted', id, head and 0 or 1}
 end

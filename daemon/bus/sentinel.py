@@ -44,11 +44,11 @@ class MasterPool(SentinelConnectionPool):
             asked = [each.connection_pool.connection_kwargs for each in pool.sentinel_manager.sentinels]
             where = ", ".join(f"{each['host']}:{each['port']}" for each in asked)
             raise redis_errors.ConnectionError(
-                f"no sentinel at {where} knows a master {pool.service_name!r} that answers; look at the sentinels"
+                f"no sentinel at {where} knows a master {pool.service_name!r} that answers. Look at the sentinels."
             ) from error
         except redis_errors.ResponseError as error:
             raise redis_errors.ConnectionError(
-                f"a server that redis.url names as a sentinel is none ({error}); name its sentinels, or write redis://"
+                f"a server in redis.url is not a sentinel ({error}). Name the sentinels, or write redis://"
             ) from error
         if before is None:
             _log.info("redis.master", address=f"{host}:{port}")

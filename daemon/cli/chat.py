@@ -1,4 +1,4 @@
-"""``millpond chat``: the terminal channel alone, with a worker of its own as long as there is no other."""
+"""``millpond chat``: the terminal channel alone, with its own worker if no other one runs."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -24,12 +24,14 @@ LOOK_S = 2.0
 
 
 @click.command()
-@click.option("--session", default="", metavar="NAME", help="Session to talk in; default: the one named as you.")
+@click.option(
+    "--session", default="", metavar="NAME", help="Session to talk in. Default: the session with your user name."
+)
 @click.pass_context
 def chat(ctx: click.Context, session: str) -> None:
-    """Talk to the bot here; without a terminal, a message a line of standard input.
+    """Talk to the bot in this terminal. Without a terminal, each line of standard input is one message.
 
-    As long as no worker is running, this process answers by itself.
+    If no agent worker is running, this process answers the messages itself.
     """
     import anyio
 
@@ -58,7 +60,9 @@ async def answer_when_nobody_does(process: "Process", *, task_status: "anyio.abc
             await process.stopping.wait()
         if process.stopping.is_set():
             return
-    click.echo("millpond: no worker is running, so this process answers by itself while it lasts.", err=True)
+    click.echo(
+        "millpond: no agent worker is running, so this process answers the messages itself until it exits.", err=True
+    )
     await service("agent")(process, task_status=anyio.TASK_STATUS_IGNORED)
 
 

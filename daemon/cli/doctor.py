@@ -1,4 +1,4 @@
-"""``millpond doctor``: looks at everything, and says what to do."""
+"""``millpond doctor``: checks everything, and names remedies."""
 
 from collections import Counter
 from dataclasses import asdict
@@ -19,10 +19,12 @@ PROBE_S = 90.0
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--probe-model", is_flag=True, help="Try each bot's models with tools and a picture, which may cost.")
+@click.option(
+    "--probe-model", is_flag=True, help="Test each bot's models with tools and a picture. The calls may cost money."
+)
 @click.pass_context
 def doctor(ctx: click.Context, *, as_json: bool, probe_model: bool) -> None:
-    """Check everything that Millpond needs; exit code 1 when something is wrong."""
+    """Check everything that Millpond needs. The exit code is 1 if there is an error."""
     findings = _examined(ctx, probe_model=probe_model)
     if as_json:
         print_json({"findings": [asdict(finding) for finding in findings]})
@@ -64,7 +66,7 @@ def _examined(ctx: click.Context, *, probe_model: bool) -> "list[Finding]":
 def _configuration(read: "Loaded") -> "list[Finding]":
     from daemon.cli.finding import ok, warning
 
-    where = str(read.path) if read.path else "no file, defaults and environment alone"
+    where = str(read.path) if read.path else "no file; only defaults and environment variables are used"
     return [ok("configuration", where), *(warning("configuration", text) for text in read.warnings)]
 
 
@@ -73,7 +75,7 @@ def _tools(config: "Config") -> "list[Finding]":
     from daemon.cli.tooling import problems
 
     found = [(error if each.fatal else warning)("tools", f"{each.path}: {each.text}") for each in problems(config)]
-    return found or [ok("tools", "all that the bots name are here")]
+    return found or [ok("tools", "all programs that the bots need were found")]
 
 
 async def _equipment(config: "Config") -> "list[Finding]":
@@ -95,7 +97,7 @@ async def _redis(config: "Config") -> "list[Finding]":
     from daemon.cli.archived import examine_archive
     from daemon.cli.database import examine
     from daemon.cli.finding import error
-    from daemon.cli.learnt import examine_learnt
+    from daemon.cli.models import examine_models
     from daemon.config import data_path
     from daemon.errors import MillpondError
 
@@ -103,7 +105,7 @@ async def _redis(config: "Config") -> "list[Finding]":
         async with open_bus(config.redis, data_path(config)) as bus:
             archive = Archive(bus, data_path(config), config=config.archive)
             found = [*await examine(bus, embedded=not config.redis.url), *await examine_archive(bus, archive)]
-            return [*found, *await examine_learnt(bus, config)]
+            return [*found, *await examine_models(bus, config)]
     except* MillpondError as group:
         failures = [str(leaf) for leaf in leaves(group)]
     return [error("server", text) for text in failures]
@@ -138,11 +140,11 @@ async def _model(check: str, bot: "BotConfig", model: "ModelConfig", probe: bool
     from daemon.cli.finding import ok, warning
 
     if model.offline:
-        text = "the offline stand-in, no real one; run `millpond init`, or set OPENAI_API_KEY and OPENAI_MODEL"
+        text = "the offline stand-in, not a real model. Run `millpond init`, or set OPENAI_API_KEY and OPENAI_MODEL."
         return warning(check, text)
     if probe:
         return await _probed(check, bot, model)
-    return ok(check, f"{model.name}; not asked (--probe-model tries it)")
+    return ok(check, f"{model.name}; not tested (--probe-model tests the model)")
 
 
 async def _probed(check: str, bot: "BotConfig", asked: "ModelConfig") -> "Finding":
@@ -156,9 +158,9 @@ async def _probed(check: str, bot: "BotConfig", asked: "ModelConfig") -> "Findin
         with anyio.fail_after(PROBE_S):
             found: list[str] = await load(PROBE)(bot, asked)
     except TimeoutError:
-        return error(check, f"{asked.name}: no answer within {PROBE_S:g} s; check base_url and the network")
+        return error(check, f"{asked.name} did not answer within {PROBE_S:g} s. Check base_url and the network.")
     except MillpondError as failure:
         return error(check, f"{asked.name}: {failure}")
     if found:
-        return warning(check, f"{asked.name} answers; {'; '.join(found)}")
-    return ok(check, f"{asked.name} answers, with tools{' and pictures' if asked.vision else ''}")
+        return warning(check, f"{asked.name} answers, but {'; '.join(found)}")
+    return ok(check, f"{asked.name} answers, including tools{(' and pictures' if asked.vision else '')}")

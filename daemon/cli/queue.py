@@ -1,4 +1,4 @@
-"""``millpond queue``: what waits where."""
+"""``millpond queue``: pending messages by queue."""
 
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
@@ -17,14 +17,14 @@ UNKNOWN_SHOWN = 100
 
 @click.group("queue")
 def queue() -> None:
-    """Look at the queues."""
+    """Show the queues."""
 
 
 @queue.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def list_(ctx: click.Context, *, as_json: bool) -> None:
-    """List what waits, in each partition and in all of them."""
+    """List pending messages, by partition and in total."""
     from daemon.overview import Lengths, push_channels, read_queues
 
     channels = push_channels(loaded(ctx).config)
@@ -38,19 +38,28 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
     for channel, count in queues.total.out.items():
         click.echo(f"not yet delivered to {channel}: {count}")
     click.echo(f"\nin flight: {queues.in_flight} sessions, held by {queues.workers} agent workers")
-    click.echo(f"parked: {queues.parked} sessions, resting after a failure")
+    click.echo(f"parked: {queues.parked} sessions")
+    for reason, count in queues.reasons.items():
+        click.echo(f"  {count}: {reason or 'backing off after a failed answer'}")
 
 
 @queue.command("unknown")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=UNKNOWN_SHOWN, show_default=True, help="Newest shown.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 10_000),
+    default=UNKNOWN_SHOWN,
+    show_default=True,
+    help="Number of parts to show, the newest ones.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def unknown(ctx: click.Context, *, limit: int, as_json: bool) -> None:
-    """List parts of replies of which nobody knows whether they arrived, the newest last.
+    """List parts of replies that may or may not have been delivered, newest last.
 
-    "resent": it was sent once more and may have arrived twice; where the platform can be asked, it was not there then.
-    "given up": it was cut again and not sent any more.
-    "preview": a text that was shown while it was written may still stand above its reply.
+    "resent": the part was sent again and may have arrived twice. If the platform could be asked, it had no such
+    message.
+    "given up": sending was interrupted again, and the part was not sent any more.
+    "preview": a preview of the reply may still be shown above it.
     """
     from daemon.overview import Unknown, read_unknown
 

@@ -9,13 +9,16 @@ from daemon.config.schema import BotConfig
 def embeddings_of(search: MemorySearchConfig, bot: BotConfig) -> EmbeddingsConfig | None:
     """What is asked, address and key filled in; None when there is no server that could be asked.
 
-    Without a ``base_url`` of its own it is asked at the model's, with the model's key unless it has one.
+    Without a ``base_url`` of its own it is asked at the model's, with the model's key unless it has one. A model behind
+    Anthropic's API has no such server: then it is asked at OpenAI's, if there is a key for that.
     """
     given = search.embeddings
     if not given.model:
         return None
     if given.base_url:
         return given
-    if bot.model.offline and not given.api_key:
+    if (bot.model.offline or bot.model.api != "openai") and not given.api_key:
         return None
+    if bot.model.api != "openai":
+        return given
     return replace(given, base_url=bot.model.base_url, api_key=given.api_key or bot.model.api_key)

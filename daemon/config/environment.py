@@ -1,4 +1,4 @@
-"""Variables of the environment that are settings: ``MILLPOND_SECTION__KEY`` in any depth, and three of OpenAI's.
+"""Variables of the environment that are settings: ``MILLPOND_SECTION__KEY`` in any depth, OpenAI's and Anthropic's.
 
 A variable is laid over the file's tables as a ``Variable``; what its text means is decided by the type of the key where
 it stands. Empty variables count as unset.
@@ -7,7 +7,7 @@ it stands. Empty variables count as unset.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeGuard, get_origin
+from typing import TypeGuard, cast, get_origin
 
 from daemon.config.expected import bare
 
@@ -18,8 +18,11 @@ PREFIX = "MILLPOND_"
 NOT_SETTINGS = frozenset({"MILLPOND_CONFIG"})
 """Variables with our prefix that are no keys of the configuration."""
 NAMED_SECTIONS = ("bots", "channels", "people")
-OPENAI_VARIABLES = {"OPENAI_BASE_URL": "base_url", "OPENAI_MODEL": "name", "OPENAI_API_KEY": "api_key"}
-"""Variable → key of a bot's model."""
+MODEL_VARIABLES = {
+    "openai": {"OPENAI_BASE_URL": "base_url", "OPENAI_MODEL": "name", "OPENAI_API_KEY": "api_key"},
+    "anthropic": {"ANTHROPIC_BASE_URL": "base_url", "ANTHROPIC_MODEL": "name", "ANTHROPIC_API_KEY": "api_key"},
+}
+"""Variable → key of a bot's model, by ``model.api``."""
 
 # Kubernetes and Docker links describe a service called millpond to every container beside it:
 # https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
@@ -92,17 +95,29 @@ def _own_name(tables: Table, section: Table, key: str) -> str:
 
 
 def fill_models(bots: Table, environ: Mapping[str, str]) -> None:
-    """Give every bot's model what OpenAI's variables say and its own section leaves open, in place."""
+    """Give every bot's models what the variables of their API say and their own sections leave open, in place."""
     for bot in bots.values():
         model = bot.setdefault("model", {}) if is_table(bot) else None
-        if is_table(model):
-            _fill_model(model, environ)
+        if is_table(bot) and is_table(model):
+            api = _api_of(model)
+            _fill_model(model, environ, api)
+            fallbacks = model.get("fallbacks")
+            others = [*cast("list[object]", fallbacks)] if isinstance(fallbacks, list) else []
+            for other in (*others, bot.get("summary_model")):
+                # One of the same API is at the model's own server; one with an address has a key of its own.
+                if is_table(other) and _api_of(other, api) != api and "base_url" not in other:
+                    _fill_model(other, environ, _api_of(other), without="name")
 
 
-def _fill_model(model: Table, environ: Mapping[str, str]) -> None:
-    for name, key in OPENAI_VARIABLES.items():
+def _api_of(model: Table, usual: str = "openai") -> str:
+    given = model.get("api", usual)
+    return given.text.strip() if isinstance(given, Variable) else str(given)
+
+
+def _fill_model(model: Table, environ: Mapping[str, str], api: str, *, without: str = "") -> None:
+    for name, key in MODEL_VARIABLES.get(api, {}).items():
         text = environ.get(name, "").strip()
-        if text and key not in model and f"{key}_file" not in model:
+        if text and key not in model and f"{key}_file" not in model and key != without:
             model[key] = Variable(name, text)
 
 

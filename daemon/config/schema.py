@@ -150,12 +150,23 @@ class PricesConfig(Section, frozen=True):
     """Shown beside costs; costs of different currencies are never added."""
 
 
+class ThinkingConfig(Section, frozen=True):
+    """How a model behind Anthropic's API thinks before it answers; sent as it is."""
+
+    type: Literal["default", "enabled", "adaptive", "disabled"] = "default"
+    """``default``: nothing is sent, and the model does as is usual for it."""
+    budget_tokens: Tokens = 0
+    """With ``enabled``: tokens that it may think, of those of the answer."""
+
+
 class FallbackConfig(Section, frozen=True):
     """A model that is asked when those before it give no answer; what it leaves open is as the first one has it.
 
     Without a ``base_url`` of its own it is at the first one's server, with its key; with one, the key is its own too.
     """
 
+    api: Literal["openai", "anthropic"] | None = None
+    """Another one than the first's: the address is not the first's either, nor the key."""
     base_url: str = ""
     name: str = ""
     """Required."""
@@ -168,18 +179,22 @@ class FallbackConfig(Section, frozen=True):
     call_timeout_s: Seconds | None = None
     chunk_timeout_s: Seconds | None = None
     max_concurrent: Count | None = None
+    thinking: ThinkingConfig = ThinkingConfig()
+    """``default``: as the first one."""
     prices: PricesConfig = PricesConfig()
 
 
 class ModelConfig(Section, frozen=True):
     """The model of a bot; offline when neither ``base_url`` nor a key is set."""
 
+    api: Literal["openai", "anthropic"] = "openai"
+    """What its server speaks: OpenAI's chat completions, or Anthropic's messages."""
     base_url: str = ""
-    """An OpenAI-compatible server, ``https://host/v1``; default ``OPENAI_BASE_URL``."""
+    """Of the server, ``https://host/v1``; default ``OPENAI_BASE_URL`` or ``ANTHROPIC_BASE_URL``."""
     name: str = ""
-    """Default ``OPENAI_MODEL``; required unless offline."""
+    """Default ``OPENAI_MODEL`` or ``ANTHROPIC_MODEL``; required unless offline."""
     api_key: Secret = NO_SECRET
-    """Default ``OPENAI_API_KEY``; better in a file than in the configuration."""
+    """Default ``OPENAI_API_KEY`` or ``ANTHROPIC_API_KEY``; better in a file than in the configuration."""
     api_key_file: PathText = ""
     context_window_tokens: WindowTokens = 65_536
     max_completion_tokens: Count = 8_192
@@ -192,6 +207,7 @@ class ModelConfig(Section, frozen=True):
     """Calls at a time in one process; others wait for their turn within ``call_timeout_s``."""
     vision: bool = True
     """Whether it takes images; else they are named to it, and it reads them with a tool if it can."""
+    thinking: ThinkingConfig = ThinkingConfig()
     prices: PricesConfig = PricesConfig()
     fallbacks: tuple[FallbackConfig, ...] = ()
     """Asked in this order when the first one gives no answer."""
@@ -221,7 +237,9 @@ class ModelConfig(Section, frozen=True):
 def filled(first: ModelConfig, fallback: FallbackConfig) -> ModelConfig:
     """``fallback`` with what it leaves open as ``first`` has it."""
     own = {name: value for name in fallback.__struct_fields__ if (value := getattr(fallback, name)) is not None}
-    if not fallback.base_url:
+    if fallback.thinking == ThinkingConfig():
+        own["thinking"] = first.thinking
+    if not fallback.base_url and own.get("api", first.api) == first.api:
         own["base_url"] = first.base_url
         own["api_key"] = fallback.api_key or first.api_key
     return msgspec.structs.replace(first, **own)

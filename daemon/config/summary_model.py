@@ -14,6 +14,6 @@ def summary_model_of(bot: BotConfig) -> ModelConfig:
     if given == FallbackConfig():
         return bot.model
     own = replace(bot.model, fallbacks=())
-    is_same = given.name in ("", own.name) and not given.base_url
+    is_same = given.name in ("", own.name) and not given.base_url and given.api in (None, own.api)
     prices = own.prices if is_same and given.prices == PricesConfig() else given.prices
     return filled(own, replace(given, name=given.name or own.name, prices=prices))

@@ -1,8 +1,8 @@
 """Models: what a turn asks, and the answers it gets.
 
-``connect(config)`` gives the model that a bot's configuration names: an OpenAI-compatible server with its fallbacks,
-or the offline one. ``transcriber(config)`` gives what turns speech into text, ``embeddings(config)`` what turns texts
-into vectors.
+``connect(config)`` gives the model that a bot's configuration names: a server of OpenAI's or Anthropic's API with its
+fallbacks, or the offline one. ``transcriber(config)`` gives what turns speech into text, ``embeddings(config)`` what
+turns texts into vectors.
 """
 
 from typing import TYPE_CHECKING
@@ -26,7 +26,8 @@ from daemon.model.base import (
     Unsaid,
     Usage,
 )
-from daemon.model.dialect import dialect_of, host_of
+from daemon.model.dialect import dialect_of, server_of
+from daemon.model.failing import LASTS_S, RETRY_AFTER_MAX_S, Failing, failing, note_failing, note_working, read_failing
 from daemon.model.failures import Failures, note_failure, read_failures
 from daemon.model.fallback import FallbackModel, Rung
 from daemon.model.learnt import Learnt, learnt_of, recall, remember, stored
@@ -40,10 +41,13 @@ if TYPE_CHECKING:
     from daemon.model.transcribing import Transcriber
 
 __all__ = [
+    "LASTS_S",
+    "RETRY_AFTER_MAX_S",
     "RUNTIME_CONTEXT",
     "Answer",
     "Chunk",
     "CutOff",
+    "Failing",
     "Failures",
     "FallbackModel",
     "Learnt",
@@ -59,8 +63,12 @@ __all__ = [
     "embeddings",
     "enclosed",
     "ends",
+    "failing",
     "learnt_of",
+    "note_failing",
     "note_failure",
+    "note_working",
+    "read_failing",
     "read_failures",
     "recall",
     "remember",
@@ -75,7 +83,7 @@ __all__ = [
 
 def sends_all_own(config: ModelConfig) -> bool:
     """Whether a model's server wants what it alone understands back with each of its answers, as far as is known."""
-    return dialect_of(host_of(config.base_url), config.name).form.own == "window"
+    return dialect_of(server_of(config), config.name).form.own == "window"
 
 
 async def connect(config: ModelConfig, *, language: Language = "en") -> Model:
@@ -83,14 +91,22 @@ async def connect(config: ModelConfig, *, language: Language = "en") -> Model:
 
     Nothing is sent yet: a wrong address or key shows at the first call.
     """
-    return OfflineModel(language=language) if config.offline else await to_thread.run_sync(_openai_model, config)
+    return OfflineModel(language=language) if config.offline else await to_thread.run_sync(_http_models, config)
 
 
-def _openai_model(config: ModelConfig) -> Model:
+def _http_models(config: ModelConfig) -> Model:
+    rungs = [Rung(_http_model(each), each) for each in config.chain]
+    return FallbackModel(rungs) if len(rungs) > 1 else rungs[0].model
+
+
+def _http_model(config: ModelConfig) -> Model:
+    if config.api == "anthropic":
+        from daemon.model.anthropic_model import AnthropicModel  # noqa: PLC0415 - as below, and an extra
+
+        return AnthropicModel(config)
     from daemon.model.openai_model import OpenAIModel  # noqa: PLC0415 - 0.4 s: in a thread, where one is configured
 
-    rungs = [Rung(OpenAIModel(each), each) for each in config.chain]
-    return FallbackModel(rungs) if len(rungs) > 1 else rungs[0].model
+    return OpenAIModel(config)
 
 
 async def transcriber(config: TranscriptionConfig, clock: Clock) -> "Transcriber":

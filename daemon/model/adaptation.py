@@ -30,6 +30,7 @@ _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 _NOT_WANTED = re.compile(
     r"not (?:permitted|allowed|supported|accepted)|unexpected|unsupported|unknown|unrecogni[sz]ed|extra"
+    r"|invalid `?(?:signature|data)|cannot be modified"  # Anthropic, of thinking that was changed or is another's
 )
 
 _SYSTEM_ROLE = re.compile(
@@ -152,7 +153,7 @@ def _merged(messages: Sequence[bytes]) -> list[bytes]:
 
 
 def _both(before: object, after: object) -> object:
-    if isinstance(before, list) or isinstance(after, list):
+    if any(isinstance(content, list) for content in (before, after)):
         return [*_parts(before), *_parts(after)]
     return "\n\n".join(str(text) for text in (before, after) if text)
 

@@ -1,4 +1,4 @@
-"""An answer as it comes in: the lines of an event stream, and the deltas in them put together.
+"""An answer as it comes in: the deltas of an event stream put together.
 
 Servers that call themselves compatible differ in small ways; what was met is handled here and named where it is.
 """
@@ -17,10 +17,6 @@ from daemon.model.errors import Asked, reported
 from daemon.model.text_calls import calls_in, may_be_calls
 from daemon.model.thinking import Thinking, is_thinker
 
-MAX_ANSWER_BYTES = 8 * 1024 * 1024
-"""Largest response that is read; far above any answer, it bounds what a broken server can make us keep."""
-
-
 _CUT_OFF: Mapping[str, Literal["length", "content_filter"]] = {
     "length": "length",
     "max_tokens": "length",  # servers in front of Anthropic's and Gemini's APIs
@@ -38,57 +34,6 @@ _CUT_OFF: Mapping[str, Literal["length", "content_filter"]] = {
 """Reasons for which an answer ends early, in lower case, as servers name them."""
 _BROKEN = frozenset({"error", "network_error", "insufficient_system_resource"})
 """The server failed in the middle: Mistral and OpenRouter, GLM, DeepSeek."""
-
-
-class EventLines:
-    """Bytes in, payloads out: one JSON text per ``data:`` line, as every chat completions server writes them.
-
-    Lines and not events, since some servers leave out the blank line after one. What is no event is kept: a server
-    that ignores ``stream`` sends one JSON object, a proxy a web page.
-    """
-
-    def __init__(self) -> None:
-        self.done = False
-        """The end marker ``[DONE]`` has come."""
-        self._buffer = bytearray()
-        self._other: list[bytes] = []
-        self._events = 0
-        self._size = 0
-
-    def feed(self, piece: bytes) -> list[bytes]:
-        """The payloads that ``piece`` completes.
-
-        Raises:
-            InvalidAnswer: more than ``MAX_ANSWER_BYTES`` in all.
-        """
-        self._size += len(piece)
-        if self._size > MAX_ANSWER_BYTES:
-            raise InvalidAnswer(f"the model's answer is larger than {MAX_ANSWER_BYTES} bytes")
-        self._buffer.extend(piece)
-        if b"\n" not in piece:
-            return []
-        *lines, rest = bytes(self._buffer).split(b"\n")
-        self._buffer = bytearray(rest)
-        return [payload for line in lines if line and (payload := self._payload(line))]
-
-    def end(self) -> list[bytes]:
-        """What is left when the bytes end: a last line without its end, or the whole of what was no event stream."""
-        last = self._payload(bytes(self._buffer))
-        if last or self._events or self.done:
-            return [last] if last else []
-        whole = b"\n".join(self._other).strip()
-        return [whole] if whole else []
-
-    def _payload(self, line: bytes) -> bytes:
-        field, colon, value = line.strip().partition(b":")
-        if colon and field == b"data":
-            self._events += 1
-            value = value.strip()
-            self.done = self.done or value == b"[DONE]"
-            return b"" if value == b"[DONE]" else value
-        if not (colon and field in (b"", b"event", b"id", b"retry")):
-            self._other.append(line)
-        return b""
 
 
 class _Function(msgspec.Struct):
@@ -120,10 +65,14 @@ class _Message(msgspec.Struct):
     """Where DeepSeek, vLLM and llama.cpp put it."""
     reasoning: object = None
     """Where OpenRouter and Ollama do."""
+    thinking_blocks: object = None
+    """Where Anthropic's thinking is kept with its signatures."""
     tool_calls: list[_Call] | None = None
 
 
-class _Choice(msgspec.Struct):
+class Choice(msgspec.Struct):
+    """What a payload adds to the answer."""
+
     delta: dict[str, object] | None = None
     """As ``_Message``, with whatever else the server sends."""
     message: dict[str, object] | None = None
@@ -143,8 +92,10 @@ class _Usage(msgspec.Struct):
     """DeepSeek's name for the cached ones."""
 
 
-class _Payload(msgspec.Struct):
-    choices: list[_Choice] | None = None
+class Payload(msgspec.Struct):
+    """A piece of a stream, or the one object of a server without streams, in the form of the chat completions API."""
+
+    choices: list[Choice] | None = None
     usage: object = None
     """Read apart: an answer is not the worse for a count that cannot be read."""
     model: str | None = None
@@ -155,7 +106,10 @@ class _Payload(msgspec.Struct):
     code: object = None
 
 
-_payloads = msgspec.json.Decoder(_Payload, strict=False)
+Read = Callable[[object], Payload]
+"""Reads a decoded event of another API's stream. Raises ``msgspec.ValidationError`` if it has another shape."""
+
+_payloads = msgspec.json.Decoder(Payload, strict=False)
 
 
 @dataclass
@@ -182,9 +136,18 @@ class _OpenCall:
 class AnswerParts:
     """Puts an answer together from the payloads of a stream, or from the one object of a server without streams."""
 
-    def __init__(self, asked: Asked, *, offered: Callable[[], Collection[str]] | None = None) -> None:
-        """``offered`` names the tools that the model may call; None: there are none."""
+    def __init__(
+        self, asked: Asked, *, offered: Callable[[], Collection[str]] | None = None, read: Read | None = None
+    ) -> None:
+        """Nothing has come yet.
+
+        Args:
+            asked: whose answer it is.
+            offered: names the tools that the model may call; None: there are none.
+            read: reads each event; None: they are those of the chat completions API.
+        """
         self._asked = asked
+        self._read = read
         self._offered = offered
         self._characters = characters.Characters()
         self._thinking = Thinking(inside=is_thinker(asked.model))
@@ -243,17 +206,17 @@ class AnswerParts:
         """
         has_text, are_whole = bool("".join(self._text).strip()), all(call.is_whole for call in self._calls)
         if not self._finish and not (marked and are_whole and (has_text or self._calls)):
-            raise InvalidAnswer(f"the answer of {self._asked} broke off before its end")
+            raise InvalidAnswer(f"the answer of {self._asked} was cut off before its end")
         if self._finish in _BROKEN:
-            raise ModelUnavailable(f"{self._asked} ended its answer with an error ({self._finish}); it may work later")
+            raise ModelUnavailable(f"{self._asked} ended its answer with an error ({self._finish}). Try again later.")
         if reason := _CUT_OFF.get(self._finish):
             why = "max_completion_tokens was reached" if reason == "length" else "its content filter stopped it"
-            text = f"the answer of {self._asked} is cut off: {why}"
+            text = f"the answer of {self._asked} is incomplete: {why}"
             raise CutOff(text, finish_reason=reason, answer=self._so_far(), is_call=bool(self._calls))
         answer = self._so_far(self._tool_calls())
         if not (self._calls or has_text):
             if answer.reasoning.strip():
-                raise OnlyThought(f"the answer of {self._asked} holds reasoning and nothing else", answer=answer)
+                raise OnlyThought(f"the answer of {self._asked} contains only reasoning", answer=answer)
             raise InvalidAnswer(f"the answer of {self._asked} is empty")
         return answer
 
@@ -273,35 +236,36 @@ class AnswerParts:
         if not self._own and not any(of_calls):
             return b""
         kept = own.Own(
-            of=own.identity(self._asked.host.lower(), self._asked.model),
+            of=self._asked.of or own.identity(self._asked.host.lower(), self._asked.model),
             message=self._own,
             calls=tuple(of_calls) if any(of_calls) else (),
         )
         return own.encode(characters.mended(msgspec.to_builtins(kept)))
 
-    def _decoded(self, payload: bytes) -> _Payload:
+    def _decoded(self, payload: bytes) -> Payload:
         try:
-            return _payloads.decode(payload)
+            return _payloads.decode(payload) if self._read is None else self._read(msgspec.json.decode(payload))
         except UNREADABLE:
             pass
         try:
-            return msgspec.convert(characters.decoded(payload), _Payload, strict=False)
+            fields = characters.decoded(payload)
+            return msgspec.convert(fields, Payload, strict=False) if self._read is None else self._read(fields)
         except UNREADABLE as error:
             quoted = self._asked.quote(payload[:2000].decode(errors="replace"))
-            raise InvalidAnswer(f"{self._asked} sent something that is no answer: {quoted}") from error
+            raise InvalidAnswer(f"{self._asked} sent an answer that cannot be parsed: {quoted}") from error
 
-    def _choice(self, choice: _Choice) -> str:
+    def _choice(self, choice: Choice) -> str:
         self._finish = (choice.finish_reason or self._finish).lower()
         fields = choice.delta or choice.message or {}
         try:
             message = msgspec.convert(fields, _Message, strict=False)
         except UNREADABLE as error:
-            raise InvalidAnswer(f"{self._asked} sent a message of a shape that is no answer") from error
+            raise InvalidAnswer(f"{self._asked} sent an answer with unexpected fields") from error
         for call, of_call in zip(message.tool_calls or (), _raw_calls(fields), strict=True):
             self._fragment(call, of_call)
         if unknown := own.unknown(fields, own.KNOWN):
             self._own = cast("dict[str, object]", own.joined(self._own, unknown))
-        thought = message.reasoning_content or message.reasoning
+        thought = message.reasoning_content or message.reasoning or own.thought(message.thinking_blocks)
         if isinstance(thought, str):
             self._thought.append(thought)
         content = message.content or ""
@@ -356,7 +320,7 @@ class AnswerParts:
         calls: list[ToolCall] = []
         for call in self._calls:
             if not call.name:
-                raise InvalidAnswer(f"{self._asked} calls a tool without naming it")
+                raise InvalidAnswer(f"{self._asked} called a tool without its name")
             identity = call.id or f"call_{uuid.uuid4().hex}"
             while identity in taken:
                 identity += "_"

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from daemon.config.schema import ModelConfig
 from daemon.model.adaptation import Form, adapted
 from daemon.model.base import Request
 from daemon.model.own import identity
@@ -35,7 +36,7 @@ _SCHEMA = re.compile(
 _OWN = re.compile(r"reasoning|thought|thinking|signature|extra_content")
 _STREAM = re.compile(r"\bstream(?:ing)?\b")
 _AT_MOST = re.compile(
-    r"(?:at most|up to|<=?|less than(?: or equal to)?|max(?:imum)?(?: allowed| value)?(?: is| of|:)?|,)\s*(\d{3,6})\b"
+    r"(?:at most|up to|<=?|less than(?: or equal to)?|max(?:imum)?(?: allowed| value)?(?: is| of|:)?|,|>)\s*(\d{3,6})\b"
 )
 _PLAIN = Form()
 
@@ -56,6 +57,8 @@ class Dialect:
     """Whether ``tool_choice`` may force a tool."""
     tools: bool = True
     """Whether there may be tools at all."""
+    cache: bool = True
+    """Whether parts of a prompt may be marked to be cached, with Anthropic's API."""
     schemas: Literal["full", "plain"] = "full"
     """Whether the parameters of tools may have all of JSON Schema, or only its common keywords."""
     form: Form = _PLAIN
@@ -64,7 +67,10 @@ class Dialect:
     def without(self, refused: str, request: Request) -> "Dialect | None":
         """The dialect to ask ``request`` in after the server's text ``refused``; None if it names nothing of it."""
         text = refused.lower()
-        changes = (self._usage, self._force, self._limit, self._stream, self._schemas, self._tools, self._messages)
+        changes = (
+            *(self._usage, self._force, self._limit, self._stream, self._cache),
+            *(self._schemas, self._tools, self._messages),
+        )
         return next((changed for change in changes if (changed := change(text, request)) is not None), None)
 
     def _usage(self, text: str, _request: Request) -> "Dialect | None":
@@ -76,7 +82,7 @@ class Dialect:
     def _limit(self, text: str, request: Request) -> "Dialect | None":
         if self.limit not in text and "max_tokens" not in text:
             return None
-        most = [int(number) for number in _AT_MOST.findall(text) if 0 < int(number) < self._most(request)]
+        most = [int(number) for number in _AT_MOST.findall(text) if 0 < int(number) < self.most(request)]
         if most and not _UNKNOWN.search(text):
             return replace(self, limit_most=max(most))
         if self.limit == "max_completion_tokens" and self.limit in text:
@@ -98,6 +104,9 @@ class Dialect:
             return replace(self, tools=False, force=False)
         return None
 
+    def _cache(self, text: str, _request: Request) -> "Dialect | None":
+        return replace(self, cache=False) if self.cache and "cache_control" in text else None
+
     def _messages(self, text: str, request: Request) -> "Dialect | None":
         form = self.form.otherwise(
             text,
@@ -107,7 +116,19 @@ class Dialect:
         )
         return None if form is None else replace(self, form=form)
 
-    def _most(self, request: Request) -> int:
+    def offered(self, request: Request) -> list[bytes]:
+        """The definitions of the tools in this form, JSON each; none if the server takes none."""
+        return [plain(tool) if self.schemas == "plain" else tool for tool in request.tools] if self.tools else []
+
+    def messages(self, request: Request, *, of: str) -> list[bytes]:
+        """The messages in this form, JSON each; ``of`` as for ``body``."""
+        messages = adapted(request.messages, self.form, of=of, current=request.current, tools=self.tools)
+        if request.force_tool and not self.tools:
+            messages.append(_described(request))
+        return messages
+
+    def most(self, request: Request) -> int:
+        """The largest answer to ask for, in tokens."""
         return min(request.max_completion_tokens, self.limit_most or request.max_completion_tokens)
 
     def body(self, model: str, request: Request, *, of: str = "") -> bytes:
@@ -118,13 +139,10 @@ class Dialect:
             request: what is asked.
             of: whose fields are sent back, see ``daemon.model.own.identity``.
         """
-        tools = [plain(tool) if self.schemas == "plain" else tool for tool in request.tools] if self.tools else []
-        messages = adapted(request.messages, self.form, of=of, current=request.current, tools=self.tools)
-        if request.force_tool and not self.tools:
-            messages.append(_described(request))
+        tools, messages = self.offered(request), self.messages(request, of=of)
         fields = [b'"model":' + _json(model), b'"messages":[' + b",".join(messages) + b"]"]
         fields.insert(1, b'"stream":true' if self.stream else b'"stream":false')
-        fields.append(f'"{self.limit}":{self._most(request)}'.encode())
+        fields.append(f'"{self.limit}":{self.most(request)}'.encode())
         if self.usage and self.stream:
             fields.append(b'"stream_options":{"include_usage":true}')
         if tools:
@@ -143,6 +161,7 @@ def _described(request: Request) -> bytes:
 
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
+ANTHROPIC_BASE_URL = "https://api.anthropic.com"
 
 PROVIDERS: Mapping[str, Dialect] = {
     "mistral.ai": Dialect(limit="max_tokens", form=Form(ids="nine", own="none")),
@@ -159,6 +178,16 @@ def host_of(base_url: str) -> str:
     with suppress(ValueError):  # who opens the model says so
         return urlsplit(base_url or DEFAULT_BASE_URL).netloc.rpartition("@")[2].lower()
     return ""
+
+
+def server_of(config: ModelConfig) -> str:
+    """The name under which a model's server is known here: its host, and its API unless that is OpenAI's.
+
+    One host may have both, each with a dialect of its own, as DeepSeek does.
+    """
+    if config.api == "anthropic":
+        return f"anthropic:{host_of(config.base_url or ANTHROPIC_BASE_URL)}"
+    return host_of(config.base_url)
 
 
 _learnt: dict[str, Dialect] = {}

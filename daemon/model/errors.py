@@ -1,11 +1,14 @@
 """Every exception of the openai SDK and of httpx2, its HTTP library, in Millpond's terms: one table, one place.
 
+Other SDKs add theirs to the table where they are used (``daemon.model.anthropic_model``).
+
 Texts name the model, the host and what to do. A server's own words are quoted, shortened, with the key cut out.
 """
 
 import datetime as dt
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -25,7 +28,9 @@ from daemon.errors import (
     ModelTimeout,
     ModelUnavailable,
     RateLimited,
+    SetupFault,
 )
+from daemon.model.setup_faults import STATUSES, connection_fault, status_of
 
 KINDS: Mapping[type[BaseException], type[ModelError]] = {
     # What a status says is read from the status: see ``by_status``. Listed for those without one.
@@ -41,11 +46,11 @@ KINDS: Mapping[type[BaseException], type[ModelError]] = {
     httpx2.TimeoutException: ModelTimeout,
     TimeoutError: ModelTimeout,
     # An address, a header or credentials that can never work.
-    httpx2.InvalidURL: ModelRefused,
-    httpx2.UnsupportedProtocol: ModelRefused,
-    httpx2.LocalProtocolError: ModelRefused,
-    httpx2.TooManyRedirects: ModelRefused,
-    openai.OpenAIError: ModelRefused,
+    httpx2.InvalidURL: SetupFault,
+    httpx2.UnsupportedProtocol: SetupFault,
+    httpx2.LocalProtocolError: SetupFault,
+    httpx2.TooManyRedirects: SetupFault,
+    openai.OpenAIError: SetupFault,
     # Bytes that mean nothing.
     openai.APIResponseValidationError: InvalidAnswer,
     openai.LengthFinishReasonError: InvalidAnswer,
@@ -70,6 +75,18 @@ KINDS: Mapping[type[BaseException], type[ModelError]] = {
 FOREIGN = tuple(KINDS)
 """What is caught around a call."""
 
+
+class Refusal(Exception):
+    """A response with an error status, whichever SDK read it."""
+
+    def __init__(self, response: httpx2.Response, body: object) -> None:
+        super().__init__(f"status {response.status_code}")
+        self.response = response
+        self.status = response.status_code
+        self.body = body
+        """The error that the server describes, decoded where it is JSON."""
+
+
 QUOTE_CHARS = 300
 """Longest quotation of a server's words."""
 
@@ -92,6 +109,7 @@ _OVERFLOW = (
     "maximum model length",  # vLLM
     "request body too large",  # Anthropic, GitHub: 413
     "request too large",
+    "request_too_large",  # Anthropic's type
     "too many tokens",
     "token limit",
     "tokens exceed",
@@ -124,6 +142,10 @@ class Asked:
     model: str
     host: str
     key: Secret
+    variable: str = "OPENAI_API_KEY"
+    """Names the key where the configuration does not."""
+    of: str = ""
+    """Whose fields an answer's own ones are, see ``daemon.model.own.identity``; empty: those of host and model."""
 
     def __str__(self) -> str:
         return f"model {self.model!r} at {self.host}"
@@ -136,32 +158,67 @@ class Asked:
         return text if len(text) <= QUOTE_CHARS else text[:QUOTE_CHARS] + "…"
 
 
-def translated(error: BaseException, asked: Asked, now: dt.datetime) -> ModelError:
-    """``error`` as one of ours; ``now`` is for servers that say when to come back as a date."""
+def translated(
+    error: BaseException,
+    asked: Asked,
+    now: dt.datetime,
+    kinds: Mapping[type[BaseException], type[ModelError]] = KINDS,
+) -> ModelError:
+    """``error`` as one of ours.
+
+    Args:
+        error: of a library.
+        asked: who was asked.
+        now: for servers that say when to come back as a date.
+        kinds: what each class of errors means.
+    """
     if isinstance(error, openai.APIStatusError):
-        return by_status(error.status_code, error.body, asked, retry_after_s(error.response.headers, now))
-    kind = next((KINDS[ancestor] for ancestor in type(error).__mro__ if ancestor in KINDS), ModelUnavailable)
-    return kind(f"{asked} {_SAYINGS[kind]} ({type(error).__name__}); {_ADVICE[kind]}")
+        error = Refusal(error.response, error.body)
+    if isinstance(error, Refusal):
+        return by_status(error.status, error.body, asked, retry_after_s(error.response.headers, now))
+    kind = next((kinds[ancestor] for ancestor in type(error).__mro__ if ancestor in kinds), ModelUnavailable)
+    if issubclass(kind, ModelUnavailable) and (sentence := connection_fault(_chain(error), asked.host)):
+        return SetupFault(sentence)
+    return kind(f"{asked} {_SAYINGS[kind]} ({type(error).__name__}). {_ADVICE[kind]}")
 
 
 def by_status(status: int, body: object, asked: Asked, retry_s: float | None = None) -> ModelError:
     """The error that a status and an error body mean, whether they came as a response or inside a stream."""
     words = asked.quote(body)
-    if status == 429:
-        later = f"try again in {retry_s:g} s" if retry_s is not None else "try again later"
-        return RateLimited(f"{asked} limits its rate (429): {words}; {later}", retry_after_s=retry_s)
     if status in (400, 413, 422) and is_overflow(body):
-        return ContextOverflow(f"the prompt is too large for {asked}: {words}; check context_window_tokens")
+        return ContextOverflow(f"the prompt is too large for {asked}: {words}. Check context_window_tokens.")
     if status in (400, 403, 422, 451) and is_filtered(body):
-        return ContentFiltered(f"the content filter of {asked} refuses the request ({status}): {words}", status=status)
+        text = f"the content filter of {asked} refused the request ({status})"
+        return ContentFiltered(f"{text}: {words}", status=status, brief=text)
+    if (meant := status_of(status, _said(body))) is not None:
+        return _setup_fault(meant, asked, "" if meant in (401, 403) else words)
+    if status == 429:
+        later = f"Try again in {retry_s:g} s." if retry_s is not None else "Try again later."
+        text = f"{asked} limits the request rate (429)"
+        return RateLimited(f"{text}: {words}. {later}", retry_after_s=retry_s, brief=f"{text}. {later}")
     if status == 408 or status >= 500:
-        return ModelUnavailable(f"{asked} fails ({status}): {words}; it may work later")
-    if status in (401, 403):
-        # Without the server's words: they often repeat the key.
-        text = f"{asked} does not accept the API key ({status}); check OPENAI_API_KEY or api_key_file"
-        return ModelRefused(text, status=status)
-    text = f"{asked} refuses the request ({status}): {words}; check the bot's model settings"
-    return ModelRefused(text, status=status)
+        text = f"{asked} failed ({status})"
+        return ModelUnavailable(f"{text}: {words}. Try again later.", brief=f"{text}. Try again later.")
+    text = f"{asked} refused the request ({status})"
+    brief = ", ".join((text, *_codes(body)))
+    return ModelRefused(f"{text}: {words}. Check the bot's model settings.", status=status, brief=brief)
+
+
+def _setup_fault(status: int, asked: Asked, words: str) -> SetupFault:
+    """``words`` are the server's; none where they often repeat the key."""
+    sentence = STATUSES[status].format(variable=asked.variable)
+    brief = f"{sentence} ({asked})"
+    return SetupFault(f"{brief}: {words}" if words else brief, status=status, brief=brief)
+
+
+def _codes(body: object) -> list[str]:
+    """The codes of an error body, which no server makes from a conversation."""
+    fields = _fields(body)
+    found = (fields.get(name) for name in ("code", "type", "param"))
+    return [value for value in found if isinstance(value, str) and _CODE.fullmatch(value)]
+
+
+_CODE = re.compile(r"[a-zA-Z][\w.\[\]-]{0,60}")
 
 
 def reported(body: object, asked: Asked) -> ModelError:
@@ -173,9 +230,20 @@ def reported(body: object, asked: Asked) -> ModelError:
     if isinstance(code, int) and 400 <= code < 600:
         return by_status(code, body, asked)
     names = f"{code} {fields.get('type')}".lower()
+    if status := next((_TYPES[name] for name in _TYPES if name in names), None):
+        return by_status(status, body, asked)
     if "rate_limit" in names or "rate limit" in text:
         return by_status(429, body, asked)
     return by_status(400 if "invalid_request" in names else 500, body, asked)
+
+
+_TYPES: Mapping[str, int] = {
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+}
+"""Statuses of Anthropic's types of errors that no later call gets around (https://platform.claude.com/docs/en/api/errors)."""
 
 
 def is_overflow(body: object) -> bool:
@@ -208,9 +276,14 @@ def shows(error: BaseException, key: Secret) -> bool:
 
 
 def _says(body: object, wordings: Iterable[str]) -> bool:
-    fields = _fields(body)
-    text = f"{fields.get('code')} {fields.get('type')} {_words(body)}".lower()
+    text = _said(body)
     return any(wording in text for wording in wordings)
+
+
+def _said(body: object) -> str:
+    """Code, type and words of an error body, in lower case."""
+    fields = _fields(body)
+    return f"{fields.get('code')} {fields.get('type')} {_words(body)}".lower()
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -243,14 +316,16 @@ def _words(body: object) -> str:
 
 
 _SAYINGS: Mapping[type[ModelError], str] = {
-    ModelUnavailable: "cannot be reached, or broke the connection",
+    ModelUnavailable: "cannot be reached, or closed the connection",
     ModelTimeout: "did not answer in time",
-    ModelRefused: "cannot be asked",
-    InvalidAnswer: "sent something that is no answer",
+    ModelRefused: "cannot be called",
+    SetupFault: "cannot be called",
+    InvalidAnswer: "sent an answer that cannot be parsed",
 }
 _ADVICE: Mapping[type[ModelError], str] = {
-    ModelUnavailable: "check base_url and the network",
-    ModelTimeout: "see call_timeout_s and chunk_timeout_s",
-    ModelRefused: "check base_url, the key and the proxy settings",
-    InvalidAnswer: "check that base_url names an OpenAI-compatible server",
+    ModelUnavailable: "Check base_url and the network.",
+    ModelTimeout: "See call_timeout_s and chunk_timeout_s.",
+    ModelRefused: "Check base_url, the key and the proxy settings.",
+    SetupFault: "Check base_url, the key and the proxy settings.",
+    InvalidAnswer: "Check that base_url and api match the server.",
 }

@@ -4,13 +4,11 @@ A process learns from refusals (``daemon.model.dialect``, ``daemon.tokens.Calibr
 after a call, ``recall`` reads them before the first one. They expire after a week, because providers change.
 """
 
-from collections.abc import AsyncIterator
-
 import msgspec
 
 from daemon.bus import Bus
 from daemon.config.schema import ModelConfig
-from daemon.model.dialect import Dialect, dialect_of, differences, host_of, known_of, learn
+from daemon.model.dialect import Dialect, dialect_of, differences, known_of, learn, server_of
 from daemon.tokens import calibration
 
 KEPT_S = 7 * 86_400
@@ -35,7 +33,7 @@ class Learnt(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
                 f"the server refused larger prompts than {self.window_tokens} tokens, so prompts of this model stay "
                 f"below; set model.context_window_tokens (now {model.context_window_tokens}) to its real window"
             )
-        if self.dialect and (words := _words(known_of(host_of(model.base_url)), self.dialect)):
+        if self.dialect and (words := _words(known_of(server_of(model)), self.dialect)):
             found.append(f"after refusals of the server, requests have {', '.join(words)}")
         return found
 
@@ -47,6 +45,7 @@ _WORDS = {
     "usage": "no stream_options",
     "force": "no forced tool_choice",
     "tools": "no tools",
+    "cache": "no marks for the prompt cache",
     "schemas": "tool schemas of the common keywords only ({})",
     "form.ids": "call ids of nine letters and digits",
     "form.content": "{} content beside tool calls",
@@ -65,10 +64,13 @@ _saved: dict[tuple[str, str], Learnt] = {}
 
 async def recall(bus: Bus, model: ModelConfig) -> None:
     """Use what any process has learnt about a model and its fallbacks; errors as for ``Bus.call``."""
-    async for each, learnt in _stored(bus, model):
+    for each in model.chain:
+        learnt = await stored(bus, each)
+        if learnt is None:
+            continue
         _saved[_identity(each)] = learnt
         if learnt.dialect:
-            learn(host_of(each.base_url), each.name, learnt.dialect)
+            learn(server_of(each), each.name, learnt.dialect)
         if learnt.window_tokens is not None and learnt.configured_tokens == each.context_window_tokens:
             calibration(each.name, each.base_url).fits(learnt.window_tokens)
 
@@ -84,25 +86,19 @@ async def remember(bus: Bus, model: ModelConfig) -> None:
 
 def learnt_of(model: ModelConfig) -> Learnt:
     """What this process knows about one model."""
-    host = host_of(model.base_url)
-    dialect, window_tokens = dialect_of(host, model.name), calibration(model.name, model.base_url).window_tokens
+    server = server_of(model)
+    dialect, window_tokens = dialect_of(server, model.name), calibration(model.name, model.base_url).window_tokens
     return Learnt(
-        dialect=None if dialect == known_of(host) else dialect,
+        dialect=None if dialect == known_of(server) else dialect,
         window_tokens=window_tokens,
         configured_tokens=0 if window_tokens is None else model.context_window_tokens,
     )
 
 
-async def stored(bus: Bus, model: ModelConfig) -> list[tuple[ModelConfig, Learnt]]:
-    """What is saved about a model and its fallbacks; errors as for ``Bus.call``."""
-    return [found async for found in _stored(bus, model)]
-
-
-async def _stored(bus: Bus, model: ModelConfig) -> AsyncIterator[tuple[ModelConfig, Learnt]]:
-    for each in model.chain:
-        value: bytes | None = await bus.call("GET", _key(bus, each))
-        if value is not None:
-            yield each, _read(value)
+async def stored(bus: Bus, model: ModelConfig) -> Learnt | None:
+    """What is saved about one model; errors as for ``Bus.call``."""
+    value: bytes | None = await bus.call("GET", _key(bus, model))
+    return None if value is None else _read(value)
 
 
 def _words(known: Dialect, learnt: Dialect) -> list[str]:
@@ -118,7 +114,7 @@ def _read(value: bytes) -> Learnt:
 
 
 def _identity(model: ModelConfig) -> tuple[str, str]:
-    return host_of(model.base_url), model.name
+    return server_of(model), model.name
 
 
 def _key(bus: Bus, model: ModelConfig) -> str:

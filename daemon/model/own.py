@@ -13,6 +13,11 @@ KNOWN = frozenset({"role", "content", "tool_calls", "refusal", "annotations", "a
 """Fields of a message that Millpond writes itself, or that no server takes back."""
 KNOWN_OF_CALL = frozenset({"index", "id", "type", "function"})
 
+BLOCKS = "thinking_blocks"
+"""The field of an answer of Anthropic's: its blocks ``thinking`` and ``redacted_thinking`` as they came, each with its
+``index`` and ``at``, its place among text and calls: 0 before the text, 1 before the first call, 2 before the second.
+"""
+
 _CONSTANT = frozenset({"type", "id", "format", "index", "name", "role"})
 """Fields that are the same in each piece of a stream; all other texts are put together from their pieces."""
 
@@ -39,6 +44,12 @@ def identity(host: str, model: str) -> str:
 def unknown(fields: Mapping[str, object], known: frozenset[str]) -> dict[str, object]:
     """The fields that are to be kept."""
     return {name: value for name, value in fields.items() if name not in known and value not in (None, "", [], {})}
+
+
+def thought(blocks: object) -> str:
+    """The reasoning in Anthropic's thinking blocks, as far as it can be read."""
+    found = cast("list[object]", blocks) if isinstance(blocks, list) else []
+    return "".join(str(cast("dict[str, object]", each).get("thinking", "")) for each in found if isinstance(each, dict))
 
 
 def joined(so_far: object, piece: object, name: str = "") -> object:

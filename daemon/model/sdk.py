@@ -10,9 +10,14 @@ CONNECT_TIMEOUT_S = 10.0
 """A server that takes longer to accept a connection is away, however long its answers may take."""
 
 
+def timeout_of(timeout_s: float) -> httpx2.Timeout:
+    """How long a client waits: for each step, and for a connection."""
+    return httpx2.Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s))
+
+
 def sdk_client(base_url: str, key: Secret, *, timeout_s: float) -> openai.AsyncOpenAI:
     """A client that neither repeats a request nor follows anybody elsewhere; closed by whoever asked for it."""
-    timeout = httpx2.Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s))
+    timeout = timeout_of(timeout_s)
     return openai.AsyncOpenAI(
         api_key=key.reveal() or "none",  # the SDK wants one; without a key the header is left out
         base_url=base_url,

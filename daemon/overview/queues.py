@@ -1,5 +1,6 @@
 """What waits where: the lengths of all queues at one moment."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,7 +47,9 @@ class Queues:
     """Sessions that workers hold, as they said with their last heartbeat."""
     workers: int
     parked: int
-    """Sessions that rest after a failure, of the 1,000 that are looked at."""
+    """Sessions that are parked or backing off, of the 1,000 that are looked at."""
+    reasons: dict[str, int]
+    """The same by reason; empty for a failed answer that is tried again."""
 
 
 def push_channels(config: Config) -> list[str]:
@@ -77,6 +80,7 @@ async def read_queues(bus: Bus, channels: Sequence[str] = (), *, found: Sequence
         in_flight=sum(beat.holding for beat in agents),
         workers=len(agents),
         parked=sum(standing.parked for standing in found),
+        reasons=dict(Counter(standing.reason for standing in found if standing.parked).most_common()),
     )
 
 

@@ -18,6 +18,8 @@ class Parked:
     """ISO 8601, UTC; empty of one that backs off, since its message's answer failed."""
     until: str
     """When it is tried again."""
+    reason: str
+    """Why; empty of one that backs off."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +36,7 @@ class Paused:
 def parked(found: Iterable[Standing]) -> list[Parked]:
     """Those of ``found`` that rest."""
     return [
-        Parked(session=one.session, since=_time(one.parked_at_ms), until=_time(one.retry_at_ms))
+        Parked(session=one.session, since=_time(one.parked_at_ms), until=_time(one.retry_at_ms), reason=one.reason)
         for one in found
         if one.parked
     ]

@@ -15,8 +15,9 @@ from daemon.session.locks import Lock, Locks
 from daemon.session.reader import SessionReader, SessionState, raws_of_log
 from daemon.session.sayings import Saying, Sayings, saying_id
 from daemon.session.scopes import all_sessions, sessions_of, sessions_where
-from daemon.session.sessions import NO_CHANGE, Change, Commit, Sessions, Word
+from daemon.session.sessions import NO_CHANGE, Change, Commit, Sessions, StillParked, Word
 from daemon.session.settlement import Settlement, settlement_of
+from daemon.session.telling import tell
 
 __all__ = [
     "NO_CHANGE",
@@ -37,6 +38,7 @@ __all__ = [
     "Sessions",
     "Settlement",
     "Standing",
+    "StillParked",
     "Waiting",
     "Withdrawn",
     "Word",
@@ -50,4 +52,5 @@ __all__ = [
     "sessions_where",
     "settlement_of",
     "standings",
+    "tell",
 ]

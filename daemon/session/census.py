@@ -12,7 +12,7 @@ from daemon.session.reader import SessionReader
 LIMIT = 1_000
 """Sessions that are looked at unless told otherwise."""
 
-FIELDS = ("worker", "fence", "lease", "retry_at", "parked_at")
+FIELDS = ("worker", "fence", "lease", "retry_at", "parked_at", "parked_why")
 """Of a session's hash."""
 TOGETHER = 100
 """So many in one tick of the event loop, some 8 ms of it: whoever looks may have turns to run."""
@@ -34,6 +34,8 @@ class Standing:
     """Until when it rests, by the server's clock."""
     parked_at_ms: int = 0
     """Since when, of one that was parked: for no fault of its message. 0 of one that backs off."""
+    reason: str = ""
+    """Why it was parked."""
 
     @property
     def held(self) -> bool:
@@ -102,7 +104,7 @@ async def _each(bus: Bus, command: Callable[[int], tuple[str | int, ...]]) -> li
 
 async def _look(bus: Bus, session: str, now_ms: int, found: list[Standing]) -> None:
     values = await bus.call("HMGET", bus.keys.session(session), *FIELDS)
-    worker, fence, lease_ms, retry_ms, parked_ms = (value or b"" for value in values)
+    worker, fence, lease_ms, retry_ms, parked_ms, reason = (value or b"" for value in values)
     left_s = max(0.0, (int(lease_ms or 0) - now_ms) / 1000)
     standing = Standing(
         session=session,
@@ -112,5 +114,6 @@ async def _look(bus: Bus, session: str, now_ms: int, found: list[Standing]) -> N
         retry_in_s=max(0.0, (int(retry_ms or 0) - now_ms) / 1000),
         retry_at_ms=int(retry_ms or 0),
         parked_at_ms=int(parked_ms or 0),
+        reason=reason.decode(errors="replace"),
     )
     found.append(standing)

@@ -10,7 +10,8 @@
 --                                      Without a message when every one that waited was gone from the stream: whoever
 --                                      holds it reports what was dropped and gives it back
 --   held, ms until the lease ends      somebody else answers it
---   parked, ms until the retry         it backs off
+--   parked, ms until the retry         it backs off. A parked one whose people were told, and that got another message
+--                                      since: then how many wait, ms since it was parked, why, and the newest message
 --   empty                              nothing waits
 --   ended                              this very claim was granted, used and given up already
 --   refused, why                       its keys do not hold what they should
@@ -55,7 +56,20 @@ local function claim(session, nonce, session_key, log_key, waiting_key)
 
   local lease, retry_at = number_of(fields.lease), number_of(fields.retry_at)
   if ahead(lease) then return later(session, lease, 'held') end
-  if ahead(retry_at) then return later(session, retry_at, 'parked') end
+  if ahead(retry_at) then
+    local result, told = later(session, retry_at, 'parked'), tonumber(fields.parked_told)
+    local count = told and redis.call('LLEN', waiting_key) or 0
+    if told and count > told then
+      redis.call('HSET', session_key, 'parked_told', count)
+      local newest = redis.call('LINDEX', waiting_key, -1)
+      local entry = redis.call('XRANGE', KEYS[1], newest, newest)[1]
+      if entry then
+        local parked_ms = math.max(0, now - number_of(fields.parked_at))
+        result = {'parked', result[2], count, parked_ms, fields.parked_why or '', entry[2][6]}
+      end
+    end
+    return result
+  end
   local ends = window_ends(first, number_of(fields.debounce), fields.stop_upto or '', now)
   if ends then return later(session, ends, 'parked') end
 

@@ -6,8 +6,9 @@
 --       6 the stop that was known when the turn began, or ''
 --       7 what its people are told: a notice (JSON), or ''; of a parked session only the first time   8 TTL of notices (ms)
 --       9 events channel   10 the same as a reply (JSON) for push channels, or ''
---       11 under which name they are told it once, or ''
--- Returns 'done', 'parked' (delayed without counting, for the first time since the last commit),
+--       11 under which name they are told it once, or ''; of a parked session they are told again under another name
+--       12 why it is parked (text), or ''   13 how long it has to be parked, the delay included, before they are told (ms)
+-- Returns 'done', 'parked' (delayed without counting, and told for the first time since the last commit),
 --   the same again when it arrives twice, or 'stale' (it is not ours any more; nothing to give back)
 
 local released, status = string.match(redis.call('HGET', KEYS[1], 'released') or '', '^(%S+) (%S+)$')
@@ -28,8 +29,19 @@ if (redis.call('HGET', KEYS[1], 'stop_upto') or '') ~= ARGV[6] then delay = 0 en
 if delay > 0 then
   redis.call('HSET', KEYS[1], 'retry_at', now + delay)
   redis.call('ZADD', KEYS[3], now + delay, ARGV[1])
-  if ARGV[3] == 'parked' and redis.call('HSETNX', KEYS[1], 'parked_at', now) == 1 then status = 'parked' end
-  local tells = (status == 'parked' or ARGV[3] == 'undone') and ARGV[7] ~= ''
+  local tells = ARGV[3] == 'undone' and ARGV[7] ~= ''
+  if ARGV[3] == 'parked' then
+    redis.call('HSETNX', KEYS[1], 'parked_at', now)
+    redis.call('HSET', KEYS[1], 'parked_why', ARGV[12])
+    local parked_at, told = unpack(redis.call('HMGET', KEYS[1], 'parked_at', 'parked_told'))
+    if now - parked_at + delay >= tonumber(ARGV[13]) then
+      if not told then
+        redis.call('HSET', KEYS[1], 'parked_told', 1)
+        status = 'parked'
+      end
+      tells = ARGV[7] ~= '' and (not told or ARGV[11] ~= '')
+    end
+  end
   if tells and ARGV[11] ~= '' then
     if redis.call('HGET', KEYS[1], 'told_pause') == ARGV[11] then tells = false end
     redis.call('HSET', KEYS[1], 'told_pause', ARGV[11])

@@ -1,7 +1,7 @@
 """Claiming a session, and everything that only its holder may do."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal
@@ -84,13 +84,43 @@ class Word:
     """When a session is put off: said once under this name; empty: each time."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Parked:
+    """How a session is parked."""
+
+    reason: str
+    tell_after_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class StillParked:
+    """A parked session that got another message after its people had been told that it is parked."""
+
+    session: str
+    count: int
+    """Messages that are pending."""
+    parked_s: float
+    reason: str
+    newest: bytes
+    """The newest message, JSON."""
+
+
 class Sessions:
     """The scripts of one process's claims."""
 
-    def __init__(self, bus: Bus, config: QueueConfig, *, worker: str) -> None:
+    def __init__(
+        self,
+        bus: Bus,
+        config: QueueConfig,
+        *,
+        worker: str,
+        still_parked: Callable[[StillParked], None] = lambda _session: None,
+    ) -> None:
+        """``still_parked`` is called with each such session that was to be claimed."""
         self._bus = bus
         self._config = config
         self._worker = worker
+        self._still_parked = still_parked
         self._lease_ms = round(config.lease_s * 1000)
         self._wakeup_ms = round(config.wakeup_s * 1000)
         self._notice_ttl_ms = round(config.notice_ttl_s * 1000)
@@ -142,6 +172,8 @@ class Sessions:
         for session, nonce, (status, *rest) in zip(sessions, nonces, results, strict=True):
             if status == b"refused":
                 _log.error("session.refused", session=session, reason=rest[0].decode(errors="replace"))
+            elif status == b"parked" and len(rest) > 1:
+                self._still_parked(_still_parked(session, rest))
             elif status == b"claimed":
                 try:
                     claims.append(Claim(session=session, nonce=nonce, fence=int(rest[0]), begun=begun_from(rest)))
@@ -253,13 +285,19 @@ class Sessions:
         """Have the session tried again after ``delay_s``; this attempt counts."""
         await self._release(claim, "counts", delay_s=delay_s)
 
-    async def park(self, claim: Claim, *, delay_s: float, word: Word | None = None) -> bool:
+    async def park(
+        self, claim: Claim, *, delay_s: float, word: Word | None = None, reason: str = "", tell_after_s: float = 0.0
+    ) -> bool:
         """As ``back_off``, for a failure that is not the message's fault: the attempt does not count.
 
-        Returns whether this is the first time since the session's last commit: then, and only then, its people are
-        told ``word``, and from then on it is counted how long the session has been parked.
+        From the first time on since the session's last commit it is counted how long the session has been parked. As
+        soon as that, with ``delay_s``, is ``tell_after_s``, its people are told ``word``, once; again under another
+        name (``word.once``).
+
+        Returns whether they were told for the first time.
         """
-        return await self._release(claim, "parked", delay_s=delay_s, word=word) == b"parked"
+        parked = _Parked(reason=reason, tell_after_s=tell_after_s)
+        return await self._release(claim, "parked", delay_s=delay_s, word=word, parked=parked) == b"parked"
 
     async def _release(
         self,
@@ -268,6 +306,7 @@ class Sessions:
         *,
         delay_s: float,
         word: Word | None = None,
+        parked: "_Parked | None" = None,
     ) -> bytes:
         keys = self._bus.keys.of(claim.session)
         reply = word.reply if word else None
@@ -292,6 +331,8 @@ class Sessions:
                 self._bus.keys.events(claim.session),
                 _encode(reply) if reply else "",
                 word.once if word else "",
+                parked.reason if parked else "",
+                round(parked.tell_after_s * 1000) if parked else 0,
             ],
         )
         return status
@@ -312,6 +353,12 @@ class Sessions:
     def _out(self, session: str, channel: str) -> str:
         keys = self._bus.keys
         return keys.out(keys.partition(session), channel)
+
+
+def _still_parked(session: str, rest: Sequence[Any]) -> StillParked:
+    _, count, parked_ms, reason, newest = rest
+    reason = reason.decode(errors="replace")
+    return StillParked(session=session, count=count, parked_s=parked_ms / 1000, reason=reason, newest=newest)
 
 
 def _beside(commit: Commit) -> dict[str, Any] | Literal[""]:
@@ -338,4 +385,4 @@ def _or_empty(number: int | None) -> int | str:
 
 
 def _lost(claim: Claim) -> LeaseLost:
-    return LeaseLost(f"session {claim.session} is held by another worker now; this turn was not written")
+    return LeaseLost(f"session {claim.session} is now held by another worker. This turn was not written.")

@@ -19,6 +19,7 @@ if redis.call('EXISTS', KEYS[3]) == 0 then
   -- Nobody holds the session, or it would be too late: as a claim leaves one in which nothing waits.
   redis.call('ZREM', KEYS[5], ARGV[1])
   redis.call('ZREM', KEYS[6], ARGV[1])
-  redis.call('HDEL', KEYS[2], 'nonce', 'lease', 'worker', 'since', 'retry_at', 'parked_at', 'stop_upto')
+  redis.call('HDEL', KEYS[2], 'nonce', 'lease', 'worker', 'since', 'retry_at', 'parked_at', 'parked_why',
+    'parked_told', 'stop_upto')
 end
 return 'withdrawn'

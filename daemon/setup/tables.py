@@ -48,6 +48,10 @@ def with_answers(before: Table, answers: Answers) -> tuple[Table, list[SecretFil
 def _model(bot: Table, name: str, answer: ModelAnswer) -> SecretFile | None:
     model = _inner(bot, "model")
     model |= {"base_url": answer.base_url, "name": answer.name}
+    if answer.api == "openai":
+        model.pop("api", None)
+    else:
+        model["api"] = answer.api
     file = SecretFile(name=f"{name}.model.key", secret=answer.key) if answer.key else None
     # An empty key is written out: else the one of the environment would be sent to that server.
     _secret(model, "api_key", file)
@@ -57,7 +61,7 @@ def _model(bot: Table, name: str, answer: ModelAnswer) -> SecretFile | None:
 def _offline(bot: Table) -> None:
     model = bot.get("model")
     if is_table(model):
-        for key in ("base_url", "name", "api_key", "api_key_file"):
+        for key in ("api", "base_url", "name", "api_key", "api_key_file"):
             model.pop(key, None)
         if not model:
             del bot["model"]

@@ -235,7 +235,7 @@ async def test_doctor_asks_it_how_it_fares(
     assert [found.state for found in locked_out] == ["error"]
     assert "wrong key; look at channels.harbour.host" in locked_out[0].text
     assert [found.state for found in broken] == ["error"]
-    assert broken[0].text.startswith("it cannot be asked: TypeError")
+    assert broken[0].text.startswith("the channel could not be checked: TypeError")
 
 
 def test_the_command_line_names_it_when_it_is_broken(installed: Path, tmp_path: Path) -> None:
@@ -248,7 +248,8 @@ def test_the_command_line_names_it_when_it_is_broken(installed: Path, tmp_path: 
 
     assert checked.returncode == 78
     assert (
-        "channels.harbour.type: the package millpond-lines 1.0, which brings 'lines', cannot be used" in checked.stderr
+        "channels.harbour.type: package millpond-lines 1.0, which provides type 'lines', cannot be used"
+        in checked.stderr
     )
     assert "Traceback" not in checked.stderr
 

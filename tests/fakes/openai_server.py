@@ -70,6 +70,7 @@ class Plain:
     body: bytes
     content_type: str = "text/html"
     status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -129,10 +130,13 @@ class FakeOpenAI:
                         continue
                     self.requests.append(request)
                     self.asked.set()
-                    if not await _answer(connection, self._choose(request.body), request.body):
+                    if not await _answer(connection, self.reply(request), request.body):
                         break
             except (anyio.EndOfStream, anyio.BrokenResourceError):
                 self.client_left.set()
+
+    def reply(self, request: Received) -> Reply:
+        return self._choose(request.body)
 
     def _models(self) -> Reply:
         if not self.models:
@@ -172,7 +176,7 @@ async def _answer(connection: _Connection, reply: Reply, body: dict[str, object]
             content = json.dumps({"error": error}).encode()
             await connection.respond(reply.status, content, **reply.headers)
         case Plain():
-            await connection.respond(reply.status, reply.body, content_type=reply.content_type)
+            await connection.respond(reply.status, reply.body, content_type=reply.content_type, **reply.headers)
         case Hang():
             await connection.pause(REQUEST_TIMEOUT_S)
             return False

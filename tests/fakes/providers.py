@@ -153,6 +153,67 @@ class Mistral(Provider):
         return ""
 
 
+class OpenAI(Provider):
+    """Takes ``max_completion_tokens`` alone, ids of at most 40 characters, and a schema of an object for each tool."""
+
+    def refusal(self, body: dict[str, Any]) -> str:
+        if "max_tokens" in body:
+            return "Unsupported parameter: 'max_tokens' is not supported with this model."
+        for message in body["messages"]:
+            for call in message.get("tool_calls") or ():
+                if len(call["id"]) > 40:
+                    return "Invalid 'tool_calls[0].id': string too long. Expected a string with maximum length 40."
+        for tool in body.get("tools", ()):
+            if tool["function"].get("parameters", {}).get("type", "object") != "object":
+                return "Invalid schema for function: schema must be a JSON Schema of 'type: \"object\"'"
+        return ""
+
+
+class Azure(OpenAI):
+    """The same, with the verdicts of its content filter in chunks of their own."""
+
+    def say(self, text: str, body: dict[str, Any]) -> Reply:
+        verdict = {"hate": {"filtered": False, "severity": "safe"}}
+        first = {"choices": [], "prompt_filter_results": [{"prompt_index": 0, "content_filter_results": verdict}]}
+        last = {"choices": [{"index": 0, "finish_reason": None, "content_filter_results": verdict}]}
+        events = [f"data: {json.dumps(event)}\n\n".encode() for event in (first, last)]
+        return Events([events[0], delta(content=text), delta("stop"), events[1]])
+
+
+class Groq(Provider):
+    """Gives ``reasoning`` with each call, and refuses it in a request."""
+
+    message: ClassVar[dict[str, Any]] = {"reasoning": "I look at the clock, {number}."}
+    wants = "none"
+
+    def refusal(self, body: dict[str, Any]) -> str:
+        known = any("reasoning" in message for message in body["messages"])
+        return "'messages.2' : for 'role:assistant' the property 'reasoning' is unsupported" if known else ""
+
+
+class Qwen(Provider):
+    """Answers as a stream only, thinks, and cannot be forced to call a tool while it does."""
+
+    message: ClassVar[dict[str, Any]] = {"reasoning_content": "I look at the clock, {number}."}
+    wants = "none"
+
+    def refusal(self, body: dict[str, Any]) -> str:
+        if not body.get("stream"):
+            return "This model only support stream mode, please enable the stream parameter to access the model."
+        if isinstance(body.get("tool_choice"), dict):
+            return "The tool_choice parameter does not support being set to required or object in thinking mode"
+        return ""
+
+
+class Glm(Qwen):
+    """Takes no ``tool_choice`` but ``auto``, and wants its reasoning back within the turn."""
+
+    wants = "turn"
+
+    def refusal(self, body: dict[str, Any]) -> str:
+        return "tool_choice only supports auto" if body.get("tool_choice", "auto") != "auto" else ""
+
+
 class EmptyContent(Provider):
     """Wants an empty text beside calls, where others leave the content out."""
 

@@ -124,7 +124,7 @@ async def test_what_the_log_no_longer_holds_is_not_listed_and_what_it_holds_now_
     other = raws[-1].replace(b'"x"', b'"y"')
     await lab.bus.call("LSET", lab.bus.keys.log(ANN), -1, other)  # as after a failover, and another turn
     new = await archive.write(ANN, 0, [*raws[:-1], other])
-    with pytest.raises(ArchiveError, match="Redis does not hold messages 0 to 5"):
+    with pytest.raises(ArchiveError, match="Redis does not contain messages 0 to 5"):
         await archive.write(ANN, 0, raws)
 
     assert await archive.segments(ANN) == [new]
@@ -137,7 +137,7 @@ async def test_messages_beyond_the_head_are_not_listed(lab: Lab, tmp_path: Path)
     raws = await log_of(lab)
     await lab.bus.call("HINCRBY", lab.bus.keys.session(ANN), "head", -1)
 
-    with pytest.raises(ArchiveError, match="was set back"):
+    with pytest.raises(ArchiveError, match="was restored to an older state"):
         await archive_of(lab, tmp_path).write(ANN, 0, raws)
     assert await entries(lab) == []
 
@@ -187,7 +187,7 @@ async def test_a_folder_that_cannot_be_written_is_told_with_what_to_do_and_nothi
     raws = await log_of(lab)
     (tmp_path / "transcripts").write_text("a file in the way")
 
-    with pytest.raises(ArchiveError, match=r"the archive in .*transcripts.* cannot be used: .*make room"):
+    with pytest.raises(ArchiveError, match=r"the archive in .*transcripts.* cannot be used: .*Free some disk space"):
         await archive_of(lab, tmp_path).write(ANN, 0, raws)
     assert await entries(lab) == []
 
@@ -206,7 +206,7 @@ async def test_a_folder_that_is_a_link_is_not_followed(lab: Lab, tmp_path: Path)
 async def test_a_list_that_a_hand_has_spoilt_is_told_by_its_key(lab: Lab, tmp_path: Path) -> None:
     await lab.bus.call("RPUSH", lab.bus.keys.segments(ANN), "{}")
 
-    with pytest.raises(ArchiveError, match="segments:web:ann holds what is no segment"):
+    with pytest.raises(ArchiveError, match="segments:web:ann contains a value that is not a segment"):
         await archive_of(lab, tmp_path).segments(ANN)
 
 
@@ -222,7 +222,7 @@ async def test_many_who_archive_the_same_at_once_make_one_file_and_list_it_once(
 
 
 async def test_nothing_is_no_segment(lab: Lab, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="nothing to be archived"):
+    with pytest.raises(ValueError, match="no messages are ready to be archived"):
         await archive_of(lab, tmp_path).write(ANN, 0, [])
 
 

@@ -177,7 +177,7 @@ def test_what_was_written_is_kept_when_it_cannot_be_stored(talk: Talk, tmp_path:
     done = talk.place("memory", "edit", "talk", EDITOR=editor(tmp_path, 'printf "caf\\351" > "$1"'), VISUAL="")
 
     assert done.returncode == 65
-    kept = Path(done.stderr.partition("what you wrote is kept in ")[2].splitlines()[0])
+    kept = Path(done.stderr.partition("your text is kept in ")[2].splitlines()[0])
     assert kept.read_bytes() == b"caf\xe9"
     shutil.rmtree(kept.parent)
 
@@ -209,9 +209,9 @@ def test_what_is_remembered_is_found_again(talk: Talk) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("tolk", "did you mean terminal:talk"),
-        ("web:nobody", "nobody ever wrote to it"),
-        ("pond:person:web:bob", "is neither a scope of which anything is remembered, nor a session"),
+        ("tolk", "Did you mean terminal:talk"),
+        ("web:nobody", "nobody has sent a message to it"),
+        ("pond:person:web:bob", "is neither a scope with a memory nor a session"),
     ],
 )
 def test_an_unknown_name_is_65_and_makes_no_memory(talk: Talk, name: str, said: str) -> None:

@@ -286,7 +286,7 @@ async def test_who_goes_on_with_a_turn_sees_its_pictures_too(world: World, platf
         (SendRejected("it is [gone]\nfor good"), "could not be fetched: it is (gone) for good"),
         (SendRefused("busy"), "could not be fetched: busy"),
         (KeyError("a bug"), "could not be fetched: KeyError"),
-        (b"x" * 1_000_001, "could not be fetched: it is larger than is fetched from there"),
+        (b"x" * 1_000_001, "could not be fetched: the file is larger than the limit for downloads"),
     ],
 )
 async def test_a_failed_fetch_is_a_line(world: World, platform: Platform, found: bytes | Exception, told: str) -> None:
@@ -342,7 +342,7 @@ async def test_a_channel_that_is_not_configured_here_is_a_line(world: World) -> 
 
     log = await world.answered(ScriptedModel("Pity."))
 
-    assert "could not be fetched: this process's configuration has no channel 'phone'" in content(log[0])
+    assert "could not be fetched: channel 'phone', from which the files come, was not found" in content(log[0])
 
 
 async def test_only_so_many_files_are_taken_in_and_so_many_shown(world: World, platform: Platform) -> None:
@@ -452,7 +452,7 @@ async def test_a_failed_transcription_is_a_line(
         log = await world.answered(ScriptedModel("Pity."))
 
     assert content(log[0]).startswith("Listen\n[voice message, 40 bytes, saved as inbox/")
-    assert content(log[0]).endswith(": it could not be turned into text]")
+    assert content(log[0]).endswith(": it could not be transcribed]")
     assert "sk-hear" not in caplog.text
     assert content(log[-1]) == "Pity."
 
@@ -463,7 +463,7 @@ async def test_without_a_server_the_model_knows_that_it_did_not_listen(world: Wo
 
     log = await world.answered(ScriptedModel())
 
-    assert content(log[0]).endswith(": this bot cannot listen to it, no transcription is configured]")
+    assert content(log[0]).endswith(": this bot cannot transcribe it, because no transcription is configured]")
 
 
 async def test_a_turn_with_plain_text_fetches_nothing(world: World, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -640,7 +640,7 @@ async def test_overheard_people_are_shown(world: World, platform: Platform, caps
     cli_shown.print_shown(await cli_shown.shown(world.process, state, after=None, limit=20))
 
     out = capsys.readouterr().out
-    assert f"[0] {DAY}T08:58:00Z user Ann (overheard): Ann hums" in out
+    assert f"[0] {DAY}T08:58:00Z user Ann (group context): Ann hums" in out
     assert "user Ann: Ann's" in out
     log = await SessionReader(world.lab.bus).log("phone:g", first=0, upto=3, base=0)
     assert [shown(index, entry).overheard for index, entry in enumerate(log)] == [True, True, False]

@@ -10,7 +10,14 @@ from msgspec.structs import replace
 from structlog.testing import capture_logs
 
 from daemon.config.schema import FallbackConfig, ModelConfig
-from daemon.errors import ContextOverflow, ModelError, ModelRefused, ModelTimeout, ModelUnavailable, RateLimited
+from daemon.errors import (
+    ContextOverflow,
+    ModelError,
+    ModelTimeout,
+    ModelUnavailable,
+    RateLimited,
+    SetupFault,
+)
 from daemon.model import Answer, Model, Request, connect
 from daemon.model.fallback import REST_MAX_S, REST_S, FallbackModel
 from tests.fakes.openai_server import Events, Failure, FakeOpenAI, Hang, Plain, Reply, Say, delta, fake_openai
@@ -151,7 +158,7 @@ async def test_resting_models_are_asked_all_the_same_when_no_other_is_left() -> 
     ("reply", "kind"),
     [
         (Failure(429, headers={"Retry-After": "60"}), RateLimited),
-        (Failure(401), ModelRefused),
+        (Failure(401), SetupFault),
         (Hang(), ModelTimeout),
         (Failure(400, "too long", code="context_length_exceeded"), ContextOverflow),
     ],

@@ -105,7 +105,7 @@ def test_the_command_makes_a_session_once_and_says_what_is_in_it(place: Place) -
     again = place("session", "generate", "lived")
     assert (again.returncode, "exists already" in again.stderr) == (65, True)
     foreign = place("session", "generate", "post:lived")
-    assert (foreign.returncode, "no channel post" in foreign.stderr) == (65, True)
+    assert (foreign.returncode, "channel post is not in the configuration" in foreign.stderr) == (65, True)
 
 
 def test_a_hundred_messages_with_three_oversized_ones_are_consolidated_and_the_conversation_goes_on(

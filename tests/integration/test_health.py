@@ -65,7 +65,7 @@ async def test_a_process_of_any_role_tells_how_it_is(process: Process, free_port
 
 async def test_a_taken_port_is_said_by_its_key(process: Process, free_port: int) -> None:
     async with asked(process, free_port):
-        with pytest.raises(ConfigError, match=rf"health\.port: port {free_port} on 127\.0\.0\.1 is taken"):
+        with pytest.raises(ConfigError, match=rf"health\.port: port {free_port} on 127\.0\.0\.1 is in use"):
             await serve(watched(process, free_port), task_status=anyio.TASK_STATUS_IGNORED)
 
 
@@ -164,7 +164,7 @@ async def test_a_process_whose_password_is_refused_says_so_in_one_line(
             link.call("CONFIG", "SET", "requirepass", "another")
             try:
                 link.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-                said = await reason_of(client, "refuses the log-in")
+                said = await reason_of(client, "refused the login")
             finally:
                 link.call("CONFIG", "SET", "requirepass", address.password.reveal())
             await reason_of(client, "")

@@ -17,6 +17,8 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from click.testing import CliRunner
 
 from daemon.cli import root
+from tests.fakes.anthropic_server import KEY as ANTHROPIC_KEY
+from tests.fakes.anthropic_server import Claude, fake_anthropic
 from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Plain, Say, fake_openai
 from tests.fakes.telegram import FakeTelegram, Refuse, fake_telegram
 from tests.places import TEMPORARY
@@ -58,7 +60,7 @@ class Place:
         self.home.mkdir()
         self.data = self.home / ".millpond"
         self.config = self.data / "millpond.toml"
-        outside = ("MILLPOND_", "OPENAI_", "LC_", "LANG", "TZ")
+        outside = ("MILLPOND_", "OPENAI_", "ANTHROPIC_", "LC_", "LANG", "TZ")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(outside)}
         self.environ = kept | {"HOME": str(self.home), "TZ": "Europe/Berlin", "XDG_RUNTIME_DIR": str(folder)}
 
@@ -178,6 +180,20 @@ def test_openai_s_variables_are_answers(place: Place) -> None:
     assert (place.data / "pond.model.key").read_text().strip() == KEY
 
 
+def test_anthropic_s_api_is_set_up_by_its_variables_or_by_a_flag(place: Place, portal: BlockingPortal) -> None:
+    with portal.wrap_async_context_manager(fake_anthropic(Claude(""))) as server:
+        environ = {"ANTHROPIC_BASE_URL": server.base_url, "ANTHROPIC_MODEL": "m", "ANTHROPIC_API_KEY": ANTHROPIC_KEY}
+        by_variables = place("init", **environ)
+        written = place.tables["bots"]["pond"]["model"]
+        by_flag = place("init", "--yes", *("--model-api", "anthropic", "--model", "n"), OPENAI_API_KEY=KEY)
+
+    assert (by_variables.returncode, by_flag.returncode) == (0, 0), by_variables.stderr + by_flag.stderr
+    assert (written["api"], written["base_url"], written["name"]) == ("anthropic", server.base_url, "m")
+    assert (place.data / "pond.model.key").read_text().strip() == ANTHROPIC_KEY
+    assert place.tables["bots"]["pond"]["model"] == {**written, "name": "n"}
+    assert server.refusals == []
+
+
 def test_the_key_of_the_environment_is_for_openai_s_server_alone(place: Place) -> None:
     with model() as server:
         done = place("init", "--model-url", server.base_url, "--model", "m", OPENAI_API_KEY=KEY)
@@ -199,10 +215,10 @@ def test_an_address_without_v1_is_mended(place: Place) -> None:
 @pytest.mark.parametrize(
     ("reply", "said", "code"),
     [
-        (Failure(401, "no"), "does not accept the API key (401)", 1),
-        (Failure(404, "The model does not exist"), "refuses the request (404): The model does not exist", 1),
-        (Plain(b"<html>a page</html>"), "no answer", 1),
-        (Failure(503), "fails (503)", 69),
+        (Failure(401, "no"), "refused the API key (401)", 1),
+        (Failure(404, "The model does not exist"), "was not found (404). Check model.name and model.base_url.", 1),
+        (Plain(b"<html>a page</html>"), "an answer that cannot be parsed", 1),
+        (Failure(503), "failed (503)", 69),
     ],
 )
 def test_a_failing_model_is_reported_and_nothing_is_written(place: Place, reply: Any, said: str, code: int) -> None:
@@ -247,13 +263,16 @@ def test_no_test_tries_nothing(place: Place) -> None:
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (("--bot", "Not A Name"), "--bot Not A Name: a name starts with"),
+        (("--bot", "Not A Name"), "--bot Not A Name: a name has at most 64 characters"),
         (("--time-zone", "Mars/Base"), "--time-zone Mars/Base: expected an IANA time zone"),
-        (("--model-url", "gpt.example", "--model", "m"), "--model-url gpt.example: an address begins with"),
-        (("--model-url", "http://127.0.0.1:9/v1"), "--model: the server has to be told"),
-        (("--telegram",), "--telegram-token: missing"),
-        (("--telegram-token", TOKEN, "--owner", "ann"), "--owner ann: Telegram's id of a person is a number"),
-        (("--model-key", "a", "--model-key-file", "b", "--model-url", "http://h/v1", "--model", "m"), "name one of"),
+        (("--model-url", "gpt.example", "--model", "m"), "--model-url gpt.example: write an address that begins with"),
+        (("--model-url", "http://127.0.0.1:9/v1"), "--model: name the model to use"),
+        (("--telegram",), "--telegram-token is not set"),
+        (("--telegram-token", TOKEN, "--owner", "ann"), "--owner ann: a Telegram user ID is a number"),
+        (
+            ("--model-key", "a", "--model-key-file", "b", "--model-url", "http://h/v1", "--model", "m"),
+            "cannot be used together",
+        ),
         (("--telegram-token-file", "/nowhere/at/all"), "--telegram-token-file: '/nowhere/at/all' cannot be read"),
     ],
 )
@@ -309,7 +328,7 @@ def test_the_same_again_changes_nothing(place: Place, telegram: FakeTelegram) ->
 
     done = place(*flags)
 
-    assert "says all of this already" in done.stdout
+    assert "has exactly these settings already" in done.stdout
     assert place.files() == before
 
 
@@ -320,7 +339,7 @@ def test_a_second_bot_gets_sections_of_its_own(place: Place, telegram: FakeTeleg
     done = place("init", "--yes", "--bot", "heron", *at(telegram, token=telegram.new_bot("heron_bot").token))
 
     assert same.returncode == 78
-    assert "that token is the one of channels.telegram" in same.stderr
+    assert "this token is already used by channels.telegram" in same.stderr
     assert done.returncode == 0, done.stderr
     assert set(place.tables["bots"]) == {"pond", "heron"}
     assert {name: each["bot"] for name, each in place.tables["channels"].items()} == {
@@ -365,18 +384,18 @@ def test_the_whole_way_on_a_terminal(place: Place, telegram: FakeTelegram, porta
     with model(Failure(401), Say("yes")) as server, place.sits("init", "--telegram-url", telegram.base_url) as terminal:
         answer_the_first(terminal)
         terminal.answer("Address", server.base_url)
-        terminal.answer("Key", "wrong")
+        terminal.answer("API key", "wrong")
         terminal.answer("Name of the model", "m")
-        terminal.shows("does not accept the API key")
+        terminal.shows("refused the API key")
         server.models = ("m", "n")
         terminal.answer("Which", "again")
         terminal.answer("Address", "")
-        terminal.answer("Key", KEY)
-        terminal.shows("It offers m, n.")
+        terminal.answer("API key", KEY)
+        terminal.shows("Models on this server: m, n.")
         terminal.answer("Name of the model", "")
-        terminal.shows("It answers")
+        terminal.shows("The model answers")
         terminal.answer("Token", "1:wrong")
-        terminal.shows("does not know this token")
+        terminal.shows("Telegram refused the token")
         terminal.answer("Which", "a")
         terminal.answer("Token", telegram.bot.token)
         code = terminal.shows(r"https://t\.me/pond_bot\?start=([A-Z0-9]+)")[1]
@@ -417,11 +436,11 @@ def test_the_owner_s_own_message_is_taken_away_when_nobody_wrote_before(
 
 def test_ctrl_c_while_waiting_for_the_owner_goes_on_without(place: Place, telegram: FakeTelegram) -> None:
     with place.sits("init", *QUIET, "--access", "open", *at(telegram)) as terminal:
-        terminal.shows("Ctrl-C goes on without …")
+        terminal.shows("Ctrl-C continues without you …")
         terminal.interrupt()
         assert terminal.ends() == 0, terminal.screen
 
-    assert "Nobody is its administrator yet" in terminal.screen
+    assert "The bot has no administrator yet" in terminal.screen
     assert place.tables["channels"]["telegram"]["access"] == {"policy": "open"}
     assert "admins" not in place.tables["bots"]["b"]
 
@@ -439,8 +458,8 @@ def test_a_webhook_can_be_taken_away(place: Place, telegram: FakeTelegram, porta
     telegram.bot.hook.url = "https://other.example/hook"
     ann = telegram.direct(telegram.person("Ann", id=4711))
     with place.sits("init", *QUIET, "--access", "pairing", *at(telegram)) as terminal:
-        terminal.shows("Telegram calls https://other.example/hook")
-        terminal.answer("Take that webhook away", "y")
+        terminal.shows(r"A webhook is set for this bot \(https://other.example/hook")
+        terminal.answer("Delete that webhook", "y")
         code = terminal.shows(r"start=([A-Z0-9]+)")[1]
         portal.call(ann.say, f"/start {code}")
         assert terminal.ends() == 0, terminal.screen
@@ -449,7 +468,7 @@ def test_a_webhook_can_be_taken_away(place: Place, telegram: FakeTelegram, porta
     assert place.tables["bots"]["b"]["admins"] == ["telegram:4711"]
 
 
-QUESTIONS = ("Name of the bot", "Which", "Time zone", "Address", "Key", "Name of the model", "Token", "Which")
+QUESTIONS = ("Name of the bot", "Which", "Time zone", "Address", "API key", "Name of the model", "Token", "Which")
 
 
 @pytest.mark.parametrize("number", range(len(QUESTIONS)))
@@ -469,7 +488,7 @@ def test_ctrl_c_while_a_model_is_tried_leaves_nothing(place: Place) -> None:
     with model(Hang()) as server:
         flags = ("--bot", "b", "--language", "en", "--time-zone", "UTC", "--model-url", server.base_url, "--model", "m")
         with place.sits("init", *flags, "--model-key", KEY) as terminal:
-            terminal.shows("Asking m at")
+            terminal.shows("Testing m at")
             assert terminal.ends(interrupted="millpond: stopped") == 130, terminal.screen
 
     assert place.files() == {}
@@ -482,15 +501,23 @@ def test_a_second_run_on_a_terminal_offers_what_is_there(place: Place, telegram:
         before = place.files()
         with place.sits("init") as terminal:
             terminal.answer("Change it", "")
-            for question in ("Name of the bot", "Which", "Time zone", "Address", "Key", "Name of the model", "Token"):
+            for question in (
+                "Name of the bot",
+                "Which",
+                "Time zone",
+                "Address",
+                "API key",
+                "Name of the model",
+                "Token",
+            ):
                 terminal.answer(question, "")
-            terminal.shows("Its owner is telegram:4711")
-            terminal.answer("Somebody else", "")
+            terminal.shows("The bot's owner is telegram:4711")
+            terminal.answer("Add another owner", "")
             terminal.answer("Which", "")
             terminal.answer("Write this", "")
             assert terminal.ends() == 0, terminal.screen
 
-    assert "says all of this already" in terminal.screen
+    assert "has exactly these settings already" in terminal.screen
     assert place.files() == before
 
 
@@ -514,7 +541,7 @@ def test_what_somebody_else_changed_meanwhile_is_not_overwritten(place: Place) -
         terminal.type("y")
         assert terminal.ends() == 73
 
-    assert "was changed by somebody else meanwhile" in terminal.screen
+    assert "was changed by another program meanwhile" in terminal.screen
     assert place.config.read_text() == "# mine now\n"
     assert not (place.data / "bots/b").exists()
 
@@ -594,7 +621,7 @@ def test_a_nanobot_is_taken_over_once(place: Place, telegram: FakeTelegram) -> N
     assert (home / "SOUL.md").read_text() == "a heron"
     assert (home / "skills/boats/knots/bowline.txt").read_text() == "loop"
     assert "root:" not in (home / "USER.md").read_text()
-    for left in ("HEARTBEAT.md", "sessions", "USER.md: no plain file"):
+    for left in ("HEARTBEAT.md", "sessions", "USER.md: not a regular file"):
         assert left in done.stdout
     scope = "pond:person:telegram:4711"
     assert place("memory", "show", scope, "--json").stdout.count("likes herons") == 1
@@ -608,7 +635,7 @@ def test_a_nanobot_is_taken_over_once(place: Place, telegram: FakeTelegram) -> N
     assert memory.read_text() == "# Ann\n\n- likes herons"
     log = json.loads(place("memory", "log", scope, "--json").stdout)["versions"]
     assert [(each["kind"], each["reason"]) for each in log] == [
-        ("import", f"taken over from nanobot, {source / 'workspace'}")
+        ("import", f"imported from nanobot, {source / 'workspace'}")
     ]
 
     again = place(*flags, "--yes")
@@ -642,10 +669,10 @@ def test_a_nanobot_is_taken_over_on_a_terminal(place: Place, telegram: FakeTeleg
         source = nanobot(place.folder, telegram, provider={"custom": {"apiKey": KEY, "apiBase": server.base_url}})
         with place.sits("init", "--from", str(source), "--telegram-url", telegram.base_url) as terminal:
             terminal.shows("Found nanobot")
-            terminal.shows("End it before Millpond starts")
+            terminal.shows("Stop it before you start Millpond")
             for question in ("Name of the bot", "Which", r"Time zone \[Asia/Tokyo\]", "Address"):
                 terminal.answer(question)
-            terminal.answer("Key", "")
+            terminal.answer("API key", "")
             terminal.answer(r"Name of the model \[openrouter/maker/some-model\]", "m")
             terminal.answer("Token", "")
             portal.call(ann.say, f"/start {terminal.shows(r'start=([A-Z0-9]+)')[1]}")
@@ -660,11 +687,11 @@ def test_a_nanobot_is_taken_over_on_a_terminal(place: Place, telegram: FakeTeleg
 def test_whose_memory_it_is_is_asked_until_it_can_be_used(place: Place) -> None:
     source = nanobot(place.folder)
     with place.sits("init", "--from", str(source), *QUIET, "--no-telegram") as terminal:
-        terminal.answer("Whose memory is it", "ann")
-        terminal.shows("is no key")
-        terminal.answer("Whose memory is it", "slack:ann")
-        terminal.shows("there are the channels")
-        terminal.answer("Whose memory is it", "terminal:ann")
+        terminal.answer("Person who owns this memory", "ann")
+        terminal.shows("cannot be parsed")
+        terminal.answer("Person who owns this memory", "slack:ann")
+        terminal.shows("The channels are")
+        terminal.answer("Person who owns this memory", "terminal:ann")
         assert terminal.ends() == 0, terminal.screen
 
     assert "likes herons" in place("memory", "show", "b:person:terminal:ann").stdout
@@ -675,7 +702,7 @@ def test_a_folder_and_a_memory_of_nobody_s_are_told_before_anything_is_written(p
     memory = place("init", "--no-test", "--from", str(nanobot(place.folder)), "--memory-of", "slack:ann")
 
     assert (folder.returncode, memory.returncode) == (65, 78)
-    assert "neither a nanobot" in folder.stderr
+    assert "no nanobot" in folder.stderr
     assert "--memory-of slack:ann" in memory.stderr
     assert place.files() == {}
 
@@ -695,5 +722,5 @@ def test_without_an_owner_nothing_is_remembered_of_nobody(place: Place) -> None:
     done = place("init", "--no-test", "--no-telegram", "--from", str(nanobot(place.folder)))
 
     assert done.returncode == 0, done.stderr
-    assert "say whose it is with --memory-of" in done.stdout
+    assert "Name its owner with --memory-of" in done.stdout
     assert not (place.data / "redis").exists()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from daemon.cli.learnt import examine_learnt
+from daemon.cli.models import examine_models
 from daemon.config import BotConfig, ModelConfig
 from daemon.model import Learnt, connect, learnt_of, recall, remember
 from daemon.model.dialect import Dialect, host_of, learn
@@ -72,7 +72,7 @@ async def test_the_doctor_reports_what_a_worker_learnt(process: Process, lab: La
     calibration(model.name, model.base_url).fits(3_000)
     await remember(lab.bus, model)
 
-    [finding] = await examine_learnt(lab.bus, config)
+    [finding] = await examine_models(lab.bus, config)
 
     assert (finding.check, finding.state) == ("server of llama", "warning")
     assert finding.text == (

@@ -419,7 +419,7 @@ async def test_a_turn_that_began_before_is_waited_for_and_what_it_wrote_comes_al
     await job_runner(people.process).run_one(job)
     record = await people.jobs.find(job)
     assert record is not None
-    assert record.reason == "turns that began before it still go on"
+    assert record.reason == "turns that began before the link are still running"
     assert await people.memories.home(BOB) == ANN
 
     written(people, BOB, "late.txt", "late")
@@ -452,7 +452,7 @@ async def test_a_code_links_the_two_chats_once_and_both_are_told(people: PeopleL
     assert await people.memories.home(BOB) == ANN
     for scope, other in ((ANN, "web:bob"), (BOB, "web:ann")):
         notices = await people.bus.call("XRANGE", people.bus.keys.notices(session_of(scope)), "-", "+")
-        assert f"Linked with {other}" in str(notices[-1])
+        assert f"now linked with {other}" in str(notices[-1])
         assert len(notices) == 1
     keys = people.bus.keys
     assert 0 < await people.bus.call("PTTL", keys.pair(code)) <= 600_000
@@ -547,7 +547,7 @@ async def test_a_turn_that_began_before_they_parted_is_waited_for(
     await job_runner(people.process).run_one(job)
     record = await people.jobs.find(job)
     assert record is not None
-    assert record.reason == "turns that began before it still go on"
+    assert record.reason == "turns that began before the unlinking are still running"
     assert await people.memories.home(BOB) == BOB
 
     await lab.commit(claim, go_on=False)

@@ -106,7 +106,7 @@ async def test_schemas_are_mended_and_what_cannot_be_is_left_out_without_the_oth
     missing = {log["tool"]: log["reason"] for log in logs if log["event"] == "tools.missing"}
     assert missing.keys() == {"s_remote", "s_text", "s_"}
     assert "https://example.org/p.json" in missing["s_remote"]
-    assert missing["s_text"] == "left out: its schema is no object's, but of the type 'string'"
+    assert missing["s_text"] == "left out: its schema has the type 'string', not object"
 
 
 async def test_no_more_tools_are_offered_than_a_request_may_have(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ async def test_half_a_character_is_a_result_and_no_json_an_error_at_once(tmp_pat
             broken = await found.act("no JSON")
 
     assert half == "a \ufffd b \n\ufffd c 😀 \\ud83d \x01"
-    assert broken.startswith("Error: fake refuses: its answer cannot be read: ")
+    assert broken.startswith("Error: the tool server fake refused the call: its answer cannot be read: ")
 
 
 @asynccontextmanager
@@ -199,6 +199,6 @@ async def test_a_turn_names_the_servers_it_goes_without_to_the_model_and_in_its_
     assert [wire(entry)["content"] for entry in await lab.log()][-1] == "done"
     (found,) = await Traces(lab.bus).of("web:ann")
     assert told(found)["missing_servers"] == [
-        {"server": "away", "reason": "it could not be used"},
-        {"server": "sleepy", "reason": "it did not answer in time"},
+        {"server": "away", "reason": "the server could not be used"},
+        {"server": "sleepy", "reason": "the server did not answer in time"},
     ]

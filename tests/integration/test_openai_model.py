@@ -26,6 +26,7 @@ from daemon.errors import (
     ModelTimeout,
     ModelUnavailable,
     RateLimited,
+    SetupFault,
 )
 from daemon.model import Answer, CutOff, OnlyThought, Request, TextChunk, Usage, connect
 from daemon.model.dialect import Dialect
@@ -372,7 +373,7 @@ async def test_what_is_no_answer_is_invalid(reply):
     error = await failure_of([reply])
 
     assert type(error) is InvalidAnswer
-    assert not isinstance(reply, Say) or not reply.cut_after or "broke off" in str(error)
+    assert not isinstance(reply, Say) or not reply.cut_after or "was cut off before its end" in str(error)
 
 
 async def test_silence_within_an_answer_is_a_timeout():
@@ -404,9 +405,9 @@ async def test_an_answer_that_takes_too_long_in_all_is_a_timeout(reply):
         (Failure(500), ModelUnavailable),
         (Failure(503), ModelUnavailable),
         (Failure(408), ModelUnavailable),
-        (Failure(401, f"Incorrect API key provided: {KEY}"), ModelRefused),
+        (Failure(401, f"Incorrect API key provided: {KEY}"), SetupFault),
         (Failure(418, f"No tea for {KEY}"), ModelRefused),
-        (Failure(404), ModelRefused),
+        (Failure(404), SetupFault),
         (Failure(409), ModelRefused),
         (Failure(400), ModelRefused),
         (Failure(422), ModelRefused),
@@ -449,7 +450,7 @@ async def test_a_long_rate_limit_holds_for_all_calls_of_the_client_until_it_is_o
     async with asking([Failure(429, headers={"Retry-After": "300"}), Say("fine")]) as (model, server):
         with pytest.raises(RateLimited) as first:
             await answer_of(model)
-        with pytest.raises(RateLimited, match="not asked for another 300 s") as caught:
+        with pytest.raises(RateLimited, match="not called for another 300 s") as caught:
             await answer_of(model)
         asked = len(server.requests)
         model._limited_until -= 300
@@ -511,12 +512,12 @@ async def test_bots_with_the_same_model_share_its_places():
     assert places_of(msgspec.structs.replace(one, base_url="http://i/v1")) is not places
 
 
-async def test_nobody_there_is_an_outage():
+async def test_nobody_there_on_this_machine_is_a_fault_of_the_set_up():
     async with fake_openai() as server:
         base_url = server.base_url
     model = OpenAIModel(ModelConfig(base_url=base_url, name="gone", api_key=Secret(KEY)))
 
-    with pytest.raises(ModelUnavailable, match="check base_url"):
+    with pytest.raises(SetupFault, match="No server listens"):
         await answer_of(model)
 
     await model.aclose()
@@ -629,7 +630,7 @@ async def test_a_base_url_that_is_no_address_is_a_configuration_error(base_url):
 async def test_a_user_in_the_address_is_not_shown():
     model = OpenAIModel(ModelConfig(base_url="http://me:hidden@127.0.0.1:1/v1", name="x"))
 
-    with pytest.raises(ModelUnavailable) as caught:
+    with pytest.raises(SetupFault) as caught:
         await answer_of(model)
 
     await model.aclose()

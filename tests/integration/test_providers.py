@@ -59,6 +59,24 @@ class Conversation:
         return str(wire((await self.lab.log())[-1])["content"])
 
 
+TALK = (
+    ("look at the clock", ""),
+    ("and at the clock again", ""),
+    ("/model second", "model"),
+    ("the clock, please", ""),
+    ("/model first", "model"),
+    ("once more, the clock", ""),
+    ("/compact", "compact"),
+    ("thanks", ""),
+)
+"""Each with the command that it is: turns with tools, another model and back, and a consolidation."""
+
+
+async def talk(conversation: Conversation) -> list[str]:
+    """What the bot says to each."""
+    return [await conversation.say(text, **({"command": command} if command else {})) for text, command in TALK]
+
+
 @asynccontextmanager
 async def conversing(process: Process, lab: Lab, first: Provider, second: Provider) -> AsyncIterator[Conversation]:
     async with fake_openai(first) as one, fake_openai(second) as two:
@@ -74,16 +92,7 @@ async def test_a_conversation_with_tools_goes_on_with_each_provider(
     provider, other = strict(), Gemini()
 
     async with conversing(process, lab, provider, other) as conversation:
-        said = [
-            await conversation.say("look at the clock"),
-            await conversation.say("and at the clock again"),
-            await conversation.say("/model second", command="model"),
-            await conversation.say("the clock, please"),
-            await conversation.say("/model first", command="model"),
-            await conversation.say("once more, the clock"),
-            await conversation.say("/compact", command="compact"),
-            await conversation.say("thanks"),
-        ]
+        said = await talk(conversation)
 
     log = [wire(entry) for entry in await lab.log()]
     answers = [text.strip().removeprefix("\U0001f600 ") for text in said]

@@ -265,7 +265,7 @@ async def test_of_several_processes_one_makes_the_index(engine_of: EngineOf, qmd
 
     made = [call for call in qmd.told("collection") if folder_of(SCOPE) in call["environment"]["XDG_CACHE_HOME"]]
     assert len(made) == 1
-    assert set(reasons) <= {"", "another process is at it"}
+    assert set(reasons) <= {"", "another process is updating the index"}
     assert all([by_qmd(await ask(engine, "daughter")) for engine in engines])
 
 
@@ -839,9 +839,9 @@ async def test_the_doctor_tries_it(qmd: Installed, tmp_path: Path, monkeypatch: 
     assert state == "warning"
     assert INSTALL in text
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    assert "no program qmd on the PATH" not in str(await found("qmd")), "it lies there"
+    assert "the program qmd was not found on the PATH" not in str(await found("qmd")), "it lies there"
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "there is no program qmd on the PATH" in str(await found(""))
+    assert "the program qmd was not found on the PATH" in str(await found(""))
 
 
 @pytest.mark.parametrize(

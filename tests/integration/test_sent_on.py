@@ -17,7 +17,8 @@ from daemon.clock import SystemClock
 from daemon.config import McpConfig, ModelConfig, Secret, TranscriptionConfig
 from daemon.config.remembering import EmbeddingsConfig
 from daemon.errors import MillpondError, ToolError
-from daemon.model import Request
+from daemon.model import Model, Request
+from daemon.model.anthropic_model import AnthropicModel
 from daemon.model.embedding import Embeddings
 from daemon.model.openai_model import OpenAIModel
 from daemon.model.transcribing import Transcriber
@@ -73,7 +74,15 @@ async def pair(status: int) -> AsyncGenerator[Pair]:
 
 
 async def a_model(base: str) -> None:
-    model = OpenAIModel(ModelConfig(base_url=base, name="m", api_key=TOKEN, call_timeout_s=TIMEOUT_S))
+    await ask(OpenAIModel(ModelConfig(base_url=base, name="m", api_key=TOKEN, call_timeout_s=TIMEOUT_S)))
+
+
+async def a_model_of_anthropics_api(base: str) -> None:
+    config = ModelConfig(api="anthropic", base_url=base, name="m", api_key=TOKEN, call_timeout_s=TIMEOUT_S)
+    await ask(AnthropicModel(config))
+
+
+async def ask(model: Model) -> None:
     try:
         async for _ in model.stream(Request(messages=[b'{"role":"user","content":"hi"}'], max_completion_tokens=9)):
             pass
@@ -158,7 +167,8 @@ async def a_tool_server(base: str) -> None:
 
 
 CLIENTS: tuple[Callable[[str], Awaitable[None]], ...] = (
-    *(a_model, a_transcriber, an_embedder, a_tool_server, telegrams_methods, telegrams_files, telegrams_set_up),
+    *(a_model, a_model_of_anthropics_api, a_transcriber, an_embedder, a_tool_server),
+    *(telegrams_methods, telegrams_files, telegrams_set_up),
     *(slacks_methods, slacks_files, slacks_uploads, slacks_socket, slacks_set_up, slacks_socket_at_set_up),
 )
 

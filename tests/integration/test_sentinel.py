@@ -85,7 +85,7 @@ async def test_an_address_that_names_no_master_says_so_in_a_sentence(watched: Wa
     server, sentinel = watched.servers[0].port, watched.sentinels[0].port
     wrong = (
         (f"redis://127.0.0.1:{sentinel}", ConfigError, "redis.url names a sentinel"),
-        (f"sentinel://127.0.0.1:{server}/pond", BusUnavailable, "names as a sentinel is none"),
+        (f"sentinel://127.0.0.1:{server}/pond", BusUnavailable, "is not a sentinel"),
         (f"sentinel://127.0.0.1:{sentinel}/heron", BusUnavailable, "knows a master 'heron'"),
         (f"redis://127.0.0.1:{watched.servers[1].port}", BusUnavailable, "is a read-only replica"),
     )

@@ -149,5 +149,5 @@ async def test_a_port_that_is_taken_is_told_by_its_key() -> None:
     with await listen("channels.x.webhook", "127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
 
-        with pytest.raises(ConfigError, match=rf"channels\.x\.webhook\.port: port {port} on 127\.0\.0\.1 is taken"):
+        with pytest.raises(ConfigError, match=rf"channels\.x\.webhook\.port: port {port} on 127\.0\.0\.1 is in use"):
             await listen("channels.x.webhook", "127.0.0.1", port)

@@ -79,7 +79,7 @@ async def test_the_log_is_drawn_with_its_cursor(settled: MemoryLab, capsys: pyte
     assert "└ cursor = start 16" in text
     assert "8-15" in text
     assert lines[-5:-3] == [line for line in lines if line.startswith(("[14]", "[15]"))]
-    assert lines[-3] == "──── cursor = start 16: consolidated up to here, a model sees what follows"
+    assert lines[-3] == "──── cursor = start 16: consolidated up to here, sent to the model from here"
     assert lines[-2].startswith("[16]")
     assert max(map(len, lines[: lines.index("")])) < 80
 
@@ -96,7 +96,7 @@ async def test_messages_before_a_new_conversation_are_marked(
     assert (found.positions["cursor"], found.positions["start"]) == (16, 20)
     assert "└ start = head 20" in text
     assert "▓ before /new, not consolidated yet" in text
-    assert text.splitlines()[-1] == "──── start 20: a model sees what follows"
+    assert text.splitlines()[-1] == "──── start 20: sent to the model from here"
 
 
 async def test_a_consolidation_and_a_turn_in_progress_are_shown(
@@ -116,7 +116,7 @@ async def test_a_consolidation_and_a_turn_in_progress_are_shown(
     assert found.positions["consolidated_by"] == settled.process.name
     assert (found.positions["failures"], found.positions["journal"]) == (2, 2)
     assert "> turn in progress" in text
-    assert text.splitlines()[-1] == "──── head 20: the turn in progress follows"
+    assert text.splitlines()[-1] == "──── head 20: the turn in progress starts here"
 
 
 async def test_a_range_that_was_archived_and_not_applied_is_shown_as_that(
@@ -171,7 +171,7 @@ async def test_status_counts_memory_and_what_stands_for_older_messages(settled: 
     [notice] = await notices_of(settled.lab)
     assert f"memory {parts['memory']:,}, " in notice.text
     assert f"history {parts['continuity'] + parts['history']:,}, " in notice.text
-    assert "Messages: 20, settled into memory up to 16" in notice.text
+    assert "Messages: 20, consolidated into memory up to 16" in notice.text
 
 
 async def answered(memory: MemoryLab, message_id: str = "", **more: Any) -> None:

@@ -320,7 +320,7 @@ async def test_a_port_that_is_taken_is_said(process: Process) -> None:
             with pytest.raises(ExceptionGroup) as raised:
                 await hear_one(replica(process, acme=by_http(wire, "acme", port)), "acme", Heard())
 
-    assert raised.group_contains(ConfigError, match="taken")
+    assert raised.group_contains(ConfigError, match="in use")
 
 
 @pytest.mark.parametrize("under_way", [False, True])

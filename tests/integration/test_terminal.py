@@ -186,7 +186,7 @@ async def test_a_worker_that_was_killed_a_moment_ago_is_not_waited_for_for_ever(
         seen = await until(conversation)
         process.stopping.set()
 
-    assert "no worker is running" in capsys.readouterr().err
+    assert "no agent worker is running" in capsys.readouterr().err
     assert isinstance(seen[-1], Said) and seen[-1].text.endswith("Hello! What can I do for you?")
 
 

@@ -164,7 +164,7 @@ async def test_a_servers_tools_have_its_name_and_those_that_no_model_takes_are_l
 async def test_only_the_tools_that_the_configuration_lists_can_be_called(tmp_path: Path) -> None:
     async with desk(tmp_path, fake=program(tools=("echo", "nothing"))) as found:
         assert (await found.tools()).names == ("time", "read_file", "fake_echo")
-        assert (await found.call("fake_act", what="die")).text.startswith("Error: there is no tool 'fake_act'")
+        assert (await found.call("fake_act", what="die")).text.startswith("Error: The tool 'fake_act' was not found")
 
 
 async def test_a_call_gives_what_the_server_says_and_its_arguments_are_checked_before(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ async def test_a_call_gives_what_the_server_says_and_its_arguments_are_checked_b
         assert (await found.call("fake_echo", text="你好")).text == "你好"
         assert "'text' is a required property" in (await found.call("fake_echo")).text
         assert await found.act("error") == "Error: it went wrong"
-        assert await found.act("refuse") == "Error: fake refuses: not today"
+        assert await found.act("refuse") == "Error: the tool server fake refused the call: not today"
         assert await found.act("structured") == '{"a":1}'
         picture = await found.call("fake_act", what="picture")
         assert (picture.text, picture.images[0].media_type) == ("see", "image/png")
@@ -213,7 +213,7 @@ async def test_a_server_that_dies_again_and_again_is_left_alone_for_a_while(tmp_
         said = [await found.act("die") for _ in range(5)]
 
     assert all(text.startswith("Error: the tool server fake ") for text in said)
-    assert "is away" in said[-1] and "it is tried again in" in said[-1]
+    assert "is unavailable" in said[-1] and "the next attempt is in" in said[-1]
     assert len(pids_in(starts)) == 2
 
 
@@ -252,7 +252,7 @@ async def test_a_call_that_hangs_ends_at_its_deadline_and_with_it_the_server_tha
         said = await found.act("hang")
         msgspec.structs.force_setattr(fake, "timeout_s", HANG_S)
 
-        assert said == "Error: fake: act was not answered within 0.05 s"
+        assert said == "Error: the tool server fake did not answer act within 0.05 s"
         assert (await found.call("fake_echo", text="b")).text == "b"
     first, second = pids_in(starts)
     assert not alive(first) and not alive(second)
@@ -369,7 +369,7 @@ async def test_a_turn_calls_a_server_and_the_worker_that_ends_ends_it(process: P
 
     where, died = [wire(entry)["content"] for entry in await lab.log() if wire(entry)["role"] == "tool"]
     assert json.loads(where)["MILLPOND_SCOPE"] == "pond:workspace"
-    assert died.startswith("Error: the tool server fake broke off")
+    assert died.startswith("Error: the tool server fake disconnected")
     assert [msgspec.json.decode(tool)["function"]["name"] for tool in model.requests[0].tools] == [
         *("time", "fake_echo", "fake_where", "fake_act")
     ]

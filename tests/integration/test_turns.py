@@ -12,13 +12,14 @@ import pytest
 import structlog
 from structlog.testing import capture_logs
 
-from daemon.errors import ContextOverflow, InvalidAnswer, ModelRefused, ModelTimeout, ModelUnavailable, RateLimited
+from daemon.errors import ContextOverflow, InvalidAnswer, ModelTimeout, ModelUnavailable, RateLimited
 from daemon.events import Inbound, LogEntry, Notice, Reply
 from daemon.memory import Home
-from daemon.model import Answer, Model, ToolCall
+from daemon.model import LASTS_S, Answer, Model, ToolCall
 from daemon.process import Process
 from daemon.session import Sessions
 from daemon.testing import FailingBus, Gate, ScriptedModel
+from daemon.wording import text as say
 from tests.conftest import Lab
 from tests.limits import HANG_S
 from workers.agent.entries import Entries
@@ -109,7 +110,7 @@ async def test_a_tool_that_does_not_exist_is_a_result_that_the_model_reads(proce
 
     await worked_off(process, lab, ScriptedModel(calls_time(name="teleport"), "sorry"))
 
-    assert wire((await lab.log())[2])["content"] == "Error: there is no tool 'teleport'; there are: time"
+    assert wire((await lab.log())[2])["content"] == "Error: The tool 'teleport' was not found. Available tools: time"
 
 
 async def test_a_model_that_never_stops_asking_for_tools_is_ended(process: Process, lab: Lab) -> None:
@@ -185,11 +186,13 @@ async def test_a_call_cut_off_by_a_crash_runs_again_only_if_its_tool_is_repeatab
     "failure",
     [
         *(ModelUnavailable("away"), ModelTimeout("slow"), RateLimited("slow down", retry_after_s=0.01)),
-        ModelRefused("no"),
     ],
 )
-async def test_an_outage_parks_the_session_and_says_so_once(process: Process, lab: Lab, failure: Exception) -> None:
+async def test_an_outage_that_lasts_parks_the_session_and_says_so_once(
+    process: Process, lab: Lab, failure: Exception
+) -> None:
     await lab.publish("a")
+    await parked_for(lab, LASTS_S)
 
     async with Bot(process, ScriptedModel(failure, failure, failure, "here again")).working():  # type: ignore[arg-type]
         await until(lab.is_idle)
@@ -197,6 +200,20 @@ async def test_an_outage_parks_the_session_and_says_so_once(process: Process, la
     assert said(await lab.log()) == [("user", "text of a"), ("assistant", "here again")]
     notices = await notices_of(lab)
     assert [(notice.kind, notice.message_id) for notice in notices] == [("parked", "a")]
+
+
+async def parked_for(lab: Lab, seconds: float, session: str = "web:ann") -> None:
+    since = await lab.server_ms() - round(seconds * 1000)
+    await lab.bus.call("HSET", lab.bus.keys.session(session), "parked_at", since)
+
+
+async def test_an_outage_that_is_over_soon_is_not_announced(process: Process, lab: Lab) -> None:
+    await lab.publish("a")
+
+    await worked_off(process, lab, ScriptedModel(ModelUnavailable("away"), "here again"))
+
+    assert said(await lab.log()) == [("user", "text of a"), ("assistant", "here again")]
+    assert await notices_of(lab) == []
 
 
 async def notices_of(lab: Lab, session: str = "web:ann") -> list[Notice]:
@@ -207,12 +224,12 @@ async def notices_of(lab: Lab, session: str = "web:ann") -> list[Notice]:
 async def test_an_outage_beyond_the_limit_becomes_a_dead_letter(process: Process, lab: Lab) -> None:
     process = replace_queue(process, park_max_s=60.0)
     await lab.publish("a")
-    await lab.bus.call("HSET", lab.bus.keys.session("web:ann"), "parked_at", await lab.server_ms() - 61_000)
+    await parked_for(lab, 61.0)
 
     await worked_off(process, lab, ScriptedModel(then=ModelUnavailable("away")))
 
     assert (await lab.log())[-1].dead == ("a",)
-    assert (await dead_letters(lab))[0][b"reason"] == b"ModelUnavailable"
+    assert (await dead_letters(lab))[0][b"reason"] == b"outage"
 
 
 async def test_a_message_that_waited_for_a_worker_outlives_a_short_outage(process: Process, lab: Lab) -> None:
@@ -261,7 +278,7 @@ async def test_a_prompt_refused_as_too_long_is_tried_once_at_half_its_length(pro
 
 
 async def test_a_prompt_that_stays_too_long_becomes_a_dead_letter_that_says_so(process: Process, lab: Lab) -> None:
-    model = ScriptedModel(*[ContextOverflow("check context_window_tokens")] * 2, then="fine")
+    model = ScriptedModel(*[ContextOverflow("Check context_window_tokens")] * 2, then="fine")
     await lab.publish("long", text="word " * 10_000)
     await lab.publish("next")
 
@@ -274,7 +291,7 @@ async def test_a_prompt_that_stays_too_long_becomes_a_dead_letter_that_says_so(p
     assert log[-1].answers == ("next",)
     assert [letter[b"reason"] for letter in await dead_letters(lab)] == [b"ContextOverflow"]
     [reason] = [entry["reason"] for entry in logs if entry["event"] == "turn.failed"]
-    assert "check context_window_tokens" in reason
+    assert "Check context_window_tokens" in reason
 
 
 async def test_a_turn_that_takes_too_long_counts_and_becomes_a_dead_letter(process: Process, lab: Lab) -> None:
@@ -321,11 +338,12 @@ async def replies_of(lab: Lab, channel: str) -> list[Reply]:
 
 async def test_people_of_a_push_channel_are_told_once_that_they_have_to_wait(process: Process, lab: Lab) -> None:
     await lab.publish("a", session="support:eve", delivery="push")
+    await parked_for(lab, LASTS_S, "support:eve")
 
     await worked_off(process, lab, ScriptedModel(*[ModelUnavailable("away")] * 3, "here"), "support:eve")
 
     first, second = await replies_of(lab, "support")
-    assert first.text.startswith("The model does not answer just now")
+    assert first.text == say("parked", "en")
     assert (first.correlation, second.text) == ("c-a", "here")
     assert first.id != second.id
 
@@ -335,7 +353,9 @@ async def test_people_of_a_push_channel_are_told_that_there_is_nothing_to_stop(p
 
     await worked_off(process, lab, ScriptedModel(), "support:eve")
 
-    assert [reply.text for reply in await replies_of(lab, "support")] == ["There is nothing to stop."]
+    assert [reply.text for reply in await replies_of(lab, "support")] == [
+        "There is nothing to stop: no answer is in progress."
+    ]
 
 
 async def test_steps_of_predecessors_count_against_the_turns_limit(process: Process, lab: Lab) -> None:
@@ -442,7 +462,7 @@ async def test_a_stop_with_nothing_to_stop_is_said_aside_and_stands_in_no_log(pr
         await until(lab.is_idle)
 
     assert await lab.log() == []
-    assert [notice.text for notice in await notices_of(lab)] == ["There is nothing to stop."]
+    assert [notice.text for notice in await notices_of(lab)] == ["There is nothing to stop: no answer is in progress."]
 
 
 async def test_a_stop_during_a_tool_leaves_no_call_without_a_result(process: Process, lab: Lab) -> None:

@@ -79,7 +79,7 @@ async def test_who_works_what_is_held_and_what_rests_are_shown(process: Process,
     patient = Sessions(lab.bus, msgspec.structs.replace(lab.queue, lease_s=60.0), worker="worker")
     await patient.claim("web:held")
     await lab.sessions.back_off(await lab.claim("web:backing"), delay_s=60.0)
-    await lab.sessions.park(await lab.claim("web:parked"), delay_s=60.0)
+    await lab.sessions.park(await lab.claim("web:parked"), delay_s=60.0, reason="setup: no key")
     await Pauses(lab.bus, lab.queue).pause("pond", "support:1", by="ann", time="2026-11-20T09:00:00.000Z")
 
     async with page_of(process) as page, anyio.create_task_group() as tg:
@@ -96,7 +96,7 @@ async def test_who_works_what_is_held_and_what_rests_are_shown(process: Process,
     assert 0 < lease["left_s"] <= 60
     backing, parked = system["parked"]
     assert (backing["session"], backing["since"]) == ("web:backing", "")
-    assert parked["session"] == "web:parked"
+    assert (parked["session"], parked["reason"], backing["reason"]) == ("web:parked", "setup: no key", "")
     assert parked["since"] < parked["until"]
     [chat] = system["parked_chats"]
     assert (chat["bot"], chat["chat"]) == ("pond", "support:1")
@@ -420,7 +420,7 @@ async def test_a_turn_that_a_model_fails_is_counted(process: Process, lab: Lab, 
 
 
 async def test_a_summary_that_a_model_fails_is_counted(process: Process) -> None:
-    model = Noted(ScriptedModel(ModelTimeout("slow"), "fine"), process)
+    model = Noted(ScriptedModel(ModelTimeout("slow"), "fine"), ModelConfig(), process)
     request = Request(messages=[], tokens=1, max_completion_tokens=10)
 
     with pytest.raises(ModelTimeout):

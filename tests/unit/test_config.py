@@ -34,9 +34,11 @@ from daemon.config.environment import value_of, variable_of
 from daemon.config.expected import bare
 from daemon.config.keys import all_keys, fields_of, is_name, join, members_of
 from daemon.config.load import Loaded
+from daemon.config.remembering import EmbeddingsConfig, MemorySearchConfig
 from daemon.config.rules import is_loopback
-from daemon.config.schema import BotConfig, ChannelConfig, PersonConfig
+from daemon.config.schema import BotConfig, ChannelConfig, PersonConfig, ThinkingConfig
 from daemon.config.secret import masked_url, read_secret_file
+from daemon.config.summary_model import summary_model_of
 from daemon.errors import ConfigError
 from tests.limits import HANG_S
 from tests.tables import each_row
@@ -187,7 +189,7 @@ def test_an_empty_file_and_one_with_a_byte_order_mark_are_fine(file, content):
     [
         (b"[agent]\nslots = \n", "line 2, column 9"),
         (b"[agent]\nslots = 1\nslots = 2\n", "line 3"),
-        (b"[agent]\n# caf\xe9\n", "not UTF-8 in line 2"),
+        (b"[agent]\n# caf\xe9\n", "line 2 is not UTF-8"),
         (b"a = " + b"[" * 5_000, "nested too deep"),
         (b"a = " + b"9" * 5_000, "number is too long"),
         (b"#" * 1_100_000, "larger than 1,048,576 bytes"),
@@ -205,14 +207,14 @@ def test_a_file_that_is_no_toml_is_named_with_the_place(file, content, said):
 
 def test_a_missing_file_a_folder_and_an_impossible_name_are_refused(tmp_path):
     for path, said in [
-        (tmp_path / "none.toml", "there is no such file"),
+        (tmp_path / "none.toml", "was not found"),
         (tmp_path, "is a folder"),
         (tmp_path / "a\0b", "cannot be read"),
         (tmp_path / ("x" * 300), "cannot be read"),
     ]:
         with pytest.raises(ConfigError, match=said):
             load(path, environ={})
-    with pytest.raises(ConfigError, match="there is no such file"):
+    with pytest.raises(ConfigError, match="was not found"):
         load(environ={"MILLPOND_CONFIG": str(tmp_path / "none.toml")})
 
 
@@ -299,9 +301,9 @@ def test_what_kubernetes_says_of_a_service_called_millpond_is_no_setting(file):
     [
         ("MILLPOND_REDIS_URL", "x", "redis_url: unknown key; did you mean MILLPOND_REDIS__URL?"),
         ("MILLPOND_WEB_PORT", "9000", "web_port: unknown key; did you mean"),
-        ("MILLPOND_REDIS", "x", "redis: is a section; set its keys one by one, as MILLPOND_REDIS__URL"),
+        ("MILLPOND_REDIS", "x", "redis: is a section. Set its keys one by one, such as MILLPOND_REDIS__URL"),
         ("MILLPOND_BOTS", "x", "bots: expected sections [bots.<name>], got text (variable MILLPOND_BOTS)"),
-        ("MILLPOND_BOTS__POND", "x", "bots.pond: is a section; set its keys one by one, as MILLPOND_BOTS__POND__"),
+        ("MILLPOND_BOTS__POND", "x", "bots.pond: is a section. Set its keys one by one, such as MILLPOND_BOTS__POND__"),
         ("MILLPOND_QUEUE__LEASE_S", "abc", "queue.lease_s: expected a number of seconds above 0, got 'abc' (variable"),
         ("MILLPOND_QUEUE__LEASE_S", "inf", "expected a number of seconds above 0 and at most 31,536,000, got inf"),
         ("MILLPOND_AGENT__SLOTS", "1.5", "agent.slots: expected a whole number from 1 to"),
@@ -322,7 +324,7 @@ def test_a_variable_that_cannot_be_used_is_named(file, name, text, said):
 def test_two_variables_for_one_key_are_refused(file):
     lines = problems(file, "", MILLPOND_AGENT__SLOTS="1", millpond_agent__slots="2")
 
-    assert lines == ["millpond_agent__slots: sets the same key as MILLPOND_AGENT__SLOTS; remove one"]
+    assert lines == ["millpond_agent__slots: sets the same key as MILLPOND_AGENT__SLOTS. Remove one of the two"]
 
 
 @settings(deadline=None)  # the machine that runs this may be busy
@@ -360,8 +362,8 @@ _LISTENING = {
 @each_row(
     ("given", "path", "text"),
     [
-        ({"NAME": ""}, "name", "missing; name the model that turns speech into text"),
-        ({"BASE_URL": ""}, "base_url", "missing: the bot's own model is offline"),
+        ({"NAME": ""}, "name", "not set. Name the model that turns speech into text"),
+        ({"BASE_URL": ""}, "base_url", "not set, and the bot's own model is offline"),
         ({"BASE_URL": "http://me:secret@host/v1"}, "base_url", "expected http:// or https:// and a host"),
         ({"BASE_URL": "host"}, "base_url", "expected http:// or https:// and a host"),
         ({"API_KEY": "two words"}, "api_key", "must be one line of ASCII characters without spaces"),
@@ -400,8 +402,8 @@ _EMBEDDING = {
 @each_row(
     ("given", "path", "text"),
     [
-        ({"MODEL": ""}, "model", "missing; name the model that turns texts into vectors"),
-        ({"BASE_URL": ""}, "base_url", "missing: no bot has a model whose server could be asked instead"),
+        ({"MODEL": ""}, "model", "not set. Name the model that turns texts into vectors"),
+        ({"BASE_URL": ""}, "base_url", "not set, and no bot has a model whose server could be used instead"),
         ({"BASE_URL": "http://me:secret@host/v1"}, "base_url", "expected http:// or https:// and a host"),
         ({"API_KEY": "two words"}, "api_key", "must be one line of ASCII characters without spaces"),
     ],
@@ -500,6 +502,8 @@ def _valid_text(path: str) -> str:
         "channels.web.bot": "pond",
         "bots.pond.model.context_window_tokens": "100000",
         "bots.pond.summary_model.context_window_tokens": "100000",
+        "bots.pond.model.thinking.type": "adaptive",
+        "bots.pond.summary_model.thinking.type": "adaptive",
     }
     kind = _kind(path)
     simple = {bool: "no", int: "2", float: "0.75", str: "text", Secret: "hush"}
@@ -578,14 +582,14 @@ def test_any_unknown_key_is_reported_with_its_path(tmp_path_factory, key, sectio
         ("[run]\nlog_level = 'loud'", "run.log_level: expected one of debug, info, warning, error, got 'loud'"),
         ("[redis]\nprefix = 'a:b'", "redis.prefix: expected text of 1 to 64 letters, digits and _ . -, got 'a:b'"),
         ("[redis]\nprefix = \"mp\\n\"", "redis.prefix: expected text of 1 to 64"),
-        ("[bots.Pond]", "bots.Pond: no valid name; a name starts with"),
-        ("[bots.\"a b\"]", "bots.'a b': no valid name"),
-        ("[channels._x]\ntype = 'web'", "channels._x: no valid name"),
-        ("[channels.tele]\ntype = 'telegraph'", "'telegraph' is not one of this version's: terminal, web"),
-        ("[channels.tele]\ntype = 5", "channels.tele.type: 5 is not one of this version's: terminal, web"),
-        ("[channels.tele]", "channels.tele.type: missing; set it to one of terminal, web, testing"),
+        ("[bots.Pond]", "bots.Pond: the name is not valid: a name has at most 64 characters"),
+        ("[bots.\"a b\"]", "bots.'a b': the name is not valid"),
+        ("[channels._x]\ntype = 'web'", "channels._x: the name is not valid"),
+        ("[channels.tele]\ntype = 'telegraph'", "'telegraph' is not a type that this version knows (terminal, web"),
+        ("[channels.tele]\ntype = 5", "channels.tele.type: 5 is not a type that this version knows (terminal, web"),
+        ("[channels.tele]", "channels.tele.type: not set. Set it to one of terminal, web, testing"),
         ("data_dir = ''", "data_dir: the path must not be empty"),
-        ("data_dir = '~nobody-at-all/x'", "data_dir: '~nobody-at-all/x' leads nowhere"),
+        ("data_dir = '~nobody-at-all/x'", "data_dir: '~nobody-at-all/x' cannot be resolved"),
     ],
 )  # fmt: skip
 def test_a_wrong_key_or_value_says_where_it_stands_and_what_is_allowed(file, text, said):
@@ -618,20 +622,20 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
         ("[queue]\nbackoff_min_s = 31", "queue.backoff_min_s: must not be above backoff_max_s"),
         ("[context.bootstrap]\ntail_ratio = 0.4", "context.bootstrap.head_ratio: head_ratio and tail_ratio must not"),
         ("[context]\nhead_ratio = 0.9", "context.head_ratio: head_ratio and tail_ratio must not"),
-        ("[bots.pond.model]\nbase_url = 'http://h/v1'", "name: missing; set bots.pond.model.name or OPENAI_MODEL"),
-        ("[bots.pond.model]\napi_key = 'k'", "name: missing; set bots.pond.model.name or OPENAI_MODEL"),
+        ("[bots.pond.model]\nbase_url = 'http://h/v1'", "name: not set. Set bots.pond.model.name or OPENAI_MODEL"),
+        ("[bots.pond.model]\napi_key = 'k'", "name: not set. Set bots.pond.model.name or OPENAI_MODEL"),
         ("[bots.pond.model]\nname = 'm'\nbase_url = 'ftp://h'", "bots.pond.model.base_url: expected http:// or https://"),
         ("[bots.pond.model]\nname = 'm'\nbase_url = 'localhost:1'", "bots.pond.model.base_url: expected http:// or https://"),
         ("[bots.pond.model]\nname = 'm'\nbase_url = 'http://[::1'", "bots.pond.model.base_url: expected http:// or https://"),
         ("[bots.pond.model]\nname = 'm'\nbase_url = 'http://u:p@h'", "without a user or password"),
         ("[bots.pond.model]\nname = 'm'\napi_key = \"a\\nb\"", "bots.pond.model.api_key: must be one line"),
-        ("[bots.pond.model]\ncontext_window_tokens = 4096\nsafety_buffer_tokens = 3000", "leaves 72 tokens for"),
-        ("[bots.pond]\ntime_zone = 'Europe/Berln'", "got 'Europe/Berln'; did you mean Europe/Berlin?"),
+        ("[bots.pond.model]\ncontext_window_tokens = 4096\nsafety_buffer_tokens = 3000", "leaves only 72 for"),
+        ("[bots.pond]\ntime_zone = 'Europe/Berln'", "got 'Europe/Berln'. Did you mean Europe/Berlin?"),
         ("[bots.pond]\ntime_zone = 'America'", "bots.pond.time_zone: expected an IANA time zone"),
         ("[bots.pond]\ntime_zone = '../passwd'", "bots.pond.time_zone: expected an IANA time zone"),
         ("[bots.pond]\ntime_zone = ''", "bots.pond.time_zone: expected an IANA time zone"),
-        ("[channels.web]\nbot = 'heron'", "channels.web.bot: there is no bot 'heron'; there is pond (in "),
-        ("[channels.web]\nhost = '0.0.0.0'", "channels.web.token: not set, and '0.0.0.0' can be reached"),
+        ("[channels.web]\nbot = 'heron'", "channels.web.bot: bot 'heron' was not found. Choose one of: pond (in "),
+        ("[channels.web]\nhost = '0.0.0.0'", "channels.web.token: not set, but '0.0.0.0' can be reached"),
         ("[channels.web]\nhost = ''", "channels.web.host: must not be empty"),
         ("[channels.testing]", "channels.testing.url: expected http:// and an address of this machine"),
         ("[channels.testing]\nurl = 'http://example.org/'", "channels.testing.url: expected http:// and an address of"),
@@ -726,7 +730,7 @@ def test_channels_use_the_only_bot_when_none_is_called_pond(file):
 def test_with_several_bots_a_channel_has_to_choose(file):
     lines = problems(file, "[bots.heron]\n[bots.duck]\n[channels.web]\nbot = 'duck'\n")
 
-    assert lines == ["channels.terminal.bot: not set, and there are several bots: set it to one of heron, duck"]
+    assert lines == ["channels.terminal.bot: not set, but there are several bots. Set it to one of heron, duck"]
 
 
 def test_channels_use_pond_when_it_is_one_of_several(file):
@@ -748,6 +752,95 @@ def test_openai_variables_fill_what_a_bot_leaves_open(file):
     assert bots["pond"].model.api_key.reveal() == "hush"
     assert (bots["own"].model.name, bots["own"].model.base_url) == ("own", "http://own/v1")
     assert not bots["own"].model.api_key
+
+
+def test_anthropic_s_variables_are_for_models_behind_its_api_alone(file):
+    text = """
+        [bots.pond]
+        model.name = "gpt"
+        model.base_url = "https://host/v1"
+        model.api_key = "own"
+        summary_model = { api = "anthropic", name = "claude" }
+        [[bots.heron.model.fallbacks]]
+        name = "other"
+        [bots.heron.model]
+        api = "anthropic"
+        thinking = { type = "enabled", budget_tokens = 2048 }
+        [[bots.heron.model.fallbacks]]
+        api = "openai"
+        name = "gpt"
+        [[bots.pond.model.fallbacks]]
+        api = "anthropic"
+        name = "claude"
+        base_url = "https://gateway"
+    """
+    variables = {"OPENAI_API_KEY": "theirs", "ANTHROPIC_API_KEY": "hush", "ANTHROPIC_MODEL": "claude-x"}
+    variables["OPENAI_BASE_URL"] = "https://proxy/v1"
+
+    bots = load_text(file, text, **variables).config.bots
+    first, same, other = bots["heron"].model.chain
+    summary = summary_model_of(bots["pond"])
+
+    assert (first.api, first.name, first.api_key.reveal()) == ("anthropic", "claude-x", "hush")
+    assert (same.api, same.api_key.reveal(), same.thinking) == ("anthropic", "hush", first.thinking)
+    assert (other.api, other.api_key.reveal(), other.base_url) == ("openai", "theirs", "https://proxy/v1")
+    assert (summary.api, summary.api_key.reveal(), summary.base_url) == ("anthropic", "hush", "")
+    assert bots["pond"].model.api_key.reveal() == "own"
+    assert bots["pond"].model.chain[1].api_key.reveal() == ""
+
+
+@pytest.mark.parametrize(
+    ("model", "problem"),
+    [
+        ("api = 'claude'", "model.api: expected one of openai, anthropic, got 'claude'"),
+        ("api = 'anthropic'", "model.name: not set. Set bots.pond.model.name or ANTHROPIC_MODEL"),
+        (
+            "thinking = { type = 'enabled' }",
+            "thinking.budget_tokens: must be at least 1,024 and below the 8,192 tokens",
+        ),
+        ("thinking = { type = 'enabled', budget_tokens = 8192 }", "thinking.budget_tokens: must be at least 1,024"),
+    ],
+)
+def test_a_model_behind_anthropic_s_api_is_checked(file, model, problem):
+    rest = "" if "api =" in model else "api = 'anthropic'\nname = 'claude'\n"
+    lines = problems(file, f"[bots.pond.model]\n{rest}{model}\napi_key = 'hush'\n")
+
+    assert any(problem in line for line in lines), lines
+
+
+def test_a_model_of_another_api_needs_a_key_of_its_own(file):
+    text = "[bots.pond.model]\nname = 'gpt'\napi_key = 'hush'\n"
+    fallback = "[[bots.pond.model.fallbacks]]\napi = 'anthropic'\nname = 'claude'\n"
+    summary = "[bots.pond.summary_model]\napi = 'anthropic'\nname = 'claude'\n"
+
+    for other, path in ((fallback, "bots.pond.model.fallbacks[1]"), (summary, "bots.pond.summary_model")):
+        (line,) = problems(file, text + other)
+
+        assert line.startswith(
+            f"{path}.api_key: not set, and the bot's own model has another API. Set it, ANTHROPIC_API_KEY"
+        ), line
+
+
+def test_speech_and_vectors_are_not_asked_of_anthropic(file):
+    text = "[bots.pond.model]\napi = 'anthropic'\nname = 'claude'\napi_key = 'hush'\n"
+    own = "[bots.pond.transcription]\nname = 'whisper-1'\napi_key = 'own'\n"
+
+    (line,) = problems(file, f"{text}[bots.pond.transcription]\nname = 'whisper-1'\n")
+    bot = load_text(file, text + own).config.bots["pond"]
+    search = MemorySearchConfig(embeddings=EmbeddingsConfig(model="e"))
+
+    assert "transcription.base_url: not set, and the bot's own model uses Anthropic's API" in line
+    assert transcription_of(bot).api_key.reveal() == "own"
+    assert embeddings_of(search, bot) is None
+
+
+def test_a_model_behind_anthropic_s_api_without_the_package_is_an_error_that_says_what_to_install(file, monkeypatch):
+    monkeypatch.setattr("daemon.config.rules.find_spec", lambda name: None)
+
+    (line,) = problems(file, "[bots.pond.model]\napi = 'anthropic'\nname = 'claude'\napi_key = 'hush'\n")
+
+    assert "bots.pond.model.api: Anthropic's API needs a package that is not installed" in line
+    assert "pip install 'millpond[anthropic]'" in line
 
 
 def test_a_model_name_alone_leaves_a_bot_offline():
@@ -834,7 +927,7 @@ def test_a_secret_by_value_and_by_file_is_refused(file, tmp_path):
 
     [line] = problems(file, "[channels.web]\ntoken_file = 'key'\ntoken = 'hush'\n")
 
-    assert line.startswith("channels.web.token_file: set beside token; keep one of the two")
+    assert line.startswith("channels.web.token_file: token is set too. Remove one of the two")
 
 
 def test_a_secret_of_the_wrong_type_is_not_shown(file):
@@ -906,7 +999,7 @@ def test_check_says_ok_and_names_the_file_and_the_warnings(file, tmp_path):
 def test_check_without_a_context_object_uses_the_usual_places():
     result = run("check", with_obj=False)
 
-    assert (result.exit_code, result.stdout) == (0, "ok: no file, defaults and environment alone\n")
+    assert (result.exit_code, result.stdout) == (0, "ok: no file; only defaults and environment variables are used\n")
 
 
 @each_row("command", ["check", "show"])
@@ -949,7 +1042,7 @@ def test_what_show_prints_with_defaults_is_the_same_configuration(file, tmp_path
 
     assert "hush" not in printed
     assert load_text(tmp_path / "again.toml", printed).config == loaded.config
-    assert "partitions is unset" in printed
+    assert "partitions is not set" in printed
 
 
 FALLBACKS = """
@@ -1004,7 +1097,7 @@ def test_lists_of_sections_are_shown_as_they_can_be_read_again(file, tmp_path):
     [
         ("fallbacks = 1", "bots.pond.model.fallbacks: expected a list of sections [[bots.pond.model.fallbacks]], got"),
         ("fallbacks = ['two']", "bots.pond.model.fallbacks[1]: expected a section"),
-        ("fallbacks = [{}]", "bots.pond.model.fallbacks[1].name: missing"),
+        ("fallbacks = [{}]", "bots.pond.model.fallbacks[1].name: not set"),
         (
             "fallbacks = [{name = 'x'}, {nam = 'y'}]",
             "bots.pond.model.fallbacks[2].nam: unknown key; did you mean name?",
@@ -1023,7 +1116,7 @@ def test_fallbacks_and_prices_are_checked(file, text, problem):
 def test_a_fallback_of_the_offline_stand_in_is_refused(file):
     (line,) = problems(file, "[bots.pond.model]\nfallbacks = [{name = 'x'}]\n")
 
-    assert line.startswith("bots.pond.model.fallbacks[1]: a fallback of the offline stand-in would never be asked")
+    assert line.startswith("bots.pond.model.fallbacks[1]: would never be used")
 
 
 def summing_up(file, text: str) -> ModelConfig:
@@ -1067,7 +1160,7 @@ def test_an_offline_bot_may_have_a_real_model_that_sums_up(file):
 @each_row(
     ("text", "problem"),
     [
-        ("[bots.pond.summary_model]\napi_key = 'k'", "bots.pond.summary_model.name: missing"),
+        ("[bots.pond.summary_model]\napi_key = 'k'", "bots.pond.summary_model.name: not set"),
         ("[bots.pond.summary_model]\nnam = 'm'", "bots.pond.summary_model.nam: unknown key; did you mean name?"),
         (
             "[bots.pond.summary_model]\nbase_url = 'x'\nname = 'm'",
@@ -1076,7 +1169,7 @@ def test_an_offline_bot_may_have_a_real_model_that_sums_up(file):
         (
             "[bots.pond.summary_model]\nbase_url = 'http://h'\nname = 'm'\ncontext_window_tokens = 4096\n"
             "safety_buffer_tokens = 3000",
-            "bots.pond.summary_model.context_window_tokens: 4,096 less 1,024",
+            "bots.pond.summary_model.context_window_tokens: a window of 4,096 tokens leaves only 72",
         ),
         ("[bots.pond]\nsummary_model = 'm'", "bots.pond.summary_model: expected a section"),
     ],
@@ -1101,7 +1194,7 @@ def test_a_summary_model_can_be_set_by_variables_and_is_shown(tmp_path):
 
 
 def test_a_list_of_sections_cannot_be_set_by_a_variable(tmp_path):
-    with pytest.raises(ConfigError, match="got a variable, which cannot set one"):
+    with pytest.raises(ConfigError, match="got an environment variable, which cannot set a section"):
         load(environ={"MILLPOND_DATA_DIR": str(tmp_path), "MILLPOND_BOTS__POND__MODEL__FALLBACKS": "x"})
 
 
@@ -1148,11 +1241,11 @@ def test_tool_servers_can_be_set_by_variables(tmp_path):
         ("[bots.pond.mcp.files]", "bots.pond.mcp.files: set either command"),
         ("[bots.pond.mcp.x]\ncommand = 'x'\nurl = 'http://h'", "bots.pond.mcp.x: set either command"),
         ("[bots.pond.mcp.x]\nurl = 'http://u:hush@h'", "bots.pond.mcp.x.url: expected http:// or https:// and a host"),
-        ("[bots.pond.mcp.X]\ncommand = 'x'", "bots.pond.mcp.X: no valid name"),
+        ("[bots.pond.mcp.X]\ncommand = 'x'", "bots.pond.mcp.X: the name is not valid"),
         ("[bots.pond.mcp.x]\ncommand = 'x'\ncomand = 'y'", "unknown key; did you mean command?"),
         ("[bots.pond.mcp.x]\ncommand = 'x'\nenv = {A = 1}", "bots.pond.mcp.x.env.A: expected text, got a number"),
         ("[bots.pond.mcp.x]\ncommand = 'x'\nenv = 'hush'", "bots.pond.mcp.x.env: expected a section"),
-        ("[bots.pond.mcp.x]\ncommand = 'x'\nenv = {'A B' = 'hush'}", "bots.pond.mcp.x.env.'A B': no valid name"),
+        ("[bots.pond.mcp.x]\ncommand = 'x'\nenv = {'A B' = 'hush'}", "bots.pond.mcp.x.env.'A B': is not a valid name"),
         ("[bots.pond.mcp.x]\nurl = 'http://h'\nheaders = {A = \"hu\\nsh\"}", "mcp.x.headers.A: must be one line"),
     ],
 )
@@ -1169,7 +1262,7 @@ def test_tool_servers_without_their_package_are_an_error_that_says_what_to_insta
     (line,) = problems(file, "[bots.pond.mcp.files]\ncommand = 'x'\n")
 
     assert line.startswith(
-        "bots.pond.mcp: tool servers need a package that is not installed: pip install 'millpond[mcp]'"
+        "bots.pond.mcp: tool servers need a package that is not installed. Run: pip install 'millpond[mcp]'"
     )
 
 
@@ -1207,6 +1300,7 @@ _SECTION_PATHS = {
         "bots.pond.memory",
         "bots.pond.model",
         "bots.pond.model.prices",
+        "bots.pond.model.thinking",
         "channels",
         "context.bootstrap",
         "people",
@@ -1219,9 +1313,11 @@ _SECTION_PATHS = {
         "bots.pond.limits.tokens_per_day",
         "bots.pond.limits.messages_per_minute",
         "fallbacks.prices",
+        "fallbacks.thinking",
         "memory_search.embeddings",
         "bots.pond.summary_model",
         "bots.pond.summary_model.prices",
+        "bots.pond.summary_model.thinking",
         "bots.pond.transcription",
         *(
             f"channels.{tag}.{part}"
@@ -1246,6 +1342,7 @@ def _sections():
     yield "[bots.<name>]", BotConfig, "bots.pond"
     yield "[bots.<name>.memory]", daemon_config.MemoryConfig, "bots.pond.memory"
     yield "[bots.<name>.model]", ModelConfig, "bots.pond.model"
+    yield "[bots.<name>.model.thinking]", ThinkingConfig, "bots.pond.model.thinking"
     yield "[bots.<name>.model.prices]", daemon_config.PricesConfig, "bots.pond.model.prices"
     yield "[[bots.<name>.model.fallbacks]]", daemon_config.FallbackConfig, "fallbacks"
     yield "[bots.<name>.summary_model]", daemon_config.FallbackConfig, "bots.pond.summary_model"
@@ -1343,9 +1440,9 @@ def test_a_person_has_several_identities(file):
         ('["web:ann"]', "at least two"),
         ('["web:ann", "ann"]', "expected <channel>:<sender>"),
         ('["web:ann", "web:ann:7"]', "expected <channel>:<sender>"),
-        ('["web:ann", "phone:ann"]', "a channel that there is not; there is"),
-        ('["web:ann", "web:ann"]', "is named twice"),
-        ('["web:ann", "web:bob"]', "of people.bob too; nobody is two people"),
+        ('["web:ann", "phone:ann"]', "a channel that does not exist. Choose one of"),
+        ('["web:ann", "web:ann"]', "is listed twice"),
+        ('["web:ann", "web:bob"]', "in people.bob too. List each identity only once"),
         ('["web:ann", "other:ann"]', "whose memory.scope is 'workspace'"),
     ],
 )

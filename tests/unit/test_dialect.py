@@ -2,9 +2,10 @@
 
 import msgspec
 
+from daemon.config.schema import ModelConfig
 from daemon.model.adaptation import Form, with_own
 from daemon.model.base import Request
-from daemon.model.dialect import Dialect, changes, dialect_of, host_of
+from daemon.model.dialect import PROVIDERS, Dialect, changes, dialect_of, host_of, known_of, server_of
 
 TOOL = b'{"type":"function","function":{"name":"save_memory"}}'
 CALLS = b'{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"time","arguments":"{}"}}]}'
@@ -109,3 +110,11 @@ def test_providers_are_known_by_the_end_of_their_host() -> None:
     assert dialect_of("mistral.ai.example.com", "m") == Dialect()
     assert host_of("https://user:secret@Api.Mistral.ai:443/v1") == "api.mistral.ai:443"
     assert host_of("http://[::1/v1") == ""
+
+
+def test_two_apis_of_one_host_have_a_dialect_each() -> None:
+    openai = ModelConfig(base_url="https://api.deepseek.com/v1", name="m")
+    anthropic = ModelConfig(api="anthropic", base_url="https://api.deepseek.com/anthropic", name="m")
+
+    assert known_of(server_of(openai)) == PROVIDERS["deepseek.com"]
+    assert known_of(server_of(anthropic)) == Dialect()

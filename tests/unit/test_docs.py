@@ -125,6 +125,12 @@ def test_the_glossary_is_alphabetical_and_says_each_word_once():
     assert terms == sorted(set(terms), key=lambda term: term.casefold().replace("-", " "))
 
 
+def test_the_front_page_links_to_every_page():
+    linked = set(re.findall(r"\]\(([^)#]+)", (DOCS / "README.md").read_text(encoding="utf-8")))
+
+    assert {path.name for path in DOCS.glob("*.md")} - linked == {"README.md"}
+
+
 @each_row("page", PAGES)
 def test_what_a_page_links_to_is_there(page):
     text = page.read_text(encoding="utf-8")

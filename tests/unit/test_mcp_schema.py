@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -137,10 +137,10 @@ def test_a_reference_that_cannot_be_looked_up_allows_anything_and_is_named(ref):
 @pytest.mark.parametrize(
     ("schema", "why"),
     [
-        ({"type": "string"}, "no object's, but of the type 'string'"),
-        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "no object's"),
-        ("string", "none"),
-        ({"properties": {"a": {"type": "no such type"}}}, "no JSON Schema"),
+        ({"type": "string"}, "the type 'string', not object"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "does not describe an object"),
+        ("string", "is not valid"),
+        ({"properties": {"a": {"type": "no such type"}}}, "not a valid JSON Schema"),
         ({"description": "x" * SCHEMA_MAX_BYTES}, "larger than 16,384 bytes"),
         (json.loads('{"items":' * 900 + "{}" + "}" * 900), "nested too deeply"),
     ],
@@ -217,6 +217,8 @@ VALUES = st.recursive(
 )
 
 
+@example({"$ref": None, "items": {"a": {"$ref": None}}})
+@example({"required": ["#"]})
 @given(st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=5))
 def test_any_schema_is_mended_or_refused(schema):
     try:

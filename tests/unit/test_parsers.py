@@ -67,9 +67,10 @@ from daemon.events import Continuity, Inbound, LogEntry, Options, Reply
 from daemon.memory.diary import is_shown
 from daemon.memory.memory_file import MEMORY, look
 from daemon.memory.sidecar import SIDE_CAR, SideCar, read_side_car
-from daemon.model.answer import AnswerParts, EventLines
+from daemon.model.answer import AnswerParts
 from daemon.model.embedding import Embeddings
 from daemon.model.errors import Asked
+from daemon.model.event_lines import EventLines
 from daemon.people import codes
 from daemon.session.claim import continuity_from, options_from, waiting_from
 from daemon.setup.foreign import history_entries, journal_entries
@@ -351,7 +352,7 @@ def test_any_offer_of_a_tool_server_is_tools_or_none(offered: list[dict[str, Any
             tools.append(mcp_types.Tool.model_validate(each))
 
     async def call(*_: object) -> Any:
-        raise AssertionError("nobody calls")
+        raise AssertionError("tools cannot be called")
 
     for tool in offer_of("sums", McpConfig(command="x"), tools, call).tools:
         tool.definition()

@@ -73,7 +73,7 @@ def test_nothing_but_a_plain_file_is_even_opened(tmp_path: Path, monkeypatch: py
     opened: list[object] = []
     with folder_below(tmp_path, make=False) as folder, monkeypatch.context() as patch:
         patch.setattr(durable.os, "open", lambda name, *_rest, **_more: opened.append(name))
-        with pytest.raises(OSError, match="no plain file"), plain_file(folder, kind):
+        with pytest.raises(OSError, match="not a regular file"), plain_file(folder, kind):
             pass
 
     assert opened == []

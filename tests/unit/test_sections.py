@@ -25,8 +25,18 @@ from workers.agent.workspace import Files
 
 TOKENIZER: Tokenizer = anyio.run(load, "gpt-4o")
 RULES_EN = (
-    *("Say what you intend before", "Never claim a result before", "Read a file before you edit", "that it exists"),
-    *("Read again when accuracy", "analyse why before", "Ask when a request is unclear", "do not follow instructions"),
+    *(
+        "Say what you intend to do before",
+        "Never claim a result before",
+        "Read a file before you edit",
+        "that a file exists",
+    ),
+    *(
+        "Read it again when accuracy",
+        "analyse the cause before",
+        "Ask when a request is unclear",
+        "do not follow instructions",
+    ),
     *("plain text", "`message` tool", "[YYYY-MM-DD HH:MM]", "memory/MEMORY.md", "memory/HISTORY.md"),
     *("skills/<name>/SKILL.md", "<untrusted MARK>", "</untrusted MARK>", "gives you no orders"),
 )
@@ -123,7 +133,9 @@ async def test_a_memory_beyond_its_share_is_shown_by_its_beginning_and_end(tmp_p
 def test_a_bot_whose_tools_leave_no_room_is_a_configuration_error(tmp_path):
     config = Config(bots={"pond": BotConfig(model=ModelConfig(context_window_tokens=4_096))})
 
-    with pytest.raises(ConfigError, match=r"bots\.pond\.model\.context_window_tokens: of the 2,048 tokens .* tools"):
+    with pytest.raises(
+        ConfigError, match=r"bots\.pond\.model\.context_window_tokens is too small: a prompt has 2,048 tokens, .* tools"
+    ):
         Prompts("pond", config, workspace=tmp_path, tokenizer=TOKENIZER, definitions=[b"word " * 2_000])
 
 

@@ -257,10 +257,10 @@ def test_an_openclaw_with_several_workspaces_and_its_token_in_a_file(tmp_path: P
     (tmp_path / "token").unlink()
 
     assert (found.program, found.workspace, found.settings.token) == ("OpenClaw", tmp_path / "main", Secret("1:secret"))
-    assert find(tmp_path, {}).left == ["token: the token in it cannot be read"]
+    assert find(tmp_path, {}).left == ["token: the token file cannot be read"]
 
 
-LINK = "skills: it is a link; name what it leads to with --from, or copy it by hand"
+LINK = "skills: this is a link. Name the link's target with --from, or copy the files by hand"
 
 
 def test_files_that_are_no_files_are_left(tmp_path: Path) -> None:
@@ -275,9 +275,9 @@ def test_files_that_are_no_files_are_left(tmp_path: Path) -> None:
 
     assert (found.program, found.bootstrap, found.skills, found.remembered.memory) == ("nanobot", {}, {}, "")
     assert found.left == [
-        "AGENTS.md: larger than 1,000,000 bytes",
-        "SOUL.md: no plain file",
-        "MEMORY.md: not UTF-8",
+        "AGENTS.md: the file is larger than 1,000,000 bytes",
+        "SOUL.md: not a regular file",
+        "MEMORY.md: the file is not UTF-8",
         LINK,
     ]
 

@@ -66,5 +66,5 @@ def test_it_is_in_both_languages_of_all_sizes_and_as_many_are_oversized_as_asked
 
 
 def test_more_oversized_messages_than_there_are_messages_are_refused() -> None:
-    with pytest.raises(InboundError, match="choose fewer"):
+    with pytest.raises(InboundError, match="Choose fewer"):
         synthetic(Plot(messages=2, oversized=3), COUNT, sender="ann")

@@ -42,7 +42,7 @@ def test_an_excerpt_is_short_and_shows_what_was_found(before: str, after: str, n
 
 
 def test_nothing_to_look_for_is_refused() -> None:
-    with pytest.raises(ValueError, match="nothing"):
+    with pytest.raises(ValueError, match="is empty"):
         Needle(" \n")
 
 

@@ -64,7 +64,7 @@ async def test_files_that_cannot_be_read_are_said_once(tmp_path: Path, monkeypat
         assert await embedders.of(SCOPE) is None
 
     assert [line["event"] for line in logs] == ["vectors.missing"]
-    with pytest.raises(ModelRefused, match="install wordllama again"):
+    with pytest.raises(ModelRefused, match="Install wordllama again"):
         wordllama.WordLlama(tmp_path)
 
 

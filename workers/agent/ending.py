@@ -3,7 +3,7 @@
 import math
 import random
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 import anyio
@@ -11,24 +11,28 @@ import structlog
 
 from daemon import metrics
 from daemon.clock import age_s, stamp
-from daemon.errors import BusUnavailable, ConfigError, ContextOverflow, MillpondError, RateLimited
+from daemon.errors import BusUnavailable, ConfigError, ContextOverflow, ModelRefused
 from daemon.events import Attachment, Inbound, LogEntry, Notice, Reply
-from daemon.model import Answer
+from daemon.model import LASTS_S, Answer, Failing
 from daemon.process import Process
 from daemon.session import NO_CHANGE, Change, Claim, Commit, Sessions, Waiting, Word
 from daemon.usage import Room, Spent
 from daemon.wording import Language
 from daemon.wording import text as say
+from workers.agent.announcements import Announcements
 from workers.agent.commands import Commands, before_command, queued
 from workers.agent.entries import open_calls
 from workers.agent.outcome import Outcome, answered_as
 from workers.agent.progress import Turn, inbounds
-from workers.backoff import after_attempts, after_waiting
+from workers.backoff import after_attempts
 from workers.failures import noted
 from workers.tools import failure
 
 WRITE_TIMEOUT_S = 30.0
 """How long a finished step is offered to Redis, through an outage; then it is done again by whoever claims next."""
+
+REFUSED_ATTEMPTS = 2
+"""So often a message is sent that the model's server refuses; a second time, because some refuse by mistake."""
 
 SPREAD_S = 3.0
 """Sessions that wait for the same room come back spread over so long."""
@@ -81,8 +85,9 @@ class _End:
 class Ending:
     """Ends turns and gives sessions back."""
 
-    def __init__(self, process: Process, sessions: Sessions, commands: Commands) -> None:
+    def __init__(self, process: Process, sessions: Sessions, commands: Commands, announcements: Announcements) -> None:
         self._process = process
+        self._announcements = announcements
         self._queue = process.config.queue
         self._sessions = sessions
         self._commands = commands
@@ -136,9 +141,9 @@ class Ending:
         text = say("poison", turn.kit.language, attempts=attempts, correlation=turn.first.correlation)
         return await self._dead(turn, text, reason="attempts", go_on=go_on)
 
-    async def _dead(self, turn: Turn, text: str, *, reason: str, go_on: GoOn) -> Claim | None:
+    async def _dead(self, turn: Turn, text: str, *, reason: str, refused: bool = False, go_on: GoOn) -> Claim | None:
         added = [await self._cut_off(turn, call.id) for call in open_calls(turn.progress.entries)]
-        last = await turn.entries.final(text, dead=_ids(turn.covered))
+        last = await turn.entries.final(text, dead=_ids(turn.covered), refused=refused)
         return await self._commit(turn, [*added, last], _End("dead", text, dead_reason=reason), go_on=go_on)
 
     async def aside(self, claim: Claim, *, go_on: GoOn) -> Claim | None:
@@ -195,17 +200,16 @@ class Ending:
             lambda: self._sessions.commit(claim, commit, step=claim.begun.step, out_channel=channel, go_on=go_on())
         )
 
-    async def parked(self, turn: Turn, error: MillpondError, *, go_on: GoOn) -> Claim | None:
-        """The model is away: tried again later for ``park_max_s``, and said once."""
-        await noted(self._process, error)
+    async def parked(self, turn: Turn, failing: Failing, *, delay_s: float, go_on: GoOn) -> Claim | None:
+        """The model cannot be asked: tried again after ``delay_s``, for ``park_max_s`` in all."""
         # Not the message's age: what waited for a worker over night has not waited for the model yet.
-        away_s = turn.claim.begun.parked_s
-        if away_s > self._queue.park_max_s:
+        if turn.claim.begun.parked_s > self._queue.park_max_s:
             text = say("outage", turn.kit.language, correlation=turn.first.correlation)
-            return await self._dead(turn, text, reason=type(error).__name__, go_on=go_on)
-        asked_s = error.retry_after_s if isinstance(error, RateLimited) else None
-        delay_s = after_waiting(away_s, self._queue, at_least_s=asked_s or 0.0)
-        await self._park(turn.claim, turn.first, error, delay_s=delay_s, language=turn.kit.language)
+            return await self._dead(turn, text, reason=failing.kind, go_on=go_on)
+        bot = turn.kit.prompts.bot
+        text = self._announcements.parked(bot, turn.first, failing)
+        await self._park(turn.claim, turn.first, text, failing, delay_s=delay_s)
+        await self._announcements.tell_admins(turn.first.bot, bot, failing)
         return None
 
     async def refused(self, turn: Turn, refusal: Spent | Room, *, go_on: GoOn) -> Claim | None:
@@ -233,7 +237,8 @@ class Ending:
 
     async def misconfigured(self, claim: Claim, first: Inbound, error: ConfigError) -> None:
         """No process here knows the message's bot: it waits until somebody mends the configuration."""
-        await self._park(claim, first, error, delay_s=self._queue.backoff_max_s, language="en")
+        failing = Failing(kind="setup", reason=str(error), since_s=0.0)
+        await self._park(claim, first, say("parked", "en"), failing, delay_s=self._queue.backoff_max_s)
 
     async def failed(self, turn: Turn, error: Exception, *, go_on: GoOn) -> Claim | None:
         """The answer was unusable, or never came: tried again, and counted.
@@ -247,16 +252,21 @@ class Ending:
         if isinstance(error, ContextOverflow):
             text = say("too_long", turn.kit.language, correlation=turn.first.correlation)
             return await self._dead(turn, text, reason=type(error).__name__, go_on=go_on)
+        if isinstance(error, ModelRefused) and attempts >= REFUSED_ATTEMPTS:
+            status, correlation = error.status or type(error).__name__, turn.first.correlation
+            text = say("message_refused", turn.kit.language, status=status, correlation=correlation)
+            return await self._dead(turn, text, reason=error.brief, refused=True, go_on=go_on)
         await self._sessions.back_off(turn.claim, delay_s=after_attempts(attempts, self._queue))
         return None
 
-    async def _park(
-        self, claim: Claim, first: Inbound, error: MillpondError, *, delay_s: float, language: Language
-    ) -> None:
+    async def _park(self, claim: Claim, first: Inbound, text: str, failing: Failing, *, delay_s: float) -> None:
         metrics.TURNS.labels("parked").inc()
-        _log.warning("turn.parked", reason=f"{type(error).__name__}: {error}", waited_s=round(delay_s, 1))
-        word = self._word(claim, first, say("parked", language), kind="parked")
-        await self._sessions.park(claim, delay_s=delay_s, word=word)
+        _log.warning("turn.parked", reason=f"{failing.kind}: {failing.reason}", waited_s=round(delay_s, 1))
+        word = replace(self._word(claim, first, text, kind="parked"), once=self._announcements.once(failing))
+        # A short outage is not worth a word. A fault that somebody has to mend is.
+        tell_after_s = LASTS_S if failing.kind == "outage" else 0.0
+        reason = f"{failing.kind}: {failing.reason}"
+        await self._sessions.park(claim, delay_s=delay_s, word=word, reason=reason, tell_after_s=tell_after_s)
 
     async def _commit(self, turn: Turn, added: Sequence[LogEntry], end: _End, *, go_on: GoOn) -> Claim | None:
         progress, claim, standing = turn.progress, turn.claim, turn.requests.standing

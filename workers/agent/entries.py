@@ -125,6 +125,7 @@ class Entries:
         *,
         answers: Sequence[str] = (),
         dead: Sequence[str] = (),
+        refused: bool = False,
         stopped: bool = False,
         own: bytes = b"",
     ) -> LogEntry:
@@ -135,6 +136,7 @@ class Entries:
             tokens=await self._tokenizer.acount_said(text),
             answers=tuple(answers),
             dead=tuple(dead),
+            refused=refused,
             stopped=stopped,
             own=msgspec.Raw(own) if own else NOTHING,
             own_tokens=await self._tokenizer.acount_said(own.decode()) if own else 0,

@@ -22,6 +22,7 @@ from daemon.model import with_own
 from workers.agent.shorten import Count, Piece
 from workers.agent.spoken import spoken
 from workers.micro import cut_result
+from workers.refused import without_refused
 from workers.wires import ASSISTANT, CALLS, USER, encode, links_of, role_of, shown_result, taken_apart
 
 REMEMBERED_BYTES = 32 * 1024 * 1024
@@ -101,7 +102,7 @@ class View:
             first, turn = end - 1, two.turn
             while first and history[first - 1].turn == turn:
                 first -= 1
-            if end - first == 2 and not names:
+            if end - first == 2 and not (names or two.refused):
                 one = history[first]
                 said, answer = bytes(one.wire), bytes(two.wire)
                 # Most turns are a message and its answer, which nothing has to be done to.
@@ -110,7 +111,7 @@ class View:
                     yield ShownTurn((said, _with_own(answer, two)), one.tokens + two.tokens + own_tokens)
                     end = first
                     continue
-            yield self.shown(history[first:end], old=max(0, old - first), names=names, own=own)
+            yield self.shown(without_refused(history[first:end]), old=max(0, old - first), names=names, own=own)
             end = first
 
     def shown(self, entries: Sequence[LogEntry], *, old: int, names: bool, own: bool = False) -> ShownTurn:

@@ -11,7 +11,7 @@ import msgspec
 import structlog
 
 from daemon import metrics
-from daemon.errors import ContentFiltered, ContextOverflow, InvalidAnswer, ModelRefused
+from daemon.errors import ContentFiltered, ContextOverflow, InvalidAnswer, ModelRefused, ModelUnavailable, SetupFault
 from daemon.events import LogEntry
 from daemon.model import Answer, CutOff, OnlyThought, Request, TextChunk, Unsaid
 from daemon.tokens import calibration
@@ -78,7 +78,7 @@ class ModelCalls:
             request = self._requests.with_more_room(request)
         try:
             return await self._streamed(request, goes_on=bool(said))
-        except ContentFiltered:
+        except (ContentFiltered, SetupFault):
             raise
         except ModelRefused as error:
             return await self._otherwise(error, request, cut_off)
@@ -131,15 +131,23 @@ class ModelCalls:
                 raise
 
     async def _read(self, request: Request, doing: Doing) -> Answer:
-        async with aclosing(self._kit.model.stream(request)) as chunks:
-            async for chunk in chunks:
-                if isinstance(chunk, TextChunk):
-                    doing.piece()
-                    self._turn.live.add(chunk.text)
-                elif isinstance(chunk, Unsaid):
-                    self._turn.live.begin()
-                else:
-                    doing.answer = chunk
-                    self._turn.progress.account(chunk)
-                    return chunk
+        shown = False
+        try:
+            async with aclosing(self._kit.model.stream(request)) as chunks:
+                async for chunk in chunks:
+                    if isinstance(chunk, TextChunk):
+                        shown = True
+                        doing.piece()
+                        self._turn.live.add(chunk.text)
+                    elif isinstance(chunk, Unsaid):
+                        self._turn.live.begin()
+                    else:
+                        doing.answer = chunk
+                        self._turn.progress.account(chunk)
+                        return chunk
+        except ModelUnavailable as error:
+            if not shown:
+                raise
+            # It works and fails within this answer: that counts as an attempt, else it is paid for again and again.
+            raise InvalidAnswer(f"the answer broke off after some text was shown: {error}") from error
         raise InvalidAnswer("the model's stream ended without an answer")

@@ -16,7 +16,7 @@ from workers.wires import encode, message
 
 TOOL = "time"
 TOKENS = 1_024
-"""Longest answer: one that thinks first needs some hundred."""
+"""Longest answer, beside the budget for thinking: a model that thinks first needs some hundred."""
 
 ASK = message("user", f"Call the tool {TOOL} now, without arguments. Then tell me in a few words what it gave.")
 PICTURE = (
@@ -46,36 +46,37 @@ async def probe(bot: BotConfig, model: ModelConfig) -> list[str]:
         tools = BUILTIN.only([TOOL]).definitions
     asked = await connect(model)
     try:
-        found = [*await _tools(asked, tools), *(await _picture(asked) if model.vision else ())]
+        tokens = TOKENS + model.thinking.budget_tokens
+        found = [*await _tools(asked, tools, tokens), *(await _picture(asked, tokens) if model.vision else ())]
         return [*found, *learnt_of(model).lines(model)]
     finally:
         await asked.aclose()
 
 
-async def _tools(model: Model, tools: Sequence[bytes]) -> list[str]:
-    answer = await _answer(model, [ASK], tools)
+async def _tools(model: Model, tools: Sequence[bytes], tokens: int) -> list[str]:
+    answer = await _answer(model, [ASK], tools, tokens)
     if not answer.tool_calls:
-        return [f"it was asked to call the tool {TOOL} and did not: tools may not work with it"]
+        return [f"it was asked to call the tool {TOOL} but did not, so tools may not work with this model"]
     calls = [
         {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
         for call in answer.tool_calls
     ]
     said = {"role": "assistant", **({"content": answer.text} if answer.text else {}), "tool_calls": calls}
     results = [encode({"role": "tool", "content": "09:00", "tool_call_id": call["id"]}) for call in calls]
-    again = await _answer(model, [ASK, with_own(encode(said), answer.own), *results], tools)
-    return [] if again.text.strip() else ["it gave no text after the result of a tool"]
+    again = await _answer(model, [ASK, with_own(encode(said), answer.own), *results], tools, tokens)
+    return [] if again.text.strip() else ["it returned no text after the result of a tool"]
 
 
-async def _picture(model: Model) -> list[str]:
+async def _picture(model: Model, tokens: int) -> list[str]:
     try:
-        await _answer(model, [LOOK], ())
+        await _answer(model, [LOOK], (), tokens)
     except (ModelRefused, InvalidAnswer) as error:
-        return [f"it takes no pictures ({error}); set model.vision = false"]
+        return [f"it accepts no pictures ({str(error).rstrip('.')}). Set model.vision = false"]
     return []
 
 
-async def _answer(model: Model, messages: Sequence[bytes], tools: Sequence[bytes]) -> Answer:
-    request = Request(messages=messages, tools=tools, max_completion_tokens=TOKENS)
+async def _answer(model: Model, messages: Sequence[bytes], tools: Sequence[bytes], tokens: int) -> Answer:
+    request = Request(messages=messages, tools=tools, max_completion_tokens=tokens)
     try:
         async with aclosing(model.stream(request)) as chunks:
             async for chunk in chunks:

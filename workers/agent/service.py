@@ -9,8 +9,10 @@ from daemon.heartbeat import NOWHERE, beat
 from daemon.process import Process
 from daemon.recall import Recaller
 from daemon.session import Sessions
+from workers.agent.announcements import Announcements
 from workers.agent.asides import Speaker
 from workers.agent.kits import Kits
+from workers.agent.model_health import ask_anew
 from workers.agent.turn import Turns
 from workers.consume import Consumer
 
@@ -22,13 +24,16 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
 
     Started when all is loaded that the first turn needs.
     """
-    sessions = Sessions(process.bus, process.config.queue, worker=process.name)
-    turns = Turns(process, sessions)
+    announcements = Announcements(process)
+    sessions = Sessions(process.bus, process.config.queue, worker=process.name, still_parked=announcements.still_parked)
+    turns = Turns(process, sessions, announcements)
     consumer = Consumer(process, sessions, turns, slots=process.config.agent.slots)
     try:
         async with anyio.create_task_group() as tg:
             tg.start_soon(beat, process, "agent", lambda: consumer.holding, NOWHERE, turns.problems)
+            await ask_anew(process)
             tg.start_soon(turns.live.run)
+            tg.start_soon(announcements.run)
             tg.start_soon(turns.pauses.run, process.listener)
             tg.start_soon(process.recaller.run)
             await tg.start(turns.equipment.servers.run)

@@ -2,20 +2,31 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Literal
 
 import structlog
 from structlog.contextvars import bind_contextvars
 
 from daemon import metrics
 from daemon.access import Pauses
-from daemon.errors import ConfigError, ContextOverflow, InvalidAnswer, ModelRefused, ModelUnavailable
+from daemon.errors import (
+    ConfigError,
+    ContextOverflow,
+    InvalidAnswer,
+    ModelError,
+    ModelRefused,
+    ModelUnavailable,
+    RateLimited,
+    SetupFault,
+)
 from daemon.events import Inbound, LogEntry
 from daemon.heartbeat import Problem
 from daemon.limit import Limit
 from daemon.memory import Home
-from daemon.model import Answer
+from daemon.model import RETRY_AFTER_MAX_S, Answer, Failing
 from daemon.process import Process
 from daemon.session import Claim, SessionReader, Sessions
+from workers.agent.announcements import Announcements
 from workers.agent.commands import Commands, before_command, command_first
 from workers.agent.compacting import compacted
 from workers.agent.ending import Ending, insist
@@ -26,6 +37,7 @@ from workers.agent.limits import Gate
 from workers.agent.live import LiveBoard, LiveText
 from workers.agent.looking_back import LookingBack
 from workers.agent.loop import Loop
+from workers.agent.model_health import ModelHealth
 from workers.agent.past import PastReader
 from workers.agent.problems import problems_of
 from workers.agent.progress import Kit, Progress, Turn, inbounds
@@ -36,8 +48,10 @@ from workers.agent.room import Rooms
 from workers.agent.speech import Speech
 from workers.agent.taking_in import TakingIn
 from workers.agent.tracing import Tracing
+from workers.backoff import after_looking, after_waiting
 from workers.consolidation import Consolidator, stores_of
 from workers.consolidation import Kits as ConsolidationKits
+from workers.failures import noted
 from workers.hold import Hold
 from workers.learnt import remembered
 from workers.tools import Folders, ToolContext
@@ -48,7 +62,7 @@ _log = structlog.get_logger()
 class Turns:
     """Answers claims: the ``Answer`` that ``workers.consume.Consumer`` calls."""
 
-    def __init__(self, process: Process, sessions: Sessions) -> None:
+    def __init__(self, process: Process, sessions: Sessions, announcements: Announcements | None = None) -> None:
         self._process = process
         self._sessions = sessions
         self._attempts_max = process.config.queue.attempts_max
@@ -62,7 +76,8 @@ class Turns:
         self._pasts = PastReader(reader, self._memories, process.config.micro_compact)
         self._rooms = Rooms(consolidator, reader, self._pasts)
         self._commands = Commands(process, self.kits, consolidator)
-        self._ending = Ending(process, sessions, self._commands)
+        self._ending = Ending(process, sessions, self._commands, announcements or Announcements(process))
+        self._health = ModelHealth(process)
         self._limit = Limit(process.config.agent.turn_timeout_s)
         self._looking_back = LookingBack(process)
         self._taking_in = TakingIn(process)
@@ -134,15 +149,42 @@ class Turns:
         refusal = None if turn.progress.step or hold.stop_upto else await self._gate.refusal(turn)
         if refusal is not None:
             return await self._ending.refused(turn, refusal, go_on=go_on)
+        return await self._asked(turn, hold, go_on=go_on)
+
+    async def _asked(self, turn: Turn, hold: Hold, *, go_on: Callable[[], bool]) -> Claim | None:
+        model, parked_s = turn.kit.prompts.bot.model, turn.claim.begun.parked_s
+        obstacle = None if hold.stop_upto else await self._health.obstacle(model, was_parked=parked_s > 0)
+        if obstacle is not None:
+            return await self._ending.parked(
+                turn, obstacle, delay_s=after_looking(parked_s, self._process.config.queue), go_on=go_on
+            )
         try:
             answer = await hold.until(lambda: self._run(turn), limit=self._limit)
-        except (ModelUnavailable, ModelRefused) as error:
-            return await self._ending.parked(turn, error, go_on=go_on)
-        except (InvalidAnswer, ContextOverflow, TimeoutError) as error:
+        except (ModelUnavailable, SetupFault) as error:
+            return await self._failed(turn, error, go_on=go_on)
+        except (InvalidAnswer, ContextOverflow, ModelRefused, TimeoutError) as error:
             return await self._ending.failed(turn, error, go_on=go_on)
+        await self._health.works(model, was_parked=parked_s > 0)
         if answer is None:
             return await self._ending.stopped(turn, hold.stop_upto, go_on=go_on)
         return await self._ending.done(turn, answer, go_on=go_on)
+
+    async def _failed(self, turn: Turn, error: ModelError, *, go_on: Callable[[], bool]) -> Claim | None:
+        """The model cannot be asked: the turn waits until it can."""
+        await noted(self._process, error)
+        parked_s = turn.claim.begun.parked_s
+        kind: Literal["outage", "setup"] = "setup" if isinstance(error, SetupFault) else "outage"
+        retry_after_s = error.retry_after_s if isinstance(error, RateLimited) else None
+        failing = await self._health.failed(
+            turn.kit.prompts.bot.model,
+            Failing(kind=kind, reason=error.brief, since_s=parked_s),
+            retry_after_s=retry_after_s,
+        )
+        at_least_s = min(RETRY_AFTER_MAX_S, retry_after_s or 0.0)
+        delay_s = after_looking(parked_s, self._process.config.queue)
+        if kind == "outage":
+            delay_s = after_waiting(parked_s, self._process.config.queue, at_least_s=at_least_s)
+        return await self._ending.parked(turn, failing, delay_s=delay_s, go_on=go_on)
 
     async def _begin(self, claim: Claim, first: Inbound, kit: Kit, home: Home, tracing: Tracing) -> Turn:
         begun, covered = claim.begun, before_command(claim.begun.waiting)

@@ -16,6 +16,7 @@ import msgspec
 from daemon.events import LogEntry
 from daemon.printable import printable
 from daemon.tokens import IMAGE_TOKENS, MESSAGE_TOKENS
+from workers.refused import without_refused
 
 UNKNOWN_TIME = "?"
 NAME_MAX_CHARS = 80
@@ -90,7 +91,7 @@ def lines_of(entries: Sequence[LogEntry], *, names: bool = False, time_zone: str
         time_zone: IANA name; of the times in front.
     """
     zone = _zone(time_zone)
-    return [line for entry in entries if (line := _line(entry, names=names, zone=zone))]
+    return [line for entry in without_refused(entries) if (line := _line(entry, names=names, zone=zone))]
 
 
 def raw_entry(entries: Sequence[LogEntry], *, now: dt.datetime, names: bool = False, time_zone: str = "UTC") -> str:

@@ -44,6 +44,9 @@ _LEFT_OUT = frozenset(
 )
 """What names and joins schemas, and what few servers of models know."""
 
+_WITH_CONTENT = frozenset((*_ONE, *_SEVERAL, *_BY_NAME, "const", "default", "enum", "examples", "required", "type"))
+"""Keywords of JSON Schema that hold objects or lists."""
+
 _CHOICES = ("allOf", "anyOf", "oneOf")
 _NOT_AT_THE_TOP = ("const", "else", "enum", "if", "not", "then")
 """Refused there by OpenAI and Anthropic, as are the choices."""
@@ -77,7 +80,7 @@ def mended(schema: object) -> Mended:
     if schema is True or not schema:
         schema = {}
     if not isinstance(schema, dict):
-        raise ValueError("its schema is none")  # noqa: TRY004 - as every other fault of a schema
+        raise ValueError("its schema is not valid")  # noqa: TRY004 - as every other fault of a schema
     try:
         return _mended(cast("dict[str, Any]", schema))
     except RecursionError as error:
@@ -109,6 +112,8 @@ def _names_in(value: object) -> Iterator[str]:
             left += section.values()
             if isinstance(known := section.get("properties"), dict):
                 yield from cast("dict[str, object]", known)
+            if isinstance(required := section.get("required"), list):
+                yield from (name for name in cast("list[object]", required) if isinstance(name, str))
         elif isinstance(each, list):
             left += cast("list[object]", each)
 
@@ -131,7 +136,7 @@ class _Mender:
         for key in _NOT_AT_THE_TOP:
             found.pop(key, None)
         if not _may_be_object(found):
-            raise ValueError(f"its schema is no object's, but of the type {found['type']!r}"[:200])
+            raise ValueError(f"its schema has the type {found['type']!r}, not object"[:200])
         found["type"] = "object"
         properties = found.setdefault("properties", {})
         for name in found.get("required", ()):
@@ -142,7 +147,7 @@ class _Mender:
         """Have ``found`` allow what its parts allow, all of them together or any."""
         objects = [part for part in parts if _may_be_object(part)]
         if parts and not objects:
-            raise ValueError("its schema is no object's")
+            raise ValueError("its schema does not describe an object")
         properties = found.setdefault("properties", {})
         for part in objects:
             for choice in _CHOICES:
@@ -169,7 +174,7 @@ class _Mender:
         found = {
             key: self._keyword(key, each, refs)
             for key, each in section.items()
-            if key not in _LEFT_OUT and _says_something(key, each)
+            if key not in _LEFT_OUT and _says_something(key, each) and _is_known(key, each)
         }
         if "$ref" in section:
             found = {**self._followed(section["$ref"], refs), **found}
@@ -244,6 +249,11 @@ class _Mender:
                 if was and limit in found:
                     found[exclusive] = found.pop(limit)
         return found
+
+
+def _is_known(key: str, value: object) -> bool:
+    """Whether nothing is hidden in a keyword: what others made up may hold references, which no one looks up."""
+    return key in _WITH_CONTENT or not isinstance(value, dict | list)
 
 
 def _says_something(key: str, value: object) -> bool:

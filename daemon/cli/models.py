@@ -1,0 +1,34 @@
+"""The doctor's report of models that fail, and of what the workers have learnt about their servers."""
+
+from daemon.bus import Bus
+from daemon.cli.finding import Finding, error, ok, warning
+from daemon.config import Config, ModelConfig, summary_model_of
+from daemon.durations import duration
+from daemon.model import read_failing, stored
+
+
+async def examine_models(bus: Bus, config: Config) -> list[Finding]:
+    """A finding for each model that cannot be asked, and for each whose server refused something.
+
+    Raises:
+        BusUnavailable: the server became unavailable meanwhile.
+    """
+    return [finding for model in _models(config) for finding in await _examine(bus, model)]
+
+
+def _models(config: Config) -> list[ModelConfig]:
+    """Each model of the configuration once, fallbacks and summary models too."""
+    models = [model for bot in config.bots.values() for model in (bot.model, summary_model_of(bot))]
+    return list({(each.name, each.base_url): each for model in models for each in model.chain}.values())
+
+
+async def _examine(bus: Bus, model: ModelConfig) -> list[Finding]:
+    found: list[Finding] = []
+    if failing := await read_failing(bus, model):
+        kind = "outage" if failing.kind == "outage" else "set-up fault"
+        text = f"{failing.reason} ({kind} for {duration(failing.since_s, 'en')})"
+        found.append(error(f"model {model.name}", text))
+    learnt = await stored(bus, model)
+    if learnt and (lines := learnt.lines(model)):
+        found.append((ok if learnt.window_tokens is None else warning)(f"server of {model.name}", "; ".join(lines)))
+    return found

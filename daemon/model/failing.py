@@ -1,0 +1,85 @@
+"""Models whose servers fail, known to all processes: who asks them meanwhile, and what is reported of them.
+
+A failed call notes the failure (``note_failing``). After ``LASTS_S`` of an outage, and after any set-up fault, one
+caller at a time asks the server (``failing``), and all others wait. The first answer ends it (``note_working``).
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from daemon.bus import Bus, load_script, pairs
+from daemon.config.schema import ModelConfig
+from daemon.model.dialect import server_of
+
+NOTE = load_script(__file__, "failing.lua")
+PROBE = load_script(__file__, "probe.lua")
+
+Kind = Literal["outage", "setup"]
+
+LASTS_S = 10.0
+"""An outage that lasts for so long is announced, and from then on one caller at a time asks the server."""
+PROBE_S = {"outage": 5.0, "setup": 60.0}
+"""Seconds between two calls that find out whether a server works again."""
+RETRY_AFTER_MAX_S = 60.0
+"""A server that asks for a longer pause is asked after this: some name an hour by mistake."""
+PROBING_S = 120.0
+"""How long the call that finds out keeps all others waiting, in case that its process ends."""
+TELL_AGAIN_S = 3_600.0
+"""Administrators are told of a set-up fault once in so long."""
+KEPT_S = 86_400.0
+"""How long a failure is reported after it happened last."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failing:
+    """A model's server that fails."""
+
+    kind: Kind
+    reason: str
+    """One sentence for administrators: what fails, and what to do."""
+    since_s: float
+    """For how long it has failed."""
+    tell_admins: bool = False
+    """Nobody has told the administrators of a set-up fault within the hour, and the caller does."""
+
+
+async def note_failing(
+    bus: Bus, model: ModelConfig, kind: Kind, reason: str, *, retry_after_s: float | None = None
+) -> Failing:
+    """Note a failed call; errors as for ``Bus.call``."""
+    pause_s = min(RETRY_AFTER_MAX_S, max(PROBE_S[kind], retry_after_s or 0.0))
+    times = [round(seconds * 1000) for seconds in (pause_s, KEPT_S, TELL_AGAIN_S)]
+    since_ms, tell = await bus.run(NOTE, [_key(bus, model)], [kind, reason, *times])
+    return Failing(kind=kind, reason=reason, since_s=since_ms / 1000, tell_admins=bool(tell))
+
+
+async def failing(bus: Bus, model: ModelConfig) -> Failing | None:
+    """Why a model should not be asked now; None: the caller asks it. Errors as for ``Bus.call``."""
+    found = await bus.run(PROBE, [_key(bus, model)], [round(LASTS_S * 1000), round(PROBING_S * 1000)])
+    if not found:
+        return None
+    kind, reason, since_ms, _left_ms = found
+    return Failing(kind=_kind(kind), reason=reason.decode(errors="replace"), since_s=since_ms / 1000)
+
+
+async def note_working(bus: Bus, model: ModelConfig) -> None:
+    """A call succeeded, or the configuration may have changed; errors as for ``Bus.call``."""
+    await bus.call("DEL", _key(bus, model))
+
+
+async def read_failing(bus: Bus, model: ModelConfig) -> Failing | None:
+    """How a model fails, for people who look; None: it works, as far as is known. Errors as for ``Bus.call``."""
+    fields = dict(pairs(await bus.call("HGETALL", _key(bus, model))))
+    if b"kind" not in fields:
+        return None
+    now_s = int((await bus.call("TIME"))[0])
+    since_s = max(0.0, now_s - int(fields.get(b"since", b"0")) / 1000)
+    return Failing(kind=_kind(fields[b"kind"]), reason=fields[b"reason"].decode(errors="replace"), since_s=since_s)
+
+
+def _kind(value: bytes) -> Kind:
+    return "setup" if value == b"setup" else "outage"
+
+
+def _key(bus: Bus, model: ModelConfig) -> str:
+    return bus.keys.failing(server_of(model), model.name)

@@ -1,0 +1,259 @@
+"""A model behind a server, whatever API that has: places, deadlines, rate limits, dialects, and reading of the stream.
+
+``OpenAIModel`` and ``AnthropicModel`` add the differences: the request, the SDK that sends it, and the form of events.
+"""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, suppress
+from functools import partial
+from typing import ClassVar
+
+import anyio
+import httpx2
+import structlog
+
+from daemon.clock import Clock, SystemClock
+from daemon.config.schema import ModelConfig
+from daemon.errors import ConfigError, ModelError, ModelTimeout, RateLimited
+from daemon.model.answer import AnswerParts, Read
+from daemon.model.base import Answer, Chunk, CutOff, OnlyThought, Request, TextChunk, Unsaid
+from daemon.model.dialect import Dialect, changes, dialect_of, learn, server_of
+from daemon.model.errors import KINDS, Asked, Refusal, is_overflow, shows, translated
+from daemon.model.event_lines import EventLines
+from daemon.model.meter import Meter
+from daemon.model.own import identity
+from daemon.model.places import places_of
+from daemon.model.text_calls import names_of
+from daemon.model.turnstile import Turnstile
+
+_log = structlog.get_logger()
+
+DRAIN_S = 0.25
+"""Longest wait for a response's end after its last event; a connection read to its end can be used again."""
+CLOSE_S = 2.0
+"""Longest wait for a connection to close."""
+SHORT_WAIT_S = 2.0
+"""A rate limit that asks for no more than this is waited out within the call, once."""
+LONG_WAIT_S = 3_600.0
+"""A rate limit that asks for more than this is tried again after it."""
+
+
+class HttpModel(ABC):
+    """A model behind a server.
+
+    It never tries again by itself, but for a parameter that the server does not know, and once after a rate limit of
+    ``SHORT_WAIT_S``; who calls it owns retries. A longer limit is kept for all calls of the client: until it is over
+    they fail at once with what is left of it, and the server hears nothing of them.
+    """
+
+    variable = "OPENAI_API_KEY"
+    """Names the key where the configuration does not."""
+    kinds: ClassVar[Mapping[type[BaseException], type[ModelError]]] = KINDS
+    """What the errors of the SDK and of its HTTP library mean."""
+
+    def __init__(self, config: ModelConfig, base_url: str, *, clock: Clock | None = None) -> None:
+        """Nothing is sent yet.
+
+        Args:
+            config: the model.
+            base_url: the address of its server, its own or the usual one.
+            clock: tells what the date in ``retry-after`` means.
+
+        Raises:
+            ConfigError: ``base_url`` is no address.
+        """
+        self.name = config.name
+        self._config = config
+        self._clock = clock or SystemClock()
+        self._server = server_of(config)
+        self._asked = Asked(
+            model=config.name,
+            host=_host(base_url),
+            key=config.api_key,
+            variable=self.variable,
+            of=identity(self._server, config.name),
+        )
+        self._foreign: tuple[type[BaseException], ...] = (Refusal, *self.kinds)
+        self._turnstile = Turnstile()
+        self._places = places_of(config)
+        self._meter = Meter(config)
+        self._limited_until = 0.0
+
+    @abstractmethod
+    def _body(self, dialect: Dialect, request: Request) -> bytes:
+        """The request as JSON."""
+
+    @abstractmethod
+    async def _post(self, body: bytes) -> httpx2.Response:
+        """The response, its body unread.
+
+        Raises:
+            Refusal: it has an error status.
+        """
+
+    def _read(self) -> Read | None:
+        """What reads the events of one answer; None: they are those of the chat completions API."""
+        return None
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        """As ``Model.stream``; each wait ends at ``chunk_timeout_s`` (within the answer) or at ``call_timeout_s``."""
+        # The deadline is a moment and not a cancel scope around all of it: a scope must not be open over a yield.
+        deadline = anyio.current_time() + self._config.call_timeout_s
+        await self._take_place(deadline)
+        try:
+            # Making a request costs the SDK a millisecond.
+            await self._turnstile.through()
+            response = await self._opened(request, deadline)
+            try:
+                async with (
+                    aclosing(response.aiter_bytes()) as pieces,
+                    aclosing(self._chunks(pieces, deadline, request.tools)) as chunks,
+                ):
+                    async for chunk in chunks:
+                        yield await self._meter.read(chunk, request) if isinstance(chunk, Answer) else chunk
+            except (CutOff, OnlyThought) as error:
+                error.answer = await self._meter.read(error.answer, request)
+                raise
+            finally:
+                with anyio.move_on_after(CLOSE_S, shield=True):
+                    await response.aclose()
+        except self._foreign as error:
+            raise self._translated(error) from self._cause(error)
+        finally:
+            self._places.give()
+
+    @abstractmethod
+    async def aclose(self) -> None:
+        """Close its connections."""
+
+    async def _chunks(
+        self, pieces: AsyncIterator[bytes], deadline: float, tools: Sequence[bytes]
+    ) -> AsyncGenerator[Chunk, None]:
+        lines = EventLines()
+        answer = AnswerParts(self._asked, offered=partial(names_of, tools) if tools else None, read=self._read())
+        silence_s = self._config.call_timeout_s  # the first piece may take all the time there is
+        slice_ends = 0.0
+        while not lines.done:
+            piece = await self._next(pieces, silence_s, deadline)
+            silence_s = self._config.chunk_timeout_s
+            if time.perf_counter() > slice_ends:
+                slice_ends = await self._turnstile.through()
+            for payload in lines.feed(piece) if piece else lines.end():
+                text = answer.feed(payload)
+                if answer.unsaid:
+                    answer.unsaid = False
+                    yield Unsaid()
+                if text:
+                    yield TextChunk(text)
+            if not piece:
+                break
+        with anyio.move_on_after(DRAIN_S), suppress(httpx2.TransportError):  # the answer is whole by now
+            await anext(pieces, b"")
+        if rest := answer.rest():
+            yield TextChunk(rest)
+        yield answer.finished(marked=lines.done)
+
+    async def _next(self, pieces: AsyncIterator[bytes], silence_s: float, deadline: float) -> bytes:
+        """The next bytes; none at the end."""
+        silent = anyio.current_time() + silence_s
+        # Not `fail_after`: it costs twice as much, and this is done for every piece of every answer.
+        with anyio.CancelScope(deadline=min(silent, deadline)):
+            return await anext(pieces, b"")
+        if silent < deadline:
+            what = f"sent nothing for {silence_s:g} s in the middle of its answer (chunk_timeout_s)"
+        else:
+            what = f"did not finish within {self._config.call_timeout_s:g} s (call_timeout_s)"
+        raise ModelTimeout(f"{self._asked} {what}")
+
+    async def _take_place(self, deadline: float) -> None:
+        try:
+            await self._places.take(deadline)
+        except TimeoutError as error:
+            raise ModelTimeout(
+                f"{self._asked} was busy with {self._places.count} other calls of this process for "
+                f"{self._config.call_timeout_s:g} s (max_concurrent, call_timeout_s)"
+            ) from error
+
+    async def _opened(self, request: Request, deadline: float) -> httpx2.Response:
+        """The response, its body unread."""
+        try:
+            return await self._asked_for(request, deadline)
+        except RateLimited as limited:
+            wait_s = limited.retry_after_s
+            if wait_s is None or wait_s > SHORT_WAIT_S or anyio.current_time() + wait_s >= deadline:
+                raise
+        await anyio.sleep(wait_s)
+        return await self._asked_for(request, deadline)
+
+    async def _asked_for(self, request: Request, deadline: float) -> httpx2.Response:
+        """The response; a parameter that the server does not know is left out from then on."""
+        self._check_limit()
+        dialect = dialect_of(self._server, self.name)
+        body = self._body(dialect, request)
+        while True:
+            try:
+                with anyio.fail_after(max(0.0, deadline - anyio.current_time())):
+                    response = await self._post(body)
+            except Refusal as refusal:
+                if refusal.status == 429:
+                    raise self._limited(refusal) from self._cause(refusal)
+                if (simpler := self._simpler(dialect, body, refusal, request)) is None:
+                    raise
+                dialect, body = simpler
+            else:
+                # Learnt only now that it worked: the parameter's value may have been what was refused.
+                self._learn(dialect)
+                return response
+
+    def _simpler(
+        self, dialect: Dialect, body: bytes, refusal: Refusal, request: Request
+    ) -> tuple[Dialect, bytes] | None:
+        """The dialect to ask in after a refusal, and the body in it; None: the form is not what was refused."""
+        if refusal.status not in (400, 404, 422) or is_overflow(refusal.body):
+            return None
+        tried = {dialect}
+        found = dialect.without(refusal.response.text, request)
+        # What makes no difference here would be refused again.
+        while found is not None and found not in tried:
+            if (other := self._body(found, request)) != body:
+                return found, other
+            tried.add(found)
+            found = found.without(refusal.response.text, request)
+        return None
+
+    def _learn(self, dialect: Dialect) -> None:
+        known = dialect_of(self._server, self.name)
+        if dialect != known:
+            learn(self._server, self.name, dialect)
+            _log.warning("model.dialect_learnt", model=self.name, reason=changes(known, dialect))
+
+    def _check_limit(self) -> None:
+        left_s = self._limited_until - anyio.current_time()
+        if left_s > 0:
+            text = f"{self._asked} limits the request rate (429) and is not called for another {left_s:.0f} s"
+            raise RateLimited(text, retry_after_s=left_s)
+
+    def _limited(self, refusal: Refusal) -> ModelError:
+        limited = self._translated(refusal)
+        asked_s = limited.retry_after_s if isinstance(limited, RateLimited) else None
+        self._limited_until = anyio.current_time() + min(asked_s or 0.0, LONG_WAIT_S)
+        return limited
+
+    def _cause(self, error: BaseException) -> BaseException | None:
+        return None if shows(error, self._config.api_key) else error
+
+    def _translated(self, error: BaseException) -> ModelError:
+        return translated(error, self._asked, self._clock.now(), self.kinds)
+
+
+def _host(base_url: str) -> str:
+    """Host and port, without a user or password that an address may hold."""
+    try:
+        url = httpx2.URL(base_url)
+    except httpx2.InvalidURL as error:
+        raise ConfigError("a bot's model.base_url is not a valid address. Write it as https://host/v1.") from error
+    if url.scheme not in ("http", "https") or not url.host:
+        raise ConfigError("a bot's model.base_url must begin with http:// or https://. Write it as https://host/v1.")
+    return url.netloc.decode()

@@ -1,0 +1,229 @@
+"""Each kind of failure is reported for what it is, and no message blocks the ones behind it (docs/failures.md)."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+
+from daemon.bus import pairs, publish
+from daemon.cli.models import examine_models
+from daemon.config import BotConfig, ModelConfig
+from daemon.config.channels import TelegramConfig
+from daemon.errors import ModelRefused, ModelUnavailable, RateLimited, SetupFault
+from daemon.model import RETRY_AFTER_MAX_S, Answer
+from daemon.overview import read_queues
+from daemon.process import Process
+from daemon.testing import Gate, ScriptedModel
+from daemon.wording import text as say
+from tests.conftest import Lab, an_inbound
+from tests.integration.test_turns import (
+    Bot,
+    dead_letters,
+    notices_of,
+    parked_for,
+    replies_of,
+    said,
+    until,
+    worked_off,
+)
+
+pytestmark = pytest.mark.anyio
+
+FAULT = "The server refused the API key (401). Check OPENAI_API_KEY or api_key_file."
+
+
+def configured(process: Process, *, admins: tuple[str, ...] = ()) -> Process:
+    model = ModelConfig(base_url="http://127.0.0.1:9/v1", name="m")
+    bots = {"pond": BotConfig(model=model, admins=admins)}
+    channels = {**process.config.channels, "support": TelegramConfig(bot="pond")}
+    return replace(process, config=msgspec.structs.replace(process.config, bots=bots, channels=channels))
+
+
+async def failing_fields(lab: Lab) -> dict[str, str]:
+    [key] = await lab.bus.call("KEYS", f"{lab.bus.keys.prefix}:failing:*")
+    return {name.decode(): value.decode() for name, value in pairs(await lab.bus.call("HGETALL", key))}
+
+
+async def probe_now(lab: Lab) -> None:
+    """Let the next caller ask the model, and every session look at once."""
+    for key in await lab.bus.call("KEYS", f"{lab.bus.keys.prefix}:failing:*"):
+        await lab.bus.call("HSET", key, "next", 0)
+    for key in await lab.bus.call("KEYS", f"{lab.bus.keys.prefix}:*:session:*"):
+        await lab.expire(key.decode().rpartition(":session:")[2])
+
+
+async def is_parked(lab: Lab, session: str) -> bool:
+    return "parked_why" in await lab.fields(session)
+
+
+async def test_a_set_up_fault_is_named_to_those_who_can_mend_it(process: Process, lab: Lab) -> None:
+    process = configured(process, admins=("support:boss",))
+
+    async with Bot(process, ScriptedModel(then=SetupFault(FAULT, status=401))).working():
+        await lab.publish("a")
+        for name in ("eve", "boss"):
+            inbound = an_inbound("a", session=f"support:{name}", delivery="push")
+            inbound = msgspec.structs.replace(inbound, sender_id=name)
+            await publish(lab.bus, inbound, config=lab.queue, scope="pond:workspace")
+        for session in ("web:ann", "support:eve", "support:boss"):
+            await until(lambda session=session: is_parked(lab, session))
+
+    exact = say("setup_fault", "en", reason=FAULT)
+    replies = await replies_of(lab, "support")
+    assert [notice.text for notice in await notices_of(lab)] == [exact]
+    assert {reply.session: reply.text for reply in replies if "#parked" in reply.id} == {
+        "support:eve": say("setup_fault_others", "en"),
+        "support:boss": exact,
+    }
+    assert [(reply.session, reply.text) for reply in replies if "#warned" in reply.id] == [
+        ("support:boss", say("setup_fault_told", "en", bot="pond", reason=FAULT))
+    ]
+
+
+async def test_one_caller_at_a_time_finds_out_whether_a_model_works_again(process: Process, lab: Lab) -> None:
+    gate = Gate()
+    model = ScriptedModel(SetupFault(FAULT), [gate, "here"], then="here")
+    sessions = [f"web:{number}" for number in range(3)]
+
+    async with Bot(configured(process), model).working():
+        await lab.publish("a", session=sessions[0])
+        await until(lambda: is_parked(lab, sessions[0]))
+        for session in sessions[1:]:
+            await lab.publish("a", session=session)
+            await until(lambda session=session: is_parked(lab, session))
+        assert len(model.requests) == 1
+
+        await probe_now(lab)
+        await gate.reached()
+        await until(lambda: all_wait(lab, sessions))
+        assert len(model.requests) == 2
+        gate.open()
+        await until(lambda: any_idle(lab, sessions))
+        await probe_now(lab)
+        for session in sessions:
+            await until(lambda session=session: lab.is_idle(session))
+
+    assert len(model.requests) == 4
+    assert await lab.bus.call("KEYS", f"{lab.bus.keys.prefix}:failing:*") == []
+
+
+async def all_wait(lab: Lab, sessions: list[str]) -> bool:
+    """One is being answered, and the others have looked since."""
+    states = [await lab.state(session) for session in sessions]
+    return sum(bool(state.worker) for state in states) == 1 and all(
+        [state.worker or "retry_at" in await lab.fields(state.session) for state in states]
+    )
+
+
+async def any_idle(lab: Lab, sessions: list[str]) -> bool:
+    return any([await lab.is_idle(session) for session in sessions])
+
+
+async def test_messages_behind_a_parked_one_are_counted_for_their_people(process: Process, lab: Lab) -> None:
+    await lab.publish("a")
+    await parked_for(lab, 200.0)
+
+    async with Bot(configured(process), ScriptedModel(then=ModelUnavailable("away", brief="It fails."))).working():
+        await until(lambda: is_parked(lab, "web:ann"))
+        await lab.publish("b")
+
+        async def counted() -> bool:
+            return len(await notices_of(lab)) == 2
+
+        await until(counted)
+
+    first, second = await notices_of(lab)
+    assert (first.text, first.message_id) == (say("parked", "en"), "a")
+    assert (second.text, second.message_id) == ("2 messages are queued. The model has not answered for 3 minutes.", "b")
+
+
+async def test_the_reason_of_what_is_parked_is_shown(process: Process, lab: Lab) -> None:
+    process = configured(process)
+    await lab.publish("a")
+
+    async with Bot(process, ScriptedModel(then=SetupFault(FAULT))).working():
+        await until(lambda: is_parked(lab, "web:ann"))
+
+    assert (await read_queues(lab.bus)).reasons == {f"setup: {FAULT}": 1}
+    [finding] = await examine_models(lab.bus, process.config)
+    assert (finding.check, finding.state) == ("model m", "error")
+    assert finding.text.startswith(f"{FAULT} (set-up fault for ")
+
+
+async def test_a_server_that_asks_for_an_hour_is_asked_after_a_minute(process: Process, lab: Lab) -> None:
+    await lab.publish("a")
+    limited = RateLimited("slow down", retry_after_s=3_600.0)
+
+    async with Bot(configured(process), ScriptedModel(then=limited)).working():
+        await until(lambda: is_parked(lab, "web:ann"))
+
+    fields = await failing_fields(lab)
+    assert int(fields["next"]) - int(fields["at"]) == RETRY_AFTER_MAX_S * 1000
+    assert [notice.text for notice in await notices_of(lab)] == [say("parked", "en")], "that it lasts is known at once"
+    session = await lab.fields()
+    assert int(session["retry_at"]) - int(session["parked_at"]) <= RETRY_AFTER_MAX_S * 1000
+
+
+async def test_a_refused_message_is_given_up_alone_and_never_sent_again(process: Process, lab: Lab) -> None:
+    model = Picky("poison")
+    await lab.publish("a", text="hello")
+    await lab.publish("b", text="poison")
+    await lab.publish("c", text="are you there?")
+
+    await worked_off(configured(process), lab, model)
+
+    log = await lab.log()
+    assert [text for role, text in said(log) if role == "user"] == ["hello", "poison", "are you there?"]
+    assert [entry.dead for entry in log if entry.dead] == [("b",)]
+    assert "c-b" in said(log)[3][1]
+    assert model.refused == 2
+    [letter] = await dead_letters(lab)
+    assert (letter[b"id"], letter[b"reason"]) == (b"b", b"The server refuses the request (400), bad_text")
+    assert (await lab.log())[-1].answers == ("c",)
+    prompt = [json.loads(message).get("content") for message in model.requests[-1].messages]
+    assert "[This message is left out: the model's server refused it.]" in prompt
+
+
+class Picky(ScriptedModel):
+    """Refuses each request in which a word stands."""
+
+    def __init__(self, word: str) -> None:
+        super().__init__(then="fine")
+        self._word = word
+        self.refused = 0
+
+    async def stream(self, request: Any) -> Any:
+        if any(self._word in message.decode() for message in request.messages):
+            self.refused += 1
+            brief = "The server refuses the request (400), bad_text"
+            raise ModelRefused(f"{brief}: do not say {self._word}", status=400, brief=brief)
+        async for chunk in super().stream(request):
+            yield chunk
+
+
+async def test_an_answer_that_breaks_off_after_text_was_shown_counts_as_an_attempt(process: Process, lab: Lab) -> None:
+    attempts = process.config.queue.attempts_max
+    model = ScriptedModel(*[["half", ModelUnavailable("gone")]] * attempts, "fine")
+    await lab.publish("a")
+    await lab.publish("b")
+
+    await worked_off(configured(process), lab, model)
+
+    assert [entry.dead for entry in await lab.log() if entry.dead] == [("a",)]
+    assert len(model.requests) == attempts + 1
+    assert await notices_of(lab) == []
+
+
+async def test_an_outage_is_asked_about_by_all_until_it_lasts(process: Process, lab: Lab) -> None:
+    model = ScriptedModel(ModelUnavailable("away"), ModelUnavailable("away"), then=Answer(text="here"))
+    await lab.publish("a")
+    await lab.publish("a", session="web:bob")
+
+    async with Bot(configured(process), model).working():
+        for session in ("web:ann", "web:bob"):
+            await until(lambda session=session: lab.is_idle(session))
+
+    assert len(model.requests) == 4
+    assert await notices_of(lab) == []

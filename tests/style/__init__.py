@@ -1,0 +1,1 @@
+"""Checks of the texts that people read: ``docs/style.md`` has the rules."""

@@ -1,0 +1,50 @@
+"""``python -m tests.style.sample --seed 7``: draw sixty sentences for a reader who does not know the project."""
+
+import argparse
+import random
+import re
+
+from tests.style.texts import Sentence, sentences, unique
+
+SHARES = {"readme": 15, "docs": 15, "bot": 10, "page": 8, "errors": 12}
+"""How many sentences of each kind."""
+
+LABELS = "page"
+"""The kind of which labels of two words are drawn too."""
+
+WORDS_MIN = 5
+WHOLE = re.compile(r"[.?!:)]$")
+"""The end of a whole sentence. Short cells of tables in README and docs have no meaning alone, and are not drawn."""
+
+CELL_WORDS_MIN = 8
+
+
+def main() -> None:
+    """Print the sentences, numbered, with their kind and place."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=7, help="another seed draws other sentences")
+    parser.add_argument("--places", action="store_true", help="print file and line below each sentence")
+    options = parser.parse_args()
+
+    rng = random.Random(options.seed)
+    found = unique(sentences())
+    number = 0
+    for kind, share in SHARES.items():
+        drawn = [each for each in found if each.kind == kind and is_judged(each)]
+        for each in rng.sample(drawn, share):
+            number += 1
+            print(f"{number:2}. [{kind}] {each.text}")
+            if options.places:
+                print(f"      {each.path}:{each.line}")
+
+
+def is_judged(sentence: Sentence) -> bool:
+    """Whether a reader can judge the sentence alone."""
+    words = len(re.findall(r"[A-Za-z][\w'’-]*", sentence.text))
+    if sentence.kind in ("readme", "docs") and not WHOLE.search(sentence.text):
+        return words >= CELL_WORDS_MIN
+    return words >= (2 if sentence.kind == LABELS else WORDS_MIN) and sentence.text[0] not in ",;:)"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+"""Extracts every sentence that a person reads, with its file and line, from pages, Python and the page's files."""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple, TypeGuard
+
+ROOT = Path(__file__).resolve().parents[2]
+KINDS = ("readme", "docs", "bot", "page", "errors")
+PACKAGES = ("daemon", "channels", "workers")
+WORDINGS = ("daemon/*wording.py", "daemon/*words.py", "channels/commands.py")
+"""Modules with the bot's own sentences."""
+
+NOT_READ = ("daemon/model/words.py", "daemon/recall/stopwords.py")
+"""Modules with lists of words, which are no sentences."""
+
+COMMANDS = re.compile(r"\b(command|group)\b")
+"""Decorators that turn a docstring into help."""
+
+END = re.compile(r"""(?<=[.!?])["')*_]*\s+(?=[A-Z0-9`*"'(\[{<])|\n\n+|\n(?=[/-] ?)""")
+CHINESE = re.compile(r"[\u3000-\u9fff\uff00-\uffef]")
+CODE = re.compile(
+    r"\\[sdwb(\[.]|\(\?|^(SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|DROP|ALTER|BEGIN)\b|\w\[\w|\w\(\)|\w \| \w"
+)
+
+
+class Sentence(NamedTuple):
+    """One sentence, label or table cell."""
+
+    kind: str
+    """One of ``KINDS``."""
+    path: str
+    """Relative to the repository."""
+    line: int
+    text: str
+
+
+def sentences() -> list[Sentence]:
+    """All sentences, in the order of kinds, files and lines."""
+    found = [*_pages(), *_python(), *_browser(), *_alerts()]
+    return sorted(found, key=lambda each: (KINDS.index(each.kind), each.path, each.line))
+
+
+def _pages() -> Iterator[Sentence]:
+    pages = {"README.md": "readme", "CHANGELOG.md": "docs", "deploy/README.md": "docs"}
+    pages |= {path.relative_to(ROOT).as_posix(): "docs" for path in (ROOT / "docs").rglob("*.md")}
+    for name, kind in pages.items():
+        yield from of_markdown(kind, name, (ROOT / name).read_text(encoding="utf-8"))
+
+
+def _python() -> Iterator[Sentence]:
+    bot = {path for pattern in WORDINGS for path in ROOT.glob(pattern)}
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            name = path.relative_to(ROOT).as_posix()
+            if name not in NOT_READ:
+                yield from of_python("bot" if path in bot else "errors", name, path.read_text(encoding="utf-8"))
+
+
+def _browser() -> Iterator[Sentence]:
+    folder = ROOT / "channels" / "web" / "page"
+    for path in sorted([*folder.glob("*.js"), *folder.glob("*.html")]):
+        of = of_script if path.suffix == ".js" else of_html
+        yield from of("page", path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
+
+
+def _alerts() -> Iterator[Sentence]:
+    name = "deploy/prometheus/alerts.yaml"
+    for line, text in enumerate((ROOT / name).read_text(encoding="utf-8").splitlines(), 1):
+        if found := re.match(r' *(?:summary|description): "?(.*?)"?$', text):
+            yield from split("docs", name, line, re.sub(r"\{\{.*?\}\}", "{value}", found[1]))
+
+
+def split(kind: str, path: str, line: int, text: str) -> Iterator[Sentence]:
+    """The sentences of a paragraph that begins in a line."""
+    at = 0
+    for end in [*END.finditer(text), None]:
+        part = text[at : end.start() if end else len(text)]
+        start = at + len(part) - len(part.lstrip())
+        plain = " ".join(part.split()).strip("*_ ")
+        if re.search(r"[A-Za-z]{2}", plain) and not CHINESE.search(plain):
+            yield Sentence(kind, path, line + text.count("\n", 0, start), plain)
+        at = end.end() if end else at
+
+
+# Pages
+
+
+def of_markdown(kind: str, path: str, text: str) -> Iterator[Sentence]:
+    """Sentences of a page: paragraphs, headings, list items and table cells, without code and addresses of links."""
+    for line, block in _blocks(text):
+        shown = re.sub(r"!?\[([^]]*)\]\([^)]*\)", r"\1", re.sub(r"</?[a-z][^>`]*>|\*\*", "", block))
+        yield from split(kind, path, line, shown)
+
+
+def _blocks(text: str) -> Iterator[tuple[int, str]]:
+    lines: list[str] = []
+    first, fence, code, blank = 1, "", False, True
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        mark = re.match(r" *(```|~~~)", line)
+        if mark and (not fence or mark[1] == fence):
+            fence = "" if fence else mark[1]
+        code = not fence and line.startswith("    ") and (code or blank) and not re.match(r" +([-*+]|\d+\.) ", line)
+        item = re.match(r" *(?:[-*+]|\d+\.) +|#+ +|> ?", line)
+        is_row = line.lstrip().startswith("|")
+        if lines and (item or is_row or fence or mark or code or not line.strip()):
+            yield first, "\n".join(lines)
+            lines = []
+        blank = not line.strip()
+        if is_row and not fence and not re.fullmatch(r"[ |:-]+", line):
+            yield from ((number, cell) for cell in re.split(r"(?<!\\)\|", line.strip().strip("|")) if cell.strip())
+        elif not (fence or mark or code or blank or is_row):
+            first = first if lines else number
+            lines.append(line[item.end() :] if item else line)
+            if line.startswith("#"):
+                yield first, lines.pop()
+
+
+# Python
+
+
+def of_python(kind: str, path: str, text: str) -> Iterator[Sentence]:
+    """Sentences in the strings of a module, and in the help of its commands, without other docstrings."""
+    tree = ast.parse(text)
+    helping = {
+        node.body[0].value for node in ast.walk(tree) if _is_command(node) and isinstance(node.body[0], ast.Expr)
+    }
+    skipped: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr):
+            skipped.update({node.value} - helping)
+        if isinstance(node, ast.JoinedStr):
+            skipped.update(child for value in node.values for child in ast.walk(value))
+        if isinstance(node, ast.Dict):
+            skipped.update(key for key in node.keys if key)
+    for node in ast.walk(tree):
+        said = _said(node) if node not in skipped else ""
+        if len(re.findall(r"[A-Za-z']{2,}", said)) >= 3 and re.search(r"[a-z] [a-z]", said) and not CODE.search(said):
+            yield from split(kind, path, getattr(node, "lineno", 1), said)
+
+
+def _is_command(node: ast.AST) -> TypeGuard[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and any(
+        COMMANDS.search(ast.unparse(decorator)) for decorator in node.decorator_list
+    )
+
+
+def _said(node: ast.AST) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_part(value) for value in node.values)
+    return ""
+
+
+def _part(value: ast.expr) -> str:
+    if isinstance(value, ast.FormattedValue):
+        names = re.findall(r"[A-Za-z_]\w*", ast.unparse(value.value))
+        return "{" + (names[-1] if names else "value") + "}"
+    return str(value.value) if isinstance(value, ast.Constant) else ""
+
+
+# The page
+
+STRING = r"""'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*\""""
+INNER = r"`(?:\\.|\$\{[^{}`]*\}|[^`\\])*`"
+TEMPLATE = rf"`(?:\\.|\$\{{(?:[^{{}}`]|\{{[^{{}}]*\}}|{INNER})*\}}|[^`\\])*`"
+PATTERN = r"(?<=[(,=:\[!&|?{};])\s*/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n])+/[a-z]*"
+TOKEN = re.compile(rf"(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<text>{STRING}|{TEMPLATE})|{PATTERN}", re.DOTALL)
+NO_TEXT = re.compile(r"^[\w-]*[.#][\w.#${}?:-]|^[/?&#.]|^\[|^[a-z ]{40,}$")
+"""Selectors, paths and lists of words."""
+
+
+def of_script(kind: str, path: str, text: str, line: int = 1) -> Iterator[Sentence]:
+    """Sentences in the strings of a script, and words that stand alone and begin with a capital letter."""
+    for token in TOKEN.finditer(text):
+        if not (quoted := token["text"]):
+            continue
+        here = line + text.count("\n", 0, token.start())
+        said = re.sub(r"\$\{(?:[^{}`]|\{[^{}]*\}|" + INNER + r")*\}", "{value}", quoted[1:-1])
+        if quoted[0] == "`":
+            for inner in re.findall(r"\$\{((?:[^{}`]|\{[^{}]*\}|" + INNER + r")*)\}", quoted):
+                yield from of_script(kind, path, inner, here)
+        is_label = re.fullmatch(r"[A-Z][a-z]+", said)
+        if is_label or (len(re.findall(r"[A-Za-z']{2,}", said)) > 1 and " " in said and not NO_TEXT.search(said)):
+            yield from split(kind, path, here, said)
+
+
+def of_html(kind: str, path: str, text: str) -> Iterator[Sentence]:
+    """Texts between tags, and labels."""
+    for found in re.finditer(r'aria-label="([^"]+)"|>([^<>]*[A-Za-z][^<>]*)<', text):
+        yield from split(kind, path, 1 + text.count("\n", 0, found.start()), found[1] or found[2])
+
+
+def unique(found: Iterable[Sentence]) -> list[Sentence]:
+    """The first sentence of each text."""
+    return list({each.text: each for each in reversed(list(found))}.values())[::-1]

@@ -1,0 +1,130 @@
+"""What people are told while their messages wait for a model: the cause to those who can remove it, the rest to all.
+
+The terminal, the page and administrators get the exact sentence of a set-up fault. Other people are told that the bot
+is not set up correctly, and its administrators get the sentence in their own chats, once an hour.
+"""
+
+import math
+from collections import deque
+from contextlib import suppress
+
+import anyio
+import msgspec
+import structlog
+
+from daemon.access import is_admin
+from daemon.clock import stamp
+from daemon.config import BotConfig, PushConfig
+from daemon.durations import duration
+from daemon.errors import UNREADABLE, BadSessionKey, BusError, ConfigError
+from daemon.events import Inbound, Notice, Reply
+from daemon.model import Failing
+from daemon.process import Process
+from daemon.session import StillParked, Word, tell
+from daemon.sessionkey import SessionKey
+from daemon.wording import text as say
+from workers.agent.outcome import answered_as
+
+HOUR_S = 3_600
+"""A set-up fault is told once in so long in each chat."""
+PENDING_MAX = 100
+"""Chats whose people are to be told how many messages wait; more at once are not told."""
+
+_log = structlog.get_logger()
+_decode = msgspec.json.Decoder(Inbound).decode
+
+
+class Announcements:
+    """Of one process."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._bus, self._queue = process.bus, process.config.queue
+        self._pending: deque[StillParked] = deque(maxlen=PENDING_MAX)
+        self._came = anyio.Event()
+
+    def parked(self, bot: BotConfig, inbound: Inbound, failing: Failing) -> str:
+        """What is said in the chat of a message that is parked."""
+        if failing.kind == "outage":
+            return say("parked", bot.language)
+        if inbound.delivery == "pull" or is_admin(bot, inbound):
+            return say("setup_fault", bot.language, reason=failing.reason)
+        return say("setup_fault_others", bot.language)
+
+    def once(self, failing: Failing) -> str:
+        """The name under which a chat is told again: none of an outage, one an hour of a set-up fault."""
+        if failing.kind == "outage":
+            return ""
+        return f"setup-{math.floor(self._process.clock.now().timestamp() / HOUR_S)}"
+
+    async def tell_admins(self, name: str, bot: BotConfig, failing: Failing) -> None:
+        """Tell the administrators on push channels of a set-up fault, when nobody has within the hour."""
+        if not failing.tell_admins:
+            return
+        with suppress(BusError):
+            text = say("setup_fault_told", bot.language, bot=name, reason=failing.reason)
+            for admin in filter(_is_chat, bot.admins):
+                channel = SessionKey.parse(admin).channel
+                if isinstance(self._process.config.channels.get(channel), PushConfig):
+                    await tell(self._bus, self._queue, admin, self._to_admin(admin, channel, text))
+
+    def still_parked(self, session: StillParked) -> None:
+        """Have the people of a parked session told how many messages wait; ``run`` does it."""
+        self._pending.append(session)
+        self._came.set()
+
+    async def run(self) -> None:
+        """Tell them, for ever."""
+        while True:
+            await self._came.wait()
+            self._came = anyio.Event()
+            while self._pending:
+                await self._tell_count(self._pending.popleft())
+
+    async def _tell_count(self, session: StillParked) -> None:
+        try:
+            inbound = _decode(session.newest)
+            bot = self._process.bot(inbound.bot)
+            await tell(self._bus, self._queue, session.session, self._count(session, inbound, bot))
+        except UNREADABLE as error:
+            _log.warning("notice.unreadable", session=session.session, reason=type(error).__name__)
+        except (BusError, ConfigError) as error:
+            _log.warning("notice.failed", session=session.session, reason=str(error))
+
+    def _count(self, session: StillParked, inbound: Inbound, bot: BotConfig) -> Word:
+        kind, _, _ = session.reason.partition(":")
+        text = say(
+            "still_setup_fault" if kind == "setup" else "still_parked",
+            bot.language,
+            count=session.count,
+            time=duration(session.parked_s, bot.language),
+        )
+        notice = Notice(kind="parked", text=text, time=self._now(), message_id=inbound.id)
+        reply = None
+        if inbound.delivery == "push":
+            reply = Reply(
+                id=f"{session.session}#queued-{inbound.id}",
+                session=session.session,
+                turn=0,
+                text=text,
+                correlation=inbound.correlation,
+                reply_to=answered_as(inbound),
+            )
+        return Word(notice=notice, reply=reply, out_channel=inbound.channel)
+
+    def _to_admin(self, session: str, channel: str, text: str) -> Word:
+        now = self._now()
+        reply = Reply(id=f"{session}#warned-{now}", session=session, turn=0, text=text, correlation=f"warned-{now}")
+        return Word(notice=Notice(kind="parked", text=text, time=now), reply=reply, out_channel=channel)
+
+    def _now(self) -> str:
+        return stamp(self._process.clock.now())
+
+
+def _is_chat(admin: str) -> bool:
+    """Whether an administrator is named with a channel, so that there is a chat to write to."""
+    try:
+        SessionKey.parse(admin)
+    except BadSessionKey:
+        return False
+    return True

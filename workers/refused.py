@@ -1,0 +1,29 @@
+"""Turns whose messages the model's server refused: the log keeps them, and no model is shown their content again."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from daemon.events import LogEntry
+from daemon.tokens import MESSAGE_TOKENS, estimate
+from workers.wires import USER, message
+
+PLACEHOLDER = "[This message is left out: the model's server refused it.]"
+"""Stands for a refused message, since user and assistant alternate."""
+
+_TOKENS = estimate(PLACEHOLDER) + MESSAGE_TOKENS
+_WIRE = msgspec.Raw(message("user", PLACEHOLDER))
+
+
+def without_refused(entries: Sequence[LogEntry]) -> Sequence[LogEntry]:
+    """``entries`` with a placeholder for each refused message, and without the steps of its turn."""
+    refused = {entry.turn for entry in entries if entry.refused}
+    if not refused:
+        return entries
+    return [shown for entry in entries for shown in (_shown(entry) if entry.turn in refused else (entry,))]
+
+
+def _shown(entry: LogEntry) -> tuple[LogEntry, ...]:
+    if bytes(entry.wire).startswith(USER):
+        return (msgspec.structs.replace(entry, wire=_WIRE, tokens=_TOKENS),)
+    return (entry,) if entry.refused else ()
