@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -135,11 +135,17 @@ class Single(Node):
         }  # fmt: skip
 
     def is_master(self) -> bool:
-        return self.answers() and bytes(self.call("ROLE")[0]) == b"master"
+        return b"role:master" in self._replication()
 
     def is_in_step(self) -> bool:
         """Whether it follows a master and has all of its data."""
-        return self.answers() and b"master_link_status:up" in self.call("INFO", "replication")
+        return b"master_link_status:up" in self._replication()
+
+    def _replication(self) -> bytes:
+        with suppress(OSError):  # it is not there yet, or sentinels cut its connections
+            found: bytes = self.call("INFO", "replication")
+            return found
+        return b""
 
 
 class SentinelNode(Node):
