@@ -187,6 +187,11 @@ class Watched:
         hosts = ",".join(f"127.0.0.1:{each.port}" for each in self.sentinels)
         return f"sentinel://{hosts}/{SERVICE}"
 
+    def follow(self, server: Single) -> bool:
+        """Whether all sentinels call it the master."""
+        port = str(server.port).encode()
+        return all(each.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", SERVICE)[1] == port for each in self.sentinels)
+
     def settled(self) -> bool:
         """Whether all sentinels know all servers and one another."""
         return all(each.knows(len(self.servers), len(self.sentinels)) for each in self.sentinels)

@@ -21,7 +21,7 @@ from daemon.bus.failover import Failovers
 from daemon.bus.joined import Joined
 from daemon.bus.keys import Keys
 from daemon.bus.lanes import Lanes
-from daemon.bus.line import AWAY, Client, Line, Part, connected, pipeline
+from daemon.bus.line import AWAY, Client, Line, Part, connected, master_of, pipeline
 from daemon.bus.migrations import SCHEMA, migrate, refuse_newer
 from daemon.bus.replication import Replication
 from daemon.bus.script import Script, load_script
@@ -29,7 +29,7 @@ from daemon.bus.sentinel import MasterPool, master_client
 from daemon.bus.together import Asked, Shared, Together
 from daemon.config import RedisConfig
 from daemon.config.sentinel_address import FORM, SentinelAddress, is_sentinel, sentinel_address
-from daemon.errors import BusError, BusUnavailable, ConfigError, LoginRefused
+from daemon.errors import BusError, BusUnavailable, ConfigError, LoginRefused, TooFewReplicas
 from daemon.server import EmbeddedServer
 
 TOUCH = load_script(__file__, "touch.lua")
@@ -129,8 +129,15 @@ class Bus:
         """
         return self._together.ask(script, shared, own)
 
-    async def replicated(self) -> None:
+    @property
+    def master(self) -> tuple[str, int] | None:
+        """Host and port of the server that sentinels call the master; None without sentinels."""
+        return None if self.cluster else master_of(self._client)
+
+    async def replicated(self, master: tuple[str, int] | None) -> None:
         """Return when as many replicas as ``redis.min_replicas`` says have all that was written before.
+
+        ``master``: what ``master`` was before the write, which is nowhere else.
 
         Raises:
             TooFewReplicas: they have not, and may have it later.
@@ -138,6 +145,8 @@ class Bus:
         """
         if self._replication is not None:
             await self._replication.confirm()
+            if self.master != master:
+                raise TooFewReplicas("Redis has another master now, and may not have this. Send it again.")
 
     async def each(self, commands: Sequence[tuple[Part, ...]]) -> list[Any]:
         """The answers to commands that are sent once, whatever happens; one that failed is answered by its exception.
@@ -340,7 +349,8 @@ _OPTIONS: dict[str, Any] = {
 
 def _of_url(url: str) -> Connected:
     if is_sentinel(url):
-        return Connected(master_client(_sentinel_address(url), _OPTIONS))
+        client = master_client(_sentinel_address(url), _OPTIONS)
+        return Connected(client, client.connection_pool.look)
     try:
         told: Any = parse_url(url)
     except ValueError as error:

@@ -13,7 +13,7 @@ RECENT = 4_096
 """Messages that are remembered: more than replicas that work are behind."""
 
 RETRY_S = 0.5
-"""Pause before a new master that does not answer yet is asked again."""
+"""Pause before a new master is asked, or asked again."""
 
 _log = structlog.get_logger()
 
@@ -46,6 +46,7 @@ class Failovers:
         while True:
             await self._changed.wait()
             self._changed = anyio.Event()
+            await anyio.sleep(RETRY_S)  # the old one may have answered a last time
             recent = tuple(self._recent)
             self._recent.clear()
             for message in recent:

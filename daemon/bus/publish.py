@@ -119,6 +119,7 @@ async def publish(  # noqa: PLR0913 - what is told of one message, all by name
     shared = _shared(bus.keys, bus.keys.partition(session), config)
     keys = bus.keys.accepting(session, seen_as or inbound.id)
     own = _own(keys, session, inbound, scope=scope, debounce_s=debounce_s, order=order)
+    master = bus.master
     result = await bus.share(PUBLISH, shared, own)
     found = _outcome(result, inbound, config)
     if isinstance(found, SessionFull):
@@ -126,7 +127,7 @@ async def publish(  # noqa: PLR0913 - what is told of one message, all by name
     if result[2]:
         # Not waited for: it would be a second write to the disk, and a turn notes its session again.
         bus.activity.note(session)
-    await bus.replicated()
+    await bus.replicated(master)
     if bus.failovers is not None:
         bus.failovers.accepted(session, inbound.id, bus.keys.seen(session, seen_as or inbound.id))
     return found
@@ -152,10 +153,11 @@ async def publish_run(
         _own(bus.keys.accepting(session, name), session, inbound, scope=scope, debounce_s=debounce_s)
         for inbound, name in zip(run, seen_as, strict=True)
     ]
+    master = bus.master
     results: list[Any] = await bus.run(PUBLISH, *arguments(shared, asked))
     if any(result != ALONE and result[0] == b"accepted" and result[2] for result in results):
         bus.activity.note(session)
-    await bus.replicated()
+    await bus.replicated(master)
     outcomes = [
         None if result == ALONE else _outcome(result, inbound, config)
         for result, inbound in zip(results, run, strict=True)

@@ -1,6 +1,7 @@
 """Connections to the master of a service that sentinels watch, whichever server it is."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import structlog
@@ -58,6 +59,11 @@ class MasterPool(SentinelConnectionPool):
             if self.on_failover is not None:
                 self.on_failover()
         return host, port
+
+    async def look(self) -> None:
+        """Ask who is the master, for connections that are open; never raises."""
+        with suppress(redis_errors.RedisError, OSError):
+            await self.get_master_address()
 
     async def disconnect(self, inuse_connections: bool = True) -> None:
         """Close connections, and with those in use the sentinels' as well."""

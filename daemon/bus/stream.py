@@ -14,7 +14,7 @@ import anyio
 import structlog
 from anyio.lowlevel import cancel_shielded_checkpoint
 
-from daemon.bus.line import AWAY, CLOSE_S, Client, Line, Part, answer_to, connected
+from daemon.bus.line import AWAY, CLOSE_S, Client, Line, Part, answer_to, connected, is_current
 from daemon.limit import Limit
 
 WOKEN_AT_ONCE = 16
@@ -94,6 +94,8 @@ class Stream(Generic[_C]):
 
     async def send(self, calls: Sequence[_C]) -> None:
         """Send commands; they are answered, or lost, in their order."""
+        if self._connection is not None and not is_current(self._client, self._connection):
+            await self._lose(self._connection, ConnectionError("another server is the master"))
         # From now on they are under way: whoever closes all this finds them, also while a connection is opened.
         self._sent.extend(calls)
         if self._unwatched is not None and not self._unwatched.done():

@@ -220,7 +220,7 @@ class Sessions:
             LeaseLost: somebody else holds the session; nothing was written.
             TooFewReplicas: it is written; committing it again is safe.
         """
-        keys, begun = self._bus.keys, claim.begun
+        keys, begun, master = self._bus.keys, claim.begun, self._bus.master
         status, *rest = await self._bus.share(
             COMMIT,
             self._shared(keys.partition(claim.session)),
@@ -248,7 +248,7 @@ class Sessions:
         )
         if status == b"stale":
             raise _lost(claim)
-        await self._bus.replicated()
+        await self._bus.replicated(master)
         if status == b"done":
             return None
         return msgspec.structs.replace(claim, fence=int(rest[0]), begun=begun_from(rest))

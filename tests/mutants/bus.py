@@ -138,7 +138,7 @@ MUTANTS = (
         "integration/test_sentinel.py",
         (
             "A commit waits for replicas.",
-            "        await self._bus.replicated()\n",
+            "        await self._bus.replicated(master)\n",
             "",
             "test_a_message_that_too_few_replicas_have_is_refused_until_they_have_it",
         ),
@@ -151,6 +151,16 @@ MUTANTS = (
             "if not await self._is_there(message):",
             "if False:",
             "test_messages_that_a_new_master_lacks_are_named",
+        ),
+    ),
+    *mutants_of(
+        "daemon/bus/stream.py",
+        "integration/test_sentinel.py",
+        (
+            "Connections to a server that is the master no longer are left.",
+            "not is_current(self._client, self._connection)",
+            "False",
+            "test_connections_to_a_server_that_is_the_master_no_longer_are_left",
         ),
     ),
 )
