@@ -7,7 +7,7 @@ from daemon.bus import Bus
 from daemon.cli.finding import Finding, error, ok, warning
 from daemon.clock import SystemClock, age_s
 from daemon.heartbeat import workers
-from daemon.overview import Queues, read_queues
+from daemon.overview import BACKING_OFF, Queues, read_queues
 
 PINGS = 5
 SLOW_S = 0.02
@@ -100,6 +100,5 @@ def _dead(queues: Queues) -> Finding:
 
 
 def _parked(queues: Queues) -> list[Finding]:
-    return [
-        warning("parked", f"{count} conversations wait: {reason}") for reason, count in queues.reasons.items() if reason
-    ]
+    rows = queues.reasons.items()
+    return [warning("parked", f"{count} conversations wait: {reason or BACKING_OFF}") for reason, count in rows]
