@@ -6,8 +6,9 @@ from channels.terminal.look import Look
 from channels.terminal.markdown import blocks, rendered
 from daemon.printable import printable
 
-LINE_MAX_CHARS = 10_000
-"""Of one line of an unfinished answer: it is wrapped anew with every piece."""
+BLOCK_MAX_CHARS = 10_000
+"""Characters of the unfinished end that are read and wrapped with every piece, some 20 ms. Behind a longer block the
+rest of a draft stays plain."""
 
 
 class Draft:
@@ -26,11 +27,11 @@ class Draft:
             self._columns, self._done, self._lines = columns, "", []
         rest = text[len(self._done) :]
         # Whatever is written next may still belong to the last block.
-        if len(starts := blocks(rest)) > 1:
+        if len(rest) <= BLOCK_MAX_CHARS and len(starts := blocks(rest)) > 1:
             finished, rest = rest[: starts[-1]], rest[starts[-1] :]
             self._done += finished
             self._lines += [*rendered(finished, columns=columns, look=self._look).split("\n"), ""]
-        shown = tail(printable(rest), columns=columns, rows=rows).split("\n")
+        shown = tail(printable(rest[-BLOCK_MAX_CHARS:]), columns=columns, rows=rows).split("\n")
         return "\n".join([*self._lines, *shown][-rows:])
 
 
@@ -38,7 +39,7 @@ def tail(text: str, *, columns: int, rows: int) -> str:
     """The last ``rows`` lines of ``text``, wrapped at ``columns`` cells: a prompt does not wrap by itself."""
     shown: list[str] = []
     for line in reversed(text.split("\n")):
-        shown[:0] = _wrapped(line[-LINE_MAX_CHARS:], columns)
+        shown[:0] = _wrapped(line[-BLOCK_MAX_CHARS:], columns)
         if len(shown) >= rows:
             break
     return "\n".join(shown[-rows:])

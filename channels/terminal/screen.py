@@ -9,6 +9,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 import anyio
+from anyio import to_thread
 from prompt_toolkit import PromptSession
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.formatted_text import ANSI, AnyFormattedText, FormattedText, merge_formatted_text
@@ -66,7 +67,7 @@ class Screen:
         """Converse until the person leaves or the process stops."""
         with patch_stdout():
             for one in await self._conversation.earlier(EARLIER):
-                self._show(one, mine=False)
+                await self._show(one, mine=False)
             async with anyio.create_task_group() as tg:
                 tg.start_soon(self._follow)
                 tg.start_soon(self._send)
@@ -117,10 +118,10 @@ class Screen:
                 if isinstance(shown, Writing):
                     self._writing = shown.text
                 else:
-                    self._show(shown, mine=isinstance(shown, Said) and shown.entry.id in self._conversation.sent)
+                    await self._show(shown, mine=isinstance(shown, Said) and shown.entry.id in self._conversation.sent)
                 self._session.app.invalidate()
 
-    def _show(self, shown: Shown, *, mine: bool) -> None:
+    async def _show(self, shown: Shown, *, mine: bool) -> None:
         if isinstance(shown, Writing):
             return
         if isinstance(shown, ToolEvent):
@@ -130,14 +131,18 @@ class Screen:
         elif not isinstance(shown, Said):
             self._print(DIM, shown.text)
         elif shown.role == "assistant":
-            self._answered(shown)
+            await self._answered(shown)
         elif shown.role == "user" and not mine:
             self._print("bold", f"{shown.entry.sender}{PROMPT}{shown.text}")
 
-    def _answered(self, one: Said) -> None:
-        self._writing = ""
+    async def _answered(self, one: Said) -> None:
         if one.text.strip():
-            self._print_formatted(ANSI(rendered(one.text, columns=self._size().columns, look=self._look)))
+            columns = self._size().columns
+            # In a thread: a long answer takes a second, and this process may hold leases.
+            text = await to_thread.run_sync(lambda: ANSI(rendered(one.text, columns=columns, look=self._look)))
+            self._writing = ""
+            self._print_formatted(text)
+        self._writing = ""
         if one.tools:
             self._print(DIM, f"· {', '.join(one.tools)}")
         if one.entry.answers:
