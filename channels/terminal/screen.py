@@ -22,7 +22,7 @@ from channels.terminal.completion import CommandCompleter
 from channels.terminal.conversation import Conversation, Said, Shown, Writing
 from channels.terminal.draft import Draft
 from channels.terminal.interrupt import Interrupt
-from channels.terminal.look import look_of
+from channels.terminal.look import Look, look_of
 from channels.terminal.markdown import rendered
 from channels.terminal.typed import TypedHistory
 from daemon.errors import MillpondError
@@ -48,7 +48,7 @@ class Screen:
         self._stopping = stopping
         self._interrupt = Interrupt()
         self._writing = ""
-        self._look = look_of(os.environ)
+        self._look: Look = look_of(os.environ)
         self._draft = Draft(self._look)
         self._typed, self._to_send = anyio.create_memory_object_stream[str](UNSENT_MAX)
         self._session: PromptSession[str] = PromptSession(

@@ -27,7 +27,7 @@ LOOK_S = 2.0
 def chat(ctx: click.Context, session: str) -> None:
     """Talk to the bot here; without a terminal, a message a line of standard input.
 
-    As long as no worker is running, this process answers by itself.
+    As long as no worker is running, this process answers on its own.
     """
     import anyio
 
@@ -56,7 +56,7 @@ async def answer_when_nobody_does(process: "Process", *, task_status: "anyio.abc
             await process.stopping.wait()
         if process.stopping.is_set():
             return
-    click.echo("millpond: no worker is running, so this process answers by itself while it lasts.", err=True)
+    click.echo("millpond: no worker is running, so this process answers on its own while it lasts.", err=True)
     await service("agent")(process, task_status=anyio.TASK_STATUS_IGNORED)
 
 
