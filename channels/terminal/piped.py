@@ -97,7 +97,7 @@ class Piped:
                 await self._changed.wait()
             if silence.cancelled_caught:
                 raise TimeoutError(
-                    f"nothing was heard for {self._silence_s:g} s; {len(self._conversation.pending)} messages are kept "
+                    f"no event arrived for {self._silence_s:g} s; {len(self._conversation.pending)} messages are kept "
                     "and will be answered. `millpond doctor` says what is wrong"
                 )
 
