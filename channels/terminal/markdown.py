@@ -56,10 +56,18 @@ _THEME = Theme(
 
 def rendered(text: str, *, columns: int, look: Look) -> str:
     """The Markdown ``text`` in lines of at most ``columns`` cells, without a line end behind the last."""
-    columns = max(columns, COLUMNS_MIN)
+    return _lines(_drawn(text, columns := max(columns, COLUMNS_MIN)), columns, look)
+
+
+def wrapped(text: str, *, columns: int) -> str:
+    """Any ``text`` as it is, in lines of at most ``columns`` cells."""
+    return _lines(_plain(text), max(columns, COLUMNS_MIN), "bare")
+
+
+def _lines(drawn: "_Answer | Text", columns: int, look: Look) -> str:
     # Its own file and size: nothing is printed, and nothing of the process's terminal or environment is read.
     console = Console(file=io.StringIO(), width=columns, height=1, legacy_windows=False, theme=_THEME, _environ={})
-    lines = console.render_lines(_drawn(text, columns), pad=False)
+    lines = console.render_lines(drawn, pad=False)
     shown = ["".join(_sequences(line, look)).replace(BREAK, "") for line in lines]
     return "\n".join(shown).strip("\n")
 
@@ -74,8 +82,12 @@ def blocks(text: str) -> list[int]:
 def _drawn(text: str, columns: int) -> "_Answer | Text":
     tokens = _parser().parse(text)
     if max((token.level for token in tokens), default=0) * LEVEL_COLUMNS > columns:
-        return Text(printable(text))
+        return _plain(text)
     return _Answer(_harmless(tokens))
+
+
+def _plain(text: str) -> Text:
+    return Text(_BREAKABLE.sub(BREAK, printable(text)))
 
 
 @cache

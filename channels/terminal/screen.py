@@ -23,11 +23,10 @@ from channels.terminal.conversation import Conversation, Said, Shown, Writing
 from channels.terminal.draft import Draft
 from channels.terminal.interrupt import Interrupt
 from channels.terminal.look import Look, look_of
-from channels.terminal.markdown import rendered
+from channels.terminal.markdown import rendered, wrapped
 from channels.terminal.typed import TypedHistory
 from daemon.errors import MillpondError
 from daemon.events import ToolEvent
-from daemon.printable import printable
 
 EARLIER = 10
 """Messages of the session that are shown when the conversation is entered."""
@@ -161,7 +160,7 @@ class Screen:
 
     def _print(self, style: str, text: str) -> None:
         """Print above the line being typed."""
-        self._print_formatted(FormattedText([(style, printable(text))]))
+        self._print_formatted(FormattedText([(style, wrapped(text, columns=self._size().columns))]))
 
     def _print_formatted(self, text: AnyFormattedText) -> None:
         """Print above the line being typed.

@@ -100,4 +100,4 @@ def _dead(queues: Queues) -> Finding:
 
 def _parked(queues: Queues) -> list[Finding]:
     rows = queues.reasons.items()
-    return [warning("parked", f"{count} conversations wait: {reason or BACKING_OFF}") for reason, count in rows]
+    return [warning("parked", f"pending conversations: {count}; {reason or BACKING_OFF}") for reason, count in rows]

@@ -446,5 +446,5 @@ def test_the_doctor_asks_every_model_by_itself(place: Place, tmp_path: Path) -> 
     done = place("--config", str(file), "doctor", "--probe-model")
 
     assert done.returncode == 1
-    assert re.search(r"^error +model of pond: first: .*127\.0\.0\.1:1 ", done.stdout, re.MULTILINE)
-    assert re.search(r"^error +fallback of pond: second: .*127\.0\.0\.1:2 ", done.stdout, re.MULTILINE)
+    assert re.search(r"^error +model of pond: first: .*127\.0\.0\.1:1\b", done.stdout, re.MULTILINE)
+    assert re.search(r"^error +fallback of pond: second: .*127\.0\.0\.1:2\b", done.stdout, re.MULTILINE)

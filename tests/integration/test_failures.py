@@ -153,7 +153,7 @@ async def test_the_reason_of_what_is_parked_is_shown(process: Process, lab: Lab)
     reason = f"setup: {FAULT}"
     assert (await read_queues(lab.bus)).reasons == {reason: 1}
     found = [each.text for each in await examine(lab.bus, embedded=True) if each.check == "parked"]
-    assert found == [f"1 conversations wait: {reason}"]
+    assert found == [f"pending conversations: 1; {reason}"]
     [row] = await session_rows(lab.bus, 5)
     state = await SessionReader(lab.bus).state("web:ann")
     assert row["parked_reason"] == positions(state, 0)["parked_reason"] == reason

@@ -10,7 +10,7 @@ from prompt_toolkit.utils import get_cwidth
 from channels.terminal.delay import reason
 from channels.terminal.draft import Draft
 from channels.terminal.look import for_output, look_of
-from channels.terminal.markdown import COLUMNS_MIN, rendered
+from channels.terminal.markdown import COLUMNS_MIN, rendered, wrapped
 from daemon.printable import printable, printable_json
 from daemon.session import SessionState
 from tests.tables import each_row
@@ -47,6 +47,12 @@ LONG_CELL = f"| a | b |\n|---|---|\n| {'fish ' * 5}| {'y' * 50} |"
 )
 def test_an_answer_is_laid_out_for_the_width_of_the_window(columns: int, text: str, lines: list[str]) -> None:
     assert rendered(text, columns=columns, look="bare").split("\n") == lines
+
+
+def test_a_notice_is_wrapped_and_no_markdown() -> None:
+    shown = wrapped("**one** two\nthree four five 一二三四", columns=12)
+
+    assert shown.split("\n") == ["**one** two", "three four", "five 一二三", "四"]
 
 
 def test_a_cell_that_does_not_fit_is_wrapped_and_nothing_of_it_is_lost() -> None:
