@@ -127,7 +127,7 @@ def test_a_pipe_gets_an_answer_as_it_was_written(capsys: pytest.CaptureFixture[s
     [
         ("a\x1b[2J\x9b1m\rb\tc\nd\r\n", "a�[2J�1m�b\tc\nd\n"),
         ("ann\u200b\u202e\u2028\ufeff\u00ad\U000e0041\ud800", "ann�������"),
-        ("an\u200dn", "an�n"),
+        ("a\u200db\u200d中\u200dc", "a�b�中�c"),
         ("👨\u200d👩 می\u200cخواهم ❤️", "👨👩 میخواهم ❤️"),
     ],
 )
