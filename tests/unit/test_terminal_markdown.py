@@ -80,7 +80,7 @@ def test_colours_are_used_where_the_terminal_has_them(environ: dict[str, str], s
         st.sampled_from(
             ["# ", "- ", "1. ", "> ", "```", "\n", "\n\n", "| a |\n|---|\n", "中文，", "（", "*", "`", "[a](b)"]
         )
-        | st.text(max_size=5)
+        | st.text("ab 中。é한👨\u200d\u202e\u2028\x1b\x00\t\r", max_size=5)
     ).map("".join),
     columns=st.integers(COLUMNS_MIN, 80),
 )
