@@ -73,7 +73,7 @@ class Consumer:
         self._upkeep = Upkeep(process, sessions, self._held)
         self._work: Slots[Claim | list[str]] = Slots(self.work)
         self._freed = anyio.Event()
-        self._is_kept = False
+        self._is_exclusive = False
         """Whether all other sessions are kept out, for one that several workers have died with."""
         self._emptied = anyio.Event()
 
@@ -101,13 +101,13 @@ class Consumer:
             # Reading is shielded, so this is where the loop can be cancelled.
             await checkpoint()
             free = self._slots - len(self._held)
-            if free <= 0 or self._is_kept:
+            if free <= 0 or self._is_exclusive:
                 self._freed = anyio.Event()
                 with anyio.move_on_after(FULL_PAUSE_S):
                     await self._freed.wait()
                 continue
             sessions = await self._taken(free)
-            if stopping.is_set() or self._is_kept:
+            if stopping.is_set() or self._is_exclusive:
                 with suppress(BusError):  # else the reaper wakes them
                     await wake(self._process.bus, sessions)
                 continue
@@ -182,13 +182,13 @@ class Consumer:
 
         All others would die with it, and nobody would know which of them is the cause.
         """
-        if not self._is_kept:
-            self._is_kept = True
+        if not self._is_exclusive:
+            self._is_exclusive = True
             try:
                 if await self._is_emptied():
                     return await self._answer(hold, go_on=self._goes_on)
             finally:
-                self._is_kept = False
+                self._is_exclusive = False
         await self._sessions.put_off(hold.claim, delay_s=PUT_OFF_S)
         return None
 
@@ -202,7 +202,7 @@ class Consumer:
 
     def _let_go(self, session: str) -> None:
         # While others are kept out the reaper wakes it.
-        if session in self._again and not self._is_kept and not self._process.stopping.is_set():
+        if session in self._again and not self._is_exclusive and not self._process.stopping.is_set():
             # Woken between our last look at it and now: the wake-up was ours to use.
             self._again.discard(session)
             self._held[session] = None
@@ -241,7 +241,7 @@ class Consumer:
         return None
 
     def _goes_on(self) -> bool:
-        return not self._is_kept and not self._process.stopping.is_set()
+        return not self._is_exclusive and not self._process.stopping.is_set()
 
     async def _give_back(self, claim: Claim) -> None:
         """Hand over as soon as Redis is back, or the next attempt would wait for the lease to run out."""
