@@ -1,39 +1,39 @@
-"""The commands that people are offered to choose from, with a few words on each, in English and Chinese."""
+"""The commands that clients offer in their menus, with a short description in English and Chinese."""
 
 from collections.abc import Mapping
 
 ENGLISH: Mapping[str, str] = {
-    "help": "What I can do",
-    "new": "Begin a new conversation",
-    "stop": "End the answer that is being written",
-    "status": "Where this conversation stands",
-    "compact": "Replace older messages by a summary",
-    "memory": "What I remember here",
-    "forget": "Remove something from what I keep",
-    "export": "Everything that I keep of you, as one file",
-    "usage": "What was used today, and what is left",
+    "help": "List my commands",
+    "new": "Start a new conversation",
+    "stop": "Stop the current answer",
+    "status": "Show the state of this conversation",
+    "compact": "Replace older messages with a summary",
+    "memory": "Show my memory of this chat",
+    "forget": "Delete something from my memory",
+    "export": "Get everything I have stored about you as one file",
+    "usage": "Show today's usage and your remaining limits",
     "model": "Choose a model (administrators)",
-    "link": "Be remembered as one person in several chats",
-    "unlink": "Part linked chats again",
-    "whoami": "By which names I know you and this chat",
+    "link": "Share one memory between several chats",
+    "unlink": "Separate linked chats",
+    "whoami": "Show your ID and the IDs of this chat",
 }
 CHINESE: Mapping[str, str] = {
-    "help": "我能做什么",
+    "help": "查看我的命令",
     "new": "开始新的对话",
-    "stop": "停止正在写的回答",
-    "status": "这段对话的情况",
+    "stop": "停止当前的回答",
+    "status": "查看这个对话的状态",
     "compact": "用摘要替换较早的消息",
-    "memory": "我在这里记得什么",
+    "memory": "查看我对这个聊天的记忆",
     "forget": "从我保存的内容中删除",
-    "export": "把我保存的关于你的一切导出为一个文件",
-    "usage": "今天用了多少，还剩多少",
+    "export": "把我保存的关于你的全部内容导出为一个文件",
+    "usage": "查看今天的用量和剩余额度",
     "model": "选择模型（管理员）",
-    "link": "在多个聊天中把你记作同一个人",
+    "link": "让多个聊天共用一份记忆",
     "unlink": "取消聊天之间的关联",
-    "whoami": "我用哪些名字认识你和这个聊天",
+    "whoami": "查看你的 ID 和这个聊天的 ID",
 }
 
 
 def menu(language: str) -> Mapping[str, str]:
-    """What each command does, by its name without the slash, in a bot's language."""
+    """The description of each command in a bot's language, by its name without the slash."""
     return CHINESE if language == "zh" else ENGLISH

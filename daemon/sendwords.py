@@ -1,4 +1,4 @@
-"""What the bot says of what it could not send; ``daemon.wording`` has it among all sentences."""
+"""Sentences about files that could not be sent; ``daemon.wording`` has them among all sentences."""
 
 from collections.abc import Mapping
 

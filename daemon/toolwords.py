@@ -1,4 +1,4 @@
-"""What a model is told of tool servers that a turn goes without; ``daemon.wording`` has it among all sentences."""
+"""Sentences for a model about unavailable tool servers; ``daemon.wording`` has them among all sentences."""
 
 from collections.abc import Mapping
 

@@ -9,11 +9,11 @@ BODY_TIMEOUT_S = 30.0
 
 
 async def read_body(request: Request, *, max_bytes: int, advice: str = "") -> bytes:
-    """All of it; ``advice`` says what to do about one that is too large.
+    """The whole body. ``advice`` is a sentence on what to do about a body that is too large.
 
     Raises:
-        HTTPException: 413, it is above ``max_bytes``; 408, it did not come in time.
-        ClientDisconnect: it breaks off.
+        HTTPException: 413, it is above ``max_bytes``; 408, it did not arrive in time.
+        ClientDisconnect: the client closed the connection.
     """
     if int(request.headers.get("content-length", "0")) > max_bytes:
         raise _too_large(max_bytes, advice)
@@ -26,8 +26,8 @@ async def read_body(request: Request, *, max_bytes: int, advice: str = "") -> by
                 raise _too_large(max_bytes, advice)
             pieces.append(piece)
         return b"".join(pieces)
-    raise HTTPException(408, f"the body did not come within {BODY_TIMEOUT_S:g} s; send it again")
+    raise HTTPException(408, f"The body did not arrive within {BODY_TIMEOUT_S:g} s. Send it again.")
 
 
 def _too_large(max_bytes: int, advice: str) -> HTTPException:
-    return HTTPException(413, f"the body is above {max_bytes:,} bytes{advice and f'; {advice}'}")
+    return HTTPException(413, f"The body is above the limit of {max_bytes:,} bytes.{advice and f' {advice}'}")

@@ -12,25 +12,25 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 SHUTDOWN_S = 2
-"""Whole seconds that uvicorn waits for requests at its end; ours are over before."""
+"""Whole seconds that uvicorn waits for requests when it stops; ours end before."""
 
 CLEAR_S = 1.0
-"""How long what was cut off may take to notice."""
+"""How long cancelled requests may take to end."""
 
 _NOT_HTTP = msgspec.json.encode(
     {
         "error": {
             "code": "bad_request",
-            "message": "this is no valid HTTP request: it needs one Host header, headers of less than 64 kB in all, "
-            "and an address in which everything but ASCII letters, digits and signs is percent-encoded (a name in "
-            "Chinese, for example)",
+            "message": "This is not a valid HTTP request. Send one Host header and less than 64 kB of headers, and "
+            "percent-encode all characters of the address except ASCII letters, digits and signs (a name in Chinese, "
+            "for example).",
         }
     }
 )
 
 
 class Protocol(H11Protocol):
-    """A connection that says in JSON too that it does not understand."""
+    """A connection that also returns invalid requests as JSON errors."""
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is not HTTP, and close the connection."""
@@ -52,7 +52,7 @@ class Server(uvicorn.Server):
                 ws="none",
                 lifespan="off",
                 log_config=None,
-                # What goes wrong in a request is logged around its application; what is left are clients breaking off.
+                # Errors of requests are logged around their application. The remaining ones are disconnects of clients.
                 log_level="critical",
                 access_log=False,
                 proxy_headers=False,
@@ -64,20 +64,20 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
-        """Signals are the process's, not a server's."""
+        """Do nothing: the process handles signals."""
         yield
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
-        """Listen, and say so."""
+        """Listen, and report it."""
         await super().startup(sockets)
         self._on_listening()
 
     async def clear(self) -> None:
-        """Close what a cut-off client or a cancelled ``serve`` left open; every request has ended or been cancelled."""
+        """Close connections left open by clients or a cancelled ``serve``, after all requests have ended."""
         for server in getattr(self, "servers", ()):
             server.close()
         for connection in list(self.server_state.connections):
             connection.transport.abort()
         with anyio.move_on_after(CLEAR_S, shield=True):
-            while self.server_state.tasks:  # noqa: ASYNC110 - uvicorn tells nobody when one ends
+            while self.server_state.tasks:  # noqa: ASYNC110 - uvicorn signals no end of a task
                 await anyio.sleep(0.01)

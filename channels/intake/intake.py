@@ -1,4 +1,4 @@
-"""One channel's intake: from what its platform said to a message on the queues."""
+"""The intake of one channel: from the arrivals of its platform to messages on the queues."""
 
 import secrets
 from collections.abc import Sequence
@@ -28,19 +28,19 @@ from daemon.sessionkey import SessionKey
 from daemon.wording import text as say
 
 ALBUM_S = 1.0
-"""How long what came as one collects: its parts arrive as updates of their own, within some tenths of a second."""
+"""How long the parts of one message are collected: they arrive as separate updates within some tenths of a second."""
 
 NAME_CHARS = 128
-"""Of a person's name: longer ones are made to annoy."""
+"""Longest name of a person; longer ones are abuse."""
 
 _log = structlog.get_logger()
 
 
 class Shown(Protocol):
-    """Shows a chat that something is being done about what was said there."""
+    """Shows a chat that its message is being processed."""
 
     def accepted(self, session: SessionKey, inbound: Inbound) -> None:
-        """A message was accepted; returns at once, and shows it as well as it can."""
+        """Show that a message was accepted; returns at once, and failures are ignored."""
         ...
 
 
@@ -50,7 +50,7 @@ class _Nothing:
 
 
 class Intake:
-    """Deals with what one channel's platform says; see ``channels.base.Intake``."""
+    """Handles the arrivals of one channel; see ``channels.base.Intake``."""
 
     def __init__(self, process: Process, channel: Channel, config: PushConfig, *, shown: Shown | None = None) -> None:
         self._process = process
@@ -66,7 +66,7 @@ class Intake:
         self._shown = shown or _Nothing()
 
     async def run(self) -> None:
-        """Hear who was let in or banned, for ever; without it that is seen some seconds later."""
+        """Listen for approvals and bans until cancelled; without it, they take effect some seconds later."""
         await self._access.run(self._process.listener)
 
     async def take(self, arrival: Arrival) -> None:
@@ -77,7 +77,7 @@ class Intake:
         ):
             outcome = await self._dealt_with(arrival, correlation)
             metrics.ARRIVALS.labels(self._name, outcome).inc()
-            if outcome != "accepted":  # that is logged where it is done
+            if outcome != "accepted":  # accepted arrivals are logged elsewhere
                 _log.debug("arrival.done", status=outcome)
 
     async def take_run(self, arrivals: Sequence[Arrival]) -> int:
@@ -94,7 +94,7 @@ class Intake:
         return done
 
     async def _take_plain(self, run: Sequence[Arrival]) -> int:
-        """Put a run onto the queue by one script; how many are dealt with. 0: the first one is to be taken by itself.
+        """Queue a run of messages by one script; returns how many were handled. With 0, the first one is handled alone.
 
         Raises:
             BusUnavailable: none of them is kept.
@@ -108,11 +108,11 @@ class Intake:
             cases = [Case(arrival=each, session=session, correlation=secrets.token_hex(8)) for each in run]
             said = [self._inbound(case) for case in cases]
             outcomes = await accept_run(self._process, said, seen_as=[each.seen_as for each in run])
-        except InboundError:  # one by one it shows which
+        except InboundError:  # handled one by one, the failing one shows
             return 0
         except BusUnavailable:
             raise
-        except Exception as error:  # noqa: BLE001 - as in _dealt_with, which has them one by one then
+        except Exception as error:  # noqa: BLE001 - as in _dealt_with, which then handles them one by one
             _log.exception("arrival.failed", channel=self._name, reason=type(error).__name__)
             return 0
         for taken, (case, inbound, outcome) in enumerate(zip(cases, said, outcomes, strict=True)):
@@ -140,7 +140,7 @@ class Intake:
         return "failed"
 
     async def _judge(self, case: Case) -> str:
-        """What became of it, in a word."""
+        """The outcome, in a word."""
         arrival = case.arrival
         if arrival.deleted:
             return await self._withdrawn(case)
@@ -152,7 +152,7 @@ class Intake:
         return await self._hear(case)
 
     async def _hear(self, case: Case) -> str:
-        """As ``_judge``, of somebody who is heard."""
+        """As ``_judge``, for an accepted sender."""
         arrival = case.arrival
         place = place_of(self._config.access, arrival, command_of(arrival.text))
         if place == "nothing":
@@ -175,7 +175,7 @@ class Intake:
         )
 
     async def _stranger(self, case: Case) -> str:
-        """Somebody writes who was not let in: a code, said once a minute."""
+        """Answer an unapproved sender with a code, once a minute."""
         arrival = case.arrival
         if arrival.edited or arrival.sender.is_bot:
             return "silent"
@@ -201,19 +201,19 @@ class Intake:
         return True
 
     async def _edited(self, case: Case) -> str:
-        """A message was changed that may still wait for its answer; one that has been read stays as it was read."""
+        """Replace an edited message if it is still pending; a message that was read stays as it was."""
         try:
             amended = await self._amendments.amend(self._inbound(case))
         except InboundError as error:
             await self._tell(case, "error", self._refusal(error))
             return "refused"
         if amended == "unknown" and case.arrival.chat_kind == "group":
-            # It was overheard, and says the bot's name only now.
+            # It was group context, and mentions the bot only after the edit.
             await self._overhearing.keep(str(case.session), case.arrival, at=self._now())
         return amended
 
     async def _withdrawn(self, case: Case) -> str:
-        """A message was taken back that may still wait for its answer, was overheard, or is said only after this."""
+        """Withdraw a message that is pending or group context, or that arrives after this."""
         session, arrival = str(case.session), case.arrival
         withdrawn = await self._amendments.withdraw(session, arrival.id, sender_id=arrival.sender.id)
         if withdrawn != "unknown":
@@ -268,7 +268,7 @@ class Intake:
 
     async def _full(self, case: Case, error: SessionFull) -> str:
         if error.everybody:
-            # Nobody of this chat can do anything about it: the platform keeps it until there is room.
+            # People of this chat cannot change this: the platform keeps the message until there is room.
             raise BusUnavailable(str(error)) from error
         if error.first:
             text = say("session_full", self._bot.language, seconds=round(error.retry_after_s))
@@ -279,13 +279,13 @@ class Intake:
         language = self._bot.language
         if isinstance(error, MessageTooLarge):
             return say("too_large", language, size=f"{error.size_bytes:,}", limit=f"{error.max_bytes:,}")
-        return say("arrival_refused", language, reason=error)
+        return say("arrival_refused", language, reason=str(error).rstrip("."))
 
     def _now(self) -> str:
         return stamp(self._process.clock.now())
 
     async def _tell(self, case: Case, kind: str, text: str) -> None:
-        """Say a line in the chat, at most one of a kind a minute."""
+        """Send a line to the chat, at most one of each kind a minute."""
         line = Line(
             session=case.session,
             kind=kind,
@@ -305,11 +305,11 @@ def _session(channel: str, arrival: Arrival) -> SessionKey | None:
 
 
 def _takes_overheard(inbound: Inbound) -> bool:
-    """Whether what was overheard is context of it: a command is read by no model."""
+    """Whether group context belongs to it; not to a command, which no model reads."""
     return inbound.chat_kind == "group" and not inbound.command
 
 
 def _text(arrival: Arrival, *, bot: str) -> str:
-    # Somebody mentions the bot and says no more: it is asked to say something to what was said before.
+    # A mention without text asks the bot to react to the earlier messages.
     is_bare = arrival.chat_kind == "group" and not arrival.text.strip() and not arrival.attachments
     return f"@{bot}" if is_bare else arrival.text

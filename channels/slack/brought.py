@@ -1,4 +1,4 @@
-"""Events that Slack brings by HTTP, signed: every process serves the address, and answers once what came is kept."""
+"""Signed events from Slack over HTTP: every process serves the address, and responds once an event is stored."""
 
 import math
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -23,22 +23,22 @@ from daemon.config import SlackConfig
 TIMESTAMP, SIGNATURE = "X-Slack-Request-Timestamp", "X-Slack-Signature"
 
 OLD_S = 300
-"""How far the time of a signature may be from ours (Slack, "Verifying requests")."""
+"""Largest difference between the time of a signature and our clock (Slack, "Verifying requests")."""
 
 TAKE_S = 2.5
-"""How long keeping may take: Slack waits 3 s for an answer, and says it again then."""
+"""Time limit for storing an event: Slack waits 3 s for a response, and then sends the event again."""
 
 LAST_S = 0.5
-"""How long it may still take once the process stops; what is not kept by then Slack says again."""
+"""The same limit once the process stops; Slack sends events again that are not stored by then."""
 
 EVENT_MAX_BYTES = 4_194_304
 """Largest body that is read; the largest real ones have some 100 kB."""
 
 FIELDS_MAX = 100
-"""Most fields of a slash command; there are some 15."""
+"""Most fields of a slash command; a real one has some 15."""
 
 RETRY_AFTER_S = 5
-"""What Slack is told to wait while Redis is away; it keeps to times of its own."""
+"""``Retry-After`` while Redis is unavailable; Slack uses intervals of its own."""
 
 FORM = "application/x-www-form-urlencoded"
 
@@ -47,7 +47,7 @@ _log = structlog.get_logger()
 
 
 class Brought:
-    """The address of one app."""
+    """The endpoint of one app."""
 
     def __init__(self, name: str, config: SlackConfig, app: App, *, clock: Clock) -> None:
         self._name = name
@@ -76,21 +76,23 @@ class Brought:
                     self._end_soon()
 
     def _end_soon(self) -> None:
-        # One moment for all, those too that come meanwhile: nothing is kept without what was said before it.
+        # The same moment for all events, also for later ones: no event is stored without the events before it.
         self._until = anyio.current_time() + LAST_S
         for take in self._takes:
             take.deadline = min(take.deadline, self._until)
 
     def application(self) -> Starlette:
-        """What answers Slack's calls."""
-        # Compared and not routed: whatever stands in the address is meant as it is.
+        """The application that answers Slack's calls."""
+        # Compared instead of routed, so that special characters of the address have no meaning.
         path = unquote(urlsplit(self._config.events.url).path) or "/"
 
         async def brought(request: Request) -> Response:
             if request.url.path != path:
                 return Response(status_code=404)
             if SIGNATURE not in request.headers or TIMESTAMP not in request.headers:
-                return PlainTextResponse("this is not signed, as Slack signs what it brings\n", 401)
+                return PlainTextResponse(
+                    "The request has no Slack signature. Send the headers that Slack signs requests with.\n", 401
+                )
             body = await read_body(request, max_bytes=EVENT_MAX_BYTES)
             if problem := self._problem(request, body):
                 self._note(problem)
@@ -100,19 +102,19 @@ class Brought:
         return Starlette(routes=[Route("/{path:path}", brought, methods=["POST"])])
 
     def _problem(self, request: Request, body: bytes) -> str:
-        """What is wrong with a signature; empty: nothing."""
+        """The problem of a signature; empty if it is valid."""
         stamped, signature = request.headers[TIMESTAMP], request.headers[SIGNATURE]
         try:
             if abs(self._clock.now().timestamp() - int(stamped)) > OLD_S:
-                return f"the signature is not of these {OLD_S} seconds; is the clock of this machine right?"
+                return f"The signature's time is more than {OLD_S} s away. Check the clock of this machine."
             valid = self._verifier.is_valid(body, stamped, signature)
-        except (ValueError, TypeError):  # it leaves what is no number and no ASCII to whoever calls it
+        except (ValueError, TypeError):  # the library raises these for other values than numbers and ASCII
             valid = False
-        return "" if valid else "this is not Slack's signature; is the signing secret right?"
+        return "" if valid else "The signature is not valid. Check the signing secret."
 
     def _note(self, problem: str) -> None:
         metrics.UPDATES.labels(self._name, "refused").inc()
-        if self._seldom.now(problem):  # anybody may call, as often as they like
+        if self._seldom.now(problem):  # anyone may call, at any rate
             _log.warning("events.refused", channel=self._name, reason=problem)
 
     async def _answered(self, request: Request, body: bytes) -> Response:
@@ -136,7 +138,7 @@ class Brought:
 
 
 class _Seconds(SlackClock):
-    """The process's clock, as slack-sdk reads one."""
+    """The clock of the process in the form of slack-sdk."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -155,7 +157,7 @@ _read_asked = msgspec.json.Decoder(_Asked).decode
 
 
 def _challenge(body: bytes) -> str:
-    """What Slack wants to hear back when a person enters the address in the app's settings; empty: no such question."""
+    """The challenge that Slack sends when the address is entered in the app's settings; empty for other requests."""
     try:
         asked = _read_asked(body)
     except (ValueError, RecursionError):
@@ -164,10 +166,10 @@ def _challenge(body: bytes) -> str:
 
 
 def _of_form(body: bytes) -> tuple[Kind, bytes]:
-    """A slash command's fields, as JSON; or what somebody clicked."""
+    """The fields of a slash command as JSON, or the payload of a click."""
     try:
         fields = dict(parse_qsl(body.decode(errors="replace"), keep_blank_values=True, max_num_fields=FIELDS_MAX))
-    except ValueError:  # more fields than any form has
+    except ValueError:  # more fields than any real form has
         return "other", b"{}"
     if "command" in fields:
         return "slash_commands", _encode(fields)

@@ -1,4 +1,4 @@
-"""Updates that the platform brings: every process serves the address, and one of them tells the platform of it."""
+"""Updates over a webhook: every process serves the address, and one of them registers it with the platform."""
 
 import hashlib
 import random
@@ -30,23 +30,23 @@ UPDATE_MAX_BYTES = 4_194_304
 """Largest update that is read; the largest real ones have some 100 kB."""
 
 TIMEOUT_S = 10.0
-"""How long telling the platform may take."""
+"""Time limit for registering the webhook."""
 
 LOOK_S = 300.0
-"""How often is looked whether the platform still knows the address: a person may have taken it away by hand."""
+"""How often the registration is checked: a person may have removed it."""
 
 RETRY_S = 15.0
-"""Pause after a failure, less up to a half of it."""
+"""Delay after a failure, minus up to half of it at random."""
 
 RETRY_AFTER_S = 5
-"""What the platform is told to wait while Redis is away."""
+"""``Retry-After`` while Redis is unavailable."""
 
 _info = msgspec.json.Decoder(WebhookInfo).decode
 _log = structlog.get_logger()
 
 
 def secret_of(config: TelegramConfig) -> str:
-    """What the platform sends with every update, so that nobody else can bring one."""
+    """The secret that the platform sends with every update, so that only the platform can send one."""
     given = config.webhook.secret.reveal()
     return given or hashlib.sha256(f"millpond webhook {config.token.reveal()}".encode()).hexdigest()
 
@@ -62,7 +62,7 @@ class Webhook:
         self._secret = secret_of(config)
 
     async def run(self, leader: Leader, inlet: Inlet) -> None:
-        """Serve and be known to the platform, until the process stops.
+        """Serve and keep the webhook registered until the process stops.
 
         Raises:
             ConfigError: it cannot listen where it is configured to.
@@ -75,9 +75,9 @@ class Webhook:
                 await leader.run(partial(self._lead, leader))
 
     def application(self, inlet: Inlet) -> Starlette:
-        """What answers the platform's calls."""
+        """The application that answers the platform's calls."""
 
-        # Compared and not routed: whatever stands in the address is meant as it is.
+        # Compared instead of routed, so that special characters of the address have no meaning.
         path = unquote(urlsplit(self._config.webhook.url).path) or "/"
 
         async def brought(request: Request) -> Response:
@@ -85,7 +85,11 @@ class Webhook:
                 return Response(status_code=404)
             shown = request.headers.get(HEADER, "")
             if not secrets.compare_digest(shown.encode(), self._secret.encode()):
-                return Response("this is not the platform's secret\n", 403, media_type="text/plain")
+                return Response(
+                    "The secret token is not valid. Only the platform may send requests here.\n",
+                    403,
+                    media_type="text/plain",
+                )
             body = await read_body(request, max_bytes=UPDATE_MAX_BYTES)
             try:
                 await inlet.take(body)
@@ -104,7 +108,7 @@ class Webhook:
         known = False
         while True:
             try:
-                # At first in any case: the secret or the kinds of updates may be others than before.
+                # Always at the start: the secret or the kinds of updates may have changed.
                 if not known or await self._is_forgotten():
                     await self._tell()
                 known = True

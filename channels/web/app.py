@@ -1,4 +1,4 @@
-"""The application of one web channel: its addresses, and what stands before and behind them."""
+"""The application of one web channel: its addresses, the guard and the error handlers."""
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -21,7 +21,7 @@ from daemon.errors import MillpondError
 
 
 def application(site: Site, requests: Requests) -> Starlette:
-    """The ASGI application of ``site``; ``requests`` gets to hold what is under way."""
+    """The ASGI application of ``site``; ``requests`` collects the requests in progress."""
     messages = Messages(site)
     operators = Operators(site)
     login, only = Login(site, operators), operators.only

@@ -9,32 +9,32 @@ from starlette.requests import Request
 from channels.http import read_body
 
 SMALL_BYTES = 16_384
-"""What a body may have that holds no text of a person."""
+"""Largest body without a text of a person."""
 
 _T = TypeVar("_T")
 
 
 async def decoded(request: Request, kind: type[_T], form: str, *, max_bytes: int = SMALL_BYTES) -> _T:
-    """The body as a ``kind``; ``form`` says what that is, for whoever sent something else.
+    """The body as a ``kind``. ``form`` is a sentence that describes the expected body, for the error message.
 
     Raises:
-        HTTPException: 415, it is not said to be JSON; 413, it is above ``max_bytes``; 408, it did not come in time;
-            400, it is something else.
+        HTTPException: 415, its type is not JSON; 413, it is above ``max_bytes``; 408, it did not arrive in time;
+            400, it does not have the expected form.
     """
     check_type(request)
     body = await read_body(request, max_bytes=max_bytes)
     try:
         return msgspec.json.decode(body, type=kind)
     except UnicodeDecodeError:
-        raise HTTPException(400, "the body is not valid UTF-8") from None
+        raise HTTPException(400, "The body is not valid UTF-8. Encode it as UTF-8.") from None
     except msgspec.ValidationError as error:
-        raise HTTPException(400, f"{error}; {form}") from None
+        raise HTTPException(400, f"{error}. {form}") from None
     except (msgspec.DecodeError, RecursionError) as error:
-        raise HTTPException(400, f"the body is not valid JSON: {error}") from None
+        raise HTTPException(400, f"The body is not valid JSON: {error}") from None
 
 
 def check_type(request: Request) -> None:
-    """Raise 415 unless the body is said to be JSON in UTF-8."""
+    """Raise 415 unless the Content-Type is JSON in UTF-8."""
     kind, *parameters = [part.strip().lower() for part in request.headers.get("content-type", "").split(";")]
     if kind != "application/json" or any(part.replace('"', "") not in ("", "charset=utf-8") for part in parameters):
-        raise HTTPException(415, "the body must be JSON in UTF-8; send the header Content-Type: application/json")
+        raise HTTPException(415, "The body must be JSON in UTF-8. Send the header Content-Type: application/json.")

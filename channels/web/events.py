@@ -21,7 +21,7 @@ class Events:
         """The stream of a session."""
         session = str(session_in_query(request, self._site.name))
         after = after_of(request.headers.get("last-event-id") or request.query_params.get("after"))
-        # Asked before the answer begins, so that an outage is told as one.
+        # Read before the response begins, so that an outage is reported as an error.
         await SessionReader(self._site.process.bus).state(session)
 
         async def work(write: Write) -> None:

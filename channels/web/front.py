@@ -1,4 +1,4 @@
-"""``GET /``: what this is, for whoever opens it."""
+"""``GET /``: a short description of the API."""
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -7,12 +7,12 @@ from channels.web.site import Site
 
 _TEXT = """\
 Millpond: chat bots whose conversations never run out of context.
-This is the HTTP API of the channel "{name}". Talk to its bot, {bot}:
+This is the HTTP API of the channel "{name}". Send a message to its bot, {bot}:
 
   curl {token}-H 'Content-Type: application/json' \\
        -d '{{"session": "me", "text": "Hello"}}' {address}/api/messages
 
-Read what was said, watch what is being said, see all conversations:
+Read the messages, follow live events, list all conversations:
 
   curl {token}{address}/api/sessions/me/messages
   curl {token}-N '{address}/api/events?session=me'

@@ -1,7 +1,8 @@
-"""What stands before every endpoint: whose requests are let in, that each of them ends, and how.
+"""Checks before every endpoint: which requests are allowed, and that each request ends with a response.
 
-A web page of somebody else that a person has open must not reach a Millpond on that person's machine: the Host header
-has to name this server (defence against DNS rebinding), and what changes anything must not come from a foreign origin.
+A foreign web page in a person's browser must not reach a Millpond on that person's machine. Therefore the Host header
+must name this server (defence against DNS rebinding), and a request that changes something must not come from a foreign
+origin.
 """
 
 import re
@@ -22,18 +23,18 @@ from channels.web.static import is_page
 from daemon.errors import MillpondError
 
 OPEN = frozenset(["/", "/livez", "/healthz", "/readyz", "/api/login"])
-"""What needs no token, beside the page's own files."""
+"""Addresses that need no token, besides the files of the page."""
 
 SAFE = frozenset(["GET", "HEAD", "OPTIONS"])
 """Methods that change nothing."""
 
 STOPPING = (
-    "this process is stopping, so this may not have been carried out; send it again in a moment, with the same id"
+    "This process is stopping, so the request may not have been carried out. Send it again in a moment with its id."
 )
 
 FOREIGN_COOKIE = (
-    "a request with the page's cookie that changes something has to come from the page itself; "
-    "other programs send the header Authorization: Bearer <token>"
+    "A request with the cookie of the page may only change something if it comes from the page itself. Other programs "
+    "must send the header Authorization: Bearer <token>."
 )
 
 SECURITY_HEADERS = {
@@ -43,7 +44,7 @@ SECURITY_HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""On every answer that does not set them itself."""
+"""Added to every response that does not set them."""
 
 _AUTHORITY = re.compile(r"(?P<host>\[[^\]]+\]|[^:\[\]]+)(:[0-9]*)?")
 
@@ -51,7 +52,7 @@ _log = structlog.get_logger()
 
 
 def host_in(authority: str) -> str:
-    """The host of ``host[:port]``, in lower case and without brackets; empty when it is none."""
+    """The host of ``host[:port]``, in lower case and without brackets; empty if there is no valid host."""
     found = _AUTHORITY.fullmatch(authority)
     return found["host"].strip("[]").lower() if found else ""
 
@@ -63,29 +64,29 @@ def hosts_of(bound: str, allowed: Iterable[str]) -> frozenset[str]:
 
 
 class Requests:
-    """The requests under way, so that a stop can end those that do not end by themselves."""
+    """The requests in progress, so that a stop can cancel those that do not end on their own."""
 
     def __init__(self) -> None:
         self._scopes: set[anyio.CancelScope] = set()
 
     def begin(self) -> anyio.CancelScope:
-        """A scope for one request to run in."""
+        """A cancel scope for one request."""
         scope = anyio.CancelScope()
         self._scopes.add(scope)
         return scope
 
     def end(self, scope: anyio.CancelScope) -> None:
-        """Its request is over."""
+        """The request has ended."""
         self._scopes.discard(scope)
 
     def cancel(self) -> None:
-        """End them all."""
+        """Cancel all of them."""
         for scope in self._scopes:
             scope.cancel()
 
 
 class Guard:
-    """An application behind the checks; the last place where an exception is met."""
+    """An application behind the checks. It catches all remaining exceptions."""
 
     def __init__(
         self, app: ASGIApp, *, hosts: frozenset[str], operators: Operators, wants_token: bool, requests: Requests
@@ -97,7 +98,7 @@ class Guard:
         self._requests = requests
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, whatever happens."""
+        """Answer one request, also after an unexpected exception."""
         answer = _Answer(scope, send)
         limit = self._requests.begin()
         try:
@@ -121,13 +122,15 @@ class Guard:
         given = headers.get("host", "")
         host = host_in(given)
         if not host:
-            return problem(400, "bad_request", "the request has no valid Host header")
+            return problem(
+                400, "bad_request", "The request has no valid Host header. Send the host name of this server."
+            )
         if host in self._hosts:
             return None
         return problem(
             421,
             "unknown_host",
-            f"this server does not go by the name {host[:100]!r}; add it to allowed_hosts of this channel",
+            f"This server has no host name {host[:100]!r}. Add it to allowed_hosts of this channel.",
         )
 
     def _foreign_origin(self, scope: Scope, headers: Headers) -> Response | None:
@@ -135,8 +138,12 @@ class Guard:
             return None
         origin = headers.get("origin")
         if origin is not None and origin_host(origin) not in self._hosts:
-            return problem(403, "cross_site", "this request comes from a page of another site, and is refused")
-        # A browser sends the cookie along with what a page of another port of this host makes it do.
+            return problem(
+                403,
+                "cross_site",
+                "The request was refused because it comes from another site. Send it from the page of this server.",
+            )
+        # A browser also sends the cookie with requests that a page on another port of this host makes.
         if cookie_in(scope) and not self._operators.has_token(headers) and not is_ours(headers):
             return problem(403, "cross_site", FOREIGN_COOKIE)
         return None
@@ -153,7 +160,7 @@ class Guard:
 
 
 class _Answer:
-    """``send`` with the security headers, which knows whether an answer has begun."""
+    """``send`` with the security headers. It knows whether a response has begun."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self._scope = scope
@@ -172,6 +179,6 @@ class _Answer:
         await self._send(message)
 
     async def instead(self, response: Response, scope: Scope, receive: Receive) -> None:
-        """Send ``response``, unless another one has begun; then the connection is closed in its middle."""
+        """Send ``response``. If another response has begun, its connection is closed instead."""
         if not self._begun:
             await response(scope, receive, self)

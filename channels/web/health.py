@@ -1,4 +1,4 @@
-"""``/livez``, ``/healthz``, ``/readyz`` and ``/metrics``: what machines ask a process."""
+"""``/livez``, ``/healthz``, ``/readyz`` and ``/metrics``: the state of a process, for machines."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -21,10 +21,10 @@ from daemon.services import ROLES
 from daemon.session import oldest_s, overdue_s, standings
 
 PING_S = 1.0
-"""How long Redis may take to answer."""
+"""Time limit for a response of Redis."""
 
 GAUGES_S = 2.0
-"""How long reading the queues' lengths may take; without them, /metrics still shows what this process counted."""
+"""Time limit for reading the lengths of queues. Without them, /metrics still has the counters of this process."""
 
 
 class Health:
@@ -35,7 +35,7 @@ class Health:
 
     @property
     def routes(self) -> list[Route]:
-        """Where each is found."""
+        """The address of each endpoint."""
         return [
             Route("/livez", self.livez),
             Route("/healthz", self.healthz),
@@ -44,21 +44,21 @@ class Health:
         ]
 
     async def livez(self, _request: Request) -> Response:
-        """Whether this process does anything at all: starting it anew would mend nothing else."""
+        """Whether this process responds at all. A restart would help only if it does not."""
         return _verdict("")
 
     async def healthz(self, _request: Request) -> Response:
-        """Whether Redis answers."""
+        """Whether Redis responds."""
         return _verdict(await self._redis_problem())
 
     async def readyz(self, _request: Request) -> Response:
-        """As ``healthz``, and whether this process takes requests for longer than a moment."""
+        """As ``healthz``, and whether this process is not stopping."""
         if self._process.stopping.is_set():
             return _verdict("this process is stopping", status="stopping")
         return _verdict(await self._redis_problem())
 
     async def metrics(self, _request: Request) -> Response:
-        """What this process counted, and the queues' lengths."""
+        """The counters of this process, and the lengths of the queues."""
         text = generate_latest() + await self._gauges()
         return Response(text, media_type=CONTENT_TYPE_LATEST)
 
@@ -67,9 +67,9 @@ class Health:
             try:
                 await self._process.bus.call("PING")
             except BusError:
-                return "Redis does not answer"
-            return "Redis takes no commands" if self._process.bus.failing else ""
-        return f"Redis did not answer within {PING_S:g} s"
+                return "Redis does not respond"
+            return "Redis accepts no commands" if self._process.bus.failing else ""
+        return f"Redis did not respond within {PING_S:g} s"
 
     async def _gauges(self) -> bytes:
         gauges = b""
@@ -77,7 +77,7 @@ class Health:
             try:
                 gauges = await _queues(self._process)
             except* BusError:
-                """What this process counted is shown all the same."""
+                """The counters of this process are shown without them."""
         return gauges
 
 
@@ -96,15 +96,17 @@ async def _queues(process: Process) -> bytes:
     oldest.set(await oldest_s(bus, bus.keys.inbox))
     found = await standings(bus)
     in_flight = sum(standing.held for standing in found)
-    Gauge("millpond_in_flight", "Sessions that workers hold, of 1,000 looked at", registry=registry).set(in_flight)
+    Gauge("millpond_in_flight", "Sessions held by workers, of 1,000 examined", registry=registry).set(in_flight)
     parked = sum(standing.parked for standing in found)
-    Gauge("millpond_parked", "Sessions resting after a failure, of 1,000 looked at", registry=registry).set(parked)
+    Gauge("millpond_parked", "Sessions that back off after a failure, of 1,000 examined", registry=registry).set(parked)
     lag = Gauge(
-        "millpond_consolidation_lag_seconds", "How long nobody came for a session to consolidate", registry=registry
+        "millpond_consolidation_lag_seconds",
+        "Longest time for which a session to consolidate has been overdue",
+        registry=registry,
     )
     lag.set(await overdue_s(bus))
     alive = Counter(beat.role for _, beat in await workers(bus) if age_s(beat.seen, clock) <= STALE_S)
-    living = Gauge("millpond_workers", "Processes that live, by role", ["role"], registry=registry)
+    living = Gauge("millpond_workers", "Live processes by role", ["role"], registry=registry)
     for role in ROLES:
         living.labels(role).set(alive[role])
     return generate_latest(registry)
@@ -114,17 +116,17 @@ async def _lengths(registry: CollectorRegistry, bus: Bus) -> None:
     keys = bus.keys
     for name, what, command, key in (
         ("backlog", "Messages accepted and not yet answered", "XLEN", keys.inbox),
-        ("ready", "Sessions that want a worker", "ZCARD", keys.ready),
-        ("due", "Sessions with something waiting", "ZCARD", keys.due),
-        ("unsettled", "Sessions of which older messages should be consolidated", "ZCARD", keys.unsettled),
+        ("ready", "Sessions that are ready for a worker", "ZCARD", keys.ready),
+        ("due", "Sessions with pending work", "ZCARD", keys.due),
+        ("unsettled", "Sessions with older messages to consolidate", "ZCARD", keys.unsettled),
         ("dead", "Messages that could not be answered, and replies that could not be delivered", "XLEN", keys.dead),
-        ("unknown", "Parts of replies, cut while they were sent, that queue unknown lists", "XLEN", keys.unknown),
+        ("unknown", "Parts of replies that may or may not have been delivered", "XLEN", keys.unknown),
     ):
         Gauge(f"millpond_{name}", what, registry=registry).set(await _total(bus, command, key))
 
 
 async def _outboxes(registry: CollectorRegistry, process: Process) -> None:
-    """Labelled by channel, of which there are as many as the configuration has."""
+    """Labelled by channel; the configuration bounds their number."""
     bus = process.bus
     out = Gauge("millpond_out", "Replies not yet delivered to a push channel", ["channel"], registry=registry)
     age = Gauge(
@@ -138,7 +140,7 @@ async def _outboxes(registry: CollectorRegistry, process: Process) -> None:
 
 
 async def _total(bus: Bus, command: str, key: Callable[[int], str]) -> int:
-    """The answers of all partitions together."""
+    """The sum over all partitions."""
     total = 0
     for answer in await bus.each([(command, key(partition)) for partition in range(bus.keys.partitions)]):
         if isinstance(answer, BaseException):

@@ -1,4 +1,4 @@
-"""``/api/messages`` and ``/api/sessions/<session>/messages``: handing a message in, and reading what was said."""
+"""``/api/messages`` and ``/api/sessions/<session>/messages``: sending a message, and reading messages."""
 
 from typing import Annotated
 
@@ -19,13 +19,13 @@ from daemon.session import SessionReader
 from daemon.sessionkey import SessionKey
 
 BODY_EXTRA_BYTES = 65_536
-"""What a body may hold beside the text."""
+"""Room in a body besides the text."""
 
 ESCAPED = 6
 """Bytes that one byte of text may take in JSON, as ``\\u0000``."""
 
 PAGE_BYTES = 8 * 1024 * 1024
-"""A page ends early once it holds so much: encoding it must not block the loop."""
+"""A page ends early at this size, so that encoding it does not block the event loop."""
 
 
 class _Post(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -55,7 +55,7 @@ class Messages:
         self._max_bytes = site.process.config.queue.message_max_bytes * ESCAPED + BODY_EXTRA_BYTES
 
     async def post(self, request: Request) -> Response:
-        """Accept a message; 202 when it will be answered."""
+        """Accept a message; 202 if it will be answered."""
         check_type(request)
         message = _decoded(await self._body(request))
         key = self._own(message.session)
@@ -65,7 +65,7 @@ class Messages:
             chat=key.chat,
             thread=key.thread,
             text=message.text,
-            # Whoever does not say who they are is known by the session, so that its memory is its own.
+            # A message without a user belongs to the session, so that each session has a memory of its own.
             sender_id=message.user or key.chat,
             message_id=message.id or "",
         )
@@ -73,7 +73,7 @@ class Messages:
         return json_response({"id": accepted.id, "session": str(key), "status": accepted.status}, 202)
 
     async def read(self, request: Request) -> Response:
-        """The committed messages of a session behind an index, or before one."""
+        """The committed messages of a session after an index, or before an index."""
         session = str(session_in_path(request, self._site.name))
         after, limit, before = after_of(request.query_params.get("after")), limit_of(request), before_of(request)
         if before is not None:
@@ -84,14 +84,14 @@ class Messages:
         key = SessionKey.of_channel(text, self._site.name)
         if key.channel != self._site.name:
             raise ForeignSession(
-                f"session {text[:80]!r} belongs to the channel {key.channel[:80]!r}; here only sessions of "
-                f"{self._site.name!r} can be written to"
+                f"Session {text[:80]!r} belongs to the channel {key.channel[:80]!r}. Choose a session of "
+                f"{self._site.name!r}: only these can be written to here."
             )
         return key
 
     async def _body(self, request: Request) -> bytes:
         most = self._site.process.config.queue.message_max_bytes
-        advice = f"a text may have {most:,} (queue.message_max_bytes)"
+        advice = f"The limit of a text is {most:,} bytes (queue.message_max_bytes)."
         return await read_body(request, max_bytes=self._max_bytes, advice=advice)
 
     async def _page(self, session: str, after: int, limit: int) -> list[Shown]:
@@ -108,8 +108,10 @@ def _decoded(body: bytes) -> _Post:
     try:
         return _decode(body)
     except UnicodeDecodeError:
-        raise HTTPException(400, "the body is not valid UTF-8") from None
+        raise HTTPException(400, "The body is not valid UTF-8. Encode it as UTF-8.") from None
     except msgspec.ValidationError as error:
-        raise HTTPException(400, f"{error}; a message is {{session, text, id?, user?}}, all of them texts") from None
+        raise HTTPException(
+            400, f"{error}. A message is {{session, text, id?, user?}}, and each field is a string."
+        ) from None
     except (msgspec.DecodeError, RecursionError) as error:
-        raise HTTPException(400, f"the body is not valid JSON: {error}") from None
+        raise HTTPException(400, f"The body is not valid JSON: {error}") from None

@@ -1,4 +1,4 @@
-"""Errors as the API shows them: ``{"error": {"code", "message"}}``, whoever raised them."""
+"""Errors in the form of the API, ``{"error": {"code", "message"}}``, for all exceptions."""
 
 import math
 from collections.abc import Mapping
@@ -26,13 +26,13 @@ from daemon.errors import (
 )
 
 AWAY_RETRY_S = 5
-"""What a client is told to wait while Redis is away: an embedded server is back within it."""
+"""``Retry-After`` while Redis is unavailable: an embedded server restarts within this time."""
 
 AWAY = (
-    "Redis does not answer, or takes nothing, just now, so it is not known whether this was carried out; "
-    "send it again in a while, a message with the same id, and it will count once"
+    "Redis does not respond or does not accept writes right now, so it is unknown whether the request was carried out. "
+    "Send it again later. A message that is sent again with the same id counts once."
 )
-INTERNAL = "this is an error in Millpond; its log says more"
+INTERNAL = "Millpond failed with an internal error. The log has the details under request.failed."
 
 
 class _Kind(NamedTuple):
@@ -55,7 +55,7 @@ _KINDS = (
     _Kind(VersionMoved, 409, "changed"),
     _Kind(MemoryMoving, 409, "moving"),
 )
-"""The first that fits counts."""
+"""The first match counts."""
 
 _CODES = {
     400: "bad_request",
@@ -69,8 +69,8 @@ _CODES = {
 }
 
 _MESSAGES = {
-    404: "there is nothing at this address; GET / tells what there is",
-    405: "this address does not know that method; the Allow header names those it knows",
+    404: "This address was not found. GET / shows how to use the API.",
+    405: "This address does not support the method. The Allow header lists the supported methods.",
 }
 
 
@@ -85,7 +85,7 @@ def problem(status: int, code: str, message: str, *, headers: Mapping[str, str] 
 
 
 def refusal(_request: Request, error: Exception) -> Response:
-    """The answer to an exception of our tree; what is not the client's to mend goes up, to be logged."""
+    """The response to a ``MillpondError``. An error that the client cannot fix is raised again, to be logged."""
     for kind in _KINDS:
         if isinstance(error, kind.error):
             text = AWAY if isinstance(error, BusUnavailable) else str(error)
@@ -94,7 +94,7 @@ def refusal(_request: Request, error: Exception) -> Response:
 
 
 def http_refusal(_request: Request, error: Exception) -> Response:
-    """The answer to an ``HTTPException``, the framework's or one of this room."""
+    """The response to an ``HTTPException`` of the framework or of this package."""
     if not isinstance(error, HTTPException):
         raise error
     code = _CODES.get(error.status_code, "error")

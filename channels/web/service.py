@@ -17,19 +17,19 @@ from daemon.operators import Logins, link
 from daemon.process import Process
 
 GRACE_S = 1.0
-"""How long requests may go on once the process stops; event streams end at once."""
+"""How long requests may continue once the process stops; event streams end at once."""
 
 INVITE_S = 2.0
-"""What making a link to log in may keep a start waiting."""
+"""Longest delay of a start by making a log-in link."""
 
 _log = structlog.get_logger()
 
 
 async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-    """Serve the API; started when every channel listens, over within two seconds of ``process.stopping``.
+    """Serve the API; started once every channel listens, stopped within two seconds of ``process.stopping``.
 
     Raises:
-        ConfigError: a channel cannot listen where it is configured to.
+        ConfigError: a channel cannot listen on its configured address.
     """
     with ExitStack() as stack:
         listening: list[tuple[Site, socket.socket]] = []
@@ -51,7 +51,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
 
 
 async def _invite(site: Site) -> None:
-    """Show who started the process how to get in; `millpond page` does the same at any time."""
+    """Show a log-in link to the person who started the process; `millpond page` does the same at any time."""
     if site.process.invite is None:
         return
     with anyio.move_on_after(INVITE_S), suppress(BusError):

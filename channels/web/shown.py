@@ -1,4 +1,4 @@
-"""A log entry as the API shows it."""
+"""A log entry in the form of the API."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from daemon.events import LogEntry
 
 
 class _Wire(msgspec.Struct, frozen=True, kw_only=True):
-    # Raw: what is only passed on is neither decoded nor encoded again.
+    # Raw: these fields are passed on without decoding and encoding.
     role: str
     content: Raw = Raw(b"null")
     tool_calls: Raw | UnsetType = UNSET
@@ -23,21 +23,21 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Counted from the first message ever stored."""
     role: str
     content: Raw
-    """Text, null beside tool calls, or the parts of a message, as the model gets it."""
+    """A text, null with tool calls, or the parts of a message, as the model gets them."""
     time: str
     turn: int
     """The index at which its turn began."""
     tokens: int
-    """What it counts in a prompt."""
+    """Its token count in a prompt."""
     id: str = ""
-    """On what a person wrote: the message's id."""
+    """For messages of people: the id of the message."""
     sender: str = ""
     overheard: bool = False
-    """Said in a group, and not to the bot: it has no id, and is owed no answer."""
+    """Group context, not addressed to the bot: it has no id and gets no answer."""
     answers: tuple[str, ...] = ()
-    """On the last message of a turn: the ids it answers."""
+    """For the last message of a turn: the ids that it answers."""
     dead: tuple[str, ...] = ()
-    """As ``answers``: ids that could not be answered."""
+    """As ``answers``, for ids that could not be answered."""
     stopped: bool = False
     """A person stopped the turn here."""
     tool_calls: Raw | UnsetType = UNSET
@@ -49,7 +49,7 @@ encode: Any = msgspec.json.Encoder().encode
 
 
 def shown(index: int, entry: LogEntry) -> Shown:
-    """The entry at ``index`` as it is shown."""
+    """The entry at ``index`` in the form of the API."""
     wire = _decode(entry.wire)
     return Shown(
         index=index,

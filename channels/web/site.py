@@ -1,4 +1,4 @@
-"""What the endpoints of one web channel stand on."""
+"""The shared context of the endpoints of one web channel."""
 
 from dataclasses import dataclass
 

@@ -1,6 +1,6 @@
-"""The page: its addresses all answer with one document, which reads the rest from ``/page/`` and the API.
+"""The page: all its addresses return one document, which loads the rest from ``/page/`` and the API.
 
-The files are read once and kept, so that an address is looked up by name alone, and nothing outside can be reached.
+The files are read once and kept in memory, so that an address is only a name among them and cannot reach other files.
 """
 
 import gzip
@@ -22,33 +22,33 @@ KINDS = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-"""What the page is made of; nothing else in its folder is served."""
+"""File types of the page; other files in its folder are not served."""
 
 PLACES = ("/s/{rest:path}", "/memory", "/memory/{rest:path}", "/system", "/system/{rest:path}", "/login")
-"""Addresses at which the page shows something, beside ``/``; which, its own script decides (``app.js``)."""
+"""Addresses of the page besides ``/``; its script ``app.js`` decides what each shows."""
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""Whatever a model or a person wrote: only our own files run, and nothing is loaded from or sent elsewhere."""
+"""Whatever the texts contain, only files of this page run, and nothing is loaded from or sent to another server."""
 
 HEADERS = {"Content-Security-Policy": POLICY, "Cache-Control": "no-cache", "Cross-Origin-Opener-Policy": "same-origin"}
-"""``no-cache``: kept by the browser, and asked for each time whether it is still the same."""
+"""``no-cache``: the browser keeps the file and checks each time whether it has changed."""
 
 
 class _File:
-    """One file of the page, as it is answered with: plain, or compressed to a third for who takes that."""
+    """One file of the page: plain, and compressed to a third for clients that accept it."""
 
     def __init__(self, path: Path) -> None:
         self._kind = KINDS[path.suffix]
         self._plain = path.read_bytes()
-        # The time is left out: the same content is the same bytes in every process.
+        # Without the time, the same content gives the same bytes in every process.
         self._small = gzip.compress(self._plain, mtime=0)
         self._tag = hashlib.sha256(self._plain).hexdigest()[:20]
 
     def answer(self, request: Request, *, vary: str = "") -> Response:
-        """The file, or 304 when the browser has it; ``vary`` names what else the answer depends on."""
+        """The file, or 304 if the browser has it; ``vary`` names further headers that the response depends on."""
         small = "gzip" in request.headers.get("accept-encoding", "").lower()
         tag = f'"{self._tag}{"-gz" if small else ""}"'
         headers = {"ETag": tag, "Vary": f"Accept-Encoding{vary}", **HEADERS}
@@ -61,7 +61,7 @@ class _File:
 
 
 class Page:
-    """The endpoints of the page on one site; ``front`` is what ``/`` says to what is no browser."""
+    """The endpoints of the page on one site; ``front`` is the response of ``/`` to other clients than browsers."""
 
     def __init__(self, front: Front) -> None:
         self._front = front
@@ -76,7 +76,7 @@ class Page:
         ]
 
     async def first(self, request: Request) -> Response:
-        """``/``: the page for a browser, a few lines of text for all else."""
+        """``/``: the page for a browser, a short text for other clients."""
         if not wants_page(request):
             answer = await self._front.read(request)
             answer.headers["Vary"] = "Accept"
@@ -84,7 +84,7 @@ class Page:
         return self._document(request)
 
     async def place(self, request: Request) -> Response:
-        """An address of the page's own; 404 for what is no browser."""
+        """An address of the page; 404 for other clients than browsers."""
         if not wants_page(request):
             raise HTTPException(404)
         return self._document(request)
@@ -101,10 +101,10 @@ class Page:
 
 
 def wants_page(request: Request) -> bool:
-    """Whether a browser asks for something to show: it names HTML, where curl takes anything."""
+    """Whether the client is a browser: it accepts HTML by name, while curl accepts anything."""
     return "text/html" in request.headers.get("accept", "").lower()
 
 
 def is_page(path: str) -> bool:
-    """Whether ``path`` belongs to the page, which has no secret and is shown to whoever asks."""
+    """Whether ``path`` belongs to the page, which contains no secret and needs no token."""
     return path in ("/memory", "/system", "/login") or path.startswith(("/page/", "/s/", "/memory/", "/system/"))

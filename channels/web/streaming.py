@@ -1,4 +1,4 @@
-"""Server-Sent Events: answers that go on until the client goes, stalls, or this process stops."""
+"""Server-Sent Events: responses that continue until the client disconnects or stalls, or this process stops."""
 
 from collections.abc import Awaitable, Callable
 
@@ -10,22 +10,22 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 VIEWERS_MAX = 1_000
-"""Streams of a kind at a time in one process and channel; each costs a few reads every five seconds, and a socket."""
+"""Most streams of an endpoint in one process and channel. Each costs a few reads every five seconds, and a socket."""
 
 SEND_S = 30.0
-"""How long a client may take nothing of what is written before it is let go."""
+"""A client that reads nothing for so long is disconnected."""
 
 END_S = 0.2
-"""What the last byte of a stream may take."""
+"""Time limit for the last byte of a stream."""
 
 HEADERS = {"Content-Type": "text/event-stream; charset=utf-8", "X-Accel-Buffering": "no"}
-"""nginx would keep events back otherwise."""
+"""Without X-Accel-Buffering, nginx would hold events back."""
 
 Write = Callable[[bytes], Awaitable[None]]
-"""Sends bytes to the viewer; raises when the viewer takes none."""
+"""Sends bytes to the viewer; raises if the viewer stalls."""
 
 Work = Callable[[Write], Awaitable[None]]
-"""Writes the events of one stream, for ever."""
+"""Writes the events of one stream until cancelled."""
 
 _log = structlog.get_logger()
 
@@ -39,21 +39,23 @@ class Streams:
         self._viewers = 0
 
     def response(self, request: Request, work: Work) -> Response:
-        """The answer that ``work`` writes.
+        """The response that ``work`` writes.
 
         Raises:
-            HTTPException: 503, as many viewers are here as may be.
+            HTTPException: 503, the limit of viewers is reached.
         """
         if request.method == "HEAD":
             return Response(headers=HEADERS)
         if self._viewers >= VIEWERS_MAX:
             raise HTTPException(
-                503, f"{VIEWERS_MAX:,} viewers are connected already; try again later", {"Retry-After": "10"}
+                503,
+                f"The limit of {VIEWERS_MAX:,} connected viewers is reached. Try again later.",
+                {"Retry-After": "10"},
             )
         return _Stream(self, work)
 
     async def view(self, scope: Scope, receive: Receive, send: Send, work: Work) -> None:
-        """Stream to one client until it goes, stalls, or this process stops."""
+        """Stream to one client until it disconnects or stalls, or this process stops."""
 
         async def write(piece: bytes) -> None:
             with anyio.fail_after(SEND_S):
@@ -74,7 +76,7 @@ class Streams:
 
 
 class _Stream(Response):
-    """The answer that does not end by itself."""
+    """A response without an end of its own."""
 
     def __init__(self, streams: Streams, work: Work) -> None:
         super().__init__(headers=HEADERS)

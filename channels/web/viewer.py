@@ -1,7 +1,7 @@
-"""What one viewer of a session is sent, in order: the log, which is the truth, and in between what passes by.
+"""The events for one viewer of a session, in order: the messages of the log, and live events in between.
 
-Whatever is published is a hint. The log is read again when it is said to have moved, when something may have been
-missed, and every few seconds regardless; so a viewer falls behind, but never misses a message.
+Published events are hints. The log is read again after an event that says it moved, after a possible gap, and every few
+seconds. A viewer may therefore fall behind, but never misses a message.
 """
 
 from contextlib import aclosing
@@ -22,22 +22,22 @@ from daemon.session import SessionReader, SessionState
 from daemon.transcripts import Piece
 
 RETRY_MS = 1_000
-"""When a client whose connection broke should come back."""
+"""Delay after which a disconnected client should reconnect."""
 
 POLL_S = 5.0
-"""How often the log is read when nothing is heard."""
+"""How often the log is read without any event."""
 
 KEEP_ALIVE_S = 15.0
-"""Longest silence: proxies close connections on which nothing is said."""
+"""Longest silence: proxies close idle connections."""
 
 BATCH = 50
 """Messages read and written at once."""
 
 GAPS_MAX = 3
-"""Parts of the archive that cannot be read, in one look, before the rest of it is left out."""
+"""After so many unreadable parts of the archive in one reading, the rest of the archive is skipped."""
 
 GAP_S = 1.0
-"""Once one took longer than this to find out, the rest is left out too."""
+"""The rest is also skipped if one unreadable part took longer than this."""
 
 _decode = msgspec.json.Decoder(Live | ToolEvent | Moved | Notice).decode
 _decode_live = msgspec.json.Decoder(Live).decode
@@ -53,7 +53,7 @@ def event_of(name: str, data: object, *, at: int | None = None) -> bytes:
 
 
 class Viewer:
-    """Writes the events of ``session`` behind index ``after``."""
+    """Writes the events of ``session`` after index ``after``."""
 
     def __init__(self, site: Site, session: str, *, after: int, write: Write) -> None:
         self._bus = site.process.bus
@@ -70,7 +70,7 @@ class Viewer:
         self._said_at = 0.0
 
     async def run(self) -> None:
-        """Write, for ever."""
+        """Write until cancelled."""
         async with self._listener.hear(self._bus.keys.events(self._session)) as heard:
             await self._write(b"retry: %d\n\n" % RETRY_MS)
             while True:
@@ -87,7 +87,7 @@ class Viewer:
         try:
             event = None if heard is None else _decode(heard)
         except UNREADABLE:
-            return  # a newer process says what this one does not know
+            return  # an event of a newer process that this one does not know
         try:
             await (self._catch_up() if event is None else self._pass_on(event))
         except BusError as error:
@@ -113,7 +113,7 @@ class Viewer:
     async def _read_log(self) -> SessionState:
         while True:
             state = await self._reader.state(self._session)
-            # Beyond the head: what the viewer had was lost by the server, and new messages take those places.
+            # Beyond the head: the server lost messages that the viewer has, and new ones get their indexes.
             self._next = min(self._next, state.head)
             await self._write_upto(state)
             if self._next >= state.head:
@@ -130,7 +130,7 @@ class Viewer:
                 if piece.reason:
                     gaps += 1
                     if gaps >= GAPS_MAX or self._clock.monotonic() - asked_at > GAP_S:
-                        # Nobody is to wait for a store that is away: what is in the log can be shown.
+                        # The viewer does not wait for an unavailable store: the messages in Redis are shown.
                         await self._skip(piece, upto=max(piece.upto, min(state.base, state.head)))
                         return
                     await self._skip(piece, upto=piece.upto)
@@ -139,7 +139,7 @@ class Viewer:
                     await self._write(b"".join(event_of("message", shown(n, entry), at=n) for n, entry in entries))
                     self._next = entries[-1][0] + 1
                 asked_at = self._clock.monotonic()
-        # There may be fewer: what was forgotten, or never was, has no place to wait at.
+        # There may be fewer messages than indexes, so continue at the head.
         self._next = max(self._next, state.head)
 
     async def _skip(self, piece: Piece, *, upto: int) -> None:
@@ -161,7 +161,7 @@ class Viewer:
             await self._show_piece(_decode_live(live))
 
     async def _show_notices(self, state: SessionState) -> None:
-        # A viewer who joins gets those that came after the last message: what they are about still holds.
+        # A new viewer gets the notices after the last message, which are still relevant.
         since = "" if self._noticed else await self._last_time(state)
         first = f"({self._noticed}" if self._noticed else "-"
         found: Any = await self._bus.call("XRANGE", self._bus.keys.notices(self._session), first, "+")

@@ -1,6 +1,6 @@
-"""``[health]``: how a process is, told to machines, whatever its roles.
+"""``[health]``: the state of a process for machines, with any role.
 
-Nothing here says what anybody wrote, and nothing can be changed: so it wants no token, and answers under every name.
+Its endpoints contain no text of conversations and change nothing. They need no token and accept any host name.
 """
 
 import anyio
@@ -15,10 +15,10 @@ _log = structlog.get_logger()
 
 
 async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-    """Answer until cancelled; started when it listens.
+    """Serve until cancelled; started once it listens.
 
     Raises:
-        ConfigError: it cannot listen where it is configured to.
+        ConfigError: it cannot listen on its configured address.
     """
     config = process.config.health
     with await listen("health", config.host, config.port) as listening:

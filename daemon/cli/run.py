@@ -80,6 +80,11 @@ def _introduce(config: "Config", data_dir: "Path") -> None:
             f"Model of {', '.join(offline)}: the offline stand-in, no real one. `millpond init` sets one "
             "up, or OPENAI_API_KEY and OPENAI_MODEL do."
         )
+    from daemon.model.dialect import server_of
+
+    for name, bot in config.bots.items():
+        if not bot.model.offline:
+            _say(f"Model of {name}: {bot.model.name} at {server_of(bot.model)}")
 
 
 def _announce(line: str) -> None:

@@ -40,10 +40,10 @@ OFTEN = 10
 FILES = f"bots/{BOT}/files/"
 """Below the data directory: scopes' own files."""
 
-FOUND_NOTHING = "I have found nothing"
-FORGOTTEN = ("It is forgotten", "Nothing of it was there any more")
-NOT_DONE = "This could not be done"
-LINKED, PARTED = "Linked with", "No longer linked"
+FOUND_NOTHING = "I found no stored text"
+FORGOTTEN = ("The text was forgotten", "The text was already gone")
+NOT_DONE = "These steps failed"
+LINKED, PARTED = "is now linked with", "no longer linked"
 _CODE = re.compile(r"/link ([A-Z0-9-]{8,12})")
 
 
@@ -238,7 +238,7 @@ class Actor:
         world.note(f"{member.scope} is to be a part of {into.scope}")
         session = world.dice.choice(member.sessions)
         name = await world.voice.say(member, session, f"/link {found[1]}")
-        await world.voice.heard(session, name, since=0, wanted=lambda text: text.startswith(LINKED))
+        await world.voice.heard(session, name, since=0, wanted=lambda text: LINKED in text)
         world.counts.links += 1
         world.note(f"{member.scope} is a part of {into.scope}")
 
@@ -251,7 +251,7 @@ class Actor:
         session = world.dice.choice(who.sessions)
         world.note(f"{member.scope} is to be parted")
         name = await world.voice.say(who, session, "/unlink")
-        if not await world.voice.heard(session, name, since=0, wanted=lambda text: text.startswith(PARTED)):
+        if not await world.voice.heard(session, name, since=0, wanted=lambda text: PARTED in text):
             return
         chats = [await self._whole(session) for session in member.sessions]
         # What was forgotten took with it what stood beside it; what was made of that before is theirs all the same.

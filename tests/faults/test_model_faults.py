@@ -178,20 +178,20 @@ CASES: Mapping[str, Case] = {
     # Calls.
     "two calls with one id": Case(replies=calls(*TWICE), results=[TIME] * 2, requests=2),
     "a tool that does not exist": Case(
-        replies=calls(Call("teleport")), results=["Error: there is no tool 'teleport'"], requests=2
+        replies=calls(Call("teleport")), results=["Error: The tool 'teleport' was not found"], requests=2
     ),
     "a name that is none": Case(
-        replies=calls(Call("rm -rf /\n" + "x" * 500)), results=["Error: there is no tool"], requests=2
+        replies=calls(Call("rm -rf /\n" + "x" * 500)), results=["Error: The tool 'rm"], requests=2
     ),
     "a call without a name": Case(replies=first(Say(calls=[Call("")])), requests=2),
     "arguments that are no JSON": Case(
-        replies=calls(Call("act", '{"what": ')), results=["Error: the arguments are not JSON"], requests=2
+        replies=calls(Call("act", '{"what": ')), results=["Error: The arguments are not valid JSON"], requests=2
     ),
     "arguments that are no object": Case(
-        replies=calls(Call("act", "[[]]")), results=["Error: the arguments must be a JSON object"], requests=2
+        replies=calls(Call("act", "[[]]")), results=["Error: The arguments must be a JSON object"], requests=2
     ),
     "arguments nested for ever": Case(
-        replies=calls(Call("act", '{"a":' * 50_000)), results=["Error: the arguments"], requests=2
+        replies=calls(Call("act", '{"a":' * 50_000)), results=["Error: The arguments"], requests=2
     ),
     "tools for ever": Case(
         replies=always(Say(calls=[Call("time")])),

@@ -86,12 +86,12 @@ async def test_a_stranger_is_let_in_by_the_code_and_told_so(process: Process) ->
     async with Room(process, ScriptedModel(then="welcome indeed")).working() as room:
         code = code_in(await room.says("hi", who="ann"))
 
-        assert "Ann may speak to me" in await room.says(f"/pair {code.lower().replace('-', ' ')}")
-        assert "used up" in await room.says(f"/pair {code}")
+        assert "Ann is approved now" in await room.says(f"/pair {code.lower().replace('-', ' ')}")
+        assert "already used" in await room.says(f"/pair {code}")
         assert await room.says("hi again", who="ann") == "welcome indeed"
         lines = [each.text for each in await told(process.bus) if each.session == f"{NAME}:ann"]
 
-    assert lines[1].startswith("You may speak to me now")
+    assert lines[1].startswith("You are approved now")
     entry = (await room.entries())["ann"]
     assert (entry.state, entry.name, entry.by) == ("paired", "Ann", BOSS)
 
@@ -121,7 +121,7 @@ async def test_a_group_is_let_in_by_an_administrator_in_it(process: Process) -> 
         await room.intake.take(an_arrival("hello", who="ann", chat="-1"))
         assert await texts(process.bus) == []
 
-        assert "in this group" in await room.says("/pair", chat="-1")
+        assert "This group is approved" in await room.says("/pair", chat="-1")
         assert await room.says("hello", who="ann", chat="-1") == "yes"
         assert "/pair CODE" in await room.says("/pair")
 
@@ -205,36 +205,36 @@ async def test_what_is_written_in_a_pause_is_kept_told_once_and_answered_after(p
     queue = structs.replace(process.config.queue, wakeup_s=3_600.0, backoff_max_s=3_600.0)
     process = replace(process, config=structs.replace(process.config, queue=queue))
     async with Room(process, ScriptedModel("one", "two"), access=OPEN).working() as room:
-        assert "rest in this chat" in await room.says("/pause")
-        assert "rest already" in await room.says("/pause")
-        assert "I rest just now" in await room.says("a", thread="5")
+        assert "paused in this chat" in await room.says("/pause")
+        assert "already paused" in await room.says("/pause")
+        assert "I am paused right now" in await room.says("a", thread="5")
         await room.intake.take(an_arrival("b", who="boss", thread="5"))
         assert await room.says("/status")
         assert room.model.requests == []
         with anyio.fail_after(HANG_S):
-            assert "I go on in this chat" in await room.says("/resume")
+            assert "I am active in this chat again" in await room.says("/resume")
             while len(room.model.requests) < 2:  # noqa: ASYNC110 - it happens in the worker
                 await anyio.sleep(0.005)
-        assert "I do not rest" in await room.says("/resume")
+        assert "I am not paused" in await room.says("/resume")
         replies = [each.text for each in await told(process.bus)]
 
-    assert sum("I rest just now" in text for text in replies) == 1
+    assert sum("I am paused right now" in text for text in replies) == 1
     assert {"one", "two"} <= set(replies)
 
 
 async def test_a_pause_of_one_chat_leaves_others_alone_and_one_of_all_does_not(process: Process) -> None:
     async with Room(process, ScriptedModel(then="yes"), access=OPEN).working() as room:
         await room.says("/pause", chat="-1", thread="7")
-        assert "I rest just now" in await room.says("hi", who="ann", chat="-1", thread="8")
+        assert "I am paused right now" in await room.says("hi", who="ann", chat="-1", thread="8")
         assert await room.says("hi", who="ann") == "yes"
-        assert "all my chats" in await room.says("/pause all")
-        assert "I rest just now" in await room.says("hi", who="bob")
-        assert "once all of my chats do" in await room.says("/resume")
+        assert "all of my chats" in await room.says("/pause all")
+        assert "I am paused right now" in await room.says("hi", who="bob")
+        assert "resumes when you send /resume all" in await room.says("/resume")
         await room.says("/resume all")
         with anyio.fail_after(HANG_S):
             while "yes" not in [each.text for each in await told(process.bus) if each.session == f"{NAME}:bob"]:  # noqa: ASYNC110 - as above
                 await anyio.sleep(0.005)
-        assert "/pause and /resume stand alone" in await room.says("/pause for a while")
+        assert "/pause and /resume apply to this chat" in await room.says("/pause for a while")
 
         assert await texts(process.bus) == ["hi"]
 
@@ -243,13 +243,13 @@ async def test_a_pause_costs_no_attempt_and_a_stop_is_obeyed_in_it(process: Proc
     room = Room(process, ScriptedModel(then="yes"), access=OPEN)
     await Pauses(process.bus, process.config.queue).pause("pond", EVERYWHERE, by="test", time="t")
     async with room.working():
-        assert "I rest just now" in await room.says("hi", who="ann")
+        assert "I am paused right now" in await room.says("hi", who="ann")
         for _ in range(2 * process.config.queue.attempts_max):
             seen = (await lab.state(f"{NAME}:ann")).claims
             await lab.expire(f"{NAME}:ann")
             await until(lambda seen=seen: _claimed_since(lab, seen))
         lines = [each.text for each in await told(process.bus)]
-        assert sum("I rest just now" in text for text in lines) == 1
+        assert sum("I am paused right now" in text for text in lines) == 1
         assert "[stopped]" in await room.says("/stop", who="ann")
 
         assert await process.bus.call("EXISTS", process.bus.keys.dead(0)) == 0
@@ -271,7 +271,7 @@ async def test_what_has_begun_goes_on_to_its_end_in_a_pause(process: Process) ->
         with anyio.fail_after(HANG_S):
             while "done" not in [each.text for each in await told(process.bus)]:  # noqa: ASYNC110 - as above
                 await anyio.sleep(0.005)
-        assert "I rest just now" in await room.says("more", who="ann")
+        assert "I am paused right now" in await room.says("more", who="ann")
 
 
 async def test_a_pause_that_arrives_late_or_again_changes_nothing(bus: Bus, process: Process) -> None:

@@ -50,8 +50,8 @@ async def test_a_status_is_answered_while_a_turn_runs_and_stands_in_no_log(proce
 
     assert (notice.kind, notice.message_id) == ("aside", "s")
     assert "Model: scripted" in notice.text
-    assert "Waiting for an answer: 2" in notice.text
-    assert re.search(r"in the making for \d s", notice.text)
+    assert "Pending messages: 2" in notice.text
+    assert re.search(r"in progress for \d s", notice.text)
     assert [entry.answers for entry in await lab.log() if entry.answers] == [("a",), ("b",)]
     assert await lab.bus.call("XLEN", lab.bus.keys.inbox(0)) == 0
 
@@ -96,10 +96,10 @@ async def test_memory_is_shown_with_its_version_and_its_change_in_the_bots_time(
 
     assert none.text.startswith("I remember nothing here yet.")
     assert short.text == (
-        "What I remember here (version 1, last changed 2026-11-21 04:00 Saturday (Asia/Shanghai, UTC+0800)):\n\n"
+        "My memory of this chat (version 1, last changed 2026-11-21 04:00 Saturday (Asia/Shanghai, UTC+0800)):\n\n"
         "- likes tea"
     )
-    assert f"\n\n{'x' * 3_000}…\n\n2,000 more characters: `millpond memory show {scope}` shows all" in long.text
+    assert f"\n\n{'x' * 3_000}…\n\n2,000 more characters. `millpond memory show {scope}` shows the whole" in long.text
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ async def test_the_model_can_have_the_conversation_compacted_within_its_turn(sma
     assert not any("Conversation compressed" in text for _, text in messages_of(first))
     assert "Numbers matter." in messages_of(second)[1][1]
     assert [role for role, _ in messages_of(second)[-3:]] == ["user", "assistant", "tool"]
-    assert "older messages are now a summary" in messages_of(second)[-1][1]
+    assert "older messages were replaced with a summary" in messages_of(second)[-1][1]
     assert "the numbers" in messages_of(model.requests[0])[1][1]
     assert (await memory.state()).cursor == 8
     await memory.whole()
@@ -197,7 +197,7 @@ async def test_people_can_have_a_conversation_compacted(small: Process, lab: Lab
     await answered(memory, "now", command="compact", text="/compact what we decided")
 
     [notice] = await notices(memory)
-    assert notice.text.startswith("8 older messages are now a summary")
+    assert notice.text.startswith("8 older messages were replaced")
     assert "what we decided" in messages_of(model.requests[0])[1][1]
     assert ((await memory.state()).cursor, (await memory.state()).head) == (8, 12)
     await answered(memory, "again", command="compact", text="/compact")

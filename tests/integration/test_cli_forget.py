@@ -37,8 +37,8 @@ def test_a_text_is_listed_and_forgotten_when_it_is_meant(place: Place) -> None:
     done = place("memory", "forget", "talk", "I moved to Berlin, says talk", "--yes")
 
     assert done.returncode == 0, done.stderr
-    assert "It is forgotten. Removed:\n- messages: " in done.stdout
-    assert "Not touched: " in done.stdout
+    assert "The text was forgotten. Deleted:\n- messages: " in done.stdout
+    assert "Not deleted: " in done.stdout
     assert "says talk" not in said(place, "talk")
     assert "[forgotten]" in said(place, "talk")
     again = place("memory", "forget", "talk", "says talk", "--yes")

@@ -355,8 +355,8 @@ async def test_an_admin_chooses_a_model_for_this_session_from_then_on(process: P
     assert wire((await lab.log("web:bob"))[1])["content"] == "big says"
     assert each["small"].requests[0].max_completion_tokens == 8_192 // 4
     assert [text for *_, text in await notices(lab)] == [
-        "Model: big\nTo choose from: big, small, tiny\n/model NAME chooses one for this conversation.",
-        "From now on small answers in this conversation.",
+        "Model: big\nAvailable models: big, small, tiny\n/model NAME selects a model for this conversation.",
+        "From now on, small answers in this conversation.",
     ]
     assert (await lab.fields())["options"] == '{"model":"small"}'
     assert (await preview(admin, SESSION))["model"] == "small"
@@ -389,7 +389,7 @@ async def test_others_are_refused_and_an_unknown_model_is_not_chosen(process: Pr
 
     refused, unknown = [text for *_, text in await notices(lab)]
     assert refused.startswith("Only administrators")
-    assert "big, small, tiny" in unknown and "没有这个模型" in unknown
+    assert "big, small, tiny" in unknown and "没有找到这个模型" in unknown
     assert "options" not in await lab.fields()
 
 
@@ -430,7 +430,7 @@ async def test_offline_there_is_one_model(process: Process, lab: Lab) -> None:
 
     await worked_off(with_bot(process, admins=("ann",)), lab, ScriptedModel())
 
-    assert (await notices(lab))[0][2].startswith("Model: offline\nTo choose from: offline\n")
+    assert (await notices(lab))[0][2].startswith("Model: offline\nAvailable models: offline\n")
 
 
 # Who is who

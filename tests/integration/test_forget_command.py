@@ -59,7 +59,7 @@ async def test_what_is_listed_can_be_chosen_by_number_and_the_command_is_kept_no
     assert (f"I have a {CANARY}." in log, f"Better than a {CANARY}!" in log, "/forget" in log) == (False, True, False)
     assert report["removed"] == {"messages": 1, "notices": 1}
     told = [text for kind, _, text in await notices(world.lab) if kind == "aside"]
-    assert told[-1].startswith("It is forgotten. Removed:\n- messages: 1\n- notices: 1\n")
+    assert told[-1].startswith("The text was forgotten. Deleted:\n- messages: 1\n- notices: 1\n")
     assert "backups" in told[-1]
 
     await asked(world, "f3", f"/forget {CANARY}")

@@ -167,7 +167,7 @@ async def test_push_channels_are_told_once_a_day_that_tokens_are_used_up(
                 await until(lambda: lab.is_idle("tg:ann"))
             clock.advance(86_400)
 
-    line = "这个对话今天的 token 已经用完。明天我会继续回答。"
+    line = "这个对话今天的 token 已经用完，明天我可以继续回答。"
     assert [reply.text for reply in await replies_of(lab, "tg")] == ["answer", line, "answer", line]
     assert len([entry for entry in await lab.log("tg:ann") if entry.answers]) == 8
 
@@ -215,7 +215,7 @@ async def test_too_many_messages_wait_without_an_attempt_and_it_is_said_once(pro
     assert [entry.answers for entry in await lab.log() if entry.answers] == [(str(number),) for number in range(5)]
     told = await notices_of(lab)
     assert [notice.kind for notice in told] == ["parked"]
-    assert told[0].text.startswith("That was more than I answer in a minute.")
+    assert told[0].text.startswith("The limit of messages per minute has been reached.")
     assert (await lab.state()).attempts == 0
 
 
@@ -229,7 +229,7 @@ async def test_people_of_a_push_channel_are_told_once_that_they_have_to_wait(pro
 
         await until(told)
 
-    assert [reply.text.startswith("That was more") for reply in await replies_of(lab, "tg")] == [False, True]
+    assert [reply.text.startswith("The limit of messages") for reply in await replies_of(lab, "tg")] == [False, True]
 
 
 async def test_a_stop_ends_the_wait_and_takes_no_room(process: Process, lab: Lab) -> None:
@@ -256,7 +256,7 @@ PRICES = PricesConfig(input=1.0, currency="EUR")
             "en",
             "Today:\nYou: 1 messages, 110 tokens, 0.0010 EUR; 890 of 1,000 tokens left\n"
             "This conversation: 1 messages, 110 tokens, 0.0010 EUR\nThe bot: 1,890 of 2,000 tokens left\n"
-            "Room for messages just now: you 2 of 3, this conversation 4 of 5",
+            "Messages left right now: you 2 of 3, this conversation 4 of 5",
         ),
         (
             "zh",

@@ -78,27 +78,27 @@ async def test_two_chats_are_linked_and_parted_by_their_people(people: PeopleLab
 
     code = await ann.code()
     assert "wrong" in await bob.says("/link AAAA-BBBB")
-    assert "from this very chat" in await ann.says(f"/link {code}")
-    assert "That is your code" in await bob.says(f"/link {code.lower()}")
+    assert "comes from this chat" in await ann.says(f"/link {code}")
+    assert "The code is correct" in await bob.says(f"/link {code.lower()}")
     [job] = await people.jobs.all()
     await people.done(job.id)
 
     assert await people.text(BOB) == "- ann has a cat\n\n- bob rows\n"
-    assert "from this very chat, or from one that is linked" in await bob.says(f"/link {await ann.code()}")
+    assert "comes from this chat or from a chat linked with it" in await bob.says(f"/link {await ann.code()}")
 
-    assert "parting" in await bob.says("/unlink")
+    assert "separating" in await bob.says("/unlink")
     [parting] = [job for job in await people.jobs.all() if job.kind == "unlink"]
     await people.done(parting.id)
 
     assert await people.text(BOB) == "- bob rows\n"
-    assert "linked with no other" in await bob.says("/unlink")
+    assert "not linked with any other" in await bob.says("/unlink")
 
 
 async def test_groups_and_what_is_no_persons_memory_are_not_linked(people: PeopleLab) -> None:
     assert "not groups" in await Chat(people, "pond:group:web:room", chat_kind="group").says("/link")
     assert "not groups" in await Chat(people, CAT, chat_kind="group").says("/link")
     assert "not groups" in await Chat(people, "pond:group:web:room2").says("/unlink")
-    for kind, told in (("session", "single conversations"), ("workspace", "everything together")):
+    for kind, told in (("session", "a memory per conversation"), ("workspace", "one memory for all conversations")):
         bot = BotConfig(memory=MemoryConfig(scope=kind))  # type: ignore[arg-type]
         assert told in await Chat(people, f"pond:{kind}:x:{kind}", bot=bot).says("/link")
     assert await people.jobs.all() == []
@@ -111,13 +111,13 @@ async def test_what_the_configuration_links_it_parts(people: PeopleLab) -> None:
     await people.people.note(BOB, Link(home=ANN, by="config", time=""))
 
     for scope in (ANN, BOB):
-        assert "by the configuration" in await Chat(people, scope).says("/unlink")
+        assert "The configuration links" in await Chat(people, scope).says("/unlink")
 
 
 async def test_all_is_said_in_chinese_too(people: PeopleLab) -> None:
     chat = Chat(people, ANN, bot=BotConfig(language="zh"))
-    assert "你的代码" in await chat.says("/link")
-    assert "代码不对" in await chat.says("/link 12345678")
+    assert "你的关联码" in await chat.says("/link")
+    assert "关联码不正确" in await chat.says("/link 12345678")
 
 
 @pytest.mark.parametrize("parts", [False, True])

@@ -452,7 +452,7 @@ async def test_a_code_links_the_two_chats_once_and_both_are_told(people: PeopleL
     assert await people.memories.home(BOB) == ANN
     for scope, other in ((ANN, "web:bob"), (BOB, "web:ann")):
         notices = await people.bus.call("XRANGE", people.bus.keys.notices(session_of(scope)), "-", "+")
-        assert f"Linked with {other}" in str(notices[-1])
+        assert f"now linked with {other}" in str(notices[-1])
         assert len(notices) == 1
     keys = people.bus.keys
     assert 0 < await people.bus.call("PTTL", keys.pair(code)) <= 600_000

@@ -125,7 +125,9 @@ async def test_a_question_of_a_person_is_answered_from_messages(process: Process
         await publish(lab.bus, inbound, scope="", config=lab.queue)
         (notice,) = await answered(lab)
 
-    assert notice.text.startswith("What I remember of that:\n\n1. messages, 2026-11-20: ann: My daughter Mia plays")
+    assert notice.text.startswith(
+        "This is what I remember about it:\n\n1. messages, 2026-11-20: ann: My daughter Mia plays"
+    )
 
 
 # Where there is nothing to search

@@ -218,7 +218,7 @@ async def test_two_calls_with_one_id_both_have_their_result(process: Process, la
     found = results(await lab.log())
     assert list(found) == ["x", "x_", "call"] or sorted(found) == ["call", "x", "x_"]
     assert "+0000" in found["x"] and "+0800" in found["x_"]
-    assert found["call"] == "Error: there is no tool 'no_such_tool_'; there are: time"
+    assert found["call"] == "Error: The tool 'no_such_tool_' was not found. Available tools: time"
 
 
 async def test_a_picture_stands_in_the_log_as_a_part(process: Process, lab: Lab) -> None:
@@ -247,7 +247,7 @@ async def test_a_message_is_a_notice_in_its_own_chat_and_the_answer_comes_after(
 
     (notice,) = await notices_of(lab)
     assert (notice.kind, notice.text, notice.attachments) == ("message", "one moment", ())
-    assert results(await lab.log()) == {"a": "said in web:ann"}
+    assert results(await lab.log()) == {"a": "sent to web:ann"}
 
 
 async def test_a_file_reaches_a_push_channel_with_the_message(process: Process, lab: Lab, queue: QueueConfig) -> None:
@@ -298,12 +298,12 @@ async def test_another_chat_of_the_same_scope_can_be_written_to_and_no_other(pro
         await until(lambda: has_results(lab, 7))
     found = results(await everything(lab))
 
-    assert found["bob"] == "said in web:bob" and found["thread"] == "said in web:bob:7"
+    assert found["bob"] == "sent to web:bob" and found["thread"] == "sent to web:bob:7"
     for name in ("eve", "nobody"):
-        assert "shares this conversation's memory" in found[name], found[name]
+        assert "was not found among the chats that share the memory" in found[name], found[name]
     assert found["bad"].startswith("Error: chat_id: ")
-    assert found["channel"].startswith("Error: this worker's configuration has no channel 'nowhere'")
-    assert found["half"].startswith("Error: name the chat of terminal as well")
+    assert found["channel"].startswith("Error: The channel 'nowhere' was not found in the configuration")
+    assert found["half"].startswith("Error: chat_id is missing")
     assert "hi bob" in {notice.text for notice in await notices_of(lab, "web:bob")}
     assert "hi thread" in {notice.text for notice in await notices_of(lab, "web:bob:7")}
     assert await notices_of(lab, "web:eve") == []

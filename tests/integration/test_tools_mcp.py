@@ -164,7 +164,7 @@ async def test_a_servers_tools_have_its_name_and_those_that_no_model_takes_are_l
 async def test_only_the_tools_that_the_configuration_lists_can_be_called(tmp_path: Path) -> None:
     async with desk(tmp_path, fake=program(tools=("echo", "nothing"))) as found:
         assert (await found.tools()).names == ("time", "read_file", "fake_echo")
-        assert (await found.call("fake_act", what="die")).text.startswith("Error: there is no tool 'fake_act'")
+        assert (await found.call("fake_act", what="die")).text.startswith("Error: The tool 'fake_act' was not found")
 
 
 async def test_a_call_gives_what_the_server_says_and_its_arguments_are_checked_before(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ async def test_a_tool_that_does_not_exist_is_a_result_that_the_model_reads(proce
 
     await worked_off(process, lab, ScriptedModel(calls_time(name="teleport"), "sorry"))
 
-    assert wire((await lab.log())[2])["content"] == "Error: there is no tool 'teleport'; there are: time"
+    assert wire((await lab.log())[2])["content"] == "Error: The tool 'teleport' was not found. Available tools: time"
 
 
 async def test_a_model_that_never_stops_asking_for_tools_is_ended(process: Process, lab: Lab) -> None:
@@ -353,7 +353,9 @@ async def test_people_of_a_push_channel_are_told_that_there_is_nothing_to_stop(p
 
     await worked_off(process, lab, ScriptedModel(), "support:eve")
 
-    assert [reply.text for reply in await replies_of(lab, "support")] == ["There is nothing to stop."]
+    assert [reply.text for reply in await replies_of(lab, "support")] == [
+        "There is nothing to stop: no answer is in progress."
+    ]
 
 
 async def test_steps_of_predecessors_count_against_the_turns_limit(process: Process, lab: Lab) -> None:
@@ -460,7 +462,7 @@ async def test_a_stop_with_nothing_to_stop_is_said_aside_and_stands_in_no_log(pr
         await until(lab.is_idle)
 
     assert await lab.log() == []
-    assert [notice.text for notice in await notices_of(lab)] == ["There is nothing to stop."]
+    assert [notice.text for notice in await notices_of(lab)] == ["There is nothing to stop: no answer is in progress."]
 
 
 async def test_a_stop_during_a_tool_leaves_no_call_without_a_result(process: Process, lab: Lab) -> None:

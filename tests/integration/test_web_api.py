@@ -328,7 +328,7 @@ async def test_what_is_no_http_is_refused_in_json(web: Web) -> None:
 
     head, _, body = answer.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400")
-    assert "percent-encoded" in json.loads(body)["error"]["message"]
+    assert "percent-encode" in json.loads(body)["error"]["message"]
 
 
 # Reading

@@ -147,7 +147,7 @@ def test_a_message_waits_through_a_reload_of_the_page(visit: Visit, chat: Page, 
     visit.forgive(AWAY)
     millpond.stop()
     say(chat, "kept")
-    expect(chat.locator(".pending")).to_contain_text("trying again")
+    expect(chat.locator(".pending")).to_contain_text("retrying")
     millpond.start_again()
 
     chat.reload()

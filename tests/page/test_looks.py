@@ -87,7 +87,7 @@ def test_a_place_can_be_used_by_everybody_and_fits_its_screen(seen: tuple[Visit,
     visit, kind = seen
     page = visit.open(PLACES[place])
     expect(page.locator("main")).not_to_be_empty()
-    expect(page.get_by_text("Reading…")).to_have_count(0)
+    expect(page.get_by_text("Loading…")).to_have_count(0)
     page.wait_for_timeout(SETTLE_MS)
 
     visit.shoot(f"{place}-{kind}")
@@ -104,7 +104,7 @@ def test_the_theme_is_chosen_and_kept(lived: Pond, browser: Browser) -> None:
         expect(page.get_by_role("button", name="Log out")).to_be_visible()
         body = page.locator("body")
         light = body.evaluate("body => getComputedStyle(body).backgroundColor")
-        page.get_by_role("button", name="Theme: as the system").click()
+        page.get_by_role("button", name="Theme: system").click()
         page.get_by_role("button", name="Theme: light").click()
         expect(page.get_by_role("button", name="Theme: dark")).to_be_visible()
         expect(body).not_to_have_css("background-color", light)
@@ -118,7 +118,7 @@ def test_a_phone_has_a_bar_at_its_foot_that_leads_everywhere(lived: Pond, browse
     with visiting(browser, lived.url, phone=True) as visit:
         log_in(visit, lived)
         page = visit.page
-        bar = page.get_by_role("navigation", name="Places of a small screen")
+        bar = page.get_by_role("navigation", name="Bottom navigation")
         bar.get_by_role("link", name="Memory").click()
         expect(page.get_by_role("heading", level=1, name="Memory")).to_be_visible()
         bar.get_by_role("button", name="Sessions").click()

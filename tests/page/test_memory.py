@@ -33,7 +33,7 @@ def cursor(millpond: Pond, session: str) -> int:
 def test_without_any_memory_the_page_tells_how_it_comes_about(visit: Visit) -> None:
     page = visit.open("/memory")
 
-    expect(page.get_by_role("heading", name="Nothing is remembered yet")).to_be_visible()
+    expect(page.get_by_role("heading", name="No memories yet")).to_be_visible()
     expect(page.locator("code", has_text="/compact")).to_be_visible()
 
 
@@ -56,7 +56,7 @@ def test_the_history_leads_back_to_the_messages_and_a_search_gives_scores(visit:
     expect(page.get_by_role("link", name=re.compile("messages 0–"))).to_have_attribute("href", re.compile(r"/m/0$"))
 
     page.get_by_role("link", name="Search").click()
-    page.get_by_role("searchbox", name="What to look for").fill("heron")
+    page.get_by_role("searchbox", name="Search words").fill("heron")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("q=heron"))
     expect(page.locator(".entries li").first).to_contain_text("Otto")

@@ -34,7 +34,7 @@ def test_an_edit_becomes_a_version_whose_words_are_compared_and_an_older_one_is_
     page.get_by_role("link", name="Older").click()
     expect(page).to_have_url(re.compile("/versions/1$"))
     page.get_by_role("button", name="Restore").click()
-    page.get_by_role("button", name="Make it the newest?").click()
+    page.get_by_role("button", name="Restore this version?").click()
     expect(page.locator("article")).to_contain_text("Lisbon")
     expect(page.get_by_text("Version 3")).to_be_visible()
 
@@ -51,7 +51,7 @@ def test_an_edit_of_a_text_that_changed_meanwhile_is_kept_and_told(visit: Visit,
 
     page.get_by_role("button", name="Save").click()
 
-    expect(page.get_by_role("alert")).to_contain_text("Version 2 came meanwhile")
+    expect(page.get_by_role("alert")).to_contain_text("Version 2 was saved while you were editing")
     expect(page.get_by_role("textbox", name="MEMORY.md")).to_have_value("# Mine")
     page.get_by_role("button", name="Save").click()
     expect(page.locator("article")).to_have_text("Mine")
@@ -60,12 +60,12 @@ def test_an_edit_of_a_text_that_changed_meanwhile_is_kept_and_told(visit: Visit,
 def test_what_is_to_be_forgotten_is_listed_chosen_and_gone(visit: Visit, millpond: Pond) -> None:
     address = remember(millpond, "ella")
     page = visit.open(f"{address}?tab=forget")
-    page.get_by_role("searchbox", name="What is to be forgotten").fill("Otto")
-    page.get_by_role("button", name="Look for it").click()
+    page.get_by_role("searchbox", name="Text to forget").fill("Otto")
+    page.get_by_role("button", name="Find").click()
     expect(page.get_by_role("checkbox").first).to_be_visible()
 
-    page.get_by_role("button", name="Forget all of it").click()
-    page.get_by_role("button", name="All of it, for good?").click()
+    page.get_by_role("button", name="Forget all").click()
+    page.get_by_role("button", name="Delete all permanently?").click()
 
     expect(page.locator("#toasts")).to_contain_text("forgotten")
     text = millpond.until(

@@ -36,7 +36,7 @@ def test_the_overview_shows_who_works_and_follows_what_happens(visit: Visit, mil
     millpond.ask("ann", "hello")
     page = visit.open("/system")
     expect(page.locator("section", has=page.get_by_role("heading", name="Workers")).last).to_contain_text("agent")
-    expect(page.get_by_text("None: every call was answered.")).to_be_visible()
+    expect(page.get_by_text("No errors: every model call was answered.")).to_be_visible()
     figure = page.get_by_role("link", name=re.compile("Dead letters.*0"))
     expect(figure).to_be_visible()
 
@@ -54,9 +54,9 @@ def test_all_dead_letters_of_a_reason_are_replayed_and_answered(visit: Visit, mi
 
     reason = page.get_by_label("Reasons").get_by_role("listitem").filter(has_text="attempts")
     reason.get_by_role("button", name="Replay all").click()
-    reason.get_by_role("button", name="All 1 again?").click()
+    reason.get_by_role("button", name="Replay all 1?").click()
 
-    expect(page.locator("#toasts")).to_contain_text("1 sent on its way again")
+    expect(page.locator("#toasts")).to_contain_text("Replayed: 1")
     expect(row).to_be_hidden()
     messages = millpond.until(lambda: millpond.daemon.messages("bea"), lambda said: "dead-attempts" in answered(said))
     assert "Remember the sluice." in messages[-1]["content"]
@@ -70,8 +70,8 @@ def test_a_chosen_dead_letter_is_dropped_and_the_audit_says_who_did_it(
     page = visit.open("/system/dead?reason=poison")
 
     page.get_by_role("row", name=re.compile("Nobody needs this")).get_by_role("checkbox").check()
-    page.get_by_role("button", name="Drop chosen").click()
-    page.get_by_role("button", name="Delete for good?").click()
+    page.get_by_role("button", name="Drop selected").click()
+    page.get_by_role("button", name="Delete permanently?").click()
 
     expect(page.get_by_text("Nobody needs this.")).to_be_hidden()
     page.get_by_role("link", name="Audit").click()

@@ -21,7 +21,7 @@ def test_a_turn_is_shown_step_by_step_and_the_command_prints_the_same(visit: Vis
     millpond.ask("ann", "use the tool list_files")
     page = visit.open("/s/web%3Aann")
 
-    page.get_by_role("link", name="how it came about").last.click()
+    page.get_by_role("link", name="Trace").last.click()
 
     expect(page.get_by_role("heading", name="Turn 2")).to_be_visible()
     steps = page.get_by_label("Waterfall").get_by_role("rowheader")
@@ -47,4 +47,4 @@ def test_of_a_turn_that_nobody_kept_the_page_says_so(visit: Visit) -> None:
     visit.forgive("404")
     page = visit.open("/s/web%3Anobody/turns/7")
 
-    expect(page.get_by_role("heading", name="Nothing is kept of this turn")).to_be_visible()
+    expect(page.get_by_role("heading", name="No trace of this turn")).to_be_visible()

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -217,6 +217,8 @@ VALUES = st.recursive(
 )
 
 
+@example({"$ref": None, "items": {"a": {"$ref": None}}})
+@example({"required": ["#"]})
 @given(st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=5))
 def test_any_schema_is_mended_or_refused(schema):
     try:

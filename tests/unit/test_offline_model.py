@@ -185,7 +185,7 @@ async def test_results_of_tools_are_told():
 
     said = await reply(wire("user", "go"), *steps, wire("tool", "6", tool_call_id="c1"))
 
-    assert said.endswith("The tool time says: 12:00\nThe tool dice says: 6")
+    assert said.endswith("The tool time returned: 12:00\nThe tool dice returned: 6")
     assert said.startswith(text("offline_label", "en"))
 
 

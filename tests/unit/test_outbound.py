@@ -28,6 +28,7 @@ PLACES = {
     "channels/telegram/api.py": {"http_client"},  # base_url
     "channels/testing/connecting.py": {"AsyncClient"},  # the channel's url
     "daemon/archive/objects.py": {"from_url"},  # archive.url
+    "daemon/model/anthropic_model.py": {"http_client"},  # base_url
     "daemon/model/sdk.py": {"AsyncOpenAI", "http_client"},  # base_url
     "daemon/model/transcribing.py": {"http_client"},  # base_url
     "daemon/proxies.py": {"from_url"},  # the proxy that the environment names

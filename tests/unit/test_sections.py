@@ -25,8 +25,18 @@ from workers.agent.workspace import Files
 
 TOKENIZER: Tokenizer = anyio.run(load, "gpt-4o")
 RULES_EN = (
-    *("Say what you intend before", "Never claim a result before", "Read a file before you edit", "that it exists"),
-    *("Read again when accuracy", "analyse why before", "Ask when a request is unclear", "do not follow instructions"),
+    *(
+        "Say what you intend to do before",
+        "Never claim a result before",
+        "Read a file before you edit",
+        "that a file exists",
+    ),
+    *(
+        "Read it again when accuracy",
+        "analyse the cause before",
+        "Ask when a request is unclear",
+        "do not follow instructions",
+    ),
     *("plain text", "`message` tool", "[YYYY-MM-DD HH:MM]", "memory/MEMORY.md", "memory/HISTORY.md"),
     *("skills/<name>/SKILL.md", "<untrusted MARK>", "</untrusted MARK>", "gives you no orders"),
 )

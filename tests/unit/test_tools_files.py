@@ -125,10 +125,10 @@ async def test_what_was_written_can_be_read_changed_listed_and_found(use: Use, f
 async def test_skills_and_the_scopes_memory_can_be_read_and_not_written(use: Use) -> None:
     assert await use("read_file", path="skills/tea/SKILL.md") == "boil water\n"
     assert await use("read_file", path="memory/note.md") == "mine"
-    assert "skills/ (to read only)" in await use("list_files")
+    assert "skills/ (read-only)" in await use("list_files")
     for path in ("skills/tea/SKILL.md", "memory/note.md", "memory/new.md", "skills", "memory"):
         said = await use("write_file", path=path, content="x")
-        assert said.startswith("Error: ") and "read but not written" in said
+        assert said.startswith("Error: ") and "read-only" in said
 
 
 async def test_the_memory_of_the_workspace_holds_no_other_scopes(use: Use) -> None:
@@ -155,12 +155,12 @@ async def test_the_bootstrap_files_can_be_read_in_full_and_not_written(
 
     listed = (await use("list_files")).splitlines()
 
-    assert [line for line in listed if ".md" in line and "note" not in line] == ["AGENTS.md (14 bytes, to read only)"]
-    assert await use("read_file", path="./AGENTS.md", offset=2) == "rule 2\n\n[the end, lines 2 to 2]"
+    assert [line for line in listed if ".md" in line and "note" not in line] == ["AGENTS.md (14 bytes, read-only)"]
+    assert await use("read_file", path="./AGENTS.md", offset=2) == "rule 2\n\n[end of the file, lines 2 to 2]"
     assert await use("grep", pattern="rule 2", path="AGENTS.md") == "AGENTS.md:2: rule 2"
     for tool in ("write_file", "edit_file"):
         arguments = {"content": "x"} if tool == "write_file" else {"old_text": "rule 1", "new_text": "x"}
-        assert "read but not written" in await use(tool, path="AGENTS.md", **arguments)
+        assert "read-only" in await use(tool, path="AGENTS.md", **arguments)
     for path in ("USER.md", "TOOLS.md", "TOOLS.md/inner.txt", "SOUL.md", "IDENTITY.md", "other.md", "AGENTS.md/x"):
         for tool, more in (
             ("read_file", {}),
@@ -177,7 +177,7 @@ async def test_a_scope_without_files_has_empty_lists_and_nothing_found(tmp_path:
 
     assert (await result_of(context, "list_files")).text == "(empty)"
     assert (await result_of(context, "grep", pattern="x")).text == "(nothing found)"
-    assert (await result_of(context, "read_file", path="a")).text == "Error: there is no a"
+    assert (await result_of(context, "read_file", path="a")).text.startswith("Error: a was not found")
 
 
 async def test_a_long_file_is_read_in_pages_that_tell_where_to_go_on(use: Use, files: Path) -> None:
@@ -186,12 +186,12 @@ async def test_a_long_file_is_read_in_pages_that_tell_where_to_go_on(use: Use, f
     first = await use("read_file", path="long.txt", limit=2)
     last = await use("read_file", path="long.txt", offset=5000)
 
-    assert first == "line 1\nline 2\n\n[lines 1 to 2; go on with offset 3]"
-    assert last == "line 5000\n\n[the end, lines 5,000 to 5,000]"
-    assert "go on with offset 1001" in await use("read_file", path="long.txt")
+    assert first == "line 1\nline 2\n\n[lines 1 to 2; continue with offset 3]"
+    assert last == "line 5000\n\n[end of the file, lines 5,000 to 5,000]"
+    assert "continue with offset 1001" in await use("read_file", path="long.txt")
     assert (
         await use("read_file", path="long.txt", offset=5002)
-        == "Error: it has 5,000 lines; offset 5,002 is behind its end"
+        == "Error: The file has only 5,000 lines. Use an offset below 5,002."
     )
 
 
@@ -203,7 +203,7 @@ async def test_all_of_a_file_can_be_reached_though_it_is_one_line(use: Use, file
     while True:
         page, _, end = (await use("read_file", path="line.json", offset=offset)).rpartition("\n[")
         found += page
-        if "go on" not in end:
+        if "continue with" not in end:
             break
         offset += 4
 
@@ -224,7 +224,7 @@ async def test_a_picture_is_read_as_a_picture(workspace: Path, files: Path) -> N
 @each_row(
     ("name", "content", "said"),
     [
-        ("big.png", b"\x89PNG\r\n\x1a\n" + bytes(1_000_000), "at most 1,000,000 can be taken"),
+        ("big.png", b"\x89PNG\r\n\x1a\n" + bytes(1_000_000), "The limit is 1,000,000"),
         ("x.bin", b"\0\1\2", "neither text nor a picture"),
         ("a.txt", b"caf\xe9\n", "caf\ufffd"),
         ("empty.txt", b"", "(empty)"),
@@ -241,11 +241,19 @@ async def test_what_is_no_text_is_told_or_made_readable(
 @each_row(
     ("text", "old", "said"),
     [
-        ("a\nb\na\n", "a", "stands there 2 times, in lines 1, 3"),
-        ("aaa", "aa", "stands there 2 times"),
-        ("x\n\tif  a:\n\t\tgo()\n", "if a:\n    go()", "but for its blanks it stands in line 2: '\\tif  a:'"),
-        ("the quick brown fox\nnothing\n", "the quikc brown fox", "most like it is line 1: 'the quick brown fox'"),
-        ("", "x", "does not stand there; read the file again"),
+        ("a\nb\na\n", "a", "occurs 2 times, in lines 1, 3"),
+        ("aaa", "aa", "occurs 2 times"),
+        (
+            "x\n\tif  a:\n\t\tgo()\n",
+            "if a:\n    go()",
+            "A passage that differs only in whitespace is in line 2: '\\tif  a:'",
+        ),
+        (
+            "the quick brown fox\nnothing\n",
+            "the quikc brown fox",
+            "The most similar line is line 1: 'the quick brown fox'",
+        ),
+        ("", "x", "was not found. Read the file again"),
     ],
 )
 def test_a_passage_that_is_not_there_once_is_told_with_what_is_like_it(text: str, old: str, said: str) -> None:
@@ -286,7 +294,7 @@ async def test_an_expression_that_explodes_elsewhere_is_searched_in_time(use: Us
 
 @each_row("pattern", ["(", r"(a)\1", "(?=x)", "[z-a]", "a{1000}{1000}", "*"])
 async def test_an_expression_that_cannot_be_used_is_told(use: Use, pattern: str) -> None:
-    assert (await use("grep", pattern=pattern)).startswith("Error: the pattern cannot be used")
+    assert (await use("grep", pattern=pattern)).startswith("Error: The pattern is not valid")
     assert await use("grep", pattern=pattern, literal=True) == "(nothing found)"
 
 
@@ -296,7 +304,7 @@ async def test_a_search_that_takes_too_long_gives_what_it_found(
     (files / "a.txt").write_text("x\n")
     monkeypatch.setattr(grep_module, "SEARCH_S", -1.0)
 
-    assert await use("grep", pattern="x") == "[stopped after -1 s: narrow it down with a path]"
+    assert await use("grep", pattern="x") == "[stopped after -1 s; use a path to search fewer files]"
 
 
 async def test_searches_and_lists_are_cut(use: Use, files: Path) -> None:
@@ -304,10 +312,8 @@ async def test_searches_and_lists_are_cut(use: Use, files: Path) -> None:
     for number in range(600):
         (files / f"{number}.md").write_text("")
 
-    assert (await use("grep", pattern="X", ignore_case=True)).endswith(
-        "narrow it down with a path or a longer pattern]"
-    )
-    assert "[... more than 500; list a folder of these]" in await use("list_files")
+    assert (await use("grep", pattern="X", ignore_case=True)).endswith("use a path or a longer pattern]")
+    assert "[... more than 500 entries; list one of these folders]" in await use("list_files")
     assert len(await use("grep", pattern="x")) < RESULT_MAX_CHARS
 
 

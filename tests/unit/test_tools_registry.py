@@ -54,19 +54,19 @@ def files_in(folder: Path) -> set[str]:
     ("arguments", "said"),
     [
         ("", "'n' is a required property"),
-        ("{", "the arguments are not JSON"),
-        ("[1]", "the arguments must be a JSON object"),
-        ("null", "the arguments must be a JSON object"),
-        ('{"n": 1} trailing', "the arguments are not JSON"),
+        ("{", "The arguments are not valid JSON"),
+        ("[1]", "The arguments must be a JSON object"),
+        ("null", "The arguments must be a JSON object"),
+        ('{"n": 1} trailing', "The arguments are not valid JSON"),
         ('{"n": "1"}', "n: '1' is not of type 'integer'"),
         ('{"n": 0}', "n: 0 is less than the minimum of 1"),
         ('{"n": 1, "m": 2}', "Additional properties are not allowed ('m' was unexpected)"),
         ('{"n": 1, "list": ["a", 2]}', "list[1]: 2 is not of type 'string'"),
         ('{"n": 1.5, "list": {}}', "n: 1.5 is not of type 'integer'; list: {} is not of type 'array'"),
-        ("[" * 100_000, "the arguments must be a JSON object"),
-        ('{"n":' + "[" * 100_000, "the arguments are nested too deeply"),
+        ("[" * 100_000, "The arguments must be a JSON object"),
+        ('{"n":' + "[" * 100_000, "The arguments are nested too deeply"),
         ('{"n": 1, "word": "%s!"}' % ("a" * 5_000), "does not match"),
-        ("x" * 3_000_000, "the arguments have 3,000,000 characters"),
+        ("x" * 3_000_000, "The arguments have 3,000,000 characters"),
     ],
 )
 def test_arguments_that_do_not_fit_are_told_with_what_and_where(arguments: str, said: str) -> None:
@@ -117,7 +117,7 @@ async def test_a_tool_that_does_not_exist_is_told_with_those_that_do(tmp_path: P
     result = await run(BUILTIN.only(["time"]), tmp_path, name="teleport" * 1_000)
 
     assert result.failed
-    assert result.text.startswith("Error: there is no tool 'teleport") and result.text.endswith("there are: time")
+    assert result.text.startswith("Error: The tool 'teleport") and result.text.endswith("Available tools: time")
     assert len(result.text) < 200
 
 
@@ -226,7 +226,7 @@ async def test_a_result_that_cannot_be_kept_says_so(tmp_path: Path) -> None:
 
     (tmp_path / "files").write_text("in the way")
 
-    assert "it could not be kept: " in (await run(a_tool(tool), tmp_path)).text
+    assert "the whole result could not be saved: " in (await run(a_tool(tool), tmp_path)).text
 
 
 async def test_only_the_newest_results_are_kept(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Consolidating because somebody asked, and saying what came of it: the tool ``compact`` and ``/compact``."""
+"""Consolidation on request, with a sentence on its result: the tool ``compact`` and ``/compact``."""
 
 from daemon.errors import BusError, ConfigError, ToolError
 from daemon.wording import Language
@@ -8,7 +8,7 @@ from workers.consolidation import Report
 
 
 async def compacted(requests: Requests, focus: str) -> str:
-    """What the tool tells the model.
+    """The result of the tool for the model.
 
     Raises:
         ToolError: it could not be done now.
@@ -18,12 +18,14 @@ async def compacted(requests: Requests, focus: str) -> str:
     except (BusError, ConfigError) as error:
         raise ToolError(f"the conversation could not be compacted now: {error}") from error
     if report.outcome in ("failed", "skipped", "busy"):
-        raise ToolError("the conversation could not be compacted now; it stays as it is, go on without")
+        raise ToolError(
+            "The conversation could not be compacted right now and stays as it is. Continue without compaction."
+        )
     return told(report, "en")
 
 
 def told(report: Report, language: Language) -> str:
-    """What became of it, for people."""
+    """The result of a consolidation, for people."""
     if report.outcome == "nothing":
         return say("compact_nothing", language)
     if report.outcome != "settled":

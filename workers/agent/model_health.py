@@ -11,6 +11,13 @@ from daemon.model import Failing, failing, note_failing, note_working
 from daemon.process import Process
 
 
+async def ask_anew(process: Process) -> None:
+    """Have all models asked at the next message: the configuration may be another one than when they failed."""
+    with suppress(BusError):
+        for bot in process.config.bots.values():
+            await note_working(process.bus, bot.model)
+
+
 class ModelHealth:
     """Of all models of a process."""
 

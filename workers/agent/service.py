@@ -12,6 +12,7 @@ from daemon.session import Sessions
 from workers.agent.announcements import Announcements
 from workers.agent.asides import Speaker
 from workers.agent.kits import Kits
+from workers.agent.model_health import ask_anew
 from workers.agent.turn import Turns
 from workers.consume import Consumer
 
@@ -27,6 +28,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
     try:
         async with anyio.create_task_group() as tg:
             tg.start_soon(beat, process, "agent", lambda: consumer.holding, NOWHERE, turns.problems)
+            await ask_anew(process)
             tg.start_soon(_warm, turns.kits, process.recaller)
             tg.start_soon(turns.live.run)
             tg.start_soon(announcements.run)

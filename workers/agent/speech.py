@@ -1,4 +1,4 @@
-"""Saying something while a turn goes on: which chat is meant, whether it may be, and in what form it gets there."""
+"""Sending messages during a turn: finding the chat, checking that it is allowed, and the form of the message."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ from workers.tools import Saying, ToolContext
 
 
 class Speech:
-    """Says things in the name of one turn."""
+    """Sends messages for one turn."""
 
     def __init__(self, process: Process, sessions: Sessions, memories: Memories, claim: Claim, first: Inbound) -> None:
         self._process = process
@@ -25,7 +25,7 @@ class Speech:
         self._first = first
 
     async def say(self, context: ToolContext, saying: Saying) -> str:
-        """Say it; the key of the session in which it was said. See ``ToolContext.say``."""
+        """Send a message; returns the key of its session. See ``ToolContext.say``."""
         for chat in self._chats(saying):
             whole = self._said(chat, context.call, saying, scope=await self._shared(str(chat)))
             said = await self._sayings.say(self._claim, whole) if whole.scope else "foreign"
@@ -33,34 +33,34 @@ class Speech:
                 return str(chat)
         channel = repr(saying.channel) if saying.channel else "this channel"
         raise ToolError(
-            f"there is no chat {saying.chat!r} on {channel} that shares this conversation's "
-            "memory; only such chats can be written to"
+            f"The chat {saying.chat!r} on {channel} was not found among the chats that share the memory of this "
+            "conversation. You can only write to these."
         )
 
     async def _shared(self, session: str) -> str:
-        """The scope of a chat that shares this conversation's memory; empty when it does not, or there is none."""
+        """The scope of a chat if it shares the memory of this conversation; otherwise empty."""
         own = self._claim.begun.scope
         if session == self._claim.session:
             return own
         bus = self._process.bus
         scope = ((await bus.call("HGET", bus.keys.session(session), "scope")) or b"").decode()
-        # Two that were linked have one memory.
+        # Linked scopes have one memory.
         if not scope or scope == own or await self._memories.home(scope) == await self._memories.home(own):
             return scope
         return ""
 
     def _chats(self, saying: Saying) -> Iterator[SessionKey]:
-        """The chats that may be meant, the likeliest first: a ``:`` may belong to the chat's name or begin a thread."""
+        """Possible chats, the likeliest first: a ``:`` may belong to the name of the chat or separate a thread."""
         own = SessionKey.parse(self._claim.session)
         channel = saying.channel or own.channel
         if channel == own.channel and saying.chat in ("", own.chat):
             yield own
             return
         if not saying.chat:
-            raise ToolError(f"name the chat of {channel} as well: chat_id")
+            raise ToolError(f"chat_id is missing. Name a chat of {channel}.")
         chat, _, thread = saying.chat.rpartition(":")
         try:
-            # Keys are read back: what cannot stand in one is refused there.
+            # The key is parsed again, which refuses characters that a key cannot contain.
             yield SessionKey.parse(str(SessionKey(channel=channel, chat=saying.chat)))
             if chat and thread:
                 yield SessionKey.parse(str(SessionKey(channel=channel, chat=chat, thread=thread)))
@@ -95,5 +95,5 @@ class Speech:
             return self._first.delivery == "push"
         config = self._process.config.channels.get(channel)
         if config is None:
-            raise ToolError(f"this worker's configuration has no channel {channel!r}")
+            raise ToolError(f"The channel {channel!r} was not found in the configuration of this worker.")
         return isinstance(config, PushConfig)

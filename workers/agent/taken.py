@@ -1,4 +1,4 @@
-"""One file that came with a message, and what its model is told of it. Pure."""
+"""One file of a message, and its description for the model. Pure."""
 
 from dataclasses import dataclass
 
@@ -8,39 +8,39 @@ from workers.agent.pictures import picture
 from workers.agent.spoken import line_of, one_line, own, unbracketed
 
 INLINE_MAX_CHARS = 20_000
-"""Longest text that stands in the message itself, for a bot that has no tool to read files with."""
+"""Longest text that is included in the message itself, for a bot without a tool to read files."""
 
 REASON_MAX_CHARS = 200
 
 
 @dataclass(kw_only=True)
 class Taken:
-    """A file, and what became of it."""
+    """A file, and its outcome."""
 
     inbound: Inbound
     number: int
     told: str = ""
-    """What stands in the message of it; empty: it was not dealt with yet."""
+    """The line about it in the message; empty while it is not processed."""
     picture: bytes = b""
-    """The part of a message that shows it, JSON; empty: it is no picture."""
+    """The part of a message that shows it, JSON; empty if it is not a picture."""
 
     @property
     def file(self) -> Attachment:
-        """What the channel says of it."""
+        """The attachment as the channel describes it."""
         return self.inbound.attachments[self.number]
 
     @property
     def path(self) -> str:
-        """Where it is kept among the files of its scope."""
+        """Its path among the files of its scope."""
         return path_of(self.inbound, self.number)
 
     def fail(self, reason: object) -> None:
-        """Tell why it is not there."""
+        """Describe why it is missing."""
         self.told = self._line(self.file.size_bytes, f": {unbracketed(one_line(str(reason), REASON_MAX_CHARS))}")
 
     def heard(self, text: str) -> None:
-        """Tell what is said in a voice message."""
-        self.told = f"[voice message] {own(text)}" if text else line_of(self.file, ": nothing was said in it")
+        """Include the transcription of a voice message."""
+        self.told = f"[voice message] {own(text)}" if text else line_of(self.file, ": contains no speech")
 
     def tell(self, content: bytes, *, saved: bool, can_read: bool, more: str = "") -> None:
         """Tell of a file that is there.
@@ -65,7 +65,7 @@ class Taken:
 
 
 def _text_in(content: bytes) -> str:
-    """A short text; empty when it is none."""
+    """A short text; empty for other content."""
     if len(content) > 4 * INLINE_MAX_CHARS or b"\0" in content:
         return ""
     try:

@@ -1,7 +1,7 @@
-"""Taking in what came with a turn's messages: fetched, kept among the scope's files, told and shown to the model.
+"""Files of a turn's messages: fetched, stored among the scope's files, and described or shown to the model.
 
-It is done within the turn, so that a stop or a lost lease ends it, and nothing of it fails a turn: what cannot be had
-becomes a line that says so. A turn without files is not touched.
+This is part of the turn, so that a stop or a lost lease ends it. It never fails a turn: a file that cannot be fetched
+becomes a line that says so. A turn without files is not changed.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -30,23 +30,23 @@ if TYPE_CHECKING:
     from daemon.model.transcribing import Transcriber
 
 WITHIN_S = 60.0
-"""What fetching all that came with a turn's messages may take; hearing it has its own time."""
+"""Time limit for fetching all files of a turn's messages; transcription has its own limit."""
 
 FETCH_S = 30.0
 """One try at fetching one file: 20 MB at 6 Mbit/s."""
 
 FILES_MAX = 20
-"""Files that are taken in for one turn: two albums."""
+"""Most files of one turn: two albums."""
 
 AT_ONCE = 8
-"""Files that a process deals with side by side: each is held in memory."""
+"""Files that a process handles at the same time: each is held in memory."""
 
 TRIES = 3
 PAUSE_S, PAUSE_MAX_S = 0.5, 10.0
-"""After a platform's "not now", doubled each time; what the platform asks for counts where it is longer."""
+"""Delay after a temporary refusal, doubled each time; a longer delay that the platform asks for counts."""
 
 TEXT_MAX_BYTES = 1_000_000
-"""Of what was heard in a voice message, as it is kept."""
+"""Largest stored transcription of a voice message."""
 
 Fetch = Callable[..., Awaitable[bytes]]
 """See ``daemon.services.FETCH``."""
@@ -55,7 +55,7 @@ _log = structlog.get_logger()
 
 
 class TakingIn:
-    """Takes in the files of one process's turns."""
+    """Fetches and stores the files for the turns of one process."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
@@ -63,7 +63,7 @@ class TakingIn:
         self._transcribers: dict[str, Transcriber] = {}
 
     async def take_in(self, turn: Turn) -> None:
-        """Fetch what came with what ``turn`` answers; its entries tell of it, and its requests show the pictures."""
+        """Fetch the files of the messages of ``turn``. Its entries describe them, its requests show the pictures."""
         said = inbounds(turn.covered)
         if not any(inbound.attachments for inbound in said):
             return
@@ -75,7 +75,7 @@ class TakingIn:
         ]
         if not files:
             return
-        # What a predecessor put on record says already what became of them: the pictures are all that is wanted.
+        # The record of a predecessor already has the outcomes, so only the pictures are needed.
         again = bool(turn.progress.step)
         reason = await self._all_within(turn, files, again=again)
         if not again:
@@ -85,12 +85,12 @@ class TakingIn:
         _log.info("attachments.taken", count=len(files), took_s=round(self._process.clock.monotonic() - turn.began, 3))
 
     async def aclose(self) -> None:
-        """Close the connections to servers that turn speech into text."""
+        """Close the connections to transcription servers."""
         for each in self._transcribers.values():
             await each.aclose()
 
     async def _all_within(self, turn: Turn, files: list[Taken], *, again: bool) -> str:
-        """Deal with all files; why those are not there that were not dealt with."""
+        """Process all files; returns the reason for those that were not processed in time."""
         within_s = WITHIN_S
         if any(each.file.kind == "voice" for each in files):
             within_s += self._process.bot(turn.first.bot).transcription.timeout_s
@@ -107,14 +107,14 @@ class TakingIn:
     async def _all(self, turn: Turn, files: list[Taken], *, again: bool) -> None:
         folders = turn.context_of("").folders
         for each in files[FILES_MAX:]:
-            each.fail(f"not fetched, since more than {FILES_MAX} files came at once")
+            each.fail(f"not fetched because more than {FILES_MAX} files arrived at once")
         async with self._fetching(turn, again=again) as fetch, anyio.create_task_group() as tg:
             for each in files[:FILES_MAX]:
                 tg.start_soon(self._take, turn, each, folders, fetch)
 
     @asynccontextmanager
     async def _fetching(self, turn: Turn, *, again: bool) -> AsyncGenerator[Fetch | None]:
-        """Fetches from the turn's channel; None: what is not kept is not fetched again."""
+        """Fetches from the turn's channel; None: missing files are not fetched again."""
         if again:
             yield None
             return
@@ -145,7 +145,7 @@ class TakingIn:
                 return
             content = await _fetched(fetch, each)
             if len(content) > most:
-                each.fail("too large to be kept")
+                each.fail("too large to be stored")
                 return
             saved = await _saved(folders, each.path, content)
         if each.file.kind == "voice" and fetch is not None:
@@ -155,7 +155,7 @@ class TakingIn:
             await in_thread(partial(each.tell, content, saved=saved, can_read=can_read))
 
     async def _hear(self, turn: Turn, each: Taken, folders: Folders, content: bytes, *, saved: bool) -> None:
-        """Turn a voice message into text; what a predecessor heard is kept beside it."""
+        """Transcribe a voice message, or use the transcription that a predecessor stored next to it."""
         heard = await in_thread(partial(kept, folders, f"{each.path}.txt", TEXT_MAX_BYTES))
         if heard is not None:
             each.heard(heard.decode(errors="replace"))
@@ -205,7 +205,7 @@ async def _saved(folders: Folders, path: str, content: bytes) -> bool:
 
 
 async def _entries(turn: Turn, files: list[Taken], reason: str) -> list[LogEntry]:
-    """The turn's first entries once more, with what became of the files; ``reason``: of those not dealt with."""
+    """The first entries of the turn with the outcomes of the files; ``reason`` is for files that were not processed."""
     told: dict[tuple[str, int], str] = {}
     for each in files:
         if not each.told:

@@ -1,4 +1,4 @@
-"""A call's arguments, held against the tool's JSON Schema before the tool runs."""
+"""The arguments of a call, checked against the tool's JSON Schema before the tool runs."""
 
 from collections.abc import Generator, Mapping
 from typing import Any
@@ -12,31 +12,31 @@ from referencing import Registry as Schemas
 from daemon.errors import ToolError
 
 PROBLEMS_MAX = 5
-"""Problems that the model is told of at once."""
+"""Most problems in one error."""
 
 PROBLEM_MAX_CHARS = 300
 
 ARGUMENTS_MAX_CHARS = 2_000_000
-"""Longest arguments that are looked at: above the largest file that can be written, JSON's escapes counted."""
+"""Longest arguments that are read: above the largest file that can be written, with JSON escapes."""
 
 _PATTERN_OPTIONS = re2.Options()
 _PATTERN_OPTIONS.log_errors = False
 
 
 _NO_OTHERS: Schemas[Any] = Schemas()
-"""Of what a schema may refer to outside itself; the library's own would fetch it from the network."""
+"""Registry for references out of a schema; the default one of the library would fetch them from the network."""
 
 
 def _pattern(
     _validator: Any, pattern: str, instance: object, _schema: Any
 ) -> Generator[ValidationError]:  # the signature is the library's
-    """``pattern`` in time linear to the text: schemas come from tool servers, and Python's engine can take for ever."""
+    """``pattern`` in time linear to the text: schemas come from tool servers, and Python's engine can hang on them."""
     if not isinstance(instance, str):
         return
     try:
         found = re2.search(pattern, instance, options=_PATTERN_OPTIONS)
     except re2.error:
-        return  # an expression that this engine does not know; the tool itself will see what it gets
+        return  # an expression that RE2 does not support; the tool itself must check the value
     if not found:
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
@@ -44,19 +44,19 @@ def _pattern(
 def _additional(
     validator: Any, allowed: Any, instance: object, schema: Mapping[str, Any]
 ) -> Generator[ValidationError]:  # the signature is the library's
-    """As the library's, but where it would match names with Python's engine: see ``_pattern``."""
+    """As in the library, except that names are not matched with Python's engine: see ``_pattern``."""
     if "patternProperties" not in schema:
         yield from _library_additional(validator, allowed, instance, schema) or ()
 
 
 def _unchecked(_validator: Any, _value: Any, _instance: object, _schema: Any) -> tuple[ValidationError, ...]:
-    """Left to the tool itself: the library matches names with Python's engine here."""
+    """Not checked: the library would match names with Python's engine here."""
     return ()
 
 
 _library_additional: Any = Draft202012Validator.VALIDATORS["additionalProperties"]
 
-_extend: Any = vars(validators)["extend"]  # it comes without types
+_extend: Any = vars(validators)["extend"]  # the library has no types for it
 _Validator: Any = _extend(
     Draft202012Validator,
     {
@@ -92,29 +92,29 @@ class Checker:
         found = _decoded(arguments)
         try:
             errors = [error for error, _ in zip(self._validator.iter_errors(found), range(PROBLEMS_MAX), strict=False)]
-        except Exception as error:  # a schema that cannot be followed can raise anything
-            raise ToolError(f"the arguments cannot be checked: {type(error).__name__}: {error}") from error
+        except Exception as error:  # an invalid schema can raise any exception
+            raise ToolError(f"The arguments cannot be checked: {type(error).__name__}: {error}") from error
         if errors:
-            raise ToolError("the arguments are wrong: " + "; ".join(map(_told, errors)))
+            raise ToolError("The arguments are not valid: " + "; ".join(map(_told, errors)))
         return found
 
 
 def _decoded(arguments: str) -> Mapping[str, Any]:
     if len(arguments) > ARGUMENTS_MAX_CHARS:
-        raise ToolError(f"the arguments have {len(arguments):,} characters; at most {ARGUMENTS_MAX_CHARS:,} are read")
+        raise ToolError(f"The arguments have {len(arguments):,} characters. The limit is {ARGUMENTS_MAX_CHARS:,}.")
     try:
         return msgspec.json.decode(arguments.strip() or "{}", type=dict[str, Any])
     except msgspec.ValidationError as error:
-        raise ToolError(f"the arguments must be a JSON object: {error}") from error
+        raise ToolError(f"The arguments must be a JSON object: {error}") from error
     except ValueError as error:
-        raise ToolError(f"the arguments are not JSON: {error}") from error
+        raise ToolError(f"The arguments are not valid JSON: {error}") from error
     except RecursionError as error:
-        raise ToolError("the arguments are nested too deeply") from error
+        raise ToolError("The arguments are nested too deeply. Use fewer levels.") from error
 
 
 def _told(error: ValidationError) -> str:
     where = error.json_path.removeprefix("$").removeprefix(".")
     text = error.message
-    if len(text) > PROBLEM_MAX_CHARS:  # it quotes what it found, which may be a whole file
+    if len(text) > PROBLEM_MAX_CHARS:  # it quotes the value, which may be a whole file
         text = f"{text[: PROBLEM_MAX_CHARS // 2]} … {text[-PROBLEM_MAX_CHARS // 2 :]}"
     return f"{where}: {text}" if where else text

@@ -8,7 +8,7 @@ from workers.tools.registry import Tool, ToolContext
 FOCUS_MAX_CHARS = 2_000
 
 TIMEOUT_S = 75.0
-"""As long as a summary may take, and what is around it."""
+"""The time limit of a summary, with a margin."""
 
 
 async def _compact(arguments: Mapping[str, Any], context: ToolContext) -> str:
@@ -18,8 +18,8 @@ async def _compact(arguments: Mapping[str, Any], context: ToolContext) -> str:
 COMPACT = Tool(
     name="compact",
     description=(
-        "Replace older messages of this conversation by a summary now, to make room in the context. The newest turns "
-        "and this one stay; everything stays in the transcript."
+        "Replace older messages of this conversation with a summary now, to make room in the context. The newest turns "
+        "and this one stay in the context. All messages stay in the transcript."
     ),
     parameters={
         "type": "object",
@@ -27,13 +27,13 @@ COMPACT = Tool(
             "focus": {
                 "type": "string",
                 "maxLength": FOCUS_MAX_CHARS,
-                "description": "What the summary is to preserve.",
+                "description": "Content that the summary must preserve.",
             },
         },
         "additionalProperties": False,
     },
     run=_compact,
-    # What was consolidated once is not consolidated again.
+    # Consolidated messages are not consolidated again.
     repeatable=True,
     timeout_s=TIMEOUT_S,
 )

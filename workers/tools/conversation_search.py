@@ -1,4 +1,4 @@
-"""The ``conversation_search`` tool: earlier messages of the turn's scope, word for word, with when they were said."""
+"""The ``conversation_search`` tool: earlier messages of the turn's scope, word for word, with their times."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from workers.tools.memory_search import QUERY_MAX_CHARS, RESULTS_MAX
 from workers.tools.registry import Tool, ToolContext
 
 RESULTS = 5
-"""Messages, unless told otherwise."""
+"""Default number of messages."""
 
 NOTHING = "No earlier messages found."
 
@@ -25,8 +25,8 @@ async def _conversation_search(arguments: Mapping[str, Any], context: ToolContex
 CONVERSATION_SEARCH = Tool(
     name="conversation_search",
     description=(
-        "Find earlier messages of the conversations that share this memory, exactly as they were said, with time and "
-        "speaker. Use it for what was said word for word; memory_search looks through summaries too."
+        "Find earlier messages of the conversations that share this memory, word for word, with time and speaker. Use "
+        "it for exact quotes. memory_search also searches summaries."
     ),
     parameters={
         "type": "object",
@@ -35,13 +35,13 @@ CONVERSATION_SEARCH = Tool(
                 "type": "string",
                 "minLength": 1,
                 "maxLength": QUERY_MAX_CHARS,
-                "description": "A question or some words; a day or month named in it is looked at first.",
+                "description": "A question or some words. Results from a day or month that it names come first.",
             },
             "max_results": {
                 "type": "integer",
                 "minimum": 1,
                 "maximum": RESULTS_MAX,
-                "description": f"Messages; default {RESULTS}.",
+                "description": f"Number of messages; default {RESULTS}.",
             },
         },
         "required": ["query"],

@@ -1,4 +1,4 @@
-"""The ``edit_file`` tool: one passage of a text file, found by its words and replaced."""
+"""The ``edit_file`` tool: replaces one passage of a text file, which is found by its text."""
 
 import difflib
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ from workers.tools.registry import Tool, ToolContext
 from workers.tools.threads import in_thread
 
 NEAR_LINES_MAX = 5_000
-"""Lines that are compared to find what was probably meant."""
+"""Lines that are compared to suggest the intended passage."""
 
 LINE_SHOWN_CHARS = 200
 PLACES_SHOWN = 10
 NEAR = 0.6
-"""How alike a line must be to be named, 0 to 1."""
+"""Similarity from which on a line is suggested, 0 to 1."""
 
 
 async def _edit_file(arguments: Mapping[str, Any], context: ToolContext) -> str:
@@ -33,26 +33,26 @@ def _edit(folders: Folders, path: str, old: str, new: str) -> str:
         try:
             changed = replaced(content.decode(), old, new).encode("utf-8", "replace")
         except UnicodeDecodeError as error:
-            raise ToolError(f"{place.shown} is no UTF-8 text") from error
+            raise ToolError(f"{place.shown} is not UTF-8 text, so it cannot be edited.") from error
         if len(changed) > WRITE_MAX_BYTES:
-            raise ToolError(f"{place.shown} would have {len(changed):,} bytes; at most {WRITE_MAX_BYTES:,} are written")
+            raise ToolError(f"{place.shown} would have {len(changed):,} bytes. The limit is {WRITE_MAX_BYTES:,}.")
         write_whole(folder, place.names[-1], changed)
     return f"changed {place.shown}"
 
 
 def replaced(text: str, old: str, new: str) -> str:
-    """``text`` with ``new`` in the place of ``old``, which must stand there once.
+    """``text`` with ``old``, which must occur exactly once, replaced by ``new``.
 
     Raises:
-        ToolError: it does not; where it stands, or what is like it, is said.
+        ToolError: ``old`` occurs several times or not at all; the error names its lines, or a similar line.
     """
     places = _places(text, old)
     if len(places) == 1:
         return text[: places[0]] + new + text[places[0] + len(old) :]
     if places:
         lines = ", ".join(str(text.count("\n", 0, at) + 1) for at in places[:PLACES_SHOWN])
-        raise ToolError(f"old_text stands there {len(places)} times, in lines {lines}: give more of what is around it")
-    raise ToolError(f"old_text does not stand there{_near(text, old)}; read the file again and copy it exactly")
+        raise ToolError(f"old_text occurs {len(places)} times, in lines {lines}. Add more of the surrounding text.")
+    raise ToolError(f"old_text was not found{_near(text, old)}. Read the file again and copy the passage exactly.")
 
 
 def _places(text: str, old: str) -> list[int]:
@@ -65,18 +65,18 @@ def _places(text: str, old: str) -> list[int]:
 
 
 def _near(text: str, old: str) -> str:
-    """What was probably meant: the same but for blanks, or the line that is most like the first one."""
+    """The probably intended passage: one that differs only in whitespace, or the line most similar to the first."""
     lines, wanted = text.splitlines(), old.splitlines()
     if at := _but_for_blanks(lines, wanted):
-        return f", but for its blanks it stands in line {at}: {lines[at - 1][:LINE_SHOWN_CHARS]!r}"
+        return f". A passage that differs only in whitespace is in line {at}: {lines[at - 1][:LINE_SHOWN_CHARS]!r}"
     first = next((line for line in wanted if line.strip()), "")[:LINE_SHOWN_CHARS]
     shown = [line[:LINE_SHOWN_CHARS] for line in lines[:NEAR_LINES_MAX]]
     found = difflib.get_close_matches(first, shown, n=1, cutoff=NEAR)
-    return f"; most like it is line {shown.index(found[0]) + 1}: {found[0]!r}" if found else ""
+    return f". The most similar line is line {shown.index(found[0]) + 1}: {found[0]!r}" if found else ""
 
 
 def _but_for_blanks(lines: list[str], wanted: list[str]) -> int:
-    """The line from 1 at which all of ``wanted`` stands, its blanks left out of account; 0 when nowhere."""
+    """The line, from 1, at which ``wanted`` occurs if whitespace is ignored; 0 if it does not."""
     have, want = [_squeezed(line) for line in lines], [_squeezed(line) for line in wanted]
     if not any(want):
         return 0
@@ -92,12 +92,16 @@ def _squeezed(line: str) -> str:
 
 EDIT_FILE = Tool(
     name="edit_file",
-    description="Replace a passage of a text file of yours. old_text must stand in the file exactly once.",
+    description="Replace a passage in one of your text files. old_text must occur in the file exactly once.",
     parameters={
         "type": "object",
         "properties": {
             "path": {"type": "string"},
-            "old_text": {"type": "string", "minLength": 1, "description": "Copied exactly, with some text around it."},
+            "old_text": {
+                "type": "string",
+                "minLength": 1,
+                "description": "The exact passage, with some surrounding text.",
+            },
             "new_text": {"type": "string"},
         },
         "required": ["path", "old_text", "new_text"],

@@ -1,4 +1,4 @@
-"""Reading files that folders have opened, line by line and whole, and changing them one at a time."""
+"""Reading opened files, by lines or as a whole, and changing files one at a time."""
 
 import os
 from collections.abc import Generator, Iterator
@@ -13,21 +13,21 @@ WRITE_MAX_BYTES = 1_000_000
 """Largest file that a tool writes or changes."""
 
 LOCK_WAIT_S = 5.0
-"""How long a change waits for another one in the same folder."""
+"""Longest wait for another change in the same folder."""
 
 SNIFFED_BYTES = 8_192
-"""How much of a file is looked at to see whether it is text."""
+"""Bytes that are checked to see whether a file is text."""
 
 
 def is_text(descriptor: int) -> bool:
-    """Whether a file looks like text: no NUL in its beginning. Goes back to the beginning."""
+    """Whether a file looks like text: its beginning has no NUL. Seeks back to the beginning."""
     head = os.read(descriptor, SNIFFED_BYTES)
     os.lseek(descriptor, 0, os.SEEK_SET)
     return b"\0" not in head
 
 
 def pieces(descriptor: int, max_chars: int) -> Iterator[str]:
-    """A text's lines with their ends, long ones in pieces of ``max_chars``; what is no UTF-8 is replaced.
+    """A text's lines with their ends, long ones in pieces of ``max_chars``; invalid UTF-8 is replaced.
 
     Read as they are asked for, so that a file of any size takes no memory; the descriptor stays open.
     """
@@ -37,7 +37,7 @@ def pieces(descriptor: int, max_chars: int) -> Iterator[str]:
 
 
 def whole(descriptor: int, place: Place, max_bytes: int) -> bytes:
-    """All of a file.
+    """The whole file.
 
     Raises:
         ToolError: it is larger than ``max_bytes``.
@@ -46,7 +46,7 @@ def whole(descriptor: int, place: Place, max_bytes: int) -> bytes:
         content = file.read(max_bytes + 1)
     if len(content) > max_bytes:
         size = os.fstat(descriptor).st_size
-        raise ToolError(f"{place.shown} has {size:,} bytes; at most {max_bytes:,} can be taken")
+        raise ToolError(f"{place.shown} has {size:,} bytes. The limit is {max_bytes:,}.")
     return content
 
 
@@ -61,5 +61,5 @@ def changing(folders: Folders, place: Place, *, make: bool) -> Generator[int]:
         try:
             held.enter_context(folder_lock(folder, wait_s=LOCK_WAIT_S))
         except TimeoutError as error:
-            raise ToolError(f"{place.shown} is being changed by somebody else; try again") from error
+            raise ToolError(f"{place.shown} is being changed by another call. Try again.") from error
         yield folder

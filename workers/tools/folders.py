@@ -1,10 +1,9 @@
-"""What the tools of a turn can reach of a bot's workspace, and nothing else of the machine.
+"""The files of a bot's workspace that the tools of a turn can reach. Other files of the machine are out of reach.
 
-A path that a model writes is looked up below the workspace: ``skills/…``, ``memory/…`` (the scope's own) and the
-bootstrap files, which stand in the prompt perhaps not whole, can be read; everything else is the scope's own
-``files/<scope>/``. Each name of a path is opened by itself, below
-the folder that was opened before it, and never through a link: what is swapped in between a look and its use is not
-followed either.
+A path of a model is resolved below the workspace. ``skills/…``, ``memory/…`` (of the scope) and the bootstrap files,
+which a prompt may contain only in part, are read-only. All other paths lie in ``files/<scope>/``. Each part of a path
+is opened on its own, below the folder opened before it, and never through a link, so that a link that is swapped in
+between a check and the use is not followed either.
 """
 
 import errno
@@ -20,31 +19,31 @@ from daemon.scope import folder_of
 
 PATH_MAX_CHARS = 1_024
 NAME_MAX_BYTES = 255
-"""Longest name that file systems take."""
+"""Longest name that file systems accept."""
 
 DEPTH_MAX = 32
-"""Folders inside each other."""
+"""Deepest nesting of folders."""
 
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
-"""What a person said to a bot is nobody else's to read."""
+"""Only the user of the process may read files of conversations."""
 
 BOOTSTRAP_FILES = ("AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md")
-"""Files of the workspace itself that stand in every prompt of a bot, in this order."""
+"""Files of the workspace that every prompt of a bot contains, in this order."""
 
 READ_ONLY = ("skills", "memory", *BOOTSTRAP_FILES)
-"""First names of paths that lead out of the folder of a scope's own files."""
+"""First parts of paths that are outside the folder of a scope's own files."""
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# Without O_NONBLOCK opening a pipe waits for its other end, for ever.
+# Without O_NONBLOCK, opening a pipe would wait for its other end forever.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """A path that a model wrote, looked at but not yet opened."""
+    """A path of a model, checked but not opened."""
 
     shown: str
-    """As messages name it: relative, with ``/``."""
+    """The path in messages: relative, with ``/``."""
     root: tuple[str, ...]
     """Names below the workspace that the model cannot choose."""
     names: tuple[str, ...]
@@ -59,7 +58,7 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """Something in a folder."""
+    """An entry of a folder."""
 
     name: str
     folder: bool
@@ -73,12 +72,12 @@ class Folders:
         self._workspace = workspace
         name = folder_of(scope)
         self._files = ("files", name)
-        # The workspace's memory lies beside the folders of all scopes; its own is what stands in no folder.
+        # The memory of the workspace lies next to the folders of all scopes, so its own files are those in no folder.
         self._flat = scope.endswith(":workspace") and scope.count(":") == 1
         self._memory = ("memory",) if self._flat else ("memory", name)
 
     def place(self, path: str) -> Place:
-        """What ``path`` names.
+        """The place that ``path`` names.
 
         Raises:
             ToolError: nothing that tools could reach.
@@ -89,28 +88,28 @@ class Folders:
             return Place(shown=shown, root=("skills",), names=names[1:], writable=False)
         if names[:1] == ("memory",):
             if self._flat and len(names) > 2:
-                raise ToolError(f"there is no {shown}")
+                raise ToolError(f"{shown} was not found. List the files to see which exist.")
             return Place(shown=shown, root=self._memory, names=names[1:], writable=False)
         if names and names[0] in BOOTSTRAP_FILES:
             if len(names) > 1:
-                raise ToolError(f"there is no {shown}")
+                raise ToolError(f"{shown} was not found. List the files to see which exist.")
             return Place(shown=shown, root=(), names=names, writable=False)
         return Place(shown=shown, root=self._files, names=names, writable=True)
 
     def in_workspace(self, place: Place) -> str:
-        """The path of a place relative to the workspace, for whoever takes the file from there."""
+        """The path of a place relative to the workspace, for code that reads the file from there."""
         return "/".join((*place.root, *place.names))
 
     def entries(self, place: Place) -> list[Entry]:
-        """Files and folders in a folder, by name; links, pipes and devices are left out.
+        """Files and folders in a folder, sorted by name, without links, pipes and devices.
 
         Raises:
-            ToolError: it is no folder that can be read.
+            ToolError: the folder does not exist or cannot be read.
         """
         if self._hidden(place) and place.names:
-            raise ToolError(f"there is no {place.shown}")
+            raise ToolError(f"{place.shown} was not found. List the files to see which exist.")
         if not place.root:
-            raise ToolError(f"{place.shown} is no folder")
+            raise ToolError(f"{place.shown} is not a folder.")
         with translated(place), self._walk((*place.root, *place.names)) as folder:
             found = [entry for name in sorted(_names_in(folder)) if (entry := _entry(name, folder)) is not None]
         return [entry for entry in found if not (entry.folder and self._hidden(place))]
@@ -120,7 +119,7 @@ class Folders:
         """A descriptor of a plain file, for reading.
 
         Raises:
-            ToolError: it is no plain file that can be read.
+            ToolError: it is not a plain file, or cannot be read.
         """
         with translated(place):
             descriptor = self._open(place)
@@ -131,15 +130,15 @@ class Folders:
 
     @contextmanager
     def changing(self, place: Place, *, make: bool) -> Generator[int]:
-        """A descriptor of the folder that holds ``place``, which must be writable; ``make`` makes missing folders.
+        """A descriptor of the folder that holds ``place``, which must be writable; ``make`` creates missing folders.
 
         Raises:
-            ToolError: nothing may be written there.
+            ToolError: the folder is not writable.
         """
         if not place.writable:
-            raise ToolError(f"{place.shown} can be read but not written: it is kept by others")
+            raise ToolError(f"{place.shown} is read-only.")
         if not place.names:
-            raise ToolError("name a file, as notes/today.md")
+            raise ToolError("The path must name a file, for example notes/today.md.")
         with translated(place):
             if make:
                 self._workspace.mkdir(parents=True, exist_ok=True)
@@ -150,7 +149,7 @@ class Folders:
         if not place.names:
             raise IsADirectoryError(errno.EISDIR, "a folder")
         with self._walk((*place.root, *place.names[:-1])) as folder:
-            # Before opening too: to open a device can do something to it.
+            # Checked before opening too, because opening a device can have an effect.
             _only_plain(os.stat(place.names[-1], dir_fd=folder, follow_symlinks=False), place)
             descriptor = os.open(place.names[-1], _FILE, dir_fd=folder)
         try:
@@ -162,8 +161,8 @@ class Folders:
 
     @contextmanager
     def _walk(self, names: tuple[str, ...], *, make: bool = False) -> Generator[int]:
-        """The folder at the end of ``names``, opened one by one; what comes back is closed after the block."""
-        # The workspace itself is the administrator's and may be a link.
+        """A descriptor of the folder at the end of ``names``, opened part by part; closed after the block."""
+        # The workspace itself belongs to the administrator and may be a link.
         here = os.open(self._workspace, _FOLDER & ~os.O_NOFOLLOW)
         try:
             for name in names:
@@ -177,31 +176,33 @@ class Folders:
             os.close(here)
 
     def _hidden(self, place: Place) -> bool:
-        """Whether folders in it are other scopes'."""
+        """Whether its subfolders belong to other scopes."""
         return self._flat and place.root == self._memory
 
 
 def _names(path: str) -> tuple[str, ...]:
     if len(path) > PATH_MAX_CHARS:
-        raise ToolError(f"the path has {len(path):,} characters; at most {PATH_MAX_CHARS:,} are taken")
+        raise ToolError(f"The path has {len(path):,} characters. The limit is {PATH_MAX_CHARS:,}.")
     if path.startswith("/"):
-        raise ToolError(f"{path!r} is no path here: paths begin in the folder of your files, as notes/today.md")
+        raise ToolError(
+            f"{path!r} is not a valid path. Use one relative to the folder of your files, for example notes/today.md."
+        )
     names = tuple(name for name in path.split("/") if name not in ("", "."))
     for name in names:
         _check(name)
     if len(names) > DEPTH_MAX:
-        raise ToolError(f"the path has {len(names)} parts; at most {DEPTH_MAX} are taken")
+        raise ToolError(f"The path has {len(names)} parts. The limit is {DEPTH_MAX}.")
     return names
 
 
 def _check(name: str) -> None:
     if name == "..":
-        raise ToolError("'..' leads out of the folder of your files: write the path from its beginning")
-    # Of what cannot be printed are NUL and newlines, lone surrogates, and marks that turn the direction of writing.
+        raise ToolError("'..' is not allowed in a path. Write the path relative to the folder of your files.")
+    # Not printable are NUL, newlines, lone surrogates and marks that change the direction of writing, among others.
     if not name.isprintable():
-        raise ToolError(f"{name!r} holds characters that cannot stand in a name")
+        raise ToolError(f"{name!r} contains characters that are not allowed in a name.")
     if len(name.encode()) > NAME_MAX_BYTES:
-        raise ToolError(f"{name[:40]!r}… is too long for a name: {NAME_MAX_BYTES} bytes at most")
+        raise ToolError(f"The name {name[:40]!r}… is too long. The limit is {NAME_MAX_BYTES} bytes.")
 
 
 def _names_in(folder: int) -> list[str]:
@@ -211,7 +212,7 @@ def _names_in(folder: int) -> list[str]:
 def _entry(name: str, folder: int) -> Entry | None:
     try:
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except OSError:  # gone meanwhile
+    except OSError:  # deleted in the meantime
         return None
     if stat.S_ISDIR(found.st_mode):
         return Entry(name=name, folder=True, size_bytes=0)
@@ -221,9 +222,9 @@ def _entry(name: str, folder: int) -> Entry | None:
 def _only_plain(found: os.stat_result, place: Place) -> None:
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, "a folder")
-    # A second name outside would be a way out as well; among what an administrator keeps it may be a backup's.
+    # A hard link could also lead outside. In read-only folders it is allowed, because a backup may have made it.
     if not stat.S_ISREG(found.st_mode) or (place.writable and found.st_nlink > 1):
-        raise ToolError(f"{place.shown} is no plain file")
+        raise ToolError(f"{place.shown} is not a plain file.")
 
 
 def _make(name: str, folder: int) -> None:
@@ -233,17 +234,17 @@ def _make(name: str, folder: int) -> None:
 
 @contextmanager
 def translated(place: Place) -> Generator[None]:
-    """Errors of the system as ``ToolError``, for the model: they name the path that it wrote, and no other."""
+    """Errors of the system as ``ToolError`` for the model. They only name the path that the model wrote."""
     shown = place.shown or "the folder of your files"
     try:
         yield
     except FileNotFoundError as error:
-        raise ToolError(f"there is no {shown}") from error
+        raise ToolError(f"{shown} was not found. List the files to see which exist.") from error
     except IsADirectoryError as error:
-        raise ToolError(f"{shown} is a folder") from error
+        raise ToolError(f"{shown} is a folder, not a file.") from error
     except (NotADirectoryError, FileExistsError) as error:
-        raise ToolError(f"{shown} leads through something that is no folder") from error
+        raise ToolError(f"{shown} is not a valid path: one of its parts is not a folder.") from error
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise ToolError(f"{shown} is a link, which is not followed") from error
+            raise ToolError(f"{shown} is a link. Links are not followed.") from error
         raise ToolError(f"{shown}: {error.strerror or type(error).__name__}") from error

@@ -1,4 +1,4 @@
-"""The ``grep`` tool: lines of files that match an expression."""
+"""The ``grep`` tool: lines of files that match a pattern."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ from workers.tools.threads import in_thread
 from workers.tools.walk import Cut, walk
 
 SEARCH_S = 10.0
-"""Longest search; what was found until then is given."""
+"""Time limit of a search; matches found until then are returned."""
 
 PATTERN_MAX_CHARS = 1_000
 MATCHES_MAX = 100
@@ -25,7 +25,7 @@ PIECE_MAX_CHARS = 65_536
 """A longer line is searched in pieces."""
 
 LOOK_EVERY = 256
-"""Lines between two looks at the clock."""
+"""Lines between two checks of the clock."""
 
 
 async def _grep(arguments: Mapping[str, Any], context: ToolContext) -> str:
@@ -45,8 +45,8 @@ def _compiled(pattern: str, literal: bool, ignore_case: bool) -> Any:
         reason = error.args[0] if error.args else error
         text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
         raise ToolError(
-            f"the pattern cannot be used: {text} (RE2 syntax: no look-around, no back-references); "
-            "set literal to look for the text as it is"
+            f"The pattern is not valid: {text}. Use RE2 syntax (no look-around, no back-references), or set literal to "
+            "search for the exact text."
         ) from error
 
 
@@ -59,9 +59,9 @@ def _searched(folders: Folders, path: str, pattern: Any) -> str:
                     raise Cut
                 lines.append(line)
     except Cut:
-        end = "there is more: narrow it down with a path or a longer pattern"
+        end = "there are more matches; use a path or a longer pattern"
     except TimeoutError:
-        end = f"stopped after {SEARCH_S:g} s: narrow it down with a path"
+        end = f"stopped after {SEARCH_S:g} s; use a path to search fewer files"
     if end:
         lines.append(f"[{end}]")
     return "\n".join(lines) or "(nothing found)"
@@ -73,7 +73,7 @@ def _files(folders: Folders, place: Place) -> Iterator[Place]:
         yield from (below for below, entry in walk(folders, place) if not entry.folder)
     except ToolError:
         if not place.names:
-            return  # nothing was ever written
+            return  # no file was written yet
         with folders.opened(place):
             pass
         yield place
@@ -92,7 +92,7 @@ def _matches(folders: Folders, place: Place, pattern: Any, until: float) -> Iter
                     yield f"{place.shown}:{number}: {_around(piece, found.start())}"
                 number += piece.endswith("\n")
     except ToolError:
-        return  # gone meanwhile, or no plain file
+        return  # deleted in the meantime, or not a plain file
 
 
 def _around(line: str, at: int) -> str:
@@ -105,7 +105,7 @@ def _around(line: str, at: int) -> str:
 
 GREP = Tool(
     name="grep",
-    description="Find the lines of your files, or of those below skills/ or memory/, that match an expression.",
+    description="Find lines that match a pattern in your files, or in files below skills/ or memory/.",
     parameters={
         "type": "object",
         "properties": {
@@ -113,11 +113,11 @@ GREP = Tool(
                 "type": "string",
                 "minLength": 1,
                 "maxLength": PATTERN_MAX_CHARS,
-                "description": "A regular expression (RE2), or with literal a text.",
+                "description": "A regular expression (RE2), or an exact text if literal is true.",
             },
-            "path": {"type": "string", "description": "A file or folder, as memory; default: all your files."},
-            "literal": {"type": "boolean", "description": "Take the pattern as it is; default false."},
-            "ignore_case": {"type": "boolean", "description": "Default false."},
+            "path": {"type": "string", "description": "A file or folder, for example memory; default: all your files."},
+            "literal": {"type": "boolean", "description": "Search for the exact text of the pattern; default false."},
+            "ignore_case": {"type": "boolean", "description": "Ignore upper and lower case; default false."},
         },
         "required": ["pattern"],
         "additionalProperties": False,

@@ -1,4 +1,4 @@
-"""The ``list_files`` tool: what is in a folder."""
+"""The ``list_files`` tool: the content of a folder."""
 
 import os
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from workers.tools.threads import in_thread
 from workers.tools.walk import Cut, walk
 
 LISTED_MAX = 500
-"""Entries that are shown."""
+"""Most entries that are shown."""
 
 
 async def _list_files(arguments: Mapping[str, Any], context: ToolContext) -> str:
@@ -29,9 +29,9 @@ def _listed(folders: Folders, path: str, deep: bool) -> str:
                 raise Cut
             lines.append(_line(below, entry))
     except Cut:
-        lines.append(f"[... more than {len(lines):,}; list a folder of these]")
+        lines.append(f"[... more than {len(lines):,} entries; list one of these folders]")
     except ToolError:
-        if not top:  # no file was ever written: the folder is made with the first
+        if not top:  # the folder is created with the first file
             raise
     if top:
         lines += [line for name in READ_ONLY if (line := _to_read(folders, name))]
@@ -39,31 +39,31 @@ def _listed(folders: Folders, path: str, deep: bool) -> str:
 
 
 def _line(place: Place, entry: Entry) -> str:
-    # Tool servers and people make files too: a name with a newline must not look like two entries.
+    # Tool servers and people create files too: a name with a newline must not look like two entries.
     shown = place.shown if place.shown.isprintable() else ascii(place.shown)
     return f"{shown}/" if entry.folder else f"{shown} ({entry.size_bytes:,} bytes)"
 
 
 def _to_read(folders: Folders, name: str) -> str:
-    """The line of what is there to be read only; empty when it is not there."""
+    """The line of a read-only file or folder; empty if it does not exist."""
     place = folders.place(name)
     with suppress(ToolError):
         if name in BOOTSTRAP_FILES:
             with folders.opened(place) as descriptor:
-                return f"{name} ({os.fstat(descriptor).st_size:,} bytes, to read only)"
+                return f"{name} ({os.fstat(descriptor).st_size:,} bytes, read-only)"
         folders.entries(place)
-        return f"{name}/ (to read only)"
+        return f"{name}/ (read-only)"
     return ""
 
 
 LIST_FILES = Tool(
     name="list_files",
-    description="List your files, or those below skills/ or memory/.",
+    description="List your files, or the files below skills/ or memory/.",
     parameters={
         "type": "object",
         "properties": {
-            "path": {"type": "string", "description": "A folder; default: that of your files."},
-            "deep": {"type": "boolean", "description": "Whether to list folders in it too; default false."},
+            "path": {"type": "string", "description": "A folder; default: the folder of your files."},
+            "deep": {"type": "boolean", "description": "Also list the content of subfolders; default false."},
         },
         "additionalProperties": False,
     },

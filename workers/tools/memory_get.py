@@ -1,4 +1,4 @@
-"""The ``memory_get`` tool: what stands where something was found, and around it."""
+"""The ``memory_get`` tool: a search hit with the text around it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from daemon.errors import ArchiveError, ToolError
 from workers.tools.registry import Tool, ToolContext
 
 CONTEXT = 5
-"""Lines or messages on either side, unless told otherwise."""
+"""Default number of lines or messages on either side."""
 
 CONTEXT_MAX = 100
 
@@ -19,7 +19,7 @@ async def _memory_get(arguments: Mapping[str, Any], context: ToolContext) -> str
     except ArchiveError as error:
         raise ToolError(str(error)) from error
     if found is None:
-        raise ToolError(f"there is no {docid!r} any more: search again")
+        raise ToolError(f"The hit {docid!r} was not found. Search again.")
     place, text = found
     what = "messages" if place.session else "lines"
     return f"{place.file}, {what} {place.first} to {place.upto - 1}:\n\n{text}"
@@ -27,11 +27,11 @@ async def _memory_get(arguments: Mapping[str, Any], context: ToolContext) -> str
 
 MEMORY_GET = Tool(
     name="memory_get",
-    description="Read what stands around a hit of memory_search or conversation_search: lines of a file, or messages.",
+    description="Read the text around a hit of memory_search or conversation_search: lines of a file, or messages.",
     parameters={
         "type": "object",
         "properties": {
-            "docid": {"type": "string", "minLength": 1, "maxLength": 64, "description": "As the search named it."},
+            "docid": {"type": "string", "minLength": 1, "maxLength": 64, "description": "The id from the search."},
             "context": {
                 "type": "integer",
                 "minimum": 0,

@@ -1,4 +1,4 @@
-"""The ``memory_search`` tool: what the turn's scope remembers that goes with some words."""
+"""The ``memory_search`` tool: searches the memory of the turn's scope."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ MEMORY_SEARCH = Tool(
     name="memory_search",
     description=(
         "Search everything that is remembered here: memory and its older versions, history, daily notes, earlier "
-        "messages. Not every word has to match. A hit is named [docid]; memory_get reads what stands around it."
+        "messages. Not every word has to match. Each hit has a [docid]; memory_get reads the text around it."
     ),
     parameters={
         "type": "object",
@@ -28,7 +28,7 @@ MEMORY_SEARCH = Tool(
                 "type": "string",
                 "minLength": 1,
                 "maxLength": QUERY_MAX_CHARS,
-                "description": "A question or some words; a day or month named in it is looked at first.",
+                "description": "A question or some words. Results from a day or month that it names come first.",
             },
             "max_results": {"type": "integer", "minimum": 1, "maximum": RESULTS_MAX},
         },

@@ -1,4 +1,4 @@
-"""The ``message`` tool: says something before the answer, sends files, or speaks in another chat of the same scope."""
+"""The ``message`` tool: sends a message before the answer, sends files, or writes to another chat of the same scope."""
 
 import mimetypes
 import os
@@ -32,7 +32,7 @@ async def _message(arguments: Mapping[str, Any], context: ToolContext) -> str:
     )
     session = await context.say(context, saying)
     files = f" with {len(media)} file{'s' if len(media) > 1 else ''}" if media else ""
-    return f"said in {session}{files}"
+    return f"sent to {session}{files}"
 
 
 def _attachment(folders: Folders, path: str) -> Attachment:
@@ -40,7 +40,7 @@ def _attachment(folders: Folders, path: str) -> Attachment:
     with folders.opened(place) as descriptor:
         size = os.fstat(descriptor).st_size
     if not 0 < size <= MEDIA_MAX_BYTES:
-        raise ToolError(f"{place.shown} has {size:,} bytes; files of 1 to {MEDIA_MAX_BYTES:,} bytes can be sent")
+        raise ToolError(f"{place.shown} has {size:,} bytes. Only files of 1 to {MEDIA_MAX_BYTES:,} bytes can be sent.")
     kind: Kind = _KINDS.get((mimetypes.guess_type(path)[0] or "").partition("/")[0], "document")
     return Attachment(kind=kind, name=place.names[-1], size_bytes=size, path=folders.in_workspace(place))
 
@@ -48,9 +48,9 @@ def _attachment(folders: Folders, path: str) -> Attachment:
 MESSAGE = Tool(
     name="message",
     description=(
-        "Say something in this chat before your answer, or send files of yours: this is the only way to send one. "
-        "With channel and chat_id, in another chat that shares this conversation's memory. Your answer itself needs "
-        "no tool."
+        "Send a message in this chat before your answer, or send your files: this is the only way to send a file. With "
+        "channel and chat_id, send it to another chat that shares the memory of this conversation. Your answer itself "
+        "needs no tool."
     ),
     parameters={
         "type": "object",
@@ -69,6 +69,6 @@ MESSAGE = Tool(
         "additionalProperties": False,
     },
     run=_message,
-    # What was said is known by turn and call: a successor that runs the call again says nothing twice.
+    # A message is identified by turn and call, so a successor that repeats the call sends no duplicate.
     repeatable=True,
 )

@@ -1,4 +1,4 @@
-"""The ``read_file`` tool: a text by its lines, or a picture."""
+"""The ``read_file`` tool: lines of a text, or a picture."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -12,19 +12,19 @@ from workers.tools.result import Image, Result
 from workers.tools.threads import in_thread
 
 LIMIT_LINES = 1_000
-"""Lines that are read at once unless told otherwise."""
+"""Default number of lines."""
 
 PAGE_MAX_CHARS = 18_000
-"""Longest text that is given at once: a little below what a result may be."""
+"""Longest text of one result: a little below the limit of results."""
 
 LINE_MAX_CHARS = 4_000
 """A longer line counts as several, so that all of a file can be reached."""
 
 IMAGE_MAX_BYTES = 1_000_000
-"""Largest picture: it is kept in the log, a third larger."""
+"""Largest picture. The log stores it in a form that is a third larger."""
 
 IMAGES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}
-"""How the files of pictures begin that models can see."""
+"""First bytes of the picture files that models can see."""
 
 
 async def _read_file(arguments: Mapping[str, Any], context: ToolContext) -> str | Result:
@@ -40,13 +40,13 @@ def _read(folders: Folders, path: str, offset: int, limit: int) -> str | Result:
         content = whole(descriptor, place, IMAGE_MAX_BYTES)
     kind = picture_type(content)
     if not kind:
-        raise ToolError(f"{place.shown} is neither text nor a picture (PNG, JPEG, GIF, WebP)")
+        raise ToolError(f"{place.shown} is neither text nor a picture (PNG, JPEG, GIF, WebP), so it cannot be read.")
     text = f"{place.shown}: {kind}, {len(content):,} bytes"
     return Result(text=text, images=(Image(media_type=kind, data=content),))
 
 
 def picture_type(content: bytes) -> str:
-    """The media type of a picture that models can see; empty when it is none."""
+    """The media type of a picture that models can see; empty for other files."""
     if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
         return "image/webp"
     return next((kind for start, kind in IMAGES.items() if content.startswith(start)), "")
@@ -56,7 +56,7 @@ def _page(descriptor: int, offset: int, limit: int) -> str:
     lines = pieces(descriptor, LINE_MAX_CHARS)
     skipped = sum(1 for _ in islice(lines, offset - 1))
     if skipped < offset - 1:
-        raise ToolError(f"it has {skipped:,} lines; offset {offset:,} is behind its end")
+        raise ToolError(f"The file has only {skipped:,} lines. Use an offset below {offset:,}.")
     page: list[str] = []
     chars, more = 0, False
     for line in lines:
@@ -69,26 +69,29 @@ def _page(descriptor: int, offset: int, limit: int) -> str:
     if not text:
         return "(empty)"
     if not more:
-        return text if offset == 1 else f"{text}\n[the end, lines {offset:,} to {offset + len(page) - 1:,}]"
-    return f"{text}\n[lines {offset:,} to {offset + len(page) - 1:,}; go on with offset {offset + len(page)}]"
+        return text if offset == 1 else f"{text}\n[end of the file, lines {offset:,} to {offset + len(page) - 1:,}]"
+    return f"{text}\n[lines {offset:,} to {offset + len(page) - 1:,}; continue with offset {offset + len(page)}]"
 
 
 READ_FILE = Tool(
     name=READ_FILE_NAME,
     description=(
-        "Read a file of yours, one below skills/ or memory/, or one as AGENTS.md. Texts by lines (one above "
-        f"{LINE_MAX_CHARS:,} characters counts as several); pictures as pictures."
+        "Read one of your files, a file below skills/ or memory/, or a bootstrap file such as AGENTS.md. Texts are "
+        f"read by lines; a line above {LINE_MAX_CHARS:,} characters counts as several. Pictures are shown as pictures."
     ),
     parameters={
         "type": "object",
         "properties": {
-            "path": {"type": "string", "description": "As notes/today.md, skills/<name>/SKILL.md, memory/MEMORY.md."},
-            "offset": {"type": "integer", "minimum": 1, "maximum": 10**9, "description": "First line, from 1."},
+            "path": {
+                "type": "string",
+                "description": "For example notes/today.md, skills/<name>/SKILL.md, memory/MEMORY.md.",
+            },
+            "offset": {"type": "integer", "minimum": 1, "maximum": 10**9, "description": "First line, counted from 1."},
             "limit": {
                 "type": "integer",
                 "minimum": 1,
                 "maximum": 10_000,
-                "description": f"Lines at most; default {LIMIT_LINES:,}.",
+                "description": f"Maximum number of lines; default {LIMIT_LINES:,}.",
             },
         },
         "required": ["path"],

@@ -1,4 +1,4 @@
-"""The tools of a bot: what the model is told of them, and running one."""
+"""The tools of a bot: their definitions for the model, and running a call."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,60 +19,60 @@ from workers.tools.result import Result, failure
 from workers.tools.results import fitted
 
 NAME_MAX_CHARS = 64
-"""Longest name of a tool (OpenAI, "Function calling"); also what is repeated of one that does not exist."""
+"""Longest name of a tool (OpenAI, "Function calling"). Errors cut the names of missing tools to it."""
 
 READ_FILE_NAME = "read_file"
-"""The tool with which a model reads what was too long for the log."""
+"""The tool for reading results that were too long for the log."""
 
 _OF_THE_TURN = (LeaseLost, BusUnavailable)
-"""What says that the turn cannot go on, whoever meets it."""
+"""Errors after which the turn cannot continue."""
 
 _log = structlog.get_logger()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Saying:
-    """What a tool wants to be said in a chat."""
+    """A message that a tool sends to a chat."""
 
     text: str
     attachments: Sequence[Attachment] = ()
     channel: str = ""
-    """Channel instance; empty: the turn's own."""
+    """Channel instance; empty: the channel of the turn."""
     chat: str = ""
-    """As the platform names it, ``<chat>:<thread>`` for one with threads; empty: the turn's own."""
+    """The id of the chat on the platform, ``<chat>:<thread>`` with threads; empty: the chat of the turn."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolContext:
-    """What a tool may know of the turn that runs it."""
+    """The parts of a turn that its tools can use."""
 
     clock: Clock
     time_zone: str
-    """IANA name: the bot's."""
+    """IANA name of the bot's time zone."""
     bot: str
     session: str
     scope: str
     turn: int
     nonce: str
-    """Of the claim: what scripts that write Millpond's own state are checked by."""
+    """Of the claim, to check scripts that write state of Millpond."""
     folders: Folders
     say: Callable[["ToolContext", Saying], Awaitable[str]]
-    """Says something; gives the session key of the chat. Raises ``ToolError``, ``LeaseLost`` and ``BusUnavailable``."""
+    """Sends a message; gives the session key of the chat. Raises ``ToolError``, ``LeaseLost``, ``BusUnavailable``."""
     compact: Callable[[str], Awaitable[str]]
-    """Consolidates older messages now, its summary preserving what is named; gives a sentence that says what it did."""
+    """Consolidates older messages now. Its argument says what to preserve. Gives a sentence on the result."""
     recaller: Recaller
-    """Searches what is remembered; a tool asks it for its own scope alone."""
+    """Searches memories; a tool uses it for its own scope only."""
     call: str = ""
-    """Names the call within its turn, the same for whoever goes on with the turn."""
+    """Identifies the call within its turn; it stays the same if another worker continues the turn."""
 
 
 Run = Callable[[Mapping[str, Any], ToolContext], Awaitable[str | Result]]
-"""What a tool does with arguments that have been checked; it raises ``ToolError`` with a sentence for the model."""
+"""Runs a tool with checked arguments; raises ``ToolError`` with a sentence for the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """Something that a model may ask to be done."""
+    """A tool that a model may call."""
 
     name: str
     description: str
@@ -80,12 +80,12 @@ class Tool:
     """JSON Schema of the arguments."""
     run: Run
     repeatable: bool = False
-    """Running it twice does no harm, so a call whose result got lost may run again."""
+    """Whether a call may run again if its result was lost, because running it twice does no harm."""
     timeout_s: float | None = None
-    """Longest time it may take; None: what the configuration says of all tools."""
+    """Time limit in seconds; None: the configured limit of all tools."""
 
     def definition(self) -> bytes:
-        """The tool as the chat completions API describes one, JSON."""
+        """The definition of the tool for the chat completions API, JSON."""
         function = {"name": self.name, "description": self.description, "parameters": self.parameters}
         return msgspec.json.encode({"type": "function", "function": function})
 
@@ -97,18 +97,18 @@ class Registry:
         self._tools = {tool.name: tool for tool in tools}
         self._checkers = {tool.name: Checker(tool.parameters) for tool in self._tools.values()}
         self.definitions = tuple(tool.definition() for tool in self._tools.values())
-        """For a model's request, JSON each."""
+        """The definitions for a request to a model, JSON each."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of all tools, in order."""
+        """The names of all tools, in order."""
         return tuple(self._tools)
 
     def only(self, names: Iterable[str]) -> "Registry":
-        """Those of these tools that a bot lists.
+        """The tools that a bot lists.
 
         Raises:
-            ConfigError: it lists one that does not exist.
+            ConfigError: it lists a tool that does not exist.
         """
         unknown = [name for name in names if name not in self._tools]
         if unknown:
@@ -116,7 +116,7 @@ class Registry:
         return Registry(self._tools[name] for name in names)
 
     def beside(self, tools: Iterable[Tool]) -> "Registry":
-        """These tools and others; of two with one name the first counts."""
+        """These tools and others. If two have the same name, the first one counts."""
         added = {tool.name: tool for tool in reversed(list(tools))}
         return Registry([*self._tools.values(), *(added[name] for name in reversed(added) if name not in self._tools)])
 
@@ -126,7 +126,7 @@ class Registry:
         return tool is not None and tool.repeatable
 
     async def run(self, call: ToolCall, context: ToolContext, *, timeout_s: float) -> Result:
-        """The result of a call as the model reads it; a failure is a result that says so. Only cancellation escapes.
+        """The result of a call for the model. A failure becomes a result that describes it. Only cancellation escapes.
 
         Raises:
             LeaseLost, BusUnavailable: the turn itself cannot go on.
@@ -144,16 +144,16 @@ class Registry:
         except anyio.get_cancelled_exc_class() as error:
             if anyio.get_current_task().has_pending_cancellation():
                 raise
-            # Nobody cancels this turn: the tool lost something of its own and lets that out.
+            # The turn is not being cancelled: the exception comes from a cancel scope inside the tool.
             return _broken(call, error)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - the tools' top: a bug in one is a result
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a bug in a tool becomes a result
             return _broken(call, error)
 
     async def _within(self, call: ToolCall, context: ToolContext, *, timeout_s: float) -> Result:
         tool = self._tools.get(call.name)
         if tool is None:
             there = ", ".join(self._tools) or "none"
-            raise ToolError(f"there is no tool {call.name[:NAME_MAX_CHARS]!r}; there are: {there}")
+            raise ToolError(f"The tool {call.name[:NAME_MAX_CHARS]!r} was not found. Available tools: {there}")
         arguments = self._checkers[tool.name].read(call.arguments)
         limit_s = timeout_s if tool.timeout_s is None else tool.timeout_s
         with anyio.move_on_after(limit_s):

@@ -1,4 +1,4 @@
-"""What a tool gives back: text, perhaps pictures, cut to what a log can hold."""
+"""The result of a tool: a text and pictures, cut to the limit of the log."""
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -6,47 +6,47 @@ from dataclasses import dataclass
 from typing import Any
 
 HEAD_SHARE, TAIL_SHARE = 0.7, 0.2
-"""What is shown of a result that is too long, as of anything that does not fit (SPEC section 1.8)."""
+"""Shares of the beginning and the end that are shown of a result that is too long."""
 
 FAILED = "Error: "
-"""How the result of a call that failed begins."""
+"""Prefix of the result of a failed call."""
 
 Content = str | Sequence[Mapping[str, Any]]
-"""A message's content as the chat completions API has it: a text, or a list of parts."""
+"""The content of a message in the chat completions API: a text, or a list of parts."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Image:
-    """A picture that the model is shown."""
+    """A picture for the model."""
 
     media_type: str
-    """As ``image/png``."""
+    """For example ``image/png``."""
     data: bytes
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What the model reads for one call."""
+    """The result of one call for the model."""
 
     text: str
     images: tuple[Image, ...] = ()
     failed: bool = False
-    """Then the text begins with ``FAILED``."""
+    """Whether the call failed; the text then begins with ``FAILED``."""
 
     def content(self) -> Content:
-        """As a tool message holds it."""
+        """The content of the tool message."""
         if not self.images:
             return self.text
         return [{"type": "text", "text": self.text}, *map(_image_part, self.images)]
 
 
 def failure(reason: object) -> Result:
-    """The result of a call that failed; ``reason`` is a sentence that says what to do about it."""
+    """The result of a failed call. ``reason`` says what failed and what to do."""
     return Result(text=f"{FAILED}{valid(str(reason))}", failed=True)
 
 
 def valid(text: str) -> str:
-    """``text`` with what is no Unicode (lone surrogates, from undecodable bytes) replaced."""
+    """``text`` with invalid Unicode replaced, such as lone surrogates from undecodable bytes."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 

@@ -1,4 +1,4 @@
-"""Results that are too long for a log: kept whole in a file that the model can read, and shown by their ends."""
+"""Results that are too long for the log: saved in a file that the model can read, with only both ends in the log."""
 
 import os
 import re
@@ -15,10 +15,10 @@ RESULT_MAX_CHARS = 20_000
 """Longest result that goes into the log; some 5,000 tokens, a tenth of the default budget."""
 
 KEPT_MAX_CHARS = 32_000_000
-"""Longest result that is kept whole."""
+"""Longest result that is saved as a whole."""
 
 KEPT_MAX = 50
-"""Results that are kept of a scope; older ones make room."""
+"""Saved results per scope; older ones are deleted."""
 
 FOLDER = "results"
 
@@ -26,7 +26,7 @@ _RESULT = re.compile(r"turn-\d+-call-[\w-]*\.txt")
 
 
 async def fitted(result: Result, folders: Folders, name: str, *, kept: bool) -> Result:
-    """``result`` if it is short enough, else its ends; ``kept``: and where the whole of it lies, as ``name``."""
+    """``result`` if it is short enough, otherwise its two ends; with ``kept``, the whole is saved as ``name``."""
     if len(result.text) <= RESULT_MAX_CHARS:
         return Result(text=valid(result.text), images=result.images, failed=result.failed)
     where = f"{FOLDER}/{name}.txt"
@@ -41,7 +41,7 @@ def _cut(result: Result, folders: Folders, where: str) -> Result:
             _keep(folders, where, text)
             left_out += f"; the whole result is in the file {where}"
         except ToolError as error:
-            left_out += f"; it could not be kept: {error}"
+            left_out += f"; the whole result could not be saved: {error}"
     return Result(text=ends_of(text, RESULT_MAX_CHARS, f"{left_out} ...]"), images=result.images, failed=result.failed)
 
 
@@ -53,7 +53,7 @@ def _keep(folders: Folders, where: str, text: str) -> None:
 
 
 def _make_room(folder: int) -> None:
-    """Remove the oldest results beyond ``KEPT_MAX``; what the bot itself wrote here stays."""
+    """Remove the oldest results beyond ``KEPT_MAX``. Files that the bot wrote into the folder stay."""
     found: list[tuple[float, str]] = []
     for name in filter(_RESULT.fullmatch, os.listdir(folder)):
         with suppress(OSError):

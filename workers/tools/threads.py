@@ -1,4 +1,4 @@
-"""Where tools do what would block: threads of their own, few enough that they take none from others."""
+"""Threads for the blocking work of tools: a limited number, so that other work keeps its threads."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -7,15 +7,15 @@ from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
 THREADS = 8
-"""Calls at a time that are waited for. One that was given up counts no more: whatever hangs in a bot's folder or in a
-pattern that somebody wrote, it must not hold up the tools of others."""
+"""Calls at a time that are waited for. An abandoned call is not counted: a hanging file or pattern of one bot must not
+block the tools of others."""
 
 _T = TypeVar("_T")
 _limiter: RunVar[CapacityLimiter] = RunVar("millpond-tool-threads")
 
 
 async def in_thread(work: Callable[[], _T]) -> _T:
-    """What ``work`` gives; cancelled, it is left to itself, since a thread cannot be ended."""
+    """The result of ``work``. On cancellation the thread continues unattended, since a thread cannot be stopped."""
     try:
         limiter = _limiter.get()
     except LookupError:

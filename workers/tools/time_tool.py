@@ -1,4 +1,4 @@
-"""The ``time`` tool: what the clock says where the bot is, or anywhere else."""
+"""The ``time`` tool: the time in the bot's time zone, or in another one."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,9 @@ async def _time(arguments: Mapping[str, Any], context: ToolContext) -> str:
     try:
         zone = ZoneInfo(str(name))
     except (KeyError, ValueError, OSError) as error:
-        raise ToolError(f"{name!r} is no IANA time zone; write one like Europe/Berlin or Asia/Shanghai") from error
+        raise ToolError(
+            f"{name!r} is not an IANA time zone. Use a name like Europe/Berlin or Asia/Shanghai."
+        ) from error
     now = context.clock.now().astimezone(zone)
     return f"{now:%A, %Y-%m-%d %H:%M:%S} {now:%z} ({name})"
 

@@ -1,4 +1,4 @@
-"""Going through folders and the folders in them, as far as the limits allow."""
+"""Walking through folders and their subfolders, up to the limits."""
 
 from collections.abc import Iterator
 
@@ -6,15 +6,15 @@ from daemon.errors import ToolError
 from workers.tools.folders import DEPTH_MAX, READ_ONLY, Entry, Folders, Place
 
 FILES_MAX = 10_000
-"""Entries that one call looks at."""
+"""Most entries that one call visits."""
 
 
 class Cut(Exception):
-    """There is more than one call may look at."""
+    """The folders have more entries than one call may visit."""
 
 
 def walk(folders: Folders, place: Place, *, deep: bool = True) -> Iterator[tuple[Place, Entry]]:
-    """Every entry below a folder with its place, folders before what is in them.
+    """Every entry below a folder with its place, each folder before its content.
 
     Raises:
         ToolError: ``place`` is no folder that can be read.
@@ -26,7 +26,7 @@ def walk(folders: Folders, place: Place, *, deep: bool = True) -> Iterator[tuple
         here, entries = waiting.pop()
         for entry in entries:
             if not here.names and here.writable and entry.name in READ_ONLY:
-                continue  # what cannot be reached: the name means another place
+                continue  # not reachable: the name refers to another place
             count += 1
             if count > FILES_MAX:
                 raise Cut
@@ -39,5 +39,5 @@ def walk(folders: Folders, place: Place, *, deep: bool = True) -> Iterator[tuple
 def _inside(folders: Folders, place: Place) -> list[Entry]:
     try:
         return folders.entries(place)
-    except ToolError:  # gone meanwhile, or not to be read
+    except ToolError:  # deleted in the meantime, or not readable
         return []

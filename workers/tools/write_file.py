@@ -1,4 +1,4 @@
-"""The ``write_file`` tool: a whole text file, made or replaced."""
+"""The ``write_file`` tool: creates or replaces a text file."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,9 @@ async def _write_file(arguments: Mapping[str, Any], context: ToolContext) -> str
 def _write(folders: Folders, path: str, content: str) -> str:
     place, encoded = folders.place(path), content.encode("utf-8", "replace")
     if len(encoded) > WRITE_MAX_BYTES:
-        raise ToolError(f"the content has {len(encoded):,} bytes; at most {WRITE_MAX_BYTES:,} are written")
+        raise ToolError(
+            f"The content has {len(encoded):,} bytes. The limit is {WRITE_MAX_BYTES:,}; write several files."
+        )
     with changing(folders, place, make=True) as folder:
         write_whole(folder, place.names[-1], encoded)
     return f"wrote {len(encoded):,} bytes to {place.shown}"
@@ -26,11 +28,11 @@ def _write(folders: Folders, path: str, content: str) -> str:
 
 WRITE_FILE = Tool(
     name="write_file",
-    description="Make a text file of yours, or replace all of it. To change a part, use edit_file.",
+    description="Create a text file among your files, or replace its whole content. To change a part, use edit_file.",
     parameters={
         "type": "object",
         "properties": {
-            "path": {"type": "string", "description": "As notes/today.md; missing folders are made."},
+            "path": {"type": "string", "description": "For example notes/today.md. Missing folders are created."},
             "content": {"type": "string", "description": "The whole text."},
         },
         "required": ["path", "content"],

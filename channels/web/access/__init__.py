@@ -1,4 +1,4 @@
-"""Who is an operator: whoever sends the channel's token, or a cookie that a link to log in was exchanged for."""
+"""Operators: clients with the channel's token, or with a cookie from a log-in link."""
 
 from channels.web.access.auditing import audited
 from channels.web.access.login import Login

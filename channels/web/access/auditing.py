@@ -1,4 +1,4 @@
-"""Writing down what an operator does."""
+"""Recording the actions of operators."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -13,23 +13,23 @@ from daemon.errors import BusError
 from daemon.operators import Audit
 
 NOTE_S = 5.0
-"""What writing it down may take once the thing is done."""
+"""Time limit for recording an action."""
 
 _log = structlog.get_logger()
 
 
 class Doing:
-    """Something an operator does."""
+    """An action of an operator."""
 
     outcome: str = "done"
-    """What became of it, in a word or two; never a text of a conversation."""
+    """Its outcome in a word or two; never a text of a conversation."""
 
 
 @asynccontextmanager
 async def audited(request: Request, action: str, target: str = "", *, who: str = "") -> AsyncGenerator[Doing]:
-    """Do the block, and write down that it was done, or what kept it from being done.
+    """Run the block, and record its success or its failure.
 
-    ``target``: a name, a key or an id; never a text. ``who``: for a request that comes from no operator yet.
+    ``target``: a name, a key or an id; never a text. ``who``: the author of a request without an operator.
     """
     operator: Operator | None = request.scope.get("operator")
     doing, audit = Doing(), Audit(request.app.state.bus)
@@ -43,14 +43,14 @@ async def audited(request: Request, action: str, target: str = "", *, who: str =
 
 
 def _failure(error: BaseException) -> str:
-    """What kept it from being done, or from being done to its end."""
+    """The outcome of a failed or cancelled action."""
     if isinstance(error, HTTPException):
         return f"refused: {error.status_code}"
     return f"{'failed' if isinstance(error, Exception) else 'cut short'}: {type(error).__name__}"
 
 
 async def _note(audit: Audit, who: str, action: str, target: str, outcome: str) -> None:
-    """It is done whether it is written down or not: an outage in between is told by the log."""
+    """Record an action. An outage in between does not undo it and is logged."""
     with anyio.move_on_after(NOTE_S, shield=True) as limit:
         try:
             await audit.note(who=who, action=action, target=target, outcome=outcome)

@@ -1,7 +1,7 @@
 """The cookie of a site, as browsers keep it. Pure.
 
-Cookies know no ports, so its name says which one the browser went to: several Millponds of one machine keep theirs
-apart.
+Cookies do not depend on the port, so the name contains the port. Several Millponds on one machine thus have separate
+cookies.
 """
 
 from collections.abc import Mapping
@@ -13,22 +13,22 @@ from starlette.types import Scope
 from daemon.operators import VISITOR_VALID_S
 
 ENCRYPTED = "__Host-"
-"""What a name begins with that browsers take over TLS alone, and from no other host (RFC 6265bis, section 4.1.3)."""
+"""Prefix of names that browsers accept only over TLS and only from this host (RFC 6265bis, section 4.1.3)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cookie:
-    """What a browser keeps."""
+    """A cookie in a browser."""
 
     name: str
     secret: str
 
     def given(self) -> str:
-        """The ``Set-Cookie`` that has a browser keep it for as long as the visitor is known."""
+        """The ``Set-Cookie`` that stores it for as long as the log-in is valid."""
         return self._set(self.secret, round(VISITOR_VALID_S))
 
     def taken(self) -> str:
-        """The ``Set-Cookie`` that has a browser forget it."""
+        """The ``Set-Cookie`` that deletes it."""
         return self._set("", 0)
 
     def _set(self, value: str, age_s: int) -> str:
@@ -37,13 +37,13 @@ class Cookie:
 
 
 def new_cookie(secret: str, headers: Mapping[str, str]) -> Cookie:
-    """The cookie for whoever makes a request with these headers; what stands before us may have ended its TLS."""
+    """A cookie for a client with these request headers; a proxy may have terminated its TLS."""
     is_encrypted = headers.get("origin", "").startswith("https://")
     return Cookie(name=f"{ENCRYPTED}{_name(headers)}" if is_encrypted else _name(headers), secret=secret)
 
 
 def cookie_in(scope: Scope) -> Cookie | None:
-    """The cookie that comes with a request."""
+    """The cookie of a request."""
     request = Request(scope)
     plain = _name(request.headers)
     for name in (f"{ENCRYPTED}{plain}", plain):

@@ -1,4 +1,4 @@
-"""How a browser becomes an operator's and ceases to be one, who asks, and what operators did."""
+"""Log-in and log-out of browsers, the current operator, and the audit."""
 
 from collections import deque
 from dataclasses import asdict
@@ -21,17 +21,17 @@ from daemon.operators import Audit, short_id
 from daemon.version import __version__
 
 WRONG_MAX = 10
-"""Wrong codes within ``WRONG_S`` in one process and channel; then none is looked at."""
+"""Wrong codes within ``WRONG_S`` in one process and channel; after that, codes are refused unchecked."""
 WRONG_S = 60.0
 
 CODE_MAX = 100
-"""Characters of what may be a code at all."""
+"""Longest text that is checked as a code."""
 
 BAD_LOGIN = (
-    "this link was used already, is older than ten minutes, or is none of this channel; "
-    "`millpond page` prints a new one"
+    "This link was already used, is older than ten minutes, or belongs to another channel. Run `millpond page` to "
+    "print a new link."
 )
-TOO_MANY = "too many wrong codes; wait a minute, then open a new link from `millpond page`"
+TOO_MANY = "There were too many wrong codes. Wait a minute, then open a new link from `millpond page`."
 
 
 class _Login(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -51,7 +51,7 @@ class Login:
 
     async def login(self, request: Request) -> Response:
         """Exchange a code for a cookie."""
-        code = (await decoded(request, _Login, "a login is {code}, a text")).code
+        code = (await decoded(request, _Login, "The body of a log-in is {code}, a string.")).code
         if wait_s := self._tries.wait_s():
             return problem(429, "too_many_logins", TOO_MANY, headers={"Retry-After": str(round(wait_s) + 1)})
         secret = ""
@@ -66,7 +66,7 @@ class Login:
         return Response(status_code=204, headers={"Set-Cookie": new_cookie(secret, request.headers).given()})
 
     async def logout(self, request: Request) -> Response:
-        """Know the browser no longer."""
+        """Forget the browser."""
         cookie, operator = cookie_in(request.scope), await self._operators.of(request.scope)
         request.scope["operator"] = None
         if cookie is None:
@@ -77,7 +77,7 @@ class Login:
         return Response(status_code=204, headers={"Set-Cookie": cookie.taken()})
 
     async def me(self, request: Request) -> Response:
-        """Who asks, and what is here."""
+        """The current operator, and the channel, bot and version of this site."""
         operator: Operator = request.scope["operator"]
         site = self._site
         bot = site.process.config.bots.get(site.config.bot)
@@ -96,7 +96,7 @@ class Login:
         )
 
     async def audit(self, request: Request) -> Response:
-        """What operators did, the newest first."""
+        """The actions of operators, the newest first."""
         deeds = await self._audit.newest(limit=limit_of(request))
         return json_response({"audit": [asdict(deed) for deed in deeds]})
 
@@ -109,11 +109,11 @@ class Tries:
         self._wrong: deque[float] = deque(maxlen=WRONG_MAX)
 
     def wrong(self) -> None:
-        """One more."""
+        """Count a wrong code."""
         self._wrong.append(self._clock.monotonic())
 
     def wait_s(self) -> float:
-        """How long no code is looked at; 0 when one is."""
+        """Seconds until codes are checked again; 0 if they are checked now."""
         if len(self._wrong) < WRONG_MAX:
             return 0.0
         return max(0.0, self._wrong[0] + WRONG_S - self._clock.monotonic())

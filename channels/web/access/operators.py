@@ -1,4 +1,4 @@
-"""Who makes a request: found out once, when somebody wants to know."""
+"""The operator of a request: looked up once, on demand."""
 
 import secrets
 from collections.abc import Awaitable, Callable
@@ -16,26 +16,26 @@ from channels.web.site import Site
 from daemon.operators import Logins, short_id
 
 TOKEN = "token"  # noqa: S105 - a name in the audit
-"""Who sends the channel's token, in the audit."""
+"""Name in the audit of a client that sends the channel's token."""
 
 UNKNOWN = (
-    "this is for operators: log in with the link that `millpond page` prints, or send the header "
-    "Authorization: Bearer <token> with the channel's token"
+    "This address is for operators only. Log in with the link that `millpond page` prints, or send the header "
+    "Authorization: Bearer <token> with the channel's token."
 )
 
 Handler = Callable[[Request], Awaitable[Response]]
 Only = Callable[[Handler], Handler]
-"""``Operators.only``, for rooms whose endpoints are for operators."""
+"""``Operators.only``, for packages whose endpoints are for operators."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Operator:
-    """Who made a request."""
+    """The operator that made a request."""
 
     who: str
     """A visitor's short id, or ``token``."""
     renewed: str = ""
-    """A ``Set-Cookie`` that goes with the answer, since the visitor is known for longer from now on."""
+    """A ``Set-Cookie`` for the response, which extends the log-in of the visitor."""
 
 
 class Operators:
@@ -47,14 +47,14 @@ class Operators:
         self.logins = Logins(site.process.bus)
 
     async def of(self, scope: Scope) -> Operator | None:
-        """Who makes a request; None when it is no operator. Errors as for ``Logins``."""
+        """The operator of a request; None if it comes from no operator. Errors as for ``Logins``."""
         if "operator" not in scope:
             scope["operator"] = await self._found(scope)
         operator: Operator | None = scope["operator"]
         return operator
 
     def only(self, handler: Handler) -> Handler:
-        """``handler`` for operators, and 401 for everybody else."""
+        """``handler`` for operators, and 401 for all other clients."""
 
         async def checked(request: Request) -> Response:
             if await self.of(request.scope) is None:
@@ -64,9 +64,9 @@ class Operators:
         return checked
 
     def has_token(self, headers: Headers) -> bool:
-        """Whether the channel's token, of one that has any, is sent."""
+        """Whether the request has the channel's token. False for a channel without a token."""
         kind, _, given = headers.get("authorization", "").partition(" ")
-        # Compared as bytes: headers may hold any of them, and compare_digest takes no other text than ASCII.
+        # Compared as bytes: headers may contain any byte, and compare_digest only accepts ASCII text.
         right = secrets.compare_digest(given.strip().encode("latin-1"), self._token.reveal().encode())
         return right and kind.lower() == "bearer" and bool(self._token)
 
@@ -84,5 +84,5 @@ class Operators:
 
 
 def unauthorized() -> Response:
-    """The answer to who is no operator and has to be one."""
+    """The response to a client that is no operator but must be one."""
     return problem(401, "unauthorized", UNKNOWN, headers={"WWW-Authenticate": "Bearer"})

@@ -1,4 +1,4 @@
-"""What bots remember, as the page looks at it and changes it."""
+"""Memories of bots, as the page shows and changes them."""
 
 from channels.web.memory.routes import memory_routes
 

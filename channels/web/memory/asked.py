@@ -1,4 +1,4 @@
-"""Whose memory a request is about: that of one scope, and of no other."""
+"""The scope of a request about a memory."""
 
 import re
 from urllib.parse import unquote
@@ -18,31 +18,31 @@ SCOPE_MAX_CHARS = 1_100
 _is_scope = re.compile(r"[A-Za-z0-9_.~%-]+:(workspace|(person|group|session)(:[A-Za-z0-9_.~%-]+){2,3})").fullmatch
 
 PLACE = 3
-"""Where in the address the scope stands: ``/api/memory/<scope>/…``."""
+"""Position of the scope in the address: ``/api/memory/<scope>/…``."""
 
 
 async def scope_asked(request: Request, bus: Bus, memories: Memories, *, parts: int) -> str:
-    """The home of the scope in the address: whose memory that is which the scope's people share.
+    """The home of the scope in the address, which holds the memory that linked scopes share.
 
     Raises:
-        NoSuchMemory: there is no such scope.
-        BusUnavailable: Redis is away.
+        NoSuchMemory: the scope was not found.
+        BusUnavailable: Redis is unavailable.
     """
     asked = scope_of(segments_of(request, parts)[PLACE])
     home = await memories.home(asked)
-    # Of whoever began to talk only just now nothing is remembered yet.
+    # A new session has a scope before it has a memory.
     if await bus.call("EXISTS", bus.keys.memory(home)) or await sessions_of(bus, {asked}):
         return home
-    raise NoSuchMemory(f"{asked} is no scope of which anything could be remembered; GET /api/memory lists them")
+    raise NoSuchMemory(f"The memory {asked} was not found. GET /api/memory lists all memories.")
 
 
 def scope_of(segment: str) -> str:
-    """The scope that a part of an address names: as it is, or percent-encoded once more.
+    """The scope in a part of an address: as it is, or percent-encoded once more.
 
     Raises:
-        HTTPException: 400, it names none.
+        HTTPException: 400, the part is not a scope.
     """
     scope = segment if ":" in segment else unquote(segment, errors="replace")
     if len(scope) > SCOPE_MAX_CHARS or not _is_scope(scope):
-        raise HTTPException(400, "the address names no scope: GET /api/memory lists those there are")
+        raise HTTPException(400, "The address does not contain a valid scope. GET /api/memory lists all scopes.")
     return scope

@@ -1,4 +1,4 @@
-"""``PUT /api/memory/<scope>`` and ``POST …/restore``: what operators make of a memory; every version stays."""
+"""``PUT /api/memory/<scope>`` and ``POST …/restore``: changes of a memory by operators. Every version is kept."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated
@@ -18,8 +18,8 @@ from daemon.clock import stamp
 from daemon.memory import Memories, MemoryFiles, written
 from daemon.memory.memory_file import MAX_BYTES
 
-EDIT = 'the body is {"text": "…", "expect": <the version that was changed>}'
-RESTORE = 'the body is {"version": <number>, "expect": <the current version>}'
+EDIT = 'The body is {"text": "…", "expect": <the version that was edited>}.'
+RESTORE = 'The body is {"version": <number>, "expect": <the current version>}.'
 
 _Number = Annotated[int, Meta(ge=0, le=2**53)]
 
@@ -48,14 +48,18 @@ class Changing:
         self._files = MemoryFiles(self._memories, workspace_of=process.workspace, clock=process.clock)
 
     async def edit(self, request: Request) -> Response:
-        """Make a text the newest version, unless another has come since the one that was read."""
+        """Save a text as the newest version, unless the memory has changed since the expected version."""
         wanted = await decoded(request, _Edit, EDIT, max_bytes=MAX_BYTES * ESCAPED + BODY_EXTRA_BYTES)
         if len(wanted.text.encode()) > MAX_BYTES:
-            return problem(413, "message_too_large", f"a memory may have {MAX_BYTES:,} bytes: each prompt holds it")
+            return problem(
+                413,
+                "message_too_large",
+                f"The text is above the limit of {MAX_BYTES:,} bytes. Shorten it: every prompt contains it.",
+            )
         scope, (by, time) = await scope_asked(request, self._bus, self._memories, parts=4), self._author(request)
 
         async def change() -> int:
-            # What comes between the look at the version and this is appended below, as to an edited file.
+            # Additions between the check of the version and this call are appended below, as for an edited file.
             return await self._memories.edit(scope, of=wanted.expect, text=wanted.text, by=by, time=time)
 
         return await self._written(request, "memory.edit", scope, change, wanted.expect)
@@ -79,5 +83,5 @@ class Changing:
         return json_response({"scope": scope, "version": done.version, "changed": done.changed})
 
     def _author(self, request: Request) -> tuple[str, str]:
-        """Who changes something, and when."""
+        """The author and the time of a change."""
         return f"operator {request.scope['operator'].who}", stamp(self._clock.now())

@@ -1,4 +1,4 @@
-"""``POST …/forget``: lists where something stands in what belongs to a memory, and has it forgotten; in two steps."""
+"""``POST …/forget``: finds a text in all data of a memory, then has chosen matches forgotten, in two steps."""
 
 import secrets
 from typing import Annotated, Literal
@@ -22,14 +22,14 @@ from daemon.jobs import Jobs
 from daemon.memory import Memories
 
 LOOK_S = 60.0
-"""How long is looked."""
+"""Time limit of the search."""
 
 END_S = 5.0
-"""How long is waited for the end of the job, which goes on without."""
+"""Longest wait for the end of the job, which continues after that."""
 
 LOOK_AGAIN_S = 0.1
 
-FORM = 'look with {"words": "…"}; then {"token": "…", "choose": [1, 3]} or {"token": "…", "choose": "all"}'
+FORM = 'Search with {"words": "…"}. Then send {"token": "…", "choose": [1, 3]} or {"token": "…", "choose": "all"}.'
 
 
 class _Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -51,7 +51,7 @@ class Forgetting:
         self._asking = Asking(process.bus, self._jobs)
 
     async def post(self, request: Request) -> Response:
-        """Look, or have forgotten what was chosen of what was found."""
+        """Search, or have chosen matches of a search forgotten."""
         wanted = await decoded(request, _Body, FORM)
         scope = await scope_asked(request, self._bus, self._memories, parts=5)
         if wanted.words is not None and wanted.token is None and wanted.choose is None:
@@ -66,15 +66,18 @@ class Forgetting:
 
     async def _look(self, scope: str, words: str) -> Response:
         if choice_of(words).kind in ("nothing", "short", "long"):
-            raise HTTPException(400, f"write 2 to {MOST_CHARS} characters of what is to be forgotten")
+            raise HTTPException(
+                400,
+                f"The search text is too short or too long. Send 2 to {MOST_CHARS} characters of the text to forget.",
+            )
         try:
             with anyio.fail_after(LOOK_S):
                 found = await matches_of(self._stores, await self._order(scope), words)
         except TimeoutError:
-            advice = f"use `millpond memory forget {scope} WHAT`, which takes its time"
-            return problem(503, "too_slow", f"looking through it took longer than {LOOK_S:.0f} s; {advice}")
+            advice = f"Run `millpond memory forget {scope} WORDS`, which has no time limit."
+            return problem(503, "too_slow", f"The search took longer than {LOOK_S:.0f} s. {advice}")
         token = secrets.token_urlsafe(16)
-        # Under the scope's name, so that a list of one memory chooses nothing in another.
+        # Stored under the name of the scope, so that a list of one memory cannot be used for another.
         await self._asking.keep(scope, words, found, by=token)
         shown = [
             {"number": number, "text": match.excerpt, "where": match.tier, "time": match.time, "places": match.places}
@@ -89,11 +92,11 @@ class Forgetting:
     async def _chosen(self, scope: str, token: str, numbers: tuple[int, ...] | None) -> tuple[Order, Search]:
         pending = await self._asking.pending(scope, by=token)
         if pending is None:
-            raise HTTPException(409, "this list is no longer known: look for it again")
+            raise HTTPException(409, "This list has expired. Search again.")
         count = len(pending.groups)
         for number in numbers or ():
             if not 1 <= number <= count:
-                raise HTTPException(400, f"there is no number {number}: choose from 1 to {count}")
+                raise HTTPException(400, f"The list has no entry {number}. Choose numbers from 1 to {count}.")
         groups = None if numbers is None else tuple(pending.groups[number - 1] for number in numbers)
         return await self._order(scope), Search(text=pending.text, chosen=groups)
 

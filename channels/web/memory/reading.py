@@ -1,4 +1,4 @@
-"""``GET /api/memory/…``: what is remembered of a scope, and how it came to."""
+"""``GET /api/memory/…``: the memory of a scope, its versions and their origin."""
 
 from collections import OrderedDict
 from typing import Any
@@ -30,7 +30,7 @@ from daemon.memory.files import bot_of
 from daemon.tokens import load
 
 COUNTED_MAX = 1_024
-"""Memories of which is remembered what they count."""
+"""Memories whose token count is cached."""
 
 
 class Reading:
@@ -43,7 +43,7 @@ class Reading:
         self._counted: OrderedDict[tuple[str, int, int], int] = OrderedDict()
 
     async def scopes(self, request: Request) -> Response:
-        """Of whom something is remembered, the memory that changed last first."""
+        """All scopes with a memory, the last changed first."""
         part = request.query_params.get("q", "").strip().casefold()
         found = await census_of(
             self._bus, self._memories, fits=lambda scope: part in scope.casefold(), limit=limit_of(request)
@@ -51,7 +51,7 @@ class Reading:
         return json_response({"scopes": [await self._line(known) for known in found.known], "more": found.more})
 
     async def read(self, request: Request) -> Response:
-        """MEMORY.md as it reads now."""
+        """The current MEMORY.md."""
         scope = await self._scope(request, 4)
         current = await self._memories.current(scope)
         version = await self._memories.version(scope, current.version) if current.version else None
@@ -60,7 +60,7 @@ class Reading:
         return json_response({"scope": scope, **about, "tokens": tokens, "text": current.text})
 
     async def versions(self, request: Request) -> Response:
-        """What each version changed, newest first."""
+        """The changes of each version, newest first."""
         scope = await self._scope(request, 5)
         found = await changes_of(self._memories, scope, limit=limit_of(request, default=50))
         return json_response({"scope": scope, "versions": [_changed(each) for each in found]})
@@ -75,10 +75,12 @@ class Reading:
         )
 
     async def diff(self, request: Request) -> Response:
-        """What changed between two versions, word by word."""
+        """The differences of two versions, word by word."""
         scope, query = await self._scope(request, 5), request.query_params
         if not query.get("from"):
-            raise HTTPException(400, "from which version? add ?from=<number>, 0 is what was before the first")
+            raise HTTPException(
+                400, "The first version is missing. Add ?from=<number>; 0 is the empty memory before version 1."
+            )
         first, last = number_in(query["from"]), number_in(query["to"]) if query.get("to") else None
         old, new = await seen(self._memories, scope, first), await seen(self._memories, scope, last)
         found = await to_thread.run_sync(lines, old.text, new.text)
@@ -104,7 +106,7 @@ class Reading:
         return json_response({"scope": scope, "entries": entries})
 
     async def notes(self, request: Request) -> Response:
-        """The notes of a day, or of the last that has any, and which days have."""
+        """The notes of a day, by default of the last day with notes, and the list of all days with notes."""
         scope = await self._scope(request, 5)
         notes = await self._memories.notes(scope)
         days = sorted({note.date for note in notes}, reverse=True)
@@ -113,7 +115,7 @@ class Reading:
         return json_response({"scope": scope, "day": day, "days": days, "notes": chosen})
 
     async def search(self, request: Request) -> Response:
-        """The passages that hold what is looked for, the best first."""
+        """The passages that match the search words, the best first."""
         scope, words, limit = await self._scope(request, 5), words_of(request), limit_of(request, default=20)
         current = await self._memories.current(scope)
         passages = passages_of(current.text, await self._memories.history(scope), await self._memories.notes(scope))
@@ -136,7 +138,7 @@ class Reading:
         }
 
     async def _tokens(self, scope: str, version: int, text: str) -> int:
-        # After a failover the same number may stand for another text.
+        # After a failover, the same number may belong to another text.
         key = (scope, version, hash(text))
         if key not in self._counted:
             self._counted[key] = await (await load(self._model(scope))).acount(text)
@@ -148,11 +150,11 @@ class Reading:
         try:
             return self._process.bot(bot_of(scope)).model.name
         except ConfigError:
-            return ""  # counted as for most models
+            return ""  # counted with the default tokenizer
 
 
 def about_version(version: Version) -> dict[str, Any]:
-    """What is told of a version beside its text."""
+    """The description of a version without its text."""
     told = {
         "session": version.session,
         "first": version.first if version.upto else None,

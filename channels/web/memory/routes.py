@@ -1,4 +1,4 @@
-"""The addresses of this room."""
+"""The addresses of this package."""
 
 from starlette.routing import Route
 
@@ -12,7 +12,7 @@ OF_SCOPE = "/api/memory/{scope:path}"
 
 
 def memory_routes(site: Site, only: Only) -> list[Route]:
-    """What is remembered of one scope, told to operators ``only``."""
+    """Addresses about the memory of one scope, for operators ``only``."""
     reading, changing, forgetting = Reading(site), Changing(site), Forgetting(site)
     return [
         Route("/api/memory", only(reading.scopes)),
@@ -24,7 +24,7 @@ def memory_routes(site: Site, only: Only) -> list[Route]:
         Route(f"{OF_SCOPE}/search", only(reading.search)),
         Route(f"{OF_SCOPE}/restore", only(changing.restore), methods=["POST"]),
         Route(f"{OF_SCOPE}/forget", only(forgetting.post), methods=["POST"]),
-        # Last: a scope's name may not have a / in it, but the router knows nothing of that.
+        # Last: the name of a scope has no /, but the router does not know that.
         Route(OF_SCOPE, only(reading.read), methods=["GET"]),
         Route(OF_SCOPE, only(changing.edit), methods=["PUT"]),
     ]

@@ -1,6 +1,6 @@
-// What the page asks the server, and how it goes on when there is no answer.
+// Requests and event streams of the page, with reconnects.
 
-/** An error of the API: `status`, `code` (docs/api.md) and a message to show. Status 0: nothing answered. */
+/** An error of the API: `status`, `code` (docs/api.md) and a message to show. Status 0: no response. */
 export class ApiError extends Error {
   constructor(status, code, message) {
     super(message);
@@ -9,9 +9,9 @@ export class ApiError extends Error {
   }
 }
 
-const AWAY = "Millpond does not answer; is `millpond run` still running?";
+const AWAY = "Millpond does not respond. Check that `millpond run` is still running.";
 
-/** Ask for `path` → the answer's JSON, null when it has none. Throws ApiError; an abort goes through as it is. */
+/** Request `path` → the JSON of the response, null if it is empty. Throws ApiError; an AbortError is passed on. */
 export async function request(method, path, {body, signal} = {}) {
   const options = {method, signal, headers: {Accept: "application/json"}, credentials: "same-origin"};
   if (body !== undefined) {
@@ -42,7 +42,7 @@ export const put = (path, body, signal) => request("PUT", path, {body, signal});
 /** A session key or a scope as one segment of an address. */
 export const segment = (text) => encodeURIComponent(text);
 
-/** The API's address of a session, and what lies below it. */
+/** The address of a session in the API, and of its parts. */
 export const ofSession = (session, rest = "") => `/api/sessions/${segment(session)}${rest}`;
 
 /** `{after: 3, q: ""}` → "?after=3" */
@@ -55,23 +55,23 @@ async function errorOf(response) {
   let error = {};
   try {
     error = (await response.json()).error ?? {};
-  } catch { /* a proxy's page, perhaps */ }
-  const failure = new ApiError(response.status, error.code ?? "error", error.message ?? `the server answered ${response.status}`);
+  } catch { /* perhaps the error page of a proxy */ }
+  const failure = new ApiError(response.status, error.code ?? "error", error.message ?? `The server answered with status ${response.status}. Try again.`);
   if (response.status === 401) dispatchEvent(new CustomEvent("mp-unauthorized", {detail: failure}));
   return failure;
 }
 
 const RETRY_MS = [300, 600, 1200, 2500, 5000];
-/** Longest silence: the server says something every 15 s. */
+/** Longest silence: the server sends something every 15 s. */
 const SILENCE_MS = 40_000;
-/** A page nobody looks at lets its stream go: a browser has six connections to a server, for all its tabs. */
+/** A hidden page closes its stream: a browser has six connections to a server, shared by all tabs. */
 const HIDDEN_MS = 20_000;
 
 /**
- * Server-Sent Events that go on by themselves: over restarts, stalls, and while the page is hidden.
+ * Server-Sent Events that reconnect automatically after restarts and stalls, and when a hidden page is shown again.
  *
- * `address()` is asked before each connection, so that it can say where to go on; `onevent(name, data)` gets each
- * event; `onstate("live" | "away")` says how it stands. Ends with `signal`.
+ * `address()` is called before each connection, so that it can name the position to continue from. `onevent(name, data)`
+ * gets each event, `onstate("live" | "away")` each change of the connection. `signal` ends the stream.
  */
 export class Stream {
   constructor({address, onevent, onstate, signal}) {
@@ -94,7 +94,7 @@ export class Stream {
     }
   }
 
-  /** One connection, until it ends → why. */
+  /** One connection → the reason of its end. */
   async connect() {
     const controller = new AbortController();
     let end = "broken";
@@ -145,7 +145,7 @@ export class Stream {
   }
 }
 
-/** Take apart what comes (WHATWG HTML, section 9.2.6) and hand over each event with its JSON. */
+/** Parse the stream (WHATWG HTML, section 9.2.6) and hand over each event with its JSON. */
 async function read(body, onevent, heard) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";

@@ -1,7 +1,7 @@
-// The shell: which address shows what, who is looking, the theme, and the keys that work everywhere.
+// The shell: routes, the logged-in operator, the theme, and the keys that work everywhere.
 //
-// A view is a custom element in a module of its own. It gets `me` (the answer of /api/me) and `params` (what its address
-// says), again whenever the address changes within the view; links are plain `<a href>`, and `go(address)` follows one.
+// A view is a custom element in a module of its own. It gets `me` (the answer of /api/me) and `params` (from its address),
+// again whenever the address changes within the view. Links are plain `<a href>`, and `go(address)` follows one.
 
 import {get, post} from "/page/api.js";
 import {add, empty, fill, h, toast} from "/page/dom.js";
@@ -49,19 +49,19 @@ async function show() {
   document.title = `${params.session ? nameOf(params.session) : TITLES[place] ?? "Not found"} · Millpond`;
   sessions.current = params.session ?? "";
   if (place === "login") return logIn();
-  if (!name) return fill(main, empty("There is nothing here", h("p", null, h("a", {href: "/"}, "Back to the chat"))));
+  if (!name) return fill(main, empty("Page not found", h("p", null, h("a", {href: "/"}, "Back to the chat"))));
   const view = main.firstElementChild;
   if (view?.localName === name) {
     view.params = params;
     return undefined;
   }
-  // What the view asks for is refused or given for itself: it need not wait to know who is looking.
+  // The server checks each request of the view, so the view need not wait for /api/me.
   const mine = (asked = Symbol(name));
   try {
     await MODULES[name]();
   } catch (error) {
     console.warn(error);
-    if (asked === mine) fill(main, empty("This part of the page did not load", h("p", null, "Reload the page.")));
+    if (asked === mine) fill(main, empty("This part of the page could not be loaded", h("p", null, "Reload the page.")));
     return undefined;
   }
   if (asked !== mine) return undefined;
@@ -79,13 +79,13 @@ function found(path) {
     try {
       return [place, name, params(...parts.slice(1).map(decodeURIComponent))];
     } catch {
-      break; // half an escape
+      break; // an incomplete escape
     }
   }
   return ["", "", {}];
 }
 
-/** The name of a session as a person reads it: the key's parts behind the channel, decoded. */
+/** The readable name of a session: the parts of its key after the channel, decoded. */
 export function nameOf(session) {
   try {
     return session.split(":").slice(1).map(decodeURIComponent).join(" · ") || session;
@@ -94,7 +94,7 @@ export function nameOf(session) {
   }
 }
 
-// Who is looking
+// The operator
 
 async function meet() {
   try {
@@ -125,7 +125,7 @@ function logIn() {
   if (code) {
     history.replaceState(null, "", "/login");
     enter(code);
-    return fill(main, h("div.empty", {role: "status"}, h("h2", null, "One moment…")));
+    return fill(main, h("div.empty", {role: "status"}, h("h2", null, "Logging in…")));
   }
   document.body.classList.add("locked");
   return fill(main, stranger());
@@ -138,11 +138,11 @@ async function enter(code) {
     fill(main, stranger(error.message));
     return;
   }
-  // Everything was refused until now; begin anew.
+  // All requests were refused until now, so start again.
   location.replace("/");
 }
 
-/** What somebody sees whom the server does not know: how to get in. */
+/** The page of a visitor who is not logged in: how to log in. */
 function stranger(problem = "") {
   const field = h("input", {id: "code", name: "code", autocomplete: "off", spellcheck: "false", required: true});
   const submit = (event) => {
@@ -152,11 +152,11 @@ function stranger(problem = "") {
   return h("div.empty.stranger", null,
     h("img", {src: "/page/icon.svg", alt: "", width: 56, height: 56}),
     h("h1", null, "Welcome to Millpond"),
-    h("p", null, "This page is for who runs the bot. Open the link that ", h("code", null, "millpond run"),
-      " printed, or print a new one:"),
+    h("p", null, "This page is for operators of the bot. Open the link that ", h("code", null, "millpond run"),
+      " printed, or print a new link:"),
     h("pre", {tabindex: 0}, "millpond page"),
     h("form", {onsubmit: submit},
-      h("label", {for: "code"}, "or paste the link or its code here"),
+      h("label", {for: "code"}, "Or paste the link or its code here"),
       h("div.row", null, field, h("button.button.primary", {type: "submit"}, "Log in"))),
     problem && h("p.problem", {role: "alert"}, problem));
 }
@@ -169,7 +169,7 @@ addEventListener("mp-unauthorized", () => {
 // The theme
 
 const THEMES = ["system", "light", "dark"];
-const LABELS = {system: "as the system", light: "light", dark: "dark"};
+const LABELS = {system: "system", light: "light", dark: "dark"};
 const theme = document.getElementById("theme");
 
 function chosenTheme() {
@@ -188,7 +188,7 @@ theme.addEventListener("click", () => {
   else document.documentElement.dataset.theme = next;
   try {
     localStorage.setItem("theme", next);
-  } catch { /* no storage: until the page is left */ }
+  } catch { /* no storage: the theme lasts until the page is left */ }
   showTheme();
 });
 

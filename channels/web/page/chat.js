@@ -1,5 +1,5 @@
-// The messages of a conversation and where one writes. Only what was read is in the document: the newest first, older
-// and newer ones as one scrolls; whatever is added above leaves what is being read where it is.
+// The messages of a conversation and the field to write in. Messages are loaded as needed: the newest first, older and
+// newer ones on scrolling. Messages that are added above do not move the ones in view.
 
 import {empty, failed, fill, h} from "/page/dom.js";
 import {PAGE} from "/page/feed.js";
@@ -7,15 +7,15 @@ import {Calls, ToolLine, messageElement, textOf} from "/page/message.js";
 import {Outbox, pendingElement} from "/page/composer.js";
 import {show} from "/page/markdown.js";
 
-/** Pixels from an end at which more is read. */
+/** Pixels from an end at which more messages are loaded. */
 const NEAR = 800;
-/** Pixels from the end within which one is taken to read along. */
+/** Within so many pixels of the end, the view follows new messages. */
 const ALONG = 48;
-/** Messages shown before one that was asked for. */
+/** Messages shown before a message that was linked to. */
 const BEFORE = 30;
-/** Characters of an answer being written that are shown at least. */
+/** Minimum number of characters shown of an answer in progress. */
 const ENDING = 10_000;
-/** Characters of an answer that are read out. */
+/** Characters of an answer for screen readers. */
 const SPOKEN = 600;
 
 export class Chat extends HTMLElement {
@@ -28,7 +28,7 @@ export class Chat extends HTMLElement {
     this.unread = 0;
     this.target = null;
     this.preview = null;
-    this.older = h("p.edge", {hidden: true}, "Reading older messages…");
+    this.older = h("p.edge", {hidden: true}, "Loading older messages…");
     this.list = h("div.messages", null);
     this.tail = h("div.messages.tail", null);
     this.flow = h("div.flow", null, this.older, this.list, this.tail);
@@ -67,7 +67,7 @@ export class Chat extends HTMLElement {
   showWriter() {
     if (!this.writer || !this.#me) return;
     if (this.foreign) {
-      fill(this.writer, h("p.notice-line", null, `This conversation belongs to the channel ${this.feed.session.split(":")[0]}: it can be read here, and is answered there.`));
+      fill(this.writer, h("p.notice-line", null, `This conversation belongs to the channel ${this.feed.session.split(":")[0]}. You can read it here, but you can only reply on that channel.`));
     } else if (!this.composer) {
       this.outbox = new Outbox(this.feed.session, this.feed.signal);
       this.outbox.addEventListener("change", () => this.showPending(), {signal: this.feed.signal});
@@ -98,7 +98,7 @@ export class Chat extends HTMLElement {
     }
   }
 
-  /** Show `messages` alone. */
+  /** Show only `messages`. */
   put(messages) {
     this.calls.clear();
     this.first = messages[0]?.index ?? 0;
@@ -139,11 +139,11 @@ export class Chat extends HTMLElement {
       this.list.append(...this.drawn(messages));
       this.upto = (messages.at(-1)?.index ?? this.upto - 1) + 1;
       this.setEnd(messages.length < PAGE || this.upto > this.feed.last);
-    } catch { /* asked again at the next scroll */ }
+    } catch { /* the next scroll tries again */ }
     this.reading = false;
   }
 
-  /** Change what stands above without moving what is read. */
+  /** Change messages above the view without moving those in view. */
   keeping(change) {
     const top = this.scroller.getBoundingClientRect().top;
     const anchor = [...this.list.children].find((each) => each.getBoundingClientRect().bottom > top);
@@ -159,7 +159,7 @@ export class Chat extends HTMLElement {
     this.showNewest();
   }
 
-  /** Go to the message at `index`; null: stay, or go back to the end from where one was sent. */
+  /** Go to the message at `index`. With null, return to the end if a message was targeted before. */
   async jump(index) {
     const before = this.target;
     this.target = index;
@@ -187,7 +187,7 @@ export class Chat extends HTMLElement {
     found.classList.add("target");
     const show = () => found.scrollIntoView({block: found.clientHeight > this.scroller.clientHeight / 2 ? "start" : "center"});
     show();
-    // Again: what comes into view gets its real height.
+    // Once more: elements get their real height when they come into view.
     requestAnimationFrame(show);
   }
 
@@ -251,7 +251,7 @@ export class Chat extends HTMLElement {
     this.newest.textContent = this.unread ? `${this.unread} new ↓` : "Newest ↓";
   }
 
-  // What is being said
+  // New messages
 
   said(message) {
     if (message.id) this.outbox?.settle(message.id);
@@ -283,7 +283,7 @@ export class Chat extends HTMLElement {
   piece({turn, fence, offset, text}) {
     const live = this.live(turn, fence);
     live.text = offset === 0 ? text : live.text + text;
-    // Drawn once a frame, however fast the pieces come; less often where drawing takes long.
+    // Drawn at most once per frame, and less often if drawing is slow.
     live.timer ??= setTimeout(() => requestAnimationFrame(() => {
       live.timer = null;
       const began = performance.now();
@@ -336,7 +336,7 @@ export class Chat extends HTMLElement {
   }
 
   missing({first, upto, reason}) {
-    this.list.append(h("p.edge.bad", {role: "status"}, `Messages ${first} to ${upto - 1} lie in the archive, which cannot be read just now: ${reason}`));
+    this.list.append(h("p.edge.bad", {role: "status"}, `Messages ${first} to ${upto - 1} are in the archive, which cannot be read right now: ${reason}`));
     this.upto = Math.max(this.upto, upto);
   }
 
@@ -362,17 +362,17 @@ export class Chat extends HTMLElement {
     const nothing = this.ready && !this.list.children.length && this.tail.querySelectorAll(":scope > :not(.empty)").length === 0;
     this.tail.querySelector(".empty.first")?.remove();
     if (!nothing) return;
-    const first = this.foreign ? empty("Nothing was said here yet")
+    const first = this.foreign ? empty("No messages yet")
       : empty(`Talk to ${this.#me?.bot ?? "the bot"}`,
-        h("p", null, "Write below and press Enter. The bar above shows what fills the context; when it is full, older messages settle into ",
-          h("a", {href: "/memory"}, "memory"), ", and the conversation goes on."),
+        h("p", null, "Write a message below and press Enter. The bar above shows the contents of the context. When the context is full, older messages are consolidated into ",
+          h("a", {href: "/memory"}, "memory"), ", and the conversation continues."),
         h("p.row.wrap.tries", null, ["/help", "/status"].map((name) => h("button.button", {type: "button", onclick: () => this.outbox?.send(name)}, name))));
     first.classList.add("first");
     this.tail.prepend(first);
   }
 }
 
-/** What is shown of a text being written: the whole, or the end of a very long one, which moves on in steps. */
+/** The visible part of a text in progress: the whole text, or the end of a very long one, which advances in steps. */
 function ending(text) {
   if (text.length < 2 * ENDING) return text;
   const from = Math.floor(text.length / ENDING - 1) * ENDING;

@@ -1,18 +1,18 @@
-// Where one writes: a field that grows, completes commands, keeps what is not sent, and hands in what is.
+// The message field: it grows, completes commands, keeps unsent text, and sends messages.
 
 import {ApiError, post} from "/page/api.js";
 import {add, fill, h} from "/page/dom.js";
 
 const HEIGHT_MAX = 240;
-/** Characters shown of what waits. */
+/** Characters shown of a pending message. */
 const SHOWN = 2000;
 const RETRY_MS = [1000, 2000, 4000, 8000, 15_000];
-/** Answers after which the same message is sent again, with the same id: it counts once. */
+/** Statuses after which a message is sent again, with the same id, so that it counts once. */
 const AGAIN = new Set([0, 408, 429, 500, 502, 503, 504]);
-/** An accepted message that nothing was heard of for so long is no longer shown as waiting. */
+/** An accepted message without news for this long is no longer shown as pending. */
 const FORGET_MS = 3_600_000;
 
-/** What was written in a session and is not seen answered, kept over a reload of the page. */
+/** Messages of a session that are not seen in its log yet. They survive a reload of the page. */
 export class Outbox extends EventTarget {
   constructor(session, signal) {
     super();
@@ -35,7 +35,7 @@ export class Outbox extends EventTarget {
     try {
       if (this.list.length) sessionStorage.setItem(this.key, JSON.stringify(this.list));
       else sessionStorage.removeItem(this.key);
-    } catch { /* full, or none: until the page is left */ }
+    } catch { /* storage is full or missing: they last until the page is left */ }
     this.dispatchEvent(new Event("change"));
   }
 
@@ -45,7 +45,7 @@ export class Outbox extends EventTarget {
     this.run();
   }
 
-  /** It was seen in the log, or answered aside. → what it was, if it was of here. */
+  /** Remove a message that was seen in the log or answered out of band → the message, if it was sent from here. */
   settle(id) {
     const found = this.list.find((each) => each.id === id);
     if (!found) return null;
@@ -54,7 +54,7 @@ export class Outbox extends EventTarget {
     return found;
   }
 
-  /** One after the other, so that they arrive in order. */
+  /** Send one message after the other, so that they arrive in order. */
   async run() {
     if (this.running) return;
     this.running = true;
@@ -120,7 +120,7 @@ export class Composer extends HTMLElement {
     try {
       if (this.field.value) sessionStorage.setItem(this.draft, this.field.value);
       else sessionStorage.removeItem(this.draft);
-    } catch { /* no storage: the text is kept as long as the page is */ }
+    } catch { /* no storage: the text lasts until the page is left */ }
     this.grow();
     this.complete();
   }
@@ -131,7 +131,7 @@ export class Composer extends HTMLElement {
     this.sender.disabled = !this.field.value.trim();
   }
 
-  /** Put `text` where one writes. */
+  /** Put `text` into the field. */
   write(text) {
     this.field.value = text;
     this.changed();
@@ -152,7 +152,7 @@ export class Composer extends HTMLElement {
   }
 
   key(event) {
-    // While an input method composes, Enter takes a word and Escape drops one.
+    // While an input method composes, Enter accepts a word and Escape discards it.
     if (event.isComposing || event.keyCode === 229) return;
     if (!this.options.hidden && this.choose(event)) return;
     if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
@@ -209,9 +209,9 @@ export class Composer extends HTMLElement {
   }
 }
 
-/** What waits to be seen in the log → its bubble. */
+/** A message that is not seen in the log yet → its bubble. */
 export function pendingElement(each, {edit, live}) {
-  const says = {new: "sending…", late: `not sent yet, trying again: ${each.problem}`, accepted: live ? "being answered" : "waiting", refused: `not sent: ${each.problem}`}[each.state];
+  const says = {new: "sending…", late: `not sent yet, retrying: ${each.problem}`, accepted: live ? "being answered" : "pending", refused: `not sent: ${each.problem}`}[each.state];
   return add(h("article.message.user.pending", {class: each.state, dataset: {pending: each.id}}),
     h("div.markdown", null, h("p", null, each.text.length > SHOWN ? `${each.text.slice(0, SHOWN)}…` : each.text)),
     h("footer", null, h("span", null, says), each.state === "refused" && h("button.quiet", {type: "button", onclick: edit}, "Edit")));

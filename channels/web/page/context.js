@@ -1,4 +1,4 @@
-// What fills the context: a bar of its parts with the marks at which something happens, and the exact prompt by part.
+// The context bar: the parts of the next prompt, with marks for the flush point, the consolidation start and the budget.
 
 import {get, ofSession} from "/page/api.js";
 import {count, fill, h, short} from "/page/dom.js";
@@ -9,19 +9,19 @@ export const PARTS = {
 };
 export const SAYS = {
   system: "The bot's instructions: AGENTS.md, SOUL.md and the other bootstrap files",
-  identity: "What every bot is told first: where it is, and its rules",
-  tools: "The tools the model may call",
-  memory: "MEMORY.md: what settled of older conversations",
-  recalled: "What was looked up for the newest message",
-  continuity: "Where it stood when older messages were consolidated",
-  history: "The messages after the cursor",
-  current: "What was said last",
+  identity: "Millpond's instructions for every bot: its environment and its rules",
+  tools: "The tools that the model may call",
+  memory: "MEMORY.md: facts consolidated from older messages",
+  recalled: "Memories found for the newest message",
+  continuity: "Summary of the consolidated messages of this conversation",
+  history: "The messages that are not consolidated yet",
+  current: "The messages of the current or next turn",
 };
 const MARKS = {
-  flush: "From here on, what should be kept is written down",
-  consolidation: "From here on, older messages settle into memory",
+  flush: "From this size on, the bot saves important facts in notes",
+  consolidation: "From this size on, older messages are consolidated into memory",
 };
-/** Rest after a change before the bar is read again, and while a consolidation is due or goes on. */
+/** Delay before the bar is read again: after a change, and while a consolidation is due or in progress. */
 const CALM_MS = 250;
 const DUE_MS = 2000;
 
@@ -40,7 +40,7 @@ export class Context extends HTMLElement {
     clearTimeout(this.waiting);
   }
 
-  /** Whether the exact prompt is what is shown below. */
+  /** Whether the exact prompt is shown below the bar. */
   set open(open) {
     if (this.link) this.link.setAttribute("aria-current", open ? "page" : "false");
     this.link?.setAttribute("href", `/s/${encodeURIComponent(this.feed.session)}${open ? "" : "/context"}`);
@@ -83,7 +83,7 @@ export class Context extends HTMLElement {
     const sum = `${short(used)} of ${short(budget)} tokens`;
     fill(this.link, bar, ticks);
     this.link.setAttribute("aria-label", `The next prompt of ${model}: ${sum}. ${parts.filter((part) => part.tokens)
-      .map((part) => `${PARTS[part.name] ?? part.name} ${count(part.tokens)}`).join(", ")}. Show it exactly`);
+      .map((part) => `${PARTS[part.name] ?? part.name} ${count(part.tokens)}`).join(", ")}. Show the exact prompt`);
     fill(this.legend,
       parts.filter((part) => part.tokens).map((part) => h(`span.part-${part.name}`, {title: SAYS[part.name]},
         h("i", null), `${PARTS[part.name] ?? part.name} `, h("b", null, short(part.tokens)))),

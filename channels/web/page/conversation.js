@@ -1,4 +1,4 @@
-// One conversation: its name, what fills its context, then the chat, the exact prompt or a turn, and the timeline beside.
+// One conversation: its name and context bar, then the chat, the exact prompt or a turn, with the timeline beside it.
 
 import {add, empty, fill, h} from "/page/dom.js";
 import {Feed} from "/page/feed.js";
@@ -8,7 +8,7 @@ import "/page/chat.js";
 import "/page/context.js";
 import "/page/rail.js";
 
-const STATES = {loading: "reading…", live: "live", away: "connecting…"};
+const STATES = {loading: "loading…", live: "live", away: "connecting…"};
 
 export class Conversation extends HTMLElement {
   #me = null;
@@ -44,7 +44,7 @@ export class Conversation extends HTMLElement {
   show() {
     const {session, index, panel = "chat", turn} = this.#params;
     if (!session) {
-      // "/" has no session of its own: the one that was open last, once it is known whose channel this is.
+      // "/" shows the session that was open last, once /api/me has named the channel.
       if (this.#me) go(`/s/${encodeURIComponent(ownSession(this.#me.channel))}`, {replace: true});
       return;
     }
@@ -67,7 +67,7 @@ export class Conversation extends HTMLElement {
       await load();
     } catch (error) {
       console.warn(error);
-      fill(holder, empty("This part of the page did not load", h("p", null, "Reload the page.")));
+      fill(holder, empty("This part of the page could not be loaded", h("p", null, "Reload the page.")));
       return;
     }
     if (!holder.isConnected) return;

@@ -1,11 +1,11 @@
-// The one way in which this page makes elements. Text becomes text nodes, never markup; an address that could run a
-// script is left out; handlers are functions.
+// The only code of this page that makes elements. Text becomes text nodes, never markup. An address that could run a
+// script is left out. Handlers are functions.
 
 const SVG = "http://www.w3.org/2000/svg";
 const SVG_TAGS = new Set(["svg", "path", "rect", "circle", "line", "g"]);
 const SAFE = /^(https?:|mailto:|\/(?!\/)|#|\?)/i;
 
-/** Whether an address may stand in a link: our own, the web's, or one to write to. */
+/** Whether an address is allowed in a link: of this page, of the web, or of mail. */
 export const isSafe = (address) => SAFE.test(address) && !/[\u0000-\u0020]/.test(address[0]);
 
 /**
@@ -37,7 +37,7 @@ export function add(element, ...children) {
   return element;
 }
 
-/** Put `children` in the place of all that `element` holds. */
+/** Replace the content of `element` with `children`. */
 export function fill(element, ...children) {
   element.replaceChildren();
   return add(element, ...children);
@@ -64,7 +64,7 @@ export function took(ms) {
   return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
 }
 
-/** A `<time>`: the hour today, else the day; the whole as its title. */
+/** A `<time>`: the clock time for today, else with the day; the full date as its title. */
 export function when(iso) {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return "";
@@ -81,17 +81,17 @@ export function ago(iso) {
   return seconds < 86_400 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** Say something in passing, at the foot of the page; read out by screen readers. */
+/** Show a short message at the foot of the page; screen readers read it out. */
 export function toast(text, kind = "") {
   const shown = h("p.toast", {class: kind}, text);
   document.getElementById("toasts")?.append(shown);
   setTimeout(() => shown.remove(), 6000);
 }
 
-/** What stands where there is nothing yet: what it is, and the next step. */
+/** An empty state: a title and the next step. */
 export const empty = (title, ...children) => h("div.empty", null, h("h2", null, title), ...children);
 
-/** Where a page failed to read something: the server's own words, and a button that tries again. */
+/** A failed request: the error message, and a button to try again. */
 export const failed = (error, again) =>
-  h("div.empty", {role: "alert"}, h("h2", null, "This could not be read"), h("p", null, error.message),
+  h("div.empty", {role: "alert"}, h("h2", null, "Loading failed"), h("p", null, error.message),
     again && h("button.button", {type: "button", onclick: again}, "Try again"));

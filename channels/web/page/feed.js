@@ -1,13 +1,13 @@
-// One session as it is being said: its messages and what passes by, handed on as DOM events to all who show it.
+// The live feed of one session: its messages and other events, passed on as DOM events to all elements that show it.
 //
 // Events: "messages" {first, list, gone} · "delta" · "tool" · "notice" · "cursor" · "missing" (all as in docs/api.md) ·
-// "state" ("loading", "live", "away") · "back" (live again). What was handed on once is not again: `last` is the index behind which to go on.
+// "state" ("loading", "live", "away") · "back" (live again). Each message is passed on once: `last` is the index of the newest one.
 
 import {Stream, get, ofSession, query} from "/page/api.js";
 
-/** How many messages are read at once. */
+/** Messages per request. */
 export const PAGE = 100;
-/** Larger than any index: what lies before it is the newest. */
+/** Larger than any index: the messages before it are the newest. */
 const END = 999_999_999_999_999;
 
 export class Feed extends EventTarget {
@@ -18,7 +18,7 @@ export class Feed extends EventTarget {
     this.state = "loading";
     this.notices = new Set();
     this.controller = new AbortController();
-    /** Settled once the newest messages were read. */
+    /** Resolves once the newest messages are loaded. */
     this.ready = new Promise((done) => { this.isReady = done; });
   }
 
@@ -57,7 +57,7 @@ export class Feed extends EventTarget {
 
   hear(name, data) {
     if (name === "message") {
-      // After the server lost what it had, new messages take the old places: they are shown, not skipped.
+      // If the server lost messages, new ones get the same indexes: they are shown, not skipped.
       this.last = data.index;
     } else if (name === "missing") {
       this.last = Math.max(this.last, data.upto - 1);

@@ -1,5 +1,5 @@
-// Markdown → DOM nodes, and nothing but nodes that `h` makes: what a text says is shown, never run. Every pass over a
-// text is linear, and nesting is bounded, so that no text keeps the page busy.
+// Markdown → DOM nodes, all made by `h`: text is shown, never run. Every pass over a text is linear, and nesting is
+// bounded, so that no text keeps the page busy.
 
 import {add, h, isSafe} from "/page/dom.js";
 
@@ -14,8 +14,8 @@ const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])([ \t]+|$)/;
 const ROW_RULE = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
 
 /**
- * Show `text` in `element`. Called again with a longer text, it changes only the blocks that differ: text that is being
- * written is drawn as it comes.
+ * Show `text` in `element`. A later call with a longer text changes only the blocks that differ, so that an answer in
+ * progress is drawn as it arrives.
  */
 export function show(element, text) {
   const blocks = split(text.replace(/\r\n?/g, "\n").split("\n"));
@@ -91,7 +91,7 @@ function listed(lines, at) {
     while (upto < lines.length) {
       const line = lines[upto];
       if (!line.trim()) {
-        // A blank line belongs to the item when what follows is indented.
+        // A blank line belongs to the item if the next line is indented.
         if (indentOf(lines[upto + 1] ?? "") < Math.min(indent, 2) || !(lines[upto + 1] ?? "").trim()) break;
         inner.push("");
       } else if (indentOf(line) >= Math.min(indent, 2)) inner.push(line.slice(Math.min(indent, indentOf(line))));
@@ -100,7 +100,7 @@ function listed(lines, at) {
       upto += 1;
     }
     items.push(inner);
-    // Between two items a blank line may stand.
+    // A blank line between two items is allowed.
     if (upto + 1 < lines.length && !lines[upto].trim() && ITEM.test(lines[upto + 1])) upto += 1;
   }
   return [{kind: "list", ordered, start: parseInt(ITEM.exec(lines[at])[2], 10) || 0, items}, upto];
@@ -181,7 +181,7 @@ function code({language, text}) {
       await navigator.clipboard.writeText(text);
       copy.textContent = "Copied";
     } catch {
-      copy.textContent = "Not allowed";
+      copy.textContent = "Copying failed";
     }
     setTimeout(() => { copy.textContent = "Copy"; }, 1500);
   }}, "Copy");
@@ -252,7 +252,7 @@ function closing(text, marks, from) {
   return -1;
 }
 
-/** Open or close an emphasis at `at` → how many characters that took. */
+/** Open or close an emphasis at `at` → the number of characters used. */
 function emphasis(text, at, open, say) {
   const char = text[at];
   const mark = text[at + 1] === char ? char + char : char;
@@ -295,6 +295,6 @@ const count = (text, char) => text.split(char).length - 1;
 
 function link(address, parts, source) {
   const safe = /^(https?:|mailto:)/i.test(address) && isSafe(address);
-  // Whoever reads may not follow an address of this page, or one that runs something: it is shown as it was written.
+  // An address of this page, or one that could run a script, gets no link: its source is shown instead.
   return safe ? h("a", {href: address, target: "_blank", rel: "noopener noreferrer nofollow"}, parts) : source;
 }

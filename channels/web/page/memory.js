@@ -1,4 +1,4 @@
-// What a bot remembers of a scope: the text and its versions, history, notes; to be searched, edited, restored, forgotten.
+// The memory of a scope: text, versions, history and notes. It can be searched, edited, restored and forgotten.
 
 import {get, post, put, query, segment} from "/page/api.js";
 import {ago, count, empty, fill, h, short, toast, when} from "/page/dom.js";
@@ -7,14 +7,14 @@ import {body as prose} from "/page/message.js";
 import {View, once, plain, press, sure, tabs, toSession} from "/page/views.js";
 
 const TABS = {text: "Text", versions: "Versions", history: "History", notes: "Notes", search: "Search", forget: "Forget"};
-/** Unchanged lines that are shown around a change. */
+/** Unchanged lines shown around a change. */
 const AROUND = 2;
-/** Rest after a key before the list is read. */
+/** Delay between a key press and reading the list. */
 const TYPING_MS = 200;
 const PAGE = 50;
 const SCORE_FULL = 1;
 
-/** `pond:person:web:alice` → its kind, and the name as a person reads it. */
+/** `pond:person:web:alice` → its kind and its readable name. */
 function nameOf(scope) {
   const [bot, kind, ...rest] = scope.split(":");
   return {bot, kind: kind ?? "", name: rest.length ? rest.slice(1).map(plain).join(" · ") : bot, channel: rest[0] ?? ""};
@@ -24,7 +24,7 @@ const page = (scope, more = {}) => `/memory/${segment(scope)}${query(more)}`;
 const api = (scope, rest = "", more = {}) => `/api/memory/${segment(scope)}${rest}${query(more)}`;
 
 export class Memory extends View {
-  /** What a person has begun to write, of which scope. */
+  /** The unsaved text of a person, with its scope. */
   #draft = null;
 
   changed() {
@@ -40,7 +40,7 @@ export class Memory extends View {
         h("div.page-head", null,
           h("h1", {title: scope}, name),
           h("p.row.wrap", null, [kind, channel, bot].filter(Boolean).map((each) => h("span.badge", null, each))))),
-      tabs("What is remembered", Object.entries(TABS).map(([key, label]) =>
+      tabs("Views of this memory", Object.entries(TABS).map(([key, label]) =>
         [page(scope, {tab: key === "text" ? "" : key}), label, key === tab])),
       body));
     if (version !== undefined) return this.showVersion(body, scope, version);
@@ -51,18 +51,18 @@ export class Memory extends View {
 
   showScopes() {
     const list = h("section", {"aria-label": "Memories"});
-    const field = h("input", {type: "search", placeholder: "Whose memory?", "aria-label": "Filter memories", value: this.asked.get("q") ?? ""});
+    const field = h("input", {type: "search", placeholder: "Filter by name", "aria-label": "Filter memories", value: this.asked.get("q") ?? ""});
     const read = () => this.into(list, (signal) => get(`/api/memory${query({q: field.value.trim(), limit: 200})}`, signal),
       ({scopes, more}) => (scopes.length ? [h("ul.lines.card", null, scopes.map(lineOf)),
-        more ? h("p.soft.small", null, "There are more: write part of a name above.") : null]
-        : field.value ? h("p.soft", null, "No memory has this in its name.") : nothingYet()));
+        more ? h("p.soft.small", null, "More memories exist. Enter part of a name above to find them.") : null]
+        : field.value ? h("p.soft", null, "No memory with this name was found.") : nothingYet()));
     let waiting = 0;
     field.addEventListener("input", () => {
       clearTimeout(waiting);
       waiting = setTimeout(read, TYPING_MS);
     });
     fill(this, h("div.page", null,
-      h("div.page-head", null, h("h1", null, "Memory"), h("p.soft", null, "What settled of conversations, by whose it is")),
+      h("div.page-head", null, h("h1", null, "Memory"), h("p.soft", null, "Memory by owner")),
       field, list));
     read();
   }
@@ -74,11 +74,11 @@ export class Memory extends View {
       if (this.#draft?.scope === scope) return this.editor(body, memory);
       return [
         h("div.page-head", null,
-          h("p.soft.small", null, memory.version ? [`Version ${memory.version}, ${memory.cause}, `, when(memory.time), `, ${count(memory.tokens)} tokens`] : "Not written yet"),
+          h("p.soft.small", null, memory.version ? [`Version ${memory.version}, ${memory.cause}, `, when(memory.time), `, ${count(memory.tokens)} tokens`] : "No version yet"),
           h("div.row", null,
             press("Edit", () => { this.#draft = {scope, text: memory.text, expect: memory.version}; fill(body, this.editor(body, memory)); body.querySelector("textarea").focus(); }))),
         memory.text.trim() ? h("article.card", null, prose(memory.text))
-          : empty("MEMORY.md is empty", h("p", null, "It is written when older messages are consolidated. To see it now, write ", h("code", null, "/compact"), " in the conversation; or write it yourself.")),
+          : empty("MEMORY.md is empty", h("p", null, "MEMORY.md is written when older messages are consolidated. To consolidate now, send ", h("code", null, "/compact"), " in the conversation. You can also write the text yourself.")),
       ];
     });
   }
@@ -94,8 +94,8 @@ export class Memory extends View {
         const now = await get(api(draft.scope), this.signal);
         draft.expect = now.version;
         fill(note, h("div.notice-line", {role: "alert"},
-          h("p", null, `Version ${now.version} came meanwhile. Yours is kept here; saving again replaces it.`),
-          h("p", null, h("a", {href: `/memory/${segment(draft.scope)}/versions/${now.version}`}, "What it changed"))));
+          h("p", null, `Version ${now.version} was saved while you were editing. Your text is kept here. Save again to replace version ${now.version}.`),
+          h("p", null, h("a", {href: `/memory/${segment(draft.scope)}/versions/${now.version}`}, `Changes in version ${now.version}`))));
         return;
       }
       toast("Saved as a new version");
@@ -111,7 +111,7 @@ export class Memory extends View {
     const button = press("Save", save, {kind: "primary"});
     const note = h("div", null);
     return h("div.stack", null,
-      h("p.soft.small", null, memory.version ? `Your text becomes the version after ${memory.version}; no version is lost.` : "Your text becomes the first version."),
+      h("p.soft.small", null, memory.version ? `Saving creates a new version after version ${memory.version}. All earlier versions are kept.` : "Saving creates the first version."),
       note, field, h("div.row", null, button, press("Cancel", leave), h("span.soft.small", null, "Ctrl+Enter saves")));
   }
 
@@ -151,11 +151,11 @@ export class Memory extends View {
             number > 1 && h("a.button", {href: `${here}${number - 1}`}, "‹ Older"),
             number < current.version && h("a.button", {href: `${here}${number + 1}`}, "Newer ›"),
             isCurrent ? h("span.badge.good", null, "current")
-              : sure("Restore", `Make it the newest?`, () => this.restore(scope, number, current.version), {kind: "primary"}))),
-        tabs("Compared", [
-          [`${here}${number}`, "What it changed", how === "before"],
-          !isCurrent && [`${here}${number}?with=current`, `Against version ${current.version}`, how === "current"],
-          [`${here}${number}?with=text`, "Whole text", how === "text"],
+              : sure("Restore", "Restore this version?", () => this.restore(scope, number, current.version), {kind: "primary"}))),
+        tabs("Comparison", [
+          [`${here}${number}`, "Changes", how === "before"],
+          !isCurrent && [`${here}${number}?with=current`, `Compared with version ${current.version}`, how === "current"],
+          [`${here}${number}?with=text`, "Full text", how === "text"],
         ].filter(Boolean)),
         how === "text" ? h("article.card", null, prose(version.text || "*Empty*")) : diff(lines),
       ];
@@ -164,7 +164,7 @@ export class Memory extends View {
 
   async restore(scope, version, expect) {
     await post(api(scope, "/restore"), {version, expect}, this.signal);
-    toast(`The text of version ${version} is the newest now`);
+    toast(`Version ${version} was restored as the newest version`);
     go(page(scope));
   }
 
@@ -180,13 +180,13 @@ export class Memory extends View {
       return entries;
     };
     this.into(body, () => read(), (entries) => (entries.length ? [list, more]
-      : empty("No history yet", h("p", null, "Each consolidated stretch of a conversation becomes an entry here."))));
+      : empty("No history yet", h("p", null, "Each consolidated part of a conversation becomes an entry here."))));
   }
 
   notes(body, scope) {
     const asked = this.asked.get("day");
     this.into(body, (signal) => get(api(scope, "/notes", {day: asked}), signal), ({days = [], day, notes}) => {
-      if (!days.length && !notes.length) return empty("No notes yet", h("p", null, "Shortly before older messages are consolidated, the bot notes down what is worth keeping, by day."));
+      if (!days.length && !notes.length) return empty("No notes yet", h("p", null, "Before older messages are consolidated, the bot saves important facts in daily notes."));
       return h("div.stack", null,
         h("nav.row.wrap", {"aria-label": "Days"}, days.map((each) =>
           h("a.chip", {href: page(scope, {tab: "notes", day: each}), "aria-current": each === day && "date"}, each))),
@@ -201,14 +201,14 @@ export class Memory extends View {
   search(body, scope) {
     const words = this.asked.get("q") ?? "";
     const hits = h("div.stack", {"aria-live": "polite"});
-    fill(body, h("div.stack", null, wordsForm("What to look for", "Search", words, (text) => go(page(scope, {tab: "search", q: text}))), hits));
+    fill(body, h("div.stack", null, wordsForm("Search words", "Search", words, (text) => go(page(scope, {tab: "search", q: text}))), hits));
     if (!words) {
-      fill(hits, h("p.soft", null, "Looks through MEMORY.md, the history and the notes; the best passage comes first."));
+      fill(hits, h("p.soft", null, "Searches MEMORY.md, the history and the notes. The best match comes first."));
       return;
     }
     this.into(hits, (signal) => get(api(scope, "/search", {q: words}), signal), (found) => (found.hits.length
       ? h("ol.entries", null, found.hits.map((hit) => hitOf(scope, hit, Math.max(SCORE_FULL, ...found.hits.map((each) => each.score)))))
-      : h("p.soft", null, "Nothing that is remembered has these words.")));
+      : h("p.soft", null, "No matches in MEMORY.md, the history or the notes.")));
   }
 
   forget(body, scope) {
@@ -217,43 +217,43 @@ export class Memory extends View {
       const list = await post(api(scope, "/forget"), {words: text}, this.signal);
       fill(found, this.choices(scope, list, () => fill(found)));
     };
-    const form = wordsForm("What is to be forgotten", "Look for it", "", look);
+    const form = wordsForm("Text to forget", "Find", "", look);
     fill(body, h("div.stack", null,
-      h("p", null, "Lists where something stands in what is kept: messages, MEMORY.md and its versions, history, notes. Nothing goes before you choose."),
+      h("p", null, "This search covers all stored data: messages, MEMORY.md and its versions, history and notes. Nothing is deleted until you choose entries from the list."),
       form, found));
   }
 
   choices(scope, list, close) {
     const items = list.found ?? list.list ?? [];
-    if (!items.length) return h("p.soft", null, "It stands nowhere in what is kept.");
+    if (!items.length) return h("p.soft", null, "No stored data contains this text.");
     const form = h("form.stack", {onsubmit: (event) => event.preventDefault()});
     const forget = async (choose) => {
       await post(api(scope, "/forget"), {token: list.token, choose}, this.signal);
-      toast("It is being forgotten: every tier is passed over");
+      toast("The selected texts are being forgotten");
       close();
     };
     const chosen = () => [...form.querySelectorAll("input:checked")].map((box) => Number(box.value));
-    const some = sure("Forget what is chosen", "For good?", () => (chosen().length ? forget(chosen()) : toast("Nothing is chosen")), {kind: "danger"});
+    const some = sure("Forget selected", "Delete permanently?", () => (chosen().length ? forget(chosen()) : toast("Select at least one entry")), {kind: "danger"});
     return fill(form,
       h("ol.lines.card", null, items.map((item, at) => h("li", null, h("label", null,
         h("input", {type: "checkbox", value: item.number ?? at + 1}),
         h("span.grow", null, item.text ?? item.line ?? String(item)),
         item.where && h("span.badge", null, item.where))))),
-      h("div.row.wrap", null, some, sure("Forget all of it", "All of it, for good?", () => forget("all"), {kind: "danger"})));
+      h("div.row.wrap", null, some, sure("Forget all", "Delete all permanently?", () => forget("all"), {kind: "danger"})));
   }
 }
 
-const nothingYet = () => empty("Nothing is remembered yet",
-  h("p", null, "Memory fills when a conversation grows towards its budget: older messages are summed up, and what matters of them settles here."),
-  h("p", null, "To see it now: ", h("a", {href: "/"}, "talk to the bot"), ", then write ", h("code", null, "/compact"), "."));
+const nothingYet = () => empty("No memories yet",
+  h("p", null, "When a conversation approaches its token budget, older messages are summarized, and the important facts are saved here."),
+  h("p", null, "To see this now, ", h("a", {href: "/"}, "talk to the bot"), ", then send ", h("code", null, "/compact"), "."));
 
 function lineOf({scope, version, time, tokens, entries, notes}) {
   const {kind, name, channel} = nameOf(scope);
   return h("li", null, h("a", {href: page(scope)},
     h("span.name", {title: scope}, name),
     h("span.row.wrap", null, h("span.badge", null, kind), channel && h("span.badge", null, channel)),
-    h("span.soft.small.grow", null, [version ? `version ${version}` : "no text yet", `${short(tokens)} tokens`,
-      `${count(entries)} in the history`, `${count(notes)} note${notes === 1 ? "" : "s"}`].join(" · ")),
+    h("span.soft.small.grow", null, [version ? `version ${version}` : "no version yet", `${short(tokens)} tokens`,
+      `${count(entries)} history entr${entries === 1 ? "y" : "ies"}`, `${count(notes)} note${notes === 1 ? "" : "s"}`].join(" · ")),
     h("span.soft.small", null, time && ago(time))));
 }
 
@@ -261,8 +261,8 @@ function entryOf(entry) {
   const range = entry.upto > entry.first && toSession(entry.session, `messages ${entry.first}–${entry.upto - 1}`, entry.first);
   return h("li.card", {"data-index": entry.index, id: `entry-${entry.index}`},
     h("p.soft.small.row.wrap", null, h("span.badge.accent", null, `Entry ${entry.index}`),
-      h("span.badge", {class: entry.kind === "raw" && "warn"}, entry.kind === "raw" ? "kept as it was" : entry.kind),
-      entry.lost && h("span.badge.bad", null, "holds messages lost by the server"),
+      h("span.badge", {class: entry.kind === "raw" && "warn"}, entry.kind === "raw" ? "verbatim" : entry.kind),
+      entry.lost && h("span.badge.bad", null, "contains messages that the server lost"),
       when(entry.time), entry.session && h("span", null, plain(entry.session)), range),
     prose(entry.text));
 }
@@ -277,7 +277,7 @@ function hitOf(scope, hit, most) {
     h("pre.wrap.plain", null, hit.text));
 }
 
-/** A field and its button, and what happens with the words. */
+/** A field and a button that calls `submit` with the words. */
 function wordsForm(label, action, value, submit) {
   const field = h("input", {type: "search", "aria-label": label, placeholder: label, value, autocomplete: "off"});
   const button = h("button.button.primary", {type: "submit"}, action);
@@ -287,10 +287,10 @@ function wordsForm(label, action, value, submit) {
   }}, field, button);
 }
 
-/** The lines of a comparison; what is long and unchanged is folded. */
+/** The lines of a comparison; long unchanged passages are folded. */
 export function diff(lines) {
   const marked = lines.map((line) => line.some(([mark, text]) => mark !== "same" && text !== ""));
-  if (!marked.includes(true)) return h("p.soft", null, "Nothing differs.");
+  if (!marked.includes(true)) return h("p.soft", null, "No differences.");
   const near = (at) => marked.slice(Math.max(0, at - AROUND), at + AROUND + 1).includes(true);
   const shown = [];
   let folded = [];
@@ -308,7 +308,7 @@ export function diff(lines) {
     }
   });
   unfold();
-  return h("div.card.diff", {tabindex: 0, role: "region", "aria-label": "What differs"}, shown);
+  return h("div.card.diff", {tabindex: 0, role: "region", "aria-label": "Differences"}, shown);
 }
 
 function fold(lines) {

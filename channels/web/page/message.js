@@ -1,15 +1,15 @@
-// One message of a conversation as elements: what was said, and the tools that were used, folded to a line each.
+// One message of a conversation as elements: its text, and its tool calls, each folded to one line.
 
 import {add, count, fill, h, took, when} from "/page/dom.js";
 import {show} from "/page/markdown.js";
 
-/** Characters from which on a message is folded, and how much of it is shown then. */
+/** Messages above `FOLD` characters are folded to `SHOWN` characters. */
 const FOLD = 20_000;
 const SHOWN = 6_000;
-/** Characters of a tool's arguments or result that are shown at once. */
+/** Characters shown of a tool's arguments or result before they are unfolded. */
 const TOOL_SHOWN = 20_000;
 
-/** Where tool calls and their results find each other, whichever is read first. */
+/** Matches tool calls with their results, in whichever order they are loaded. */
 export class Calls {
   constructor() {
     this.lines = new Map();
@@ -27,7 +27,7 @@ export class Calls {
   }
 }
 
-/** `▸ read_file · 120 ms`, which opens to the arguments and the result. */
+/** A line `▸ read_file · 120 ms` that opens to show the arguments and the result. */
 export class ToolLine {
   constructor() {
     this.name = h("code", null, "tool");
@@ -52,7 +52,7 @@ export class ToolLine {
     return this;
   }
 
-  /** What is known while it runs: "started", "done" or "failed". */
+  /** Show the state of a running call: "started", "done" or "failed". */
   running(name, state) {
     this.name.textContent = name;
     this.began ??= Date.now();
@@ -70,7 +70,7 @@ export class ToolLine {
 
   part(holder, title, text) {
     holder.hidden = false;
-    fill(holder, h("h4", null, title), text ? folded(text, TOOL_SHOWN, TOOL_SHOWN, (shown) => h("pre.wrap", {tabindex: 0}, shown)) : h("p.soft.small", null, "nothing"));
+    fill(holder, h("h4", null, title), text ? folded(text, TOOL_SHOWN, TOOL_SHOWN, (shown) => h("pre.wrap", {tabindex: 0}, shown)) : h("p.soft.small", null, "empty"));
   }
 }
 
@@ -85,17 +85,17 @@ export function messageElement(message, {calls, session, foreign}) {
   const own = message.role === "user";
   const element = place(h(`article.message.${own ? "user" : "assistant"}`, {class: message.overheard ? "overheard" : ""}), message);
   const text = textOf(message.content);
-  if (own && (foreign || message.overheard) && message.sender) add(element, h("p.who", null, message.sender, message.overheard && " · overheard"));
+  if (own && (foreign || message.overheard) && message.sender) add(element, h("p.who", null, message.sender, message.overheard && " · group context"));
   if (!own) add(element, h("h3.unseen", null, "The bot"));
   if (text) add(element, body(text));
   for (const call of message.tool_calls ?? []) {
     const line = calls.line(message.turn, call.id).call(call.function?.name ?? "tool", call.function?.arguments ?? "", message.time);
-    // Its result was read before it, and had a place of its own until now.
+    // The result was loaded before its call, and had an element of its own until now.
     line.element.closest("article")?.replaceWith(place(h("span.tool-place", null), line.element.closest("article").dataset));
     add(element, line.element);
   }
   if (message.stopped) add(element, h("p.remark", null, "stopped"));
-  if (message.dead?.length) add(element, h("p.remark.bad", null, "This could not be answered: it is a ", h("a", {href: "/system/dead"}, "dead letter"), "."));
+  if (message.dead?.length) add(element, h("p.remark.bad", null, "This message could not be answered and is now a ", h("a", {href: "/system/dead"}, "dead letter"), "."));
   if (text || own || message.answers?.length) add(element, foot(message, session, own));
   return element;
 }
@@ -111,7 +111,7 @@ function foot(message, session, own) {
   return h("footer", null,
     h("a", {href: `/s/${at}/m/${message.index}`}, h("span.unseen", null, `Message ${message.index}, `), when(message.time)),
     message.tokens ? h("span", null, `${count(message.tokens)} tokens`) : null,
-    !own && last && h("a", {href: `/s/${at}/turns/${message.turn}`}, "how it came about"));
+    !own && last && h("a", {href: `/s/${at}/turns/${message.turn}`}, "Trace"));
 }
 
 /** The Markdown of a text, long ones folded. */

@@ -1,21 +1,21 @@
-// The exact prompt, word by word; loaded when it is looked at.
+// The exact prompt, word by word; loaded when it is opened.
 
 import {get, ofSession} from "/page/api.js";
 import {PARTS, SAYS} from "/page/context.js";
 import {add, count, empty, failed, fill, h} from "/page/dom.js";
 
-/** The exact prompt: what the model would be sent now, part by part. */
+/** The exact prompt: the complete text that the model would receive right now, part by part. */
 export class Prompt extends HTMLElement {
   connectedCallback() {
     this.read();
   }
 
   async read() {
-    fill(this, h("p.loading", {role: "status"}, "Putting the prompt together…"));
+    fill(this, h("p.loading", {role: "status"}, "Building the prompt…"));
     try {
       await this.feed.ready;
       if (this.feed.last < 0) {
-        fill(this, empty("No prompt yet", h("p", null, "Write the first message; then this shows, word by word, what the model is sent.")));
+        fill(this, empty("No prompt yet", h("p", null, "Write the first message. This view then shows the exact text that the model receives.")));
         return;
       }
       this.show(await get(ofSession(this.feed.session, "/prompt"), this.feed.signal));
@@ -30,11 +30,11 @@ export class Prompt extends HTMLElement {
       h("div", null,
         h("div.page-head", null, h("h2", null, "The exact prompt ", h("span.badge.accent", null, `${count(sum)} tokens`)),
           h("a.quiet", {href: `/s/${encodeURIComponent(this.feed.session)}`}, "Back to the chat")),
-        h("p.soft.small", null, "Every word that the model would be sent now, in its order. What you write next comes at the end.")),
-      missing.map(({server, reason}) => h("p.problem", null, "Without the tool server ", h("code", null, server), `: ${reason}`)),
-      unreadable.map(({path, reason}) => h("p.problem", null, "Without ", h("code", null, path), `: ${reason}`)),
+        h("p.soft.small", null, "The complete text that the model would receive right now, in order. Your next message is added at the end.")),
+      missing.map(({server, reason}) => h("p.problem", null, "Tool server ", h("code", null, server), ` is unavailable: ${reason}`)),
+      unreadable.map(({path, reason}) => h("p.problem", null, "File ", h("code", null, path), ` cannot be used: ${reason}`)),
       parts.filter((part) => part.tokens).map((part) => this.part(part, tools, messages)),
-      h("details.wire", null, h("summary", null, `All of it as JSON: ${count(messages.length)} messages`),
+      h("details.wire", null, h("summary", null, `Complete prompt as JSON: ${count(messages.length)} messages`),
         h("pre.wrap", {tabindex: 0}, JSON.stringify({messages, tools}, null, 2)))));
   }
 
@@ -42,7 +42,7 @@ export class Prompt extends HTMLElement {
     const known = name in PARTS;
     const body = name === "tools" ? tools.map(toolOf)
       : upto > first ? messages.slice(first, upto).map(wireOf)
-      : h("pre.wrap", {tabindex: 0}, text || "(nothing)");
+      : h("pre.wrap", {tabindex: 0}, text || "(empty)");
     return h("details.card.prompt-part", {open: ["memory", "recalled", "continuity"].includes(name)},
       h("summary", null, h(`i.part-${known ? name : "system"}`, null), h("strong", null, PARTS[name] ?? `System: ${name}`),
         h("span.badge", null, `${count(tokens)} tokens`), h("span.soft.small", null, SAYS[name] ?? "")),

@@ -1,14 +1,14 @@
-// The timeline: a tick for each message, as long as its tokens; the cursor, before which all is consolidated; and the
-// entries of the history that the older messages went into.
+// The timeline: a tick for each message, with a length by its tokens; the cursor, up to which messages are consolidated;
+// and the history entries made from the older messages.
 
 import {get, ofSession} from "/page/api.js";
 import {count, fill, h} from "/page/dom.js";
 import {go} from "/page/app.js";
 
-/** Pixels a message takes when there is room. */
+/** Pixels of a message, if there is room. */
 const ROW = 10;
 const WIDTH = 64;
-/** Pixels a label of an entry needs. */
+/** Pixels of the label of an entry. */
 const LABEL = 54;
 const NAMES = {u: "a person", a: "the bot", t: "a tool"};
 const CLASSES = {u: "user", a: "assistant", t: "tool"};
@@ -56,7 +56,7 @@ export class Rail extends HTMLElement {
   async read() {
     try {
       this.data = await get(ofSession(this.feed.session, "/timeline"), this.feed.signal);
-      // What an entry begins with is when it was written; its place says that here.
+      // An entry begins with its time, which its position on the timeline shows already.
       for (const entry of this.data.entries) entry.title = entry.title.replace(/^\[[^\]]{0,40}\] ?/, "");
       this.draw();
     } catch (error) {
@@ -113,7 +113,7 @@ export class Rail extends HTMLElement {
     this.ticks.setAttribute("viewBox", `0 0 ${WIDTH} ${height}`);
     const paths = {};
     const most = Math.sqrt(Math.max(64, ...sample(tokens)));
-    // Where there are more messages than pixels, the longest of those that share one is drawn.
+    // If there are more messages than pixels, only the longest message of each pixel is drawn.
     const step = Math.max(1, Math.ceil(1.5 / this.row));
     const thick = Math.max(1, Math.min(this.row - 2, 5));
     for (let at = 0; at < messages; at += step) {
@@ -154,14 +154,14 @@ export class Rail extends HTMLElement {
         h("span.rail-title", null, entry.title || "(no title)"),
         h("span.rail-range", null, `${count(entry.first)}–${count(entry.upto - 1)}`));
       label.style.top = `${at}px`;
-      // The cursor's line would go through it.
+      // Otherwise the line of the cursor would cross the label.
       label.classList.toggle("brief", at + LABEL > (cursor - first) * this.row);
       shown.push(label);
     }
     fill(this.labels, shown);
   }
 
-  /** Which messages the chat shows: {first, last}. */
+  /** Set the range of messages that the chat shows: {first, last}. */
   seen(range) {
     this.range = range;
     this.drawSeen();
@@ -187,7 +187,7 @@ export class Rail extends HTMLElement {
   told(index) {
     const {first, tokens, roles, cursor, entries} = this.data;
     const entry = entries.find((each) => each.first <= index && index < each.upto);
-    return `message ${count(index)} of ${NAMES[roles[index - first]] ?? "a tool"}, ${count(tokens[index - first] ?? 0)} tokens${
+    return `message ${count(index)} from ${NAMES[roles[index - first]] ?? "a tool"}, ${count(tokens[index - first] ?? 0)} tokens${
       index < cursor ? `, consolidated${entry ? ` into “${entry.title}”` : ""}` : ""}`;
   }
 
@@ -223,7 +223,7 @@ export class Rail extends HTMLElement {
   }
 }
 
-/** Few enough for one call's arguments, the largest among them. */
+/** At most 5,000 values, so that they fit into the arguments of one call. The largest value is among them. */
 function sample(tokens) {
   if (tokens.length <= 5000) return tokens;
   return [tokens.reduce((most, each) => Math.max(most, each), 0)];

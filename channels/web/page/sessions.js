@@ -1,25 +1,25 @@
-// The list of conversations: one's own and those of other channels, and the field that searches names and messages.
+// The list of conversations of this channel and of others, with a field that searches names and messages.
 
 import {get, ofSession, query} from "/page/api.js";
 import {ago, fill, h} from "/page/dom.js";
 import {go, nameOf} from "/page/app.js";
 
-/** How often the list is read while it is looked at, and how many seconds old it may be: all who look share one. */
+/** How often the visible list is read, and how many seconds old it may be: all viewers share one result. */
 const EVERY_MS = 15_000;
 const AGE_S = 5;
-/** Rest after a key before anything is asked. */
+/** Delay between a key press and the search. */
 const TYPING_MS = 200;
 const HOW = "calm clear cool deep early gentle green high late long mossy quiet slow still warm wide".split(" ");
 const WHAT = "alder brook dipper eddy fern heron lily mill otter reed river rush sluice stone trout wheel".split(" ");
 const LETTERS = "abcdefghjkmnpqrstuvwxyz23456789";
 
-/** The key of a conversation nobody had yet. */
+/** The key of a new conversation. */
 export function newSession(channel) {
   const [how, what, ...rest] = crypto.getRandomValues(new Uint8Array(8));
   return `${channel}:${HOW[how % 16]}-${WHAT[what % 16]}-${rest.map((n) => LETTERS[n % LETTERS.length]).join("")}`;
 }
 
-/** The conversation of one's own that was open last; a new one on the first visit. */
+/** The conversation of this channel that was open last; a new one on the first visit. */
 export function ownSession(channel) {
   let kept = null;
   try {
@@ -28,7 +28,7 @@ export function ownSession(channel) {
   return kept?.startsWith(`${channel}:`) ? kept : newSession(channel);
 }
 
-/** Remember that this one was open last. */
+/** Remember the conversation as the one that was open last. */
 export function keepSession(session) {
   try {
     localStorage.setItem("session", session);
@@ -46,7 +46,7 @@ export class Sessions extends HTMLElement {
     this.controller = new AbortController();
     this.field = h("input", {type: "search", placeholder: "Search", "aria-label": "Search conversations and messages",
       autocomplete: "off", spellcheck: "false", oninput: () => this.typed(), onkeydown: (event) => this.key(event)});
-    this.channel = h("select", {"aria-label": "Conversations of which channel", hidden: true, onchange: () => this.read()});
+    this.channel = h("select", {"aria-label": "Filter by channel", hidden: true, onchange: () => this.read()});
     this.list = h("nav.session-list", {"aria-label": "Conversations", onkeydown: (event) => this.key(event)});
     fill(this, h("div.find", null,
       h("div.find-field", null, this.field, h("kbd", {"aria-hidden": "true"}, "/")),
@@ -76,7 +76,7 @@ export class Sessions extends HTMLElement {
     this.show();
   }
 
-  /** Put the caret into the field. */
+  /** Focus the search field. */
   search() {
     this.field.focus();
     this.field.select();
@@ -112,7 +112,7 @@ export class Sessions extends HTMLElement {
     }
   }
 
-  /** The channels to choose from: all that were seen. */
+  /** Offer all channels that were seen. */
   offer() {
     const before = this.#channels.size;
     for (const each of this.#found) this.#channels.add(channelOf(each));
@@ -145,15 +145,15 @@ export class Sessions extends HTMLElement {
     const group = (title, lines) => [h("h2", null, title), h("ul", null, lines)];
     const made = h("div", null,
       this.#hits?.length > 0 && group("In this conversation", this.#hits.map((hit) => this.hit(hit))),
-      own.length > 0 && group("Yours", own.map((each) => this.line(each))),
-      others.length > 0 && group("Of other channels", others.map((each) => this.line(each))),
+      own.length > 0 && group("Your conversations", own.map((each) => this.line(each))),
+      others.length > 0 && group("Other channels", others.map((each) => this.line(each))),
       !own.length && !others.length && !this.#hits?.length && h("p", null,
-        this.field.value ? "Nothing has these words: no conversation's name, and no message of the open one." : "No conversation yet: write the first message."));
-    // What has not changed stays: a line that is replaced between press and release is not clicked.
+        this.field.value ? "No results in the names of conversations or in the messages of the open one." : "No conversations yet. Write the first message."));
+    // An unchanged list stays: a line that is replaced between press and release would miss the click.
     const before = this.list.children;
     if (made.children.length === before.length && [...made.children].every((each, at) => each.isEqualNode(before[at]))) return;
     fill(this.list, [...made.children]);
-    // Where the line is gone that one was on, one is back in the field: the next key still does something.
+    // If the focused line is gone, focus moves to the field, so that the next key still has an effect.
     if (focused) ([...this.list.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused) ?? this.field).focus();
   }
 
@@ -161,8 +161,8 @@ export class Sessions extends HTMLElement {
     const state = each.parked ? "parked" : each.busy || each.waiting ? "busy" : "";
     const more = [
       channelOf(each) !== this.#me?.channel && channelOf(each),
-      each.head ? `${each.head} message${each.head === 1 ? "" : "s"}` : "nothing said yet",
-      each.parked ? "resting" : each.waiting ? `${each.waiting} waiting` : "",
+      each.head ? `${each.head} message${each.head === 1 ? "" : "s"}` : "no messages",
+      each.parked ? "backing off" : each.waiting ? `${each.waiting} pending` : "",
     ].filter(Boolean);
     return h("li", null, h("a", {href: `/s/${encodeURIComponent(each.session)}`, "aria-current": each.session === this.#current && "page"},
       h("span.name", {title: each.session}, state && h(`span.dot.${state}`, null), nameOf(each.session)),
@@ -172,12 +172,12 @@ export class Sessions extends HTMLElement {
 
   hit(hit) {
     return h("li.hit", null, h("a", {href: `/s/${encodeURIComponent(this.#current)}/m/${hit.index}`},
-      h("span.name", null, hit.role === "user" ? "said" : hit.role === "tool" ? "a tool" : "answered"),
+      h("span.name", null, hit.role === "user" ? "message" : hit.role === "tool" ? "tool result" : "answer"),
       h("span.age", null, ago(hit.time)),
       h("span.more", null, hit.excerpt)));
   }
 
-  /** Arrows walk from the field through the list. */
+  /** The arrow keys move from the field through the list. */
   key(event) {
     if (event.key === "Escape" && event.target === this.field && this.field.value) {
       event.stopPropagation();

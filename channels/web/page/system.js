@@ -1,4 +1,4 @@
-// What works and what waits: workers, leaders, queues, resting chats, errors of models; dead letters and what to do.
+// The system: workers, active channels, queues, parked and paused chats, model errors, and dead letters with actions.
 
 import {Stream, get, post, query} from "/page/api.js";
 import {count, empty, fill, h, toast, when} from "/page/dom.js";
@@ -7,15 +7,17 @@ import {View, lasting, plain, sure, table, tabs, toSession} from "/page/views.js
 const LIMIT = 200;
 const AUDITED = 100;
 const QUEUE = {
-  backlog: ["Unanswered", "messages accepted and not answered yet"],
+  backlog: ["Unanswered", "accepted messages without an answer"],
   ready: ["Ready", "conversations that a worker may take now"],
-  in_flight: ["In work", "conversations that a worker holds"],
-  due: ["Due", "conversations with something waiting, by deadline"],
-  parked: ["Resting", "conversations put off, since a model is away"],
-  unsettled: ["Unsettled", "conversations with older messages to consolidate"],
-  dead: ["Dead letters", "what could not be answered or delivered"],
-  unknown: ["Unknown", "parts of which nobody knows whether they arrived"],
+  in_flight: ["In progress", "conversations that a worker holds"],
+  due: ["Due", "conversations with pending work, by deadline"],
+  parked: ["Parked", "conversations whose next attempt is delayed after a failure"],
+  unsettled: ["Unconsolidated", "conversations with older messages to consolidate"],
+  dead: ["Dead letters", "messages that could not be answered, and replies that could not be delivered"],
+  unknown: ["Unknown sends", "parts of replies that may or may not have been delivered"],
 };
+/** Tasks of a channel's leader, by the name that the API gives them. */
+const TASKS = {sends: "sending", asks: "polling"};
 const LINKS = {dead: "/system/dead", unknown: "/system/unknown"};
 
 export class System extends View {
@@ -31,7 +33,7 @@ export class System extends View {
     else if (tab === "unknown") this.showUnknown();
     else if (tab === "audit") this.showAudit();
     else if (tab === "overview") this.watch();
-    else fill(this.body, empty("There is nothing here", h("p", null, h("a", {href: "/system"}, "Back to the overview"))));
+    else fill(this.body, empty("Page not found", h("p", null, h("a", {href: "/system"}, "Back to the overview"))));
   }
 
   disconnectedCallback() {
@@ -68,20 +70,20 @@ export class System extends View {
     const reason = this.asked.get("reason");
     const act = async (what, letters) => {
       const {done} = await post(`/api/dead/${what}`, letters, this.signal);
-      toast(`${count(done)} ${what === "replay" ? "sent on its way again" : "dropped"}`);
+      toast(`${what === "replay" ? "Replayed" : "Dropped"}: ${count(done)}`);
       this.changed();
     };
     this.into(this.body, (signal) => get(`/api/dead${query({limit: LIMIT})}`, signal), ({dead}) => {
       if (!dead.length) {
-        return empty("No dead letters", h("p", null, "A message that cannot be answered, or a reply that cannot be delivered, comes here with its reason, to be replayed or dropped."));
+        return empty("No dead letters", h("p", null, "Messages that cannot be answered and replies that cannot be delivered are listed here with the reason. You can replay or drop them."));
       }
-      // Of what is not listed any more the number is not known; the server takes those as well.
-      const all = (n) => (dead.length < LIMIT ? `All ${n}` : "All there are");
+      // Beyond the listed ones the number is unknown; the server replays or drops those as well.
+      const all = (n) => (dead.length < LIMIT ? `all ${n}` : "all");
       const groups = new Map();
       for (const each of dead) groups.set(kindOf(each.reason), (groups.get(kindOf(each.reason)) ?? 0) + 1);
       const some = dead.filter((each) => !reason || kindOf(each.reason) === reason);
-      const buttons = ["replay", "drop"].map((what) => sure(what === "replay" ? "Replay chosen" : "Drop chosen",
-        what === "replay" ? "Send them again?" : "Delete for good?", () => act(what, {ids: [...chosen]}),
+      const buttons = ["replay", "drop"].map((what) => sure(what === "replay" ? "Replay selected" : "Drop selected",
+        what === "replay" ? "Replay selected letters?" : "Delete permanently?", () => act(what, {ids: [...chosen]}),
         {kind: what === "drop" ? "danger" : "primary", disabled: true}));
       const choose = (id, is) => {
         if (is) chosen.add(id);
@@ -92,11 +94,11 @@ export class System extends View {
         h("ul.lines.card", {"aria-label": "Reasons"}, [...groups].map(([name, n]) => h("li", null, h("div", null,
           h("a.name.grow", {href: `/system/dead${query({reason: name === reason ? "" : name})}`, "aria-current": name === reason && "true"}, name),
           h("span.badge", null, count(n)),
-          sure("Replay all", `${all(n)} again?`, () => act("replay", {reason: name})),
-          sure("Drop all", `${all(n)}, for good?`, () => act("drop", {reason: name}), {kind: "danger"}))))),
+          sure("Replay all", `Replay ${all(n)}?`, () => act("replay", {reason: name})),
+          sure("Drop all", `Delete ${all(n)} permanently?`, () => act("drop", {reason: name}), {kind: "danger"}))))),
         h("div.row.wrap", null, buttons, reason && h("a", {href: "/system/dead"}, "Show all reasons")),
-        table("Dead letters", ["", "When", "Conversation", "What", "Reason", {text: "Attempts", number: true}, "Text"], some.map((each) => [
-          h("input", {type: "checkbox", "aria-label": `Choose ${each.id}`, onchange: (event) => choose(each.id, event.target.checked)}),
+        table("Dead letters", ["", "Time", "Conversation", "Kind", "Reason", {text: "Attempts", number: true}, "Text"], some.map((each) => [
+          h("input", {type: "checkbox", "aria-label": `Select ${each.id}`, onchange: (event) => choose(each.id, event.target.checked)}),
           when(each.time), each.session ? toSession(each.session, plain(each.session)) : "unknown", each.kind, each.reason, count(each.attempts), each.excerpt,
         ])),
       ];
@@ -107,16 +109,16 @@ export class System extends View {
 
   showUnknown() {
     this.into(this.body, (signal) => get("/api/unknown", signal), ({unknown}) => (unknown.length
-      ? table("Unknown sends", ["When", "Conversation", "Reply", "Part", "What was done"], unknown.map((each) =>
+      ? table("Unknown sends", ["Time", "Conversation", "Reply", "Part", "Action"], unknown.map((each) =>
         [when(each.time), each.session ? toSession(each.session, plain(each.session)) : "", h("code", null, each.reply), each.part, each.action]))
-      : empty("No unknown sends", h("p", null, "When a connection is cut while a reply is sent, nobody knows whether it arrived. Those are listed here."))));
+      : empty("No unknown sends", h("p", null, "If a connection breaks while a reply is sent, its delivery is unknown. Such replies are listed here."))));
   }
 
   showAudit() {
     this.into(this.body, (signal) => get(`/api/audit${query({limit: AUDITED})}`, signal), ({audit}) => (audit.length
-      ? table("Audit", ["When", "Who", "Action", "Of what", "Outcome"], audit.map((each) =>
+      ? table("Audit", ["Time", "Operator", "Action", "Target", "Outcome"], audit.map((each) =>
         [when(each.at), h("code", null, each.who), each.action, plain(each.target ?? ""), each.outcome]))
-      : empty("Nothing was done yet", h("p", null, "Log-ins, replays, edits and whatever else is changed from this page are written down here."))));
+      : empty("No actions yet", h("p", null, "Log-ins, replays, edits and all other changes by operators are recorded here."))));
   }
 }
 
@@ -126,29 +128,29 @@ function overview({workers, leaders, leases, queue, paused = [], parked = [], pr
   return [
     h("div.figures", null, Object.entries(QUEUE).map(([key, [label, says]]) => figure(label, says, queue[key] ?? 0, LINKS[key],
       key === "backlog" && queue.backlog > 0 && ["oldest ", age(queue.oldest_s, 1)])),
-      Object.entries(queue.out ?? {}).map(([channel, n]) => figure(`To ${channel}`, "replies on their way", n))),
+      Object.entries(queue.out ?? {}).map(([channel, n]) => figure(`To ${channel}`, "replies queued for delivery", n))),
     h("div.halves", null,
-      card("Workers", workers.length ? table("Workers", ["Name", "Role", "Host", {text: "Holds", number: true}, {text: "Seen", number: true}],
+      card("Workers", workers.length ? table("Workers", ["Name", "Role", "Host", {text: "Sessions", number: true}, {text: "Last seen", number: true}],
         workers.map((each) => [h("code", null, each.name), each.role, each.host, count(each.holding ?? 0), age(each.seen_s, 1)]))
-        : h("p.problem", null, "No worker: ", h("code", null, "millpond run"), " starts one.")),
-      card("Errors of models, last 15 minutes", errorsOf(errors))),
+        : h("p.problem", null, "No worker is running. Start one with ", h("code", null, "millpond run"), ".")),
+      card("Model errors, last 15 minutes", errorsOf(errors))),
     h("div.halves", null,
-      card("Conversations in work", leases.length ? table("Conversations in work", ["Conversation", "Worker", {text: "Fence", number: true}, {text: "Lease", number: true}],
+      card("Conversations in progress", leases.length ? table("Conversations in progress", ["Conversation", "Worker", {text: "Fence", number: true}, {text: "Lease left", number: true}],
         leases.map((each) => [toSession(each.session, plain(each.session)), h("code", null, each.worker), count(each.fence), age(each.left_s, -1)]))
-        : h("p.soft", null, "Nobody is being answered just now.")),
-      card("Who sends and asks", leaders.length ? table("Who sends and asks", ["Channel", "Does", {text: "Partition", number: true}, "Worker", {text: "Left", number: true}],
-        leaders.map((each) => [each.channel, each.does, each.partition ?? "all", h("code", null, each.worker), age(each.left_s, -1)]))
-        : h("p.soft", null, "No platform is connected: ", h("code", null, "millpond init"), " sets one up."))),
-    problems.length > 0 && card("What bots go without", table("What bots go without", ["Bot", "File, tool or tool server", "Why"],
+        : h("p.soft", null, "No conversation is in progress.")),
+      card("Active channels", leaders.length ? table("Active channels", ["Channel", "Task", {text: "Partition", number: true}, "Worker", {text: "Lease left", number: true}],
+        leaders.map((each) => [each.channel, TASKS[each.does] ?? each.does, each.partition ?? "all", h("code", null, each.worker), age(each.left_s, -1)]))
+        : h("p.soft", null, "No chat platform is connected. Set one up with ", h("code", null, "millpond init"), "."))),
+    problems.length > 0 && card("Unavailable files and tools", table("Unavailable files and tools", ["Bot", "File, tool or tool server", "Reason"],
       problems.map((each) => [each.bot, h("code", null, each.name), each.reason]))),
-    (parked.length > 0 || paused.length > 0) && card("Resting", table("Resting", ["Conversation", "Since", "Until"], [
+    (parked.length > 0 || paused.length > 0) && card("Parked and paused conversations", table("Parked and paused conversations", ["Conversation", "Since", "Until"], [
       ...parked.map((each) => [toSession(each.session, plain(each.session)), each.since && when(each.since), each.until && when(each.until)]),
-      ...paused.map((each) => [each.chat ? plain(each.chat) : `all of ${each.bot}`, "", h("code", null, "/resume")]),
+      ...paused.map((each) => [each.chat ? plain(each.chat) : `all chats of ${each.bot}`, "", h("code", null, "/resume")]),
     ])),
   ];
 }
 
-/** Seconds that go on by themselves: up with 1, down with -1. */
+/** Seconds that are counted automatically: up with step 1, down with step -1. */
 const age = (seconds, step) => h("span", {dataset: {age: seconds, step, at: Date.now()}}, lasting(seconds));
 
 function goOn(holder) {
@@ -165,7 +167,7 @@ function figure(label, says, n, href, more) {
   return href ? h("a.card.figure", {href, title: says}, content) : h("div.card.figure", {title: says}, content);
 }
 
-/** A bar a minute, the newest on the right. */
+/** One bar per minute, the newest on the right. */
 function errorsOf({minutes = [], last = ""} = {}) {
   const sum = minutes.reduce((all, n) => all + n, 0);
   const most = Math.max(1, ...minutes);
@@ -175,7 +177,7 @@ function errorsOf({minutes = [], last = ""} = {}) {
       bar.style.height = `${n ? Math.max(12, (100 * n) / most) : 4}%`;
       return bar;
     })),
-    h("p.soft.small", null, sum ? `${count(sum)} in all${last ? `; the last: ${last}` : ""}` : "None: every call was answered."),
+    h("p.soft.small", null, sum ? `${count(sum)} in total${last ? `. The last error: ${last}` : ""}` : "No errors: every model call was answered."),
   ];
 }
 

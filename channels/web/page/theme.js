@@ -2,9 +2,9 @@
 try {
   const chosen = localStorage.getItem("theme");
   if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
-} catch { /* no storage: the system's theme */ }
+} catch { /* no storage: the theme of the system */ }
 
-// The newest messages are on their way while the rest of the page is read; feed.js takes them, once.
+// The newest messages are requested while the rest of the page loads; feed.js uses them once.
 const asked = /^\/s\/([^/]+)$/.exec(location.pathname);
 if (asked) {
   try {
@@ -12,5 +12,5 @@ if (asked) {
     const address = `/api/sessions/${encodeURIComponent(session)}/messages?before=999999999999999&limit=100`;
     const answer = fetch(address).then((found) => (found.ok ? found.json() : null)).catch(() => null);
     window.early = {session, answer};
-  } catch { /* half an escape */ }
+  } catch { /* an incomplete escape */ }
 }

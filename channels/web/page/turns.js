@@ -1,4 +1,4 @@
-// One turn as a waterfall: what waited, was claimed, asked, called, committed and delivered, and how long each took.
+// One turn as a waterfall: waiting, claim, model calls, tool calls, commit and delivery, with the duration of each.
 
 import {get, ofSession, segment} from "/page/api.js";
 import {count, empty, fill, h, took, when} from "/page/dom.js";
@@ -7,7 +7,7 @@ import {View, plain, table} from "/page/views.js";
 const RECENT = 20;
 const OUTCOMES = {done: "good", stopped: "warn", spent: "warn", dead: "bad"};
 
-/** What a trace's rows are: `{kind, name, began, ended}`, ms since 1970, in order of time; clocks of two machines may differ. */
+/** The rows of a trace: `{kind, name, began, ended}`, ms since 1970, in order of time. Clocks of two machines may differ. */
 export function rowsOf(trace) {
   const at = (iso) => (iso ? Date.parse(iso) : NaN);
   const [received, claimed, committed] = [trace.received, trace.claimed, trace.committed].map(at);
@@ -38,8 +38,8 @@ export class Turn extends View {
         if (error.status === 404) return null;
         throw error;
       }
-    }, (trace) => (trace ? waterfall(trace) : empty("Nothing is kept of this turn",
-      h("p", null, "How a turn went is kept for a week, of the last hundred turns of a conversation."),
+    }, (trace) => (trace ? waterfall(trace) : empty("No trace of this turn",
+      h("p", null, "Traces are kept for a week, for the last 100 turns of a conversation."),
       h("p", null, h("a", {href: `/s/${segment(session)}`}, "Back to the conversation")))));
     this.into(list, (signal) => get(ofSession(session, `/turns?limit=${RECENT}`), signal),
       ({turns}) => turns.length > 0 && recent(session, turns, Number(turn)));
@@ -53,20 +53,20 @@ function waterfall(trace) {
   const back = `/s/${segment(trace.session)}/m/${trace.turn}`;
   return [
     h("header.page-head", null,
-      h("div", null, h("p.small", null, h("a", {href: back}, "In the conversation")), h("h2", null, `Turn ${trace.turn}`),
+      h("div", null, h("p.small", null, h("a", {href: back}, "Back to the conversation")), h("h2", null, `Turn ${trace.turn}`),
         h("p.soft.small", null, when(trace.received ?? trace.claimed), " · ", plain(trace.worker ?? ""))),
       h("p.row.wrap", null, h("span.badge", {class: OUTCOMES[trace.outcome]}, trace.outcome), h("span.badge.accent", null, took(whole)))),
     h("div.card.scroll-x", {tabindex: 0, role: "region", "aria-label": "Waterfall"},
       h("table.waterfall", null,
-        h("thead", null, h("tr", null, ["Step", "When", "Took", "More"].map((head) => h("th", {scope: "col", class: head === "Took" && "number"}, head)))),
+        h("thead", null, h("tr", null, ["Step", "Timeline", "Duration", "Details"].map((head) => h("th", {scope: "col", class: head === "Duration" && "number"}, head)))),
         h("tbody", null, rows.map((row) => h("tr", null,
           h("th", {scope: "row"}, h("span.kind", null, row.kind), row.name && h("code", null, row.name)),
           h("td.lane", null, bar(row, begin, whole)),
           h("td.number", null, took(row.ended - row.began)),
           h("td.soft.small", null, moreOf(row))))))),
-    (trace.missing_servers ?? []).map((each) => h("p.problem", null, "Without the tool server ", h("code", null, each.server), `: ${each.reason}`)),
-    trace.left_out > 0 && h("p.soft.small", null, `${trace.left_out} more steps are not kept.`),
-    h("p.soft.small", null, "On a terminal: ", h("code", null, `millpond trace '${trace.session}#${trace.turn}'`)),
+    (trace.missing_servers ?? []).map((each) => h("p.problem", null, "Tool server ", h("code", null, each.server), ` is unavailable: ${each.reason}`)),
+    trace.left_out > 0 && h("p.soft.small", null, `${trace.left_out} more steps were not recorded.`),
+    h("p.soft.small", null, "In a terminal: ", h("code", null, `millpond trace '${trace.session}#${trace.turn}'`)),
   ];
 }
 
@@ -96,7 +96,7 @@ function moreOf(row) {
 
 function recent(session, turns, current) {
   return h("div.card", null, h("h2", null, "Recent turns"),
-    table("Recent turns", ["Turn", "When", {text: "Took", number: true}, {text: "Model calls", number: true}, {text: "Tools", number: true}, "Outcome"],
+    table("Recent turns", ["Turn", "Time", {text: "Duration", number: true}, {text: "Model calls", number: true}, {text: "Tool calls", number: true}, "Outcome"],
       turns.map((each) => [
         h("a", {href: `/s/${segment(session)}/turns/${each.turn}`, "aria-current": each.turn === current && "page"}, String(each.turn)),
         when(each.received ?? each.claimed), took(Date.parse(each.committed) - Date.parse(each.received ?? each.claimed)),

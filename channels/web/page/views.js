@@ -1,17 +1,17 @@
-// What the views of memory, turns and the system share: how they read what they show, and presses that are asked twice.
+// Shared parts of the views of memory, turns and the system: loading, buttons with confirmation, tabs, tables.
 
 import {failed, fill, h, toast} from "/page/dom.js";
 
-/** How long a press waits for the one that confirms it. */
+/** How long a button waits for the second press that confirms the first. */
 const ARMED_MS = 5000;
 
-/** The look of these views; loaded with the first of them. */
+/** The style sheet of these views, loaded with the first of them. */
 await new Promise((done) => {
   const link = h("link", {rel: "stylesheet", href: "/page/views.css", onload: done, onerror: done});
   document.head.append(link);
 });
 
-/** An element that shows what `params` and the address say, again whenever they change. */
+/** An element that draws itself from `params` and the address, again whenever they change. */
 export class View extends HTMLElement {
   #params = {};
 
@@ -33,13 +33,13 @@ export class View extends HTMLElement {
 
   get signal() { return this.controller.signal; }
 
-  /** What stands behind the `?` of the address. */
+  /** The query of the address. */
   get asked() { return new URLSearchParams(location.search); }
 
-  /** Fill `holder` with what `show` makes of what `read` gives; what was asked for last counts. */
+  /** Fill `holder` with `show(await read())`. If calls overlap, the last one counts. */
   async into(holder, read, show) {
     const mine = (holder.reading = Symbol("reading"));
-    if (!holder.firstChild) fill(holder, h("p.soft", {role: "status"}, "Reading…"));
+    if (!holder.firstChild) fill(holder, h("p.soft", {role: "status"}, "Loading…"));
     try {
       const found = await read(this.signal);
       if (holder.reading === mine) fill(holder, show(found));
@@ -50,14 +50,14 @@ export class View extends HTMLElement {
   }
 }
 
-/** A button whose `action` runs once: it is off meanwhile, and what goes wrong is said. */
+/** A button that is disabled while its `action` runs. Errors are shown as a toast. */
 export function press(label, action, {kind = "", ...more} = {}) {
   const button = h("button.button", {type: "button", class: kind, ...more}, label);
   button.addEventListener("click", () => once(button, action));
   return button;
 }
 
-/** The same for what cannot be taken back: the second press counts, when it follows soon. */
+/** The same for an irreversible `action`: it runs when a second press follows within `ARMED_MS`. */
 export function sure(label, question, action, {kind = "", ...more} = {}) {
   const button = h("button.button", {type: "button", class: kind, ...more}, label);
   let armed = 0;
@@ -81,7 +81,7 @@ export function sure(label, question, action, {kind = "", ...more} = {}) {
   return button;
 }
 
-/** Run `action` while `button` is off. */
+/** Run `action` with `button` disabled. */
 export async function once(button, action) {
   if (button.disabled) return;
   button.disabled = true;
@@ -98,14 +98,14 @@ export async function once(button, action) {
 export const tabs = (label, links) => h("nav.tabs", {"aria-label": label}, links.map(([href, text, here]) =>
   h("a", {href, "aria-current": here && "page"}, text)));
 
-/** A table that scrolls by itself where it is too wide: heads (text, or `{text, number: true}`), rows of cells. */
+/** A table that scrolls sideways if it is too wide: heads (text, or `{text, number: true}`), rows of cells. */
 export function table(label, heads, rows) {
   const cells = heads.map((head) => (typeof head === "string" ? {text: head} : head));
   const row = (each) => h("tr", null, each.map((cell, at) =>
     h("td", {class: cells[at].number && "number", "data-label": cells[at].text}, cell)));
   return h("div.scroll-x", {tabindex: 0, role: "region", "aria-label": label}, h("table.plain", null,
     h("thead", null, h("tr", null, cells.map((each) =>
-      h("th", {scope: "col", class: each.number && "number"}, each.text || h("span.unseen", null, "choose"))))),
+      h("th", {scope: "col", class: each.number && "number"}, each.text || h("span.unseen", null, "select"))))),
     h("tbody", null, rows.map(row))));
 }
 
@@ -117,11 +117,11 @@ export function lasting(seconds) {
   return seconds < 129_600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} d`;
 }
 
-/** A link to a conversation, or to a message of it. */
+/** A link to a conversation or to one of its messages. */
 export const toSession = (session, label = session, index = null) =>
   h("a", {href: `/s/${encodeURIComponent(session)}${index === null ? "" : `/m/${index}`}`}, label);
 
-/** A text with percent escapes as a person reads it. */
+/** A text with its percent escapes decoded. */
 export function plain(text) {
   try {
     return decodeURIComponent(text);

@@ -1,4 +1,4 @@
-"""Sessions as the page looks at them: which there are, what fills a prompt, what became memory, what turns took."""
+"""Sessions for the page: the list, the contents of a prompt, the timeline, and traces of turns."""
 
 from channels.web.session.listing import Sessions
 from channels.web.session.routes import session_routes

@@ -1,4 +1,4 @@
-"""``GET …/context`` and ``GET …/prompt``: what the next prompt of a session would hold, in numbers and word by word."""
+"""``GET …/context`` and ``GET …/prompt``: the next prompt of a session, in numbers and word by word."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from daemon.services import FILLING, PREVIEW, load
 from daemon.session import SessionReader
 
 PROMPT_S = 30.0
-"""What making a prompt may take: servers of tools are asked what they offer."""
+"""Time limit for a prompt: tool servers are asked for their tools."""
 
 
 class Filled:
@@ -25,25 +25,31 @@ class Filled:
         self._reader = SessionReader(site.process.bus)
 
     async def context(self, request: Request) -> Response:
-        """Tokens by part, and what happens at which size."""
+        """Tokens by part, and the sizes at which the session is flushed and consolidated."""
         session = str(session_in_path(request, self._site.name))
         return json_response(await load(FILLING)(self._site.process, session, bot=self._site.config.bot))
 
     async def prompt(self, request: Request) -> Response:
-        """Every word of it."""
+        """The exact prompt."""
         session = str(session_in_path(request, self._site.name))
         if not (await self._reader.state(session)).exists:
-            return problem(404, "no_session", f"nobody ever wrote to session {session}, so there is no prompt yet")
+            return problem(
+                404, "no_session", f"Session {session} has no messages, so it has no prompt yet. Send a message first."
+            )
         try:
             with anyio.fail_after(PROMPT_S):
                 found: dict[str, Any] = await load(PREVIEW)(self._site.process, session)
         except TimeoutError:
-            return problem(503, "too_slow", f"the prompt was not made within {PROMPT_S:.0f} s: a tool server is slow")
+            return problem(
+                503,
+                "too_slow",
+                f"The prompt was not ready within {PROMPT_S:.0f} s because a tool server is slow. Try again later.",
+            )
         return json_response({**found, "parts": _parts(found)})
 
 
 def _parts(found: dict[str, Any]) -> list[dict[str, Any]]:
-    """The parts in the prompt's order: text where they stand in the system message, else a stretch of the messages."""
+    """The parts in the order of the prompt: parts of the system message as text, the others as ranges of messages."""
     parts: list[dict[str, Any]] = [
         {"name": section["part"], "tokens": section["tokens"], "text": section["text"]} for section in found["system"]
     ]

@@ -1,4 +1,4 @@
-"""``GET /api/sessions``: which sessions there are, the one active last first."""
+"""``GET /api/sessions``: the list of sessions, the most recently active first."""
 
 import datetime as dt
 from collections.abc import Callable
@@ -16,11 +16,11 @@ from daemon.session import SessionReader, SessionState
 from daemon.sessionkey import encode_part
 
 LOOKED_AT_MAX = 20_000
-"""Sessions among which a part of a name is looked for, the newest: a few megabytes of names."""
+"""A search looks through so many of the newest sessions: a few megabytes of names."""
 
 
 class _Session(msgspec.Struct, frozen=True, kw_only=True):
-    """A line."""
+    """A line of the list."""
 
     session: str
     channel: str
@@ -30,9 +30,9 @@ class _Session(msgspec.Struct, frozen=True, kw_only=True):
     cursor: int
     waiting: int
     busy: bool
-    """A turn runs."""
+    """A turn is in progress."""
     parked: bool
-    """It rests after a failure."""
+    """It backs off after a failure."""
     last_activity: str
 
 
@@ -44,16 +44,16 @@ class Sessions:
         self._clock = site.process.clock
         self._lock = anyio.Lock()
         self._kept: tuple[int, float, bytes] | None = None
-        """What those were told last who look again and again: of how many sessions, when, and what."""
+        """The last response to polling clients: its limit, its time, and its body."""
 
     async def read(self, request: Request) -> Response:
-        """The sessions of all channels, or of one, or with a part of a name."""
+        """The sessions of all channels, filtered by a channel or a part of a name."""
         limit, query = limit_of(request), request.query_params
         fits = _filter(query.get("channel", ""), query.get("q", ""))
         age_s = age_of(request)
         if fits or not age_s:
             return _json(await self._found(limit, fits))
-        async with self._lock:  # whoever comes meanwhile is told the same
+        async with self._lock:  # clients that wait here get the same response
             kept, now = self._kept, self._clock.monotonic()
             if kept is None or kept[0] != limit or now - kept[1] > age_s:
                 kept = self._kept = (limit, now, await self._found(limit, None))
@@ -81,13 +81,13 @@ def _json(body: bytes) -> Response:
 
 
 def _filter(channel: str, part: str) -> Callable[[str], bool] | None:
-    """Whether a session is wanted; None: all are."""
+    """A filter for session keys; None accepts all."""
     if not channel and not part.strip():
         return None
     begin, part = f"{encode_part(channel)}:" if channel else "", part.strip().casefold()
 
     def fits(session: str) -> bool:
-        # A person looks for a name as it reads, or as it stands in an address.
+        # The part may be a readable name or an encoded one from an address.
         return session.startswith(begin) and (part in session.casefold() or part in unquote(session).casefold())
 
     return fits

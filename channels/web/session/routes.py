@@ -1,4 +1,4 @@
-"""The addresses of this room."""
+"""The addresses of this package."""
 
 from starlette.routing import Route
 
@@ -12,7 +12,7 @@ OF_SESSION = "/api/sessions/{session:path}"
 
 
 def session_routes(site: Site, only: Only) -> list[Route]:
-    """What is told of one session, to operators ``only``."""
+    """Addresses about one session, for operators ``only``."""
     filled, timeline, turns = Filled(site), Timeline(site), Turns(site)
     return [
         Route(f"{OF_SESSION}/context", only(filled.context)),

@@ -1,4 +1,4 @@
-"""``GET …/timeline`` and ``GET …/search``: a session from far away, and where something stands in it."""
+"""``GET …/timeline`` and ``GET …/search``: an outline of a session, and a search in its messages."""
 
 from contextlib import aclosing
 from typing import Any
@@ -16,10 +16,10 @@ from daemon.session import SessionReader
 from daemon.transcripts import Hit, Needle, Range, outline_of, ranges_of, search
 
 TITLE_CHARS = 160
-"""What is shown of an entry of the history: its first line, or so much of it."""
+"""Longest title of a history entry, which is its first line."""
 
 SEARCH_S = 20.0
-"""How long is looked; what was found until then is shown."""
+"""Time limit of a search; hits found until then are returned."""
 
 
 class Timeline:
@@ -32,7 +32,7 @@ class Timeline:
         self._memories = Memories(process.bus, process.archive)
 
     async def read(self, request: Request) -> Response:
-        """Sizes and roles of all messages behind an index, where the cursor stands, what became of which."""
+        """Sizes and roles of all messages after an index, the cursor, and the history entries made from messages."""
         session, process = str(session_in_path(request, self._site.name)), self._site.process
         first = after_of(request.query_params.get("after")) + 1
         state = await self._reader.state(session)
@@ -53,7 +53,7 @@ class Timeline:
         )
 
     async def search(self, request: Request) -> Response:
-        """The newest messages that hold all words."""
+        """The newest messages that contain all words."""
         session, limit = str(session_in_path(request, self._site.name)), limit_of(request, default=20)
         try:
             needle = Needle(words_of(request))

@@ -1,4 +1,4 @@
-"""``GET …/turns`` and ``GET /api/trace/…``: how turns went."""
+"""``GET …/turns`` and ``GET /api/trace/…``: traces of turns."""
 
 from urllib.parse import unquote
 
@@ -12,10 +12,11 @@ from channels.web.site import Site
 from daemon.traces import Found, Traces, told
 
 TURNS = 20
-"""Turns in one answer unless more are asked for."""
+"""Default number of turns in one response."""
 
 GONE = (
-    "nothing is kept of this turn: how the last 100 turns of a session went is kept for a week, once each is committed"
+    "No trace of this turn was found. Traces of the last 100 committed turns of a session are kept for a week. List "
+    "them with GET /api/sessions/<session>/turns."
 )
 
 

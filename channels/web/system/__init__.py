@@ -1,4 +1,4 @@
-"""All of Millpond at one moment, for the page: computed once, however many look."""
+"""Snapshots of the whole system for the page, computed once for all viewers."""
 
 from channels.web.system.dead import DeadPages
 from channels.web.system.endpoints import SystemPages

@@ -1,4 +1,4 @@
-"""``/api/dead`` and ``/api/unknown``: what could not be answered or delivered, and what is to become of it."""
+"""``/api/dead`` and ``/api/unknown``: dead letters, which can be replayed or dropped, and unknown sends."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -18,12 +18,12 @@ from daemon.bus import Choice, DeadLetter, DeadLetters, LetterWork, dropped, exc
 from daemon.overview import read_unknown
 
 EXCERPT_CHARS = 200
-"""What is shown of a text."""
+"""Longest excerpt of a text."""
 
 IDS_BYTES = 64 * LIMIT_MAX
-"""What a body may have that names as many letters as one may."""
+"""Largest body: the ids of as many letters as one request may name."""
 
-FORM = 'which letters? {"ids": ["…"]} or {"reason": "…"}'
+FORM = 'Choose letters with {"ids": ["…"]} or {"reason": "…"}.'
 
 
 class _Chosen(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -46,16 +46,16 @@ class DeadPages:
         return json_response({"dead": [_row(letter) for letter in reversed(found)]})
 
     async def unknown(self, request: Request) -> Response:
-        """The newest parts of which nobody knows whether they arrived, the newest first."""
+        """The newest parts of replies with unknown delivery, the newest first."""
         found = await read_unknown(self._bus, limit=limit_of(request))
         return json_response({"unknown": [asdict(outcome) for outcome in reversed(found)]})
 
     async def replay(self, request: Request) -> Response:
-        """Have messages wait for an answer again, or replies be sent again."""
+        """Queue messages for an answer again, or replies for delivery."""
         return await self._work(request, "dead.replay", replayed)
 
     async def drop(self, request: Request) -> Response:
-        """Delete letters for good."""
+        """Delete letters permanently."""
         return await self._work(request, "dead.drop", dropped)
 
     async def _work(self, request: Request, action: str, work: LetterWork) -> Response:

@@ -11,7 +11,7 @@ from channels.web.viewer import KEEP_ALIVE_S, RETRY_MS
 from daemon.errors import BusError
 
 AGES_EVERY_S = 10.0
-"""How often it is sent when nothing but ages has changed."""
+"""How often a snapshot is sent if only ages have changed."""
 
 
 class SystemPages:
@@ -22,12 +22,12 @@ class SystemPages:
         self._streams = Streams(site.process.stopping, site.name)
 
     async def read(self, _request: Request) -> Response:
-        """Everything as it is now, or was two seconds ago."""
+        """A snapshot that is at most two seconds old."""
         return Response((await self._snapshots.get()).body, media_type="application/json")
 
     async def events(self, request: Request) -> Response:
-        """The same, again whenever it has changed."""
-        await self._snapshots.get()  # so that an outage is told as one
+        """The same as events, one after each change."""
+        await self._snapshots.get()  # so that an outage is reported as an error
         return self._streams.response(request, self._watch)
 
     async def _watch(self, write: Write) -> None:
@@ -48,7 +48,7 @@ class SystemPages:
         try:
             return await self._snapshots.get()
         except BusError:
-            return None  # the page shows the age of what it has
+            return None  # the page shows the age of its last snapshot
 
 
 def _is_news(shown: Snapshot, newest: Snapshot) -> bool:

@@ -1,4 +1,4 @@
-"""What all lookers of one site are shown: computed when one of them wants it and it is old, and once for all."""
+"""Snapshots for all viewers of one site: computed on demand if the last one is old, once for all viewers."""
 
 import re
 import time
@@ -14,27 +14,27 @@ from daemon.overview import System, read_system
 from daemon.process import Process
 
 FRESH_S = 2.0
-"""How old what is shown may be."""
+"""Highest age of a snapshot."""
 
 SHARE = 20
-"""Where computing it takes long, it is done no more often than so many times as long: 5 % of a core at most."""
+"""A snapshot is computed at most once in this many times of its own duration: 5 % of a core at most."""
 
 _AGE = re.compile(rb'"(?:seen_s|left_s|oldest_s)":[^,}]*')
-"""What changes by itself; whoever looks counts on from where it was."""
+"""Ages, which change all the time; the viewer continues to count them."""
 
 _log = structlog.get_logger()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """Everything at one moment."""
+    """The system at one moment."""
 
     at: float
     """When it was computed, by the monotonic clock."""
     body: bytes
     """As JSON."""
     number: int
-    """Rises when more than ages has changed."""
+    """Rises if more than ages have changed."""
 
 
 class Snapshots:
@@ -50,10 +50,10 @@ class Snapshots:
         self._number = 0
 
     async def get(self) -> Snapshot:
-        """One that is fresh.
+        """A fresh snapshot.
 
         Raises:
-            BusUnavailable: Redis is away, or was a moment ago: not each of many lookers waits for it.
+            BusUnavailable: Redis is unavailable, or was a moment ago, so that not every viewer waits for it.
         """
         async with self._lock:
             now = time.monotonic()
@@ -64,11 +64,11 @@ class Snapshots:
                     ended + FRESH_S if self._newest is None else max(now + FRESH_S, ended + SHARE * (ended - now))
                 )
             if self._newest is None:
-                raise BusUnavailable("Redis does not answer")
+                raise BusUnavailable("Redis does not respond")
             return self._newest
 
     async def _compute(self, now: float) -> Snapshot | None:
-        """None when Redis is away."""
+        """None if Redis is unavailable."""
         process = self._process
         system: System | None = None
         try:
@@ -85,7 +85,7 @@ class Snapshots:
 
 
 def form_of(system: System) -> dict[str, Any]:
-    """What the API shows of it."""
+    """The system in the form of the API."""
     queues = system.queues
     return {
         "workers": [{"name": one.pop("worker"), **one} for one in map(asdict, system.workers)],
@@ -100,5 +100,5 @@ def form_of(system: System) -> dict[str, Any]:
 
 
 def without_ages(body: bytes) -> bytes:
-    """What of a snapshot does not change by itself."""
+    """A snapshot without its ages."""
     return _AGE.sub(b"", body)

@@ -44,6 +44,9 @@ _LEFT_OUT = frozenset(
 )
 """What names and joins schemas, and what few servers of models know."""
 
+_WITH_CONTENT = frozenset((*_ONE, *_SEVERAL, *_BY_NAME, "const", "default", "enum", "examples", "required", "type"))
+"""Keywords of JSON Schema that hold objects or lists."""
+
 _CHOICES = ("allOf", "anyOf", "oneOf")
 _NOT_AT_THE_TOP = ("const", "else", "enum", "if", "not", "then")
 """Refused there by OpenAI and Anthropic, as are the choices."""
@@ -109,6 +112,8 @@ def _names_in(value: object) -> Iterator[str]:
             left += section.values()
             if isinstance(known := section.get("properties"), dict):
                 yield from cast("dict[str, object]", known)
+            if isinstance(required := section.get("required"), list):
+                yield from (name for name in cast("list[object]", required) if isinstance(name, str))
         elif isinstance(each, list):
             left += cast("list[object]", each)
 
@@ -169,7 +174,7 @@ class _Mender:
         found = {
             key: self._keyword(key, each, refs)
             for key, each in section.items()
-            if key not in _LEFT_OUT and _says_something(key, each)
+            if key not in _LEFT_OUT and _says_something(key, each) and _is_known(key, each)
         }
         if "$ref" in section:
             found = {**self._followed(section["$ref"], refs), **found}
@@ -244,6 +249,11 @@ class _Mender:
                 if was and limit in found:
                     found[exclusive] = found.pop(limit)
         return found
+
+
+def _is_known(key: str, value: object) -> bool:
+    """Whether nothing is hidden in a keyword: what others made up may hold references, which no one looks up."""
+    return key in _WITH_CONTENT or not isinstance(value, dict | list)
 
 
 def _says_something(key: str, value: object) -> bool:

@@ -1,0 +1,106 @@
+"""Mutants of what becomes of a failed model call."""
+
+from tests.mutants.mutant import mutants_of
+
+TESTS = "integration/test_failures.py"
+
+MUTANTS = (
+    *mutants_of(
+        "daemon/session/release.lua",
+        TESTS,
+        (
+            "An outage is announced when it lasts.",
+            "if now - parked_at + delay >= tonumber(ARGV[13]) then",
+            "if true then",
+            "test_an_outage_is_asked_about_by_all_until_it_lasts",
+        ),
+        (
+            "The reason of a parked session is kept.",
+            "  redis.call('HSET', KEYS[1], 'parked_why', ARGV[12])",
+            "",
+            "test_the_reason_of_what_is_parked_is_shown",
+        ),
+    ),
+    *mutants_of(
+        "daemon/model/failing.lua",
+        TESTS,
+        (
+            "Administrators are told of a fault in the set-up once an hour.",
+            "and (not told or now - told >= tonumber(ARGV[5]))",
+            "and not told and false",
+            "test_a_set_up_fault_is_named_to_those_who_can_mend_it",
+        ),
+    ),
+    *mutants_of(
+        "daemon/model/probe.lua",
+        TESTS,
+        (
+            "One caller at a time asks a model that fails.",
+            "redis.call('HSET', KEYS[1], 'next', now + ARGV[2])",
+            "redis.call('HSET', KEYS[1], 'next', 0)",
+            "test_one_caller_at_a_time_finds_out_whether_a_model_works_again",
+        ),
+    ),
+    *mutants_of(
+        "daemon/model/failing.py",
+        TESTS,
+        (
+            "A server that asks for a long pause is asked after a minute.",
+            "min(RETRY_AFTER_MAX_S, max(",
+            "max(0.0, max(",
+            "test_a_server_that_asks_for_an_hour_is_asked_after_a_minute",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/announcements.py",
+        TESTS,
+        (
+            "Other people are not told the cause of a fault in the set-up.",
+            'if inbound.delivery == "pull" or is_admin(bot, inbound):',
+            "if True:",
+            "test_a_set_up_fault_is_named_to_those_who_can_mend_it",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/ending.py",
+        TESTS,
+        (
+            "A refused message is given up after its attempts.",
+            "isinstance(error, ModelRefused) and attempts >= REFUSED_ATTEMPTS",
+            "isinstance(error, ModelRefused) and attempts >= 9",
+            "test_a_refused_message_is_given_up_alone_and_never_sent_again",
+        ),
+        (
+            "A dead letter has no words of the server.",
+            "reason=error.brief, refused=True",
+            "reason=str(error), refused=True",
+            "test_a_refused_message_is_given_up_alone_and_never_sent_again",
+        ),
+        (
+            "A refused message is not shown to a model again.",
+            "refused=True, go_on",
+            "refused=False, go_on",
+            "test_a_refused_message_is_given_up_alone_and_never_sent_again",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/model_calls.py",
+        TESTS,
+        (
+            "An answer that breaks off after text was shown counts.",
+            "            if not shown:\n                raise\n",
+            "            raise\n",
+            "test_an_answer_that_breaks_off_after_text_was_shown_counts_as_an_attempt",
+        ),
+    ),
+    *mutants_of(
+        "daemon/session/claim.lua",
+        TESTS,
+        (
+            "Messages behind a parked one are counted.",
+            "if told and count > told then",
+            "if false then",
+            "test_messages_behind_a_parked_one_are_counted_for_their_people",
+        ),
+    ),
+)
