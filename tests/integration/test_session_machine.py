@@ -308,7 +308,7 @@ class SessionMachine(RuleBasedStateMachine):
             self.keep()
             return
         if claim is None:
-            changing = () if kept_away else EMPTIED
+            changing = ("parked_told",) if kept_away else EMPTIED
             assert after.state(*HINTS, *changing) == before.state(*HINTS, *changing)
             talk.nonce = after.hashes[session].get("nonce", "")
             return
@@ -553,7 +553,7 @@ class SessionMachine(RuleBasedStateMachine):
             assert after.ahead(session, "retry_at")
             return
         if after.hashes[session].get("nonce") != nonce or talk.nonce == nonce:
-            changing = EMPTIED if not talk.waiting else ()
+            changing = EMPTIED if not talk.waiting else ("parked_told",)
             assert after.state(*HINTS, *changing) == before.state(*HINTS, *changing)
             talk.nonce = after.hashes[session].get("nonce", "")
             return
