@@ -56,8 +56,10 @@ class Unlucky(Poison):
     """A message whose first six workers are killed; the seventh answers it."""
 
     def __call__(self, body: dict[str, Any]) -> Reply:
-        reply = super().__call__(body)
-        return Say("ok") if self.touched > KILLS else reply
+        if self.touched < KILLS:
+            return super().__call__(body)
+        self.touched += 1
+        return Say("ok")
 
 
 KILLS = 6
