@@ -25,10 +25,10 @@ class Plan:
     drop: float = 0.01
     late: float = 0.1
     late_max_s: float = 8.0
-    drain_s: float = 300.0
+    drain_s: float = 600.0
     """How long the rest of the answers is awaited while they come, ..."""
-    still_s: float = HANG_S
-    """... and how long without any progress."""
+    still_s: float = HANG_S + 80.0
+    """... and how long without any progress: the pause of a session that lost its worker four times is 80 s."""
     patience: float = 1.0
     """So many times as long as all this."""
     seed: int = 1

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import anyio
 import pytest
 
+from daemon.access import EVERYWHERE, Pauses
 from daemon.bus import Bus, reap, take, wake
 from daemon.process import Process
 from daemon.session import SUSPECT_DEATHS, Amendments, standings
@@ -90,6 +91,15 @@ async def test_a_pause_longer_than_any_deadline_is_kept_and_looked_at_meanwhile(
 
     await lab.clock_set_back()
     assert (await lab.claim()).begun.deaths == 6
+
+
+async def test_the_end_of_a_bots_pause_does_not_end_the_pause_after_a_death(lab: Lab) -> None:
+    await die(lab, deaths=1)
+
+    assert await Pauses(lab.bus, lab.queue).wake(frozenset({"web"}), EVERYWHERE) == 0
+
+    assert await lab.ready() == []
+    assert await is_parked(lab, "web:ann")
 
 
 @pytest.mark.parametrize("first", ["stop", "death"])
@@ -202,6 +212,9 @@ async def test_a_suspect_begins_as_soon_as_nothing_else_is_at_work(process: Proc
 
 
 async def test_a_suspect_is_put_off_without_counting_while_others_stay_at_work(process: Process, lab: Lab) -> None:
+    async def is_dealt_with() -> bool:
+        return await is_parked(lab, "web:evil") or len(model.requests) > 1
+
     gate = Gate()
     model = ScriptedModel([gate, "one"], then="ok")
     await lab.publish("other", session="web:other")
@@ -210,7 +223,7 @@ async def test_a_suspect_is_put_off_without_counting_while_others_stay_at_work(p
         await gate.reached()
         await suspect(lab, "evil")
         with anyio.fail_after(HANG_S):
-            await until(lambda: is_parked(lab, "web:evil"))
+            await until(is_dealt_with)
         state = await lab.state("web:evil")
         assert (state.attempts, state.deaths, len(model.requests)) == (0, SUSPECT_DEATHS, 1)
         gate.open()
