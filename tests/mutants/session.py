@@ -104,6 +104,13 @@ MUTANTS = (
         "coalescing.py::test_from_the_second_attempt_on_a_turn_without_a_journal_takes_the_first_message_only[died]",
     ),
     _row(
+        "A bot that goes on does not end the pause after a death.",
+        "daemon/access/resume.lua",
+        "or fields[4] or fields[5] then",
+        "or fields[4] then",
+        "deaths.py::test_the_end_of_a_bots_pause_does_not_end_the_pause_after_a_death",
+    ),
+    _row(
         "Nothing is taken while a suspect is at work.",
         _CONSUME,
         "if stopping.is_set() or self._is_exclusive:",
