@@ -22,6 +22,7 @@
       + ModelTimeout
     - ModelRefused
       + SetupFault
+        - Unreachable
       + ContentFiltered
     - ContextOverflow
     - InvalidAnswer
@@ -192,6 +193,10 @@ class ModelRefused(ModelError):
 
 class SetupFault(ModelRefused):
     """The model cannot be asked before somebody mends the set-up: its key, name, address or certificate."""
+
+
+class Unreachable(SetupFault):
+    """Nothing answers at the model's address, and nothing will before somebody mends that."""
 
 
 class ContentFiltered(ModelRefused):

@@ -27,6 +27,8 @@ class MasterPool(SentinelConnectionPool):
     A connection to a server that is the master no longer ends: the sentinels cut it, and a refused write does.
     """
 
+    _told: tuple[str, int] | None = None
+    """The master that the log names."""
     on_failover: Callable[[], None] | None = None
     """Called when another server is the master."""
 
@@ -37,7 +39,6 @@ class MasterPool(SentinelConnectionPool):
             redis.ConnectionError: no sentinel knows one.
         """
         pool: Any = self
-        before: tuple[str, int] | None = pool.master_address
         try:
             host, port = await _library.get_master_address(self)
         except MasterNotFoundError as error:
@@ -51,6 +52,8 @@ class MasterPool(SentinelConnectionPool):
             raise redis_errors.ConnectionError(
                 f"a server in redis.url is not a sentinel ({error}). Name the sentinels, or write redis://"
             ) from error
+        # Compared without a wait in between: several connections are opened at a time.
+        before, self._told = self._told, (host, port)
         if before is None:
             _log.info("redis.master", address=f"{host}:{port}")
         elif before != (host, port):

@@ -17,6 +17,7 @@ from daemon.errors import (
     NoSuchVersion,
     OutputError,
     SessionFull,
+    Unreachable,
     VersionMoved,
 )
 
@@ -50,6 +51,7 @@ _CODES: tuple[tuple[type[Exception], int], ...] = (
     (LoginRefused, EX_CONFIG),
     (BusUnavailable, EX_UNAVAILABLE),
     (ModelUnavailable, EX_UNAVAILABLE),
+    (Unreachable, EX_UNAVAILABLE),
     (TimeoutError, EX_TEMPFAIL),
     (Interrupted, INTERRUPTED),
     (MillpondError, FAILED),

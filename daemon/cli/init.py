@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 @click.option(
     "--pair/--no-pair", default=None, help="Wait until you identify yourself in the chat. Default: on a terminal."
 )
-@click.option("--access", type=click.Choice(["pairing", "private", "open"]), help="Who may talk to the bot.")
+@click.option("--access", type=click.Choice(["pairing", "private", "open"]), help="People who may talk to the bot.")
 @click.option(
     "--from",
     "source",

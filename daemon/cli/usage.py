@@ -27,7 +27,7 @@ HEADS = ("messages", "calls", "estimated", "tokens in", "cached", "tokens out", 
     type=click.Choice(["day", "session", "person", "model", "bot"]),
     default="day",
     show_default=True,
-    help="Sum up by day, session, person, model or bot.",
+    help="Group by day, session, person, model or bot.",
 )
 @click.option(
     "--days", type=click.IntRange(1, 400), default=DAYS, show_default=True, help="Number of days, including today."

@@ -29,6 +29,7 @@ from daemon.errors import (
     ModelUnavailable,
     RateLimited,
     SetupFault,
+    Unreachable,
 )
 from daemon.model.setup_faults import STATUSES, connection_fault, status_of
 
@@ -178,7 +179,7 @@ def translated(
         return by_status(error.status, error.body, asked, retry_after_s(error.response.headers, now))
     kind = next((kinds[ancestor] for ancestor in type(error).__mro__ if ancestor in kinds), ModelUnavailable)
     if issubclass(kind, ModelUnavailable) and (sentence := connection_fault(_chain(error), asked.host)):
-        return SetupFault(sentence)
+        return Unreachable(sentence)
     return kind(f"{asked} {_SAYINGS[kind]} ({type(error).__name__}). {_ADVICE[kind]}")
 
 

@@ -293,7 +293,7 @@ class Interview:
         answer = replace(answer, owner=self._owner(bot, answer, language))
         known = self._place.word("policy", "channels", answer.channel, "access")
         usual = {"allow": "private", "open": "open"}.get(known, "pairing")
-        access = self._asker.choice("Who may talk to the bot", ACCESS, given=self._flags.access, default=usual)
+        access = self._asker.choice("Allowed people", ACCESS, given=self._flags.access, default=usual)
         # Alone means alone: whoever might talk to the other program has to be let in anew.
         allow = () if access == "private" else answer.allow
         return replace(answer, access=cast("Access", access), allow=allow)

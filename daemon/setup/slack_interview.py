@@ -232,7 +232,7 @@ class SlackInterview:
         answer = replace(answer, owner=self._owner(bot, answer, language))
         known = self._place.word("policy", "channels", answer.channel, "access")
         usual = {"allow": "private", "open": "open"}.get(known, "pairing")
-        access = self._asker.choice("Who may talk to the bot on Slack", ACCESS, given=self._flags.access, default=usual)
+        access = self._asker.choice("Allowed people on Slack", ACCESS, given=self._flags.access, default=usual)
         return replace(answer, access=cast("Access", access))
 
     def _owner(self, bot: str, answer: SlackAnswer, language: Language) -> Owner | None:

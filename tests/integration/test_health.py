@@ -22,12 +22,10 @@ from daemon.server import Address
 from daemon.server.link import Link
 from daemon.testing import ScriptedModel
 from tests.conftest import Lab
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from tests.weblab import client_of
 from workers.agent.service import serve as answer
 from workers.consolidation.service import serve as consolidate
-
-pytestmark = pytest.mark.anyio
 
 
 def watched(process: Process, port: int) -> Process:
@@ -219,9 +217,7 @@ async def test_a_turn_counts_its_claim_its_stages_and_what_its_model_used(proces
     process = replace(process, connect_model=connect, stopping=anyio.Event())
     async with anyio.create_task_group() as tg:
         await tg.start(answer, process)
-        with anyio.fail_after(HANG_S):
-            while not counted("millpond_cost_total", model="counted", currency="EUR"):  # noqa: ASYNC110 - counters tell nobody
-                await anyio.sleep(0.01)
+        await until(lambda: counted("millpond_cost_total", model="counted", currency="EUR"))
         process.stopping.set()
 
     assert counted("millpond_claims_total", attempt="first") == claims + 1

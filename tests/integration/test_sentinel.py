@@ -140,14 +140,12 @@ async def test_a_message_that_too_few_replicas_have_is_refused_until_they_have_i
 
 async def test_connections_to_a_server_that_is_the_master_no_longer_are_left(watched: Watched, prefix: str) -> None:
     """A master that came back answered on old connections for ten seconds; what it accepted was lost."""
-    with capture_logs() as logs:
-        async with open_bus(RedisConfig(url=Secret(watched.url), prefix=prefix), Path("/nowhere")) as bus:
-            before = await bus.call("CLIENT", "ID")
-            bus.client.connection_pool.master_address = ("127.0.0.1", 1)
-            after = await bus.call("CLIENT", "ID")
+    async with open_bus(RedisConfig(url=Secret(watched.url), prefix=prefix), Path("/nowhere")) as bus:
+        before = await bus.call("CLIENT", "ID")
+        bus.client.connection_pool.master_address = ("127.0.0.1", 1)
+        after = await bus.call("CLIENT", "ID")
 
     assert before != after
-    assert [log["event"] for log in logs if log["event"].startswith("redis.")] == ["redis.master", "redis.failover"]
 
 
 async def test_messages_that_a_new_master_lacks_are_named(watched: Watched, prefix: str) -> None:

@@ -112,7 +112,7 @@ class Registry:
         """
         unknown = [name for name in names if name not in self._tools]
         if unknown:
-            raise ConfigError(f"there is no tool {', '.join(unknown)}; there are: {', '.join(self._tools)}")
+            raise ConfigError(f"unknown tool {', '.join(unknown)}. The tools are: {', '.join(self._tools)}")
         return Registry(self._tools[name] for name in names)
 
     def beside(self, tools: Iterable[Tool]) -> "Registry":
