@@ -230,7 +230,7 @@ class Sessions:
         """Write the turn's end; the claim of the session's next turn, or None when the session was let go.
 
         Raises:
-            LeaseLost: another worker holds the session; nothing was written. TooFewReplicas: written, and safe to repeat.
+            LeaseLost: another worker holds it; nothing was written. TooFewReplicas: it is written; repeating is safe.
         """
         keys, begun, master = self._bus.keys, claim.begun, self._bus.master
         status, *rest = await self._bus.share(
