@@ -224,19 +224,20 @@ _CODE = re.compile(r"[a-zA-Z][\w.\[\]-]{0,60}")
 def reported(body: object, asked: Asked) -> ModelError:
     """The error that a server reports inside an answer it had begun with status 200."""
     fields = _fields(body)
-    code, text = fields.get("code"), _words(body).lower()
-    if is_overflow(body) or is_filtered(body):
+    code, text = str(fields.get("code") or fields.get("status")), _words(body).lower()
+    if is_overflow(body) or is_filtered(body) or status_of(400, _said(body)):
         return by_status(400, body, asked)
-    if isinstance(code, int) and 400 <= code < 600:
-        return by_status(code, body, asked)
+    if code.isdecimal() and 400 <= int(code) < 600:
+        return by_status(int(code), body, asked)
     names = f"{code} {fields.get('type')}".lower()
     if status := next((_TYPES[name] for name in _TYPES if name in names), None):
         return by_status(status, body, asked)
-    if "rate_limit" in names or "rate limit" in text:
+    if any(words in f"{names} {text}" for words in _LIMITED):
         return by_status(429, body, asked)
     return by_status(400 if "invalid_request" in names else 500, body, asked)
 
 
+_LIMITED = ("rate_limit", "rate limit", "ratelimit", "too many requests", "resource_exhausted")
 _TYPES: Mapping[str, int] = {
     "authentication_error": 401,
     "billing_error": 402,

@@ -16,7 +16,7 @@ STATUSES = {
 }
 """What each status means, and what to do; docs/failures.md."""
 
-_KEY = ("api key not valid", "invalid api key", "incorrect api key", "invalid_api_key", "api_key_invalid")
+_KEY = ("api key not valid", "invalid api key", "incorrect api key", "invalid_api_key", "api_key_invalid", "login fail")
 _CREDIT = ("insufficient_quota", "insufficient balance", "credit balance is too low", "exceeded your current quota")
 _CREDIT_MORE = ("arrearage", "billing_not_active", "payment required", "余额不足")
 _MODEL = ("model not exist", "model_not_found", "invalid model", "unknown model", "no such model", "model not found")

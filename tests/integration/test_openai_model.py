@@ -37,6 +37,7 @@ from daemon.model.places import places_of
 from daemon.tokens import calibration
 from tests.fakes.openai_server import Call, Events, Failure, Hang, Plain, Say, completion, delta, fake_openai
 from tests.limits import HANG_S
+from tests.tables import each_row
 
 pytestmark = pytest.mark.anyio
 
@@ -175,6 +176,88 @@ async def test_a_server_that_repeats_id_and_name_in_every_fragment_makes_one_cal
         _, answer = await answer_of(model)
 
     assert [call.arguments for call in answer.tool_calls] == ['{"a": 1}']
+
+
+def call(name: str | None = None, arguments: object = None, **fields: object) -> dict[str, object]:
+    return delta(tool_calls=[{**fields, "function": {"name": name, "arguments": arguments}}])
+
+
+ZONE = '{"zone":"x"}'
+ONE = [("time", ZONE)]
+BROKEN = ['{"zone":', '"x"}']
+
+
+@each_row(
+    ("events", "calls"),
+    [
+        ([call("time", piece, index=1, id="a") for piece in BROKEN], ONE),
+        ([call("time", piece, index=0, id=f"new{piece}") for piece in BROKEN], ONE),
+        ([call("time", piece) for piece in BROKEN], ONE),
+        ([call("ti", index=0, id="a"), call("me", index=0), call(arguments=ZONE, index=0)], ONE),
+        ([call("time", ZONE, index=0, id=5), call("", "", index=1, id="")], ONE),
+        ([call("time", each, index=0, id="a") for each in (*BROKEN, ZONE)], ONE),
+        ([call("time", "{}", index=0, id="a"), call(arguments=ZONE, index=0)], ONE),
+        ([call("time", ZONE), call("time", "{}")], [*ONE, ("time", "{}")]),
+        ([call("time", each, index=0, id="") for each in (ZONE, "{}")], [*ONE, ("time", "{}")]),
+        (
+            [call("time", index=0, id="a"), call("time", index=0, id="b")]
+            + [call(arguments=each, index=0, id=name) for name, each in (("a", ZONE), ("b", "{}"))],
+            [*ONE, ("time", "{}")],
+        ),
+        (
+            [call("time", BROKEN[0], id="a"), call("time", "{}", id="b"), call(arguments=BROKEN[1], id="a")],
+            [*ONE, ("time", "{}")],
+        ),
+        ([delta(tool_calls={"id": "a", "function": {"name": "time", "arguments": ZONE}})], ONE),
+        ([delta(tool_calls=[None, {"id": "a", "function": None}]), call("time", ZONE, id="a")], ONE),
+        *(([call(name, ZONE, id="a")], ONE) for name in ("functions.time:0", " time ", "time<|channel|>commentary")),
+        *(([call("time", given, id="a")], ONE) for given in (f"```json\n{ZONE}\n```", json.dumps(ZONE))),
+        *(([call("time", given, id="a")], [("time", "{}")]) for given in ("null", " \n", [], '""')),
+        ([call("time", "{broken", id="a")], [("time", "{broken")]),
+    ],
+)
+async def test_calls_are_put_together_in_whatever_fragments_they_come(events, calls):
+    async with asking([Events([*events, delta("tool_calls")])]) as (model, _):
+        _, answer = await answer_of(model, request(tools=(TOOL,)))
+
+    assert [(each.name, each.arguments) for each in answer.tool_calls] == calls
+    assert len({each.id for each in answer.tool_calls}) == len(calls)
+
+
+@each_row(
+    "events",
+    [
+        [b"data: null\n\n", b"data:\n\n", {"choices": [None]}, delta(content="hi"), delta("stop")],
+        [b'\xef\xbb\xbfdata: {\ndata: "choices": [{"delta":\ndata: {"content": "hi"}}]}\n\n', delta("stop")],
+        [b'data: {"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}\r\r', b'data: "[DONE]"\r\r'],
+        [
+            {**delta(content="hi"), "model": 5, "message": {}, "code": 200, "base_resp": {"status_code": 0}},
+            delta("stop"),
+        ],
+        [delta(content="hi"), {"choices": [{"delta": {}, "message": {"content": "hi"}, "finish_reason": 0}]}],
+        [
+            delta(content=[None, {"text": None}, "h", {"type": "reference"}, {"text": "i"}], tool_calls={}),
+            delta("stop"),
+        ],
+        [delta(content={"type": "text", "text": "hi"}), delta("stop")],
+        [delta(refusal="hi"), delta("stop")],
+        [delta(content="hi", logprobs=float("nan")), delta("stop")],
+    ],
+)
+async def test_a_text_is_read_in_whatever_events_it_comes(events):
+    async with asking([Events(events)]) as (model, _):
+        _, answer = await answer_of(model)
+
+    assert answer.text == "hi"
+
+
+@each_row("name", ["reasoning_content", "reasoning", "reasoning_text", "thinking", "reasoning_details"])
+async def test_reasoning_is_recognized_in_each_field_and_form(name):
+    for given in ("hm", {"content": "hm"}, [{"type": "reasoning.text", "text": "hm"}]):
+        error = await failure_of([Events([delta(**{name: given}, content=""), delta("stop")])])
+
+        assert isinstance(error, OnlyThought)
+        assert error.answer.reasoning == "hm"
 
 
 async def test_reasoning_comments_and_unknown_fields_are_no_text():
