@@ -115,7 +115,31 @@ _OVERFLOW = (
     "tokens exceed",
     "larger than the max",  # Mistral
     "model's max",
+    "prompt token count",  # GitHub Copilot
+    "context overflow",
+    "context_window_exceeded",  # LiteLLM
+    "contextwindowexceeded",
+    "maximum input length",
+    "input length",
+    "input tokens exceed",
+    "prompt too long",
+    "prompt length",
+    "maximum number of tokens",  # Bedrock, Cerebras
+    "maximum sequence length",
+    "message size",  # Groq's limit per minute
+    "must be reduced",  # OpenAI's limit per minute, for a request that is larger by itself
+    "上下文",
+    "输入长度",
+    "超长",
 )
+_ANSWER_LIMIT = re.compile(r"max_(?:completion_|new_|output_)?tokens")
+"""Parameters whose own limits are not those of a prompt."""
+
+_OF_OUTPUT = ("tool_use_failed", "failed_generation", "json_validate_failed", "malformed_function_call")
+"""The model wrote something that its server could not read (Groq, Gemini)."""
+
+_TRANSIENT = frozenset({408, 425, 498})
+"""Statuses below 500 that pass: a time-out, "too early", and a server without capacity (Groq)."""
 
 
 _FILTERED = (
@@ -185,7 +209,7 @@ def translated(
 def by_status(status: int, body: object, asked: Asked, retry_s: float | None = None) -> ModelError:
     """The error that a status and an error body mean, whether they came as a response or inside a stream."""
     words = asked.quote(body)
-    if status in (400, 413, 422) and is_overflow(body):
+    if (status in (400, 413, 422, 429) or status >= 500) and is_overflow(body):
         return ContextOverflow(f"the prompt is too large for {asked}: {words}; check context_window_tokens")
     if status in (400, 403, 422, 451) and is_filtered(body):
         text = f"the content filter of {asked} refuses the request ({status})"
@@ -196,9 +220,15 @@ def by_status(status: int, body: object, asked: Asked, retry_s: float | None = N
         later = f"try again in {retry_s:g} s" if retry_s is not None else "try again later"
         text = f"{asked} limits its rate (429)"
         return RateLimited(f"{text}: {words}; {later}", retry_after_s=retry_s, brief=f"{text}; {later}")
-    if status == 408 or status >= 500:
+    if status in _TRANSIENT or status >= 500:
         text = f"{asked} fails ({status})"
         return ModelUnavailable(f"{text}: {words}; it may work later", brief=f"{text}; it may work later")
+    return _refused(status, body, asked, words)
+
+
+def _refused(status: int, body: object, asked: Asked, words: str) -> ModelError:
+    if is_of_output(body):
+        return InvalidAnswer(f"the server of {asked} could not read what the model wrote ({status}): {words}")
     text = f"{asked} refuses the request ({status})"
     brief = ", ".join((text, *_codes(body)))
     return ModelRefused(f"{text}: {words}; check the bot's model settings", status=status, brief=brief)
@@ -249,7 +279,13 @@ _TYPES: Mapping[str, int] = {
 
 def is_overflow(body: object) -> bool:
     """Whether an error body says that the prompt does not fit, in the common servers' words."""
-    return _says(body, _OVERFLOW)
+    text = _ANSWER_LIMIT.sub("", _said(body))
+    return any(wording in text for wording in _OVERFLOW)
+
+
+def is_of_output(body: object) -> bool:
+    """Whether an error body says that the model's own output could not be read, in the common servers' words."""
+    return _says(body, _OF_OUTPUT)
 
 
 def is_filtered(body: object) -> bool:
@@ -308,8 +344,12 @@ def _fields(body: object) -> dict[str, object]:
 
 def _words(body: object) -> str:
     """What an error body says, whatever its shape."""
+    if isinstance(body, list) and len(cast("list[object]", body)) == 1:  # Gemini's
+        return _words(cast("list[object]", body)[0])
     if fields := _fields(body):
-        said = fields.get("message") or fields.get("detail") or fields.get("error")
+        said = next(
+            (fields[name] for name in ("message", "detail", "error", "msg", "errors") if fields.get(name)), None
+        )
         return _words(said) if said else msgspec.json.encode(fields).decode()
     if isinstance(body, str):
         return "a web page" if body.lstrip()[:1] == "<" else body

@@ -49,6 +49,7 @@ _WORDS = {
     "schemas": "tool schemas of the common keywords only ({})",
     "form.ids": "call ids of nine letters and digits",
     "form.content": "{} content beside tool calls",
+    "form.arguments": "arguments of calls as a JSON {}",
     "form.own": "reasoning fields of: {}",
     "form.foreign": "calls of other models as {}",
     "form.pictures": "no pictures",
