@@ -111,7 +111,8 @@ class ModelCalls:
             raise error from None
         taker = next((each for each in self._kit.prompts.bot.model.chain if each.name == answer.model), None)
         if taker is not None:
-            calibration(taker.name, taker.base_url).fits(shorter.tokens)
+            is_guess = isinstance(error, ModelRefused)
+            calibration(taker.name, taker.base_url).fits(shorter.tokens, is_guess=is_guess)
             _log.warning("model.window_learnt", model=taker.name, tokens_in=shorter.tokens, reason=str(error))
         return answer
 
