@@ -15,10 +15,9 @@ import msgspec
 from daemon.errors import UNREADABLE
 from daemon.model import own
 from daemon.model.base import ToolCall
+from daemon.model.text_calls import offered_name
 
 _FENCE = re.compile(r"\A```\w*\s*(.*?)\s*```\Z", re.DOTALL)
-_NAME = re.compile(r"\s*(?:functions[.:])?(.*?)(?::\d+)?\s*(?:<\|.*)?", re.DOTALL)
-"""A name with the marks of its model's template: ``functions.time:0`` (Kimi), ``time<|channel|>`` (gpt-oss)."""
 
 
 @dataclass
@@ -77,8 +76,7 @@ class CallFragments:
     def finished(self) -> list[OpenCall]:
         """The calls, with the names of the tools offered, and arguments that are one object where they hold one."""
         for call in self._calls:
-            if call.name not in self._offered() and (found := _NAME.fullmatch(call.name)):
-                call.name = found[1] if found[1] in self._offered() else call.name
+            call.name = offered_name(call.name, self._offered())
             call.arguments = tidy(call.arguments)
         return self._calls
 
