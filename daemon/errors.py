@@ -194,6 +194,9 @@ class ContextOverflow(ModelError):
 class InvalidAnswer(ModelError):
     """The model answered, but not with anything that can be used (cut off, malformed, empty)."""
 
+    is_empty: bool = False
+    """There was nothing in it; some servers answer so to a prompt that is too large."""
+
 
 class ConsolidationError(MillpondError):
     """A range of a log was not consolidated; nothing is lost, and the next try begins where this one did."""

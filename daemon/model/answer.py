@@ -192,7 +192,9 @@ class AnswerParts:
         if not (self._calls or has_text):
             if answer.reasoning.strip():
                 raise OnlyThought(f"the answer of {self._asked} holds reasoning and nothing else", answer=answer)
-            raise InvalidAnswer(f"the answer of {self._asked} is empty")
+            error = InvalidAnswer(f"the answer of {self._asked} is empty")
+            error.is_empty = True
+            raise error
         return answer
 
     def _so_far(self, calls: tuple[ToolCall, ...] = ()) -> Answer:

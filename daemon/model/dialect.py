@@ -22,7 +22,8 @@ _json = msgspec.json.encode
 
 _NOT_TAKEN = re.compile(
     r"not (?:be )?(?:supported|permitted|allowed|accepted|available|enabled)|unsupported|unexpected|unknown"
-    r"|unrecogni[sz]ed|(?:does|do|is|are)(?: not|n't) (?:support|accept|allow)|extra|invalid|requires --|disabled"
+    r"|unrecogni[sz]ed|(?:does|do|is|are)(?: not|n't) (?:support|accept|allow)|extra|invalid"
+    r"|requires --|disabled|no endpoints found"
 )
 _UNKNOWN = re.compile(r"unknown|unrecogni[sz]ed|unsupported|not supported|extra|unexpected")
 _TOOLS = re.compile(r"\btools?\b|function.?call|tool.?(?:use|choice)")

@@ -199,7 +199,10 @@ def translated(
     if isinstance(error, openai.APIStatusError):
         error = Refusal(error.response, error.body)
     if isinstance(error, Refusal):
-        return by_status(error.status, error.body, asked, retry_after_s(error.response.headers, now))
+        retry_s = retry_after_s(error.response.headers, now)
+        return by_status(
+            error.status, error.body, asked, _retry_said_s(error.response.text) if retry_s is None else retry_s
+        )
     kind = next((kinds[ancestor] for ancestor in type(error).__mro__ if ancestor in kinds), ModelUnavailable)
     if issubclass(kind, ModelUnavailable) and (sentence := connection_fault(_chain(error), asked.host)):
         return SetupFault(sentence)
@@ -236,7 +239,7 @@ def _refused(status: int, body: object, asked: Asked, words: str) -> ModelError:
 
 def _setup_fault(status: int, asked: Asked, words: str) -> SetupFault:
     """``words`` are the server's; none where they often repeat the key."""
-    sentence = STATUSES[status].format(variable=asked.variable)
+    sentence = STATUSES[status].format(variable=asked.variable, status=status)
     brief = f"{sentence} ({asked})"
     return SetupFault(f"{brief}: {words}" if words else brief, status=status, brief=brief)
 
@@ -307,6 +310,22 @@ def retry_after_s(headers: Mapping[str, str], now: dt.datetime) -> float | None:
     return max(0.0, (moment.replace(tzinfo=moment.tzinfo or dt.UTC) - now).total_seconds())
 
 
+_RETRY = re.compile(
+    r"(?:try again|retry) (?:in|after) (?:(?P<m>\d+)m ?)?(?P<n>\d+(?:\.\d+)?) ?(?P<unit>ms|s|sec)"
+    r"|retrydelay\W{1,5}(?P<delay>\d+(?:\.\d+)?)s",
+    re.IGNORECASE,
+)
+
+
+def _retry_said_s(text: str) -> float | None:
+    """Seconds to wait as the text of a refusal says it (OpenAI, Groq, Gemini); None: not said."""
+    if (found := _RETRY.search(text)) is None:
+        return None
+    if found["delay"]:
+        return float(found["delay"])
+    return int(found["m"] or 0) * 60 + float(found["n"]) * (0.001 if found["unit"].lower() == "ms" else 1.0)
+
+
 def shows(error: BaseException, key: Secret) -> bool:
     """Whether the key stands in the text of ``error`` or of what it came from."""
     return bool(key) and any(key.reveal() in f"{link} {link!r}" for link in _chain(error))
@@ -350,7 +369,9 @@ def _words(body: object) -> str:
         said = next(
             (fields[name] for name in ("message", "detail", "error", "msg", "errors") if fields.get(name)), None
         )
-        return _words(said) if said else msgspec.json.encode(fields).decode()
+        inner = _fields(fields.get("metadata")).get("raw")  # OpenRouter: the words of the server behind it
+        text = _words(said) if said else msgspec.json.encode(fields).decode()
+        return f"{text}: {_words(inner)}" if inner else text
     if isinstance(body, str):
         return "a web page" if body.lstrip()[:1] == "<" else body
     return msgspec.json.encode(body).decode() if body else "no reason given"

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 
 from daemon.config.rules import is_loopback
 
+_MOVED = "The server sends the request to another address ({status}). Set model.base_url to the address of the API."
 STATUSES = {
+    **dict.fromkeys((301, 302, 307, 308), _MOVED),
     401: "The server refused the API key (401). Check {variable} or api_key_file.",
     402: "The account has no credit left (402). Add credit, or use the key of another account.",
     403: "The API key may not use this model (403). Check {variable} or api_key_file, and the rights of the key.",

@@ -29,8 +29,8 @@ from daemon.errors import (
     SetupFault,
 )
 from daemon.model import Answer, CutOff, OnlyThought, Request, TextChunk, Usage, connect
-from daemon.model.dialect import Dialect
-from daemon.model.errors import KINDS, Asked, by_status, reported, retry_after_s, translated
+from daemon.model.dialect import Dialect, dialect_of
+from daemon.model.errors import KINDS, Asked, Refusal, by_status, reported, retry_after_s, translated
 from daemon.model.meter import priced
 from daemon.model.openai_model import OpenAIModel
 from daemon.model.places import places_of
@@ -44,6 +44,7 @@ pytestmark = pytest.mark.anyio
 KEY = "sk-very-secret-1234567890"
 NOW = dt.datetime(2026, 11, 20, 9, 0, tzinfo=dt.UTC)
 USER = msgspec.json.encode({"role": "user", "content": "héllo 你好"})
+SYSTEM = msgspec.json.encode({"role": "system", "content": "be kind"})
 TOOL = msgspec.json.encode({"type": "function", "function": {"name": "time", "parameters": {"type": "object"}}})
 
 
@@ -657,10 +658,82 @@ async def test_a_value_that_is_refused_under_both_names_is_not_remembered_as_unk
         ("something", ModelUnavailable),
         ({"message": "prompt is too long: 9 > 8"}, ContextOverflow),
         ({"message": "no such tool", "type": "invalid_request_error"}, ModelRefused),
+        ({"message": "slow down", "code": "429"}, RateLimited),
+        ({"message": "Your account has insufficient balance"}, SetupFault),
     ],
 )
 async def test_an_error_inside_a_stream_becomes_the_error_that_it_means(body, kind):
     assert type(await failure_of([Events([delta(content="a"), {"error": body}])])) is kind
+
+
+@each_row(
+    ("event", "kind"),
+    [
+        ({"message": "overloaded", "code": 503}, ModelUnavailable),
+        ({"detail": "prompt is too long"}, ContextOverflow),
+        ({"code": "429", "msg": "slow down", "data": None}, RateLimited),
+        ({"choices": None, "base_resp": {"status_code": 1004, "status_msg": "login fail"}}, SetupFault),
+        (b'data: [{"error": {"code": 503, "message": "overloaded"}}]\n\n', ModelUnavailable),
+    ],
+)
+async def test_an_error_in_any_field_of_an_event_is_an_error(event, kind):
+    assert type(await failure_of([Events([delta(content="a"), event])])) is kind
+
+
+PUZZLING = Failure(400, "oops")
+
+
+@each_row(
+    ("script", "requests"),
+    [
+        ([PUZZLING], 2),
+        ([PUZZLING] * 2, 3),
+        ([Failure(500, "System role not supported")], 2),
+        ([Failure(400, "no", code="tool_use_failed")], 2),
+    ],
+)
+async def test_a_refusal_is_believed_when_it_came_twice(script, requests):
+    asked = Request(messages=[SYSTEM, USER], tools=[TOOL], max_completion_tokens=100)
+
+    async with asking([*script, Say("fine")]) as (model, server):
+        _, answer = await answer_of(model, asked)
+
+        assert answer.text == "fine"
+        assert len(server.requests) == requests
+        assert (dialect_of(model._server, model.name) == Dialect()) is (requests == 2)
+
+
+async def test_a_refusal_that_stays_ends_after_a_few_requests():
+    asked = Request(messages=[SYSTEM, USER], tools=[TOOL], max_completion_tokens=100)
+
+    async with asking([PUZZLING] * 10) as (model, server):
+        with pytest.raises(ModelRefused, match="oops"):
+            await answer_of(model, asked)
+
+    assert len(server.requests) == 4
+
+
+@each_row(
+    ("text", "seconds"),
+    [
+        ("Rate limit reached. Please try again in 1.5s.", 1.5),
+        ("try again in 20ms", 0.02),
+        ("try again in 1m2s", 62.0),
+        ('{"retryDelay": "7s"}', 7.0),
+        ("later", None),
+    ],
+)
+async def test_the_words_of_a_rate_limit_say_how_long_it_lasts(text, seconds):
+    refused = Refusal(httpx2.Response(429, text=text), text)
+
+    assert translated(refused, Asked(model="m", host="h", key=Secret("")), NOW).retry_after_s == seconds
+
+
+async def test_another_address_and_words_within_words_are_understood():
+    meant = {"metadata": {"raw": '{"message":"prompt is too long"}'}, "message": "Provider returned error"}
+
+    assert type(by_status(400, meant, Asked(model="m", host="h", key=Secret("")))) is ContextOverflow
+    assert type(by_status(307, "", Asked(model="m", host="h", key=Secret("")))) is SetupFault
 
 
 @pytest.mark.parametrize("where", ["waiting for the next piece", "busy with the first"])
