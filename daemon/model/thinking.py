@@ -131,7 +131,7 @@ class Thinking:
         return True
 
     def _come_out(self) -> None:
-        """Look for what stands between reasoning and text: the same mark again, more reasoning, marks of an answer."""
+        """Take away what stands between reasoning and text: the same mark again, more reasoning, marks of an answer."""
         while self._where == "behind":
             self._held = begun = self._held.lstrip()
             if self._close_mark and begun.lower().startswith(self._close_mark.lower()):
@@ -200,10 +200,8 @@ class Thinking:
         self.thoughts.append(whole[: found.start()])
         self.unsaid, self._open = any(self._said), False
         self._said.clear()
-        text = whole[found.end() :].lstrip()
-        self._where, self._held = "behind", text
-        self._come_out()
-        return self._text() if self._where == "text" else ""
+        self._where, self._held = "behind", whole[found.end() :]
+        return self.feed("")
 
     def _channels(self, piece: str) -> str:
         assert self.harmony is not None  # noqa: S101 - only called where it is

@@ -61,7 +61,7 @@ class ModelCalls:
                     return self._told(said + cut.answer.text, "filtered")
                 if cut.is_call and needs_room:
                     return self._told(said + cut.answer.text, "call_too_long")
-                needs_room = cut.is_call
+                needs_room = cut.is_call or not cut.answer.text.strip()
                 said += "" if cut.is_call else cut.answer.text
                 _log.info("model.cut_off", model=self._kit.model.name, tokens_out=cut.answer.usage.tokens_out)
             except InvalidAnswer as error:
