@@ -86,10 +86,10 @@ class Payload(msgspec.Struct):
         """The error that it reports, in whatever field; None: it reports none."""
         if self.error or self.kind == "error":
             return self.error or {"message": self.message or self.detail or self.msg, "code": self.code}
-        if isinstance(self.base_resp, dict):
-            result = cast("dict[str, object]", self.base_resp)
-            if result.get("status_code"):
-                return {"message": result.get("status_msg"), "code": result["status_code"]}
+        given = self.base_resp
+        result = cast("dict[str, object]", given) if isinstance(given, dict) else {}
+        if result.get("status_code"):
+            return {"message": result.get("status_msg"), "code": result["status_code"]}
         said = self.message or self.detail or self.msg
         if self.choices is None and not self.usage and said and str(self.code) not in ("0", "200"):
             return {"message": said, "code": self.code}
@@ -238,9 +238,9 @@ class AnswerParts:
     def _read_payload(self, payload: bytes) -> Payload:
         with suppress(*UNREADABLE):
             return _payloads.decode(payload) if self._read is None else self._read(msgspec.json.decode(payload))
-        fields = characters.decoded(payload)
-        if isinstance(fields, list) and fields:  # Gemini's errors
-            fields = cast("list[object]", fields)[0]
+        decoded = characters.decoded(payload)
+        # Gemini's errors are in a list.
+        fields = cast("list[object]", decoded)[0] if isinstance(decoded, list) and decoded else cast("object", decoded)
         if fields in (None, "[DONE]"):
             return Payload()
         return msgspec.convert(fields, Payload, strict=False) if self._read is None else self._read(fields)

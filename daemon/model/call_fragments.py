@@ -100,7 +100,11 @@ class CallFragments:
     def _open(self, index: object, identity: str, name: str, *, has_arguments: bool) -> OpenCall:
         """The call that a fragment goes on with, or a new one."""
         here = [call for call in self._calls if index is None or call.index == index]
-        of_id = [call for call in here if identity and call.id == identity]
+        of_id = [call for call in self._calls if identity and call.id == identity]
+        # An id is better than an index; one that is used again for a whole call is none.
+        of_id = [call for call in of_id if call in here or not name or (name == call.name and not call.is_whole)]
+        if not (here or identity or name):
+            here = self._calls  # the index of a rest that belongs to no other call
         call = next(reversed(of_id or here), None)
         if call is None or self._begins(call, index, identity, name, has_arguments=has_arguments):
             call = OpenCall(index=index, id=identity, name="")

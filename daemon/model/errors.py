@@ -358,18 +358,20 @@ def _number(text: str) -> float | None:
 
 
 def _fields(body: object) -> dict[str, object]:
+    if isinstance(body, list) and body:  # Gemini's
+        body = cast("list[object]", body)[0]
     return cast("dict[str, object]", body) if isinstance(body, dict) else {}
 
 
 def _words(body: object) -> str:
     """What an error body says, whatever its shape."""
-    if isinstance(body, list) and len(cast("list[object]", body)) == 1:  # Gemini's
-        return _words(cast("list[object]", body)[0])
     if fields := _fields(body):
         said = next(
             (fields[name] for name in ("message", "detail", "error", "msg", "errors") if fields.get(name)), None
         )
-        inner = _fields(fields.get("metadata")).get("raw")  # OpenRouter: the words of the server behind it
+        inner = _fields(cast("object", fields.get("metadata"))).get(
+            "raw"
+        )  # OpenRouter: the words of the server behind it
         text = _words(said) if said else msgspec.json.encode(fields).decode()
         return f"{text}: {_words(inner)}" if inner else text
     if isinstance(body, str):

@@ -209,6 +209,16 @@ BROKEN = ['{"zone":', '"x"}']
             [call("time", BROKEN[0], id="a"), call("time", "{}", id="b"), call(arguments=BROKEN[1], id="a")],
             [*ONE, ("time", "{}")],
         ),
+        ([call("time", BROKEN[0], index=0, id="a"), call(arguments=BROKEN[1], index=3)], ONE),
+        ([call("time", BROKEN[0], index=0, id="a"), call(arguments=BROKEN[1], index=3, id="a")], ONE),
+        (
+            [
+                call("time", "{}", index=0, id="a"),
+                call("time", BROKEN[0], index=0, id="b"),
+                call(None, BROKEN[1], index=1),
+            ],
+            [("time", "{}"), *ONE],
+        ),
         ([delta(tool_calls={"id": "a", "function": {"name": "time", "arguments": ZONE}})], ONE),
         ([delta(tool_calls=[None, {"id": "a", "function": None}]), call("time", ZONE, id="a")], ONE),
         *(([call(name, ZONE, id="a")], ONE) for name in ("functions.time:0", " time ", "time<|channel|>commentary")),
