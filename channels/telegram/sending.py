@@ -89,7 +89,7 @@ class Sending:
             )
         except ChannelError as error:
             # What stands before it was sent: the part is neither refused nor sent.
-            raise SendUnknown(f"message {first} was sent, what belongs to it was not: {error}") from error
+            raise SendUnknown(f"message {first} was sent, but the rest of the reply was not: {error}") from error
 
     async def edit(self, target: Target, message_id: int, text: str, *, timeout_s: float) -> None:
         """Have a message say ``text``. Errors as for ``Channel.edit``."""
@@ -116,7 +116,7 @@ class Sending:
                 sent = await self._file(target, upload, forms, deadline)
             except ChannelError as error:
                 if sent:
-                    raise SendUnknown(f"message {sent} was sent, what belongs to it was not: {error}") from error
+                    raise SendUnknown(f"message {sent} was sent, but the rest of the reply was not: {error}") from error
                 raise
         return sent
 
@@ -162,7 +162,7 @@ class Sending:
                 continue
             left_s = deadline - anyio.current_time()
             if left_s <= 0:
-                raise SendRefused("the platform took no form of it in time")
+                raise SendRefused("the platform accepted no format of the message in time")
             method = rich if form.rich else plain
             try:
                 return await self._api.call(method, {**fields, **form.fields}, timeout_s=left_s, upload=upload)
@@ -175,7 +175,7 @@ class Sending:
             except Rejected as no:
                 if form is forms[-1] or no.moved_to or no.says(*HOPELESS):
                     raise
-        raise SendRefused("the platform took no form of it")  # not reached: the last one is never rich
+        raise SendRefused("the platform accepted no format of the message")  # not reached: the last one is never rich
 
 
 async def _parsed(parse: Any, text: str) -> list[Form]:

@@ -181,17 +181,17 @@ class AnswerParts:
             raise self._no_answer(self._broken)
         has_text = bool("".join(self._text).strip())
         if not self._finish and not (marked and self._calls.are_whole and (has_text or self._calls)):
-            raise InvalidAnswer(f"the answer of {self._asked} broke off before its end")
+            raise InvalidAnswer(f"the answer of {self._asked} was cut off before its end")
         if self._finish in _BROKEN:
-            raise ModelUnavailable(f"{self._asked} ended its answer with an error ({self._finish}); it may work later")
+            raise ModelUnavailable(f"{self._asked} ended its answer with an error ({self._finish}). Try again later.")
         if reason := _CUT_OFF.get(self._finish):
             why = "max_completion_tokens was reached" if reason == "length" else "its content filter stopped it"
-            text = f"the answer of {self._asked} is cut off: {why}"
+            text = f"the answer of {self._asked} is incomplete: {why}"
             raise CutOff(text, finish_reason=reason, answer=self._so_far(), is_call=bool(self._calls))
         answer = self._so_far(self._tool_calls())
         if not (self._calls or has_text):
             if answer.reasoning.strip():
-                raise OnlyThought(f"the answer of {self._asked} holds reasoning and nothing else", answer=answer)
+                raise OnlyThought(f"the answer of {self._asked} contains only reasoning", answer=answer)
             error = InvalidAnswer(f"the answer of {self._asked} is empty")
             error.is_empty = True
             raise error
@@ -247,7 +247,7 @@ class AnswerParts:
 
     def _no_answer(self, payload: bytes) -> InvalidAnswer:
         quoted = self._asked.quote(payload[:2000].decode(errors="replace"))
-        return InvalidAnswer(f"{self._asked} sent something that is no answer: {quoted}")
+        return InvalidAnswer(f"{self._asked} sent an answer that cannot be parsed: {quoted}")
 
     def _choice(self, choice: Choice) -> str:
         self._finish = str(choice.finish_reason or self._finish).lower()
@@ -281,7 +281,7 @@ class AnswerParts:
         calls: list[ToolCall] = []
         for call in self._calls.finished():
             if not call.name:
-                raise InvalidAnswer(f"{self._asked} calls a tool without naming it")
+                raise InvalidAnswer(f"{self._asked} called a tool without its name")
             identity = call.id or f"call_{uuid.uuid4().hex}"
             while identity in taken:
                 identity += "_"

@@ -157,7 +157,7 @@ def _read(text: str) -> Found:
 
 def _each(form: re.Pattern[str], text: str, read: Callable[[re.Match[str]], Found]) -> Found:
     if form.sub("", text).strip():
-        raise ValueError("there is more than calls")
+        raise ValueError("the text contains more than tool calls")
     for found in form.finditer(text):
         yield from read(found)
 
@@ -232,7 +232,7 @@ def _described(text: str) -> Found:
 def _call(fields: dict[str, object]) -> tuple[str, str]:
     names, given = ([key for key in keys if key in fields] for keys in (_NAMES, _ARGUMENTS))
     if len(names) != 1 or len(given) > 1 or set(fields) - {*names, *given} - _BESIDE:
-        raise ValueError("an object that is no call")
+        raise ValueError("an object is not a tool call")
     name, arguments = fields[names[0]], fields[given[0]] if given else None
     if not isinstance(name, str):
         raise ValueError("no name")  # noqa: TRY004 - as any other text that is no call

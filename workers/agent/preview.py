@@ -62,7 +62,10 @@ async def preview(process: Process, session: str) -> dict[str, Any]:
     """
     state = await SessionReader(process.bus).state(session)
     if not state.exists:
-        raise InboundError(f"session {session}: nobody ever wrote to it; `millpond session list` shows those there are")
+        raise InboundError(
+            f"session {session} was not found: nobody has sent a message to it. `millpond session "
+            "list` shows all sessions."
+        )
     found = await _found(process, state)
     bot = found.said[0].bot if found.said else unquote(state.scope.partition(":")[0])
     config = with_model(process.bot(bot), state.options.model)
@@ -182,7 +185,7 @@ async def _found(process: Process, state: SessionState) -> _Next:
     reader = SessionReader(process.bus)
     # What stands beyond head is the journal of the turn in progress.
     journal = await reader.log(state.session, first=state.head, upto=state.head + JOURNAL_MAX, base=state.base)
-    said = await waiting_in(process, state.session, first_only=state.attempts > 1 and not journal)
+    said = await waiting_in(process, state.session, first_only=state.is_repeated and not journal)
     if journal:
         known = {entry.id for entry in journal if entry.id}
         said = [inbound for inbound in said if inbound.id in known]
