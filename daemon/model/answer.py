@@ -239,8 +239,9 @@ class AnswerParts:
         with suppress(*UNREADABLE):
             return _payloads.decode(payload) if self._read is None else self._read(msgspec.json.decode(payload))
         decoded = characters.decoded(payload)
-        # Gemini's errors are in a list.
-        fields = cast("list[object]", decoded)[0] if isinstance(decoded, list) and decoded else cast("object", decoded)
+        fields: object = decoded
+        if isinstance(decoded, list) and decoded:  # Gemini's errors
+            fields = cast("list[object]", decoded)[0]
         if fields in (None, "[DONE]"):
             return Payload()
         return msgspec.convert(fields, Payload, strict=False) if self._read is None else self._read(fields)

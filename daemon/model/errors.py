@@ -370,9 +370,7 @@ def _words(body: object) -> str:
         said = next(
             (fields[name] for name in ("message", "detail", "error", "msg", "errors") if fields.get(name)), None
         )
-        inner = _fields(cast("object", fields.get("metadata"))).get(
-            "raw"
-        )  # OpenRouter: the words of the server behind it
+        inner = _fields(fields.get("metadata")).get("raw")  # OpenRouter: the words of the server behind it
         text = _words(said) if said else msgspec.json.encode(fields).decode()
         return f"{text}: {_words(inner)}" if inner else text
     if isinstance(body, str):

@@ -29,8 +29,9 @@ def text_of(fields: Mapping[str, object]) -> tuple[str, str]:
 def _parts(content: object) -> Iterator[tuple[str, bool]]:
     """The texts of a message's content, and whether each is reasoning."""
     for part in cast("list[object]", content) if isinstance(content, list) else [content]:
+        text = _joined(part)
         fields = cast("dict[str, object]", part) if isinstance(part, dict) else {}
-        yield _joined(cast("object", part)), fields.get("type") in _OF_THOUGHT
+        yield text, fields.get("type") in _OF_THOUGHT
 
 
 def _joined(value: object) -> str:
