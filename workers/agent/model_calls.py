@@ -91,7 +91,9 @@ class ModelCalls:
             # Its server counts otherwise than we do, or the configuration names too large a window.
             return await self._halved(error, request, cut_off)
         except InvalidAnswer as error:
-            if request.tokens >= LARGE_TOKENS and _is_full(error, was_empty=was_empty):
+            if request.tokens < LARGE_TOKENS:
+                error.is_empty = False  # it says nothing of the prompt's size
+            elif _is_full(error, was_empty=was_empty):
                 return await self._halved(error, request, cut_off)
             raise
 
