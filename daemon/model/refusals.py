@@ -52,7 +52,9 @@ def _is_puzzling(refusal: Refusal, text: str, request: Request) -> bool:
     """Whether it may be about the form of a request, though it does not say so."""
     has_form = bool(request.tools) or len(request.messages) > 1
     is_known = is_filtered(refusal.body) or is_of_length(text) or status_of(refusal.status, text.lower()) is not None
-    return refusal.status in (400, 422) and has_form and not is_known
+    # Words that are not understood are mostly about what was said; a web page or nothing gives no reason at all.
+    has_reason = isinstance(refusal.body, dict) and not is_of_output(refusal.body)
+    return refusal.status in (400, 422) and has_form and not (is_known or has_reason)
 
 
 def _understood(dialect: Dialect, text: str, request: Request) -> Iterator[Dialect]:

@@ -685,7 +685,7 @@ async def test_an_error_in_any_field_of_an_event_is_an_error(event, kind):
     assert type(await failure_of([Events([delta(content="a"), event])])) is kind
 
 
-PUZZLING = Failure(400, "oops")
+PUZZLING = Plain(b"<html>oops</html>", status=400)
 
 
 @each_row(
@@ -712,7 +712,7 @@ async def test_a_refusal_that_stays_ends_after_a_few_requests():
     asked = Request(messages=[SYSTEM, USER], tools=[TOOL], max_completion_tokens=100)
 
     async with asking([PUZZLING] * 10) as (model, server):
-        with pytest.raises(ModelRefused, match="oops"):
+        with pytest.raises(ModelRefused, match="a web page"):
             await answer_of(model, asked)
 
     assert len(server.requests) == 4
