@@ -21,7 +21,7 @@ class OnTerminal:
         self._master = master
         self._slave = slave
         self._modes = termios.tcgetattr(slave)
-        self.process = forked.Process(args, {**environ, "TERM": "xterm"}, slave, slave, slave, own_session=True)
+        self.process = forked.Process(args, {"TERM": "xterm", **environ}, slave, slave, slave, own_session=True)
         self.screen = ""
         """All that was shown."""
         self._seen = 0

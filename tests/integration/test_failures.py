@@ -7,13 +7,17 @@ from typing import Any
 import msgspec
 
 from daemon.bus import pairs, publish
+from daemon.cli.database import examine
 from daemon.cli.models import examine_models
+from daemon.cli.session import rows as session_rows
+from daemon.cli.shown import positions
 from daemon.config import BotConfig, ModelConfig
 from daemon.config.channels import TelegramConfig
 from daemon.errors import ModelRefused, ModelUnavailable, RateLimited, SetupFault
 from daemon.model import RETRY_AFTER_MAX_S, Answer
 from daemon.overview import read_queues
 from daemon.process import Process
+from daemon.session import SessionReader
 from daemon.testing import Gate, ScriptedModel
 from daemon.wording import text as say
 from tests.conftest import Lab, an_inbound
@@ -142,7 +146,13 @@ async def test_the_reason_of_what_is_parked_is_shown(process: Process, lab: Lab)
     async with Bot(process, ScriptedModel(then=SetupFault(FAULT))).working():
         await until(lambda: is_parked(lab, "web:ann"))
 
-    assert (await read_queues(lab.bus)).reasons == {f"setup: {FAULT}": 1}
+    reason = f"setup: {FAULT}"
+    assert (await read_queues(lab.bus)).reasons == {reason: 1}
+    found = [each.text for each in await examine(lab.bus, embedded=True) if each.check == "parked"]
+    assert found == [f"pending conversations: 1; {reason}"]
+    [row] = await session_rows(lab.bus, 5)
+    state = await SessionReader(lab.bus).state("web:ann")
+    assert row["parked_reason"] == positions(state, 0)["parked_reason"] == reason
     [finding] = await examine_models(lab.bus, process.config)
     assert (finding.check, finding.state) == ("model m", "error")
     assert finding.text.startswith(f"{FAULT} (set-up fault for ")

@@ -132,7 +132,7 @@ def _why(error: yaml.MarkedYAMLError) -> str:
         return "the text is not of the form key: value. A text with a colon needs quotation marks"
     if error.context == "while scanning a quoted scalar" and "end of stream" in problem:
         return "the closing quotation mark is missing"
-    return f"cannot be read: {', '.join(filter(None, (error.context, problem)))}"
+    return f"the text cannot be read: {', '.join(filter(None, (error.context, problem)))}"
 
 
 class _Reader:
