@@ -129,7 +129,7 @@ async def test_a_range_that_does_not_begin_where_the_memory_ends_is_refused(
 
 @pytest.mark.parametrize("entry", [an_entry(0, 3, BOB), an_entry(0, 0), an_entry(3, 0)])
 async def test_a_range_is_of_the_session_that_was_opened_and_holds_messages(memories: Memories, entry: HistoryEntry):
-    with pytest.raises(ValueError, match="is no range of web:ann"):
+    with pytest.raises(ValueError, match="is not a range of web:ann"):
         await memories.apply(await opened(memories), entry, mark="x")
 
 
@@ -751,7 +751,7 @@ async def test_a_version_that_never_was_is_refused_with_those_that_are(memories:
         await memories.version(SCOPE, number)
     with pytest.raises(NoSuchVersion):
         await memories.restore(SCOPE, version=number, by="ann", time=TIME)
-    with pytest.raises(NoSuchVersion, match="It has no versions yet"):
+    with pytest.raises(NoSuchVersion, match="This memory has no versions yet"):
         await memories.version("pond:group:web:team", number)
 
 

@@ -28,12 +28,12 @@ OFFERED = json.dumps(
         {"name": "far", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "other.json"}}}},
     ]
 )
-A_FOLDER = "it is a folder, not a regular file. Put a regular file in this place, or remove the entry"
+A_FOLDER = "the path is a folder, not a regular file. Put a regular file in this place, or remove the entry"
 TOLD = {
     ("SOUL.md", "the file is not UTF-8. Save it as UTF-8"),
     ("skills/broken/SKILL.md", "the first line must be ---"),
     ("fake_text", "left out: the tool's schema has the type 'string', not object"),
-    ("fake_far", "its schema refers to other.json, which cannot be resolved, so anything is allowed there"),
+    ("fake_far", "the tool's schema refers to other.json, which cannot be resolved, so any value is allowed there"),
 }
 
 

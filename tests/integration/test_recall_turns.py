@@ -265,9 +265,9 @@ async def remember(lab: Lab) -> None:
         ("memory/MEMORY.md", 2, 1, "memory/MEMORY.md, lines 1 to 2:\n\n# Ann\n- likes coffee"),
         ("memory/MEMORY.md@1", 2, 0, "memory/MEMORY.md@1, lines 2 to 2:\n\n- likes tea"),
         ("memory/2026-11-20.md", 1, 9, "memory/2026-11-20.md, lines 1 to 1:\n\nrain"),
-        ("memory/HISTORY.md", 90, 0, "Error: The hit 'd1' was not found. Search again."),
-        ("memory/MEMORY.md@9", 1, 0, "Error: The hit 'd1' was not found. Search again."),
-        ("memory/2020-01-01.md", 1, 0, "Error: The hit 'd1' was not found. Search again."),
+        ("memory/HISTORY.md", 90, 0, "Error: The search result 'd1' was not found. Search again."),
+        ("memory/MEMORY.md@9", 1, 0, "Error: The search result 'd1' was not found. Search again."),
+        ("memory/2020-01-01.md", 1, 0, "Error: The search result 'd1' was not found. Search again."),
     ],
 )
 async def test_what_stands_around_a_hit_is_read_where_it_stands(
@@ -282,7 +282,7 @@ async def test_what_stands_around_a_hit_is_read_where_it_stands(
 async def test_a_name_that_nothing_has_is_told_to_the_model(wired: Wired, lab: Lab) -> None:
     gone = await used(wired(ScriptedEngine()), lab, "memory_get", docid="feed")
 
-    assert gone == "Error: The hit 'feed' was not found. Search again."
+    assert gone == "Error: The search result 'feed' was not found. Search again."
 
 
 async def test_messages_are_given_word_for_word_with_when_who_said_them(wired: Wired, lab: Lab) -> None:
@@ -313,7 +313,7 @@ async def test_messages_of_another_scope_are_given_to_nobody(wired: Wired, lab: 
     await lab.bus.call("HSET", lab.bus.keys.session("web:bob"), "scope", "pond:person:web:bob")
 
     assert await used(process, lab, "conversation_search", query="secret") == "No earlier messages found."
-    assert (await used(process, lab, "memory_get", docid="d1")).startswith("Error: The hit 'd1' was not found")
+    assert (await used(process, lab, "memory_get", docid="d1")).startswith("Error: The search result 'd1' was not found")
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ async def test_the_doctor_says_who_an_app_is_and_how_it_hears() -> None:
 
     assert [each.state for each in socket] == ["ok", "ok"]
     assert socket[0].text.startswith(f"{slack.bot.person.name} in Acme, https://")
-    assert socket[1].text == "receives events over Socket Mode"
+    assert socket[1].text == "the app receives events over Socket Mode"
     assert [each.state for each in called] == ["ok", "ok"]
     assert "https://bot.example.org/slack" in called[1].text and "Event Subscriptions" in called[1].text
     assert [each.state for each in closed] == ["ok", "ok", "warning"]
@@ -105,7 +105,7 @@ async def test_the_command_looks_at_the_app(tmp_path: Path) -> None:
         done = await anyio.to_thread.run_sync(lambda: Place(tmp_path)("--config", str(config), "doctor"))
 
     assert f"channel acme: {slack.bot.person.name} in Acme" in done.stdout
-    assert "channel acme: receives events over Socket Mode" in done.stdout
+    assert "channel acme: the app receives events over Socket Mode" in done.stdout
     assert slack.bot.token not in done.stdout + done.stderr
 
 
@@ -141,6 +141,6 @@ async def test_the_list_of_channels_asks_slack_how_it_is(short: Path) -> None:
 
     assert (fine["type"], fine["access"], fine["ok"]) == ("slack", "pairing, 1 in the allowlist", True)
     assert (
-        fine["health"] == f"{slack.bot.person.name} in Acme, https://acme.slack.com/; receives events over Socket Mode"
+        fine["health"] == f"{slack.bot.person.name} in Acme, https://acme.slack.com/; the app receives events over Socket Mode"
     )
     assert (wrong["ok"], "token_revoked" in str(wrong["health"])) == (False, True)
