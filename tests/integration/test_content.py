@@ -276,10 +276,10 @@ async def test_who_goes_on_with_a_turn_sees_its_pictures_too(world: World, platf
 @pytest.mark.parametrize(
     ("found", "told"),
     [
-        (SendRejected("it is [gone]\nfor good"), "could not be fetched: it is (gone) for good"),
-        (SendRefused("busy"), "could not be fetched: busy"),
-        (KeyError("a bug"), "could not be fetched: KeyError"),
-        (b"x" * 1_000_001, "could not be fetched: the file is larger than the limit for downloads"),
+        (SendRejected("it is [gone]\nfor good"), "the file could not be fetched: it is (gone) for good"),
+        (SendRefused("busy"), "the file could not be fetched: busy"),
+        (KeyError("a bug"), "the file could not be fetched: KeyError"),
+        (b"x" * 1_000_001, "the file could not be fetched: the file is larger than the limit for downloads"),
     ],
 )
 async def test_a_failed_fetch_is_a_line(world: World, platform: Platform, found: bytes | Exception, told: str) -> None:
@@ -300,7 +300,7 @@ async def test_what_is_too_large_is_not_even_asked_for(world: World, platform: P
 
     log = await world.answered(ScriptedModel())
 
-    assert content(log[0]) == "[video: film.mp4, 34.0 MB: too large to be fetched]"
+    assert content(log[0]) == "[video: film.mp4, 34.0 MB: the file is too large to be fetched]"
     assert platform.fetched == []
 
 
@@ -311,7 +311,7 @@ async def test_a_hanging_platform_is_not_waited_for(world: World, platform: Plat
 
     log = await world.answered(ScriptedModel("Pity."))
 
-    assert content(log[0]) == "Look\n[image: a.png: could not be fetched within 0.05 s]"
+    assert content(log[0]) == "Look\n[image: a.png: the file could not be fetched within 0.05 s]"
 
 
 async def test_a_stop_ends_the_fetching(world: World, platform: Platform) -> None:
@@ -333,7 +333,7 @@ async def test_a_channel_that_is_not_configured_here_is_a_line(world: World) -> 
 
     log = await world.answered(ScriptedModel("Pity."))
 
-    assert "could not be fetched: the files come from channel 'phone', which is not in this" in content(log[0])
+    assert "the file could not be fetched: the files come from channel 'phone', which is not in this" in content(log[0])
 
 
 async def test_only_so_many_files_are_taken_in_and_so_many_shown(world: World, platform: Platform) -> None:

@@ -51,7 +51,7 @@ async def test_a_document_is_kept(process: Process) -> None:
 async def test_what_is_too_large_for_bots_is_said(process: Process) -> None:
     said, _ = await answered(process, "video", b"film", name="film.mp4", claims_bytes=34_000_000)
 
-    assert "[video: film.mp4, 34.0 MB: too large to be fetched]" in said
+    assert "[video: film.mp4, 34.0 MB: the file is too large to be fetched]" in said
 
 
 async def test_a_voice_is_heard(process: Process) -> None:
@@ -84,4 +84,4 @@ async def _without_its_file(process: Process, telegram: FakeTelegram) -> None:
         await walk.shows(ann, "Pity.")
         [said] = await walk.said(f"{NAME}:{ann.id}")
 
-    assert said.startswith("Read it\n[document: gone.txt, 4 bytes: could not be fetched: ")
+    assert said.startswith("Read it\n[document: gone.txt, 4 bytes: the file could not be fetched: ")

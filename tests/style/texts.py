@@ -11,8 +11,14 @@ KINDS = ("readme", "docs", "bot", "page", "errors")
 PACKAGES = ("daemon", "channels", "workers")
 WORDINGS = ("daemon/*wording.py", "daemon/*words.py", "channels/commands.py")  # modules with the bot's own sentences
 
-NOT_READ = ("daemon/model/words.py", "daemon/recall/stopwords.py")
-"""Modules with lists of words, which are no sentences."""
+NOT_READ = (
+    "daemon/model/words.py",
+    "daemon/recall/index/schema.py",
+    "daemon/recall/other_dates.py",
+    "daemon/recall/sameword.py",
+    "daemon/recall/stopwords.py",
+)
+"""Modules with lists of words or SQL, which users do not read."""
 
 COMMANDS = re.compile(r"\b(command|group)\b")  # decorators that turn a docstring into help
 
