@@ -313,7 +313,9 @@ async def test_messages_of_another_scope_are_given_to_nobody(wired: Wired, lab: 
     await lab.bus.call("HSET", lab.bus.keys.session("web:bob"), "scope", "pond:person:web:bob")
 
     assert await used(process, lab, "conversation_search", query="secret") == "No earlier messages found."
-    assert (await used(process, lab, "memory_get", docid="d1")).startswith("Error: The search result 'd1' was not found")
+    assert (await used(process, lab, "memory_get", docid="d1")).startswith(
+        "Error: The search result 'd1' was not found"
+    )
 
 
 @pytest.mark.parametrize(

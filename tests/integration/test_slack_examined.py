@@ -141,6 +141,7 @@ async def test_the_list_of_channels_asks_slack_how_it_is(short: Path) -> None:
 
     assert (fine["type"], fine["access"], fine["ok"]) == ("slack", "pairing, 1 in the allowlist", True)
     assert (
-        fine["health"] == f"{slack.bot.person.name} in Acme, https://acme.slack.com/; the app receives events over Socket Mode"
+        fine["health"]
+        == f"{slack.bot.person.name} in Acme, https://acme.slack.com/; the app receives events over Socket Mode"
     )
     assert (wrong["ok"], "token_revoked" in str(wrong["health"])) == (False, True)

@@ -139,7 +139,7 @@ def test_json_for_a_terminal_says_the_same() -> None:
     assert printable_json('"\u202e\U000e0041中"') == '"\\u202e\\udb40\\udc41中"'
 
 
-NONE = "No agent worker is running. Start one with `millpond run`."
+NONE = "No agent worker is running. Start a worker with `millpond run`."
 BUSY = "All agent workers are busy with other conversations. To answer more at once, start more workers."
 FAILED = "An attempt to answer failed. Millpond retries automatically."
 
@@ -152,7 +152,7 @@ FAILED = "An attempt to answer failed. Millpond retries automatically."
         (
             False,
             {"waiting": 1, "parked_why": "outage: x"},
-            "No agent worker is running. Start one with `millpond run`.",
+            "No agent worker is running. Start a worker with `millpond run`.",
         ),
         (True, {"waiting": 1, "retry_at_ms": 11, "parked_why": "setup: The key: a."}, "The key: a."),
         (True, {"waiting": 1}, BUSY),
