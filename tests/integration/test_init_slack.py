@@ -252,7 +252,7 @@ def test_slack_is_offered_to_who_does_without_telegram(place: Place) -> None:
 def test_who_is_called_by_http_is_asked_for_the_member_id(place: Place, slack: FakeSlack) -> None:
     flags = ("--slack-token", slack.bot.token, "--slack-url", slack.base_url, "--access", "pairing")
     with place.sits("init", *QUIET, *flags, "--slack-events-url", "https://host/slack") as terminal:
-        terminal.shows("copy the Signing Secret")
+        terminal.shows("Copy the Signing Secret")
         terminal.answer("Signing secret", SECRET)
         terminal.answer("Your member ID", "ann")
         terminal.shows("looks like U0123ABCD")
