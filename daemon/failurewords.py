@@ -21,8 +21,8 @@ ENGLISH: Mapping[str, str] = {
         "model works."
     ),
     "message_refused": (
-        "The model server refused this message ({status}), so I cannot answer it. Later messages are answered as "
-        "usual. Administrators can look up this message by its ID, {correlation}."
+        "The model server refused this message (reason: {status}), so I cannot answer it. Later messages are answered "
+        "as usual. Administrators can look up this message by its ID, {correlation}."
     ),
     "seconds": "{count} seconds",
     "minute": "1 minute",
@@ -39,8 +39,8 @@ CHINESE: Mapping[str, str] = {
     "still_setup_fault": "有 {count} 条消息在排队。机器人的配置不正确。",
     "setup_fault_told": "机器人 {bot} 无法使用它的模型：{reason} 用户的消息已保存，模型可用后会回答。",
     "message_refused": (
-        "模型服务器拒绝了这条消息（{status}），所以我无法回答。之后的消息会照常回答。管理员可以用编号 {correlation} "
-        "查到这条消息。"
+        "模型服务器拒绝了这条消息（原因：{status}），所以我无法回答。之后的消息会照常回答。管理员可以用编号 "
+        "{correlation} 查到这条消息。"
     ),
     "seconds": "{count} 秒",
     "minute": "1 分钟",

@@ -41,7 +41,7 @@ FILES = f"bots/{BOT}/files/"
 """Below the data directory: scopes' own files."""
 
 FOUND_NOTHING = "I found no stored text"
-FORGOTTEN = ("The text was forgotten", "The text was already gone")
+FORGOTTEN = ("The text was forgotten", "The text had already been deleted")
 NOT_DONE = "These steps failed"
 LINKED, PARTED = "is now linked with", "no longer linked"
 _CODE = re.compile(r"/link ([A-Z0-9-]{8,12})")

@@ -229,7 +229,7 @@ async def test_a_pause_of_one_chat_leaves_others_alone_and_one_of_all_does_not(p
         assert await room.says("hi", who="ann") == "yes"
         assert "all of my chats" in await room.says("/pause all")
         assert "I am paused right now" in await room.says("hi", who="bob")
-        assert "resumes when you send /resume all" in await room.says("/resume")
+        assert "Send /resume all to end the pause" in await room.says("/resume")
         await room.says("/resume all")
         with anyio.fail_after(HANG_S):
             while "yes" not in [each.text for each in await told(process.bus) if each.session == f"{NAME}:bob"]:  # noqa: ASYNC110 - as above

@@ -256,7 +256,7 @@ PRICES = PricesConfig(input=1.0, currency="EUR")
             "en",
             "Today:\nYou: 1 messages, 110 tokens, 0.0010 EUR; 890 of 1,000 tokens left\n"
             "This conversation: 1 messages, 110 tokens, 0.0010 EUR\nThe bot: 1,890 of 2,000 tokens left\n"
-            "Messages left right now: you 2 of 3, this conversation 4 of 5",
+            "Messages that can be sent right now: 2 of 3 by you, 4 of 5 in this conversation",
         ),
         (
             "zh",

@@ -95,10 +95,10 @@ async def test_two_chats_are_linked_and_parted_by_their_people(people: PeopleLab
 
 
 async def test_groups_and_what_is_no_persons_memory_are_not_linked(people: PeopleLab) -> None:
-    assert "not groups" in await Chat(people, "pond:group:web:room", chat_kind="group").says("/link")
-    assert "not groups" in await Chat(people, CAT, chat_kind="group").says("/link")
-    assert "not groups" in await Chat(people, "pond:group:web:room2").says("/unlink")
-    for kind, told in (("session", "a memory per conversation"), ("workspace", "one memory for all conversations")):
+    assert "Only direct chats" in await Chat(people, "pond:group:web:room", chat_kind="group").says("/link")
+    assert "Only direct chats" in await Chat(people, CAT, chat_kind="group").says("/link")
+    assert "Only direct chats" in await Chat(people, "pond:group:web:room2").says("/unlink")
+    for kind, told in (("session", "one memory per conversation"), ("workspace", "one memory for all conversations")):
         bot = BotConfig(memory=MemoryConfig(scope=kind))  # type: ignore[arg-type]
         assert told in await Chat(people, f"pond:{kind}:x:{kind}", bot=bot).says("/link")
     assert await people.jobs.all() == []

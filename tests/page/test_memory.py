@@ -56,8 +56,8 @@ def test_the_history_leads_back_to_the_messages_and_a_search_gives_scores(visit:
     expect(page.get_by_role("link", name=re.compile("messages 0–"))).to_have_attribute("href", re.compile(r"/m/0$"))
 
     page.get_by_role("link", name="Search").click()
-    page.get_by_role("searchbox", name="Search words").fill("heron")
+    page.get_by_role("searchbox", name="Words to search for").fill("heron")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("q=heron"))
     expect(page.locator(".entries li").first).to_contain_text("Otto")
-    expect(page.locator(".entries .score").first).to_have_attribute("aria-label", re.compile(r"^score \d"))
+    expect(page.locator(".entries .score").first).to_have_attribute("aria-label", re.compile(r"^relevance score \d"))
