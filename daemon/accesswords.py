@@ -14,11 +14,11 @@ ENGLISH: Mapping[str, str] = {
     ),
     "arrival_refused": "I cannot accept this message: {reason}.",
     "pair_how": (
-        "/pair CODE approves the person who received that code. If you send /pair without a code in a group, all "
-        "members of that group are approved for that group."
+        "/pair CODE approves the person who received that code. To approve all members of a group, send /pair "
+        "without a code in that group."
     ),
     "pair_done": "{name} is now approved and has been notified.",
-    "pair_group": "This group is approved. I now accept messages from all members of this group here.",
+    "pair_group": "This group is approved. I now accept messages from all members in this group.",
     "pair_welcome": "You are approved now. What can I do for you?",
     "pair_wrong": (
         "This code is wrong, was already used, or is older than {minutes} minutes. The person who needs access can "
@@ -44,7 +44,7 @@ ENGLISH: Mapping[str, str] = {
     "ban_channel": "I am not connected to a channel named {channel}.",
     "unban_done": "{name} is no longer banned from {channel}.",
     "unban_none": "{name} is not banned from {channel}.",
-    "decided_later": "A newer decision already exists, so nothing was changed.",
+    "decided_later": "A newer decision about this person or group exists, so this command had no effect.",
     "pause_how": "/pause and /resume apply to this chat. /pause all and /resume all apply to all of my chats.",
     "pause_chat": (
         "I am paused in this chat until you send /resume. New messages are saved, and I will answer them after the "
@@ -80,7 +80,7 @@ CHINESE: Mapping[str, str] = {
     ),
     "arrival_failed": "出现错误，你的消息没有被接收。管理员可以用编号 {correlation} 查到这个错误。",
     "arrival_refused": "我不能接收这条消息：{reason}。",
-    "pair_how": "/pair 配对码 批准得到这个配对码的人。在群里单独发送 /pair，则批准群里的所有成员在那里与我对话。",
+    "pair_how": "/pair 配对码 批准得到这个配对码的人。要批准一个群的所有成员，请在那个群里单独发送 /pair。",
     "pair_done": "{name} 已获批准，并且已经收到通知。",
     "pair_group": "这个群已获批准，现在我接收群里所有成员的消息。",
     "pair_welcome": "你已获批准，现在可以与我对话了。有什么可以帮你的吗？",
@@ -97,7 +97,7 @@ CHINESE: Mapping[str, str] = {
     "ban_channel": "我没有连接名为 {channel} 的渠道。",
     "unban_done": "{name} 在 {channel} 上的封禁已解除。",
     "unban_none": "{name} 在 {channel} 上没有被封禁。",
-    "decided_later": "已经有了更新的决定，没有做任何更改。",
+    "decided_later": "关于这个人或这个群已经有更新的决定，所以这个命令没有作用。",
     "pause_how": "/pause 和 /resume 只对这个聊天有效；/pause all 和 /resume all 对我的所有聊天有效。",
     "pause_chat": "我在这个聊天中已暂停，直到你发送 /resume。新消息会保存，暂停结束后再回答。命令仍然可用。",
     "pause_all": "我在所有聊天中已暂停，直到你发送 /resume all。新消息会保存，暂停结束后再回答。命令仍然可用。",

@@ -9,16 +9,16 @@ ENGLISH: Mapping[str, str] = {
     ),
     "still_parked": "{count} messages are queued. The model has not responded for {time}.",
     "setup_fault": (
-        "The bot cannot use its model: {reason} Your message is saved and will be answered when the model works."
+        "The bot cannot use its model: {reason} Your message is saved and will be answered as soon as the model works."
     ),
     "setup_fault_others": (
-        "The bot is not configured correctly right now. Its administrators have been notified. Your message is saved "
-        "and will be answered when the configuration is correct."
+        "The bot is not configured correctly right now. The administrators of the bot have been notified. Your "
+        "message is saved and will be answered as soon as the configuration is correct."
     ),
     "still_setup_fault": "{count} messages are queued. The bot is not configured correctly.",
     "setup_fault_told": (
-        "The bot {bot} cannot use its model: {reason} Messages from users are saved and will be answered when the "
-        "model works."
+        "The bot {bot} cannot use its model: {reason} Messages from users are saved and will be answered as soon as "
+        "the model works."
     ),
     "message_refused": (
         "The model server refused this message (reason: {status}), so I cannot answer it. Later messages are answered "

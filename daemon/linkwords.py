@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 ENGLISH: Mapping[str, str] = {
     "link_code": (
-        "Your code: {code}\nSend /link {code} in your other chat with me within {minutes} minutes. Both chats then "
-        "share one memory. Do not give the code to anyone else: anyone who uses it shares your memory."
+        "Your code is {code}.\n"
+        "Send /link {code} in your other chat with me within {minutes} minutes. Both chats then share one memory. Do "
+        "not give the code to anyone else: anyone who uses it shares your memory."
     ),
     "link_begun": (
         "The code is correct. I am merging the two memories, and will notify both chats when the merge is complete."
@@ -19,7 +20,9 @@ ENGLISH: Mapping[str, str] = {
         "get a new code."
     ),
     "link_often": "Too many wrong codes were entered. Try again in {minutes} minutes.",
-    "link_own": "This code comes from this chat or from a chat linked with it. Send the code in another chat.",
+    "link_own": (
+        "This code was created in this chat or in a chat that is linked with this chat. Send the code in another chat."
+    ),
     "link_bot": (
         "This code was created by another bot. Send the code to that bot. Bots do not share memories with each other."
     ),
@@ -36,7 +39,7 @@ ENGLISH: Mapping[str, str] = {
     ),
     "unlink_none": "This chat is not linked with any other chat.",
     "unlink_config": (
-        "The link of this chat is part of the configuration. Ask an administrator to change the configuration."
+        "The configuration links this chat with another chat. Ask an administrator to change the configuration."
     ),
 }
 
@@ -50,7 +53,7 @@ CHINESE: Mapping[str, str] = {
     "link_already": "这个聊天与 {other} 已经关联，它们共用一份记忆。",
     "link_wrong": "关联码不正确、已经用过，或者超过了 {minutes} 分钟。在另一个聊天中发送 /link 可以得到新的关联码。",
     "link_often": "错误的关联码太多，请在 {minutes} 分钟后再试。",
-    "link_own": "这个关联码来自这个聊天，或者来自已经与它关联的聊天。请在另一个聊天里发送。",
+    "link_own": "这个关联码是在这个聊天或者与它关联的聊天中生成的。请在另一个聊天里发送。",
     "link_bot": "这个关联码是另一个机器人生成的。请把它发给那个机器人。机器人之间不共用记忆。",
     "link_group": "只能关联私聊。请在私聊中给我发送 /link。",
     "link_not_person": "我不能关联聊天，因为我{kind}，不按人保存。",
@@ -59,5 +62,5 @@ CHINESE: Mapping[str, str] = {
     "unlink_begun": "我正在把关联的聊天的记忆分开，完成后会通知你。",
     "unlink_done": "已取消与 {other} 的关联。双方各自保留关联之前的记忆，以及之后在自己的聊天中新增的内容。",
     "unlink_none": "这个聊天没有与其他聊天关联。",
-    "unlink_config": "这个聊天的关联写在配置中。请让管理员更改配置。",
+    "unlink_config": "这个聊天是在配置中与另一个聊天关联的。请让管理员更改配置。",
 }

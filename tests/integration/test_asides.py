@@ -111,7 +111,7 @@ async def test_memory_is_shown_with_its_version_and_its_change_in_the_bots_time(
         ("web:ann", "ann", "direct", "of ann"),
         ("web:bob", "bob", "direct", "of bob"),
         ("web:pool", "ann", "group", "of the group"),
-        ("web:other", "ann", "group", "nothing"),
+        ("web:other", "ann", "group", "is empty"),
     ],
 )
 async def test_in_a_group_its_own_memory_is_shown_and_nobody_elses(

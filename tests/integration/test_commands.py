@@ -216,7 +216,7 @@ async def test_a_command_before_an_idle_stop_runs_and_both_are_answered(process:
 
     found = await notices(lab)
     assert [message for _, message, _ in found] == ["s1", "n", "s2", "s3"]
-    assert [text.split()[0] for _, _, text in found] == ["There", "New", "There", "There"]
+    assert [text.split()[0] for _, _, text in found] == ["No", "A", "No", "No"]
 
 
 async def test_a_change_that_is_repeated_late_or_not_its_holders_changes_nothing(lab: Lab) -> None:
