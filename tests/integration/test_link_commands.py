@@ -10,16 +10,13 @@ import msgspec
 import pytest
 
 from daemon.bus import argument_of, command_of, publish
-from daemon.config import BotConfig, RedisConfig
-from daemon.config.schema import MemoryConfig
+from daemon.config import BotConfig, MemoryConfig, RedisConfig
 from daemon.people.links import Link
 from daemon.process import Process
 from daemon.session import Claim
 from tests.conftest import Lab, an_inbound
 from tests.peoplelab import ANN, BOB, CAT, PeopleLab, session_of
 from workers.agent.linking import Linking
-
-pytestmark = pytest.mark.anyio
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,8 +30,6 @@ def people(process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Peopl
 
 
 class Chat:
-    """A chat in which commands are said."""
-
     def __init__(self, people: PeopleLab, scope: str, *, bot: BotConfig | None = None, **more: Any) -> None:
         self.people, self.scope, self.more = people, scope, more
         self.bot = bot or BotConfig()
@@ -42,7 +37,6 @@ class Chat:
         self.number = 0
 
     async def says(self, text: str) -> str:
-        """What the bot answers."""
         claim, inbound = await self.claimed(text)
         said = await Linking(self.people.process).said(claim, inbound, self.bot)
         # A worker that died after it: its successor says the same, and asks for nothing more.
@@ -78,13 +72,13 @@ async def test_two_chats_are_linked_and_parted_by_their_people(people: PeopleLab
 
     code = await ann.code()
     assert "wrong" in await bob.says("/link AAAA-BBBB")
-    assert "comes from this chat" in await ann.says(f"/link {code}")
+    assert "was created in this chat" in await ann.says(f"/link {code}")
     assert "The code is correct" in await bob.says(f"/link {code.lower()}")
     [job] = await people.jobs.all()
     await people.done(job.id)
 
     assert await people.text(BOB) == "- ann has a cat\n\n- bob rows\n"
-    assert "comes from this chat or from a chat linked with it" in await bob.says(f"/link {await ann.code()}")
+    assert "was created in this chat or in a chat that is linked with this chat" in await bob.says(f"/link {await ann.code()}")
 
     assert "separating" in await bob.says("/unlink")
     [parting] = [job for job in await people.jobs.all() if job.kind == "unlink"]

@@ -34,7 +34,7 @@ def test_without_any_memory_the_page_tells_how_it_comes_about(visit: Visit) -> N
     page = visit.open("/memory")
 
     expect(page.get_by_role("heading", name="No memories yet")).to_be_visible()
-    expect(page.locator("code", has_text="/compact")).to_be_visible()
+    expect(page.get_by_role("link", name="send /compact")).to_be_visible()
 
 
 def test_what_settled_of_a_conversation_is_listed_and_read(visit: Visit, millpond: Pond) -> None:
@@ -45,7 +45,7 @@ def test_what_settled_of_a_conversation_is_listed_and_read(visit: Visit, millpon
 
     expect(page.get_by_role("heading", level=1, name="ann")).to_be_visible()
     expect(page.locator("article")).to_contain_text("my heron is called Otto")
-    expect(page.get_by_text("Version 1, consolidation")).to_be_visible()
+    expect(page.get_by_text("Version 1 (consolidation)")).to_be_visible()
 
 
 def test_the_history_leads_back_to_the_messages_and_a_search_gives_scores(visit: Visit, millpond: Pond) -> None:
