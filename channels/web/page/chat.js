@@ -1,7 +1,7 @@
 // The messages of a conversation and the field to write in. Messages are loaded as needed: the newest first, older and
 // newer ones on scrolling. Messages that are added above do not move the ones in view.
 
-import {empty, failed, fill, h} from "/page/dom.js";
+import {counted, empty, failed, fill, h} from "/page/dom.js";
 import {PAGE} from "/page/feed.js";
 import {Calls, ToolLine, messageElement, textOf} from "/page/message.js";
 import {Outbox, pendingElement} from "/page/composer.js";
@@ -248,7 +248,7 @@ export class Chat extends HTMLElement {
 
   showNewest() {
     this.newest.hidden = this.along || (this.atEnd && !this.list.children.length);
-    this.newest.textContent = this.unread ? `${this.unread} new message${this.unread === 1 ? "" : "s"} ↓` : "Newest ↓";
+    this.newest.textContent = this.unread ? `${counted(this.unread, "new message")} ↓` : "Newest ↓";
   }
 
   // New messages

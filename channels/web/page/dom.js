@@ -51,6 +51,9 @@ const FULL = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyle:
 /** 12345 → "12,345" */
 export const count = (n) => NUMBER.format(n);
 
+/** 1, "note" → "1 note"; 2, "note" → "2 notes" */
+export const counted = (n, one, more = `${one}s`) => `${count(n)} ${n === 1 ? one : more}`;
+
 /** 12345 → "12.3k" */
 export function short(n) {
   if (n < 1000) return String(n);

@@ -1,7 +1,7 @@
 // The memory of a scope: text, versions, history and notes. It can be searched, edited, restored and forgotten.
 
 import {get, post, put, query, segment} from "/page/api.js";
-import {ago, count, empty, fill, h, short, toast, when} from "/page/dom.js";
+import {ago, count, counted, empty, fill, h, short, toast, when} from "/page/dom.js";
 import {go} from "/page/app.js";
 import {body as prose} from "/page/message.js";
 import {View, once, plain, press, sure, tabs, toSession} from "/page/views.js";
@@ -253,7 +253,7 @@ function lineOf({scope, version, time, tokens, entries, notes}) {
     h("span.name", {title: scope}, name),
     h("span.row.wrap", null, h("span.badge", null, kind), channel && h("span.badge", null, channel)),
     h("span.soft.small.grow", null, [version ? `version ${version}` : "no version yet", `${short(tokens)} tokens`,
-      `${count(entries)} history entr${entries === 1 ? "y" : "ies"}`, `${count(notes)} note${notes === 1 ? "" : "s"}`].join(" · ")),
+      counted(entries, "history entry", "history entries"), counted(notes, "note")].join(" · ")),
     h("span.soft.small", null, time && ago(time))));
 }
 

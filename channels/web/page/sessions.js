@@ -1,7 +1,7 @@
 // The list of conversations of this channel and of others, with a field that searches names and messages.
 
 import {get, ofSession, query} from "/page/api.js";
-import {ago, fill, h} from "/page/dom.js";
+import {ago, counted, fill, h} from "/page/dom.js";
 import {go, nameOf} from "/page/app.js";
 
 /** How often the visible list is read, and how many seconds old it may be: all viewers share one result. */
@@ -161,8 +161,8 @@ export class Sessions extends HTMLElement {
     const state = each.parked ? "parked" : each.busy || each.waiting ? "busy" : "";
     const more = [
       channelOf(each) !== this.#me?.channel && channelOf(each),
-      each.head ? `${each.head} message${each.head === 1 ? "" : "s"}` : "no messages",
-      each.parked ? "backing off after a failure" : each.waiting ? `${each.waiting} pending message${each.waiting === 1 ? "" : "s"}` : "",
+      each.head ? counted(each.head, "message") : "no messages",
+      each.parked ? "backing off after a failure" : each.waiting ? counted(each.waiting, "pending message") : "",
     ].filter(Boolean);
     return h("li", null, h("a", {href: `/s/${encodeURIComponent(each.session)}`, "aria-current": each.session === this.#current && "page"},
       h("span.name", {title: each.session}, state && h(`span.dot.${state}`, null), nameOf(each.session)),

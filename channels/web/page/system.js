@@ -94,8 +94,8 @@ export class System extends View {
         h("ul.lines.card", {"aria-label": "Reasons"}, [...groups].map(([name, n]) => h("li", null, h("div", null,
           h("a.name.grow", {href: `/system/dead${query({reason: name === reason ? "" : name})}`, "aria-current": name === reason && "true"}, name),
           h("span.badge", null, count(n)),
-          sure("Replay all", `Replay ${all(n)}?`, () => act("replay", {reason: name})),
-          sure("Drop all", `Delete ${all(n)} permanently?`, () => act("drop", {reason: name}), {kind: "danger"}))))),
+          sure("Replay all letters", `Replay ${all(n)}?`, () => act("replay", {reason: name})),
+          sure("Drop all letters", `Delete ${all(n)} permanently?`, () => act("drop", {reason: name}), {kind: "danger"}))))),
         h("div.row.wrap", null, buttons, reason && h("a", {href: "/system/dead"}, "Show all dead letters")),
         table("Dead letters", ["", "Time", "Conversation", "Kind", "Reason", {text: "Attempts", number: true}, "Text"], some.map((each) => [
           h("input", {type: "checkbox", "aria-label": `Select dead letter ${each.id}`, onchange: (event) => choose(each.id, event.target.checked)}),
