@@ -910,7 +910,7 @@ async def test_without_the_archive_what_is_away_is_told_and_not_left_out(shelved
     await memories.shelve(SCOPE)
 
     for read in (memories.version(SCOPE, 1), memories.versions(SCOPE), memories.history(SCOPE)):
-        with pytest.raises(ArchiveError, match=f"of {SCOPE}: 0 to 0 are in the archive"):
+        with pytest.raises(ArchiveError, match=f"of {SCOPE}: entries 0 to 0 are in the archive"):
             await read
     with pytest.raises(NoSuchVersion, match="there are 1 to 3"):
         await memories.version(SCOPE, 4)
