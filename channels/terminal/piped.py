@@ -12,6 +12,7 @@ import anyio
 from anyio import to_thread
 
 from channels.terminal.conversation import Conversation, Said, settled_by
+from channels.terminal.look import for_output
 from daemon.errors import BusUnavailable, InboundError, SessionFull
 from daemon.events import Notice
 from daemon.printable import printable
@@ -138,7 +139,7 @@ async def _readable(descriptor: int) -> None:
 
 
 def _print(text: str) -> None:
-    sys.stdout.write((printable(text) if sys.stdout.isatty() else text) + "\n")
+    sys.stdout.write(f"{for_output(text)}\n")
     sys.stdout.flush()
 
 

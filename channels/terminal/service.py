@@ -1,11 +1,13 @@
 """The terminal of ``millpond run`` and ``millpond chat``: a screen if there is one, otherwise line by line."""
 
+import os
 import sys
 
 import anyio
 import structlog
 
 from channels.terminal.conversation import Conversation
+from channels.terminal.look import look_of
 from channels.terminal.naming import own_session
 from channels.terminal.piped import BEYOND_TURN_S, Piped
 from daemon.process import Process
@@ -23,7 +25,7 @@ async def serve(process: Process, *, session: str = "", task_status: anyio.abc.T
         BusUnavailable: Redis was away at the start.
     """
     conversation = await Conversation.open(process, own_session(process.config, session))
-    on_screen = sys.stdin.isatty() and sys.stdout.isatty()
+    on_screen = sys.stdin.isatty() and sys.stdout.isatty() and look_of(os.environ) != "bare"
     task_status.started()
     _log.info("terminal.started", session=conversation.session, state="screen" if on_screen else "pipe")
     try:

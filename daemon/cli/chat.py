@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from daemon.config import Config
     from daemon.process import Process
 
-ALIVE_S = 15.0
-"""A worker that was seen within so many seconds is taken for alive: three heartbeats."""
 LOOK_S = 2.0
 """Seconds between two looks for a worker, which may have been killed a moment ago, or end before this chat does."""
 
@@ -67,12 +65,10 @@ async def answer_when_nobody_does(process: "Process", *, task_status: "anyio.abc
 
 
 async def _worker_lives(process: "Process") -> bool:
-    from daemon.clock import age_s
     from daemon.errors import BusError
-    from daemon.heartbeat import workers
+    from daemon.heartbeat import agent_lives
 
     try:
-        alive = await workers(process.bus)
+        return await agent_lives(process.bus, process.clock)
     except BusError:
         return True  # unknown; with Redis away a worker more would be of no use
-    return any(beat.role == "agent" and age_s(beat.seen, process.clock) <= ALIVE_S for _, beat in alive)

@@ -6,13 +6,12 @@ from typing import Any
 from daemon.bus import Bus
 from daemon.cli.finding import Finding, error, ok, warning
 from daemon.clock import SystemClock, age_s
-from daemon.heartbeat import workers
-from daemon.overview import Queues, read_queues
+from daemon.heartbeat import ALIVE_S, workers
+from daemon.overview import BACKING_OFF, Queues, read_queues
 
 PINGS = 5
 SLOW_S = 0.02
 """A turn makes some five round trips: slower than this and people begin to feel it."""
-ALIVE_S = 15.0
 OLD_S = 60.0
 """If a message waits longer, no worker answers it, or there are too few workers."""
 CLOCK_S = 2.0
@@ -110,6 +109,5 @@ def _dead(queues: Queues) -> Finding:
 
 
 def _parked(queues: Queues) -> list[Finding]:
-    return [
-        warning("parked", f"{count} conversations wait: {reason}") for reason, count in queues.reasons.items() if reason
-    ]
+    rows = queues.reasons.items()
+    return [warning("parked", f"pending conversations: {count}; {reason or BACKING_OFF}") for reason, count in rows]

@@ -8,7 +8,7 @@ import click
 
 from daemon.cli.connected import loaded
 from daemon.cli.exits import FAILED, leaves
-from daemon.cli.table import print_json
+from daemon.cli.table import print_json, say
 
 if TYPE_CHECKING:
     from daemon.cli.finding import Finding
@@ -30,7 +30,7 @@ def doctor(ctx: click.Context, *, as_json: bool, probe_model: bool) -> None:
         print_json({"findings": [asdict(finding) for finding in findings]})
     else:
         for finding in findings:
-            click.echo(f"{finding.state:<8}{finding.check}: {finding.text}")
+            say(f"{finding.state:<8}{finding.check}: {finding.text}")
         counts = Counter(finding.state for finding in findings)
         click.echo(f"errors: {counts['error']}, warnings: {counts['warning']}")
     ctx.exit(FAILED if any(finding.state == "error" for finding in findings) else 0)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from daemon.cli.connected import loaded, with_bus
-from daemon.cli.table import print_json, table
+from daemon.cli.table import print_json, say, table
 
 if TYPE_CHECKING:
     from daemon.overview import Lengths
@@ -24,8 +24,8 @@ def queue() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def list_(ctx: click.Context, *, as_json: bool) -> None:
-    """List pending messages, by partition and in total."""
-    from daemon.overview import Lengths, push_channels, read_queues
+    """List pending messages, by partition and in total, and why sessions are parked."""
+    from daemon.overview import BACKING_OFF, Lengths, push_channels, read_queues
 
     channels = push_channels(loaded(ctx).config)
     queues = with_bus(ctx, lambda bus: read_queues(bus, channels))
@@ -40,7 +40,7 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
     click.echo(f"\nin flight: {queues.in_flight} sessions, held by {queues.workers} agent workers")
     click.echo(f"parked: {queues.parked} sessions")
     for reason, count in queues.reasons.items():
-        click.echo(f"  {count}: {reason or 'backing off after a failed answer'}")
+        say(f"  {count}: {reason or BACKING_OFF}")
 
 
 @queue.command("unknown")

@@ -9,7 +9,6 @@ import click
 from daemon.cli.connected import with_process
 from daemon.cli.table import print_json
 from daemon.errors import InboundError
-from daemon.printable import printable
 from daemon.services import load
 
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
 SENDING = "channels.terminal.sending:send"
 """Found by import string, as services are: this room may not import the channels."""
+FOR_OUTPUT = "channels.terminal.look:for_output"
 
 
 def _seconds(ctx: click.Context, option: click.Parameter, value: float | None) -> float | None:
@@ -67,8 +67,9 @@ async def _plainly(sending: Any, wait_s: float | None) -> None:
     if sending.sent.status == "duplicate":
         click.echo("millpond: duplicate: a message with this ID was accepted before. Nothing was sent.", err=True)
     if wait_s is not None:
+        for_output: Any = load(FOR_OUTPUT)
         reply = (await sending.reply(limit_s=wait_s)).reply
-        click.echo(printable(reply) if sys.stdout.isatty() else reply)
+        click.echo(for_output(reply))
 
 
 async def _as_json(sending: Any, wait_s: float | None) -> None:

@@ -39,11 +39,12 @@ def session() -> None:
 @click.pass_context
 def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
     """List the sessions, most recently active first."""
-    rows = with_bus(ctx, lambda bus: _rows(bus, limit))
+    found = with_bus(ctx, lambda bus: rows(bus, limit))
     if as_json:
-        print_json({"sessions": rows})
+        print_json({"sessions": found})
     else:
-        table(("session", "head", "cursor", "waiting", "last activity"), [list(row.values()) for row in rows])
+        heads = ("session", "head", "cursor", "waiting", "last activity", "parked: reason")
+        table(heads, [list(row.values()) for row in found])
 
 
 @session.command()
@@ -93,7 +94,8 @@ def key_of(ctx: click.Context, name: str) -> str:
     return str(SessionKey.of_channel(name, "terminal" if "terminal" in terminals else terminals[0]))
 
 
-async def _rows(bus: "Bus", limit: int) -> list[dict[str, object]]:
+async def rows(bus: "Bus", limit: int) -> list[dict[str, object]]:
+    """The newest ``limit`` sessions, ready to be printed as JSON."""
     import anyio
 
     from daemon.session import SessionReader
@@ -115,6 +117,7 @@ async def _rows(bus: "Bus", limit: int) -> list[dict[str, object]]:
             "cursor": states[name].cursor,
             "waiting": states[name].waiting,
             "last_activity": _moment(active_ms),
+            "parked_reason": states[name].parked_why,
         }
         for name, active_ms in found
     ]

@@ -67,21 +67,22 @@ async def shown(process: "Process", state: "SessionState", *, after: int | None,
     first = state.head - limit - 1 if after is None else after
     entries = await process.transcripts.committed(state.session, after=max(first, -1), limit=limit)
     settlement = await settlement_of(process.bus, state)
-    positions = _positions(state, now_ms := await reader.now_ms()) | _settlement(settlement, now_ms)
+    at = positions(state, now_ms := await reader.now_ms()) | _settlement(settlement, now_ms)
     try:
         sizes: dict[str, int] = await load(SIZES)(process, state)
     except ConfigError:
         sizes = {}
     return Shown(
         session=state.session,
-        positions=positions,
+        positions=at,
         sizes=sizes,
         consolidated=await _consolidated(process, state),
         messages=[message_of(index, entry) for index, entry in entries],
     )
 
 
-def _positions(state: "SessionState", now_ms: int) -> dict[str, Any]:
+def positions(state: "SessionState", now_ms: int) -> dict[str, Any]:
+    """Where a session stands at ``now_ms`` of the server's clock, ready to be printed as JSON."""
     lease_s = _left_s(state.lease_ms, now_ms)
     return {
         "session": state.session,
@@ -96,7 +97,9 @@ def _positions(state: "SessionState", now_ms: int) -> dict[str, Any]:
         "held_by": state.worker if lease_s else "",
         "lease_left_s": lease_s,
         "attempts": state.attempts,
+        "deaths": state.deaths,
         "retry_in_s": _left_s(state.retry_at_ms, now_ms),
+        "parked_reason": state.parked_why,
     }
 
 

@@ -34,6 +34,8 @@ class SessionState:
     fence: int = 0
     claims: int = 0
     attempts: int = 0
+    deaths: int = 0
+    """Workers that died, or lost the lease, since the last progress."""
     worker: str = ""
     """Who holds it; empty when nobody does."""
     lease_ms: int = 0
@@ -41,6 +43,8 @@ class SessionState:
     since_ms: int = 0
     """When its holder began the turn in progress."""
     retry_at_ms: int = 0
+    parked_why: str = ""
+    """``<kind>: <reason>``: why the session was parked since its last commit; empty unless it was."""
     scope: str = ""
     options: Options = NO_OPTIONS
     continuity: Continuity | None = None
@@ -48,6 +52,11 @@ class SessionState:
     """What stands in every prompt beside memory and history; 0: not known yet."""
     waiting: int = 0
     """Messages not yet answered."""
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether a turn has failed or died since the last progress: the next one takes the first message only."""
+        return self.attempts > 1 or self.deaths > 0
 
 
 class SessionReader:
@@ -76,6 +85,7 @@ class SessionReader:
                 "fence",
                 "claims",
                 "attempts",
+                "deaths",
             )
         }
         return SessionState(
@@ -85,6 +95,7 @@ class SessionReader:
             lease_ms=int(fields.get(b"lease", b"0")),
             since_ms=int(fields.get(b"since", b"0")),
             retry_at_ms=int(fields.get(b"retry_at", b"0")),
+            parked_why=fields.get(b"parked_why", b"").decode(errors="replace"),
             scope=fields.get(b"scope", b"").decode(),
             options=options_from(fields.get(b"options", b"")),
             continuity=continuity_from(fields.get(b"continuity", b"")),

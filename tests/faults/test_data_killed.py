@@ -56,7 +56,6 @@ class Talk:
             time.sleep(0.01)
 
     def wait_for(self, count: int) -> dict[str, list[str]]:
-        """What was accepted, once it is so much."""
         until = time.monotonic() + HANG_S
         while sum(map(len, self.said.values())) < count:
             assert time.monotonic() < until
@@ -182,7 +181,6 @@ def test_kill_9_of_the_server_in_a_backup_leaves_a_whole_one_or_none_and_everyth
 
 
 def lines(folder: Path) -> set[str]:
-    """What a backup holds of sessions and scopes."""
     with gzip.open(folder / "redis.jsonl.gz", "rt", encoding="utf-8") as found:
         records = [json.loads(line) for line in found]
     kept: dict[str, str] = {}

@@ -11,15 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.archive import Archive
+from daemon.archive import Archive, Shelf
 from daemon.archive.segment import is_of, lines_of, listed, packed, raws_of, segment_from, segment_of, unpacked
-from daemon.archive.shelf import Shelf
 from daemon.clock import stamp
 from daemon.errors import ArchiveError
 from daemon.testing import START, ManualClock
 from tests.conftest import Lab
-
-pytestmark = pytest.mark.anyio
 
 ANN = "web:ann"
 TIME = stamp(START)
@@ -77,9 +74,7 @@ async def test_the_same_range_is_listed_once_and_its_file_is_not_written_again(l
     assert (await lab.dump(), first.path(tmp_path).stat().st_mtime_ns) == before
 
 
-async def test_segments_are_told_in_order_of_the_messages_whatever_the_order_they_came_in(
-    lab: Lab, tmp_path: Path
-) -> None:
+async def test_segments_are_told_in_order_of_the_messages_whatever_the_order_they_came_in(lab: Lab, tmp_path: Path):
     raws = await log_of(lab)
     archive = archive_of(lab, tmp_path)
     late = await archive.write(ANN, 4, raws[4:])
@@ -115,9 +110,7 @@ async def test_what_a_writer_that_was_killed_has_left_is_completed(lab: Lab, tmp
     assert await archive.read(segment) == raws
 
 
-async def test_what_the_log_no_longer_holds_is_not_listed_and_what_it_holds_now_replaces_it(
-    lab: Lab, tmp_path: Path
-) -> None:
+async def test_what_the_log_no_longer_holds_is_not_listed_and_what_it_holds_now_replaces_it(lab: Lab, tmp_path: Path):
     raws = await log_of(lab)
     archive = archive_of(lab, tmp_path)
     old = await archive.write(ANN, 0, raws)
@@ -181,9 +174,7 @@ async def test_a_file_that_was_spoilt_is_not_taken_for_what_was_archived(lab: La
         assert await archive.read(segment) == raws
 
 
-async def test_a_folder_that_cannot_be_written_is_told_with_what_to_do_and_nothing_is_listed(
-    lab: Lab, tmp_path: Path
-) -> None:
+async def test_a_folder_that_cannot_be_written_is_told_with_what_to_do_and_nothing_is_listed(lab: Lab, tmp_path: Path):
     raws = await log_of(lab)
     (tmp_path / "transcripts").write_text("a file in the way")
 

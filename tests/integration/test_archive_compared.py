@@ -20,8 +20,6 @@ from daemon.errors import ArchiveError, ArchiveMissing
 from daemon.testing import ManualClock
 from tests.conftest import Lab, an_entry
 
-pytestmark = pytest.mark.anyio
-
 ANN = "web:ann"
 LOG = Shelf.log(ANN)
 
@@ -37,7 +35,6 @@ class Place:
         self.raws: list[bytes] = []
 
     def archive_in(self, folder: Path) -> Archive:
-        """Another process's."""
         storage, config = LocalStorage(folder, "transcripts"), ArchiveConfig(segments_listed=2)
         return Archive(self.bus, folder, storage=storage, clock=self.clock, config=config)
 
@@ -50,7 +47,6 @@ class Place:
         await self.bus.call("HSET", self.bus.keys.session(ANN), "scope", "pond:workspace", *words)
 
     async def put(self, name: str, raws: Sequence[bytes]) -> None:
-        """A whole file with this content."""
         await self.archive.storage.put(f"{LOG.folder}/{name}", packed(lines_of(raws)))
 
     async def files(self) -> list[str]:
@@ -63,7 +59,6 @@ def place(lab: Lab, tmp_path: Path, clock: ManualClock) -> Place:
 
 
 def other(raws: Sequence[bytes]) -> list[bytes]:
-    """Other messages, as long as these."""
     return [raw.replace(b"old", b"new") for raw in raws]
 
 

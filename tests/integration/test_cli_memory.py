@@ -97,7 +97,7 @@ def test_versions_are_listed_newest_first_with_what_produced_them_rejected_ones_
     plain = talk.place("memory", "log", "talk", "--limit", "2")
 
     assert [(row["version"], row["kind"], row["current"]) for row in rows] == [
-        *((3, "consolidation", True), (2, "rejected", False), (1, "consolidation", False)),
+        *((3, "consolidation", True), (2, "rejected", False), (1, "consolidation", False))
     ]
     assert (rows[0]["messages"], rows[0]["model"], rows[0]["session"]) == ("8-11", "offline", "terminal:talk")
     assert [(row["+"], row["-"]) for row in rows] == [(29, 11), (6, 16), (16, 0)]

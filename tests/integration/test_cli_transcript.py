@@ -48,7 +48,6 @@ class Talk:
         return json.loads(done.stdout)
 
     def fails(self, *args: str) -> tuple[int, str]:
-        """The exit code of a command, and what it says is wrong."""
         done = self.place("transcript", *args)
         assert "Traceback" not in done.stderr
         return done.returncode, done.stderr
@@ -204,9 +203,6 @@ def test_a_missing_file_is_told_unless_another_holds_the_same(talk: Talk) -> Non
     assert talk.fails("search", "message")[0] == 74
 
 
-# Search
-
-
 def test_words_are_found_in_archive_and_log_in_any_case_and_width(talk: Talk) -> None:
     found = talk("search", "python")["matches"]
 
@@ -225,9 +221,6 @@ def test_a_search_gives_the_newest_first_and_can_be_kept_to_a_number_a_session_o
     assert len(talk("search", "python", "--scope", "pond:person:terminal:ann")["matches"]) == 2
     plain = talk.place("transcript", "search", "tea").stdout
     assert "[18]" in plain and "\x1b" not in plain, "it does not rule the terminal"
-
-
-# Copies
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz"])
@@ -260,9 +253,6 @@ def test_a_file_that_is_there_is_replaced_only_when_told(talk: Talk, tmp_path: P
 
     talk("export", "talk", "-o", str(path), "--force")
     assert path.read_bytes().count(b"\n") == 20
-
-
-# Restoring
 
 
 def exported(talk: Talk, name: str) -> str:
@@ -306,9 +296,6 @@ def test_output_that_nobody_reads_any_more_ends_quietly(talk: Talk) -> None:
         assert process.wait(timeout=HANG_S) in (0, 1)
         assert process.stderr is not None
         assert b"Traceback" not in process.stderr.read()
-
-
-# Everything of a person
 
 
 SCOPE = "pond:person:terminal:ann"

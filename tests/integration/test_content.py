@@ -36,13 +36,11 @@ from daemon.testing import ScriptedModel
 from tests.conftest import Lab
 from tests.fakes.openai_server import Failure, Hang, Plain, fake_openai
 from tests.fakes.sink import sink
-from tests.integration.test_turns import Bot, until, worked_off
-from tests.limits import HANG_S
+from tests.integration.test_turns import Bot, worked_off
+from tests.limits import HANG_S, until
 from workers.agent import taking_in
 from workers.agent.preview import preview
 from workers.consolidation.summary.render import lines_of
-
-pytestmark = pytest.mark.anyio
 
 PNG = b"\x89PNG\r\n\x1a\n" + zlib.compress(b"a picture of a heron")
 DAY = "2026-11-20"
@@ -60,8 +58,6 @@ class Platform:
 
 
 class Adapter:
-    """As much of a channel as fetching needs."""
-
     limits = Limits(
         part_max=1_000, edit_every_s=1, group_edit_every_s=1, typing_lasts_s=0, fetch_max_bytes=1_000_000,
         send_max_bytes=1_000_000,
@@ -103,9 +99,7 @@ class World:
     def configure(self, **bot: Any) -> None:
         own = BotConfig(**{"workspace": str(self.workspace), "tools": ("time", "read_file"), **bot})
         config = msgspec.structs.replace(
-            self.process.config,
-            bots={"pond": own},
-            channels={"phone": TestingConfig(url="http://127.0.0.1:9/")},
+            self.process.config, bots={"pond": own}, channels={"phone": TestingConfig(url="http://127.0.0.1:9/")}
         )
         self.process = replace(self.process, config=config)
 
@@ -134,7 +128,6 @@ class World:
         return [reply for reply in found if reply.session == session]
 
     async def forget(self, order: Order, search: Search | None = None) -> Any:
-        """The job, done."""
         asking = Asking(self.lab.bus, Jobs(self.lab.bus, lease_s=0.5, worker="asking", clock=self.process.clock))
         job = await asking.order(order, search, name="1", tell=None)
         return await job_runner(self.process).until_ended(job, within_s=HANG_S)
@@ -311,9 +304,7 @@ async def test_what_is_too_large_is_not_even_asked_for(world: World, platform: P
     assert platform.fetched == []
 
 
-async def test_a_hanging_platform_is_not_waited_for(
-    world: World, platform: Platform, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_hanging_platform_is_not_waited_for(world: World, platform: Platform, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(taking_in, "WITHIN_S", 0.05)
     platform.gate = anyio.Event()
     await world.say("Look", attachments=(picture(name="a.png"),))
@@ -476,9 +467,6 @@ async def test_a_turn_with_plain_text_fetches_nothing(world: World, lab: Lab, mo
     assert content(log[0]) == "hello"
 
 
-# With a real channel, from what a platform says to what is sent
-
-
 async def test_a_picture_from_a_platform_is_seen_and_answered(process: Process, lab: Lab, tmp_path: Path) -> None:
     async with sink() as chats:
         chats.files["f1"] = PNG
@@ -503,9 +491,6 @@ async def test_a_picture_from_a_platform_is_seen_and_answered(process: Process, 
         f'[In reply to Bob: "A bird"]\nWho is this?\n[image: heron.png, {len(PNG)} bytes, saved as inbox/{name}]'
     )
     assert b"data:image/png" in b"".join(model.requests[0].messages)
-
-
-# Looked at, exported, forgotten
 
 
 async def a_group_with_files(world: World, platform: Platform) -> None:

@@ -101,9 +101,6 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-# With flags
-
-
 def test_flags_alone_give_a_configuration_that_can_be_used(place: Place, telegram: FakeTelegram) -> None:
     with model() as server:
         done = place(
@@ -284,9 +281,6 @@ def test_an_answer_that_will_not_do_is_told_by_its_flag(place: Place, flags: tup
     assert place.files() == {}
 
 
-# A second time
-
-
 def test_what_is_there_is_changed_only_when_it_is_said_so(place: Place) -> None:
     place("init")
     before = place.files()
@@ -365,9 +359,6 @@ def test_another_data_directory_is_written_down(place: Place) -> None:
 
     assert f"millpond --config {place.home}/pond/millpond.toml run" in done.stdout
     assert tomllib.loads((place.home / "pond/millpond.toml").read_text())["data_dir"] == str(place.home / "pond")
-
-
-# On a terminal
 
 
 def answer_the_first(terminal: OnTerminal) -> None:
@@ -544,9 +535,6 @@ def test_what_somebody_else_changed_meanwhile_is_not_overwritten(place: Place) -
     assert "was changed by another program meanwhile" in terminal.screen
     assert place.config.read_text() == "# mine now\n"
     assert not (place.data / "bots/b").exists()
-
-
-# From another program
 
 
 def nanobot(folder: Path, telegram: FakeTelegram | None = None, provider: dict[str, Any] | None = None) -> Path:

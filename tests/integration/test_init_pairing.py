@@ -14,8 +14,6 @@ from daemon.setup.pairing import greet, new_code, wait_for_owner
 from tests.fakes.telegram import Cut, FakeTelegram, Fault, Garbled, Hang, Page, Refuse, fake_telegram
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 CODE = "ABCDEFGH2345"
 
 

@@ -31,9 +31,6 @@ def at(slack: FakeSlack, *, token: str = "", app_token: str = "") -> tuple[str, 
     )
 
 
-# With flags
-
-
 def test_flags_alone_give_a_configuration_that_can_be_used(place: Place, slack: FakeSlack) -> None:
     done = place("init", "--offline", *at(slack), "--slack-owner", "U4711", "--access", "private")
 
@@ -202,9 +199,6 @@ def test_telegram_stays_as_it_is_when_slack_is_set_up(place: Place, slack: FakeS
     assert done.returncode == 0, done.stderr
     assert place.tables["channels"]["telegram"] == before
     assert place.tables["bots"]["pond"]["admins"] == ["telegram:7", "slack:U4711"]
-
-
-# On a terminal
 
 
 def test_the_whole_way_on_a_terminal(place: Place, slack: FakeSlack, portal: BlockingPortal) -> None:

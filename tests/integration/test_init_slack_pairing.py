@@ -14,8 +14,6 @@ from daemon.setup.slack_pairing import Written, greet, wait_for_owner
 from tests.fakes.slack import Cut, FakeSlack, Fault, Garbled, Hang, Page, Refuse, fake_slack
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 CODE = "ABCDEFGH2345"
 
 

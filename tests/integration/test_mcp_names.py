@@ -25,12 +25,10 @@ from daemon.traces import Traces, told
 from tests.conftest import Lab
 from tests.fakes import tool_server
 from tests.integration.test_tools_mcp import desk, program
-from tests.integration.test_turns import Bot, until, wire
-from tests.limits import HANG_S
+from tests.integration.test_turns import Bot, wire
+from tests.limits import HANG_S, until
 from tests.unit.test_mcp_schema import strictly
 from workers.tools.mcp import servers
-
-pytestmark = pytest.mark.anyio
 
 ANYTHING: dict[str, Any] = {"type": "object"}
 
@@ -161,9 +159,7 @@ async def raw_server(*, as_events: bool) -> AsyncGenerator[str]:
     running = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical"))
     async with anyio.create_task_group() as tg:
         tg.start_soon(running.serve)
-        with anyio.fail_after(HANG_S):
-            while not running.started:  # noqa: ASYNC110 - it has no event
-                await anyio.sleep(0.01)
+        await until(lambda: running.started)
         port = running.servers[0].sockets[0].getsockname()[1]
         yield f"http://127.0.0.1:{port}/mcp"
         running.should_exit = running.force_exit = True

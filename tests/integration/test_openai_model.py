@@ -38,8 +38,6 @@ from daemon.tokens import calibration
 from tests.fakes.openai_server import Call, Events, Failure, Hang, Plain, Say, completion, delta, fake_openai
 from tests.limits import HANG_S
 
-pytestmark = pytest.mark.anyio
-
 KEY = "sk-very-secret-1234567890"
 NOW = dt.datetime(2026, 11, 20, 9, 0, tzinfo=dt.UTC)
 USER = msgspec.json.encode({"role": "user", "content": "héllo 你好"})
@@ -553,10 +551,7 @@ async def test_all_parameters_can_be_refused_one_after_the_other():
 async def test_a_value_that_is_refused_under_both_names_is_not_remembered_as_unknown():
     async with asking(
         [Failure(400, "max_completion_tokens is too large"), Failure(400, "max_tokens is too large")]
-    ) as (
-        model,
-        server,
-    ):
+    ) as (model, server):
         with pytest.raises(ModelRefused, match="too large"):
             await answer_of(model)
         await answer_of(model)

@@ -8,12 +8,8 @@ from tests.fakes.openai_server import Failure, Script, fake_openai
 from tests.fakes.providers import DeepSeek, Mistral, Ollama, Provider
 from workers.agent.probe import probe
 
-pytestmark = pytest.mark.anyio
-
 
 class Blind(Provider):
-    """Takes no pictures."""
-
     def refusal(self, body: dict[str, object]) -> str:
         return "this model does not support image input" if "image_url" in str(body["messages"]) else ""
 

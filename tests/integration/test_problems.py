@@ -18,10 +18,8 @@ from daemon.testing import ScriptedModel
 from tests.conftest import Lab
 from tests.fakes import tool_server
 from tests.integration.test_tools_mcp import program
-from tests.integration.test_turns import until
+from tests.limits import until
 from workers.agent import service
-
-pytestmark = pytest.mark.anyio
 
 OFFERED = json.dumps(
     [

@@ -12,14 +12,13 @@ import pytest
 from anyio import to_thread
 
 from daemon.recall import Found, InPrompt, Mode
-from daemon.recall.qmd import Qmd, QmdEngine, State, commands, probed, remove_index
-from daemon.recall.qmd.program import Failed
+from daemon.recall.qmd import Failed, Qmd, QmdEngine, State, commands, probed, remove_index
 from daemon.recall.qmd.store import Store
 from daemon.scope import folder_of
 from tests.fakes.qmd import install
 from tests.integration import test_qmd
 
-pytestmark = [pytest.mark.anyio, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.timeout(300)
 
 SCOPE = test_qmd.SCOPE
 TRAINS = (

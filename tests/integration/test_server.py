@@ -27,8 +27,6 @@ from daemon.server.link import Link, Refusal, Status
 from tests.limits import HANG_S
 from tests.places import TEMPORARY
 
-pytestmark = pytest.mark.anyio
-
 IDLE_S = 0.6
 ROOT = Path(__file__).resolve().parents[2]
 ENSURE = """
@@ -216,9 +214,7 @@ async def test_the_server_outlives_the_interrupt_of_the_terminal_that_started_it
     assert (await server(data_dir).ensure()).pid == pid
 
 
-async def test_the_keeper_stops_the_server_after_its_last_client_and_the_data_stays(
-    data_dir: Path,
-) -> None:
+async def test_the_keeper_stops_the_server_after_its_last_client_and_the_data_stays(data_dir: Path) -> None:
     ours = server(data_dir, idle_s=IDLE_S)
     first = await ours.ensure()
     with connect(first) as link:

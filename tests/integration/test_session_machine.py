@@ -28,55 +28,39 @@ from daemon.bus import open_bus, reap, wake
 from daemon.config import QueueConfig, RedisConfig
 from daemon.errors import LeaseLost, SessionFull
 from daemon.events import LogEntry, Notice
-from daemon.session import Amendments, Change, Claim, Commit
+from daemon.session import SUSPECT_DEATHS, Amendments, Change, Claim, Commit
 from tests.conftest import Lab, an_entry, an_inbound, check_and_remove_keys, server_ms
 from tests.oneloop import OneLoop, one_loop
 
 SESSIONS = ("web:ann", "web:bob", "web:%E6%88%91")
-REMEMBERED = 5
-"""Claims of the past that somebody may still act on."""
-BACK = st.sampled_from([0, 0, 0, 1, 1, 2, 3, 4])
-"""Whose claim is acted on: how many claims ago."""
+REMEMBERED = 5  # claims of the past that somebody may still act on
+BACK = st.sampled_from([0, 0, 0, 1, 1, 2, 3, 4])  # whose claim is acted on: how many claims ago
 QUEUE = QueueConfig(waiting_max=4, lease_s=600.0, wakeup_s=600.0, backoff_max_s=600.0)
 REST_S = 300.0
-LONGEST_MS = 1_200_000
-"""Of ``QUEUE``: no deadline may be further off."""
-
-HINTS = ("ready", "due")
-"""What a late copy may change: where a session is looked for, never what it holds."""
-
+LONGEST_MS = 1_200_000  # of ``QUEUE``: no deadline may be further off
+HINTS = ("ready", "due")  # what a late copy may change: where a session is looked for, never what it holds
 _encode = msgspec.json.Encoder().encode
 
 
 @dataclass
 class Talk:
-    """What one session should hold."""
-
-    accepted: list[str] = field(default_factory=list)
-    """Ids in the order of their acceptance."""
-    settled: list[str] = field(default_factory=list)
-    """Ids answered, dead or dealt with aside, in order."""
+    accepted: list[str] = field(default_factory=list)  # ids in the order of their acceptance
+    settled: list[str] = field(default_factory=list)  # ids answered, dead or dealt with aside, in order
     log: list[LogEntry] = field(default_factory=list)
     journal: list[LogEntry] = field(default_factory=list)
-    stop: str = ""
-    """Id of the newest stop that waits."""
-    stops: set[str] = field(default_factory=set)
-    """Ids of all stops."""
+    stop: str = ""  # id of the newest stop that waits
+    stops: set[str] = field(default_factory=set)  # ids of all stops
     fence: int = 0
     claims: int = 0
     attempts: int = 0
+    deaths: int = 0
     nonce: str = ""
-    last_commit: tuple[int, str] = (0, "")
-    """Claim number and nonce of the newest commit."""
+    last_commit: tuple[int, str] = (0, "")  # claim number and nonce of the newest commit
     start: int = 0
-    noticed: list[str] = field(default_factory=list)
-    """What was said aside by commits."""
-    told: bool = False
-    """Whether its people know that it is parked."""
-    texts: dict[str, str] = field(default_factory=dict)
-    """What messages say that were edited, by id."""
-    withdrawn: list[str] = field(default_factory=list)
-    """Ids of those that were taken back before anybody read them."""
+    noticed: list[str] = field(default_factory=list)  # what was said aside by commits
+    told: bool = False  # whether its people know that it is parked
+    texts: dict[str, str] = field(default_factory=dict)  # what messages say that were edited, by id
+    withdrawn: list[str] = field(default_factory=list)  # ids of those that were taken back before anybody read them
 
     @property
     def waiting(self) -> list[str]:
@@ -84,7 +68,6 @@ class Talk:
 
     @property
     def taken(self) -> list[str]:
-        """What the next turn is to answer."""
         return self.waiting[: self.waiting.index(self.stop) + 1] if self.stop else self.waiting[:1]
 
 
@@ -95,14 +78,11 @@ class Held:
     session: str
     claim: Claim
     step: int
-    stop: str
-    """Id of the stop that it knew of when its turn began."""
+    stop: str  # id of the stop that it knew of when its turn began
 
 
 @dataclass
 class Seen:
-    """Everything in Redis at one moment."""
-
     now: int
     due: dict[str, int]
     ready: list[str]
@@ -114,7 +94,6 @@ class Seen:
     notices: dict[str, list[str]]
 
     def ahead(self, session: str, name: str) -> bool:
-        """Whether a deadline keeps others away."""
         return self.now < int(self.hashes[session].get(name, "0")) <= self.now + LONGEST_MS
 
     def state(self, *but: str) -> dict[str, Any]:
@@ -165,8 +144,7 @@ class SessionMachine(RuleBasedStateMachine):
     """Publishers, workers that pause for long and act on what they lost, a reaper and a bad network."""
 
     loop: OneLoop
-    lab: Lab
-    """Both set by ``machine``."""
+    lab: Lab  # both set by ``machine``
 
     def __init__(self) -> None:
         super().__init__()
@@ -177,7 +155,6 @@ class SessionMachine(RuleBasedStateMachine):
         self.late: list[tuple[Any, ...]] = []
 
     def do(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        """The result of an async function."""
         return self.loop.call(function, *args, **options)
 
     @initialize()
@@ -232,7 +209,6 @@ class SessionMachine(RuleBasedStateMachine):
 
     @rule(session=st.sampled_from(SESSIONS), pick=st.integers(0, 99))
     def amend(self, session: str, pick: int) -> None:
-        """Somebody edits a message, whatever has become of it."""
         talk, before = self.talks[session], self.see()
         if not talk.accepted:
             return
@@ -275,7 +251,7 @@ class SessionMachine(RuleBasedStateMachine):
             talk.accepted.remove(message_id)
             talk.withdrawn.append(message_id)
             if message_id == waiting[0]:
-                talk.attempts = 0
+                talk.attempts = talk.deaths = 0
             if not talk.waiting:
                 talk.told = False
             assert self.see().state(*WITHDRAWN) == before.state(*WITHDRAWN)
@@ -296,13 +272,18 @@ class SessionMachine(RuleBasedStateMachine):
     def claim(self, session: str) -> None:
         talk, before = self.talks[session], self.see()
         kept_away = before.ahead(session, "lease") or before.ahead(session, "retry_at")
+        rests = self.rests(session, before)
 
         claim = self.do(self.lab.sessions.claim, session)
 
-        assert (claim is None) == (kept_away or not talk.waiting)
+        assert (claim is None) == (kept_away or not talk.waiting or rests)
         after = self.see()
+        if rests:
+            assert after.ahead(session, "retry_at") and session not in after.ready
+            self.keep()
+            return
         if claim is None:
-            changing = () if kept_away else EMPTIED
+            changing = ("parked_told",) if kept_away else EMPTIED
             assert after.state(*HINTS, *changing) == before.state(*HINTS, *changing)
             talk.nonce = after.hashes[session].get("nonce", "")
             return
@@ -312,6 +293,18 @@ class SessionMachine(RuleBasedStateMachine):
         assert claim.fence == talk.fence
         self.begin(session, claim)
         assert after.ahead(session, "lease") and session not in after.ready
+
+    def rests(self, session: str, before: Seen) -> bool:
+        """Whether a claim finds that the holder died, and has the session rest before it is tried alone."""
+        talk = self.talks[session]
+        if not talk.nonce or not talk.waiting or before.ahead(session, "lease"):
+            return False
+        talk.deaths += 1
+        talk.attempts = max(0, talk.attempts - (talk.deaths <= SUSPECT_DEATHS))
+        if talk.deaths < SUSPECT_DEATHS or talk.stop or talk.attempts >= QUEUE.attempts_max:
+            return False
+        talk.nonce, talk.told = "", False
+        return True
 
     @precondition(lambda self: any(talk.nonce for talk in self.talks.values()))
     @rule(data=st.data())
@@ -323,9 +316,8 @@ class SessionMachine(RuleBasedStateMachine):
             self.claim(session)
 
     def begin(self, session: str, claim: Claim) -> None:
-        """A worker has a turn."""
         talk, begun = self.talks[session], claim.begun
-        assert (begun.claims, begun.attempts) == (talk.claims, talk.attempts)
+        assert (begun.claims, begun.attempts, begun.deaths) == (talk.claims, talk.attempts, talk.deaths)
         assert (begun.head, begun.step) == (len(talk.log), len(talk.journal))
         assert [entry.inbound.id for entry in begun.waiting if entry.inbound] == talk.taken
         said = {entry.inbound.id: entry.inbound.text for entry in begun.waiting if entry.inbound}
@@ -375,7 +367,7 @@ class SessionMachine(RuleBasedStateMachine):
         assert right
         self.keep()
         talk.journal += entries
-        talk.attempts = 0
+        talk.attempts = talk.deaths = 0
         held.step = len(talk.journal)
 
     @precondition(lambda self: self.held)
@@ -444,7 +436,7 @@ class SessionMachine(RuleBasedStateMachine):
         talk.settled += ids
         talk.log += [*talk.journal, *added]
         talk.journal = []
-        talk.told = False
+        talk.told, talk.deaths = False, 0
         if talk.stop in ids:
             talk.stop = ""
 
@@ -520,7 +512,7 @@ class SessionMachine(RuleBasedStateMachine):
             case "renew.lua":
                 assert after.state("due", "lease") == before.state("due", "lease")
             case "claim.lua":
-                self.late_claim(*msgspec.msgpack.decode(call[2][4]), before, after)
+                self.late_claim(*msgspec.msgpack.decode(call[2][8]), before, after)
             case "release.lua":
                 self.late_release(*call[2][:2], before, after)
             case _:
@@ -529,15 +521,16 @@ class SessionMachine(RuleBasedStateMachine):
     def late_claim(self, session: str, nonce: str, before: Seen, after: Seen) -> None:
         """It holds nothing, unless another claim came and went between: then until its lease ends."""
         talk = self.talks[session]
+        hashed = before.hashes[session]
+        ended = {hashed.get("done", " ").split(" ")[1], *hashed.get("released", "").split()}
+        if nonce not in ended | {talk.nonce} and self.rests(session, before):
+            assert after.ahead(session, "retry_at")
+            return
         if after.hashes[session].get("nonce") != nonce or talk.nonce == nonce:
-            changing = EMPTIED if not talk.waiting else ()
+            changing = EMPTIED if not talk.waiting else ("parked_told",)
             assert after.state(*HINTS, *changing) == before.state(*HINTS, *changing)
             talk.nonce = after.hashes[session].get("nonce", "")
             return
-        ended = {
-            before.hashes[session].get("done", " ").split(" ")[1],
-            *before.hashes[session].get("released", "").split(),
-        }
         assert nonce not in ended
         talk.nonce = nonce
         talk.fence, talk.claims, talk.attempts = talk.fence + 1, talk.claims + 1, talk.attempts + 1
@@ -549,7 +542,7 @@ class SessionMachine(RuleBasedStateMachine):
             assert after.state() == before.state()
             return
         talk.nonce, talk.attempts = "", int(after.hashes[session]["attempts"])
-        talk.told = "parked_at" in after.hashes[session]
+        talk.told = "parked_told" in after.hashes[session]
         assert after.state(*HINTS, "hashes") == before.state(*HINTS, "hashes")
 
     # What always holds
@@ -572,6 +565,7 @@ class SessionMachine(RuleBasedStateMachine):
             assert seen.notices[session] == talk.noticed
             assert int(fields.get("fence", "0")) == talk.fence
             assert int(fields.get("attempts", "0")) == talk.attempts
+            assert int(fields.get("deaths", "0")) == talk.deaths
             assert fields.get("nonce", "") == talk.nonce
             assert seen.inbox.get(fields.get("stop_upto", ""), "") == talk.stop
 
@@ -593,8 +587,11 @@ class SessionMachine(RuleBasedStateMachine):
 
     def answer(self, session: str) -> None:
         talk = self.talks[session]
+        rests = self.rests(session, self.see())
         claim = self.do(self.lab.sessions.claim, session)
-        assert claim is not None
+        assert (claim is None) == rests
+        if rests:
+            return
         talk.fence, talk.claims, talk.attempts, talk.nonce = (
             claim.fence,
             talk.claims + 1,
@@ -612,25 +609,19 @@ class SessionMachine(RuleBasedStateMachine):
         talk.nonce, talk.attempts = "", 0
 
 
-WITHDRAWN = ("inbox", "waiting", "ready", "due", "attempts", "retry_at", "parked_at")
+WITHDRAWN = ("inbox", "waiting", "ready", "due", "attempts", "deaths", "retry_at", "parked_at", "parked_why")
 """What taking a message back may change."""
 
-EMPTIED = ("nonce", "lease", "worker", "retry_at", "stop_upto")
-"""Fields that a claim removes when nothing waits."""
+EMPTIED = ("nonce", "lease", "worker", "retry_at", "stop_upto")  # fields that a claim removes when nothing waits
 
 QUICK = settings(
-    max_examples=40,
-    stateful_step_count=40,
-    deadline=None,
-    database=None,
-    suppress_health_check=list(HealthCheck),
+    max_examples=40, stateful_step_count=40, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
 THOROUGH = settings(QUICK, max_examples=1_000, stateful_step_count=80)
 
 
 @contextmanager
 def machine(server_dir: Path, prefix: str) -> Iterator[type[SessionMachine]]:
-    """The machine on a bus of its own."""
     with one_loop() as loop:
         opened = open_bus(RedisConfig(prefix=prefix), server_dir)
         with loop.entered(opened) as bus:
@@ -646,8 +637,6 @@ def test_every_accepted_message_is_answered_once_and_in_order(server_dir: Path, 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_every_accepted_message_is_answered_once_and_in_order_however_long_it_goes_on(
-    server_dir: Path, prefix: str
-) -> None:
+def test_every_accepted_message_is_answered_once_and_in_order_however_long_it_goes_on(server_dir: Path, prefix: str):
     with machine(server_dir, prefix) as found:
         run_state_machine_as_test(found, settings=THOROUGH)

@@ -12,12 +12,11 @@ from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry
 from daemon.process import Process
 from tests.conftest import Lab
-from tests.integration.test_turns import Bot, notices_of, until
+from tests.integration.test_turns import Bot, notices_of
+from tests.limits import until
 from tests.memorylab import MemoryLab, Summaries, saves, small_window
 from workers.agent.preview import preview
 from workers.consolidation import Want
-
-pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
@@ -27,7 +26,6 @@ def small(process: Process) -> Process:
 
 @pytest.fixture
 def model() -> Summaries:
-    """Sums up once, and then fails three times."""
     said = saves("[2026-11-20 09:00] They talked.", memory="Ann asks.", continuity="Ann wants to know why.")
     return Summaries(said, *[ModelUnavailable("away")] * 3)
 
@@ -84,9 +82,7 @@ async def test_the_log_is_drawn_with_its_cursor(settled: MemoryLab, capsys: pyte
     assert max(map(len, lines[: lines.index("")])) < 80
 
 
-async def test_messages_before_a_new_conversation_are_marked(
-    settled: MemoryLab, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def test_messages_before_a_new_conversation_are_marked(settled: MemoryLab, capsys: pytest.CaptureFixture[str]):
     await answered(settled, "new", command="new", text="/new")
 
     found = await shown(settled)

@@ -16,8 +16,6 @@ from tests.integration.test_init import Place
 from tests.places import TEMPORARY
 from tests.processes import shut_down
 
-pytestmark = pytest.mark.anyio
-
 OPEN = AccessConfig(policy="open")
 
 

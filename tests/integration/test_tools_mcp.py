@@ -24,17 +24,16 @@ from daemon.testing import ManualClock, ScriptedModel
 from tests.conftest import Lab
 from tests.fakes import tool_server
 from tests.integration.test_turns import wire, worked_off
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from tests.unit.test_tools_files import a_context
 from workers.tools import BUILTIN, Registry, Result, ToolContext
 from workers.tools.mcp import ToolServers, bounded, connection, servers
 from workers.tools.mcp import program as mcp_program
 from workers.tools.mcp.program import Program
 
-pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("hurried")]
+pytestmark = pytest.mark.usefixtures("hurried")
 
-CHUNKS_AT_A_TIME = 3
-"""As many as the reader of a pipe holds."""
+CHUNKS_AT_A_TIME = 3  # as many as the reader of a pipe holds
 
 ANN, BOB = "pond:person:web:ann", "pond:person:web:bob"
 
@@ -101,7 +100,6 @@ def alive(pid: int) -> bool:
 
 @pytest.fixture
 def starts(tmp_path: Path) -> Path:
-    """Where each started server notes its process id."""
     path = tmp_path / "starts"
     path.touch()
     return path
@@ -133,9 +131,7 @@ def at_a_time(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 async def gone(*pids: int) -> None:
-    with anyio.fail_after(HANG_S):
-        while any(map(alive, pids)):  # noqa: ASYNC110 - nobody tells
-            await anyio.sleep(0.005)
+    await until(lambda: not any(map(alive, pids)))
 
 
 async def there(path: Path) -> str:
@@ -376,9 +372,6 @@ async def test_a_turn_calls_a_server_and_the_worker_that_ends_ends_it(process: P
     assert not alive(json.loads(where)["pid"])
 
 
-# Over HTTP.
-
-
 @asynccontextmanager
 async def http_server(tmp_path: Path, *, flood: bool = False) -> AsyncGenerator[tuple[str, list[dict[str, str]]]]:
     """A server of the library's own making on loopback; its address, and the headers of every request."""
@@ -401,9 +394,7 @@ async def http_server(tmp_path: Path, *, flood: bool = False) -> AsyncGenerator[
     running = uvicorn.Server(config)
     async with anyio.create_task_group() as tg:
         tg.start_soon(running.serve)
-        with anyio.fail_after(HANG_S):
-            while not running.started:  # noqa: ASYNC110 - it has no event
-                await anyio.sleep(0.01)
+        await until(lambda: running.started)
         port = running.servers[0].sockets[0].getsockname()[1]
         yield f"http://127.0.0.1:{port}/mcp", seen
         running.should_exit = True

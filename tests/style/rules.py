@@ -7,8 +7,6 @@ from tests.style.texts import Sentence
 
 
 class Rule(NamedTuple):
-    """A habit, and the words to use instead."""
-
     habit: re.Pattern[str]
     advice: str
 
@@ -61,7 +59,6 @@ ALLOWED: tuple[tuple[str, str], ...] = (
 
 
 def broken(sentence: Sentence) -> list[Rule]:
-    """The rules that a sentence breaks."""
     if sentence.path in QUOTING:
         return []
     if any(sentence.path == path and re.search(pattern, sentence.text, re.IGNORECASE) for path, pattern in ALLOWED):

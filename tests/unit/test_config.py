@@ -70,9 +70,6 @@ def problems(file: Path, text: str, **environ: str) -> list[str]:
     return [line.strip() for line in str(caught.value).splitlines()[1:]]
 
 
-# Defaults
-
-
 def test_without_a_file_and_variables_everything_is_the_default():
     loaded = load(environ={})
 
@@ -104,50 +101,26 @@ def test_the_answer_takes_at_most_a_quarter_of_a_small_window():
 @each_row(
     ("path", "value"),
     [
-        ("queue.lease_s", 15.0),
-        ("queue.renew_s", 5.0),
-        ("queue.attempts_max", 5),
-        ("queue.backoff_min_s", 1.0),
-        ("queue.backoff_max_s", 30.0),
-        ("queue.waiting_max", 1_000),
-        ("queue.partition_max", 100_000),
-        ("queue.message_max_bytes", 262_144),
-        ("queue.seen_ttl_s", 86_400.0),
-        ("queue.park_max_s", 21_600.0),
-        ("run.grace_s", 25.0),
-        ("agent.turn_timeout_s", 600.0),
-        ("agent.tool_timeout_s", 60.0),
-        ("agent.iterations_max", 25),
-        ("consolidation.rounds_max", 5),
-        ("consolidation.failures_max", 3),
-        ("consolidation.call_deadline_s", 60.0),
-        ("consolidation.turn_wait_s", 15.0),
-        ("memory_flush.reserve_floor_tokens", 20_000),
-        ("memory_flush.soft_threshold_tokens", 4_000),
-        ("memory_search.max_results", 5),
-        ("memory_search.min_score", 0.4),
-        ("memory_search.timeout_s", 30.0),
-        ("micro_compact.keep_messages", 6),
-        ("micro_compact.max_chars", 200),
-        ("context.workspace_max_share", 0.25),
-        ("context.head_ratio", 0.7),
-        ("context.tail_ratio", 0.2),
-        ("context.bootstrap.max_chars", 20_000),
-        ("context.bootstrap.total_max_chars", 24_000),
-        ("context.bootstrap.head_ratio", 0.7),
-        ("context.bootstrap.tail_ratio", 0.2),
-        ("context.bootstrap.min_budget_chars", 64),
+        ("queue.lease_s", 15.0), ("queue.renew_s", 5.0), ("queue.attempts_max", 5), ("queue.backoff_min_s", 1.0),
+        ("queue.backoff_max_s", 30.0), ("queue.waiting_max", 1_000), ("queue.partition_max", 100_000),
+        ("queue.message_max_bytes", 262_144), ("queue.seen_ttl_s", 86_400.0), ("queue.park_max_s", 21_600.0),
+        ("run.grace_s", 25.0), ("agent.turn_timeout_s", 600.0), ("agent.tool_timeout_s", 60.0),
+        ("agent.iterations_max", 25), ("consolidation.rounds_max", 5), ("consolidation.failures_max", 3),
+        ("consolidation.call_deadline_s", 60.0), ("consolidation.turn_wait_s", 15.0),
+        ("memory_flush.reserve_floor_tokens", 20_000), ("memory_flush.soft_threshold_tokens", 4_000),
+        ("memory_search.max_results", 5), ("memory_search.min_score", 0.4), ("memory_search.timeout_s", 30.0),
+        ("micro_compact.keep_messages", 6), ("micro_compact.max_chars", 200), ("context.workspace_max_share", 0.25),
+        ("context.head_ratio", 0.7), ("context.tail_ratio", 0.2), ("context.bootstrap.max_chars", 20_000),
+        ("context.bootstrap.total_max_chars", 24_000), ("context.bootstrap.head_ratio", 0.7),
+        ("context.bootstrap.tail_ratio", 0.2), ("context.bootstrap.min_budget_chars", 64),
     ],
-)
+)  # fmt: skip
 def test_a_default_is_the_specified_number(path, value):
     found = Config()
     for key in path.split("."):
         found = getattr(found, key)
 
     assert found == value
-
-
-# The file
 
 
 def test_the_file_of_the_data_directory_is_used_when_it_is_there(tmp_path):
@@ -236,9 +209,6 @@ def test_deeply_nested_sections_are_an_unknown_key_not_a_crash(file):
     [line] = problems(file, ".".join(["zzz"] * 3_000) + " = 1")
 
     assert line.startswith("zzz: unknown key")
-
-
-# Environment
 
 
 def test_a_variable_wins_over_the_file_in_whatever_case_it_is_written(file):
@@ -477,34 +447,19 @@ def test_every_key_can_be_set_by_its_variable(path):
 
 def _valid_text(path: str) -> str:
     special = {
-        "redis.url": "redis://localhost",
-        "redis.url_file": "secret",
-        "archive.url": "s3://bucket/folder",
-        "queue.renew_s": "0.5",
-        "queue.backoff_max_s": "40",
-        "context.tail_ratio": "0.1",
-        "context.bootstrap.tail_ratio": "0.1",
-        "people.ann.identities": "web:ann, terminal:ann",
-        "bots.pond.time_zone": "Europe/Berlin",
-        "bots.pond.model.base_url": "http://localhost/v1",
-        "bots.pond.model.api_key_file": "secret",
-        "bots.pond.summary_model.base_url": "http://localhost/v1",
-        "bots.pond.summary_model.api_key_file": "secret",
-        "bots.pond.transcription.api_key_file": "secret",
-        "bots.pond.transcription.base_url": "http://localhost/v1",
-        "memory_search.embeddings.api_key_file": "secret",
-        "memory_search.embeddings.base_url": "http://localhost/v1",
-        "channels.web.token_file": "secret",
-        "channels.web.type": "web",
-        "channels.terminal.type": "terminal",
-        "channels.web.host": "::1",
-        "channels.terminal.bot": "pond",
-        "channels.web.bot": "pond",
-        "bots.pond.model.context_window_tokens": "100000",
+        "redis.url": "redis://localhost", "redis.url_file": "secret", "archive.url": "s3://bucket/folder",
+        "queue.renew_s": "0.5", "queue.backoff_max_s": "40", "context.tail_ratio": "0.1",
+        "context.bootstrap.tail_ratio": "0.1", "people.ann.identities": "web:ann, terminal:ann",
+        "bots.pond.time_zone": "Europe/Berlin", "bots.pond.model.base_url": "http://localhost/v1",
+        "bots.pond.model.api_key_file": "secret", "bots.pond.summary_model.base_url": "http://localhost/v1",
+        "bots.pond.summary_model.api_key_file": "secret", "bots.pond.transcription.api_key_file": "secret",
+        "bots.pond.transcription.base_url": "http://localhost/v1", "memory_search.embeddings.api_key_file": "secret",
+        "memory_search.embeddings.base_url": "http://localhost/v1", "channels.web.token_file": "secret",
+        "channels.web.type": "web", "channels.terminal.type": "terminal", "channels.web.host": "::1",
+        "channels.terminal.bot": "pond", "channels.web.bot": "pond", "bots.pond.model.context_window_tokens": "100000",
         "bots.pond.summary_model.context_window_tokens": "100000",
-        "bots.pond.model.thinking.type": "adaptive",
-        "bots.pond.summary_model.thinking.type": "adaptive",
-    }
+        "bots.pond.model.thinking.type": "adaptive", "bots.pond.summary_model.thinking.type": "adaptive",
+    }  # fmt: skip
     kind = _kind(path)
     simple = {bool: "no", int: "2", float: "0.75", str: "text", Secret: "hush"}
     return special.get(path) or simple.get(kind) or str((getattr(kind, "__args__", None) or ["x"])[0])
@@ -524,9 +479,6 @@ def _kind(path: str) -> object:
         else:
             section = fields_of(section)[part].type if part != "type" else str
     return bare(section)[0]
-
-
-# Unknown keys and wrong values in the file
 
 
 plain_keys = st.text(string.ascii_letters + string.digits + "_-", min_size=1, max_size=30)
@@ -612,9 +564,6 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
     ]
 
 
-# Rules between keys
-
-
 @each_row(
     ("text", "said"),
     [
@@ -698,9 +647,6 @@ def test_the_address_a_web_channel_listens_on_may_be_any_with_a_token(file):
 )  # fmt: skip
 def test_only_loopback_addresses_need_no_token(host, loopback):
     assert is_loopback(host) is loopback
-
-
-# Bots and channels
 
 
 def test_configured_channels_are_added_to_the_default_ones(file):
@@ -847,9 +793,6 @@ def test_a_model_name_alone_leaves_a_bot_offline():
     assert load(environ={"OPENAI_MODEL": "some"}).config.bots["pond"].model.offline
 
 
-# Paths
-
-
 def test_paths_start_at_the_file_and_in_the_home_folder(file, home):
     config = load_text(file, "data_dir = 'kept'\n[bots.pond]\nworkspace = '~/pond'\n[bots.heron]\n").config
 
@@ -861,9 +804,6 @@ def test_paths_start_at_the_file_and_in_the_home_folder(file, home):
 
 def test_a_path_in_a_variable_starts_at_the_current_folder(tmp_path):
     assert data_path(load(environ={"MILLPOND_DATA_DIR": "kept"}).config) == tmp_path / "kept"
-
-
-# Secrets
 
 
 def secret_file(path: Path, content: bytes = b" hush \n", mode: int = 0o600) -> Path:
@@ -975,9 +915,6 @@ def test_no_traceback_of_an_error_holds_a_secret(file, tmp_path):
 
     assert "hush" not in "".join(traceback.format_exception(caught.value))
     assert len(str(caught.value).splitlines()) == 6
-
-
-# The commands
 
 
 def run(*args: str, config_path: Path | None = None, with_obj: bool = True, env: dict[str, str] | None = None):
@@ -1277,9 +1214,6 @@ def test_show_prints_json(file):
     assert content["warnings"] == []
 
 
-# Documentation and start-up
-
-
 def test_the_documentation_has_every_key_of_every_section_with_its_default():
     tables = _documented()
 
@@ -1411,9 +1345,6 @@ def test_the_examples_of_the_documentation_load(file):
 def test_an_unknown_section_in_the_environment_is_named_by_its_variable(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"queu: unknown key; .*MILLPOND_QUEU__LEASE_S"):
         load(environ={"MILLPOND_DATA_DIR": str(tmp_path), "MILLPOND_QUEU__LEASE_S": "3"})
-
-
-# People
 
 
 PEOPLE = """

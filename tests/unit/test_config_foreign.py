@@ -60,7 +60,6 @@ def loaded(tmp_path: Path, text: str, **environ: str) -> Loaded:
 
 
 def problem(tmp_path: Path, text: str = "[channels.fog]\ntype = 'horn'") -> str:
-    """The only line about what is wrong."""
     with pytest.raises(ConfigError) as error:
         loaded(tmp_path, text)
     [line] = str(error.value).splitlines()[1:]

@@ -16,8 +16,6 @@ from workers.consolidation.summary.breaker import Breaker
 from workers.consolidation.summary.flush import Flush, newest, parts_of
 from workers.consolidation.summary.render import Line
 
-pytestmark = pytest.mark.anyio
-
 NOW = dt.datetime(2026, 3, 1, 20, 0, tzinfo=dt.UTC)
 
 

@@ -11,7 +11,6 @@ from millpond import MARK, ROOMS, foreign_rooms
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A folder with rooms of our own."""
     folder = tmp_path / "home"
     for room in ROOMS:
         (folder / room).mkdir(parents=True)

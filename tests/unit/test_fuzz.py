@@ -15,7 +15,6 @@ LISTED = [*fuzz.listed(PAGE)]
 
 
 def property_tests(file: str) -> set[str]:
-    """The functions of a file that are given examples."""
     found = set[str]()
     for node in ast.walk(ast.parse((ROOT / file).read_bytes())):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

@@ -53,7 +53,6 @@ def test_names_are_taken_by_models_one_a_tool_and_do_not_depend_on_the_order(giv
 
 
 def strictly(schema: Any) -> None:
-    """Refuse what strict servers refuse, wherever it stands."""
     assert schema["type"] == "object"
     assert isinstance(schema["properties"], dict)
     assert not {"anyOf", "oneOf", "allOf", "enum", "not", "const"} & schema.keys()
@@ -93,10 +92,7 @@ NODE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}, "at":
             {"properties": {"p": {"$ref": "#/$defs/point", "description": "where"}}, "$defs": {"point": POINT}},
             {"p": {**POINT, "description": "where"}},
         ),
-        (
-            {"$ref": "#/$defs/node", "$defs": {"node": NODE, "point": POINT}},
-            {"next": {"type": "object"}, "at": POINT},
-        ),
+        ({"$ref": "#/$defs/node", "$defs": {"node": NODE, "point": POINT}}, {"next": {"type": "object"}, "at": POINT}),
         ({"properties": {"a": {"type": "array"}}}, {"a": {"type": "array", "items": {}}}),
         (
             {"properties": {"a": {"type": "array", "items": [{"type": "string"}, {"type": "integer"}]}}},

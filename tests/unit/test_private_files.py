@@ -22,7 +22,6 @@ from workers.tools.folders import Folders
 
 @pytest.fixture(autouse=True)
 def open_umask() -> Iterator[None]:
-    """Whatever a user lets others do with new files."""
     before = os.umask(0)
     yield
     os.umask(before)
@@ -79,9 +78,7 @@ def test_nothing_but_a_plain_file_is_even_opened(tmp_path: Path, monkeypatch: py
     assert opened == []
 
 
-def test_a_link_that_is_swapped_in_after_the_look_is_not_followed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_link_that_is_swapped_in_after_the_look_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "file").write_bytes(b"x")
     (tmp_path / "link").symlink_to(tmp_path / "file")
     monkeypatch.setattr(durable, "_only_plain", lambda *_given: None)

@@ -160,7 +160,6 @@ def test_every_file_that_cannot_be_read_is_named_with_the_reason(tmp_path):
     }
 
 
-@pytest.mark.anyio
 async def test_a_workspace_tells_what_it_could_not_read_until_it_is_mended(tmp_path, monkeypatch):
     monkeypatch.setattr("workers.agent.workspace.CHECK_S", 0.0)
     put(tmp_path / "skills" / "x" / "SKILL.md", "no head")

@@ -14,8 +14,7 @@ from daemon.events import LogEntry
 from daemon.session.synthetic import LARGEST_TOKENS, Plot, synthetic
 from daemon.tokens import Tokenizer, estimate, load
 
-COUNT = Tokenizer("estimate", estimate)
-"""Fast, and as good here."""
+COUNT = Tokenizer("estimate", estimate)  # fast, and as good here
 
 
 def role(entry: LogEntry) -> str:

@@ -21,8 +21,6 @@ from workers.tools import BUILTIN, FAILED, Registry, Result, Tool, ToolContext
 from workers.tools.arguments import Checker
 from workers.tools.results import KEPT_MAX, RESULT_MAX_CHARS
 
-pytestmark = pytest.mark.anyio
-
 SCHEMA = {
     "type": "object",
     "properties": {

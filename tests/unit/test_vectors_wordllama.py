@@ -14,10 +14,7 @@ from tests.limits import HANG_S
 from tests.vectorlab import SCOPE
 
 wordllama = pytest.importorskip("daemon.recall.vectors.wordllama", reason="the extra wordllama is not installed here")
-pytestmark = [
-    pytest.mark.anyio,
-    pytest.mark.skipif(find_spec("wordllama") is None, reason="the extra wordllama is not installed here"),
-]
+pytestmark = [pytest.mark.skipif(find_spec("wordllama") is None, reason="the extra wordllama is not installed here")]
 
 
 @pytest.fixture(scope="module")

@@ -43,6 +43,9 @@ WATCH_S = 0.25
 EXIT_S = 2.0
 """How long a program may take to end when its input is closed, and again when it is asked to."""
 
+GONE_S = 2.0
+"""How long a killed program may take to be gone, and its pipes to be closed: what is not closed by then is a leak."""
+
 _ANSWER = re.compile(rb'"id"\s*:\s*([0-9]{1,15})\b')
 
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
@@ -195,7 +198,7 @@ async def _end(process: Process) -> None:
         with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
             await process.stdin.aclose()
     for number in (None, signal.SIGTERM, signal.SIGKILL):
-        with anyio.move_on_after(EXIT_S):
+        with anyio.move_on_after(GONE_S if number == signal.SIGKILL else EXIT_S):
             if number is not None:
                 # Its group, even when it has ended itself: what it left behind may hold its output open.
                 with suppress(ProcessLookupError, PermissionError):
@@ -205,5 +208,5 @@ async def _end(process: Process) -> None:
                 break
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    with anyio.move_on_after(EXIT_S), suppress(ProcessLookupError):
+    with anyio.move_on_after(GONE_S), suppress(ProcessLookupError):
         await process.aclose()
