@@ -8,7 +8,9 @@
     - MessageTooLarge
   x BusError
     - BusUnavailable
+      + LoginRefused
       + ServerNotReady
+      + TooFewReplicas
     - EngineRefused
   x SessionError
     - LeaseLost
@@ -110,8 +112,16 @@ class BusUnavailable(BusError):
     """Redis cannot be reached or accepts no writes right now. The same call may succeed later."""
 
 
+class LoginRefused(BusUnavailable):
+    """Redis refuses the password; the same call succeeds when somebody has corrected it, on one side or the other."""
+
+
 class ServerNotReady(BusUnavailable):
     """The embedded server is not running and could not be started this time (a full disk, for example)."""
+
+
+class TooFewReplicas(BusUnavailable):
+    """Redis has carried it out, and too few replicas have it; the same call, repeated, asks them again."""
 
 
 class EngineRefused(BusError):
