@@ -210,6 +210,9 @@ class ContextOverflow(ModelError):
 class InvalidAnswer(ModelError):
     """The model's answer cannot be used: it is cut off, malformed or empty."""
 
+    is_empty: bool = False
+    """There was nothing in it; some servers answer so to a prompt that is too large."""
+
 
 class ConsolidationError(MillpondError):
     """A range of a log was not consolidated. Nothing is lost: the next attempt starts at the same message."""

@@ -251,8 +251,8 @@ def check_inbound(inbound: Inbound, config: QueueConfig) -> None:
 def _full(status: bytes, inbound: Inbound, config: QueueConfig, *, first: bool) -> SessionFull:
     if status == b"full":
         aside = inbound.command in ASIDE_COMMANDS
-        most = f"{ASIDES_MAX} commands" if aside else f"{config.waiting_max:,} messages"
-        text = f"session {inbound.session} has {most} unanswered messages already. Send the message again later."
+        most = f"{ASIDES_MAX} unanswered commands" if aside else f"{config.waiting_max:,} unanswered messages"
+        text = f"session {inbound.session} already has {most}. Send the message again later."
     else:
         text = f"{config.partition_max:,} messages are unanswered already. Send the message again later."
     return SessionFull(text, retry_after_s=FULL_RETRY_S, first=first, everybody=status == b"busy")
