@@ -35,6 +35,10 @@ HOPELESS = (
 )
 """What is refused whatever the form."""
 
+NO_PREVIEW: dict[str, Any] = {"link_preview_options": {"is_disabled": True}}
+"""With each text: for a preview the platform would fetch an address that a model wrote, with all that stands in it. The
+Bot API documents it for ``sendMessage`` and ``editMessageText``, and ignores parameters that a method does not have."""
+
 NOT_MODIFIED = "not modified"
 NO_THREAD = "message thread not found"
 
@@ -165,7 +169,8 @@ class Sending:
                 raise SendRefused("the platform took no form of it in time")
             method = rich if form.rich else plain
             try:
-                return await self._api.call(method, {**fields, **form.fields}, timeout_s=left_s, upload=upload)
+                params = {**fields, **form.fields, **({} if upload else NO_PREVIEW)}
+                return await self._api.call(method, params, timeout_s=left_s, upload=upload)
             except NoMethod:
                 if not form.rich:
                     # It knows neither: it is the token that is wrong.

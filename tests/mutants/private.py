@@ -2,6 +2,9 @@
 
 from tests.mutants.mutant import mutants_of
 
+_PLATFORMS = "test_platforms_get_no_link_that_names_another_address"
+_BOTH = "test_a_link_whose_text_names_another_address_shows_both"
+
 MUTANTS = (
     *mutants_of(
         "daemon/durable.py",
@@ -225,6 +228,70 @@ MUTANTS = (
             "lowered = [text.lower() for text in texts]",
             "lowered = list(texts)",
             "test_the_mark_around_a_text_stands_nowhere_in_it",
+        ),
+    ),
+    *mutants_of(
+        "channels/links.py",
+        "unit/test_links.py",
+        (
+            "A part before the @ is no host.",
+            "([a-z0-9.-]+(?::\\d+)?)(?![^/?#])",
+            "([a-z0-9.-]+(?::\\d+)?)",
+            _BOTH,
+        ),
+        ("A path that is named is the target's.", 'named[3] in ("", "/") or ', 'named[3] != "x" or ', _BOTH),
+        ("A scheme that is named is the target's.", "(named[1] and named[1] != real[1])", "False", _BOTH),
+        ("A host in other letters is shown in Punycode.", "_in_ascii(text[behind:at])", "text[behind:at]", _BOTH),
+        ("Characters that show nothing hide no address.", 'INVISIBLE.sub("", _MARKUP', "str(_MARKUP", _BOTH),
+        (
+            "Brackets in code hide no address.",
+            "opened[0] if opened else first",
+            "opened[-1] if opened else first",
+            _BOTH,
+        ),
+        ("A definition becomes text.", 'pieces += (text[at:behind], " ")\n                at = behind', "pass", _BOTH),
+        ("Links that act in an app are text.", "scheme[0] not in SCHEMES", "scheme[0] in ()", _BOTH),
+        (
+            "A host alone may stand for its pages.",
+            'named[3] in ("", "/") or ',
+            "",
+            "test_other_links_and_code_stay_as_they_are",
+        ),
+    ),
+    *mutants_of(
+        "channels/telegram/sending.py",
+        "integration/test_telegram.py",
+        (
+            "The platform fetches no previews.",
+            "{} if upload else NO_PREVIEW",
+            "{}",
+            "test_no_form_of_a_text_and_no_edit_lets_the_platform_fetch_an_address",
+        ),
+    ),
+    *mutants_of(
+        "channels/telegram/forms.py",
+        "unit/test_links.py",
+        (
+            "Telegram gets honest links.",
+            "honest(text))",
+            "text)",
+            _PLATFORMS,
+        ),
+        (
+            "An address that acts within Telegram is no link.",
+            '{found[0]}\\u2060"',
+            '{found[0]}"',
+            "test_an_address_that_acts_within_telegram_is_text_except_in_code",
+        ),
+    ),
+    *mutants_of(
+        "channels/slack/forms.py",
+        "unit/test_links.py",
+        (
+            "Slack gets honest links.",
+            'honest(_blank_lines.sub("", text))',
+            '_blank_lines.sub("", text)',
+            _PLATFORMS,
         ),
     ),
 )

@@ -81,6 +81,8 @@ class Message:
     file: File | None = None
     more: Json = field(default_factory=dict[str, Any])
     """Fields of ``Message`` that are said as they are."""
+    previewed: bool = False
+    """Whether the platform was allowed to fetch an address in it, when it was sent or in an edit."""
     at: float = 0.0
     edits: list[str] = field(default_factory=list[str])
     """The texts it had before."""
