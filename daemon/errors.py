@@ -74,6 +74,19 @@ nested beyond reason raises the other one."""
 class MillpondError(Exception):
     """The root; ``str()`` of it can be shown to a person."""
 
+    def __init__(self, message: object = "", *, brief: str = "") -> None:
+        super().__init__(message)
+        self.brief = brief or str(message)
+        """The same without words of others (a server, a tool), which may quote a conversation: for logs."""
+
+
+def brief(error: BaseException) -> str:
+    """Reason for a log: an error of ours without words of others; of another one its class, and the system's words."""
+    if isinstance(error, MillpondError):
+        return error.brief
+    said = error.strerror if isinstance(error, OSError) else ""
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
 
 class ConfigError(MillpondError):
     """The configuration cannot be used; nothing was started."""
@@ -147,11 +160,6 @@ class Trimmed(SessionError):
 
 class ModelError(MillpondError):
     """A model gave no usable answer."""
-
-    def __init__(self, message: str, *, brief: str = "") -> None:
-        super().__init__(message)
-        self.brief = brief or message
-        """The same without the server's own words, which may quote the conversation."""
 
 
 class ModelUnavailable(ModelError):
@@ -336,6 +344,9 @@ class OutputError(MillpondError):
 class ToolError(MillpondError):
     """A tool failed; its text becomes the result that the model reads."""
 
+    def __init__(self, message: object = "", *, brief: str = "a tool failed") -> None:
+        super().__init__(message, brief=brief)
+
 
 class ChannelError(MillpondError):
     """A platform did not take what was to be sent."""
@@ -344,8 +355,8 @@ class ChannelError(MillpondError):
 class SendRefused(ChannelError):
     """Nothing was sent, or the platform says no for now; the same may be sent later."""
 
-    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, *, retry_after_s: float | None = None, brief: str = "") -> None:
+        super().__init__(message, brief=brief)
         self.retry_after_s = retry_after_s
         """When the platform wants it again; None when it did not say."""
 

@@ -39,6 +39,11 @@ def printable(text: str) -> str:
     return _HARMFUL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
+def one_line(text: str) -> str:
+    """``text``, a name or a cell of a list, as one line without what ``printable`` replaces."""
+    return " ".join(printable(text).split())
+
+
 def printable_json(text: str) -> str:
     """JSON that says the same, with each of those characters as its escape: encoders leave some as they are."""
     return _HARMFUL.sub(lambda found: json.dumps(found[0])[1:-1], text)

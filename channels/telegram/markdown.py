@@ -41,7 +41,7 @@ def parser() -> MarkdownIt:
     """CommonMark with tables and strike-through."""
     made = MarkdownIt("commonmark", {"maxNesting": NESTING_MAX}).enable(["table", "strikethrough"])
     # An address is shown as it was written: decoded, a name in Punycode may look like another one.
-    made.normalizeLinkText = str  # type: ignore[method-assign]
+    made.normalizeLinkText = lambda link: link  # type: ignore[method-assign]
     return made
 
 

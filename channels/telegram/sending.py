@@ -16,7 +16,7 @@ from channels.base import Part
 from channels.telegram.api import Api, Upload
 from channels.telegram.files import METHODS, upload_of
 from channels.telegram.forms import Form, captions_of, forms_of
-from channels.telegram.outcome import NoMethod, Rejected
+from channels.telegram.outcome import HOPELESS, NoMethod, Rejected
 from channels.telegram.types import Sent
 from daemon.errors import ChannelError, SendRefused, SendUnknown
 
@@ -26,14 +26,6 @@ IN_THREAD_CHARS = 500
 PARSING = anyio.CapacityLimiter(2)
 
 DOCUMENT_NAME = "reply.md"
-
-HOPELESS = (
-    *("chat not found", "bot was blocked", "user is deactivated", "not enough rights", "have no rights"),
-    *("bot was kicked", "topic_closed", "chat_write_forbidden", "message to edit not found", "message can't be edited"),
-    *("not modified", "message thread not found", "peer_id_invalid", "group chat was upgraded", "bot can't initiate"),
-    *("forbidden", "message_id_invalid"),
-)
-"""What is refused whatever the form."""
 
 NO_PREVIEW: dict[str, Any] = {"link_preview_options": {"is_disabled": True}}
 """With each text: for a preview the platform would fetch an address that a model wrote, with all that stands in it. The
@@ -93,7 +85,7 @@ class Sending:
             )
         except ChannelError as error:
             # What stands before it was sent: the part is neither refused nor sent.
-            raise SendUnknown(f"message {first} was sent, what belongs to it was not: {error}") from error
+            raise _half_sent(first, error) from error
 
     async def edit(self, target: Target, message_id: int, text: str, *, timeout_s: float) -> None:
         """Have a message say ``text``. Errors as for ``Channel.edit``."""
@@ -120,7 +112,7 @@ class Sending:
                 sent = await self._file(target, upload, forms, deadline)
             except ChannelError as error:
                 if sent:
-                    raise SendUnknown(f"message {sent} was sent, what belongs to it was not: {error}") from error
+                    raise _half_sent(sent, error) from error
                 raise
         return sent
 
@@ -181,6 +173,11 @@ class Sending:
                 if form is forms[-1] or no.moved_to or no.says(*HOPELESS):
                     raise
         raise SendRefused("the platform took no form of it")  # not reached: the last one is never rich
+
+
+def _half_sent(sent: str, error: ChannelError) -> SendUnknown:
+    text = f"message {sent} was sent, what belongs to it was not"
+    return SendUnknown(f"{text}: {error}", brief=f"{text}: {error.brief}")
 
 
 async def _parsed(parse: Any, text: str) -> list[Form]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from daemon.cli.finding import Finding, error, ok, warning
 from daemon.config import Config, WebConfig
+from daemon.durable import OTHERS
 
 OLDEST_PYTHON = (3, 11)
 ROOMS = ("daemon", "channels", "workers")
@@ -47,6 +48,8 @@ def data_directory(folder: Path) -> Finding:
     existing = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         return error("data_dir", f"{existing} cannot be written; change its rights, or name another in data_dir")
+    if folder.is_dir() and folder.stat().st_mode & OTHERS:
+        return warning("data_dir", f"{folder} can be entered by other users of this machine; run chmod -R go= {folder}")
     free = shutil.disk_usage(existing).free
     text = f"{folder}, {free / 1e9:,.1f} GB free"
     if free < FREE_ERROR_BYTES:

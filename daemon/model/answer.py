@@ -251,8 +251,7 @@ class AnswerParts:
             fields = characters.decoded(payload)
             return msgspec.convert(fields, Payload, strict=False) if self._read is None else self._read(fields)
         except UNREADABLE as error:
-            quoted = self._asked.quote(payload[:2000].decode(errors="replace"))
-            raise InvalidAnswer(f"{self._asked} sent something that is no answer: {quoted}") from error
+            raise InvalidAnswer(f"{self._asked} sent something that is no answer ({_shape(payload)})") from error
 
     def _choice(self, choice: Choice) -> str:
         self._finish = (choice.finish_reason or self._finish).lower()
@@ -333,6 +332,19 @@ class AnswerParts:
                 )
             )
         return tuple(calls)
+
+
+def _shape(payload: bytes) -> str:
+    """What can be said of a payload without its words."""
+    size = f"{len(payload):,} bytes"
+    try:
+        found: object = msgspec.json.decode(payload)
+    except UNREADABLE:
+        return f"{size} that are no JSON"
+    return f"{size} of JSON, {_SHAPES.get(type(found), 'a number or null')} of another shape"
+
+
+_SHAPES: Mapping[type, str] = {dict: "an object", list: "an array", str: "a string"}
 
 
 def _raw_calls(fields: dict[str, object]) -> list[dict[str, object]]:

@@ -12,6 +12,7 @@ import httpx2
 import msgspec
 
 from daemon.config import Secret
+from daemon.config.secret import without
 from daemon.errors import MillpondError
 from daemon.proxies import http_client
 
@@ -123,7 +124,7 @@ class BotApi:
         code = answer.error_code or response.status_code
         if code in (401, 404):
             raise TelegramSaysNo("Telegram does not know this token; copy it from BotFather again, whole", code=code)
-        said = answer.description.replace(self._token.reveal(), "********")[:300]
+        said = without(answer.description, self._token)[:300]
         raise TelegramSaysNo(
             f"Telegram refuses ({code}): {said}", code=code, retry_after_s=answer.parameters.retry_after
         )

@@ -1,5 +1,6 @@
 """The terminal channel: its pure parts, a conversation with a real worker, and the screen in a pseudo-terminal."""
 
+import json
 import os
 import signal
 import sys
@@ -31,7 +32,7 @@ from daemon.clock import stamp
 from daemon.errors import BusUnavailable
 from daemon.events import Live, Notice
 from daemon.heartbeat import Heartbeat
-from daemon.printable import printable
+from daemon.printable import one_line, printable, printable_json
 from daemon.process import Process
 from daemon.services import service
 from daemon.sessionkey import SessionKey
@@ -111,6 +112,17 @@ def test_the_tail_fits_and_is_the_end_of_the_text(text: str, columns: int, rows:
 
 def test_text_cannot_rule_the_terminal() -> None:
     assert printable("a\x1b[2J\x9b1m\rb\tc\nd\r\n") == "a�[2J�1m�b\tc\nd\n"
+    hidden = "\u200b\u202e\u2066\u2028\u2029\u00ad\ufeff\u3164\U000e0041\u2060"
+    assert printable(hidden) == "�" * len(hidden)
+    assert json.loads(printable_json(json.dumps(hidden, ensure_ascii=False))) == hidden
+    assert printable_json(hidden).isascii()
+    assert one_line("Ann\n\u200bBea ") == "Ann �Bea"
+
+
+def test_joiners_stay_where_writing_needs_them() -> None:
+    for text in ("👨‍👩‍👧 ❤️ 1️⃣", "می‌خواهم", "क्‍ष"):
+        assert printable(text) == text
+    assert printable("a\u200db \u200c") == "a�b �"
 
 
 @given(raw=st.binary(max_size=200), size=st.integers(1, 50))

@@ -1,17 +1,22 @@
 """Files and folders that are nobody else's to read, and that are never reached by a link."""
 
 import hashlib
+import logging
 import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
 from daemon import durable
-from daemon.config.secret import Secret, masked_url, read_secret_file
+from daemon.cli.machine import data_directory
+from daemon.config.secret import Secret, masked_url, read_secret_file, without
 from daemon.durable import folder_below, plain_file, whole_file, write_whole
+from daemon.log import configure
 from daemon.model import untrusted
+from daemon.model.errors import Asked, shows
 from daemon.server import private
 from daemon.server.layout import Layout, try_lock
 from daemon.server.private import make_own, socket_path
@@ -43,6 +48,27 @@ def test_folders_and_files_are_their_owners_alone(tmp_path: Path) -> None:
     assert [mode(root / "a" / "b" / name) for name in ("file", "piecewise")] == [0o600] * 2
 
 
+def test_logs_are_their_owners_alone_and_those_of_before_become_so(tmp_path: Path) -> None:
+    for there in (False, True):
+        folder = tmp_path / str(there) / "logs"
+        if there:
+            folder.mkdir(parents=True)
+            for name in ("millpond.log", "millpond.log.1"):
+                (folder / name).write_text("")
+        before, config = logging.getLogger().handlers[:], structlog.get_config()
+        try:
+            configure("info", folder=folder)
+            structlog.get_logger().warning("test.done")
+        finally:
+            logging.getLogger().handlers[-1].close()
+            logging.getLogger().handlers[:] = before
+            structlog.configure(**config)
+
+        assert "test.done" in (folder / "millpond.log").read_text()
+        assert [mode(folder), *{mode(path) for path in folder.iterdir()}] == [0o700, 0o600]
+    assert mode(tmp_path / "False") == 0o700
+
+
 def test_files_that_tools_write_are_their_owners_alone(tmp_path: Path) -> None:
     folders = Folders(tmp_path, "pond:person:web:ann")
     with folders.changing(folders.place("notes/today.md"), make=True) as folder:
@@ -52,6 +78,28 @@ def test_files_that_tools_write_are_their_owners_alone(tmp_path: Path) -> None:
     assert len(found) == 4
     assert {mode(path) for path in found if path.is_dir()} == {0o700}
     assert {mode(path) for path in found if path.is_file()} == {0o600}
+
+
+@each_row(
+    ("key", "shown"),
+    [
+        *((key, f"no {key}: next index of knowledge, none") for key in ("k", "x", "none", "1234567")),
+        ("sk-12345", "no ********: next index of knowledge, none"),
+    ],
+)
+def test_a_short_key_garbles_no_words_and_a_long_one_is_starred(key: str, shown: str) -> None:
+    said = f"no {key}: next index of knowledge, none"
+
+    assert without(said, Secret(key)) == shown
+    assert Asked(model="m", host="h", key=Secret(key)).quote({"message": said}) == shown
+    assert shows(ValueError(said), Secret(key)) == (said != shown)
+
+
+def test_a_data_directory_that_others_can_enter_is_a_finding(tmp_path: Path) -> None:
+    for given, state in ((0o700, "ok"), (0o710, "warning"), (0o755, "warning")):
+        tmp_path.chmod(given)
+        found = data_directory(tmp_path)
+        assert (found.state, "chmod -R go=" in found.text) == (state, state == "warning")
 
 
 def test_no_folder_is_reached_by_a_link(tmp_path: Path) -> None:

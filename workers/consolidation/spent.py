@@ -6,7 +6,7 @@ from urllib.parse import unquote
 import structlog
 
 from daemon import metrics
-from daemon.errors import BusError
+from daemon.errors import BusError, brief
 from daemon.session import Lock
 from daemon.sessionkey import SessionKey
 from daemon.usage import Amount, User, day_of
@@ -57,7 +57,7 @@ class Spent:
         try:
             await stores.book.note(name, user_of(lock), day, used)
         except BusError as error:
-            _log.warning("usage.lost", reason=str(error), model=",".join(used))
+            _log.warning("usage.lost", reason=brief(error), model=",".join(used))
 
 
 def user_of(lock: Lock) -> User:

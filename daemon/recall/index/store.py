@@ -316,7 +316,9 @@ def _translated() -> Generator[None]:
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         kind = IndexBusy if code in _BUSY else IndexUnusable if code in _UNUSABLE else IndexDamaged
-        raise kind(f"its index cannot be used: {error}") from error
+        # SQLite's words quote what was searched for.
+        name = getattr(error, "sqlite_errorname", type(error).__name__)
+        raise kind(f"its index cannot be used: {error}", brief=f"its index cannot be used: {name}") from error
     except TimeoutError as error:
         raise IndexBusy(f"its index cannot be used: {error.strerror or error}") from error
     except OSError as error:

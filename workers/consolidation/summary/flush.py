@@ -115,7 +115,10 @@ class Flush:
             error.used = used
             raise
         except ModelError as error:
-            failure = SummaryFailed(f"nothing was written down before the consolidation: {error}")
+            failure = SummaryFailed(
+                f"nothing was written down before the consolidation: {error}",
+                brief=f"nothing was written down before the consolidation: {error.brief}",
+            )
             failure.used = used
             raise failure from error
 

@@ -192,7 +192,10 @@ class Summarizer:
             error.used = work.used
             raise
         except ModelError as error:
-            failure = SummaryFailed(f"the conversation could not be summed up: {error}")
+            failure = SummaryFailed(
+                f"the conversation could not be summed up: {error}",
+                brief=f"the conversation could not be summed up: {error.brief}",
+            )
             failure.used = work.used
             raise failure from error
         return self._result(work, taken, skipped)

@@ -17,7 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from daemon.config import McpConfig
-from daemon.errors import ToolError
+from daemon.errors import ToolError, brief
 from workers.tools.mcp.bounded import BoundedTransport
 from workers.tools.mcp.listing import FitLists
 from workers.tools.mcp.program import Program
@@ -173,19 +173,21 @@ class Connection:
         wait_s = self._retry_at - anyio.current_time()
         if self._link is not None and wait_s > 0:
             why = self._link.why
-            raise ToolError(f"the tool server {self._name} is away: {why}; it is tried again in {math.ceil(wait_s)} s")
+            text = f"the tool server {self._name} is away"
+            raise ToolError(f"{text}: {why}; it is tried again in {math.ceil(wait_s)} s", brief=text)
         self._link = link = _Link()
         self._start(lambda: self._own(link))
         return link
 
-    def _lost(self, link: _Link, why: str) -> None:
+    def _lost(self, link: _Link, why: str, *, told: str = "") -> None:
+        """``told``: the same for a log, without the server's words."""
         if link.over.is_set():
             return
         link.end(why)
         self._failures += 1
         rest_s = 0.0 if self._failures == 1 else BACK_OFF_MIN_S * 2 ** (self._failures - 2)
         self._retry_at = anyio.current_time() + min(BACK_OFF_MAX_S, rest_s)
-        _log.warning("tools.lost", tool=self._name, reason=link.why, attempt=self._failures)
+        _log.warning("tools.lost", tool=self._name, reason=told or link.why, attempt=self._failures)
 
     async def _own(self, link: _Link) -> None:
         """Open the link, and close it when it is over: in one task."""
@@ -198,7 +200,7 @@ class Connection:
             if scope.cancelled_caught:
                 self._lost(link, f"it was not there within {OPEN_S:g} s")
         except Exception as error:  # noqa: BLE001 - as above; a server must not end the worker
-            self._lost(link, self._reason(error))
+            self._lost(link, self._reason(error), told=brief(_inner(error)))
         finally:
             link.end("it is closed")
 
@@ -228,9 +230,14 @@ class Connection:
 
     def _reason(self, error: BaseException) -> str:
         """What went wrong, without the groups that task groups wrap it in."""
-        while isinstance(error, BaseExceptionGroup):
-            error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+        error = _inner(error)
         return self._stars.over(f"{type(error).__name__}: {error}")[:REASON_MAX_CHARS]
+
+
+def _inner(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    return error
 
 
 @asynccontextmanager
