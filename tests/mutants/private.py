@@ -2,6 +2,10 @@
 
 from tests.mutants.mutant import mutants_of
 
+_NO_VALUE = "test_no_value_of_an_exception_or_of_a_librarys_line_is_written"
+_LOGS = "test_logs_are_their_owners_alone_and_those_of_before_become_so"
+_NOT_QUOTED = "test_a_payload_that_cannot_be_read_is_told_by_its_size_and_shape"
+_INLINE = "test_a_configuration_with_secrets_that_others_can_read_is_a_warning"
 _PLATFORMS = "test_platforms_get_no_link_that_names_another_address"
 _BOTH = "test_a_link_whose_text_names_another_address_shows_both"
 
@@ -292,6 +296,90 @@ MUTANTS = (
             'honest(_blank_lines.sub("", text))',
             '_blank_lines.sub("", text)',
             _PLATFORMS,
+        ),
+    ),
+    *mutants_of(
+        "daemon/log.py",
+        "unit/test_log.py",
+        ("A traceback has no values.", "(said := brief(error))", "(said := str(error))", _NO_VALUE),
+        ("A line of a library has no values.", '"msg": said', '"msg": record.getMessage()', _NO_VALUE),
+    ),
+    *mutants_of(
+        "daemon/log.py",
+        "unit/test_private_files.py",
+        ("A log is its owner's alone.", "_APPEND, FILE_MODE)", "_APPEND, 0o666)", _LOGS),
+        ("Logs of before are closed.", "        _tighten(folder)\n", "", _LOGS),
+    ),
+    *mutants_of(
+        "daemon/model/answer.py",
+        "unit/test_private_files.py",
+        (
+            "A payload is not quoted.",
+            "no answer ({_shape(payload)})",
+            "no answer ({payload.decode(errors='replace')})",
+            _NOT_QUOTED,
+        ),
+    ),
+    *mutants_of(
+        "channels/telegram/outcome.py",
+        "unit/test_outcomes.py",
+        (
+            "Words of the Bot API are in no log.",
+            'if known else text, f"{text}: {said}"',
+            'if known else f"{text}: {said}", f"{text}: {said}"',
+            "test_what_the_bot_api_refuses",
+        ),
+    ),
+    *mutants_of(
+        "channels/slack/outcome.py",
+        "unit/test_outcomes.py",
+        (
+            "Words of the Web API are in no log.",
+            "{error if _is_code(error) else answer.status}",
+            "{error}",
+            "test_what_the_web_api_refuses",
+        ),
+    ),
+    *mutants_of(
+        "daemon/cli/machine.py",
+        "unit/test_private_files.py",
+        (
+            "A data directory that others can enter is reported.",
+            "folder.stat().st_mode & OTHERS",
+            "folder.stat().st_mode & 0o007",
+            "test_a_data_directory_that_others_can_enter_is_a_finding",
+        ),
+    ),
+    *mutants_of(
+        "daemon/config/load.py",
+        "unit/test_config.py",
+        ("Secrets in an open configuration are reported.", "if file and inline and", "if False and file and", _INLINE),
+        ("A configuration without secrets may be open.", "if file and inline and", "if file and", _INLINE),
+    ),
+    *mutants_of(
+        "daemon/config/secret.py",
+        "unit/test_private_files.py",
+        (
+            "A short key is no secret.",
+            "if len(secret.reveal()) >= SECRET_MIN_CHARS",
+            "if secret",
+            "test_a_short_key_garbles_no_words_and_a_long_one_is_starred",
+        ),
+    ),
+    *mutants_of(
+        "daemon/printable.py",
+        "integration/test_terminal.py",
+        (
+            "Invisible characters are shown.",
+            "[{_CONTROLS}{_UNSEEN}]",
+            "[{_CONTROLS}]",
+            "test_text_cannot_rule_the_terminal",
+        ),
+        (
+            "Joiners of emoji and scripts stay.",
+            "(?!{_NEEDED})[{_CONTROLS}",
+            "[{_CONTROLS}",
+            "test_joiners_stay_where_writing_needs_them",
         ),
     ),
 )

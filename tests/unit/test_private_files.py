@@ -14,8 +14,10 @@ from daemon import durable
 from daemon.cli.machine import data_directory
 from daemon.config.secret import Secret, masked_url, read_secret_file, without
 from daemon.durable import folder_below, plain_file, whole_file, write_whole
+from daemon.errors import InvalidAnswer
 from daemon.log import configure
 from daemon.model import untrusted
+from daemon.model.answer import AnswerParts
 from daemon.model.errors import Asked, shows
 from daemon.server import private
 from daemon.server.layout import Layout, try_lock
@@ -93,6 +95,23 @@ def test_a_short_key_garbles_no_words_and_a_long_one_is_starred(key: str, shown:
     assert without(said, Secret(key)) == shown
     assert Asked(model="m", host="h", key=Secret(key)).quote({"message": said}) == shown
     assert shows(ValueError(said), Secret(key)) == (said != shown)
+
+
+@each_row(
+    ("payload", "shape"),
+    [
+        (b"Anna has", "8 bytes that are no JSON"),
+        (b'"Anna"', "6 bytes of JSON, a string of another shape"),
+        (b'["Anna"]', "8 bytes of JSON, an array of another shape"),
+        (b'{"choices": "Anna"}', "19 bytes of JSON, an object of another shape"),
+        (b"7", "1 bytes of JSON, a number or null of another shape"),
+    ],
+)
+def test_a_payload_that_cannot_be_read_is_told_by_its_size_and_shape(payload: bytes, shape: str) -> None:
+    with pytest.raises(InvalidAnswer) as refused:
+        AnswerParts(Asked(model="m", host="h", key=Secret(""))).feed(payload)
+
+    assert str(refused.value) == f"model 'm' at h sent something that is no answer ({shape})"
 
 
 def test_a_data_directory_that_others_can_enter_is_a_finding(tmp_path: Path) -> None:
